@@ -1,0 +1,33 @@
+# How our own code is compiled, and what a room is.
+
+add_library(heddle_flags INTERFACE)
+target_compile_options(heddle_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-format-truncation -fvisibility=hidden
+  -ffp-contract=fast -fno-math-errno)
+target_compile_definitions(heddle_flags INTERFACE _GNU_SOURCE HEDDLE_VERSION="${PROJECT_VERSION}")
+target_include_directories(heddle_flags INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+if(HEDDLE_WERROR)
+  target_compile_options(heddle_flags INTERFACE -Werror)
+endif()
+if(HEDDLE_SANITIZE)
+  target_compile_options(heddle_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  target_link_options(heddle_flags INTERFACE -fsanitize=address,undefined)
+endif()
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_FLAGS_RELEASE "-O3 -g -DNDEBUG")
+
+# heddle_room(NAME ROOMS lower... USES libraries...): every .c under src/NAME, as the static library heddle_NAME.
+# A room without sources yet is an interface over the rooms below it.
+function(heddle_room name)
+  cmake_parse_arguments(room "" "" "ROOMS;USES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.c)
+  list(TRANSFORM room_ROOMS PREPEND heddle_)
+  if(sources)
+    add_library(heddle_${name} STATIC ${sources})
+    target_link_libraries(heddle_${name} PRIVATE $<BUILD_INTERFACE:heddle_flags> PUBLIC ${room_ROOMS} ${room_USES})
+  else()
+    add_library(heddle_${name} INTERFACE)
+    target_link_libraries(heddle_${name} INTERFACE ${room_ROOMS} ${room_USES})
+  endif()
+endfunction()

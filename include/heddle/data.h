@@ -1,0 +1,89 @@
+// Datasets of labelled images, and the loader that brings them in shuffled batches.
+#ifndef HEDDLE_DATA_H
+#define HEDDLE_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heddle/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum heddle_split { HEDDLE_TRAIN, HEDDLE_TEST } heddle_split;
+
+// Everything is in memory: images as bytes (count, channels, height, width), a label an image.
+typedef struct heddle_dataset {
+    char name[64];        // "fashion", "mnist", "synth", or the folder
+    char source[1024];    // where it came from, for people
+    heddle_split split;
+    int count, channels, height, width, classes;
+    const uint8_t *images;
+    const uint8_t *labels;
+    const char *const *class_names; // NULL: the numbers
+} heddle_dataset;
+
+// Opens "fashion", "mnist", "synth", "synth:count=500,seed=7", or a folder with the four files in MNIST's layout
+// (train-images-idx3-ubyte[.gz] and so on; idx4 for several channels). Named sets are looked for in `folder` (may be
+// NULL), $HEDDLE_DATA, the user's data folder and the system's. Every file is validated before use.
+HEDDLE_API heddle_status heddle_dataset_open(const char *name, const char *folder, heddle_split split,
+                                             heddle_dataset **dataset);
+// Best set that is here: mnist, fashion, else synth. Returns its name.
+HEDDLE_API const char *heddle_dataset_default(const char *folder);
+HEDDLE_API void heddle_dataset_close(heddle_dataset *dataset); // NULL is fine
+
+// What `heddle data list` shows of a named set.
+typedef struct heddle_dataset_info {
+    const char *name;
+    const char *summary;
+    bool present;
+    char where[1024]; // the folder, or how to get it
+} heddle_dataset_info;
+HEDDLE_API int heddle_dataset_list(const char *folder, heddle_dataset_info *list, int room); // returns the number known
+
+// Downloads `name` into `folder` (NULL: the user's data folder), resuming what an earlier try left; checks SHA-256 and
+// moves each file into place only when whole. `mirrors` (NULL-terminated base addresses) may be NULL for the built-in
+// list. `progress` may be NULL; a non-zero return stops the download.
+typedef int heddle_download_progress(void *context, const char *file, uint64_t received, uint64_t total);
+HEDDLE_API heddle_status heddle_dataset_download(const char *name, const char *folder, const char *const *mirrors,
+                                                 heddle_download_progress *progress, void *context);
+// "$XDG_DATA_HOME/heddle" or "~/.local/share/heddle".
+HEDDLE_API heddle_status heddle_data_folder(char *path, size_t size);
+
+// --- loader ---------------------------------------------------------------------------------------------------------
+// A thread prepares batches ahead: pixels / 255 as float (n, channels, height, width), labels as int32. The order of
+// epoch e depends on the seed and e alone.
+
+typedef struct heddle_loader heddle_loader;
+
+typedef struct heddle_batch {
+    int count;           // the last of an epoch may be short
+    int epoch, index;    // which batch this is, both from 0
+    const float *images;
+    const int32_t *labels;
+    const uint32_t *order; // index of each sample in the dataset
+} heddle_batch;
+
+typedef struct heddle_loader_options {
+    int batch;
+    uint64_t seed;
+    bool shuffle;
+    bool drop_last; // leave out a short last batch
+    int ahead;      // batches prepared in advance; 0: 2
+} heddle_loader_options;
+
+HEDDLE_API heddle_status heddle_loader_create(const heddle_dataset *dataset, const heddle_loader_options *options,
+                                              heddle_loader **loader);
+HEDDLE_API int heddle_loader_batches(const heddle_loader *loader); // in an epoch
+// The next batch to come is number `index` of `epoch`.
+HEDDLE_API heddle_status heddle_loader_seek(heddle_loader *loader, int epoch, int index);
+// Runs on into the next epoch by itself. The batch stays valid until the next call.
+HEDDLE_API heddle_status heddle_loader_next(heddle_loader *loader, heddle_batch *batch);
+HEDDLE_API void heddle_loader_destroy(heddle_loader *loader);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

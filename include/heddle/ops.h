@@ -1,0 +1,88 @@
+// The shape structs of heddle's operators. `heddle ops NAME` prints the operands that go with each.
+#ifndef HEDDLE_OPS_H
+#define HEDDLE_OPS_H
+
+#include "heddle/op.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// matmul: output (m, n) = alpha * a (m, k) * b (k, n) + beta * output. A transposed operand is stored (k, m) or (n, k).
+typedef struct heddle_matmul_shape {
+    int m, n, k;
+    int transpose_a, transpose_b;
+    float alpha, beta;
+} heddle_matmul_shape;
+
+// linear: output (n, out) = input (n, in) * weight (out, in)ᵀ + bias (out)
+typedef struct heddle_linear_shape {
+    int n, in, out;
+} heddle_linear_shape;
+
+// conv2d: input (n, c, h, w), weight (k, c, r, s), bias (k), output (n, k, ho, wo)
+typedef struct heddle_conv2d_shape {
+    int n, c, h, w;
+    int k, r, s;
+    int stride, padding, dilation;
+} heddle_conv2d_shape;
+HEDDLE_API int heddle_conv2d_out_h(const heddle_conv2d_shape *shape);
+HEDDLE_API int heddle_conv2d_out_w(const heddle_conv2d_shape *shape);
+
+// batchnorm2d: input (n, c, h, w); momentum is the weight of the new value in the running statistics
+typedef struct heddle_batchnorm2d_shape {
+    int n, c, h, w;
+    float epsilon, momentum;
+} heddle_batchnorm2d_shape;
+
+// maxpool2d, avgpool2d: input (n, c, h, w); padding counts as absent (max) and is not averaged over (average)
+typedef struct heddle_pool2d_shape {
+    int n, c, h, w;
+    int window, stride, padding;
+} heddle_pool2d_shape;
+HEDDLE_API int heddle_pool2d_out_h(const heddle_pool2d_shape *shape);
+HEDDLE_API int heddle_pool2d_out_w(const heddle_pool2d_shape *shape);
+
+// relu, tanh, sigmoid, elu, gelu, softplus, swish, add, multiply, sum: n elements
+typedef struct heddle_elements_shape {
+    int n;
+} heddle_elements_shape;
+
+// softmax, log_softmax, cross_entropy: a row a sample
+typedef struct heddle_rows_shape {
+    int rows, cols;
+} heddle_rows_shape;
+
+// dropout: each element is zero with this probability, else divided by 1 - probability.
+// Its `random` operand is {seed, sequence, position} of a heddle_random; element i uses word position + i.
+typedef struct heddle_dropout_shape {
+    int n;
+    float probability;
+} heddle_dropout_shape;
+
+// sgd_update, momentum_update, adamw_update: n parameters. The `hyper` operand holds HEDDLE_HYPER_COUNT floats in device
+// memory, so that a captured step follows a learning-rate schedule.
+typedef enum heddle_hyper {
+    HEDDLE_HYPER_LEARNING_RATE,
+    HEDDLE_HYPER_WEIGHT_DECAY,
+    HEDDLE_HYPER_MOMENTUM,     // momentum, and AdamW's beta 1
+    HEDDLE_HYPER_BETA2,
+    HEDDLE_HYPER_EPSILON,
+    HEDDLE_HYPER_CORRECTION1,  // 1 - beta1^t
+    HEDDLE_HYPER_CORRECTION2,  // 1 - beta2^t
+    HEDDLE_HYPER_COUNT,
+} heddle_hyper;
+
+// conv_block: 3×3 convolution (stride 1, padding 1), batchnorm, relu, 2×2 max pooling, as one operator.
+// stem_block: the same for a first layer, whose input needs no gradient: the convolution's output is never stored.
+// Activations are (n, c, h, w), or (n, h, w, c) where channels_last says so; weight is (k, c, 3, 3).
+typedef struct heddle_conv_block_shape {
+    int n, c, h, w, k;
+    int input_channels_last, output_channels_last;
+    float epsilon, momentum;
+} heddle_conv_block_shape;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+// Whole files: read with a size limit, and written so that a reader sees the old file or the new one, never a part.
+#ifndef HEDDLE_BASE_FILE_H
+#define HEDDLE_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "heddle/status.h"
+
+// Reads all of `path` into memory the caller frees; a zero byte follows the content. Over `limit` bytes is
+// HEDDLE_CORRUPT, a directory or a missing file says so.
+heddle_status heddle_file_read(const char *path, size_t limit, char **content, size_t *size);
+
+typedef struct heddle_slice {
+    const void *data;
+    size_t size;
+} heddle_slice;
+
+// Writes the slices one after another to a temporary file beside `path`, fsyncs, renames over `path`, fsyncs the folder.
+// On failure `path` is as it was and the temporary file is gone.
+heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *slices, int count);
+
+bool heddle_file_exists(const char *path);
+bool heddle_folder_exists(const char *path);
+// mkdir -p
+heddle_status heddle_folder_create(const char *path);
+
+#endif

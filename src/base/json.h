@@ -1,0 +1,28 @@
+// Reading JSON (cJSON underneath) with errors that name the file and the field.
+#ifndef HEDDLE_BASE_JSON_H
+#define HEDDLE_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cjson/cJSON.h>
+
+#include "heddle/status.h"
+
+// Parses `size` bytes of text; `what` names it in errors ("model file cnn.json"). The error gives line and column.
+// The caller frees *json with cJSON_Delete.
+heddle_status heddle_json_parse(const char *what, const char *text, size_t size, cJSON **json);
+heddle_status heddle_json_read(const char *path, cJSON **json);
+
+// Fields of an object. A missing required field, a wrong type, or a number out of [least, most] is HEDDLE_CORRUPT and
+// names `what` and the field. The _or forms give `otherwise` when the field is absent.
+heddle_status heddle_json_text(const char *what, const cJSON *object, const char *field, const char **value);
+heddle_status heddle_json_int(const char *what, const cJSON *object, const char *field, long long least, long long most,
+                              long long *value);
+heddle_status heddle_json_int_or(const char *what, const cJSON *object, const char *field, long long least,
+                                 long long most, long long otherwise, long long *value);
+heddle_status heddle_json_number_or(const char *what, const cJSON *object, const char *field, double least, double most,
+                                    double otherwise, double *value);
+heddle_status heddle_json_array(const char *what, const cJSON *object, const char *field, const cJSON **value);
+
+#endif

@@ -1,0 +1,16 @@
+// Small text helpers: nearest name for "did you mean", sizes and durations for people, clock.
+#ifndef HEDDLE_BASE_TEXT_H
+#define HEDDLE_BASE_TEXT_H
+
+#include <stddef.h>
+
+// The candidate nearest to `name` by edit distance (transpositions count 1), or NULL if none is near enough to suggest.
+const char *heddle_text_nearest(const char *name, const char *const *candidates, int count);
+// "1.5 MiB", "830 bytes"; returns `text`.
+const char *heddle_text_bytes(double bytes, char *text, size_t size);
+// "850 µs", "2.3 s", "1 min 20 s"; returns `text`.
+const char *heddle_text_seconds(double seconds, char *text, size_t size);
+// Seconds on a clock that never goes back.
+double heddle_now(void);
+
+#endif

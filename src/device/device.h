@@ -1,0 +1,17 @@
+// What a device backend provides, and what operators need of a device beyond the public header.
+#ifndef HEDDLE_DEVICE_DEVICE_H
+#define HEDDLE_DEVICE_DEVICE_H
+
+#include "heddle/device.h"
+#include "heddle/op.h" // heddle_pool
+
+// The threads that cpu rungs spread over; NULL where operators do not run on the host.
+heddle_pool *heddle_device_pool(heddle_device *device);
+
+// Queues host work that is the device's own computation (a cpu rung): counted, ordered, captured and timed like a
+// kernel. `arguments` is copied. A failure stops the stream: later work is dropped and the next synchronisation of the
+// stream or device returns the status and message. cpu only.
+typedef heddle_status heddle_work(const void *arguments);
+heddle_status heddle_stream_submit(heddle_stream *stream, heddle_work *work, const void *arguments, size_t size);
+
+#endif
