@@ -2,8 +2,9 @@
 
 add_library(heddle_flags INTERFACE)
 target_compile_options(heddle_flags INTERFACE
-  -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-format-truncation -fvisibility=hidden
-  -ffp-contract=fast -fno-math-errno)
+  -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+  $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> -fvisibility=hidden
+  -ffp-contract=fast -fno-math-errno -fno-trapping-math)
 target_compile_definitions(heddle_flags INTERFACE _GNU_SOURCE HEDDLE_VERSION="${PROJECT_VERSION}")
 target_include_directories(heddle_flags INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -15,13 +16,17 @@ if(HEDDLE_SANITIZE)
   target_link_options(heddle_flags INTERFACE -fsanitize=address,undefined)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON) # for clang-tidy and cppcheck
 set(CMAKE_C_FLAGS_RELEASE "-O3 -g -DNDEBUG")
 
 # heddle_room(NAME ROOMS lower... USES libraries...): every .c under src/NAME, as the static library heddle_NAME.
 # A room without sources yet is an interface over the rooms below it.
+# main.c is the command's own (HeddleProducts), so that tests can link the room around it.
 function(heddle_room name)
   cmake_parse_arguments(room "" "" "ROOMS;USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.c)
+  list(FILTER sources EXCLUDE REGEX "/main\\.c$")
+  set_property(GLOBAL PROPERTY heddle_room_${name}_uses ${room_USES})
   list(TRANSFORM room_ROOMS PREPEND heddle_)
   if(sources)
     add_library(heddle_${name} STATIC ${sources})

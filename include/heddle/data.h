@@ -16,8 +16,8 @@ typedef enum heddle_split { HEDDLE_TRAIN, HEDDLE_TEST } heddle_split;
 
 // Everything is in memory: images as bytes (count, channels, height, width), a label an image.
 typedef struct heddle_dataset {
-    char name[64];        // "fashion", "mnist", "synth", or the folder
-    char source[1024];    // where it came from, for people
+    char name[64];     // "fashion", "mnist", "synth", or the folder
+    char source[1024]; // where it came from, for people
     heddle_split split;
     int count, channels, height, width, classes;
     const uint8_t *images;
@@ -59,8 +59,8 @@ HEDDLE_API heddle_status heddle_data_folder(char *path, size_t size);
 typedef struct heddle_loader heddle_loader;
 
 typedef struct heddle_batch {
-    int count;           // the last of an epoch may be short
-    int epoch, index;    // which batch this is, both from 0
+    int count;        // the last of an epoch may be short
+    int epoch, index; // which batch this is, both from 0
     const float *images;
     const int32_t *labels;
     const uint32_t *order; // index of each sample in the dataset

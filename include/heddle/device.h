@@ -26,13 +26,13 @@ typedef struct heddle_graph heddle_graph;
 
 typedef struct heddle_device_info {
     heddle_device_kind kind;
-    char name[128];           // "Neoverse-V1", "NVIDIA H200"
-    char instructions[64];    // "neon", "avx2 fma", "sm_90"
-    int processors;           // cores this process may use, or multiprocessors
-    int threads;              // threads operators run on
-    uint64_t memory_total;    // bytes
-    uint64_t memory_free;     // bytes
-    int priority_least;       // stream priorities, as in CUDA: a lower number runs first
+    char name[128];        // "Neoverse-V1", "NVIDIA H200"
+    char instructions[64]; // "neon", "avx2 fma", "sm_90"
+    int processors;        // cores this process may use, or multiprocessors
+    int threads;           // threads operators run on
+    uint64_t memory_total; // bytes
+    uint64_t memory_free;  // bytes
+    int priority_least;    // stream priorities, as in CUDA: a lower number runs first
     int priority_greatest;
 } heddle_device_info;
 

@@ -1,6 +1,6 @@
 // Operators and their ladders. An operator says what is computed, what it costs and what is right; a rung is one way to
-// compute it on one device. Help, tests, benchmarks, docs and the trainer all read these tables; nothing about a rung is
-// written twice.
+// compute it on one device. Help, tests, benchmarks, docs and the trainer all read these tables; nothing about a rung
+// is written twice.
 //
 // Gradients go by name. The backward operators of `matmul` (inputs `a`, `b`; output `output`) take what they need of
 // `a`, `b`, `output` and `grad_output`, and give `grad_a`, `grad_b`: an operand called grad_X is the gradient of the
@@ -21,13 +21,14 @@ extern "C" {
 
 enum {
     HEDDLE_MAX_DIMS = 5,
-    HEDDLE_MAX_OPERANDS = 12,   // inputs, and again outputs
+    HEDDLE_MAX_OPERANDS = 12, // inputs, and again outputs
     HEDDLE_MAX_SHAPE_BYTES = 128,
 };
 
 // --- what an operator is --------------------------------------------------------------------------------------------
 
-// One named number of an operator's shape struct ("m", "stride", "epsilon"), so that "m=64 n=3" can be read and printed.
+// One named number of an operator's shape struct ("m", "stride", "epsilon"), so that "m=64 n=3" can be read and
+// printed.
 typedef enum heddle_field_kind {
     HEDDLE_FIELD_INT,   // int
     HEDDLE_FIELD_FLOAT, // float
@@ -101,9 +102,9 @@ struct heddle_rung {
     heddle_device_kind device;
     heddle_tier tier;
     heddle_status (*launch)(const heddle_call *call);
-    const char *note;                                      // one line: what it does, what limits it
-    bool (*supports)(const void *shape);                   // NULL: every valid shape
-    size_t (*workspace)(const void *shape, int threads);   // NULL: none
+    const char *note;                                    // one line: what it does, what limits it
+    bool (*supports)(const void *shape);                 // NULL: every valid shape
+    size_t (*workspace)(const void *shape, int threads); // NULL: none
 };
 
 // How far a rung may be from the float64 reference.
@@ -113,7 +114,7 @@ typedef enum heddle_exactness {
 } heddle_exactness;
 
 struct heddle_op {
-    const char *name;    // "conv2d_forward"
+    const char *name;        // "conv2d_forward"
     const char *ladder_name; // the folder it stands in: "conv2d"
     const char *summary;
     size_t shape_size;
@@ -128,8 +129,8 @@ struct heddle_op {
     heddle_exactness exactness;
     int64_t (*reduction)(const void *shape); // longest sum behind one output element; NULL: 1
     void (*fill)(const void *shape, int operand, uint64_t seed, double *values); // for HEDDLE_VALUES_OWN
-    const char *const *test_shapes;  // "m=1 n=7 k=31", NULL-terminated; has ones, primes and ragged ends
-    const char *const *bench_shapes; // likewise, the first is the default
+    const char *const *test_shapes;    // "m=1 n=7 k=31", NULL-terminated; has ones, primes and ragged ends
+    const char *const *bench_shapes;   // likewise, the first is the default
     const heddle_op *const *gradients; // NULL-terminated; same shape struct; NULL: not differentiable
     const heddle_rung *ladder;         // slowest first
     int rungs;
@@ -143,8 +144,8 @@ HEDDLE_API const heddle_op *heddle_op_at(int index);
 HEDDLE_API heddle_status heddle_op_find(const char *name, const heddle_op **op);
 HEDDLE_API heddle_status heddle_rung_find(const heddle_op *op, const char *name, const heddle_rung **rung);
 
-// The best rung of `op` for a device and shape, nothing above `tier` (FUSED > VENDOR > TUNED > NAIVE where they stand on
-// the ladder); HEDDLE_UNSUPPORTED when none can do it.
+// The best rung of `op` for a device and shape, nothing above `tier` (FUSED > VENDOR > TUNED > NAIVE where they stand
+// on the ladder); HEDDLE_UNSUPPORTED when none can do it.
 HEDDLE_API heddle_status heddle_rung_choose(const heddle_op *op, heddle_device_kind device, heddle_tier tier,
                                             const void *shape, const heddle_rung **rung);
 

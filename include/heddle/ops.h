@@ -60,16 +60,16 @@ typedef struct heddle_dropout_shape {
     float probability;
 } heddle_dropout_shape;
 
-// sgd_update, momentum_update, adamw_update: n parameters. The `hyper` operand holds HEDDLE_HYPER_COUNT floats in device
-// memory, so that a captured step follows a learning-rate schedule.
+// sgd_update, momentum_update, adamw_update: n parameters. The `hyper` operand holds HEDDLE_HYPER_COUNT floats in
+// device memory, so that a captured step follows a learning-rate schedule.
 typedef enum heddle_hyper {
     HEDDLE_HYPER_LEARNING_RATE,
     HEDDLE_HYPER_WEIGHT_DECAY,
-    HEDDLE_HYPER_MOMENTUM,     // momentum, and AdamW's beta 1
+    HEDDLE_HYPER_MOMENTUM, // momentum, and AdamW's beta 1
     HEDDLE_HYPER_BETA2,
     HEDDLE_HYPER_EPSILON,
-    HEDDLE_HYPER_CORRECTION1,  // 1 - beta1^t
-    HEDDLE_HYPER_CORRECTION2,  // 1 - beta2^t
+    HEDDLE_HYPER_CORRECTION1, // 1 - beta1^t
+    HEDDLE_HYPER_CORRECTION2, // 1 - beta2^t
     HEDDLE_HYPER_COUNT,
 } heddle_hyper;
 

@@ -14,8 +14,8 @@ extern "C" {
 // The bare function: four 32-bit words from a 128-bit counter and a 64-bit key.
 HEDDLE_API void heddle_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t output[4]);
 
-// A stream of numbers: `seed` is the key, `sequence` keeps independent uses apart, `position` counts 32-bit words drawn.
-// The whole state is these three numbers; write them down to continue later.
+// A stream of numbers: `seed` is the key, `sequence` keeps independent uses apart, `position` counts 32-bit words
+// drawn. The whole state is these three numbers; write them down to continue later.
 typedef struct heddle_random {
     uint64_t seed;
     uint64_t sequence;

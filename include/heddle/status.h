@@ -3,7 +3,7 @@
 #define HEDDLE_STATUS_H
 
 #if defined(__GNUC__)
-#define HEDDLE_API __attribute__((visibility("default")))
+#define HEDDLE_API                                  __attribute__((visibility("default")))
 #define HEDDLE_PRINTF(format_index, first_argument) __attribute__((format(printf, format_index, first_argument)))
 #else
 #define HEDDLE_API

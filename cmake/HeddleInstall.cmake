@@ -1,0 +1,42 @@
+# Where the products go: headers, libraries, command, pkg-config and CMake package files, manual page, completions.
+# Both package files find the rest from where they are, so an installed tree can be moved.
+include(HeddleProducts)
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS heddle_shared EXPORT heddle-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS heddle_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+# --- pkg-config: what a static link needs besides is private ---------------------------------------------------------
+set(heddle_requires_private libcjson zlib)
+foreach(pair "heddle_blas openblas" "heddle_curl libcurl" "heddle_crypto libcrypto" "heddle_png libpng")
+  separate_arguments(pair)
+  list(GET pair 0 target)
+  list(GET pair 1 module)
+  if(${target}_pc_FOUND)
+    list(APPEND heddle_requires_private ${module})
+  endif()
+endforeach()
+list(JOIN heddle_requires_private ", " heddle_requires_private)
+file(RELATIVE_PATH heddle_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${PROJECT_SOURCE_DIR}/packaging/heddle.pc.in ${PROJECT_BINARY_DIR}/heddle.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/heddle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# --- find_package(heddle) --------------------------------------------------------------------------------------------
+set(heddle_package ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/packaging/heddle-config.cmake.in
+  ${PROJECT_BINARY_DIR}/heddle-config.cmake INSTALL_DESTINATION ${heddle_package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/heddle-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/heddle-config.cmake ${PROJECT_BINARY_DIR}/heddle-config-version.cmake
+  DESTINATION ${heddle_package})
+install(EXPORT heddle-targets NAMESPACE heddle:: DESTINATION ${heddle_package})
+
+# --- pages -----------------------------------------------------------------------------------------------------------
+install(FILES ${heddle_pages}/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${heddle_pages}/heddle.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heddle)
+install(FILES ${heddle_pages}/_heddle DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${heddle_pages}/heddle.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle)

@@ -1,0 +1,89 @@
+// Tensors with reverse-mode gradients, usable by themselves. examples/two_moons.c trains a network with them.
+//
+// A context owns its tensors. Functions that make a tensor return NULL on failure and pass a NULL argument on, so a
+// whole expression can be written down and checked once: heddle_backward(NULL) returns the first failure.
+#ifndef HEDDLE_TENSOR_H
+#define HEDDLE_TENSOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heddle/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct heddle_context heddle_context;
+typedef struct heddle_tensor heddle_tensor;
+
+HEDDLE_API heddle_status heddle_context_create(heddle_device *device, uint64_t seed, heddle_context **context);
+HEDDLE_API void heddle_context_destroy(heddle_context *context); // frees its tensors; NULL is fine
+// Frees every tensor but the parameters, and forgets how they were computed. Call it between steps.
+HEDDLE_API void heddle_context_clear(heddle_context *context);
+
+// --- making tensors -------------------------------------------------------------------------------------------------
+
+// float32; `values` is copied, NULL gives zeros. No gradient flows to it.
+HEDDLE_API heddle_tensor *heddle_tensor_create(heddle_context *context, int rank, const int *dims, const float *values);
+// Class numbers for heddle_cross_entropy.
+HEDDLE_API heddle_tensor *heddle_tensor_labels(heddle_context *context, int count, const int32_t *values);
+// A tensor that is trained: survives heddle_context_clear, starts uniform in [-bound, bound), or as `values`.
+HEDDLE_API heddle_tensor *heddle_parameter(heddle_context *context, int rank, const int *dims, float bound);
+HEDDLE_API heddle_tensor *heddle_parameter_from(heddle_context *context, int rank, const int *dims,
+                                                const float *values);
+
+// --- operators ------------------------------------------------------------------------------------------------------
+
+HEDDLE_API heddle_tensor *heddle_add(heddle_tensor *a, heddle_tensor *b);      // same shape
+HEDDLE_API heddle_tensor *heddle_multiply(heddle_tensor *a, heddle_tensor *b); // same shape, element by element
+HEDDLE_API heddle_tensor *heddle_sum(heddle_tensor *a);                        // one element
+HEDDLE_API heddle_tensor *heddle_mean(heddle_tensor *a);                       // one element
+HEDDLE_API heddle_tensor *heddle_matmul(heddle_tensor *a, heddle_tensor *b);   // (m, k) x (k, n)
+// input (n, in), weight (out, in), bias (out) or NULL
+HEDDLE_API heddle_tensor *heddle_linear(heddle_tensor *input, heddle_tensor *weight, heddle_tensor *bias);
+// input (n, c, h, w), weight (k, c, r, s), bias (k) or NULL
+HEDDLE_API heddle_tensor *heddle_conv2d(heddle_tensor *input, heddle_tensor *weight, heddle_tensor *bias, int stride,
+                                        int padding, int dilation);
+// Batch statistics; gamma and beta (c)
+HEDDLE_API heddle_tensor *heddle_batchnorm2d(heddle_tensor *input, heddle_tensor *gamma, heddle_tensor *beta,
+                                             float epsilon);
+HEDDLE_API heddle_tensor *heddle_maxpool2d(heddle_tensor *input, int window, int stride, int padding);
+HEDDLE_API heddle_tensor *heddle_avgpool2d(heddle_tensor *input, int window, int stride, int padding);
+HEDDLE_API heddle_tensor *heddle_relu(heddle_tensor *input);
+HEDDLE_API heddle_tensor *heddle_tanh(heddle_tensor *input);
+HEDDLE_API heddle_tensor *heddle_sigmoid(heddle_tensor *input);
+HEDDLE_API heddle_tensor *heddle_elu(heddle_tensor *input);
+HEDDLE_API heddle_tensor *heddle_gelu(heddle_tensor *input);
+HEDDLE_API heddle_tensor *heddle_softplus(heddle_tensor *input);
+HEDDLE_API heddle_tensor *heddle_swish(heddle_tensor *input);
+HEDDLE_API heddle_tensor *heddle_dropout(heddle_tensor *input, float probability);
+HEDDLE_API heddle_tensor *heddle_softmax(heddle_tensor *input);     // along the last dimension
+HEDDLE_API heddle_tensor *heddle_log_softmax(heddle_tensor *input); // along the last dimension
+// Mean over the rows of -log softmax(logits)[label].
+HEDDLE_API heddle_tensor *heddle_cross_entropy(heddle_tensor *logits, heddle_tensor *labels);
+// The same values under another shape.
+HEDDLE_API heddle_tensor *heddle_reshape(heddle_tensor *input, int rank, const int *dims);
+
+// --- gradients and training -----------------------------------------------------------------------------------------
+
+// Computes the gradient of `loss` (one element) with respect to every parameter it depends on.
+HEDDLE_API heddle_status heddle_backward(heddle_tensor *loss);
+// parameter -= rate * gradient, for every parameter that has a gradient; gradients are forgotten afterwards.
+HEDDLE_API heddle_status heddle_sgd_step(heddle_context *context, float rate);
+
+// --- looking at them ------------------------------------------------------------------------------------------------
+
+HEDDLE_API int heddle_tensor_rank(const heddle_tensor *tensor);
+HEDDLE_API int heddle_tensor_dim(const heddle_tensor *tensor, int index);
+HEDDLE_API size_t heddle_tensor_elements(const heddle_tensor *tensor);
+// Waits for what computes it, then copies all elements out.
+HEDDLE_API heddle_status heddle_tensor_read(const heddle_tensor *tensor, float *values);
+HEDDLE_API heddle_status heddle_tensor_read_gradient(const heddle_tensor *tensor, float *values);
+// The only element of a one-element tensor; NAN if it cannot be had.
+HEDDLE_API float heddle_tensor_item(const heddle_tensor *tensor);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

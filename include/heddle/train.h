@@ -1,0 +1,117 @@
+// Training, evaluation, prediction. A checkpoint is a safetensors file that carries the model, its parameters, the
+// optimiser's state and the position, so that a resumed run gives the same bits as one that never stopped.
+#ifndef HEDDLE_TRAIN_H
+#define HEDDLE_TRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "heddle/data.h"
+#include "heddle/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum heddle_optimizer { HEDDLE_SGD, HEDDLE_MOMENTUM, HEDDLE_ADAMW } heddle_optimizer;
+typedef enum heddle_schedule {
+    HEDDLE_CONSTANT,
+    HEDDLE_LINEAR, // to zero over the run
+    HEDDLE_COSINE, // to zero over the run
+} heddle_schedule;
+
+typedef struct heddle_train_event heddle_train_event;
+typedef void heddle_train_listener(void *context, const heddle_train_event *event);
+
+typedef struct heddle_train_options {
+    int epochs;
+    int batch;
+    heddle_optimizer optimizer;
+    heddle_schedule schedule;
+    double learning_rate;
+    double momentum; // HEDDLE_MOMENTUM, and AdamW's beta 1
+    double beta2;    // AdamW
+    double epsilon;  // AdamW
+    double weight_decay;
+    uint64_t seed;
+    heddle_tier kernels;             // which part of the ladders
+    const char *folder;              // last.safetensors and best.safetensors go here; NULL: nothing is written
+    bool resume;                     // go on from folder/last.safetensors
+    bool overwrite;                  // a run that is in the folder already may be lost
+    double save_every;               // seconds between saves inside an epoch; 0: only at its end
+    heddle_train_listener *listener; // may be NULL
+    void *listener_context;
+    const volatile int *stop; // may be NULL; non-zero: finish the step, save, return HEDDLE_INTERRUPTED
+} heddle_train_options;
+
+// Plain SGD, batch 64, what `heddle train` does unless told.
+HEDDLE_API heddle_train_options heddle_train_defaults(void);
+
+// The settings a checkpoint was trained with, and the name of its dataset (cut to `size`).
+HEDDLE_API heddle_status heddle_train_options_from(const char *checkpoint, heddle_train_options *options, char *dataset,
+                                                   size_t size);
+// The model of a checkpoint; the caller closes it.
+HEDDLE_API heddle_status heddle_model_from(const char *checkpoint, heddle_model **model);
+
+typedef enum heddle_train_event_kind {
+    HEDDLE_TRAIN_STARTED,   // position says where (not 0 when resumed)
+    HEDDLE_TRAIN_STEP,      // loss and accuracy so far in this epoch
+    HEDDLE_TRAIN_EVALUATED, // after an epoch: loss and accuracy on the test set
+    HEDDLE_TRAIN_SAVED,     // path
+} heddle_train_event_kind;
+
+struct heddle_train_event {
+    heddle_train_event_kind kind;
+    int epoch, epochs;            // from 0
+    int64_t images, images_total; // done in this epoch
+    double loss, accuracy;
+    double best_accuracy; // best on the test set so far; NAN before the first
+    double seconds;       // spent training so far (evaluation and saving not counted)
+    const char *path;
+};
+
+typedef struct heddle_train_result {
+    int epochs;                        // finished
+    double train_loss, train_accuracy; // of the last epoch
+    double test_loss, test_accuracy;   // after the last epoch
+    double best_accuracy;
+    double seconds; // training alone
+    double images_per_second;
+} heddle_train_result;
+
+// `test` may be NULL: nothing is evaluated, and best.safetensors is not written.
+HEDDLE_API heddle_status heddle_train(heddle_device *device, const heddle_model *model, const heddle_dataset *train,
+                                      const heddle_dataset *test, const heddle_train_options *options,
+                                      heddle_train_result *result);
+
+// --- using a trained network ----------------------------------------------------------------------------------------
+
+typedef struct heddle_network heddle_network;
+
+// Loads a checkpoint for inference on `device`, in batches of up to `batch` samples.
+HEDDLE_API heddle_status heddle_network_open(heddle_device *device, const char *checkpoint, int batch,
+                                             heddle_tier kernels, heddle_network **network);
+// The same with fresh parameters from a seed, for measuring.
+HEDDLE_API heddle_status heddle_network_create(heddle_device *device, const heddle_model *model, uint64_t seed,
+                                               int batch, heddle_tier kernels, heddle_network **network);
+HEDDLE_API void heddle_network_close(heddle_network *network);
+HEDDLE_API const heddle_model *heddle_network_model(const heddle_network *network);
+// Name of class `index` as the training data had it, or its number.
+HEDDLE_API const char *heddle_network_class_name(const heddle_network *network, int index);
+// images (count, channels, height, width) in [0, 1] on the host; probabilities (count, classes).
+HEDDLE_API heddle_status heddle_network_predict(heddle_network *network, const float *images, int count,
+                                                float *probabilities);
+
+typedef struct heddle_evaluation {
+    int count, correct;
+    double loss, accuracy;
+    int classes;
+    int *confusion; // (classes, classes): rows are the truth; the caller's, zeroed by the call; may be NULL
+} heddle_evaluation;
+HEDDLE_API heddle_status heddle_network_evaluate(heddle_network *network, const heddle_dataset *dataset,
+                                                 heddle_evaluation *evaluation);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,21 @@
+// What the control group this process is in lets it use: containers and batch systems set their limits there.
+#ifndef HEDDLE_BASE_CGROUP_H
+#define HEDDLE_BASE_CGROUP_H
+
+#include <stdint.h>
+
+// Processor time a second of the tightest group around this process, in cores (0.5, 2, ...); INFINITY: no limit.
+double heddle_cgroup_cores(void);
+
+typedef struct heddle_cgroup_memory {
+    uint64_t limit; // bytes; UINT64_MAX: none
+    uint64_t used;
+} heddle_cgroup_memory;
+// The group with the least left.
+heddle_cgroup_memory heddle_cgroup_get_memory(void);
+
+// The same for another membership file and mount point than /proc/self/cgroup and /sys/fs/cgroup.
+double heddle_cgroup_cores_at(const char *membership, const char *mount);
+heddle_cgroup_memory heddle_cgroup_memory_at(const char *membership, const char *mount);
+
+#endif

@@ -1,0 +1,241 @@
+// Whole files, read with a limit and written atomically, and folders. What is in them is the reader's business.
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+enum {
+    FIRST_CAPACITY = 4096,   // for what has no size beforehand: pipes, /proc
+    LARGEST_PIECE = 1 << 30, // Linux moves at most 2 GiB in one read or write
+    SUFFIX_SIZE = 64,        // ".<process>.<counter>.tmp"
+    TEMPORARY_TRIES = 1000,  // names left behind by killed processes of the same number
+    FILE_MODE = 0666,        // less what umask takes
+    FOLDER_MODE = 0777,
+};
+
+// --- reading --------------------------------------------------------------------------------------------------------
+
+static heddle_status open_for_reading(const char *path, int *file, size_t *expected)
+{
+    *file = open(path, O_RDONLY | O_CLOEXEC);
+    if (*file < 0) {
+        if (errno == ENOENT || errno == ENOTDIR)
+            return heddle_fail(HEDDLE_NOT_FOUND, "%s: no such file", path);
+        return heddle_fail(HEDDLE_IO, "%s: cannot open: %s", path, strerror(errno));
+    }
+    struct stat about;
+    heddle_status status = HEDDLE_OK;
+    if (fstat(*file, &about) != 0)
+        status = heddle_fail(HEDDLE_IO, "%s: cannot look at it: %s", path, strerror(errno));
+    else if (S_ISDIR(about.st_mode))
+        status = heddle_fail(HEDDLE_IO, "%s: is a folder, not a file", path);
+    else
+        *expected = S_ISREG(about.st_mode) && about.st_size > 0 ? (size_t)about.st_size : 0;
+    if (status != HEDDLE_OK)
+        close(*file);
+    return status;
+}
+
+static heddle_status too_large(const char *path, size_t limit)
+{
+    char text[32];
+    return heddle_fail(HEDDLE_CORRUPT, "%s: larger than the %s allowed for such a file", path,
+                       heddle_text_bytes((double)limit, text, sizeof text));
+}
+
+static heddle_status grow(const char *path, char **content, size_t *capacity)
+{
+    size_t larger = *capacity < SIZE_MAX / 2 ? *capacity * 2 : SIZE_MAX;
+    char *moved = realloc(*content, larger);
+    if (!moved)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to read it", path);
+    *content = moved;
+    *capacity = larger;
+    return HEDDLE_OK;
+}
+
+// Reads to the end, growing *content where the file is longer than its size said.
+static heddle_status read_all(const char *path, int file, size_t limit, char **content, size_t *capacity, size_t *size)
+{
+    for (;;) {
+        // One byte is kept for the zero at the end.
+        if (*size + 1 >= *capacity)
+            HEDDLE_TRY(grow(path, content, capacity));
+        size_t room = *capacity - *size - 1;
+        ssize_t got = read(file, *content + *size, room < LARGEST_PIECE ? room : LARGEST_PIECE);
+        if (got == 0)
+            return HEDDLE_OK;
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return heddle_fail(HEDDLE_IO, "%s: cannot read: %s", path, strerror(errno));
+        *size += (size_t)got;
+        if (*size > limit)
+            return too_large(path, limit);
+    }
+}
+
+heddle_status heddle_file_read(const char *path, size_t limit, char **content, size_t *size)
+{
+    *content = NULL;
+    *size = 0;
+    int file = -1;
+    size_t expected = 0;
+    HEDDLE_TRY(open_for_reading(path, &file, &expected));
+    if (expected > limit) {
+        close(file);
+        return too_large(path, limit);
+    }
+    // Room for one byte more than expected, so that the end is seen without growing.
+    size_t capacity = expected > 0 && expected < SIZE_MAX - 2 ? expected + 2 : FIRST_CAPACITY;
+    char *text = malloc(capacity);
+    size_t length = 0;
+    heddle_status status = text ? read_all(path, file, limit, &text, &capacity, &length)
+                                : heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to read it", path);
+    close(file);
+    if (status != HEDDLE_OK) {
+        free(text);
+        return status;
+    }
+    text[length] = '\0';
+    *content = text;
+    *size = length;
+    return HEDDLE_OK;
+}
+
+// --- writing --------------------------------------------------------------------------------------------------------
+
+static heddle_status write_all(const char *path, int file, const heddle_slice *slices, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const char *data = slices[i].data;
+        size_t left = slices[i].size;
+        while (left > 0) {
+            ssize_t put = write(file, data, left < LARGEST_PIECE ? left : LARGEST_PIECE);
+            if (put < 0 && errno == EINTR)
+                continue;
+            if (put < 0)
+                return heddle_fail(HEDDLE_IO, "%s: cannot write: %s", path, strerror(errno));
+            data += put;
+            left -= (size_t)put;
+        }
+    }
+    if (fsync(file) != 0)
+        return heddle_fail(HEDDLE_IO, "%s: cannot write to disk: %s", path, strerror(errno));
+    return HEDDLE_OK;
+}
+
+// A file beside `path` that no other process or call of this one is writing; `temporary` gets its name.
+static heddle_status open_temporary(const char *path, char *temporary, size_t size, int *file)
+{
+    static atomic_uint counter;
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        snprintf(temporary, size, "%s.%ld.%u.tmp", path, (long)getpid(), atomic_fetch_add(&counter, 1));
+        *file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+        if (*file >= 0)
+            return HEDDLE_OK;
+        if (errno == ENOENT || errno == ENOTDIR)
+            return heddle_fail(HEDDLE_NOT_FOUND, "%s: cannot write: its folder does not exist", path);
+        if (errno != EEXIST)
+            break;
+    }
+    return heddle_fail(HEDDLE_IO, "%s: cannot write beside it: %s", path, strerror(errno));
+}
+
+// Makes a rename last: until the folder is on disk, a power cut may bring the old name back.
+static heddle_status sync_folder_of(const char *path, char *scratch, size_t size)
+{
+    snprintf(scratch, size, "%s", path);
+    char *slash = strrchr(scratch, '/');
+    if (!slash)
+        snprintf(scratch, size, ".");
+    else
+        slash[slash == scratch ? 1 : 0] = '\0';
+    int folder = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = 0;
+    if (folder < 0 || fsync(folder) != 0)
+        error = errno;
+    if (folder >= 0)
+        close(folder);
+    // A folder one may write in but not read, and file systems that sync no folders, cannot do better.
+    if (error == 0 || error == EINVAL || error == EACCES || error == ENOTSUP)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_IO, "%s: written, but a power cut may undo it: %s", path, strerror(error));
+}
+
+heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *slices, int count)
+{
+    size_t size = strlen(path) + SUFFIX_SIZE;
+    char *temporary = malloc(size);
+    if (!temporary)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to write it", path);
+    int file = -1;
+    heddle_status status = open_temporary(path, temporary, size, &file);
+    if (status == HEDDLE_OK) {
+        status = write_all(path, file, slices, count);
+        if (close(file) != 0 && status == HEDDLE_OK)
+            status = heddle_fail(HEDDLE_IO, "%s: cannot write: %s", path, strerror(errno));
+        if (status == HEDDLE_OK && rename(temporary, path) != 0)
+            status = heddle_fail(HEDDLE_IO, "%s: cannot replace it: %s", path, strerror(errno));
+        if (status != HEDDLE_OK)
+            unlink(temporary);
+        else
+            status = sync_folder_of(path, temporary, size);
+    }
+    free(temporary);
+    return status;
+}
+
+// --- files and folders ----------------------------------------------------------------------------------------------
+
+bool heddle_file_exists(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
+}
+
+bool heddle_folder_exists(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static heddle_status create_one(const char *path)
+{
+    if (mkdir(path, FOLDER_MODE) == 0 || heddle_folder_exists(path))
+        return HEDDLE_OK;
+    int error = errno;
+    if (heddle_file_exists(path))
+        return heddle_fail(HEDDLE_IO, "%s: cannot make this folder: a file has its name", path);
+    return heddle_fail(HEDDLE_IO, "%s: cannot make this folder: %s", path, strerror(error));
+}
+
+heddle_status heddle_folder_create(const char *path)
+{
+    if (path[0] == '\0')
+        return heddle_fail(HEDDLE_INVALID, "cannot make a folder without a name");
+    char *partial = strdup(path);
+    if (!partial)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to make this folder", path);
+    heddle_status status = HEDDLE_OK;
+    for (char *slash = strchr(partial + 1, '/'); slash && status == HEDDLE_OK; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        status = create_one(partial);
+        *slash = '/';
+    }
+    if (status == HEDDLE_OK)
+        status = create_one(partial);
+    free(partial);
+    return status;
+}

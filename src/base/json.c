@@ -1,0 +1,163 @@
+// JSON for reading: cJSON does the parsing, this says where and what is wrong. Writing goes through cJSON directly.
+
+#include "base/json.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+
+enum { LARGEST_FILE = 64 << 20 }; // far above any model file; keeps a wrong path from filling memory
+
+static const double largest_exact = 0x1p53; // cJSON keeps numbers as doubles
+
+// cJSON notes the last error in a variable that all threads share.
+static pthread_mutex_t parser = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static heddle_status fail_at(const char *what, const char *text, const char *where, const char *problem)
+{
+    int line = 1;
+    int column = 1;
+    for (const char *c = text; c < where; c++) {
+        column = *c == '\n' ? 1 : column + 1;
+        line += *c == '\n';
+    }
+    return heddle_fail(HEDDLE_CORRUPT, "%s: line %d, column %d: %s", what, line, column, problem);
+}
+
+heddle_status heddle_json_parse(const char *what, const char *text, size_t size, cJSON **json)
+{
+    *json = NULL;
+    if (size == 0)
+        return heddle_fail(HEDDLE_CORRUPT, "%s: empty, where JSON should be", what);
+    const char *stop = text;
+    pthread_mutex_lock(&parser);
+    cJSON *parsed = cJSON_ParseWithLengthOpts(text, size, &stop, false);
+    pthread_mutex_unlock(&parser);
+    if (stop < text || stop > text + size)
+        stop = text + size;
+    if (!parsed) {
+        if (stop >= text + size - 1)
+            return fail_at(what, text, stop, "the JSON ends too early");
+        return fail_at(what, text, stop, "not JSON from here on");
+    }
+    while (stop < text + size && is_space(*stop))
+        stop++;
+    if (stop < text + size) {
+        cJSON_Delete(parsed);
+        return fail_at(what, text, stop, "something follows the end of the JSON");
+    }
+    *json = parsed;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_json_read(const char *path, cJSON **json)
+{
+    *json = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    HEDDLE_TRY(heddle_file_read(path, LARGEST_FILE, &text, &size));
+    heddle_status status = heddle_json_parse(path, text, size, json);
+    free(text);
+    return status;
+}
+
+// --- fields ---------------------------------------------------------------------------------------------------------
+
+// *item is NULL when the field is absent.
+static heddle_status find(const char *what, const cJSON *object, const char *field, const cJSON **item)
+{
+    if (!cJSON_IsObject(object))
+        return heddle_fail(HEDDLE_CORRUPT, "%s: should be a JSON object with the field \"%s\"", what, field);
+    *item = cJSON_GetObjectItemCaseSensitive(object, field);
+    return HEDDLE_OK;
+}
+
+static heddle_status find_required(const char *what, const cJSON *object, const char *field, const cJSON **item)
+{
+    HEDDLE_TRY(find(what, object, field, item));
+    if (!*item)
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is missing", what, field);
+    return HEDDLE_OK;
+}
+
+static heddle_status read_number(const char *what, const cJSON *item, const char *field, double least, double most,
+                                 double *value)
+{
+    if (!cJSON_IsNumber(item))
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" should be a number", what, field);
+    if (!(item->valuedouble >= least && item->valuedouble <= most))
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is %.17g, should be from %.17g to %.17g", what, field,
+                           item->valuedouble, least, most);
+    *value = item->valuedouble;
+    return HEDDLE_OK;
+}
+
+static heddle_status read_int(const char *what, const cJSON *item, const char *field, long long least, long long most,
+                              long long *value)
+{
+    double number = 0;
+    HEDDLE_TRY(read_number(what, item, field, -INFINITY, INFINITY, &number));
+    if (number != floor(number) || fabs(number) > largest_exact || (long long)number < least ||
+        (long long)number > most)
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is %.17g, should be a whole number from %lld to %lld",
+                           what, field, number, least, most);
+    *value = (long long)number;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_json_text(const char *what, const cJSON *object, const char *field, const char **value)
+{
+    const cJSON *item = NULL;
+    HEDDLE_TRY(find_required(what, object, field, &item));
+    if (!cJSON_IsString(item))
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" should be text", what, field);
+    *value = item->valuestring;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_json_int(const char *what, const cJSON *object, const char *field, long long least, long long most,
+                              long long *value)
+{
+    const cJSON *item = NULL;
+    HEDDLE_TRY(find_required(what, object, field, &item));
+    return read_int(what, item, field, least, most, value);
+}
+
+heddle_status heddle_json_int_or(const char *what, const cJSON *object, const char *field, long long least,
+                                 long long most, long long otherwise, long long *value)
+{
+    const cJSON *item = NULL;
+    HEDDLE_TRY(find(what, object, field, &item));
+    if (item)
+        return read_int(what, item, field, least, most, value);
+    *value = otherwise;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_json_number_or(const char *what, const cJSON *object, const char *field, double least, double most,
+                                    double otherwise, double *value)
+{
+    const cJSON *item = NULL;
+    HEDDLE_TRY(find(what, object, field, &item));
+    if (item)
+        return read_number(what, item, field, least, most, value);
+    *value = otherwise;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_json_array(const char *what, const cJSON *object, const char *field, const cJSON **value)
+{
+    const cJSON *item = NULL;
+    HEDDLE_TRY(find_required(what, object, field, &item));
+    if (!cJSON_IsArray(item))
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" should be a list", what, field);
+    *value = item;
+    return HEDDLE_OK;
+}

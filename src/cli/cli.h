@@ -1,0 +1,69 @@
+// The commands, their exit codes, and how a failure is told. Only this room prints and exits.
+#ifndef HEDDLE_CLI_CLI_H
+#define HEDDLE_CLI_CLI_H
+
+#include "cli/options.h"
+#include "heddle/status.h"
+
+enum {
+    HEDDLE_EXIT_OK = 0,
+    HEDDLE_EXIT_FAILED = 1,  // the work failed
+    HEDDLE_EXIT_USAGE = 2,   // the command line makes no sense
+    HEDDLE_EXIT_MISSING = 3, // something is missing on this machine
+};
+
+// HEDDLE_INVALID is wrong usage, HEDDLE_MISSING something missing, any other failure failed work.
+int heddle_cli_exit_code(heddle_status status);
+// Prints "heddle: " and this thread's last error on stderr and returns the exit code. Call it once for a failure.
+int heddle_cli_fail(heddle_status status);
+// The same for a mistake in the command line that the command itself found.
+int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...) HEDDLE_PRINTF(2, 3);
+
+// Each stands in the file of its name, as `const heddle_cli_command heddle_command_NAME` with `.run = heddle_cli_NAME`.
+int heddle_cli_train(int argc, char **argv);
+int heddle_cli_eval(int argc, char **argv);
+int heddle_cli_predict(int argc, char **argv);
+int heddle_cli_data(int argc, char **argv);
+int heddle_cli_ops(int argc, char **argv);
+int heddle_cli_devices(int argc, char **argv);
+int heddle_cli_doctor(int argc, char **argv);
+int heddle_cli_help(int argc, char **argv);
+int heddle_cli_version(int argc, char **argv);
+
+extern const heddle_cli_command heddle_command_train;
+extern const heddle_cli_command heddle_command_eval;
+extern const heddle_cli_command heddle_command_predict;
+extern const heddle_cli_command heddle_command_data;
+extern const heddle_cli_command heddle_command_data_list;
+extern const heddle_cli_command heddle_command_data_show;
+extern const heddle_cli_command heddle_command_data_get;
+extern const heddle_cli_command heddle_command_ops;
+extern const heddle_cli_command heddle_command_devices;
+extern const heddle_cli_command heddle_command_doctor;
+extern const heddle_cli_command heddle_command_help;
+extern const heddle_cli_command heddle_command_version;
+
+// All commands in the order help lists them, NULL-terminated.
+extern const heddle_cli_command *const heddle_cli_commands[];
+// The command of that name; NULL leaves "unknown command X; did you mean Y?" as the last error.
+const heddle_cli_command *heddle_cli_find(const heddle_cli_command *const *commands, const char *name);
+// "show" of "data show", "train" of "train": what a person types last.
+const char *heddle_cli_last_word(const char *name);
+// Runs the action that argv[1] names, or prints the command's help.
+int heddle_cli_run_action(const heddle_cli_command *command, int argc, char **argv);
+
+// Names and summaries, one a line.
+void heddle_cli_print_commands(FILE *file, const heddle_cli_command *const *commands);
+// What `heddle help` prints.
+void heddle_cli_print_overview(FILE *file);
+// The manual page in troff, and completions for bash, zsh and fish, all made from the tables.
+void heddle_cli_print_manual(FILE *file);
+void heddle_cli_print_completion_bash(FILE *file);
+void heddle_cli_print_completion_zsh(FILE *file);
+void heddle_cli_print_completion_fish(FILE *file);
+
+// Prints `json` with line breaks and frees it. NULL, or no memory to print it, is a failure. Returns the exit code.
+struct cJSON;
+int heddle_cli_print_json(struct cJSON *json);
+
+#endif

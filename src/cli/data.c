@@ -1,0 +1,200 @@
+// `heddle data`: which datasets are here (list), and fetching one (get). Showing images is data_show.c's.
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/progress.h"
+#include "base/table.h"
+#include "cli/cli.h"
+#include "heddle/data.h"
+
+enum { MOST_DATASETS = 32 };
+
+static const heddle_cli_command *const actions[] = {
+    &heddle_command_data_list,
+    &heddle_command_data_show,
+    &heddle_command_data_get,
+    NULL,
+};
+
+int heddle_cli_data(int argc, char **argv)
+{
+    return heddle_cli_run_action(&heddle_command_data, argc, argv);
+}
+
+const heddle_cli_command heddle_command_data = {
+    .name = "data",
+    .summary = "list, look at and fetch datasets",
+    .arguments = "ACTION",
+    .most_arguments = 1,
+    .example = "heddle data list\nheddle data show fashion --count 4\nheddle data get mnist",
+    .run = heddle_cli_data,
+    .actions = actions,
+};
+
+// --- list ------------------------------------------------------------------------------------------------------------
+
+typedef struct list_settings {
+    const char *folder;
+    bool json;
+} list_settings;
+
+static const heddle_cli_option list_options[] = {
+    {"folder", HEDDLE_CLI_TEXT, offsetof(list_settings, folder), "DIR", NULL,
+     "look here first, before $HEDDLE_DATA, your data folder and the system's", 0, 0, NULL},
+    {"json", HEDDLE_CLI_FLAG, offsetof(list_settings, json), NULL, NULL, "print JSON", 0, 0, NULL},
+};
+
+static int list_as_json(const heddle_dataset_info *list, int count)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; i < count; i++) {
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "name", list[i].name);
+        cJSON_AddStringToObject(one, "summary", list[i].summary);
+        cJSON_AddBoolToObject(one, "present", list[i].present);
+        cJSON_AddStringToObject(one, "where", list[i].where);
+        cJSON_AddItemToArray(all, one);
+    }
+    return heddle_cli_print_json(all);
+}
+
+static int list_as_table(const heddle_dataset_info *list, int count)
+{
+    heddle_table *table = heddle_table_create();
+    if (table == NULL)
+        return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table"));
+    heddle_table_column(table, "name", HEDDLE_LEFT);
+    heddle_table_column(table, "here", HEDDLE_LEFT);
+    heddle_table_column(table, "what", HEDDLE_LEFT);
+    heddle_table_column(table, "where, or how to get it", HEDDLE_LEFT);
+    for (int i = 0; i < count; i++) {
+        heddle_table_cell(table, "%s", list[i].name);
+        heddle_table_cell(table, "%s", list[i].present ? "yes" : "no");
+        heddle_table_cell(table, "%s", list[i].summary);
+        heddle_table_cell(table, "%s", list[i].where);
+    }
+    heddle_status status = heddle_table_print(table, stdout);
+    heddle_table_destroy(table);
+    return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+}
+
+static int run_list(int argc, char **argv)
+{
+    list_settings settings = {0};
+    heddle_cli_arguments arguments;
+    int exit_code;
+    if (!heddle_cli_parse(&heddle_command_data_list, argc, argv, &settings, &arguments, &exit_code))
+        return exit_code;
+    heddle_dataset_info list[MOST_DATASETS];
+    int count = heddle_dataset_list(settings.folder, list, MOST_DATASETS);
+    if (count > MOST_DATASETS)
+        count = MOST_DATASETS;
+    return settings.json ? list_as_json(list, count) : list_as_table(list, count);
+}
+
+const heddle_cli_command heddle_command_data_list = {
+    .name = "data list",
+    .summary = "which datasets heddle knows, which are here, and how to get the others",
+    .description = "Besides these, every command that takes a dataset takes a folder with four IDX files in MNIST's "
+                   "layout (train-images-idx3-ubyte and so on, raw or .gz).",
+    .example = "heddle data list",
+    .options = list_options,
+    .option_count = sizeof list_options / sizeof *list_options,
+    .run = run_list,
+};
+
+// --- get -------------------------------------------------------------------------------------------------------------
+
+typedef struct get_settings {
+    const char *to;
+    heddle_cli_list mirrors;
+    bool quiet;
+} get_settings;
+
+static const heddle_cli_option get_options[] = {
+    {"to", HEDDLE_CLI_TEXT, offsetof(get_settings, to), "DIR", NULL,
+     "put it here; your data folder ($XDG_DATA_HOME/heddle) unless told", 0, 0, NULL},
+    {"mirror", HEDDLE_CLI_LIST, offsetof(get_settings, mirrors), "URL", NULL,
+     "fetch from this address instead of the built-in ones; several are tried in turn", 0, 0, NULL},
+    {"quiet", HEDDLE_CLI_FLAG, offsetof(get_settings, quiet), NULL, NULL, "show no progress", 0, 0, NULL},
+};
+
+typedef struct download_view {
+    heddle_progress *bar; // of the file that is coming in now
+    char file[256];
+    heddle_progress_state state;
+    bool quiet;
+} download_view;
+
+static void finish_bar(download_view *view)
+{
+    if (view->bar == NULL)
+        return;
+    heddle_progress_finish(view->bar, &view->state);
+    heddle_progress_destroy(view->bar);
+    view->bar = NULL;
+}
+
+static int show_progress(void *context, const char *file, uint64_t received, uint64_t total)
+{
+    const double megabyte = 1e6;
+    download_view *view = context;
+    if (view->quiet)
+        return 0;
+    if (view->bar == NULL || strcmp(view->file, file) != 0) {
+        finish_bar(view);
+        snprintf(view->file, sizeof view->file, "%s", file);
+        view->bar = heddle_progress_create(stderr, HEDDLE_PROGRESS_AUTO, view->file);
+    }
+    view->state = (heddle_progress_state){
+        .done = (double)received / megabyte,
+        .total = (double)total / megabyte,
+        .unit = "MB",
+        .loss = NAN,
+        .accuracy = NAN,
+        .seconds = -1,
+    };
+    if (view->bar != NULL)
+        heddle_progress_update(view->bar, &view->state);
+    return 0;
+}
+
+static int run_get(int argc, char **argv)
+{
+    get_settings settings = {0};
+    heddle_cli_arguments arguments;
+    int exit_code;
+    if (!heddle_cli_parse(&heddle_command_data_get, argc, argv, &settings, &arguments, &exit_code))
+        return exit_code;
+    const char *name = arguments.items[0];
+    download_view view = {.quiet = settings.quiet};
+    heddle_status status = heddle_dataset_download(
+        name, settings.to, settings.mirrors.count > 0 ? settings.mirrors.items : NULL, show_progress, &view);
+    finish_bar(&view);
+    char folder[1024];
+    if (status == HEDDLE_OK && settings.to == NULL)
+        status = heddle_data_folder(folder, sizeof folder);
+    if (status != HEDDLE_OK)
+        return heddle_cli_fail(status);
+    printf("%s is in %s: `heddle train --data %s` uses it\n", name, settings.to != NULL ? settings.to : folder,
+           settings.to != NULL ? settings.to : name);
+    return HEDDLE_EXIT_OK;
+}
+
+const heddle_cli_command heddle_command_data_get = {
+    .name = "data get",
+    .summary = "fetch a dataset from a public mirror",
+    .arguments = "NAME",
+    .least_arguments = 1,
+    .most_arguments = 1,
+    .description = "Every file is checked against its SHA-256 and put in place only when whole. Fetching that was cut "
+                   "short goes on where it stopped when run again.",
+    .example = "heddle data get mnist\nheddle data get mnist --to /srv/mnist --mirror https://example.org/mnist/",
+    .options = get_options,
+    .option_count = sizeof get_options / sizeof *get_options,
+    .run = run_get,
+};

@@ -1,0 +1,239 @@
+// `heddle doctor`: for each job, whether this machine can do it, and how to get what it lacks.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "cli/cli.h"
+#include "heddle/data.h"
+#include "heddle/device.h"
+
+enum { LINE_SIZE = 512, PATH_SIZE = 1024 };
+
+typedef enum job_state { JOB_OK, JOB_LIMITED, JOB_MISSING } job_state;
+static const char *const state_names[] = {"ok", "limited", "missing"};
+
+typedef struct job_report job_report;
+
+struct job_report {
+    const char *name;
+    void (*examine)(job_report *job);
+    job_state state;
+    char detail[LINE_SIZE]; // what was found
+    char advice[LINE_SIZE]; // what to do; empty when nothing is lacking
+};
+
+typedef struct doctor_settings {
+    bool json;
+} doctor_settings;
+
+static const heddle_cli_option options[] = {
+    {"json", HEDDLE_CLI_FLAG, offsetof(doctor_settings, json), NULL, NULL, "print JSON", 0, 0, NULL},
+};
+
+// --- what is here ----------------------------------------------------------------------------------------------------
+
+// The path of a program on $PATH or in `folder`.
+static bool find_program(const char *program, const char *folder, char *path, size_t size)
+{
+    char folders[4 * PATH_SIZE];
+    const char *search = getenv("PATH");
+    snprintf(folders, sizeof folders, "%s:%s", search != NULL ? search : "", folder);
+    char *rest = NULL;
+    for (char *one = strtok_r(folders, ":", &rest); one != NULL; one = strtok_r(NULL, ":", &rest)) {
+        snprintf(path, size, "%s/%s", one, program);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+// The first line that a command prints, without its line end; false when it fails or prints nothing.
+static bool first_line(const char *command, char *line, size_t size)
+{
+    FILE *pipe = popen(command, "r");
+    if (pipe == NULL)
+        return false;
+    bool got = fgets(line, (int)size, pipe) != NULL;
+    got = pclose(pipe) == 0 && got;
+    if (got)
+        line[strcspn(line, "\n")] = '\0';
+    return got;
+}
+
+// --- the jobs --------------------------------------------------------------------------------------------------------
+
+static void examine_training(job_report *job)
+{
+    heddle_device *device;
+    heddle_device_info info;
+    heddle_status status = heddle_device_open("cpu", 0, &device);
+    if (status == HEDDLE_OK) {
+        status = heddle_device_describe(device, &info);
+        heddle_device_close(device);
+    }
+    if (status != HEDDLE_OK) {
+        job->state = JOB_MISSING;
+        snprintf(job->detail, sizeof job->detail, "the cpu device does not open");
+        snprintf(job->advice, sizeof job->advice, "%s", heddle_last_error());
+        return;
+    }
+    const char *data = heddle_dataset_default(NULL);
+    bool only_drawn = strcmp(data, "synth") == 0;
+    int used = snprintf(job->detail, sizeof job->detail, "%s, %d cores, %s; dataset %s", info.name, info.processors,
+                        info.instructions, data);
+#ifdef HEDDLE_HAVE_OPENBLAS
+    snprintf(job->detail + used, sizeof job->detail - (size_t)used, "; OpenBLAS");
+#else
+    snprintf(job->detail + used, sizeof job->detail - (size_t)used, "; no OpenBLAS");
+    job->state = JOB_LIMITED;
+    snprintf(job->advice, sizeof job->advice, "linear layers are slower: apt install libopenblas-dev, build again");
+#endif
+    if (only_drawn && job->state == JOB_OK) {
+        job->state = JOB_LIMITED;
+        snprintf(job->advice, sizeof job->advice,
+                 "only digits that heddle draws itself: apt install dataset-fashion-mnist, or `heddle data get mnist`");
+    }
+}
+
+static void examine_fetching(job_report *job)
+{
+#if defined(HEDDLE_HAVE_CURL) && defined(HEDDLE_HAVE_CRYPTO)
+    char folder[PATH_SIZE];
+    if (heddle_data_folder(folder, sizeof folder) == HEDDLE_OK) {
+        snprintf(job->detail, sizeof job->detail, "libcurl, libcrypto; into %.400s", folder);
+        return;
+    }
+    job->state = JOB_LIMITED;
+    snprintf(job->detail, sizeof job->detail, "libcurl, libcrypto; no data folder");
+    snprintf(job->advice, sizeof job->advice, "set HOME or XDG_DATA_HOME, or give `heddle data get` --to DIR");
+#else
+    job->state = JOB_MISSING;
+    snprintf(job->detail, sizeof job->detail, "built without libcurl or libcrypto");
+    snprintf(job->advice, sizeof job->advice, "apt install libcurl4-openssl-dev libssl-dev, build again");
+#endif
+}
+
+static void examine_pictures(job_report *job)
+{
+#ifdef HEDDLE_HAVE_PNG
+    snprintf(job->detail, sizeof job->detail, "libpng");
+#else
+    job->state = JOB_MISSING;
+    snprintf(job->detail, sizeof job->detail, "built without libpng");
+    snprintf(job->advice, sizeof job->advice, "apt install libpng-dev, build again; --index works without");
+#endif
+}
+
+static void examine_toolkit(job_report *job)
+{
+    char path[PATH_SIZE];
+    if (find_program("nvcc", "/usr/local/cuda/bin", path, sizeof path)) {
+        snprintf(job->detail, sizeof job->detail, "%.400s", path);
+        return;
+    }
+    job->state = JOB_MISSING;
+    snprintf(job->detail, sizeof job->detail, "no CUDA toolkit: nvcc is neither on PATH nor in /usr/local/cuda/bin");
+    snprintf(job->advice, sizeof job->advice, "apt install nvidia-cuda-toolkit, or NVIDIA's packages");
+}
+
+static void examine_gpu(job_report *job)
+{
+    heddle_device *device;
+    heddle_device_info info;
+    heddle_status status = heddle_device_open("cuda", 0, &device);
+    if (status == HEDDLE_OK) {
+        status = heddle_device_describe(device, &info);
+        heddle_device_close(device);
+    }
+    if (status == HEDDLE_OK) {
+        snprintf(job->detail, sizeof job->detail, "%s, %s", info.name, info.instructions);
+        return;
+    }
+    job->state = JOB_MISSING;
+    bool driver = access("/proc/driver/nvidia/version", R_OK) == 0;
+    snprintf(job->detail, sizeof job->detail, "%s", driver ? "NVIDIA driver loaded" : "no NVIDIA driver is loaded");
+    snprintf(job->advice, sizeof job->advice, "%s", heddle_last_error());
+}
+
+static void examine_peers(job_report *job)
+{
+    // Reading the version from the package's metadata takes milliseconds; importing torch takes seconds.
+    char version[LINE_SIZE];
+    if (first_line("python3 -c 'from importlib.metadata import version; print(version(\"torch\"))' 2>/dev/null",
+                   version, sizeof version)) {
+        snprintf(job->detail, sizeof job->detail, "PyTorch %.400s", version);
+        return;
+    }
+    job->state = JOB_MISSING;
+    snprintf(job->detail, sizeof job->detail, "python3 has no torch");
+    snprintf(job->advice, sizeof job->advice, "`make bench-cpu` in heddle's source makes an environment with it");
+}
+
+// --- telling ---------------------------------------------------------------------------------------------------------
+
+static int print_json(const job_report *jobs, int count)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; i < count; i++) {
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "job", jobs[i].name);
+        cJSON_AddStringToObject(one, "state", state_names[jobs[i].state]);
+        cJSON_AddStringToObject(one, "detail", jobs[i].detail);
+        cJSON_AddStringToObject(one, "advice", jobs[i].advice);
+        cJSON_AddItemToArray(all, one);
+    }
+    return heddle_cli_print_json(all);
+}
+
+static void print_lines(const job_report *jobs, int count)
+{
+    const int state_width = 7, name_width = 24, indent = state_width + 2 + name_width;
+    for (int i = 0; i < count; i++) {
+        printf("%-*s  %-*s", state_width, state_names[jobs[i].state], name_width, jobs[i].name);
+        heddle_cli_print_wrapped(stdout, jobs[i].detail, indent, indent);
+        if (jobs[i].advice[0] != '\0') {
+            printf("%*s", indent, "");
+            heddle_cli_print_wrapped(stdout, jobs[i].advice, indent, indent);
+        }
+    }
+}
+
+int heddle_cli_doctor(int argc, char **argv)
+{
+    doctor_settings settings = {0};
+    heddle_cli_arguments arguments;
+    int exit_code;
+    if (!heddle_cli_parse(&heddle_command_doctor, argc, argv, &settings, &arguments, &exit_code))
+        return exit_code;
+    job_report jobs[] = {
+        {.name = "train on the CPU", .examine = examine_training},
+        {.name = "fetch datasets", .examine = examine_fetching},
+        {.name = "predict PNG files", .examine = examine_pictures},
+        {.name = "compile CUDA kernels", .examine = examine_toolkit},
+        {.name = "run on a GPU", .examine = examine_gpu},
+        {.name = "compare with PyTorch", .examine = examine_peers},
+    };
+    const int count = sizeof jobs / sizeof *jobs;
+    for (int i = 0; i < count; i++)
+        jobs[i].examine(&jobs[i]);
+    exit_code = HEDDLE_EXIT_OK;
+    if (settings.json)
+        exit_code = print_json(jobs, count);
+    else
+        print_lines(jobs, count);
+    return jobs[0].state == JOB_MISSING ? HEDDLE_EXIT_MISSING : exit_code;
+}
+
+const heddle_cli_command heddle_command_doctor = {
+    .name = "doctor",
+    .summary = "what this machine has and lacks for each job, and how to get it",
+    .description = "Exits with 0 when training on the CPU works, and with 3 when it does not.",
+    .example = "heddle doctor",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = heddle_cli_doctor,
+};

@@ -1,0 +1,128 @@
+// Help in the terminal, laid out from the tables: the page of one command, and lists of commands.
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+enum {
+    HELP_WIDTH = 100,        // readable in half a wide screen, and in any terminal that is not tiny
+    OPTION_COLUMN_MOST = 34, // an option longer than this has its help on the next line
+    USAGE_SIZE = 256,
+    SENTENCE_SIZE = 512,
+};
+
+const char *heddle_cli_option_usage(const heddle_cli_option *option, char *text, size_t size)
+{
+    int used = snprintf(text, size, "--%s", option->name);
+    if (option->kind == HEDDLE_CLI_FLAG)
+        return text;
+    if (option->kind != HEDDLE_CLI_CHOICE) {
+        snprintf(text + used, size - (size_t)used, " %s", option->value);
+        return text;
+    }
+    for (int i = 0; option->choices[i] != NULL && (size_t)used < size; i++)
+        used += snprintf(text + used, size - (size_t)used, "%s%s", i == 0 ? " " : "|", option->choices[i]);
+    return text;
+}
+
+void heddle_cli_print_wrapped(FILE *file, const char *text, int column, int indent)
+{
+    bool line_is_empty = true;
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " \n");
+        if (!line_is_empty && column + 1 + length > HELP_WIDTH) {
+            fprintf(file, "\n%*s", indent, "");
+            column = indent;
+            line_is_empty = true;
+        }
+        column += fprintf(file, "%s%.*s", line_is_empty ? "" : " ", length, text);
+        line_is_empty = false;
+        text += length;
+        if (*text == '\n') {
+            fprintf(file, "\n%*s", text[1] == '\n' || text[1] == '\0' ? 0 : indent, "");
+            column = indent;
+            line_is_empty = true;
+        }
+        text += *text != '\0';
+    }
+    fputc('\n', file);
+}
+
+static int option_column(const heddle_cli_option *options, int count)
+{
+    int widest = 0;
+    for (int i = 0; i < count; i++) {
+        char usage[USAGE_SIZE];
+        int width = (int)strlen(heddle_cli_option_usage(&options[i], usage, sizeof usage));
+        if (width > widest && width <= OPTION_COLUMN_MOST)
+            widest = width;
+    }
+    return widest;
+}
+
+static void print_options(FILE *file, const heddle_cli_option *options, int count, int width)
+{
+    const int margin = 2;
+    int column = margin + width + margin;
+    for (int i = 0; i < count; i++) {
+        char usage[USAGE_SIZE], help[SENTENCE_SIZE];
+        heddle_cli_option_usage(&options[i], usage, sizeof usage);
+        fprintf(file, "%*s%-*s", margin, "", width, usage);
+        if ((int)strlen(usage) > width)
+            fprintf(file, "\n%*s", margin + width, "");
+        fprintf(file, "%*s", margin, "");
+        if (options[i].initial != NULL)
+            snprintf(help, sizeof help, "%s (default %s)", options[i].help, options[i].initial);
+        else
+            snprintf(help, sizeof help, "%s", options[i].help);
+        heddle_cli_print_wrapped(file, help, column, column);
+    }
+}
+
+static void print_indented(FILE *file, const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        fprintf(file, "  %.*s\n", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+void heddle_cli_print_commands(FILE *file, const heddle_cli_command *const *commands)
+{
+    int widest = 0;
+    for (int i = 0; commands[i] != NULL; i++)
+        if ((int)strlen(commands[i]->name) > widest)
+            widest = (int)strlen(commands[i]->name);
+    for (int i = 0; commands[i] != NULL; i++) {
+        fprintf(file, "  %-*s  ", widest, commands[i]->name);
+        heddle_cli_print_wrapped(file, commands[i]->summary, widest + 4, widest + 4);
+    }
+}
+
+void heddle_cli_print_help(const heddle_cli_command *command, FILE *file)
+{
+    fprintf(file, "Usage: heddle %s%s%s%s\n\n", command->name, command->option_count > 0 ? " [OPTIONS]" : "",
+            command->arguments != NULL ? " " : "", command->arguments != NULL ? command->arguments : "");
+    char sentence[SENTENCE_SIZE];
+    snprintf(sentence, sizeof sentence, "%c%s.", toupper((unsigned char)command->summary[0]), command->summary + 1);
+    heddle_cli_print_wrapped(file, sentence, 0, 0);
+    if (command->description != NULL) {
+        fputc('\n', file);
+        heddle_cli_print_wrapped(file, command->description, 0, 0);
+    }
+    if (command->actions != NULL) {
+        fputs("\nActions:\n", file);
+        heddle_cli_print_commands(file, command->actions);
+    }
+    int own = option_column(command->options, command->option_count);
+    int common = option_column(heddle_cli_common_options, heddle_cli_common_option_count);
+    int width = own > common ? own : common;
+    fputs("\nOptions:\n", file);
+    print_options(file, command->options, command->option_count, width);
+    print_options(file, heddle_cli_common_options, heddle_cli_common_option_count, width);
+    fputs("\nExample:\n", file);
+    print_indented(file, command->example);
+}

@@ -1,0 +1,59 @@
+// The command `heddle`: reads what stands before the command's name, runs the command, and makes sure that what it
+// printed arrived.
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+
+// "heddle --log debug train": the part before the command, read as a command of its own.
+static const heddle_cli_command front = {.name = "help"};
+
+static int unknown_option(const char *name)
+{
+    static const char *const known[] = {"--help", "--version", "--log"};
+    const char *nearest = heddle_text_nearest(name, known, sizeof known / sizeof *known);
+    if (nearest != NULL)
+        return heddle_cli_fail(heddle_fail(HEDDLE_INVALID, "unknown option %s; did you mean %s?", name, nearest));
+    return heddle_cli_fail(heddle_fail(HEDDLE_INVALID, "unknown option %s; `heddle help` lists the commands", name));
+}
+
+static int run(int argc, char **argv)
+{
+    int first = 1;
+    while (first < argc && strncmp(argv[first], "--log", 5) == 0)
+        first += strchr(argv[first], '=') != NULL ? 1 : 2;
+    if (first > argc)
+        first = argc;
+    heddle_cli_arguments arguments;
+    heddle_status status = heddle_cli_parse_options(&front, first, argv, NULL, &arguments);
+    if (status != HEDDLE_OK)
+        return heddle_cli_fail(status);
+    if (first == argc) {
+        heddle_cli_print_overview(stderr);
+        return HEDDLE_EXIT_USAGE;
+    }
+    const char *name = argv[first];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    if (strcmp(name, "--version") == 0)
+        name = "version";
+    if (name[0] == '-')
+        return unknown_option(name);
+    const heddle_cli_command *command = heddle_cli_find(heddle_cli_commands, name);
+    if (command == NULL)
+        return heddle_cli_fail(HEDDLE_INVALID);
+    return command->run(argc - first, argv + first);
+}
+
+int main(int argc, char **argv)
+{
+    int exit_code = run(argc, argv);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE) {
+        fprintf(stderr, "heddle: cannot write to standard output: %s\n", strerror(errno));
+        return exit_code != HEDDLE_EXIT_OK ? exit_code : HEDDLE_EXIT_FAILED;
+    }
+    return exit_code;
+}

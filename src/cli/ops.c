@@ -1,0 +1,245 @@
+// `heddle ops`: the operators and their ladders, as the registry has them. The JSON form is ops_json.c's.
+
+#include "cli/ops.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "base/text.h"
+#include "cli/cli.h"
+
+enum { MOST_NAMES = 512, TEXT_SIZE = 256 };
+
+typedef struct ops_settings {
+    bool json;
+} ops_settings;
+
+static const heddle_cli_option options[] = {
+    {"json", HEDDLE_CLI_FLAG, offsetof(ops_settings, json), NULL, NULL, "print JSON", 0, 0, NULL},
+};
+
+// --- names -----------------------------------------------------------------------------------------------------------
+
+const char *heddle_cli_tier_name(heddle_tier tier)
+{
+    switch (tier) {
+    case HEDDLE_NAIVE: return "naive";
+    case HEDDLE_TUNED: return "tuned";
+    case HEDDLE_VENDOR: return "vendor";
+    case HEDDLE_FUSED: return "fused";
+    }
+    return "unknown";
+}
+
+const char *heddle_cli_role_name(heddle_role role)
+{
+    switch (role) {
+    case HEDDLE_INPUT: return "input";
+    case HEDDLE_OUTPUT: return "output";
+    case HEDDLE_UPDATE: return "update";
+    }
+    return "unknown";
+}
+
+const char *heddle_cli_example_shape(const heddle_op *op)
+{
+    if (op->bench_shapes != NULL && op->bench_shapes[0] != NULL)
+        return op->bench_shapes[0];
+    return op->test_shapes != NULL ? op->test_shapes[0] : NULL;
+}
+
+static const char *dims_text(const heddle_operand *operand, const void *shape, char *text, size_t size)
+{
+    int dims[HEDDLE_MAX_DIMS];
+    int rank = operand->dims(shape, dims);
+    int used = snprintf(text, size, "(");
+    for (int i = 0; i < rank && (size_t)used < size; i++)
+        used += snprintf(text + used, size - (size_t)used, "%s%d", i > 0 ? ", " : "", dims[i]);
+    if ((size_t)used < size)
+        snprintf(text + used, size - (size_t)used, ")");
+    return text;
+}
+
+bool heddle_cli_op_is_called(const heddle_op *op, const char *name)
+{
+    size_t length = strlen(name);
+    return strcmp(op->name, name) == 0 || strcmp(op->ladder_name, name) == 0 ||
+           (strncmp(op->name, name, length) == 0 && op->name[length] == '_');
+}
+
+// --- one operator ----------------------------------------------------------------------------------------------------
+
+static heddle_status print_and_free(heddle_table *table)
+{
+    heddle_status status = heddle_table_print(table, stdout);
+    heddle_table_destroy(table);
+    return status;
+}
+
+static heddle_status new_table(heddle_table **table, const char *const *titles)
+{
+    *table = heddle_table_create();
+    if (*table == NULL)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
+    for (int i = 0; titles[i] != NULL; i++)
+        heddle_table_column(*table, titles[i], HEDDLE_LEFT);
+    return HEDDLE_OK;
+}
+
+static heddle_status print_operands(const heddle_op *op)
+{
+    static const char *const titles[] = {"operand", "role", "type", "example", "", NULL};
+    _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+    const char *example = heddle_cli_example_shape(op);
+    if (example != NULL)
+        HEDDLE_TRY(heddle_shape_parse(op, example, shape));
+    heddle_table *table;
+    HEDDLE_TRY(new_table(&table, titles));
+    for (int i = 0; i < op->operand_count; i++) {
+        const heddle_operand *operand = &op->operands[i];
+        char text[TEXT_SIZE] = "";
+        heddle_table_cell(table, "%s", operand->name);
+        heddle_table_cell(table, "%s", heddle_cli_role_name(operand->role));
+        heddle_table_cell(table, "%s", heddle_dtype_name(operand->dtype));
+        heddle_table_cell(table, "%s", example != NULL ? dims_text(operand, shape, text, sizeof text) : "");
+        heddle_table_cell(table, "%s%s%s", operand->optional ? "optional" : "",
+                          operand->optional && operand->saved ? ", " : "", operand->saved ? "saved for backward" : "");
+    }
+    HEDDLE_TRY(print_and_free(table));
+    if (example != NULL)
+        printf("(example: %s)\n", example);
+    return HEDDLE_OK;
+}
+
+static heddle_status print_fields(const heddle_op *op)
+{
+    static const char *const titles[] = {"shape field", "kind", "default", "", NULL};
+    heddle_table *table;
+    HEDDLE_TRY(new_table(&table, titles));
+    for (int i = 0; i < op->field_count; i++) {
+        const heddle_field *field = &op->fields[i];
+        heddle_table_cell(table, "%s", field->name);
+        heddle_table_cell(table, "%s", field->kind == HEDDLE_FIELD_INT ? "int" : "float");
+        if (isnan(field->initial))
+            heddle_table_cell(table, "must be given");
+        else
+            heddle_table_cell(table, "%g", field->initial);
+        heddle_table_cell(table, "%s", field->note != NULL ? field->note : "");
+    }
+    return print_and_free(table);
+}
+
+static heddle_status print_ladder(const heddle_op *op)
+{
+    static const char *const titles[] = {"rung", "device", "tier", "what it does, what limits it", NULL};
+    heddle_table *table;
+    HEDDLE_TRY(new_table(&table, titles));
+    for (int i = 0; i < op->rungs; i++) {
+        heddle_table_cell(table, "%s", op->ladder[i].name);
+        heddle_table_cell(table, "%s", heddle_device_kind_name(op->ladder[i].device));
+        heddle_table_cell(table, "%s", heddle_cli_tier_name(op->ladder[i].tier));
+        heddle_table_cell(table, "%s", op->ladder[i].note);
+    }
+    return print_and_free(table);
+}
+
+static heddle_status print_operator(const heddle_op *op)
+{
+    printf("%s: %s\n\n", op->name, op->summary);
+    HEDDLE_TRY(print_operands(op));
+    printf("\n");
+    HEDDLE_TRY(print_fields(op));
+    printf("\n");
+    HEDDLE_TRY(print_ladder(op));
+    if (op->gradients != NULL && op->gradients[0] != NULL) {
+        printf("\ngradients:");
+        for (int i = 0; op->gradients[i] != NULL; i++)
+            printf("%s %s", i > 0 ? "," : "", op->gradients[i]->name);
+        printf("\n");
+    }
+    return HEDDLE_OK;
+}
+
+static heddle_status print_operators(const char *name)
+{
+    bool first = true;
+    for (int i = 0; i < heddle_op_count(); i++) {
+        if (!heddle_cli_op_is_called(heddle_op_at(i), name))
+            continue;
+        if (!first)
+            printf("\n\n");
+        first = false;
+        HEDDLE_TRY(print_operator(heddle_op_at(i)));
+    }
+    return HEDDLE_OK;
+}
+
+// --- all of them -----------------------------------------------------------------------------------------------------
+
+static heddle_status print_list(void)
+{
+    static const char *const titles[] = {"ladder", "operator", "rungs", "what it computes", NULL};
+    heddle_table *table;
+    HEDDLE_TRY(new_table(&table, titles));
+    const char *ladder = "";
+    for (int i = 0; i < heddle_op_count(); i++) {
+        const heddle_op *op = heddle_op_at(i);
+        heddle_table_cell(table, "%s", strcmp(ladder, op->ladder_name) != 0 ? op->ladder_name : "");
+        heddle_table_cell(table, "%s", op->name);
+        heddle_table_cell(table, "%d", op->rungs);
+        heddle_table_cell(table, "%s", op->summary);
+        ladder = op->ladder_name;
+    }
+    HEDDLE_TRY(print_and_free(table));
+    printf("\n`heddle ops NAME` shows a ladder's operands, shape and rungs.\n");
+    return HEDDLE_OK;
+}
+
+static int unknown_name(const char *name)
+{
+    const char *names[MOST_NAMES];
+    int count = 0;
+    for (int i = 0; i < heddle_op_count() && count + 2 <= MOST_NAMES; i++) {
+        names[count++] = heddle_op_at(i)->ladder_name;
+        names[count++] = heddle_op_at(i)->name;
+    }
+    const char *nearest = heddle_text_nearest(name, names, count);
+    if (nearest != NULL)
+        return heddle_cli_usage(&heddle_command_ops, "no operator or ladder is called '%s'; did you mean %s?", name,
+                                nearest);
+    return heddle_cli_usage(&heddle_command_ops, "no operator or ladder is called '%s'; `heddle ops` lists them", name);
+}
+
+int heddle_cli_ops(int argc, char **argv)
+{
+    ops_settings settings = {0};
+    heddle_cli_arguments arguments;
+    int exit_code;
+    if (!heddle_cli_parse(&heddle_command_ops, argc, argv, &settings, &arguments, &exit_code))
+        return exit_code;
+    const char *name = arguments.count > 0 ? arguments.items[0] : NULL;
+    int matches = 0;
+    for (int i = 0; name != NULL && i < heddle_op_count(); i++)
+        matches += heddle_cli_op_is_called(heddle_op_at(i), name);
+    if (name != NULL && matches == 0)
+        return unknown_name(name);
+    if (settings.json)
+        return heddle_cli_ops_json(name);
+    heddle_status status = name != NULL ? print_operators(name) : print_list();
+    return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+}
+
+const heddle_cli_command heddle_command_ops = {
+    .name = "ops",
+    .summary = "the operators, their operands, and the ladder of implementations of each",
+    .arguments = "[NAME]",
+    .most_arguments = 1,
+    .description =
+        "NAME is an operator (relu_forward), the first part of one (relu: forward and backward), or a ladder.",
+    .example = "heddle ops\nheddle ops conv2d\nheddle ops matmul --json",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = heddle_cli_ops,
+};

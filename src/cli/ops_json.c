@@ -1,0 +1,93 @@
+// `heddle ops --json`: what the registry says of each operator, for programs.
+
+#include <math.h>
+#include <stddef.h>
+
+#include <cjson/cJSON.h>
+
+#include "cli/cli.h"
+#include "cli/ops.h"
+
+static cJSON *operands_json(const heddle_op *op)
+{
+    _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+    const char *example = heddle_cli_example_shape(op);
+    bool sized = example != NULL && heddle_shape_parse(op, example, shape) == HEDDLE_OK;
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; i < op->operand_count; i++) {
+        const heddle_operand *operand = &op->operands[i];
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "name", operand->name);
+        cJSON_AddStringToObject(one, "role", heddle_cli_role_name(operand->role));
+        cJSON_AddStringToObject(one, "dtype", heddle_dtype_name(operand->dtype));
+        cJSON_AddBoolToObject(one, "optional", operand->optional);
+        cJSON_AddBoolToObject(one, "saved", operand->saved);
+        if (sized) {
+            int dims[HEDDLE_MAX_DIMS];
+            int rank = operand->dims(shape, dims);
+            cJSON_AddItemToObject(one, "example_dims", cJSON_CreateIntArray(dims, rank));
+        }
+        cJSON_AddItemToArray(all, one);
+    }
+    return all;
+}
+
+static cJSON *fields_json(const heddle_op *op)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; i < op->field_count; i++) {
+        const heddle_field *field = &op->fields[i];
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "name", field->name);
+        cJSON_AddStringToObject(one, "kind", field->kind == HEDDLE_FIELD_INT ? "int" : "float");
+        if (!isnan(field->initial))
+            cJSON_AddNumberToObject(one, "default", field->initial);
+        if (field->note != NULL)
+            cJSON_AddStringToObject(one, "note", field->note);
+        cJSON_AddItemToArray(all, one);
+    }
+    return all;
+}
+
+static cJSON *ladder_json(const heddle_op *op)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; i < op->rungs; i++) {
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "name", op->ladder[i].name);
+        cJSON_AddStringToObject(one, "device", heddle_device_kind_name(op->ladder[i].device));
+        cJSON_AddStringToObject(one, "tier", heddle_cli_tier_name(op->ladder[i].tier));
+        cJSON_AddStringToObject(one, "note", op->ladder[i].note);
+        cJSON_AddItemToArray(all, one);
+    }
+    return all;
+}
+
+static cJSON *operator_json(const heddle_op *op)
+{
+    cJSON *one = cJSON_CreateObject();
+    cJSON_AddStringToObject(one, "name", op->name);
+    cJSON_AddStringToObject(one, "ladder_name", op->ladder_name);
+    cJSON_AddStringToObject(one, "summary", op->summary);
+    const char *example = heddle_cli_example_shape(op);
+    if (example != NULL)
+        cJSON_AddStringToObject(one, "example_shape", example);
+    cJSON_AddItemToObject(one, "operands", operands_json(op));
+    cJSON_AddItemToObject(one, "fields", fields_json(op));
+    cJSON_AddItemToObject(one, "ladder", ladder_json(op));
+    cJSON *gradients = cJSON_AddArrayToObject(one, "gradients");
+    for (int i = 0; op->gradients != NULL && op->gradients[i] != NULL; i++)
+        cJSON_AddItemToArray(gradients, cJSON_CreateString(op->gradients[i]->name));
+    return one;
+}
+
+int heddle_cli_ops_json(const char *name)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; i < heddle_op_count(); i++) {
+        const heddle_op *op = heddle_op_at(i);
+        if (name == NULL || heddle_cli_op_is_called(op, name))
+            cJSON_AddItemToArray(all, operator_json(op));
+    }
+    return heddle_cli_print_json(all);
+}

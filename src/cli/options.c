@@ -1,0 +1,296 @@
+// Reads a command line by the command's option table. Says what is wrong in one line; printing help is help_text.c's.
+
+#include "cli/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/cli.h"
+
+enum {
+    NAME_SIZE = 64,      // the longest option name that can be meant, with room for its dashes
+    MOST_CANDIDATES = 66 // options of a command, and the common ones: `given` has 64 bits
+};
+
+static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
+
+const heddle_cli_option heddle_cli_common_options[] = {
+    {"log", HEDDLE_CLI_CHOICE, 0, "LEVEL", "warn", "how much to say on stderr; $HEDDLE_LOG sets it too", 0, 0,
+     log_levels},
+    {"help", HEDDLE_CLI_FLAG, 0, NULL, NULL, "show this and exit", 0, 0, NULL},
+};
+const int heddle_cli_common_option_count = sizeof heddle_cli_common_options / sizeof *heddle_cli_common_options;
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+static bool has_limits(const heddle_cli_option *option)
+{
+    return option->least < option->most;
+}
+
+static heddle_status out_of_range(const heddle_cli_option *option, const char *text)
+{
+    double unlimited = option->kind == HEDDLE_CLI_INT ? INT_MAX : HUGE_VAL;
+    if (option->most >= unlimited)
+        return heddle_fail(HEDDLE_INVALID, "--%s %s is out of range: at least %.10g", option->name, text,
+                           option->least);
+    return heddle_fail(HEDDLE_INVALID, "--%s %s is out of range: %.10g to %.10g", option->name, text, option->least,
+                       option->most);
+}
+
+static heddle_status read_int(const heddle_cli_option *option, const char *text, int *value)
+{
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end != '\0')
+        return heddle_fail(HEDDLE_INVALID, "--%s needs a whole number, not '%s'", option->name, text);
+    bool fits = errno == 0 && number >= INT_MIN && number <= INT_MAX;
+    if (has_limits(option) ? !fits || (double)number < option->least || (double)number > option->most : !fits)
+        return has_limits(option) ? out_of_range(option, text)
+                                  : heddle_fail(HEDDLE_INVALID, "--%s %s is out of range: %d to %d", option->name, text,
+                                                INT_MIN, INT_MAX);
+    *value = (int)number;
+    return HEDDLE_OK;
+}
+
+static heddle_status read_seed(const heddle_cli_option *option, const char *text, uint64_t *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    // strtoull takes "-1" and gives 2^64 - 1, which nobody means.
+    if (end == text || *end != '\0' || strchr(text, '-') != NULL)
+        return heddle_fail(HEDDLE_INVALID, "--%s needs a whole number from 0, not '%s'", option->name, text);
+    if (errno != 0)
+        return heddle_fail(HEDDLE_INVALID, "--%s %s does not fit in 64 bits", option->name, text);
+    *value = number;
+    return HEDDLE_OK;
+}
+
+static heddle_status read_number(const heddle_cli_option *option, const char *text, double *value)
+{
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(number))
+        return heddle_fail(HEDDLE_INVALID, "--%s needs a number, not '%s'", option->name, text);
+    if (has_limits(option) && (number < option->least || number > option->most))
+        return out_of_range(option, text);
+    *value = number;
+    return HEDDLE_OK;
+}
+
+static heddle_status read_choice(const heddle_cli_option *option, const char *text, int *value)
+{
+    char all[512] = "";
+    size_t used = 0;
+    int count = 0;
+    for (; option->choices[count] != NULL; count++) {
+        if (strcmp(option->choices[count], text) == 0) {
+            *value = count;
+            return HEDDLE_OK;
+        }
+        if (used < sizeof all)
+            used +=
+                (size_t)snprintf(all + used, sizeof all - used, "%s%s", count > 0 ? ", " : "", option->choices[count]);
+    }
+    const char *nearest = heddle_text_nearest(text, option->choices, count);
+    if (nearest != NULL)
+        return heddle_fail(HEDDLE_INVALID, "--%s is one of %s, not '%s'; did you mean %s?", option->name, all, text,
+                           nearest);
+    return heddle_fail(HEDDLE_INVALID, "--%s is one of %s, not '%s'", option->name, all, text);
+}
+
+static heddle_status add_to_list(const heddle_cli_option *option, const char *text, heddle_cli_list *list)
+{
+    if (list->count == HEDDLE_CLI_LIST_ROOM)
+        return heddle_fail(HEDDLE_INVALID, "--%s can be given %d times at most", option->name, HEDDLE_CLI_LIST_ROOM);
+    list->items[list->count++] = text;
+    return HEDDLE_OK;
+}
+
+static heddle_status store(const heddle_cli_option *option, const char *text, void *settings)
+{
+    void *destination = (char *)settings + option->offset;
+    if (text[0] == '\0')
+        return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s), not an empty one", option->name, option->value);
+    switch (option->kind) {
+    case HEDDLE_CLI_FLAG: break; // has no value
+    case HEDDLE_CLI_INT: return read_int(option, text, destination);
+    case HEDDLE_CLI_SEED: return read_seed(option, text, destination);
+    case HEDDLE_CLI_NUMBER: return read_number(option, text, destination);
+    case HEDDLE_CLI_TEXT: *(const char **)destination = text; return HEDDLE_OK;
+    case HEDDLE_CLI_CHOICE: return read_choice(option, text, destination);
+    case HEDDLE_CLI_LIST: return add_to_list(option, text, destination);
+    }
+    return heddle_fail(HEDDLE_INTERNAL, "option --%s has no kind", option->name);
+}
+
+static heddle_status store_defaults(const heddle_cli_command *command, void *settings)
+{
+    for (int i = 0; i < command->option_count; i++)
+        if (command->options[i].initial != NULL && command->options[i].kind != HEDDLE_CLI_FLAG)
+            HEDDLE_TRY(store(&command->options[i], command->options[i].initial, settings));
+    return HEDDLE_OK;
+}
+
+// --- names -----------------------------------------------------------------------------------------------------------
+
+static const heddle_cli_option *find_option(const heddle_cli_command *command, const char *name)
+{
+    for (int i = 0; i < command->option_count; i++)
+        if (strcmp(command->options[i].name, name) == 0)
+            return &command->options[i];
+    for (int i = 0; i < heddle_cli_common_option_count; i++)
+        if (strcmp(heddle_cli_common_options[i].name, name) == 0)
+            return &heddle_cli_common_options[i];
+    return NULL;
+}
+
+static heddle_status unknown_option(const heddle_cli_command *command, const char *argument, const char *name)
+{
+    const char *candidates[MOST_CANDIDATES];
+    int count = 0;
+    for (int i = 0; i < command->option_count && count < MOST_CANDIDATES; i++)
+        candidates[count++] = command->options[i].name;
+    for (int i = 0; i < heddle_cli_common_option_count && count < MOST_CANDIDATES; i++)
+        candidates[count++] = heddle_cli_common_options[i].name;
+
+    const char *nearest = heddle_text_nearest(name, candidates, count);
+    // The beginning of a name may be far from it in edits, yet is what people type.
+    for (int i = 0, begins = 0; nearest == NULL && i < count; i++)
+        if (name[0] != '\0' && strncmp(candidates[i], name, strlen(name)) == 0 && begins++ == 0)
+            nearest = candidates[i];
+    int length = (int)strcspn(argument, "=");
+    if (nearest != NULL)
+        return heddle_fail(HEDDLE_INVALID, "unknown option %.*s; did you mean --%s?", length, argument, nearest);
+    return heddle_fail(HEDDLE_INVALID, "unknown option %.*s; `heddle %s --help` lists the options", length, argument,
+                       command->name);
+}
+
+// --- the line --------------------------------------------------------------------------------------------------------
+
+static heddle_status set_log_level(const heddle_cli_option *option, const char *value)
+{
+    int choice = 0;
+    heddle_log_level level;
+    HEDDLE_TRY(read_choice(option, value, &choice));
+    HEDDLE_TRY(heddle_log_parse_level(option->choices[choice], &level));
+    heddle_log_set_level(level);
+    return HEDDLE_OK;
+}
+
+static heddle_status take_option(const heddle_cli_command *command, const heddle_cli_option *option, const char *value,
+                                 void *settings, heddle_cli_arguments *arguments)
+{
+    bool common =
+        option >= heddle_cli_common_options && option < heddle_cli_common_options + heddle_cli_common_option_count;
+    if (common && option->kind == HEDDLE_CLI_FLAG) {
+        arguments->help = true;
+        return HEDDLE_OK;
+    }
+    if (common)
+        return set_log_level(option, value);
+    arguments->given |= UINT64_C(1) << (option - command->options);
+    if (option->kind == HEDDLE_CLI_FLAG) {
+        *(bool *)((char *)settings + option->offset) = true;
+        return HEDDLE_OK;
+    }
+    return store(option, value, settings);
+}
+
+// Reads the option at argv[*index], and moves *index past a value that stands by itself.
+static heddle_status read_option(const heddle_cli_command *command, int argc, char **argv, int *index, void *settings,
+                                 heddle_cli_arguments *arguments)
+{
+    const char *argument = argv[*index];
+    if (strcmp(argument, "-h") == 0) {
+        arguments->help = true;
+        return HEDDLE_OK;
+    }
+    const char *start = argument + strspn(argument, "-");
+    size_t length = strcspn(start, "=");
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), start);
+    const heddle_cli_option *option = length < sizeof name ? find_option(command, name) : NULL;
+    if (option == NULL || strncmp(argument, "--", 2) != 0 || argument[2] == '-')
+        return unknown_option(command, argument, name);
+
+    const char *value = start[length] == '=' ? start + length + 1 : NULL;
+    if (option->kind == HEDDLE_CLI_FLAG) {
+        if (value != NULL)
+            return heddle_fail(HEDDLE_INVALID, "--%s takes no value", option->name);
+        return take_option(command, option, NULL, settings, arguments);
+    }
+    if (value == NULL) {
+        const char *next = *index + 1 < argc ? argv[*index + 1] : NULL;
+        if (next == NULL)
+            return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s)", option->name, option->value);
+        if (strncmp(next, "--", 2) == 0)
+            return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s); write --%s=%s if that is meant", option->name,
+                               option->value, option->name, next);
+        value = next;
+        *index += 1;
+    }
+    return take_option(command, option, value, settings, arguments);
+}
+
+static heddle_status check_arguments(const heddle_cli_command *command, const heddle_cli_arguments *arguments)
+{
+    if (arguments->count < command->least_arguments)
+        return heddle_fail(HEDDLE_INVALID, "needs %s; `heddle %s --help` has an example", command->arguments,
+                           command->name);
+    if (arguments->count > command->most_arguments) {
+        const char *first = arguments->items[command->most_arguments];
+        if (command->most_arguments == 0)
+            return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s'", first);
+        return heddle_fail(HEDDLE_INVALID, "one argument too many: '%s'", first);
+    }
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int argc, char **argv, void *settings,
+                                       heddle_cli_arguments *arguments)
+{
+    *arguments = (heddle_cli_arguments){.items = argv + 1};
+    HEDDLE_TRY(store_defaults(command, settings));
+    bool options_over = false;
+    for (int i = 1; i < argc; i++) {
+        if (!options_over && strcmp(argv[i], "--") == 0)
+            options_over = true;
+        else if (options_over || argv[i][0] != '-' || argv[i][1] == '\0')
+            arguments->items[arguments->count++] = argv[i];
+        else
+            HEDDLE_TRY(read_option(command, argc, argv, &i, settings, arguments));
+    }
+    return arguments->help ? HEDDLE_OK : check_arguments(command, arguments);
+}
+
+bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, void *settings,
+                      heddle_cli_arguments *arguments, int *exit_code)
+{
+    heddle_status status = heddle_cli_parse_options(command, argc, argv, settings, arguments);
+    if (status != HEDDLE_OK) {
+        *exit_code = heddle_cli_usage(command, "%s", heddle_last_error());
+        return false;
+    }
+    if (arguments->help) {
+        heddle_cli_print_help(command, stdout);
+        *exit_code = HEDDLE_EXIT_OK;
+        return false;
+    }
+    return true;
+}
+
+bool heddle_cli_given(const heddle_cli_command *command, const heddle_cli_arguments *arguments, const char *name)
+{
+    for (int i = 0; i < command->option_count; i++)
+        if (strcmp(command->options[i].name, name) == 0)
+            return (arguments->given >> i & 1) != 0;
+    return false;
+}

@@ -1,0 +1,99 @@
+// Commands and their options as tables: one table is what is parsed, what `--help` prints, and what the manual page and
+// the shell completions are made from. Nothing about an option is written twice.
+//
+// A command keeps what its options say in a struct of its own:
+//
+//     typedef struct settings { int epochs; const char *out; } settings;
+//     static const heddle_cli_option options[] = {
+//         {"epochs", HEDDLE_CLI_INT, offsetof(settings, epochs), "N", "10", "passes over the data", 1, INT_MAX, NULL},
+//         {"out", HEDDLE_CLI_TEXT, offsetof(settings, out), "DIR", NULL, "folder for checkpoints", 0, 0, NULL},
+//     };
+#ifndef HEDDLE_CLI_OPTIONS_H
+#define HEDDLE_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "heddle/status.h"
+
+// What the destination is, and how the value is read.
+typedef enum heddle_cli_kind {
+    HEDDLE_CLI_FLAG,   // bool; takes no value
+    HEDDLE_CLI_INT,    // int
+    HEDDLE_CLI_SEED,   // uint64_t, all 64 bits
+    HEDDLE_CLI_NUMBER, // double, finite
+    HEDDLE_CLI_TEXT,   // const char *, not empty
+    HEDDLE_CLI_CHOICE, // int: the place of the value in `choices`
+    HEDDLE_CLI_LIST,   // heddle_cli_list: the option may be given several times
+} heddle_cli_kind;
+
+typedef struct heddle_cli_option {
+    const char *name; // without the dashes
+    heddle_cli_kind kind;
+    size_t offset;              // of the destination in the settings struct
+    const char *value;          // what help calls the value: "N", "DIR"; NULL for a flag
+    const char *initial;        // the default, as one would type it; NULL: 0, NULL, false, the first choice
+    const char *help;           // one sentence, no full stop
+    double least, most;         // INT and NUMBER, both included; no limits unless least < most
+    const char *const *choices; // CHOICE, NULL-terminated
+} heddle_cli_option;
+
+enum { HEDDLE_CLI_LIST_ROOM = 32 };
+typedef struct heddle_cli_list {
+    const char *items[HEDDLE_CLI_LIST_ROOM + 1]; // NULL-terminated
+    int count;
+} heddle_cli_list;
+
+typedef struct heddle_cli_command heddle_cli_command;
+struct heddle_cli_command {
+    const char *name;      // as typed after "heddle": "train", "data show"
+    const char *summary;   // one line for the list of commands
+    const char *arguments; // what help calls the positional arguments: "[NAME]"; NULL: takes none
+    int least_arguments;   // how many there may be
+    int most_arguments;
+    const char *description; // more about it, for help; may be NULL
+    const char *example;     // one or more lines, as typed
+    const heddle_cli_option *options;
+    int option_count;
+    int (*run)(int argc, char **argv);        // argv[0] is the command's own name; returns the exit code
+    const heddle_cli_command *const *actions; // "data list", "data show"; NULL-terminated; NULL: none
+};
+
+// What came with the command besides the settings.
+typedef struct heddle_cli_arguments {
+    int count;
+    char **items;   // the positional arguments, in order
+    uint64_t given; // bit i: options[i] was on the command line
+    bool help;      // --help was
+} heddle_cli_arguments;
+
+// Fills `settings` (a struct whose members the options point into; the whole of it must be zeroed before) with the
+// defaults and then with what argv[1..] says. Takes `--name value`, `--name=value`, `--` before arguments that begin
+// with a dash, and in every command --help and --log LEVEL. HEDDLE_INVALID with a message for the person otherwise.
+// `argv` is reordered: `items` points into it.
+heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int argc, char **argv, void *settings,
+                                       heddle_cli_arguments *arguments);
+
+// The same for a command's first line: true to go on; false when help was printed or the usage was wrong and said so,
+// with the command's exit code in *exit_code.
+bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, void *settings,
+                      heddle_cli_arguments *arguments, int *exit_code);
+
+// Whether the option called `name` was on the command line.
+bool heddle_cli_given(const heddle_cli_command *command, const heddle_cli_arguments *arguments, const char *name);
+
+// The options that every command has.
+extern const heddle_cli_option heddle_cli_common_options[];
+extern const int heddle_cli_common_option_count;
+
+// What `heddle COMMAND --help` shows.
+void heddle_cli_print_help(const heddle_cli_command *command, FILE *file);
+// Prints `text` wrapped to the width of help, each line after the first indented by `indent`; `column` is where the
+// cursor stands.
+void heddle_cli_print_wrapped(FILE *file, const char *text, int column, int indent);
+// "--epochs N", "--split train|test"; returns `text`.
+const char *heddle_cli_option_usage(const heddle_cli_option *option, char *text, size_t size);
+
+#endif

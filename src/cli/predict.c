@@ -1,0 +1,241 @@
+// `heddle predict`: what a trained network sees in PNG files, or in images of a dataset.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "cli/cli.h"
+#include "data/prepare.h"
+#include "heddle/heddle.h"
+#include "io/png.h"
+
+enum {
+    NAME_SIZE = 1024,
+    SAID_SIZE = 256,
+    SHOWN_CLASSES = 3, // guesses a line names
+    MOST_IMAGES = 100000,
+};
+
+typedef struct predict_settings {
+    const char *data, *folder, *device;
+    int index, count, split, kernels, threads;
+    bool json;
+} predict_settings;
+
+static const char *const splits[] = {"test", "train", NULL};
+static const char *const kernels[] = {"naive", "tuned", "vendor", "fused", NULL};
+
+#define PLACE(field) offsetof(predict_settings, field)
+
+static const heddle_cli_option options[] = {
+    {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
+     "predict images of this dataset instead of PNG files; the one it was trained on if only --index is given", 0, 0,
+     NULL},
+    {"index", HEDDLE_CLI_INT, PLACE(index), "N", "0", "first image of the dataset, counted from 0", 0, 2e9, NULL},
+    {"count", HEDDLE_CLI_INT, PLACE(count), "N", "1", "how many images of the dataset", 1, MOST_IMAGES, NULL},
+    {"split", HEDDLE_CLI_CHOICE, PLACE(split), "PART", "test", "which images of the dataset", 0, 0, splits},
+    {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets here first", 0, 0, NULL},
+    {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to use", 0, 0, kernels},
+    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to run", 0, 0, NULL},
+    {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
+    {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print one JSON object an image", 0, 0, NULL},
+};
+
+// The network and what it was trained on.
+typedef struct predictor {
+    const predict_settings *settings;
+    heddle_device *device;
+    heddle_network *network;
+    heddle_input_shape input;
+    char trained_on[NAME_SIZE];
+    float *image;
+    float *probabilities;
+} predictor;
+
+static heddle_status open_predictor(predictor *opened, const char *checkpoint)
+{
+    const predict_settings *settings = opened->settings;
+    heddle_train_options trained;
+    HEDDLE_TRY(heddle_train_options_from(checkpoint, &trained, opened->trained_on, sizeof opened->trained_on));
+    HEDDLE_TRY(heddle_device_open(settings->device, settings->threads, &opened->device));
+    HEDDLE_TRY(heddle_network_open(opened->device, checkpoint, 1, (heddle_tier)settings->kernels, &opened->network));
+    opened->input = heddle_model_input(heddle_network_model(opened->network));
+    size_t pixels = (size_t)opened->input.channels * (size_t)opened->input.height * (size_t)opened->input.width;
+    opened->image = calloc(pixels, sizeof(float));
+    opened->probabilities = calloc((size_t)opened->input.classes, sizeof(float));
+    return opened->image && opened->probabilities ? HEDDLE_OK
+                                                  : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an image");
+}
+
+static void close_predictor(predictor *opened)
+{
+    free(opened->image);
+    free(opened->probabilities);
+    heddle_network_close(opened->network);
+    if (opened->device)
+        heddle_device_close(opened->device);
+}
+
+// The most likely class that is not among the `count` in `taken`.
+static int next_best(const predictor *opened, const int *taken, int count)
+{
+    int best = -1;
+    for (int i = 0; i < opened->input.classes; i++) {
+        bool used = false;
+        for (int j = 0; j < count; j++)
+            used |= taken[j] == i;
+        if (!used && (best < 0 || opened->probabilities[i] > opened->probabilities[best]))
+            best = i;
+    }
+    return best;
+}
+
+// label < 0: nobody knows the answer
+static void print_line(const predictor *opened, const char *name, const char *said, int label)
+{
+    int guesses[SHOWN_CLASSES], count = 0;
+    while (count < SHOWN_CLASSES && count < opened->input.classes) {
+        guesses[count] = next_best(opened, guesses, count);
+        count++;
+    }
+    printf("%s: ", name);
+    for (int i = 0; i < count; i++)
+        printf("%s%s %.1f %%",
+               i == 0   ? ""
+               : i == 1 ? "  (then "
+                        : ", ",
+               heddle_network_class_name(opened->network, guesses[i]),
+               100.0 * (double)opened->probabilities[guesses[i]]);
+    printf("%s", count > 1 ? ")" : "");
+    if (label >= 0)
+        printf("  %s", guesses[0] == label ? "right" : "wrong: it is ");
+    if (label >= 0 && guesses[0] != label)
+        printf("%s", heddle_network_class_name(opened->network, label));
+    printf("\n");
+    if (said[0])
+        printf("    %s\n", said);
+}
+
+static void print_json(const predictor *opened, const char *name, const char *said, int label)
+{
+    cJSON *json = cJSON_CreateObject();
+    int best = next_best(opened, NULL, 0);
+    cJSON_AddStringToObject(json, "image", name);
+    cJSON_AddNumberToObject(json, "class", best);
+    cJSON_AddStringToObject(json, "name", heddle_network_class_name(opened->network, best));
+    cJSON *all = cJSON_AddArrayToObject(json, "probabilities");
+    for (int i = 0; i < opened->input.classes; i++)
+        cJSON_AddItemToArray(all, cJSON_CreateNumber((double)opened->probabilities[i]));
+    if (label >= 0)
+        cJSON_AddNumberToObject(json, "label", label);
+    if (said[0])
+        cJSON_AddStringToObject(json, "prepared", said);
+    char *text = cJSON_PrintUnformatted(json);
+    puts(text ? text : "{}");
+    cJSON_free(text);
+    cJSON_Delete(json);
+}
+
+static heddle_status predict(predictor *opened, const char *name, const char *said, int label)
+{
+    HEDDLE_TRY(heddle_network_predict(opened->network, opened->image, 1, opened->probabilities));
+    if (opened->settings->json)
+        print_json(opened, name, said, label);
+    else
+        print_line(opened, name, said, label);
+    return HEDDLE_OK;
+}
+
+static heddle_status predict_file(predictor *opened, const char *path)
+{
+    if (opened->input.channels != 1 && opened->input.channels != 3)
+        return heddle_fail(HEDDLE_UNSUPPORTED, "the network takes %d channels; PNG files have 1 or 3",
+                           opened->input.channels);
+    heddle_picture picture = {0};
+    HEDDLE_TRY(heddle_png_read(path, opened->input.channels, &picture));
+    heddle_prepare_options prepare = {
+        .channels = opened->input.channels,
+        .height = opened->input.height,
+        .width = opened->input.width,
+        .is_handwriting = strcmp(opened->trained_on, "mnist") == 0 || strncmp(opened->trained_on, "synth", 5) == 0,
+    };
+    char said[SAID_SIZE];
+    heddle_status status =
+        heddle_prepare(picture.pixels, picture.height, picture.width, &prepare, opened->image, said, sizeof said);
+    heddle_picture_free(&picture);
+    return status == HEDDLE_OK ? predict(opened, path, said, -1) : status;
+}
+
+static heddle_status predict_dataset(predictor *opened, const heddle_dataset *dataset)
+{
+    const predict_settings *settings = opened->settings;
+    if (dataset->channels != opened->input.channels || dataset->height != opened->input.height ||
+        dataset->width != opened->input.width)
+        return heddle_fail(HEDDLE_INVALID, "dataset %s has %d×%d×%d images, the network takes %d×%d×%d", dataset->name,
+                           dataset->channels, dataset->height, dataset->width, opened->input.channels,
+                           opened->input.height, opened->input.width);
+    if (settings->index > dataset->count - settings->count)
+        return heddle_fail(HEDDLE_INVALID, "%s has %d images in its %s part; images %d to %d were asked for",
+                           dataset->name, dataset->count, splits[settings->split], settings->index,
+                           settings->index + settings->count - 1);
+    size_t pixels = (size_t)dataset->channels * (size_t)dataset->height * (size_t)dataset->width;
+    for (int i = settings->index; i < settings->index + settings->count; i++) {
+        for (size_t j = 0; j < pixels; j++)
+            opened->image[j] = (float)dataset->images[(size_t)i * pixels + j] / 255.0F;
+        char name[NAME_SIZE];
+        snprintf(name, sizeof name, "%s %s image %d", dataset->name, splits[settings->split], i);
+        HEDDLE_TRY(predict(opened, name, "", dataset->labels[i]));
+    }
+    return HEDDLE_OK;
+}
+
+int heddle_cli_predict(int argc, char **argv)
+{
+    predict_settings settings = {0};
+    heddle_cli_arguments arguments;
+    int exit_code;
+    if (!heddle_cli_parse(&heddle_command_predict, argc, argv, &settings, &arguments, &exit_code))
+        return exit_code;
+    bool from_data = settings.data || heddle_cli_given(&heddle_command_predict, &arguments, "index") ||
+                     heddle_cli_given(&heddle_command_predict, &arguments, "count");
+    if (from_data == (arguments.count > 1))
+        return heddle_cli_usage(&heddle_command_predict,
+                                from_data ? "give PNG files or --data with --index, not both"
+                                          : "give PNG files, or --index N for an image of a dataset");
+    predictor opened = {.settings = &settings};
+    heddle_status status = open_predictor(&opened, arguments.items[0]);
+    if (status == HEDDLE_OK && from_data) {
+        heddle_dataset *dataset = NULL;
+        status = heddle_dataset_open(settings.data ? settings.data : opened.trained_on, settings.folder,
+                                     settings.split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN, &dataset);
+        if (status == HEDDLE_OK)
+            status = predict_dataset(&opened, dataset);
+        heddle_dataset_close(dataset);
+    }
+    // One bad file does not keep the others from being looked at.
+    exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    for (int i = 1; i < arguments.count && status == HEDDLE_OK; i++) {
+        heddle_status file_status = predict_file(&opened, arguments.items[i]);
+        if (file_status != HEDDLE_OK)
+            exit_code = heddle_cli_fail(file_status);
+    }
+    close_predictor(&opened);
+    return exit_code;
+}
+
+const heddle_cli_command heddle_command_predict = {
+    .name = "predict",
+    .summary = "say what is on an image",
+    .arguments = "CHECKPOINT [FILE.png...]",
+    .least_arguments = 1,
+    .most_arguments = MOST_IMAGES,
+    .description = "PNG files may have any size and be dark on light or light on dark; each is brought to what the "
+                   "network was trained on, and a line says how.",
+    .example = "heddle predict runs/mnist-cnn/best.safetensors seven.png\n"
+               "heddle predict runs/fashion-cnn/best.safetensors --data fashion --index 0 --count 5",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = heddle_cli_predict,
+};

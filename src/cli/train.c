@@ -1,0 +1,376 @@
+// `heddle train`: trains a model and shows it happening. The work is nn/'s; here are flags, progress and the last
+// words.
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/file.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "heddle/heddle.h"
+
+enum { NAME_SIZE = 128, PATH_SIZE = 1024, MOST_RUNS = 9999 };
+
+typedef struct train_settings {
+    const char *data, *folder, *model, *out, *device;
+    int epochs, batch, optimizer, schedule, kernels, threads;
+    double learning_rate, momentum, weight_decay, save_every;
+    uint64_t seed;
+    bool resume, overwrite, json, quiet;
+} train_settings;
+
+static const char *const optimizers[] = {"sgd", "momentum", "adamw", NULL};
+static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
+static const char *const kernels[] = {"naive", "tuned", "vendor", "fused", NULL};
+
+#define PLACE(field) offsetof(train_settings, field)
+
+static const heddle_cli_option options[] = {
+    {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
+     "dataset: mnist, fashion, synth, or a folder in MNIST's layout; the best that is here unless told", 0, 0, NULL},
+    {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets here first", 0, 0, NULL},
+    {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "cnn, mlp, or a model file in JSON", 0, 0, NULL},
+    {"epochs", HEDDLE_CLI_INT, PLACE(epochs), "N", "3", "passes over the training data", 0, 1e6, NULL},
+    {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "64", "images a step", 1, 1e6, NULL},
+    {"lr", HEDDLE_CLI_NUMBER, PLACE(learning_rate), "RATE", "0.1", "learning rate at the start", 1e-12, 1e6, NULL},
+    {"schedule", HEDDLE_CLI_CHOICE, PLACE(schedule), "SHAPE", "linear", "how the learning rate falls to zero", 0, 0,
+     schedules},
+    {"optimizer", HEDDLE_CLI_CHOICE, PLACE(optimizer), "NAME", "sgd", "how parameters are updated", 0, 0, optimizers},
+    {"momentum", HEDDLE_CLI_NUMBER, PLACE(momentum), "PART", "0.9", "momentum's, and adamw's first beta", 0, 0.9999,
+     NULL},
+    {"weight-decay", HEDDLE_CLI_NUMBER, PLACE(weight_decay), "PART", "0", "pull of the parameters towards zero", 0, 10,
+     NULL},
+    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "the same seed gives the same run, bit for bit", 0, 0, NULL},
+    {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to train with", 0, 0,
+     kernels},
+    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to train", 0, 0, NULL},
+    {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
+    {"out", HEDDLE_CLI_TEXT, PLACE(out), "DIR", NULL,
+     "folder for best.safetensors and last.safetensors; runs/DATA-MODEL unless told", 0, 0, NULL},
+    {"resume", HEDDLE_CLI_FLAG, PLACE(resume), NULL, NULL,
+     "go on with the run in --out, with the settings it was begun with", 0, 0, NULL},
+    {"overwrite", HEDDLE_CLI_FLAG, PLACE(overwrite), NULL, NULL, "replace a run that is in --out", 0, 0, NULL},
+    {"save-every", HEDDLE_CLI_NUMBER, PLACE(save_every), "SECONDS", "60",
+     "how often to save inside an epoch; 0: only at its end", 0, 1e9, NULL},
+    {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print one JSON object a line", 0, 0, NULL},
+    {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "print only the result", 0, 0, NULL},
+};
+
+// --- Ctrl-C ---------------------------------------------------------------------------------------------------------
+
+static volatile int stop_requested;
+
+// The first one asks the run to finish its step and save; a second one ends the process as usual.
+static void on_interrupt(int signal_number)
+{
+    static const char said[] = "\nfinishing the step and saving; press Ctrl-C again to stop at once\n";
+    stop_requested = 1;
+    if (write(STDERR_FILENO, said, sizeof said - 1) < 0)
+        stop_requested = 1; // nothing better to do in a signal handler
+    signal(signal_number, SIG_DFL);
+}
+
+static void catch_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+// --- progress -------------------------------------------------------------------------------------------------------
+
+typedef struct view {
+    const train_settings *settings;
+    heddle_progress *bar;
+    heddle_progress_state state;
+    double epoch_began; // on the training clock
+    double done_before; // images of this epoch done before the process began
+} view;
+
+static void begin_bar(view *shown, const heddle_train_event *event)
+{
+    if (shown->settings->quiet || shown->settings->json || shown->bar)
+        return;
+    char label[NAME_SIZE];
+    snprintf(label, sizeof label, "epoch %d/%d", event->epoch + 1, event->epochs);
+    shown->bar = heddle_progress_create(stdout, HEDDLE_PROGRESS_AUTO, label);
+}
+
+static void end_bar(view *shown)
+{
+    if (!shown->bar)
+        return;
+    heddle_progress_finish(shown->bar, &shown->state);
+    heddle_progress_destroy(shown->bar);
+    shown->bar = NULL;
+}
+
+static void print_json(const char *name, const heddle_train_event *event)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "event", name);
+    cJSON_AddNumberToObject(json, "epoch", event->epoch + 1);
+    cJSON_AddNumberToObject(json, "epochs", event->epochs);
+    cJSON_AddNumberToObject(json, "images", (double)event->images);
+    if (isfinite(event->loss))
+        cJSON_AddNumberToObject(json, "loss", event->loss);
+    if (isfinite(event->accuracy))
+        cJSON_AddNumberToObject(json, "accuracy", event->accuracy);
+    if (isfinite(event->best_accuracy))
+        cJSON_AddNumberToObject(json, "best_accuracy", event->best_accuracy);
+    cJSON_AddNumberToObject(json, "seconds", event->seconds);
+    if (event->path)
+        cJSON_AddStringToObject(json, "path", event->path);
+    char *text = cJSON_PrintUnformatted(json);
+    if (text)
+        puts(text);
+    fflush(stdout);
+    cJSON_free(text);
+    cJSON_Delete(json);
+}
+
+static void on_step(view *shown, const heddle_train_event *event)
+{
+    begin_bar(shown, event);
+    shown->state = (heddle_progress_state){
+        .done = (double)event->images - shown->done_before,
+        .total = (double)event->images_total - shown->done_before,
+        .unit = "images",
+        .loss = event->loss,
+        .accuracy = event->accuracy,
+        .seconds = event->seconds - shown->epoch_began,
+    };
+    if (shown->bar)
+        heddle_progress_update(shown->bar, &shown->state);
+    if (event->images == event->images_total) {
+        end_bar(shown);
+        if (shown->settings->json)
+            print_json("trained", event);
+        shown->epoch_began = event->seconds;
+        shown->done_before = 0;
+    }
+}
+
+static void on_event(void *context, const heddle_train_event *event)
+{
+    view *shown = context;
+    bool plain = !shown->settings->quiet && !shown->settings->json;
+    switch (event->kind) {
+    case HEDDLE_TRAIN_STARTED:
+        shown->done_before = (double)event->images;
+        if (shown->settings->json)
+            print_json("started", event);
+        else if (plain && (event->epoch || event->images))
+            printf("resumed at epoch %d, image %lld of %lld\n", event->epoch + 1, (long long)event->images,
+                   (long long)event->images_total);
+        break;
+    case HEDDLE_TRAIN_STEP: on_step(shown, event); break;
+    case HEDDLE_TRAIN_EVALUATED:
+        if (shown->settings->json)
+            print_json("evaluated", event);
+        else if (plain)
+            printf("epoch %d/%d  test loss %.4f, accuracy %.2f %%%s\n", event->epoch + 1, event->epochs, event->loss,
+                   100 * event->accuracy, event->accuracy >= event->best_accuracy ? "  (best so far)" : "");
+        break;
+    case HEDDLE_TRAIN_SAVED:
+        if (shown->settings->json)
+            print_json("saved", event);
+        break;
+    }
+    fflush(stdout);
+}
+
+// --- the run --------------------------------------------------------------------------------------------------------
+
+// Everything a run holds, so that one function lets all of it go.
+typedef struct run {
+    train_settings settings;
+    char data_name[PATH_SIZE], out[PATH_SIZE];
+    heddle_device *device;
+    heddle_dataset *train, *test;
+    heddle_model *model;
+    heddle_train_options options;
+} run;
+
+static void let_go(run *current)
+{
+    heddle_model_close(current->model);
+    heddle_dataset_close(current->train);
+    heddle_dataset_close(current->test);
+    if (current->device)
+        heddle_device_close(current->device);
+}
+
+// runs/fashion-cnn, or runs/fashion-cnn-2 when that is taken.
+static void choose_folder(run *current)
+{
+    const char *data = strrchr(current->train->name, '/');
+    data = data && data[1] ? data + 1 : current->train->name;
+    for (int number = 1; number <= MOST_RUNS; number++) {
+        char suffix[16] = "", last[PATH_SIZE + 32];
+        if (number > 1)
+            snprintf(suffix, sizeof suffix, "-%d", number);
+        snprintf(current->out, sizeof current->out, "runs/%s-%s%s", data, heddle_model_name(current->model), suffix);
+        snprintf(last, sizeof last, "%s/last.safetensors", current->out);
+        if (!heddle_file_exists(last))
+            return;
+    }
+}
+
+static void take_settings(run *current)
+{
+    const train_settings *settings = &current->settings;
+    current->options = heddle_train_defaults();
+    current->options.epochs = settings->epochs;
+    current->options.batch = settings->batch;
+    current->options.optimizer = (heddle_optimizer)settings->optimizer;
+    current->options.schedule = (heddle_schedule)settings->schedule;
+    current->options.learning_rate = settings->learning_rate;
+    current->options.momentum = settings->momentum;
+    current->options.weight_decay = settings->weight_decay;
+    current->options.seed = settings->seed;
+    current->options.kernels = (heddle_tier)settings->kernels;
+}
+
+// A resumed run goes on with what it was begun with; of the flags that shape a run only --epochs may change it.
+static heddle_status take_checkpoint(run *current, const heddle_cli_arguments *arguments)
+{
+    static const char *const fixed[] = {"model",    "batch",        "lr",   "schedule", "optimizer",
+                                        "momentum", "weight-decay", "seed", "kernels"};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (heddle_cli_given(&heddle_command_train, arguments, fixed[i]))
+            return heddle_fail(HEDDLE_INVALID, "--%s cannot change while resuming; leave it out", fixed[i]);
+    char path[PATH_SIZE + 32];
+    snprintf(path, sizeof path, "%s/last.safetensors", current->settings.out);
+    char dataset[PATH_SIZE];
+    HEDDLE_TRY(heddle_train_options_from(path, &current->options, dataset, sizeof dataset));
+    HEDDLE_TRY(heddle_model_from(path, &current->model));
+    if (heddle_cli_given(&heddle_command_train, arguments, "epochs"))
+        current->options.epochs = current->settings.epochs;
+    if (!current->settings.data)
+        snprintf(current->data_name, sizeof current->data_name, "%s", dataset);
+    return HEDDLE_OK;
+}
+
+static heddle_status open_all(run *current, const heddle_cli_arguments *arguments)
+{
+    train_settings *settings = &current->settings;
+    if (settings->resume && !settings->out)
+        return heddle_fail(HEDDLE_INVALID, "--resume needs --out DIR, the folder of the run to go on with");
+    const char *data = settings->data ? settings->data : heddle_dataset_default(settings->folder);
+    snprintf(current->data_name, sizeof current->data_name, "%s", data);
+    take_settings(current);
+    if (settings->resume)
+        HEDDLE_TRY(take_checkpoint(current, arguments));
+    HEDDLE_TRY(heddle_dataset_open(current->data_name, settings->folder, HEDDLE_TRAIN, &current->train));
+    HEDDLE_TRY(heddle_dataset_open(current->data_name, settings->folder, HEDDLE_TEST, &current->test));
+    heddle_input_shape input = {current->train->channels, current->train->height, current->train->width,
+                                current->train->classes};
+    if (!current->model)
+        HEDDLE_TRY(heddle_model_open(settings->model, &input, &current->model));
+    HEDDLE_TRY(heddle_device_open(settings->device, settings->threads, &current->device));
+    if (settings->out)
+        snprintf(current->out, sizeof current->out, "%s", settings->out);
+    else
+        choose_folder(current);
+    current->options.folder = current->out;
+    current->options.resume = settings->resume;
+    current->options.overwrite = settings->overwrite;
+    current->options.save_every = settings->save_every;
+    current->options.stop = &stop_requested;
+    return HEDDLE_OK;
+}
+
+static void print_header(const run *current)
+{
+    heddle_device_info info;
+    if (heddle_device_describe(current->device, &info) != HEDDLE_OK)
+        return;
+    printf("model   %s, %zu parameters\n", heddle_model_name(current->model), heddle_model_parameters(current->model));
+    printf("data    %s, %d images to train on, %d to test on (%s)\n", current->train->name, current->train->count,
+           current->test->count, current->train->source);
+    printf("device  %s, %s, %d thread%s\n", heddle_device_kind_name(info.kind), info.name, info.threads,
+           info.threads == 1 ? "" : "s");
+    printf("run     %s, lr %g (%s), batch %d, seed %llu, %s kernels → %s\n", optimizers[current->options.optimizer],
+           current->options.learning_rate, schedules[current->options.schedule], current->options.batch,
+           (unsigned long long)current->options.seed, kernels[current->options.kernels], current->out);
+    fflush(stdout);
+}
+
+static void print_result(const run *current, const heddle_train_result *result)
+{
+    char time[NAME_SIZE], path[PATH_SIZE + 32];
+    snprintf(path, sizeof path, "%s/best.safetensors", current->out);
+    if (current->settings.json) {
+        cJSON *json = cJSON_CreateObject();
+        cJSON_AddStringToObject(json, "event", "finished");
+        cJSON_AddNumberToObject(json, "epochs", result->epochs);
+        if (isfinite(result->best_accuracy)) {
+            cJSON_AddNumberToObject(json, "test_accuracy", result->test_accuracy);
+            cJSON_AddNumberToObject(json, "best_accuracy", result->best_accuracy);
+        }
+        cJSON_AddNumberToObject(json, "seconds", result->seconds);
+        cJSON_AddNumberToObject(json, "images_per_second", result->images_per_second);
+        cJSON_AddStringToObject(json, "best", path);
+        char *text = cJSON_PrintUnformatted(json);
+        puts(text ? text : "{}");
+        cJSON_free(text);
+        cJSON_Delete(json);
+        return;
+    }
+    if (!isfinite(result->test_accuracy)) {
+        printf("nothing trained: 0 epochs; the starting point is in %s/last.safetensors\n", current->out);
+        return;
+    }
+    printf("trained %d epoch%s in %s (%.0f images/s); test accuracy %.2f %%, best %.2f %%\n", result->epochs,
+           result->epochs == 1 ? "" : "s", heddle_text_seconds(result->seconds, time, sizeof time),
+           result->images_per_second, 100 * result->test_accuracy, 100 * result->best_accuracy);
+    printf("saved   %s\ntry     heddle predict %s --data %s --count 5\n", path, path, current->train->name);
+}
+
+int heddle_cli_train(int argc, char **argv)
+{
+    run current = {0};
+    heddle_cli_arguments arguments;
+    int exit_code;
+    if (!heddle_cli_parse(&heddle_command_train, argc, argv, &current.settings, &arguments, &exit_code))
+        return exit_code;
+    view shown = {.settings = &current.settings};
+    heddle_train_result result = {0};
+    heddle_status status = open_all(&current, &arguments);
+    if (status == HEDDLE_OK) {
+        if (!current.settings.quiet && !current.settings.json)
+            print_header(&current);
+        catch_interrupts();
+        current.options.listener = on_event;
+        current.options.listener_context = &shown;
+        status = heddle_train(current.device, current.model, current.train, current.test, &current.options, &result);
+    }
+    end_bar(&shown);
+    if (status == HEDDLE_OK)
+        print_result(&current, &result);
+    exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    if (status == HEDDLE_INTERRUPTED)
+        fprintf(stderr, "heddle: go on with: heddle train --out %s --resume\n", current.out);
+    let_go(&current);
+    return exit_code;
+}
+
+const heddle_cli_command heddle_command_train = {
+    .name = "train",
+    .summary = "train a network on labelled images",
+    .description = "Trains, evaluates on the test images after each epoch, and saves the best and the last checkpoint. "
+                   "Ctrl-C finishes the step and saves; --resume goes on, and gives the same bits as a run that was "
+                   "never stopped.",
+    .example = "heddle train --data fashion --epochs 3\nheddle train --data ~/my-images --model mlp --out runs/mine\n"
+               "heddle train --out runs/mine --resume",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = heddle_cli_train,
+};

@@ -1,0 +1,119 @@
+// `heddle version`: this build, the compiler that made it, and the libraries it runs with.
+
+#include <stdio.h>
+
+#include <cjson/cJSON.h>
+#include <zlib.h>
+
+#ifdef HEDDLE_HAVE_OPENBLAS
+#include <cblas.h>
+#endif
+#ifdef HEDDLE_HAVE_CURL
+#include <curl/curl.h>
+#endif
+#ifdef HEDDLE_HAVE_CRYPTO
+#include <openssl/crypto.h>
+#endif
+#ifdef HEDDLE_HAVE_PNG
+#include <png.h>
+#endif
+
+#include "cli/cli.h"
+#include "heddle/device.h"
+#include "heddle/heddle.h"
+
+enum { MOST_PARTS = 16, VERSION_SIZE = 160 };
+
+typedef struct version_settings {
+    bool json;
+} version_settings;
+
+static const heddle_cli_option options[] = {
+    {"json", HEDDLE_CLI_FLAG, offsetof(version_settings, json), NULL, NULL, "print JSON", 0, 0, NULL},
+};
+
+typedef struct part {
+    const char *name;
+    char version[VERSION_SIZE];
+} part;
+
+static void add(part *parts, int *count, const char *name, const char *version)
+{
+    parts[*count].name = name;
+    snprintf(parts[(*count)++].version, VERSION_SIZE, "%s", version);
+}
+
+static void add_cpu(part *parts, int *count)
+{
+    heddle_device *device;
+    heddle_device_info info;
+    if (heddle_device_open("cpu", 1, &device) != HEDDLE_OK)
+        return;
+    if (heddle_device_describe(device, &info) == HEDDLE_OK)
+        add(parts, count, "instructions", info.instructions);
+    heddle_device_close(device);
+}
+
+static void collect(part *parts, int *count)
+{
+    add(parts, count, "heddle", heddle_version());
+#ifdef __clang__
+    add(parts, count, "compiler", __VERSION__); // begins with its name
+#else
+    add(parts, count, "compiler", "gcc " __VERSION__);
+#endif
+    add_cpu(parts, count);
+    add(parts, count, "zlib", zlibVersion());
+    add(parts, count, "cJSON", cJSON_Version());
+#ifdef HEDDLE_HAVE_OPENBLAS
+    add(parts, count, "OpenBLAS", openblas_get_config());
+#else
+    add(parts, count, "OpenBLAS", "not in this build");
+#endif
+#ifdef HEDDLE_HAVE_CURL
+    add(parts, count, "libcurl", curl_version_info(CURLVERSION_NOW)->version);
+#else
+    add(parts, count, "libcurl", "not in this build");
+#endif
+#ifdef HEDDLE_HAVE_CRYPTO
+    add(parts, count, "libcrypto", OpenSSL_version(OPENSSL_VERSION));
+#else
+    add(parts, count, "libcrypto", "not in this build");
+#endif
+#ifdef HEDDLE_HAVE_PNG
+    add(parts, count, "libpng", png_get_libpng_ver(NULL));
+#else
+    add(parts, count, "libpng", "not in this build");
+#endif
+}
+
+int heddle_cli_version(int argc, char **argv)
+{
+    version_settings settings = {0};
+    heddle_cli_arguments arguments;
+    int exit_code;
+    if (!heddle_cli_parse(&heddle_command_version, argc, argv, &settings, &arguments, &exit_code))
+        return exit_code;
+    part parts[MOST_PARTS];
+    int count = 0;
+    collect(parts, &count);
+    if (settings.json) {
+        cJSON *all = cJSON_CreateObject();
+        for (int i = 0; i < count; i++)
+            cJSON_AddStringToObject(all, parts[i].name, parts[i].version);
+        return heddle_cli_print_json(all);
+    }
+    printf("heddle %s\n", parts[0].version);
+    for (int i = 1; i < count; i++)
+        printf("  %-12s  %s\n", parts[i].name, parts[i].version);
+    return HEDDLE_EXIT_OK;
+}
+
+const heddle_cli_command heddle_command_version = {
+    .name = "version",
+    .summary = "the version of heddle, its compiler and its libraries",
+    .example = "heddle version",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = heddle_cli_version,
+};

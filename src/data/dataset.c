@@ -1,0 +1,216 @@
+// Datasets by name: where a named set lies, what is here, which is the best, and opening it. Reading is in folder.c,
+// drawing in synth.c, fetching in fetch.c.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "data/folder.h"
+#include "data/owned.h"
+#include "data/registry.h"
+#include "data/synth.h"
+#include "heddle/data.h"
+
+static const char system_folder[] = "/usr/share/datasets"; // where Debian's packages put theirs
+
+enum {
+    MAX_ROOTS = 4, // the argument, the environment, the user's, the system's
+    MOST_NAMED_SETS = 16,
+};
+
+heddle_status heddle_data_folder(char *path, size_t size)
+{
+    const char *data_home = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+    int length;
+    if (data_home && data_home[0] == '/') // the specification: relative paths are ignored
+        length = snprintf(path, size, "%s/heddle", data_home);
+    else if (home && home[0])
+        length = snprintf(path, size, "%s/.local/share/heddle", home);
+    else
+        return heddle_fail(HEDDLE_MISSING, "no data folder: neither XDG_DATA_HOME nor HOME is set");
+    if (length < 0 || (size_t)length >= size)
+        return heddle_fail(HEDDLE_INVALID, "the path of the data folder is longer than %zu characters", size);
+    return HEDDLE_OK;
+}
+
+// --- looking --------------------------------------------------------------------------------------------------------
+
+typedef struct heddle_roots {
+    int count;
+    char path[MAX_ROOTS][HEDDLE_PATH_SIZE];
+} heddle_roots;
+
+static void add_root(heddle_roots *roots, const char *path)
+{
+    if (path && path[0] && strlen(path) < HEDDLE_PATH_SIZE)
+        strcpy(roots->path[roots->count++], path);
+}
+
+static void list_roots(const char *folder, heddle_roots *roots)
+{
+    char own[HEDDLE_PATH_SIZE];
+    roots->count = 0;
+    add_root(roots, folder);
+    add_root(roots, getenv("HEDDLE_DATA"));
+    if (heddle_data_folder(own, sizeof own) == HEDDLE_OK)
+        add_root(roots, own);
+    add_root(roots, system_folder);
+}
+
+// Whether the last part of `path` is `name`, trailing slashes aside.
+static bool is_called(const char *path, const char *name)
+{
+    size_t end = strlen(path), length = strlen(name);
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    return end >= length && memcmp(path + end - length, name, length) == 0 &&
+           (end == length || path[end - length - 1] == '/');
+}
+
+static bool is_called_any(const char *path, const heddle_named_set *set)
+{
+    for (int i = 0; set->folders && set->folders[i]; i++)
+        if (is_called(path, set->folders[i]))
+            return true;
+    return false;
+}
+
+// Files that lie in `root` itself are the set's when the folder has its name, or for mnist, when it has no other set's.
+static bool may_lie_bare(const char *root, const heddle_named_set *set)
+{
+    if (is_called_any(root, set))
+        return true;
+    if (!set->lies_bare)
+        return false;
+    for (int i = 0; i < heddle_named_set_count; i++)
+        if (&heddle_named_sets[i] != set && is_called_any(root, &heddle_named_sets[i]))
+            return false;
+    return true;
+}
+
+typedef bool heddle_folder_test(const char *folder);
+
+static bool has_train(const char *folder)
+{
+    return heddle_folder_has(folder, HEDDLE_TRAIN);
+}
+
+static bool has_test(const char *folder)
+{
+    return heddle_folder_has(folder, HEDDLE_TEST);
+}
+
+static bool has_both(const char *folder)
+{
+    return has_train(folder) && has_test(folder);
+}
+
+// The first folder of the set that passes the test.
+static bool find_set(const heddle_named_set *set, const char *folder, heddle_folder_test *test,
+                     char where[HEDDLE_PATH_SIZE])
+{
+    heddle_roots *roots = malloc(sizeof *roots);
+    if (!roots)
+        return false;
+    list_roots(folder, roots);
+    bool found = false;
+    for (int r = 0; r < roots->count && !found; r++) {
+        for (int i = 0; set->folders[i] && !found; i++)
+            found = snprintf(where, HEDDLE_PATH_SIZE, "%s/%s", roots->path[r], set->folders[i]) < HEDDLE_PATH_SIZE &&
+                    test(where);
+        if (!found && may_lie_bare(roots->path[r], set) && test(roots->path[r])) {
+            strcpy(where, roots->path[r]);
+            found = true;
+        }
+    }
+    free(roots);
+    return found;
+}
+
+static bool is_present(const heddle_named_set *set, const char *folder)
+{
+    char where[HEDDLE_PATH_SIZE];
+    return !set->files || find_set(set, folder, has_both, where);
+}
+
+const char *heddle_dataset_default(const char *folder)
+{
+    for (int i = 0; i < heddle_named_set_count; i++)
+        if (is_present(&heddle_named_sets[i], folder))
+            return heddle_named_sets[i].name;
+    return "synth";
+}
+
+int heddle_dataset_list(const char *folder, heddle_dataset_info *list, int room)
+{
+    for (int i = 0; i < heddle_named_set_count && i < room; i++) {
+        const heddle_named_set *set = &heddle_named_sets[i];
+        char where[HEDDLE_PATH_SIZE];
+        list[i] = (heddle_dataset_info){.name = set->name, .summary = set->summary};
+        list[i].present = !set->files || find_set(set, folder, has_both, where);
+        bool in_folder = set->files && list[i].present;
+        snprintf(list[i].where, sizeof list[i].where, "%s", in_folder ? where : set->how_to_get);
+    }
+    return heddle_named_set_count;
+}
+
+// --- opening --------------------------------------------------------------------------------------------------------
+
+static heddle_status unknown_name(const char *name)
+{
+    if (strchr(name, '/'))
+        return heddle_fail(HEDDLE_NOT_FOUND, "no folder %s", name);
+    const char *names[MOST_NAMED_SETS];
+    int count = 0;
+    for (; count < heddle_named_set_count && count < MOST_NAMED_SETS; count++)
+        names[count] = heddle_named_sets[count].name;
+    const char *nearest = heddle_text_nearest(name, names, count);
+    return heddle_fail(HEDDLE_NOT_FOUND, "no dataset or folder called %s%s%s (known: mnist, fashion, synth)", name,
+                       nearest ? "; did you mean " : "", nearest ? nearest : "");
+}
+
+static heddle_status open_named(const heddle_named_set *set, const char *folder, heddle_split split,
+                                heddle_dataset **dataset)
+{
+    char where[HEDDLE_PATH_SIZE];
+    if (find_set(set, folder, split == HEDDLE_TRAIN ? has_train : has_test, where))
+        return heddle_folder_open(where, set, split, dataset);
+    return heddle_fail(HEDDLE_MISSING, "dataset %s is not %s%s: %s", set->name, folder ? "in " : "here",
+                       folder ? folder : "", set->how_to_get);
+}
+
+heddle_status heddle_dataset_open(const char *name, const char *folder, heddle_split split, heddle_dataset **dataset)
+{
+    *dataset = NULL;
+    if (!name || !name[0])
+        return heddle_fail(HEDDLE_INVALID, "no dataset named");
+    if (split != HEDDLE_TRAIN && split != HEDDLE_TEST)
+        return heddle_fail(HEDDLE_INVALID, "dataset %s: %d is no split", name, (int)split);
+    size_t length = strcspn(name, ":");
+    const heddle_named_set *set = heddle_named_set_find(name, length);
+    const char *options = set && name[length] == ':' ? name + length + 1 : NULL;
+    if (set && !set->files)
+        return heddle_synth_open(options, split, dataset);
+    if (set && options)
+        return heddle_fail(HEDDLE_INVALID, "dataset %s takes no options, but got %s", set->name, options);
+    if (set)
+        return open_named(set, folder, split, dataset);
+    if (heddle_folder_exists(name))
+        return heddle_folder_open(name, NULL, split, dataset);
+    return unknown_name(name);
+}
+
+void heddle_dataset_close(heddle_dataset *dataset)
+{
+    if (!dataset)
+        return;
+    heddle_owned_dataset *owned = (heddle_owned_dataset *)dataset;
+    free(owned->images);
+    free(owned->labels);
+    free(owned->class_text);
+    free(owned->class_names);
+    free(owned);
+}

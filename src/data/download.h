@@ -1,0 +1,22 @@
+// Files brought from one of several mirrors: resumed where an earlier try stopped, checked by SHA-256, and in place
+// only when whole.
+#ifndef HEDDLE_DATA_DOWNLOAD_H
+#define HEDDLE_DATA_DOWNLOAD_H
+
+#include <stdint.h>
+
+#include "heddle/data.h"
+
+typedef struct heddle_download_file {
+    const char *name;   // in the folder, and after the mirror's address
+    const char *sha256; // 64 lowercase hexadecimal digits
+    uint64_t size;      // in bytes; a mirror that sends more is cut off
+} heddle_download_file;
+
+// Brings each file into `folder`, which is created. A file that is there and right is left alone; one that is there and
+// wrong is replaced. Two downloads into one folder, of one process or several, take turns. `mirrors` are base addresses
+// (http or https), NULL-terminated, tried in turn for each file.
+heddle_status heddle_download(const char *folder, const char *const *mirrors, const heddle_download_file *files,
+                              int count, heddle_download_progress *progress, void *context);
+
+#endif

@@ -1,0 +1,209 @@
+// Reading a folder in MNIST's layout. idx.c has checked each file by itself; here the files are held against each
+// other: as many labels as images, and no label that is not a class. Where folders are looked for is in dataset.c.
+
+#include "data/folder.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "data/owned.h"
+
+enum {
+    MAX_CLASSES = 256, // labels are bytes
+    MAX_CLASSES_FILE = 64 * 1024,
+};
+
+static const char *split_name(heddle_split split)
+{
+    return split == HEDDLE_TRAIN ? "train" : "t10k";
+}
+
+// --- finding --------------------------------------------------------------------------------------------------------
+
+static bool try_file(const char *folder, const char *stem, const char *ending, char path[HEDDLE_PATH_SIZE])
+{
+    static const char separators[] = "-.";
+    static const char *const compressions[] = {"", ".gz"};
+    for (int s = 0; s < 2; s++)
+        for (int c = 0; c < 2; c++) {
+            int length = snprintf(path, HEDDLE_PATH_SIZE, "%s/%s%c%s-ubyte%s", folder, stem, separators[s], ending,
+                                  compressions[c]);
+            if (length < HEDDLE_PATH_SIZE && heddle_file_exists(path))
+                return true;
+        }
+    return false;
+}
+
+bool heddle_folder_file(const char *folder, heddle_split split, heddle_idx_kind kind, char path[HEDDLE_PATH_SIZE])
+{
+    char stem[32];
+    snprintf(stem, sizeof stem, "%s-%s", split_name(split), kind == HEDDLE_IDX_LABELS ? "labels" : "images");
+    if (kind == HEDDLE_IDX_LABELS)
+        return try_file(folder, stem, "idx1", path);
+    return try_file(folder, stem, "idx3", path) || try_file(folder, stem, "idx4", path);
+}
+
+bool heddle_folder_has(const char *folder, heddle_split split)
+{
+    char path[HEDDLE_PATH_SIZE];
+    return heddle_folder_file(folder, split, HEDDLE_IDX_IMAGES, path) &&
+           heddle_folder_file(folder, split, HEDDLE_IDX_LABELS, path);
+}
+
+static heddle_status need_file(const char *folder, heddle_split split, heddle_idx_kind kind,
+                               char path[HEDDLE_PATH_SIZE])
+{
+    if (heddle_folder_file(folder, split, kind, path))
+        return HEDDLE_OK;
+    const char *name = kind == HEDDLE_IDX_LABELS ? "labels-idx1-ubyte" : "images-idx3-ubyte";
+    char inner[HEDDLE_PATH_SIZE];
+    snprintf(inner, sizeof inner, "%s/mnist", folder);
+    if (heddle_folder_has(inner, split))
+        return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz; did you mean %s?", folder, split_name(split),
+                           name, inner);
+    return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz%s", folder, split_name(split), name,
+                       kind == HEDDLE_IDX_IMAGES ? " (nor idx4)" : "");
+}
+
+// --- classes --------------------------------------------------------------------------------------------------------
+
+// Cuts text into lines; *count of them, the names pointing into it.
+static heddle_status split_lines(const char *path, char *text, const char **names, int *count)
+{
+    int line = 0;
+    *count = 0;
+    for (char *rest = text, *start; (start = strsep(&rest, "\n"));) {
+        line++;
+        while (isspace((unsigned char)*start))
+            start++;
+        size_t length = strlen(start);
+        while (length > 0 && isspace((unsigned char)start[length - 1]))
+            start[--length] = '\0';
+        if (length == 0)
+            continue;
+        if (line != *count + 1)
+            return heddle_fail(HEDDLE_CORRUPT, "%s: line %d names a class after an empty line", path, line);
+        if (*count == MAX_CLASSES)
+            return heddle_fail(HEDDLE_CORRUPT, "%s: names more than %d classes", path, MAX_CLASSES);
+        names[(*count)++] = start;
+    }
+    if (*count == 0)
+        return heddle_fail(HEDDLE_CORRUPT, "%s: names no class", path);
+    return HEDDLE_OK;
+}
+
+static heddle_status read_class_names(const char *path, heddle_owned_dataset *owned)
+{
+    size_t size;
+    HEDDLE_TRY(heddle_file_read(path, MAX_CLASSES_FILE, &owned->class_text, &size));
+    if (strlen(owned->class_text) != size)
+        return heddle_fail(HEDDLE_CORRUPT, "%s: is not text", path);
+    owned->class_names = calloc(MAX_CLASSES, sizeof *owned->class_names);
+    if (!owned->class_names)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for the names", path);
+    HEDDLE_TRY(split_lines(path, owned->class_text, owned->class_names, &owned->dataset.classes));
+    owned->dataset.class_names = owned->class_names;
+    return HEDDLE_OK;
+}
+
+static int count_classes(const uint8_t *labels, size_t count)
+{
+    int most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = labels[i] > most ? labels[i] : most;
+    return most + 1;
+}
+
+// A set by name has its classes in the table; a folder names them, or its training labels tell how many there are.
+static heddle_status find_classes(const char *folder, const heddle_named_set *set, heddle_owned_dataset *owned)
+{
+    heddle_dataset *dataset = &owned->dataset;
+    char path[HEDDLE_PATH_SIZE];
+    if (set) {
+        dataset->classes = set->classes;
+        dataset->class_names = set->class_names;
+        return HEDDLE_OK;
+    }
+    if (snprintf(path, sizeof path, "%s/classes.txt", folder) < (int)sizeof path && heddle_file_exists(path))
+        return read_class_names(path, owned);
+    if (dataset->split == HEDDLE_TRAIN || !heddle_folder_file(folder, HEDDLE_TRAIN, HEDDLE_IDX_LABELS, path)) {
+        dataset->classes = count_classes(owned->labels, (size_t)dataset->count);
+        return HEDDLE_OK;
+    }
+    heddle_idx labels;
+    HEDDLE_TRY(heddle_idx_read(path, HEDDLE_IDX_LABELS, &labels));
+    dataset->classes = count_classes(labels.values, labels.size);
+    heddle_idx_free(&labels);
+    return HEDDLE_OK;
+}
+
+static heddle_status check_labels(const char *path, const heddle_dataset *dataset)
+{
+    for (int i = 0; i < dataset->count; i++)
+        if (dataset->labels[i] >= dataset->classes)
+            return heddle_fail(HEDDLE_CORRUPT, "%s: label %d of image %d is out of range: the classes are 0 to %d",
+                               path, dataset->labels[i], i, dataset->classes - 1);
+    return HEDDLE_OK;
+}
+
+// --- reading --------------------------------------------------------------------------------------------------------
+
+static heddle_status read_images(const char *path, heddle_owned_dataset *owned)
+{
+    heddle_idx idx;
+    HEDDLE_TRY(heddle_idx_read(path, HEDDLE_IDX_IMAGES, &idx));
+    heddle_dataset *dataset = &owned->dataset;
+    dataset->count = idx.dims[0];
+    dataset->channels = idx.rank == 4 ? idx.dims[1] : 1;
+    dataset->height = idx.dims[idx.rank - 2];
+    dataset->width = idx.dims[idx.rank - 1];
+    dataset->images = owned->images = idx.values;
+    return HEDDLE_OK;
+}
+
+static heddle_status read_labels(const char *path, const char *images_path, heddle_owned_dataset *owned)
+{
+    heddle_idx idx;
+    HEDDLE_TRY(heddle_idx_read(path, HEDDLE_IDX_LABELS, &idx));
+    owned->dataset.labels = owned->labels = idx.values;
+    if (idx.dims[0] != owned->dataset.count)
+        return heddle_fail(HEDDLE_CORRUPT, "%s has %d labels, but %s has %d images", path, idx.dims[0], images_path,
+                           owned->dataset.count);
+    return HEDDLE_OK;
+}
+
+static heddle_status read_split(const char *folder, const heddle_named_set *set, heddle_owned_dataset *owned)
+{
+    char images_path[HEDDLE_PATH_SIZE], labels_path[HEDDLE_PATH_SIZE];
+    heddle_split split = owned->dataset.split;
+    HEDDLE_TRY(need_file(folder, split, HEDDLE_IDX_IMAGES, images_path));
+    HEDDLE_TRY(need_file(folder, split, HEDDLE_IDX_LABELS, labels_path));
+    HEDDLE_TRY(read_images(images_path, owned));
+    HEDDLE_TRY(read_labels(labels_path, images_path, owned));
+    HEDDLE_TRY(find_classes(folder, set, owned));
+    return check_labels(labels_path, &owned->dataset);
+}
+
+heddle_status heddle_folder_open(const char *folder, const heddle_named_set *set, heddle_split split,
+                                 heddle_dataset **dataset)
+{
+    *dataset = NULL;
+    heddle_owned_dataset *owned = calloc(1, sizeof *owned);
+    if (!owned)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to open dataset %s", folder);
+    snprintf(owned->dataset.source, sizeof owned->dataset.source, "%s", folder);
+    const char *name = set ? set->name : folder;
+    size_t excess = strlen(name) >= sizeof owned->dataset.name ? strlen(name) - sizeof owned->dataset.name + 1 : 0;
+    strcpy(owned->dataset.name, name + excess); // of a long folder the end says more than the beginning
+    owned->dataset.split = split;
+    heddle_status status = read_split(folder, set, owned);
+    if (status != HEDDLE_OK) {
+        heddle_dataset_close(&owned->dataset);
+        return status;
+    }
+    *dataset = &owned->dataset;
+    return HEDDLE_OK;
+}

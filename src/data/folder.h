@@ -1,0 +1,22 @@
+// A folder in MNIST's layout: which files make a split, and reading them into a dataset.
+#ifndef HEDDLE_DATA_FOLDER_H
+#define HEDDLE_DATA_FOLDER_H
+
+#include "data/idx.h"
+#include "data/registry.h"
+#include "heddle/data.h"
+
+enum { HEDDLE_PATH_SIZE = 4096 };
+
+// The path of one of a folder's files: "train-images-idx3-ubyte", with '.' before "idx", idx4 for images with channels,
+// raw or .gz. False when none of these is there.
+bool heddle_folder_file(const char *folder, heddle_split split, heddle_idx_kind kind, char path[HEDDLE_PATH_SIZE]);
+// The folder has images and labels of the split.
+bool heddle_folder_has(const char *folder, heddle_split split);
+
+// Reads a split of the folder. `set` says what is known of a named set; NULL: any folder, whose classes are named in
+// classes.txt (a line a class) or counted from the training labels.
+heddle_status heddle_folder_open(const char *folder, const heddle_named_set *set, heddle_split split,
+                                 heddle_dataset **dataset);
+
+#endif

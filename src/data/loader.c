@@ -1,0 +1,326 @@
+// The loader: a thread that prepares batches ahead of the trainer. Which samples a batch has depends on the seed, the
+// epoch and the batch's number alone, so that a run continues anywhere with the same batches.
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/spawn.h"
+#include "heddle/data.h"
+#include "heddle/random.h"
+
+enum {
+    DEFAULT_AHEAD = 2,
+    MOST_AHEAD = 1024,
+    MOST_EPOCH = INT_MAX / 2, // so that running on never overflows
+    MESSAGE_SIZE = 512,
+};
+static const uint64_t loader_sequence = 0x4c4f414400000000; // "LOAD": keeps these numbers apart from others of the seed
+static const float brightest = 255.0f;
+
+typedef enum heddle_slot_state {
+    SLOT_FREE,
+    SLOT_FILLING, // the thread writes it
+    SLOT_READY,   // in the queue
+    SLOT_HELD,    // the caller reads it
+} heddle_slot_state;
+
+typedef struct heddle_slot {
+    heddle_slot_state state;
+    heddle_batch batch;
+    float *images;
+    int32_t *labels;
+    uint32_t *order;
+} heddle_slot;
+
+typedef struct heddle_position {
+    int epoch, index;
+} heddle_position;
+
+struct heddle_loader {
+    const heddle_dataset *dataset;
+    heddle_loader_options options;
+    int batches;
+    size_t pixels; // of an image
+    int slot_count;
+    heddle_slot *slots;
+    uint32_t *order; // of the epoch order_epoch; the thread's own
+    int order_epoch;
+    pthread_t thread;
+    bool running;
+
+    pthread_mutex_t mutex; // guards all below, and the slots' states
+    pthread_cond_t ready, wanted;
+    int *queue; // ready slots, oldest first
+    int queued;
+    heddle_position next; // to be prepared
+    unsigned generation;  // counts seeks: what was begun before one is thrown away
+    bool stop;
+    heddle_status failure; // of the thread, which then waits for a seek
+    char message[MESSAGE_SIZE];
+};
+
+// --- the thread -----------------------------------------------------------------------------------------------------
+
+static void make_order(heddle_loader *loader, int epoch)
+{
+    uint32_t count = (uint32_t)loader->dataset->count;
+    if (loader->order_epoch == epoch)
+        return;
+    if (loader->options.shuffle) {
+        heddle_random random = heddle_random_make(loader->options.seed, loader_sequence | (uint64_t)epoch);
+        heddle_random_permutation(&random, loader->order, count);
+    } else {
+        for (uint32_t i = 0; i < count; i++)
+            loader->order[i] = i;
+    }
+    loader->order_epoch = epoch;
+}
+
+// Divided, not multiplied by 1/255, so that a pixel is the float nearest to its value.
+static void to_floats(const uint8_t *restrict from, float *restrict to, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = (float)from[i] / brightest;
+}
+
+static heddle_status fill_slot(heddle_loader *loader, heddle_slot *slot, heddle_position at)
+{
+    const heddle_dataset *dataset = loader->dataset;
+    make_order(loader, at.epoch);
+    size_t first = (size_t)at.index * (size_t)loader->options.batch;
+    size_t left = (size_t)dataset->count - first;
+    int count = left < (size_t)loader->options.batch ? (int)left : loader->options.batch;
+    for (int i = 0; i < count; i++) {
+        uint32_t sample = loader->order[first + (size_t)i];
+        if (dataset->labels[sample] >= dataset->classes)
+            return heddle_fail(HEDDLE_CORRUPT,
+                               "dataset %s: label %d of image %u is out of range: the classes are 0 to %d",
+                               dataset->name, dataset->labels[sample], sample, dataset->classes - 1);
+        to_floats(dataset->images + sample * loader->pixels, slot->images + (size_t)i * loader->pixels, loader->pixels);
+        slot->labels[i] = dataset->labels[sample];
+        slot->order[i] = sample;
+    }
+    slot->batch = (heddle_batch){
+        .count = count,
+        .epoch = at.epoch,
+        .index = at.index,
+        .images = slot->images,
+        .labels = slot->labels,
+        .order = slot->order,
+    };
+    return HEDDLE_OK;
+}
+
+static heddle_slot *free_slot(heddle_loader *loader)
+{
+    for (int i = 0; i < loader->slot_count; i++)
+        if (loader->slots[i].state == SLOT_FREE)
+            return &loader->slots[i];
+    return NULL;
+}
+
+static heddle_position following(const heddle_loader *loader, heddle_position at)
+{
+    if (at.index + 1 < loader->batches)
+        return (heddle_position){at.epoch, at.index + 1};
+    return (heddle_position){at.epoch + 1, 0};
+}
+
+// With the mutex held; lets go of it while it fills the slot.
+static heddle_status prepare_one(heddle_loader *loader, heddle_slot *slot)
+{
+    heddle_position at = loader->next;
+    unsigned generation = loader->generation;
+    loader->next = following(loader, at);
+    slot->state = SLOT_FILLING;
+    pthread_mutex_unlock(&loader->mutex);
+    heddle_status status = fill_slot(loader, slot, at);
+    pthread_mutex_lock(&loader->mutex);
+    if (generation != loader->generation || status != HEDDLE_OK) {
+        slot->state = SLOT_FREE;
+        return generation == loader->generation ? status : HEDDLE_OK;
+    }
+    slot->state = SLOT_READY;
+    loader->queue[loader->queued++] = (int)(slot - loader->slots);
+    pthread_cond_signal(&loader->ready);
+    return HEDDLE_OK;
+}
+
+static void *run_thread(void *context)
+{
+    heddle_loader *loader = context;
+    pthread_mutex_lock(&loader->mutex);
+    while (!loader->stop) {
+        heddle_slot *slot = loader->failure == HEDDLE_OK ? free_slot(loader) : NULL;
+        if (!slot) {
+            pthread_cond_wait(&loader->wanted, &loader->mutex);
+            continue;
+        }
+        heddle_status status = prepare_one(loader, slot);
+        if (status != HEDDLE_OK) {
+            loader->failure = status;
+            strncpy(loader->message, heddle_last_error(), sizeof loader->message - 1);
+            pthread_cond_signal(&loader->ready);
+        }
+    }
+    pthread_mutex_unlock(&loader->mutex);
+    return NULL;
+}
+
+static heddle_status start_thread(heddle_loader *loader)
+{
+    HEDDLE_TRY(heddle_thread_start(&loader->thread, "heddle-loader", run_thread, loader));
+    loader->running = true;
+    return HEDDLE_OK;
+}
+
+// --- making and ending ----------------------------------------------------------------------------------------------
+
+static heddle_status check(const heddle_dataset *dataset, const heddle_loader_options *options)
+{
+    if (!dataset || dataset->count <= 0 || dataset->channels <= 0 || dataset->height <= 0 || dataset->width <= 0 ||
+        !dataset->images || !dataset->labels)
+        return heddle_fail(HEDDLE_INVALID, "the loader needs a dataset with images and labels");
+    if (options->batch <= 0)
+        return heddle_fail(HEDDLE_INVALID, "a batch of %d images makes no sense: it must be 1 or more", options->batch);
+    if (options->ahead < 0 || options->ahead > MOST_AHEAD)
+        return heddle_fail(HEDDLE_INVALID, "the loader prepares 0 to %d batches ahead, not %d", MOST_AHEAD,
+                           options->ahead);
+    if (options->drop_last && dataset->count < options->batch)
+        return heddle_fail(HEDDLE_INVALID, "dataset %s has %d images: without its short last batch, none of %d is left",
+                           dataset->name, dataset->count, options->batch);
+    return HEDDLE_OK;
+}
+
+static bool make_slots(heddle_loader *loader)
+{
+    size_t batch = (size_t)loader->options.batch, values;
+    if (__builtin_mul_overflow(batch, loader->pixels, &values))
+        return false;
+    loader->slots = calloc((size_t)loader->slot_count, sizeof *loader->slots);
+    loader->queue = calloc((size_t)loader->slot_count, sizeof *loader->queue);
+    loader->order = calloc((size_t)loader->dataset->count, sizeof *loader->order);
+    if (!loader->slots || !loader->queue || !loader->order)
+        return false;
+    for (int i = 0; i < loader->slot_count; i++) {
+        heddle_slot *slot = &loader->slots[i];
+        slot->images = calloc(values, sizeof *slot->images);
+        slot->labels = calloc(batch, sizeof *slot->labels);
+        slot->order = calloc(batch, sizeof *slot->order);
+        if (!slot->images || !slot->labels || !slot->order)
+            return false;
+    }
+    return true;
+}
+
+heddle_status heddle_loader_create(const heddle_dataset *dataset, const heddle_loader_options *options,
+                                   heddle_loader **loader)
+{
+    *loader = NULL;
+    HEDDLE_TRY(check(dataset, options));
+    heddle_loader *made = calloc(1, sizeof *made);
+    if (!made)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the loader");
+    pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->ready, NULL);
+    pthread_cond_init(&made->wanted, NULL);
+    made->dataset = dataset;
+    made->options = *options;
+    if (made->options.batch > dataset->count)
+        made->options.batch = dataset->count; // no room for images that never come
+    int whole = dataset->count / made->options.batch;
+    made->batches = whole + (!options->drop_last && dataset->count % made->options.batch != 0);
+    made->pixels = (size_t)dataset->channels * (size_t)dataset->height * (size_t)dataset->width;
+    made->slot_count = (options->ahead ? options->ahead : DEFAULT_AHEAD) + 1; // one is in the caller's hands
+    made->order_epoch = -1;
+    heddle_status status = make_slots(made) ? start_thread(made)
+                                            : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d batches of %d images",
+                                                          made->slot_count, made->options.batch);
+    if (status != HEDDLE_OK) {
+        heddle_loader_destroy(made);
+        return status;
+    }
+    *loader = made;
+    return HEDDLE_OK;
+}
+
+void heddle_loader_destroy(heddle_loader *loader)
+{
+    if (!loader)
+        return;
+    if (loader->running) {
+        pthread_mutex_lock(&loader->mutex);
+        loader->stop = true;
+        pthread_cond_signal(&loader->wanted);
+        pthread_mutex_unlock(&loader->mutex);
+        pthread_join(loader->thread, NULL);
+    }
+    for (int i = 0; loader->slots && i < loader->slot_count; i++) {
+        free(loader->slots[i].images);
+        free(loader->slots[i].labels);
+        free(loader->slots[i].order);
+    }
+    free(loader->slots);
+    free(loader->queue);
+    free(loader->order);
+    pthread_cond_destroy(&loader->wanted);
+    pthread_cond_destroy(&loader->ready);
+    pthread_mutex_destroy(&loader->mutex);
+    free(loader);
+}
+
+int heddle_loader_batches(const heddle_loader *loader)
+{
+    return loader->batches;
+}
+
+// --- batches --------------------------------------------------------------------------------------------------------
+
+heddle_status heddle_loader_seek(heddle_loader *loader, int epoch, int index)
+{
+    if (epoch < 0 || epoch > MOST_EPOCH || index < 0 || index > loader->batches)
+        return heddle_fail(HEDDLE_INVALID, "there is no batch %d of epoch %d: an epoch has %d", index, epoch,
+                           loader->batches);
+    pthread_mutex_lock(&loader->mutex);
+    loader->next = index < loader->batches ? (heddle_position){epoch, index} : (heddle_position){epoch + 1, 0};
+    loader->generation++;
+    for (int i = 0; i < loader->queued; i++)
+        loader->slots[loader->queue[i]].state = SLOT_FREE;
+    loader->queued = 0;
+    loader->failure = HEDDLE_OK; // another place may be fine
+    pthread_cond_signal(&loader->wanted);
+    pthread_mutex_unlock(&loader->mutex);
+    return HEDDLE_OK;
+}
+
+static void release_held(heddle_loader *loader)
+{
+    for (int i = 0; i < loader->slot_count; i++)
+        if (loader->slots[i].state == SLOT_HELD)
+            loader->slots[i].state = SLOT_FREE;
+}
+
+heddle_status heddle_loader_next(heddle_loader *loader, heddle_batch *batch)
+{
+    pthread_mutex_lock(&loader->mutex);
+    release_held(loader);
+    pthread_cond_signal(&loader->wanted);
+    while (loader->queued == 0 && loader->failure == HEDDLE_OK)
+        pthread_cond_wait(&loader->ready, &loader->mutex);
+
+    heddle_status status = HEDDLE_OK;
+    if (loader->queued > 0) {
+        heddle_slot *slot = &loader->slots[loader->queue[0]];
+        loader->queued--;
+        memmove(loader->queue, loader->queue + 1, (size_t)loader->queued * sizeof *loader->queue);
+        slot->state = SLOT_HELD;
+        *batch = slot->batch;
+    } else {
+        *batch = (heddle_batch){0};
+        status = heddle_fail(loader->failure, "%s", loader->message);
+    }
+    pthread_mutex_unlock(&loader->mutex);
+    return status;
+}

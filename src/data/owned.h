@@ -1,0 +1,14 @@
+// A dataset with the memory behind it. What heddle_dataset_close frees is listed here and nowhere else.
+#ifndef HEDDLE_DATA_OWNED_H
+#define HEDDLE_DATA_OWNED_H
+
+#include "heddle/data.h"
+
+typedef struct heddle_owned_dataset {
+    heddle_dataset dataset; // first, so that a pointer to it is a pointer to this
+    uint8_t *images, *labels;
+    char *class_text; // the names' characters
+    const char **class_names;
+} heddle_owned_dataset;
+
+#endif

@@ -1,0 +1,196 @@
+// Brings a picture to a network's input. A picture that has the right size already is only turned light on dark.
+
+#include "data/prepare.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTE = 255 };
+
+// Ink fainter than this part of the strongest does not count towards the box around it.
+static const float INK_THRESHOLD = 0.2F;
+// MNIST's digits fill 20 of 28 pixels.
+static const float HANDWRITING_PART = 20.0F / 28.0F;
+
+// A float picture, (channels, rows, cols).
+typedef struct plane {
+    int channels, rows, cols;
+    float *values;
+} plane;
+
+static float *at(const plane *picture, int channel, int row, int col)
+{
+    return &picture
+                ->values[((size_t)channel * (size_t)picture->rows + (size_t)row) * (size_t)picture->cols + (size_t)col];
+}
+
+static heddle_status plane_create(int channels, int rows, int cols, plane *made)
+{
+    *made = (plane){channels, rows, cols, calloc((size_t)channels * (size_t)rows * (size_t)cols, sizeof(float))};
+    return made->values ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a %d×%d picture", cols, rows);
+}
+
+// A drawing on paper has a light border; training pictures have a dark one.
+static bool is_dark_on_light(const plane *picture)
+{
+    double sum = 0;
+    size_t count = 0;
+    for (int channel = 0; channel < picture->channels; channel++)
+        for (int row = 0; row < picture->rows; row++) {
+            bool whole_row = row == 0 || row == picture->rows - 1;
+            int step = whole_row || picture->cols == 1 ? 1 : picture->cols - 1;
+            for (int col = 0; col < picture->cols; col += step, count++)
+                sum += *at(picture, channel, row, col);
+        }
+    return sum > 0.5 * (double)count;
+}
+
+static void invert(const plane *picture)
+{
+    size_t count = (size_t)picture->channels * (size_t)picture->rows * (size_t)picture->cols;
+    for (size_t i = 0; i < count; i++)
+        picture->values[i] = 1.0F - picture->values[i];
+}
+
+typedef struct box {
+    int top, left, rows, cols;
+} box;
+
+// The smallest box with all the ink; the whole picture if there is none.
+static box find_ink(const plane *picture)
+{
+    float strongest = 0;
+    size_t count = (size_t)picture->channels * (size_t)picture->rows * (size_t)picture->cols;
+    for (size_t i = 0; i < count; i++)
+        strongest = fmaxf(strongest, picture->values[i]);
+    int top = picture->rows, left = picture->cols, bottom = -1, right = -1;
+    for (int channel = 0; channel < picture->channels; channel++)
+        for (int row = 0; row < picture->rows; row++)
+            for (int col = 0; col < picture->cols; col++) {
+                if (*at(picture, channel, row, col) <= INK_THRESHOLD * strongest)
+                    continue;
+                top = row < top ? row : top;
+                bottom = row > bottom ? row : bottom;
+                left = col < left ? col : left;
+                right = col > right ? col : right;
+            }
+    if (bottom < 0)
+        return (box){0, 0, picture->rows, picture->cols};
+    return (box){top, left, bottom - top + 1, right - left + 1};
+}
+
+// One value of the scaled picture: the mean of the source area it covers, or between pixels when scaling up.
+static float sample(const plane *from, const box *part, int channel, float top, float left, float height, float width)
+{
+    double sum = 0, weight = 0;
+    float bottom = top + height, right = left + width;
+    for (int row = (int)floorf(top); (float)row < bottom && row < part->rows; row++) {
+        float rows = fminf(bottom, (float)row + 1) - fmaxf(top, (float)row);
+        for (int col = (int)floorf(left); (float)col < right && col < part->cols; col++) {
+            float cols = fminf(right, (float)col + 1) - fmaxf(left, (float)col);
+            if (rows <= 0 || cols <= 0)
+                continue;
+            sum += (double)(rows * cols * *at(from, channel, part->top + row, part->left + col));
+            weight += (double)(rows * cols);
+        }
+    }
+    return weight > 0 ? (float)(sum / weight) : 0.0F;
+}
+
+// Scales `part` of `from` into `to` by area, at (top, left), rows × cols pixels.
+static void scale_into(const plane *from, const box *part, const plane *to, int top, int left, int rows, int cols)
+{
+    float row_step = (float)part->rows / (float)rows, col_step = (float)part->cols / (float)cols;
+    for (int channel = 0; channel < to->channels; channel++)
+        for (int row = 0; row < rows; row++)
+            for (int col = 0; col < cols; col++) {
+                int to_row = top + row, to_col = left + col;
+                if (to_row < 0 || to_row >= to->rows || to_col < 0 || to_col >= to->cols)
+                    continue;
+                *at(to, channel, to_row, to_col) =
+                    sample(from, part, channel, (float)row * row_step, (float)col * col_step, row_step, col_step);
+            }
+}
+
+// How far to move a picture so that its centre of mass is in the middle.
+static void offset_to_centre(const plane *picture, int *down, int *right)
+{
+    double mass = 0, row_sum = 0, col_sum = 0;
+    for (int channel = 0; channel < picture->channels; channel++)
+        for (int row = 0; row < picture->rows; row++)
+            for (int col = 0; col < picture->cols; col++) {
+                double value = *at(picture, channel, row, col);
+                mass += value;
+                row_sum += value * (row + 0.5);
+                col_sum += value * (col + 0.5);
+            }
+    *down = mass > 0 ? (int)lround(picture->rows / 2.0 - row_sum / mass) : 0;
+    *right = mass > 0 ? (int)lround(picture->cols / 2.0 - col_sum / mass) : 0;
+}
+
+static void add_said(char *said, size_t size, const char *format, int a, int b)
+{
+    size_t used = strlen(said);
+    if (used < size)
+        snprintf(said + used, size - used, format, a, b);
+}
+
+// Cuts, scales and centres `picture` into `prepared`.
+static void fit(const plane *picture, const heddle_prepare_options *options, const plane *prepared, char *said,
+                size_t said_size)
+{
+    box part = options->is_handwriting ? find_ink(picture) : (box){0, 0, picture->rows, picture->cols};
+    float share = options->is_handwriting ? HANDWRITING_PART : 1.0F;
+    float by_rows = share * (float)prepared->rows / (float)part.rows;
+    float by_cols = share * (float)prepared->cols / (float)part.cols;
+    float factor = fminf(by_rows, by_cols);
+    int rows = (int)fmaxf(1, roundf((float)part.rows * factor)),
+        cols = (int)fmaxf(1, roundf((float)part.cols * factor));
+    int top = (prepared->rows - rows) / 2, left = (prepared->cols - cols) / 2;
+    scale_into(picture, &part, prepared, top, left, rows, cols);
+    add_said(said, said_size, "%d×%d", picture->cols, picture->rows);
+    if (part.rows != picture->rows || part.cols != picture->cols)
+        add_said(said, said_size, " cut to the ink, %d×%d", part.cols, part.rows);
+    add_said(said, said_size, ", scaled to %d×%d", cols, rows);
+    if (!options->is_handwriting)
+        return;
+    int down, right;
+    offset_to_centre(prepared, &down, &right);
+    memset(prepared->values, 0,
+           (size_t)prepared->channels * (size_t)prepared->rows * (size_t)prepared->cols * sizeof(float));
+    scale_into(picture, &part, prepared, top + down, left + right, rows, cols);
+    add_said(said, said_size, ", centred in %d×%d", prepared->cols, prepared->rows);
+}
+
+heddle_status heddle_prepare(const uint8_t *pixels, int rows, int cols, const heddle_prepare_options *options,
+                             float *prepared, char *said, size_t said_size)
+{
+    if (rows < 1 || cols < 1)
+        return heddle_fail(HEDDLE_INVALID, "a picture of %d×%d pixels", cols, rows);
+    plane picture, result = {options->channels, options->height, options->width, prepared};
+    HEDDLE_TRY(plane_create(options->channels, rows, cols, &picture));
+    for (int channel = 0; channel < picture.channels; channel++)
+        for (int row = 0; row < rows; row++)
+            for (int col = 0; col < cols; col++) {
+                size_t index = ((size_t)row * (size_t)cols + (size_t)col) * (size_t)picture.channels;
+                *at(&picture, channel, row, col) = (float)pixels[index + (size_t)channel] / (float)MOST_BYTE;
+            }
+    said[0] = '\0';
+    if (is_dark_on_light(&picture)) {
+        invert(&picture);
+        snprintf(said, said_size, "dark on light, inverted; ");
+    }
+    size_t count = (size_t)result.channels * (size_t)result.rows * (size_t)result.cols;
+    if (rows == result.rows && cols == result.cols) {
+        memcpy(prepared, picture.values, count * sizeof *prepared);
+        add_said(said, said_size, "%d×%d as it is", cols, rows);
+    } else {
+        memset(prepared, 0, count * sizeof *prepared);
+        fit(&picture, options, &result, said, said_size);
+    }
+    free(picture.values);
+    return HEDDLE_OK;
+}

@@ -1,0 +1,11 @@
+// The dataset that heddle draws itself: digits with random strokes, shifts, slant and noise, from a seed.
+#ifndef HEDDLE_DATA_SYNTH_H
+#define HEDDLE_DATA_SYNTH_H
+
+#include "heddle/data.h"
+
+// `options` is "count=10000,seed=1,size=28", any part of it, or NULL. The test split has a fifth of `count` images.
+// Image i of a split depends on the seed, the split, i and the size alone: a larger count only adds images.
+heddle_status heddle_synth_open(const char *options, heddle_split split, heddle_dataset **dataset);
+
+#endif

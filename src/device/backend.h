@@ -1,0 +1,72 @@
+// What a device backend is: a struct of functions behind include/heddle/device.h. `cpu` is built in; `cuda` and `sim`
+// are modules that provide the same struct. The layer above (open.c, device.c, stream.c) has checked that no argument
+// is NULL, that streams, events and graphs of one call are of one device, and keeps the list of live allocations; a
+// backend does the rest. Members marked optional may be NULL.
+#ifndef HEDDLE_DEVICE_BACKEND_H
+#define HEDDLE_DEVICE_BACKEND_H
+
+#include "device/allocations.h"
+#include "device/device.h"
+#include "heddle/device.h"
+
+typedef struct heddle_backend heddle_backend;
+
+// Each backend's own objects start with these.
+struct heddle_device {
+    const heddle_backend *backend;
+    heddle_allocations allocations; // the upper layer's
+};
+struct heddle_stream {
+    heddle_device *device;
+};
+struct heddle_event {
+    heddle_device *device;
+};
+struct heddle_graph {
+    heddle_device *device;
+};
+
+struct heddle_backend {
+    heddle_device_kind kind;
+
+    // `index` is the number behind the colon, 0 without one. Sets all of *device but its two base members.
+    heddle_status (*open)(int index, int threads, heddle_device **device);
+    void (*close)(heddle_device *device); // waits for all work
+    heddle_status (*describe)(heddle_device *device, heddle_device_info *info);
+    heddle_status (*synchronize)(heddle_device *device);
+
+    // bytes > 0, and freed with the same number.
+    heddle_status (*alloc)(heddle_device *device, size_t bytes, void **memory);
+    void (*free)(heddle_device *device, void *memory, size_t bytes);
+    heddle_status (*alloc_pinned)(heddle_device *device, size_t bytes, void **memory);
+    void (*free_pinned)(heddle_device *device, void *memory, size_t bytes);
+
+    heddle_status (*stream_create)(heddle_device *device, int priority, heddle_stream **stream);
+    heddle_status (*stream_destroy)(heddle_stream *stream);
+    heddle_status (*stream_synchronize)(heddle_stream *stream);
+    heddle_status (*stream_query)(heddle_stream *stream, bool *done);
+    heddle_status (*stream_wait)(heddle_stream *stream, heddle_event *event);
+    heddle_status (*copy)(heddle_stream *stream, void *to, const void *from, size_t bytes); // bytes > 0
+    heddle_status (*fill)(heddle_stream *stream, void *memory, uint8_t value, size_t bytes);
+    heddle_status (*callback)(heddle_stream *stream, heddle_host_function *function, void *context);
+
+    heddle_status (*event_create)(heddle_device *device, heddle_event **event);
+    heddle_status (*event_destroy)(heddle_event *event);
+    heddle_status (*event_record)(heddle_event *event, heddle_stream *stream);
+    heddle_status (*event_synchronize)(heddle_event *event);
+    heddle_status (*event_query)(heddle_event *event, bool *done);
+    heddle_status (*event_elapsed)(heddle_event *start, heddle_event *end, double *milliseconds);
+
+    heddle_status (*capture_begin)(heddle_stream *stream);
+    heddle_status (*capture_end)(heddle_stream *stream, heddle_graph **graph);
+    heddle_status (*graph_launch)(heddle_graph *graph, heddle_stream *stream);
+    heddle_status (*graph_destroy)(heddle_graph *graph);
+
+    // Optional: where operators run on the host.
+    heddle_pool *(*pool)(heddle_device *device);
+    heddle_status (*submit)(heddle_stream *stream, heddle_work *work, const void *arguments, size_t size);
+};
+
+extern const heddle_backend heddle_backend_cpu;
+
+#endif

@@ -1,0 +1,92 @@
+// Device names, and opening what they name.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "device/backend.h"
+
+// Every device heddle knows, and its backend where this build has it.
+static const struct known_device {
+    const char *name;
+    heddle_device_kind kind;
+    const heddle_backend *backend;
+    int count; // names go up to NAME:count-1; 0: as many as the machine has
+} known_devices[] = {
+    {"cpu", HEDDLE_CPU, &heddle_backend_cpu, 1},
+    {"cuda", HEDDLE_CUDA, NULL, 0},
+    {"sim", HEDDLE_SIM, NULL, 1},
+};
+
+enum { KNOWN_DEVICES = sizeof known_devices / sizeof *known_devices, LARGEST_INDEX = 4095, NAME_SIZE = 64 };
+
+const char *heddle_device_kind_name(heddle_device_kind kind)
+{
+    for (int i = 0; i < KNOWN_DEVICES; i++)
+        if (known_devices[i].kind == kind)
+            return known_devices[i].name;
+    return "unknown device";
+}
+
+static heddle_status unknown_device(const char *name, size_t length)
+{
+    const char *names[KNOWN_DEVICES];
+    for (int i = 0; i < KNOWN_DEVICES; i++)
+        names[i] = known_devices[i].name;
+    // Lower case, so that "CPU" finds "cpu".
+    char lower[NAME_SIZE] = {0};
+    for (size_t i = 0; i < length && i < sizeof lower - 1; i++)
+        lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+    const char *nearest = strcmp(lower, "gpu") == 0 ? "cuda" : heddle_text_nearest(lower, names, KNOWN_DEVICES);
+    if (nearest)
+        return heddle_fail(HEDDLE_NOT_FOUND, "no device '%s'; did you mean '%s'?", name, nearest);
+    return heddle_fail(HEDDLE_NOT_FOUND, "no device '%s': there are cpu, cuda and sim", name);
+}
+
+// "cuda:1" is device 1 of known_devices[...]; "cuda" is device 0.
+static heddle_status parse_name(const char *name, const struct known_device **known, int *index)
+{
+    size_t length = strcspn(name, ":");
+    *known = NULL;
+    for (int i = 0; i < KNOWN_DEVICES; i++)
+        if (strlen(known_devices[i].name) == length && memcmp(known_devices[i].name, name, length) == 0)
+            *known = &known_devices[i];
+    if (!*known)
+        return unknown_device(name, length);
+    *index = 0;
+    if (name[length] == '\0')
+        return HEDDLE_OK;
+
+    const char *digits = name + length + 1;
+    size_t count = strspn(digits, "0123456789");
+    long number = strtol(digits, NULL, 10);
+    if (count == 0 || digits[count] != '\0' || number > LARGEST_INDEX)
+        return heddle_fail(HEDDLE_INVALID, "device '%s': a number belongs behind the colon, as in %s:0", name,
+                           (*known)->name);
+    if ((*known)->count > 0 && number >= (*known)->count)
+        return heddle_fail(HEDDLE_INVALID, "device '%s': there is only one %s device, which has all cores: say '%s'", name,
+                           (*known)->name, (*known)->name);
+    *index = (int)number;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_device_open(const char *name, int threads, heddle_device **device)
+{
+    if (!device)
+        return heddle_fail(HEDDLE_INVALID, "heddle_device_open: nowhere to put the device (NULL)");
+    *device = NULL;
+    if (!name)
+        return heddle_fail(HEDDLE_INVALID, "heddle_device_open: no name (NULL): say \"cpu\"");
+    const struct known_device *known = NULL;
+    int index = 0;
+    HEDDLE_TRY(parse_name(name, &known, &index));
+    if (!known->backend)
+        return heddle_fail(HEDDLE_MISSING, "device '%s' is not in this build: use cpu", name);
+
+    heddle_device *opened = NULL;
+    HEDDLE_TRY(known->backend->open(index, threads, &opened));
+    opened->backend = known->backend;
+    heddle_allocations_init(&opened->allocations);
+    *device = opened;
+    return HEDDLE_OK;
+}

@@ -1,0 +1,64 @@
+// The element types of safetensors, the size of a tensor, and names made fit for messages. Reading and writing are in
+// safetensors_read.c and safetensors_write.c.
+
+#include "io/safetensors_format.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    heddle_dtype dtype;
+} dtypes[] = {
+    {"F32", HEDDLE_F32}, {"F64", HEDDLE_F64}, {"F16", HEDDLE_F16}, {"BF16", HEDDLE_BF16},
+    {"I32", HEDDLE_I32}, {"I64", HEDDLE_I64}, {"U8", HEDDLE_U8},   {"I8", HEDDLE_I8},
+};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+const char *heddle_safetensors_dtype_name(heddle_dtype dtype)
+{
+    for (int i = 0; i < DTYPES; i++)
+        if (dtypes[i].dtype == dtype)
+            return dtypes[i].name;
+    return NULL;
+}
+
+bool heddle_safetensors_dtype_parse(const char *name, heddle_dtype *dtype)
+{
+    for (int i = 0; i < DTYPES; i++)
+        if (strcmp(dtypes[i].name, name) == 0) {
+            *dtype = dtypes[i].dtype;
+            return true;
+        }
+    return false;
+}
+
+bool heddle_safetensors_bytes(heddle_dtype dtype, const int64_t *dims, int rank, uint64_t *bytes)
+{
+    uint64_t product = heddle_dtype_size(dtype);
+    bool empty = false;
+    for (int i = 0; i < rank; i++) {
+        if (dims[i] < 0)
+            return false;
+        if (dims[i] == 0)
+            empty = true;
+        else if (__builtin_mul_overflow(product, (uint64_t)dims[i], &product))
+            return false;
+    }
+    *bytes = empty ? 0 : product;
+    return true;
+}
+
+const char *heddle_safetensors_shown(const char *name, char *text, size_t size)
+{
+    static const char cut[] = "...";
+    size_t length = strlen(name);
+    size_t kept = length < size ? length : size - sizeof cut;
+    for (size_t i = 0; i < kept; i++) {
+        unsigned char byte = (unsigned char)name[i];
+        text[i] = byte < 0x20 || byte == 0x7f ? '?' : name[i];
+    }
+    text[kept] = '\0';
+    if (kept < length)
+        strcpy(text + kept, cut);
+    return text;
+}

@@ -1,0 +1,30 @@
+// What reading and writing safetensors share: the format's limits and its names of element types.
+#ifndef HEDDLE_IO_SAFETENSORS_FORMAT_H
+#define HEDDLE_IO_SAFETENSORS_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heddle/dtype.h"
+
+// A file is: length of the header (8 bytes, little-endian), the header (JSON), the tensors' bytes without gaps.
+#define HEDDLE_SAFETENSORS_METADATA "__metadata__"
+enum {
+    HEDDLE_SAFETENSORS_LENGTH_BYTES = 8,
+    HEDDLE_SAFETENSORS_MAX_HEADER = 100 * 1000 * 1000, // the format's own cap
+    HEDDLE_SAFETENSORS_ALIGNMENT = 8,                  // the header is padded so that the tensors start aligned
+};
+
+// "F32" and so on; NULL for a value that is no dtype.
+const char *heddle_safetensors_dtype_name(heddle_dtype dtype);
+// False when heddle has no such element type.
+bool heddle_safetensors_dtype_parse(const char *name, heddle_dtype *dtype);
+
+// elements * element size; false when it does not fit or a dimension is negative.
+bool heddle_safetensors_bytes(heddle_dtype dtype, const int64_t *dims, int rank, uint64_t *bytes);
+
+// `name` made fit for a one-line message: control characters as '?', long names cut. Returns `text`.
+const char *heddle_safetensors_shown(const char *name, char *text, size_t size);
+
+#endif

@@ -1,0 +1,48 @@
+// Checkpoints: a model's numbers, the optimiser's state and the position of the run in one safetensors file. Parameters
+// stand under their own names ("conv1.weight", laid out as in PyTorch), moments under "moment1/conv1.weight".
+#ifndef HEDDLE_NN_CHECKPOINT_H
+#define HEDDLE_NN_CHECKPOINT_H
+
+#include <stdint.h>
+
+#include "heddle/safetensors.h"
+#include "nn/state.h"
+
+// Where a run is, and what it has seen of the current epoch.
+typedef struct heddle_position {
+    int epoch, batch; // the next batch to train on
+    int64_t step;     // steps done
+    double loss_sum;  // over the images of this epoch
+    int64_t correct, images;
+    int epochs_done;
+    double train_loss, train_accuracy; // of the last finished epoch
+    double test_loss, test_accuracy;   // after it
+    double best_accuracy;
+} heddle_position;
+
+heddle_position heddle_position_start(void);
+
+// What a checkpoint says besides the numbers.
+typedef struct heddle_checkpoint_about {
+    heddle_train_options options;
+    heddle_position position;
+    char dataset[64];
+    uint64_t fingerprint;           // of the training data
+    const char *const *class_names; // NULL: numbers
+    int classes;
+} heddle_checkpoint_about;
+
+heddle_status heddle_checkpoint_write(const char *path, const heddle_state *state, heddle_stream *stream,
+                                      const heddle_checkpoint_about *about);
+
+typedef struct heddle_checkpoint heddle_checkpoint;
+
+// Reads and checks a file; the numbers stay in it until loaded.
+heddle_status heddle_checkpoint_open(const char *path, heddle_checkpoint **checkpoint);
+void heddle_checkpoint_close(heddle_checkpoint *checkpoint);
+const heddle_model *heddle_checkpoint_model(const heddle_checkpoint *checkpoint);
+const heddle_checkpoint_about *heddle_checkpoint_about_of(const heddle_checkpoint *checkpoint);
+// Loads the banks that `state` has; every number must be there with the right shape.
+heddle_status heddle_checkpoint_load(const heddle_checkpoint *checkpoint, heddle_state *state, heddle_stream *stream);
+
+#endif

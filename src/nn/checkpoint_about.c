@@ -1,0 +1,184 @@
+// Writes and reads a run's settings and position. No clock goes in, so that two runs that compute the same bits write
+// the same file.
+
+#include "nn/checkpoint_about.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "nn/optimizer.h"
+
+// The numbers of a run and where they stand. 64-bit seeds and fingerprints do not fit a JSON number and go as text.
+typedef enum number_kind { INT, INT64, DOUBLE } number_kind;
+
+typedef struct number {
+    const char *name;
+    size_t offset;
+    number_kind kind;
+} number;
+
+// clang-format off
+#define OPTION(field, kind) {#field, offsetof(heddle_checkpoint_about, options.field), kind}
+#define POSITION(field, kind) {#field, offsetof(heddle_checkpoint_about, position.field), kind}
+// clang-format on
+
+static const number settings[] = {
+    OPTION(epochs, INT),   OPTION(batch, INT),      OPTION(learning_rate, DOUBLE), OPTION(momentum, DOUBLE),
+    OPTION(beta2, DOUBLE), OPTION(epsilon, DOUBLE), OPTION(weight_decay, DOUBLE),
+};
+static const number positions[] = {
+    POSITION(epoch, INT),
+    POSITION(batch, INT),
+    POSITION(step, INT64),
+    POSITION(loss_sum, DOUBLE),
+    POSITION(correct, INT64),
+    POSITION(images, INT64),
+    POSITION(epochs_done, INT),
+    POSITION(train_loss, DOUBLE),
+    POSITION(train_accuracy, DOUBLE),
+    POSITION(test_loss, DOUBLE),
+    POSITION(test_accuracy, DOUBLE),
+    POSITION(best_accuracy, DOUBLE),
+};
+enum {
+    SETTINGS = sizeof settings / sizeof *settings,
+    POSITIONS = sizeof positions / sizeof *positions,
+};
+
+static const char *const optimizers[] = {"sgd", "momentum", "adamw", NULL};
+static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
+static const char *const tiers[] = {"naive", "tuned", "vendor", "fused", NULL};
+
+// --- writing --------------------------------------------------------------------------------------------------------
+
+static bool write_number(cJSON *json, const heddle_checkpoint_about *about, const number *entry)
+{
+    const char *at = (const char *)about + entry->offset;
+    double value = 0;
+    switch (entry->kind) {
+    case INT: value = *(const int *)at; break;
+    case INT64: value = (double)*(const int64_t *)at; break; // counts, far below 2^53
+    case DOUBLE: value = *(const double *)at; break;
+    }
+    return isfinite(value) ? cJSON_AddNumberToObject(json, entry->name, value) != NULL
+                           : cJSON_AddNullToObject(json, entry->name) != NULL;
+}
+
+static bool write_hex(cJSON *json, const char *name, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%016" PRIx64, value);
+    return cJSON_AddStringToObject(json, name, text) != NULL;
+}
+
+static bool write_classes(cJSON *json, const heddle_checkpoint_about *about)
+{
+    if (!about->class_names)
+        return true;
+    cJSON *names = cJSON_AddArrayToObject(json, "classes");
+    bool whole = names != NULL;
+    for (int i = 0; i < about->classes && whole; i++) {
+        cJSON *name = cJSON_CreateString(about->class_names[i]);
+        whole = name && cJSON_AddItemToArray(names, name);
+    }
+    return whole;
+}
+
+char *heddle_about_to_json(const heddle_checkpoint_about *about)
+{
+    cJSON *json = cJSON_CreateObject();
+    bool whole = json && cJSON_AddStringToObject(json, "dataset", about->dataset) && write_classes(json, about) &&
+                 write_hex(json, "fingerprint", about->fingerprint) && write_hex(json, "seed", about->options.seed) &&
+                 cJSON_AddStringToObject(json, "optimizer", heddle_optimizer_name(about->options.optimizer)) &&
+                 cJSON_AddStringToObject(json, "schedule", heddle_schedule_name(about->options.schedule)) &&
+                 cJSON_AddStringToObject(json, "kernels", tiers[about->options.kernels]);
+    for (int i = 0; i < SETTINGS && whole; i++)
+        whole = write_number(json, about, &settings[i]);
+    cJSON *position = whole ? cJSON_AddObjectToObject(json, "position") : NULL;
+    whole = position != NULL;
+    for (int i = 0; i < POSITIONS && whole; i++)
+        whole = write_number(position, about, &positions[i]);
+    char *text = whole ? cJSON_PrintUnformatted(json) : NULL;
+    cJSON_Delete(json);
+    return text;
+}
+
+// --- reading --------------------------------------------------------------------------------------------------------
+
+static heddle_status read_number(const char *what, const cJSON *json, heddle_checkpoint_about *about,
+                                 const number *entry)
+{
+    char *at = (char *)about + entry->offset;
+    if (entry->kind == DOUBLE) {
+        const cJSON *field = cJSON_GetObjectItemCaseSensitive(json, entry->name);
+        if (!cJSON_IsNumber(field) && !cJSON_IsNull(field))
+            return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' is not a number", what, entry->name);
+        *(double *)at = cJSON_IsNull(field) ? NAN : field->valuedouble;
+        return HEDDLE_OK;
+    }
+    long long value, most = entry->kind == INT ? INT_MAX : 1LL << 53;
+    HEDDLE_TRY(heddle_json_int(what, json, entry->name, 0, most, &value));
+    if (entry->kind == INT)
+        *(int *)at = (int)value;
+    else
+        *(int64_t *)at = value;
+    return HEDDLE_OK;
+}
+
+static heddle_status read_hex(const char *what, const cJSON *json, const char *name, uint64_t *value)
+{
+    const char *text;
+    HEDDLE_TRY(heddle_json_text(what, json, name, &text));
+    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+        return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' must be 16 hexadecimal digits", what, name);
+    *value = strtoull(text, NULL, 16);
+    return HEDDLE_OK;
+}
+
+static heddle_status read_choice(const char *what, const cJSON *json, const char *name, const char *const *choices,
+                                 int *choice)
+{
+    const char *text;
+    HEDDLE_TRY(heddle_json_text(what, json, name, &text));
+    for (*choice = 0; choices[*choice]; ++*choice)
+        if (strcmp(choices[*choice], text) == 0)
+            return HEDDLE_OK;
+    return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' is '%s', which this version does not know", what, name, text);
+}
+
+static heddle_status read_all(const char *what, const cJSON *json, heddle_checkpoint_about *about)
+{
+    const char *dataset;
+    int optimizer, schedule, kernels;
+    HEDDLE_TRY(heddle_json_text(what, json, "dataset", &dataset));
+    snprintf(about->dataset, sizeof about->dataset, "%s", dataset);
+    HEDDLE_TRY(read_hex(what, json, "fingerprint", &about->fingerprint));
+    HEDDLE_TRY(read_hex(what, json, "seed", &about->options.seed));
+    HEDDLE_TRY(read_choice(what, json, "optimizer", optimizers, &optimizer));
+    HEDDLE_TRY(read_choice(what, json, "schedule", schedules, &schedule));
+    HEDDLE_TRY(read_choice(what, json, "kernels", tiers, &kernels));
+    about->options.optimizer = (heddle_optimizer)optimizer;
+    about->options.schedule = (heddle_schedule)schedule;
+    about->options.kernels = (heddle_tier)kernels;
+    for (int i = 0; i < SETTINGS; i++)
+        HEDDLE_TRY(read_number(what, json, about, &settings[i]));
+    const cJSON *position = cJSON_GetObjectItemCaseSensitive(json, "position");
+    for (int i = 0; i < POSITIONS; i++)
+        HEDDLE_TRY(read_number(what, position, about, &positions[i]));
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_about_from_json(const char *what, const char *text, heddle_checkpoint_about *about)
+{
+    cJSON *json = NULL;
+    HEDDLE_TRY(heddle_json_parse(what, text, strlen(text), &json));
+    heddle_status status = read_all(what, json, about);
+    cJSON_Delete(json);
+    return status;
+}

@@ -1,0 +1,11 @@
+// The settings and position of a run as JSON, the part of a checkpoint that is not numbers.
+#ifndef HEDDLE_NN_CHECKPOINT_ABOUT_H
+#define HEDDLE_NN_CHECKPOINT_ABOUT_H
+
+#include "nn/checkpoint.h"
+
+// Text the caller frees with cJSON_free; NULL when out of memory.
+char *heddle_about_to_json(const heddle_checkpoint_about *about);
+heddle_status heddle_about_from_json(const char *what, const char *text, heddle_checkpoint_about *about);
+
+#endif

@@ -1,0 +1,75 @@
+// Layers: one table says what each type of layer is called, which settings it takes, what shape it gives, which
+// parameters it has and which operators it becomes. The model file, `heddle train`, the docs and the plan read it.
+#ifndef HEDDLE_NN_LAYERS_H
+#define HEDDLE_NN_LAYERS_H
+
+#include <cjson/cJSON.h>
+
+#include "heddle/model.h"
+#include "nn/trace.h"
+
+enum {
+    HEDDLE_LAYER_NAME = 32,
+    HEDDLE_LAYER_PARAMETERS = 4, // the most a layer has (batchnorm2d: gamma, beta and two running statistics)
+};
+
+typedef struct heddle_layer_type heddle_layer_type;
+typedef struct heddle_lowering heddle_lowering;
+
+typedef struct heddle_layer {
+    const heddle_layer_type *type;
+    char name[HEDDLE_LAYER_NAME];
+    int in_rank, in[3]; // one sample: (channels, height, width) or (features)
+    int out_rank, out[3];
+    // Settings; a type uses those its table entry names.
+    int channels, kernel, stride, padding, dilation, window, features, bias;
+    float epsilon, momentum, probability;
+} heddle_layer;
+
+typedef enum heddle_start { HEDDLE_START_UNIFORM, HEDDLE_START_ZERO, HEDDLE_START_ONE } heddle_start;
+
+// What a layer needs stored. Statistics are kept and saved, but no optimiser touches them.
+typedef struct heddle_parameter_spec {
+    char name[2 * HEDDLE_LAYER_NAME]; // "conv1.weight"
+    int rank, dims[HEDDLE_MAX_DIMS];
+    heddle_start start;
+    float bound; // HEDDLE_START_UNIFORM: in [-bound, bound)
+    bool trained;
+} heddle_parameter_spec;
+
+typedef struct heddle_setting {
+    const char *name;
+    size_t offset; // in heddle_layer
+    enum { HEDDLE_SETTING_INT, HEDDLE_SETTING_FLOAT, HEDDLE_SETTING_BOOL, HEDDLE_SETTING_FEATURES } kind;
+    double least, most;
+    double initial; // NAN: must be given
+    const char *note;
+} heddle_setting;
+
+struct heddle_layer_type {
+    const char *name;
+    const char *short_name; // unnamed layers are called this and a number: "conv1"
+    const char *summary;
+    const heddle_setting *settings;
+    int setting_count;
+    int in_rank; // what one sample must look like: 1, 3, or 0 for either
+    // Sets out_rank and out from in and the settings; fails where they do not fit.
+    heddle_status (*infer)(heddle_layer *layer);
+    int (*parameters)(const heddle_layer *layer, heddle_parameter_spec specs[HEDDLE_LAYER_PARAMETERS]); // NULL: none
+    heddle_status (*lower)(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
+                           heddle_value *output);
+    const char *op; // prefix of the operator's name, for layers that are one ("gelu")
+};
+
+int heddle_layer_type_count(void);
+const heddle_layer_type *heddle_layer_type_at(int index);
+const heddle_layer_type *heddle_layer_type_find(const char *name);
+
+// Reads a layer of type json["type"] whose input is in layer->in; `what` names it in errors.
+heddle_status heddle_layer_parse(const char *what, const cJSON *json, int classes, heddle_layer *layer);
+// Every setting written out. NULL when out of memory.
+cJSON *heddle_layer_to_json(const heddle_layer *layer);
+// "32 channels, kernel 3, padding 1": the settings that differ from what they are unless told.
+void heddle_layer_details(const heddle_layer *layer, char *text, size_t size);
+
+#endif

@@ -1,0 +1,264 @@
+// Lowering: each layer becomes an operator application; with fused kernels, [conv 3×3, batchnorm, relu, maxpool 2]
+// becomes one. Which rung runs an operator is the plan's choice.
+
+#include "nn/lower.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "heddle/ops.h"
+
+enum { MAX_BOUND = 8 };
+
+// The value of a layer's parameter, HEDDLE_NO_VALUE if it has none of that name.
+static heddle_value parameter(const heddle_lowering *lowering, const heddle_layer *layer, const char *name)
+{
+    int index = heddle_model_parameter_index(lowering->model, layer->name, name);
+    return index < 0 ? HEDDLE_NO_VALUE : lowering->parameters[index];
+}
+
+static heddle_status apply(heddle_lowering *lowering, const char *op_name, const char *direction, const void *shape,
+                           const heddle_binding *bound, int count, heddle_value *output)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s", op_name, direction);
+    const heddle_op *op;
+    HEDDLE_TRY(heddle_op_find(name, &op));
+    heddle_binding present[MAX_BOUND];
+    int present_count = 0, node;
+    for (int i = 0; i < count; i++)
+        if (bound[i].value != HEDDLE_NO_VALUE)
+            present[present_count++] = bound[i];
+    HEDDLE_TRY(heddle_trace_apply(lowering->trace, op, shape, present, present_count, &node));
+    *output = heddle_trace_operand(lowering->trace, node, "output");
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_lower_conv2d(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
+                                  heddle_value *output)
+{
+    heddle_conv2d_shape shape = {
+        .n = lowering->batch,
+        .c = layer->in[0],
+        .h = layer->in[1],
+        .w = layer->in[2],
+        .k = layer->channels,
+        .r = layer->kernel,
+        .s = layer->kernel,
+        .stride = layer->stride,
+        .padding = layer->padding,
+        .dilation = layer->dilation,
+    };
+    heddle_binding bound[] = {{"input", input},
+                              {"weight", parameter(lowering, layer, "weight")},
+                              {"bias", parameter(lowering, layer, "bias")}};
+    return apply(lowering, "conv2d", "forward", &shape, bound, 3, output);
+}
+
+heddle_status heddle_lower_batchnorm2d(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
+                                       heddle_value *output)
+{
+    heddle_batchnorm2d_shape shape = {
+        .n = lowering->batch,
+        .c = layer->in[0],
+        .h = layer->in[1],
+        .w = layer->in[2],
+        .epsilon = layer->epsilon,
+        .momentum = layer->momentum,
+    };
+    heddle_binding bound[] = {{"input", input},
+                              {"gamma", parameter(lowering, layer, "weight")},
+                              {"beta", parameter(lowering, layer, "bias")},
+                              {"running_mean", parameter(lowering, layer, "running_mean")},
+                              {"running_var", parameter(lowering, layer, "running_var")}};
+    return apply(lowering, "batchnorm2d", lowering->training ? "forward" : "inference", &shape, bound, 5, output);
+}
+
+heddle_status heddle_lower_pool2d(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
+                                  heddle_value *output)
+{
+    heddle_pool2d_shape shape = {
+        .n = lowering->batch,
+        .c = layer->in[0],
+        .h = layer->in[1],
+        .w = layer->in[2],
+        .window = layer->window,
+        .stride = layer->stride,
+        .padding = layer->padding,
+    };
+    heddle_binding bound[] = {{"input", input}};
+    return apply(lowering, layer->type->op, "forward", &shape, bound, 1, output);
+}
+
+// The output of an operator that sees only a row of elements has the layer's shape again.
+static heddle_status reshape_output(heddle_lowering *lowering, const heddle_layer *layer, heddle_value *output)
+{
+    int dims[4] = {lowering->batch};
+    memcpy(dims + 1, layer->out, (size_t)layer->out_rank * sizeof *dims);
+    return heddle_trace_reshape(lowering->trace, *output, layer->out_rank + 1, dims, output);
+}
+
+static int elements(const heddle_lowering *lowering, const heddle_layer *layer)
+{
+    int count = lowering->batch;
+    for (int i = 0; i < layer->in_rank; i++)
+        count *= layer->in[i];
+    return count;
+}
+
+heddle_status heddle_lower_elements(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
+                                    heddle_value *output)
+{
+    heddle_elements_shape shape = {.n = elements(lowering, layer)};
+    heddle_binding bound[] = {{"input", input}};
+    HEDDLE_TRY(apply(lowering, layer->type->op, "forward", &shape, bound, 1, output));
+    return reshape_output(lowering, layer, output);
+}
+
+heddle_status heddle_lower_rows(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
+                                heddle_value *output)
+{
+    heddle_rows_shape shape = {.rows = lowering->batch, .cols = layer->in[0]};
+    heddle_binding bound[] = {{"input", input}};
+    return apply(lowering, layer->type->op, "forward", &shape, bound, 1, output);
+}
+
+heddle_status heddle_lower_flatten(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
+                                   heddle_value *output)
+{
+    *output = input;
+    return reshape_output(lowering, layer, output);
+}
+
+heddle_status heddle_lower_linear(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
+                                  heddle_value *output)
+{
+    heddle_linear_shape shape = {.n = lowering->batch, .in = layer->in[0], .out = layer->features};
+    heddle_binding bound[] = {{"input", input},
+                              {"weight", parameter(lowering, layer, "weight")},
+                              {"bias", parameter(lowering, layer, "bias")}};
+    return apply(lowering, "linear", "forward", &shape, bound, 3, output);
+}
+
+heddle_status heddle_lower_dropout(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
+                                   heddle_value *output)
+{
+    if (!lowering->training) {
+        *output = input;
+        return HEDDLE_OK;
+    }
+    if (lowering->dropouts == HEDDLE_MAX_DROPOUTS)
+        return heddle_fail(HEDDLE_UNSUPPORTED, "a model with more than %d dropout layers", HEDDLE_MAX_DROPOUTS);
+    int words = HEDDLE_RANDOM_WORDS;
+    heddle_value random;
+    HEDDLE_TRY(heddle_trace_value_add(lowering->trace, "random", HEDDLE_I64, 1, &words, &random));
+    heddle_dropout_shape shape = {.n = elements(lowering, layer), .probability = layer->probability};
+    lowering->dropout_random[lowering->dropouts] = random;
+    lowering->dropout_elements[lowering->dropouts++] = shape.n;
+    heddle_binding bound[] = {{"input", input}, {"random", random}};
+    HEDDLE_TRY(apply(lowering, "dropout", "forward", &shape, bound, 2, output));
+    return reshape_output(lowering, layer, output);
+}
+
+// --- fused blocks ---------------------------------------------------------------------------------------------------
+
+enum { BLOCK_LAYERS = 4 }; // conv2d, batchnorm2d, relu, maxpool2d
+
+static bool is_type(const heddle_layer *layer, const char *name)
+{
+    return strcmp(layer->type->name, name) == 0;
+}
+
+// Do the layers from `index` on make a block that the fused operators compute?
+static bool is_block(const heddle_model *model, int index)
+{
+    if (index + BLOCK_LAYERS > model->layer_count)
+        return false;
+    const heddle_layer *conv = &model->layers[index], *norm = conv + 1, *relu = conv + 2, *pool = conv + 3;
+    return is_type(conv, "conv2d") && conv->kernel == 3 && conv->stride == 1 && conv->padding == 1 &&
+           conv->dilation == 1 && is_type(norm, "batchnorm2d") && is_type(relu, "relu") && is_type(pool, "maxpool2d") &&
+           pool->window == 2 && pool->stride == 2 && pool->padding == 0;
+}
+
+static heddle_conv_block_shape block_shape(const heddle_lowering *lowering, int index)
+{
+    const heddle_layer *conv = &lowering->model->layers[index];
+    return (heddle_conv_block_shape){
+        .n = lowering->batch,
+        .c = conv->in[0],
+        .h = conv->in[1],
+        .w = conv->in[2],
+        .k = conv->channels,
+        .epsilon = conv[1].epsilon,
+        .momentum = conv[1].momentum,
+    };
+}
+
+// Is there a fused rung for this operator and shape on this device, in every direction the step needs?
+static bool fused_rung(const heddle_lowering *lowering, const char *op_name, const heddle_conv_block_shape *shape)
+{
+    const char *directions[] = {lowering->training ? "forward" : "inference", lowering->training ? "backward" : NULL};
+    for (int i = 0; i < 2 && directions[i]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s_%s", op_name, directions[i]);
+        const heddle_op *op;
+        const heddle_rung *rung;
+        if (heddle_op_find(name, &op) != HEDDLE_OK ||
+            heddle_rung_choose(op, lowering->device, HEDDLE_FUSED, shape, &rung) != HEDDLE_OK ||
+            rung->tier != HEDDLE_FUSED)
+            return false;
+    }
+    return true;
+}
+
+// The fused operator for the block at `index`, or NULL: the first layer's input needs no gradient, so stem_block can
+// compute it without ever storing the convolution.
+static const char *block_op(const heddle_lowering *lowering, int index)
+{
+    if (lowering->kernels != HEDDLE_FUSED || !is_block(lowering->model, index))
+        return NULL;
+    heddle_conv_block_shape shape = block_shape(lowering, index);
+    if (index == 0 && fused_rung(lowering, "stem_block", &shape))
+        return "stem_block";
+    return fused_rung(lowering, "conv_block", &shape) ? "conv_block" : NULL;
+}
+
+static heddle_status lower_block(heddle_lowering *lowering, int index, const char *op_name, bool channels_last,
+                                 heddle_value input, heddle_value *output)
+{
+    const heddle_layer *conv = &lowering->model->layers[index], *norm = conv + 1;
+    heddle_conv_block_shape shape = block_shape(lowering, index);
+    // Between two blocks activations stay (n, h, w, c), which the fused rungs want; everybody else expects (n, c, h,
+    // w).
+    shape.input_channels_last = channels_last;
+    shape.output_channels_last = block_op(lowering, index + BLOCK_LAYERS) != NULL;
+    heddle_binding bound[] = {
+        {"input", input},
+        {"weight", parameter(lowering, conv, "weight")},
+        {"bias", parameter(lowering, conv, "bias")},
+        {"gamma", parameter(lowering, norm, "weight")},
+        {"beta", parameter(lowering, norm, "bias")},
+        {"running_mean", parameter(lowering, norm, "running_mean")},
+        {"running_var", parameter(lowering, norm, "running_var")},
+    };
+    return apply(lowering, op_name, lowering->training ? "forward" : "inference", &shape, bound, 7, output);
+}
+
+heddle_status heddle_lower_model(heddle_lowering *lowering, heddle_value images, heddle_value *logits)
+{
+    const heddle_model *model = lowering->model;
+    heddle_value value = images;
+    bool channels_last = false;
+    for (int i = 0; i < model->layer_count;) {
+        const heddle_layer *layer = &model->layers[i];
+        const char *op_name = block_op(lowering, i);
+        heddle_status status = op_name ? lower_block(lowering, i, op_name, channels_last, value, &value)
+                                       : layer->type->lower(lowering, layer, value, &value);
+        if (status != HEDDLE_OK)
+            return heddle_fail_within(status, "layer %s", layer->name);
+        channels_last = op_name && block_op(lowering, i + BLOCK_LAYERS);
+        i += op_name ? BLOCK_LAYERS : 1;
+    }
+    *logits = value;
+    return HEDDLE_OK;
+}

@@ -1,0 +1,273 @@
+// Models: reading them from JSON, checking that the layers fit together, writing them back.
+
+#include "nn/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+
+enum {
+    MOST_LAYERS = 256,
+    MOST_PIXELS = 4096, // height or width of an input
+    MOST_CLASSES = 65536,
+    MODEL_FILE_LIMIT = 1 << 20,
+};
+
+// --- reading --------------------------------------------------------------------------------------------------------
+
+static heddle_status parse_input(const char *what, const cJSON *json, const heddle_input_shape *input,
+                                 heddle_model *model)
+{
+    const cJSON *own = cJSON_GetObjectItemCaseSensitive(json, "input");
+    if (input) {
+        model->input = *input;
+    } else if (!own) {
+        return heddle_fail(HEDDLE_INVALID, "%s: no \"input\" says what goes into the model", what);
+    } else {
+        long long channels, height, width, classes;
+        HEDDLE_TRY(heddle_json_int(what, own, "channels", 1, MOST_PIXELS, &channels));
+        HEDDLE_TRY(heddle_json_int(what, own, "height", 1, MOST_PIXELS, &height));
+        HEDDLE_TRY(heddle_json_int(what, own, "width", 1, MOST_PIXELS, &width));
+        HEDDLE_TRY(heddle_json_int(what, own, "classes", 2, MOST_CLASSES, &classes));
+        model->input = (heddle_input_shape){(int)channels, (int)height, (int)width, (int)classes};
+    }
+    if (model->input.channels < 1 || model->input.height < 1 || model->input.width < 1 || model->input.classes < 2)
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s: an input of %d×%d×%d with %d classes; a model needs at least 1×1×1 and 2", what,
+                           model->input.channels, model->input.height, model->input.width, model->input.classes);
+    return HEDDLE_OK;
+}
+
+// The name the file gives, or "conv1" for the first unnamed convolution.
+static heddle_status name_layer(const char *what, const cJSON *json, heddle_model *model, int index)
+{
+    heddle_layer *layer = &model->layers[index];
+    const cJSON *given = cJSON_GetObjectItemCaseSensitive(json, "name");
+    if (given) {
+        if (!cJSON_IsString(given) || !given->valuestring[0] || strlen(given->valuestring) >= sizeof layer->name)
+            return heddle_fail(HEDDLE_INVALID, "%s: 'name' must be text of 1 to %d bytes", what, HEDDLE_LAYER_NAME - 1);
+        snprintf(layer->name, sizeof layer->name, "%s", given->valuestring);
+    } else {
+        int number = 1;
+        for (int i = 0; i < index; i++)
+            number += strcmp(model->layers[i].type->short_name, layer->type->short_name) == 0;
+        snprintf(layer->name, sizeof layer->name, "%s%d", layer->type->short_name, number);
+    }
+    for (int i = 0; i < index; i++)
+        if (strcmp(model->layers[i].name, layer->name) == 0)
+            return heddle_fail(HEDDLE_INVALID, "%s: another layer is called '%s' too; give one of them another name",
+                               what, layer->name);
+    return HEDDLE_OK;
+}
+
+static heddle_status parse_layers(const char *what, const cJSON *list, heddle_model *model)
+{
+    int count = cJSON_GetArraySize(list);
+    if (count < 1 || count > MOST_LAYERS)
+        return heddle_fail(HEDDLE_INVALID, "%s: %d layers; 1 to %d are possible", what, count, MOST_LAYERS);
+    model->layers = calloc((size_t)count, sizeof *model->layers);
+    if (!model->layers)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for %d layers", what, count);
+    int rank = 3, dims[3] = {model->input.channels, model->input.height, model->input.width};
+    const cJSON *json;
+    cJSON_ArrayForEach(json, list)
+    {
+        char place[256];
+        snprintf(place, sizeof place, "%s, layer %d", what, model->layer_count + 1);
+        heddle_layer *layer = &model->layers[model->layer_count];
+        layer->in_rank = rank;
+        memcpy(layer->in, dims, sizeof layer->in);
+        HEDDLE_TRY(heddle_layer_parse(place, json, model->input.classes, layer));
+        HEDDLE_TRY(name_layer(place, json, model, model->layer_count));
+        rank = layer->out_rank;
+        memcpy(dims, layer->out, sizeof dims);
+        model->layer_count++;
+    }
+    if (rank != 1 || dims[0] != model->input.classes)
+        return heddle_fail(HEDDLE_INVALID, "%s: the last layer must give %d features, one a class; end with %s", what,
+                           model->input.classes, "{\"type\": \"linear\", \"features\": \"classes\"}");
+    return HEDDLE_OK;
+}
+
+static heddle_status collect_parameters(const char *what, heddle_model *model)
+{
+    model->parameters = calloc((size_t)model->layer_count * HEDDLE_LAYER_PARAMETERS, sizeof *model->parameters);
+    if (!model->parameters)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for the list of parameters", what);
+    double elements = 0;
+    for (int i = 0; i < model->layer_count; i++) {
+        const heddle_layer *layer = &model->layers[i];
+        if (!layer->type->parameters)
+            continue;
+        heddle_parameter_spec *specs = &model->parameters[model->parameter_count];
+        int count = layer->type->parameters(layer, specs);
+        for (int j = 0; j < count; j++) {
+            double size = 1;
+            for (int d = 0; d < specs[j].rank; d++)
+                size *= specs[j].dims[d];
+            elements += size;
+        }
+        model->parameter_count += count;
+    }
+    if (elements > (double)(1 << 30))
+        return heddle_fail(HEDDLE_INVALID, "%s: %.3g parameters; at most 2^30 are possible", what, elements);
+    return HEDDLE_OK;
+}
+
+static heddle_status write_json(const char *what, heddle_model *model)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON *input = json ? cJSON_AddObjectToObject(json, "input") : NULL;
+    bool whole = input && cJSON_AddStringToObject(json, "name", model->name) &&
+                 cJSON_AddNumberToObject(input, "channels", model->input.channels) &&
+                 cJSON_AddNumberToObject(input, "height", model->input.height) &&
+                 cJSON_AddNumberToObject(input, "width", model->input.width) &&
+                 cJSON_AddNumberToObject(input, "classes", model->input.classes);
+    cJSON *list = whole ? cJSON_AddArrayToObject(json, "layers") : NULL;
+    whole = list != NULL;
+    for (int i = 0; i < model->layer_count && whole; i++) {
+        cJSON *layer = heddle_layer_to_json(&model->layers[i]);
+        whole = layer && cJSON_AddItemToArray(list, layer);
+    }
+    model->json = whole ? cJSON_PrintUnformatted(json) : NULL;
+    cJSON_Delete(json);
+    return model->json ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for the model's text", what);
+}
+
+static heddle_status build(const char *what, const cJSON *json, const heddle_input_shape *input, heddle_model *model)
+{
+    if (!cJSON_IsObject(json))
+        return heddle_fail(HEDDLE_INVALID, "%s: a model is an object with \"layers\"", what);
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(json, "name");
+    snprintf(model->name, sizeof model->name, "%s", cJSON_IsString(name) ? name->valuestring : "model");
+    HEDDLE_TRY(parse_input(what, json, input, model));
+    const cJSON *layers;
+    HEDDLE_TRY(heddle_json_array(what, json, "layers", &layers));
+    HEDDLE_TRY(parse_layers(what, layers, model));
+    HEDDLE_TRY(collect_parameters(what, model));
+    return write_json(what, model);
+}
+
+heddle_status heddle_model_parse(const char *what, const char *text, const heddle_input_shape *input,
+                                 heddle_model **model)
+{
+    if (!what || !text || !model)
+        return heddle_fail(HEDDLE_INVALID, "heddle_model_parse needs a text and a place for the model");
+    cJSON *json = NULL;
+    HEDDLE_TRY(heddle_json_parse(what, text, strlen(text), &json));
+    heddle_model *made = calloc(1, sizeof *made);
+    heddle_status status =
+        made ? build(what, json, input, made) : heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for a model", what);
+    cJSON_Delete(json);
+    if (status != HEDDLE_OK) {
+        heddle_model_close(made);
+        return status;
+    }
+    *model = made;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_model_open(const char *name, const heddle_input_shape *input, heddle_model **model)
+{
+    if (!name || !model)
+        return heddle_fail(HEDDLE_INVALID, "heddle_model_open needs a name and a place for the model");
+    const char *builtin = heddle_model_builtin(name);
+    if (builtin)
+        return heddle_model_parse(name, builtin, input, model);
+    if (!heddle_file_exists(name)) {
+        const char *const *names = heddle_model_names();
+        int count = 0;
+        while (names[count])
+            count++;
+        const char *nearest = heddle_text_nearest(name, names, count);
+        return heddle_fail(HEDDLE_NOT_FOUND,
+                           "there is no model '%s', and no file of that name; built in: cnn, mlp%s%s%s", name,
+                           nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
+    }
+    char *text;
+    size_t size;
+    HEDDLE_TRY(heddle_file_read(name, MODEL_FILE_LIMIT, &text, &size));
+    heddle_status status = strlen(text) == size
+                               ? heddle_model_parse(name, text, input, model)
+                               : heddle_fail(HEDDLE_CORRUPT, "%s: not a text file: it has a zero byte", name);
+    free(text);
+    return status;
+}
+
+void heddle_model_close(heddle_model *model)
+{
+    if (!model)
+        return;
+    free(model->layers);
+    free(model->parameters);
+    cJSON_free(model->json);
+    free(model);
+}
+
+// --- looking at it --------------------------------------------------------------------------------------------------
+
+const char *heddle_model_name(const heddle_model *model)
+{
+    return model->name;
+}
+
+heddle_input_shape heddle_model_input(const heddle_model *model)
+{
+    return model->input;
+}
+
+const char *heddle_model_json(const heddle_model *model)
+{
+    return model->json;
+}
+
+static size_t spec_elements(const heddle_parameter_spec *spec)
+{
+    size_t elements = 1;
+    for (int i = 0; i < spec->rank; i++)
+        elements *= (size_t)spec->dims[i];
+    return elements;
+}
+
+size_t heddle_model_parameters(const heddle_model *model)
+{
+    size_t elements = 0;
+    for (int i = 0; i < model->parameter_count; i++)
+        elements += model->parameters[i].trained ? spec_elements(&model->parameters[i]) : 0;
+    return elements;
+}
+
+int heddle_model_parameter_index(const heddle_model *model, const char *layer, const char *parameter)
+{
+    char name[2 * HEDDLE_LAYER_NAME];
+    snprintf(name, sizeof name, "%s.%s", layer, parameter);
+    for (int i = 0; i < model->parameter_count; i++)
+        if (strcmp(model->parameters[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int heddle_model_layers(const heddle_model *model)
+{
+    return model->layer_count;
+}
+
+heddle_status heddle_model_layer(const heddle_model *model, int index, heddle_layer_info *info)
+{
+    if (index < 0 || index >= model->layer_count)
+        return heddle_fail(HEDDLE_INVALID, "model %s has %d layers, no layer %d", model->name, model->layer_count,
+                           index);
+    const heddle_layer *layer = &model->layers[index];
+    *info = (heddle_layer_info){.name = layer->name, .type = layer->type->name, .rank = layer->out_rank};
+    memcpy(info->dims, layer->out, sizeof layer->out);
+    heddle_layer_details(layer, info->details, sizeof info->details);
+    heddle_parameter_spec specs[HEDDLE_LAYER_PARAMETERS];
+    int count = layer->type->parameters ? layer->type->parameters(layer, specs) : 0;
+    for (int i = 0; i < count; i++)
+        info->parameters += specs[i].trained ? spec_elements(&specs[i]) : 0;
+    return HEDDLE_OK;
+}

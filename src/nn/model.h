@@ -1,0 +1,24 @@
+// The inside of a model, for the rest of nn/.
+#ifndef HEDDLE_NN_MODEL_H
+#define HEDDLE_NN_MODEL_H
+
+#include "heddle/model.h"
+#include "nn/layers.h"
+
+struct heddle_model {
+    char name[64];
+    heddle_input_shape input;
+    heddle_layer *layers;
+    int layer_count;
+    heddle_parameter_spec *parameters; // of all layers, in order
+    int parameter_count;
+    char *json;
+};
+
+// The index of "conv1.weight" in model->parameters, or -1.
+int heddle_model_parameter_index(const heddle_model *model, const char *layer, const char *parameter);
+
+// The text of a built-in model, or NULL.
+const char *heddle_model_builtin(const char *name);
+
+#endif

@@ -1,0 +1,52 @@
+// What tensor.c and tensor_ops.c share. Everybody else uses heddle/tensor.h.
+#ifndef HEDDLE_NN_TENSOR_H
+#define HEDDLE_NN_TENSOR_H
+
+#include "heddle/random.h"
+#include "heddle/tensor.h"
+#include "nn/run.h"
+#include "nn/trace.h"
+
+struct heddle_tensor {
+    heddle_context *context;
+    heddle_value value;
+    int rank, dims[HEDDLE_MAX_DIMS];
+    heddle_dtype dtype;
+    heddle_tensor *next;
+    // Parameters only: memory that outlives the trace.
+    void *memory;
+    void *gradient;
+    bool has_gradient;
+};
+
+struct heddle_context {
+    heddle_device *device;
+    heddle_stream *stream;
+    heddle_workspace workspace;
+    heddle_trace trace;
+    heddle_tensor *tensors; // of the current trace
+    heddle_tensor *parameters;
+    heddle_random parameter_random, dropout_random;
+    heddle_status failure; // first failure of an expression; heddle_backward reports it
+    char failure_message[512];
+};
+
+typedef struct heddle_argument {
+    const char *operand;
+    heddle_tensor *tensor; // NULL: an optional one left out
+} heddle_argument;
+
+// Remembers the first failure of an expression and gives the NULL that is passed on.
+heddle_tensor *heddle_tensor_failed(heddle_context *context, heddle_status status);
+// A handle for a value of the trace.
+heddle_tensor *heddle_tensor_of(heddle_context *context, heddle_value value);
+// A tensor with values of its own.
+heddle_tensor *heddle_tensor_make(heddle_context *context, heddle_dtype dtype, int rank, const int *dims,
+                                  const void *values);
+// The tensor's value in the current trace; a parameter enters it at its first use.
+heddle_status heddle_tensor_value(heddle_tensor *tensor, heddle_value *value);
+// Runs operator `op_name` on tensors and gives its output `result`.
+heddle_tensor *heddle_tensor_apply(heddle_context *context, const char *op_name, const void *shape,
+                                   const heddle_argument *arguments, int count, const char *result);
+
+#endif

@@ -1,0 +1,296 @@
+// The training loop: load a batch, run the plan, look at the loss, evaluate after each epoch, save. What is on disk is
+// trainer_save.c's business, what a step computes is the plan's.
+
+#include "nn/trainer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "nn/optimizer.h"
+
+enum {
+    EVALUATION_BATCH = 256,
+    SEQUENCE_DROPOUT = 0x10000, // Philox sequence of dropout layer i is this + i
+};
+
+// A run whose smoothed loss is this many times that of guessing has diverged, NaN or not. Early steps may jump about.
+static const double DIVERGED_FACTOR = 20.0;
+static const double SMOOTHING = 0.95;
+
+heddle_train_options heddle_train_defaults(void)
+{
+    return (heddle_train_options){
+        .epochs = 3,
+        .batch = 64,
+        .optimizer = HEDDLE_SGD,
+        .schedule = HEDDLE_LINEAR,
+        .learning_rate = 0.1,
+        .momentum = 0.9,
+        .beta2 = 0.999,
+        .epsilon = 1e-8,
+        .seed = 1,
+        .kernels = HEDDLE_FUSED,
+        .save_every = 60,
+    };
+}
+
+void heddle_trainer_tell(const heddle_trainer *trainer, heddle_train_event_kind kind, const char *path)
+{
+    if (!trainer->options->listener)
+        return;
+    const heddle_position *position = &trainer->position;
+    bool evaluated = kind == HEDDLE_TRAIN_EVALUATED;
+    double seen = position->images ? (double)position->images : NAN;
+    heddle_train_event event = {
+        .kind = kind,
+        .epoch = evaluated ? position->epochs_done - 1 : position->epoch,
+        .epochs = trainer->options->epochs,
+        .images = position->images,
+        .images_total = trainer->train->count,
+        .loss = evaluated ? position->test_loss : position->loss_sum / seen,
+        .accuracy = evaluated ? position->test_accuracy : (double)position->correct / seen,
+        .best_accuracy = position->best_accuracy,
+        .seconds = trainer->seconds,
+        .path = path,
+    };
+    trainer->options->listener(trainer->options->listener_context, &event);
+}
+
+// --- setting up -----------------------------------------------------------------------------------------------------
+
+static heddle_status check_data(const heddle_model *model, const heddle_dataset *dataset)
+{
+    const heddle_input_shape *input = &model->input;
+    if (dataset->channels != input->channels || dataset->height != input->height || dataset->width != input->width ||
+        dataset->classes > input->classes)
+        return heddle_fail(HEDDLE_INVALID,
+                           "model %s takes %d×%d×%d images of %d classes, dataset %s has %d×%d×%d of %d", model->name,
+                           input->channels, input->height, input->width, input->classes, dataset->name,
+                           dataset->channels, dataset->height, dataset->width, dataset->classes);
+    if (dataset->count < 1)
+        return heddle_fail(HEDDLE_INVALID, "dataset %s is empty", dataset->name);
+    return HEDDLE_OK;
+}
+
+static heddle_status make_plans(heddle_trainer *trainer)
+{
+    const heddle_train_options *options = trainer->options;
+    int batch = options->batch < trainer->train->count ? options->batch : trainer->train->count;
+    int rest = trainer->train->count % batch;
+    heddle_plan_options plan = {
+        .batch = batch, .training = true, .kernels = options->kernels, .optimizer = options->optimizer};
+    HEDDLE_TRY(heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->full));
+    plan.batch = rest;
+    if (rest)
+        HEDDLE_TRY(heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->rest));
+    if (trainer->test)
+        HEDDLE_TRY(heddle_network_over(trainer->state, trainer->stream, EVALUATION_BATCH, options->kernels,
+                                       &trainer->evaluator));
+    return HEDDLE_OK;
+}
+
+static heddle_status set_up(heddle_trainer *trainer)
+{
+    const heddle_train_options *options = trainer->options;
+    HEDDLE_TRY(heddle_train_options_check(options));
+    HEDDLE_TRY(check_data(trainer->model, trainer->train));
+    if (trainer->test)
+        HEDDLE_TRY(check_data(trainer->model, trainer->test));
+    if (options->folder)
+        HEDDLE_TRY(heddle_trainer_prepare_folder(trainer));
+    HEDDLE_TRY(heddle_stream_create(trainer->device, 0, &trainer->stream));
+    HEDDLE_TRY(heddle_alloc_pinned(trainer->device, sizeof(heddle_step_exchange), (void **)&trainer->exchange));
+    memset(trainer->exchange, 0, sizeof *trainer->exchange);
+    HEDDLE_TRY(heddle_state_create(trainer->device, trainer->model, true, options->optimizer, &trainer->state));
+    HEDDLE_TRY(heddle_state_start(trainer->state, trainer->stream, options->seed));
+    HEDDLE_TRY(make_plans(trainer));
+    heddle_loader_options loading = {.batch = trainer->full->options.batch, .seed = options->seed, .shuffle = true};
+    HEDDLE_TRY(heddle_loader_create(trainer->train, &loading, &trainer->loader));
+    trainer->steps = (int64_t)options->epochs * heddle_loader_batches(trainer->loader);
+    trainer->position = heddle_position_start();
+    trainer->fingerprint = heddle_trainer_fingerprint(trainer->train);
+    trainer->smooth_loss = NAN;
+    if (options->resume)
+        HEDDLE_TRY(heddle_trainer_resume(trainer));
+    else // an unwritable folder shows now, not after an hour
+        HEDDLE_TRY(heddle_trainer_save(trainer, "last.safetensors"));
+    trainer->last_save = heddle_now();
+    return heddle_loader_seek(trainer->loader, trainer->position.epoch, trainer->position.batch);
+}
+
+static void tear_down(heddle_trainer *trainer)
+{
+    heddle_loader_destroy(trainer->loader);
+    heddle_network_close(trainer->evaluator);
+    heddle_plan_destroy(trainer->full);
+    heddle_plan_destroy(trainer->rest);
+    heddle_state_destroy(trainer->state);
+    if (trainer->exchange)
+        heddle_free_pinned(trainer->device, trainer->exchange);
+    if (trainer->stream)
+        heddle_stream_destroy(trainer->stream);
+}
+
+// --- one step -------------------------------------------------------------------------------------------------------
+
+// Where dropout's random numbers are at this step follows from the step alone, so a resumed run draws the same.
+static void fill_random(const heddle_trainer *trainer, const heddle_plan *plan)
+{
+    for (int i = 0; i < plan->lowering.dropouts; i++) {
+        int64_t *words = &trainer->exchange->random[i * HEDDLE_RANDOM_WORDS];
+        words[0] = (int64_t)trainer->options->seed;
+        words[1] = SEQUENCE_DROPOUT + i;
+        words[2] = trainer->position.step * trainer->full->lowering.dropout_elements[i];
+    }
+}
+
+static heddle_status run_step(heddle_trainer *trainer, heddle_plan *plan, const heddle_batch *batch)
+{
+    heddle_step_exchange *exchange = trainer->exchange;
+    heddle_stream *stream = trainer->stream;
+    const heddle_input_shape *input = &trainer->model->input;
+    size_t pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
+    heddle_hyper_fill(trainer->options, trainer->position.step, trainer->steps, exchange->hyper);
+    HEDDLE_TRY(heddle_copy(stream, trainer->state->hyper, exchange->hyper, sizeof exchange->hyper));
+    if (plan->lowering.dropouts) {
+        fill_random(trainer, plan);
+        HEDDLE_TRY(heddle_copy(stream, plan->random, exchange->random, sizeof exchange->random));
+    }
+    HEDDLE_TRY(heddle_copy(stream, plan->images, batch->images, (size_t)batch->count * pixels * sizeof(float)));
+    HEDDLE_TRY(heddle_copy(stream, plan->labels, batch->labels, (size_t)batch->count * sizeof(int32_t)));
+    HEDDLE_TRY(heddle_plan_run(plan, stream));
+    HEDDLE_TRY(heddle_copy(stream, &exchange->loss, plan->loss, sizeof exchange->loss));
+    HEDDLE_TRY(heddle_copy(stream, &exchange->correct, plan->correct, sizeof exchange->correct));
+    return heddle_stream_synchronize(stream);
+}
+
+// NaN, infinity, or a loss far above that of guessing for a while.
+static heddle_status check_loss(heddle_trainer *trainer)
+{
+    double loss = trainer->exchange->loss, guessing = log(trainer->model->input.classes);
+    const heddle_position *position = &trainer->position;
+    trainer->smooth_loss =
+        isnan(trainer->smooth_loss) ? guessing : SMOOTHING * trainer->smooth_loss + (1 - SMOOTHING) * loss;
+    if (isfinite(loss) && trainer->smooth_loss < DIVERGED_FACTOR * guessing)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_DIVERGED,
+                       "training diverged: the loss is %g at epoch %d, step %d (learning rate %g); try a smaller "
+                       "learning rate%s",
+                       loss, position->epoch + 1, position->batch + 1,
+                       heddle_learning_rate(trainer->options, position->step, trainer->steps),
+                       trainer->options->folder ? "; the last checkpoint is from before" : "");
+}
+
+static heddle_status step(heddle_trainer *trainer)
+{
+    heddle_position *position = &trainer->position;
+    double begin = heddle_now();
+    heddle_batch batch;
+    HEDDLE_TRY(heddle_loader_next(trainer->loader, &batch));
+    heddle_plan *plan = batch.count == trainer->full->options.batch ? trainer->full : trainer->rest;
+    HEDDLE_TRY(run_step(trainer, plan, &batch));
+    trainer->seconds += heddle_now() - begin;
+    trainer->images += batch.count;
+    HEDDLE_TRY(check_loss(trainer));
+    position->loss_sum += (double)trainer->exchange->loss * batch.count;
+    position->correct += trainer->exchange->correct;
+    position->images += batch.count;
+    position->step++;
+    position->batch++;
+    heddle_trainer_tell(trainer, HEDDLE_TRAIN_STEP, NULL);
+    return HEDDLE_OK;
+}
+
+// --- epochs ---------------------------------------------------------------------------------------------------------
+
+static heddle_status finish_epoch(heddle_trainer *trainer)
+{
+    heddle_position *position = &trainer->position;
+    position->train_loss = position->loss_sum / (double)position->images;
+    position->train_accuracy = (double)position->correct / (double)position->images;
+    position->epoch++;
+    position->epochs_done++;
+    position->batch = 0;
+    position->loss_sum = 0;
+    position->correct = position->images = 0;
+    bool best = false;
+    if (trainer->test) {
+        heddle_evaluation evaluation = {0};
+        HEDDLE_TRY(heddle_network_evaluate(trainer->evaluator, trainer->test, &evaluation));
+        position->test_loss = evaluation.loss;
+        position->test_accuracy = evaluation.accuracy;
+        best = !(evaluation.accuracy <= position->best_accuracy); // also when there is none yet
+        position->best_accuracy = best ? evaluation.accuracy : position->best_accuracy;
+        heddle_trainer_tell(trainer, HEDDLE_TRAIN_EVALUATED, NULL);
+    }
+    // The best first: a crash between the two repeats the epoch and writes the same file again.
+    if (best)
+        HEDDLE_TRY(heddle_trainer_save(trainer, "best.safetensors"));
+    trainer->last_save = heddle_now();
+    return heddle_trainer_save(trainer, "last.safetensors");
+}
+
+static bool asked_to_stop(const heddle_trainer *trainer)
+{
+    return trainer->options->stop && *trainer->options->stop;
+}
+
+// Saves in the middle of an epoch when it is time.
+static heddle_status save_now_and_then(heddle_trainer *trainer)
+{
+    double every = trainer->options->save_every;
+    if (every <= 0 || heddle_now() - trainer->last_save < every)
+        return HEDDLE_OK;
+    HEDDLE_TRY(heddle_trainer_save(trainer, "last.safetensors"));
+    trainer->last_save = heddle_now();
+    return HEDDLE_OK;
+}
+
+static heddle_status run(heddle_trainer *trainer)
+{
+    int batches = heddle_loader_batches(trainer->loader);
+    heddle_trainer_tell(trainer, HEDDLE_TRAIN_STARTED, NULL);
+    while (trainer->position.epoch < trainer->options->epochs) {
+        HEDDLE_TRY(step(trainer));
+        if (trainer->position.batch == batches)
+            HEDDLE_TRY(finish_epoch(trainer));
+        else if (!asked_to_stop(trainer))
+            HEDDLE_TRY(save_now_and_then(trainer));
+        if (asked_to_stop(trainer) && trainer->position.epoch < trainer->options->epochs) {
+            if (trainer->position.batch > 0)
+                HEDDLE_TRY(heddle_trainer_save(trainer, "last.safetensors"));
+            return heddle_fail(HEDDLE_INTERRUPTED, "stopped on request at epoch %d, step %d%s",
+                               trainer->position.epoch + 1, trainer->position.batch,
+                               trainer->options->folder ? "; saved, resume to go on" : "");
+        }
+    }
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_train(heddle_device *device, const heddle_model *model, const heddle_dataset *train,
+                           const heddle_dataset *test, const heddle_train_options *options, heddle_train_result *result)
+{
+    if (!device || !model || !train || !options)
+        return heddle_fail(HEDDLE_INVALID, "heddle_train needs a device, a model, training data and options");
+    heddle_trainer trainer = {.device = device, .model = model, .train = train, .test = test, .options = options};
+    heddle_status status = set_up(&trainer);
+    if (status == HEDDLE_OK)
+        status = run(&trainer);
+    if (result) {
+        const heddle_position *position = &trainer.position;
+        *result = (heddle_train_result){
+            .epochs = position->epochs_done,
+            .train_loss = position->train_loss,
+            .train_accuracy = position->train_accuracy,
+            .test_loss = position->test_loss,
+            .test_accuracy = position->test_accuracy,
+            .best_accuracy = position->best_accuracy,
+            .seconds = trainer.seconds,
+            .images_per_second = trainer.seconds > 0 ? (double)trainer.images / trainer.seconds : 0,
+        };
+    }
+    tear_down(&trainer);
+    return status;
+}

@@ -1,0 +1,51 @@
+// The inside of a training run, shared by the files that run it, save it and resume it.
+#ifndef HEDDLE_NN_TRAINER_H
+#define HEDDLE_NN_TRAINER_H
+
+#include "heddle/ops.h"
+#include "nn/checkpoint.h"
+#include "nn/network.h"
+#include "nn/plan.h"
+
+// Host memory that copies to and from the device run from; pinned.
+typedef struct heddle_step_exchange {
+    float hyper[HEDDLE_HYPER_COUNT];
+    float loss;
+    int32_t correct;
+    int64_t random[HEDDLE_MAX_DROPOUTS * HEDDLE_RANDOM_WORDS];
+} heddle_step_exchange;
+
+typedef struct heddle_trainer {
+    heddle_device *device;
+    const heddle_model *model;
+    const heddle_dataset *train, *test;
+    const heddle_train_options *options;
+    heddle_state *state;
+    heddle_stream *stream;
+    heddle_plan *full, *rest; // for a whole batch, and for the short last one of an epoch
+    heddle_network *evaluator;
+    heddle_loader *loader;
+    heddle_step_exchange *exchange;
+    heddle_position position;
+    uint64_t fingerprint;
+    int64_t steps;  // of the whole run
+    double seconds; // training alone
+    double last_save;
+    double smooth_loss; // exponential mean over recent steps; NAN before the first
+    int64_t images;     // trained on in this process
+} heddle_trainer;
+
+// --- trainer_save.c -------------------------------------------------------------------------------------------------
+
+// A number that changes when the training data does.
+uint64_t heddle_trainer_fingerprint(const heddle_dataset *dataset);
+// Makes the folder and refuses to overwrite a run unless told.
+heddle_status heddle_trainer_prepare_folder(const heddle_trainer *trainer);
+// Writes folder/NAME.
+heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name);
+// Takes numbers and position from folder/last.safetensors; refuses settings that would not continue the same run.
+heddle_status heddle_trainer_resume(heddle_trainer *trainer);
+
+void heddle_trainer_tell(const heddle_trainer *trainer, heddle_train_event_kind kind, const char *path);
+
+#endif

@@ -1,0 +1,337 @@
+// conv_block: what it computes, what it costs, and its ladder. The arithmetic is in reference.c and the rungs' files.
+
+#include "ops/conv_block/conv_block.h"
+
+#include <math.h>
+
+#include "ops/define.h"
+
+typedef heddle_conv_block_shape block_shape;
+
+const heddle_field heddle_conv_block_fields[HEDDLE_CONV_BLOCK_FIELDS] = {
+    {HEDDLE_REQUIRED_INT(block_shape, n, "images")},
+    {HEDDLE_REQUIRED_INT(block_shape, c, "input channels")},
+    {HEDDLE_REQUIRED_INT(block_shape, h, "image height")},
+    {HEDDLE_REQUIRED_INT(block_shape, w, "image width")},
+    {HEDDLE_REQUIRED_INT(block_shape, k, "output channels")},
+    {HEDDLE_OPTIONAL_INT(block_shape, input_channels_last, 0, "1: input is (n, h, w, c)")},
+    {HEDDLE_OPTIONAL_INT(block_shape, output_channels_last, 0, "1: output is (n, h/2, w/2, k)")},
+    {HEDDLE_OPTIONAL_FLOAT(block_shape, epsilon, 1e-5, "added to the variance")},
+    {HEDDLE_OPTIONAL_FLOAT(block_shape, momentum, 0.1, "weight of the new value in the running statistics")},
+};
+
+// Sizes are counted in elements of the largest operand; beyond this a byte count could overflow.
+static const double MOST_ELEMENTS = (double)((int64_t)1 << 48);
+
+heddle_status heddle_conv_block_validate(const void *shape_)
+{
+    const block_shape *shape = shape_;
+    if (shape->n < 1 || shape->c < 1 || shape->k < 1)
+        return heddle_fail(HEDDLE_INVALID, "conv block of n=%d images, c=%d and k=%d channels: each must be at least 1",
+                           shape->n, shape->c, shape->k);
+    if (shape->h < 2 || shape->w < 2)
+        return heddle_fail(HEDDLE_INVALID, "conv block of %d×%d images: 2×2 pooling needs at least 2×2", shape->h,
+                           shape->w);
+    if ((shape->input_channels_last | shape->output_channels_last) & ~1)
+        return heddle_fail(HEDDLE_INVALID, "conv block: input_channels_last and output_channels_last are 0 or 1");
+    if (!(shape->epsilon > 0) || !isfinite(shape->epsilon))
+        return heddle_fail(HEDDLE_INVALID, "conv block: epsilon is %g, must be above 0", shape->epsilon);
+    if (!(shape->momentum >= 0 && shape->momentum <= 1))
+        return heddle_fail(HEDDLE_INVALID, "conv block: momentum is %g, must be in [0, 1]", shape->momentum);
+    double channels = fmax(shape->c, shape->k);
+    if (heddle_conv_block_pixels(shape) * channels > MOST_ELEMENTS ||
+        (double)shape->c * shape->k * HEDDLE_CONV_BLOCK_TAPS > MOST_ELEMENTS)
+        return heddle_fail(HEDDLE_INVALID, "conv block of n=%d h=%d w=%d c=%d k=%d does not fit in memory", shape->n,
+                           shape->h, shape->w, shape->c, shape->k);
+    return HEDDLE_OK;
+}
+
+// --- operands -------------------------------------------------------------------------------------------------------
+
+static int activation_dims(int dims[HEDDLE_MAX_DIMS], int channels_last, int n, int c, int h, int w)
+{
+    return channels_last ? heddle_dims4(dims, n, h, w, c) : heddle_dims4(dims, n, c, h, w);
+}
+
+int heddle_conv_block_input_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const block_shape *shape = shape_;
+    return activation_dims(dims, shape->input_channels_last, shape->n, shape->c, shape->h, shape->w);
+}
+
+int heddle_conv_block_output_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const block_shape *shape = shape_;
+    return activation_dims(dims, shape->output_channels_last, shape->n, shape->k, shape->h / 2, shape->w / 2);
+}
+
+int heddle_conv_block_weight_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const block_shape *shape = shape_;
+    return heddle_dims4(dims, shape->k, shape->c, 3, 3);
+}
+
+int heddle_conv_block_channel_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const block_shape *shape = shape_;
+    return heddle_dims1(dims, shape->k);
+}
+
+int heddle_conv_block_code_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const block_shape *shape = shape_;
+    return heddle_dims4(dims, shape->n, shape->h / 2, shape->w / 2, shape->k);
+}
+
+static int convolution_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const block_shape *shape = shape_;
+    return heddle_dims4(dims, shape->n, shape->h, shape->w, shape->k);
+}
+
+#define INPUT_DIMS   .dims = heddle_conv_block_input_dims
+#define OUTPUT_DIMS  .dims = heddle_conv_block_output_dims
+#define WEIGHT_DIMS  .dims = heddle_conv_block_weight_dims
+#define CHANNEL_DIMS .dims = heddle_conv_block_channel_dims
+#define CODE_DIMS    .dims = heddle_conv_block_code_dims
+
+static const heddle_operand forward_operands[] = {
+    {"input", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, INPUT_DIMS},
+    {"weight", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
+    {"bias", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
+    {"gamma", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
+    {"beta", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
+    {"output", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, OUTPUT_DIMS},
+    {"convolution", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, .dims = convolution_dims, .saved = true},
+    {"mean", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .saved = true},
+    {"inverse_std", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .saved = true},
+    {"code", HEDDLE_OUTPUT, HEDDLE_U8, HEDDLE_VALUES_BYTES, CODE_DIMS, .saved = true},
+    {"running_mean", HEDDLE_UPDATE, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
+    {"running_var", HEDDLE_UPDATE, HEDDLE_F32, HEDDLE_VALUES_POSITIVE, CHANNEL_DIMS, .optional = true},
+};
+
+static const heddle_operand backward_operands[] = {
+    {"input", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, INPUT_DIMS},
+    {"weight", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
+    {"gamma", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
+    {"beta", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
+    {"convolution", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_SAVED, .dims = convolution_dims},
+    {"mean", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_SAVED, CHANNEL_DIMS},
+    {"inverse_std", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_SAVED, CHANNEL_DIMS},
+    {"code", HEDDLE_INPUT, HEDDLE_U8, HEDDLE_VALUES_SAVED, CODE_DIMS},
+    {"grad_output", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, OUTPUT_DIMS},
+    {"grad_input", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, INPUT_DIMS, .optional = true},
+    {"grad_weight", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
+    {"grad_bias", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
+    {"grad_gamma", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
+    {"grad_beta", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
+};
+
+static const heddle_operand inference_operands[] = {
+    {"input", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, INPUT_DIMS},
+    {"weight", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
+    {"bias", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
+    {"gamma", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
+    {"beta", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
+    {"running_mean", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
+    {"running_var", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_POSITIVE, CHANNEL_DIMS},
+    {"output", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, OUTPUT_DIMS},
+};
+
+heddle_conv_block_forward_operands heddle_conv_block_forward_unpack(const heddle_call *call)
+{
+    return (heddle_conv_block_forward_operands){
+        .input = call->input[0],
+        .weight = call->input[1],
+        .bias = call->input[2],
+        .gamma = call->input[3],
+        .beta = call->input[4],
+        .output = call->output[0],
+        .convolution = call->output[1],
+        .mean = call->output[2],
+        .inverse_std = call->output[3],
+        .code = call->output[4],
+        .running_mean = call->output[5],
+        .running_var = call->output[6],
+    };
+}
+
+heddle_conv_block_backward_operands heddle_conv_block_backward_unpack(const heddle_call *call)
+{
+    return (heddle_conv_block_backward_operands){
+        .input = call->input[0],
+        .weight = call->input[1],
+        .gamma = call->input[2],
+        .convolution = call->input[4],
+        .mean = call->input[5],
+        .inverse_std = call->input[6],
+        .code = call->input[7],
+        .grad_output = call->input[8],
+        .grad_input = call->output[0],
+        .grad_weight = call->output[1],
+        .grad_bias = call->output[2],
+        .grad_gamma = call->output[3],
+        .grad_beta = call->output[4],
+    };
+}
+
+heddle_conv_block_inference_operands heddle_conv_block_inference_unpack(const heddle_call *call)
+{
+    return (heddle_conv_block_inference_operands){
+        .input = call->input[0],
+        .weight = call->input[1],
+        .bias = call->input[2],
+        .gamma = call->input[3],
+        .beta = call->input[4],
+        .running_mean = call->input[5],
+        .running_var = call->input[6],
+        .output = call->output[0],
+    };
+}
+
+// --- cost -----------------------------------------------------------------------------------------------------------
+
+// One pass of the convolution; batchnorm, relu and pooling are a few operations an output and do not count.
+static double convolution_flops(const block_shape *shape)
+{
+    return 2 * heddle_conv_block_pixels(shape) * shape->k * shape->c * HEDDLE_CONV_BLOCK_TAPS;
+}
+
+static double input_elements(const block_shape *shape)
+{
+    return heddle_conv_block_pixels(shape) * shape->c;
+}
+
+static double convolution_elements(const block_shape *shape)
+{
+    return heddle_conv_block_pixels(shape) * shape->k;
+}
+
+static double pooled_elements(const block_shape *shape)
+{
+    return (double)shape->n * (shape->h / 2) * (shape->w / 2) * shape->k;
+}
+
+static double weight_elements(const block_shape *shape)
+{
+    return (double)shape->k * shape->c * HEDDLE_CONV_BLOCK_TAPS;
+}
+
+// What must move whatever is saved: the input and weights in, the pooled output and its code out.
+heddle_cost heddle_conv_block_forward_cost(const void *shape_)
+{
+    const block_shape *shape = shape_;
+    return (heddle_cost){
+        .flops = convolution_flops(shape),
+        .bytes_read = sizeof(float) * (input_elements(shape) + weight_elements(shape)),
+        .bytes_written = (sizeof(float) + 1) * pooled_elements(shape),
+    };
+}
+
+heddle_cost heddle_conv_block_inference_cost(const void *shape_)
+{
+    heddle_cost cost = heddle_conv_block_forward_cost(shape_);
+    cost.bytes_written = sizeof(float) * pooled_elements(shape_);
+    return cost;
+}
+
+static heddle_cost forward_cost(const void *shape_)
+{
+    heddle_cost cost = heddle_conv_block_forward_cost(shape_);
+    cost.bytes_written += sizeof(float) * convolution_elements(shape_);
+    return cost;
+}
+
+static heddle_cost backward_cost(const void *shape_)
+{
+    const block_shape *shape = shape_;
+    return (heddle_cost){
+        .flops = 2 * convolution_flops(shape),
+        .bytes_read = sizeof(float) * (input_elements(shape) + weight_elements(shape) + convolution_elements(shape)) +
+                      (sizeof(float) + 1) * pooled_elements(shape),
+        .bytes_written = sizeof(float) * (input_elements(shape) + weight_elements(shape)),
+    };
+}
+
+int64_t heddle_conv_block_reduction(const void *shape_)
+{
+    const block_shape *shape = shape_;
+    return (int64_t)shape->n * shape->h * shape->w +
+           (int64_t)HEDDLE_CONV_BLOCK_TAPS * (shape->c > shape->k ? shape->c : shape->k);
+}
+
+// --- the ladders ----------------------------------------------------------------------------------------------------
+
+// Ones, odd sides (pooling floors, statistics do not), channel counts off every vector width, an image of many tiles.
+static const char *const test_shapes[] = {
+    "n=1 c=1 h=2 w=2 k=1",
+    "n=2 c=3 h=5 w=7 k=5",
+    "n=3 c=5 h=6 w=4 k=17 input_channels_last=1",
+    "n=1 c=2 h=3 w=11 k=4 output_channels_last=1 momentum=1",
+    "n=5 c=16 h=9 w=8 k=32 input_channels_last=1 output_channels_last=1",
+    "n=11 c=4 h=2 w=3 k=16 epsilon=0.1",
+    "n=2 c=7 h=19 w=22 k=21 input_channels_last=1",
+    "n=9 c=32 h=14 w=14 k=64 input_channels_last=1",
+    NULL,
+};
+
+static const char *const bench_shapes[] = {
+    "n=64 c=32 h=14 w=14 k=64 input_channels_last=1",
+    "n=256 c=32 h=14 w=14 k=64 input_channels_last=1",
+    "n=32 c=64 h=56 w=56 k=64 input_channels_last=1 output_channels_last=1",
+    NULL,
+};
+
+static const heddle_rung forward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv_block_cpu_naive_forward,
+     .note = "plain loops, one layer after another: one multiplication at a time"},
+};
+
+static const heddle_rung backward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv_block_cpu_naive_backward,
+     .note = "plain loops, one layer after another: one multiplication at a time",
+     .workspace = heddle_conv_block_cpu_naive_backward_workspace},
+};
+
+static const heddle_rung inference_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv_block_cpu_naive_inference,
+     .note = "plain loops, a pooled value at a time: one multiplication at a time"},
+};
+
+static const heddle_op *const gradients[] = {&heddle_op_conv_block_backward, NULL};
+
+#define COMMON                                                                                                         \
+    .ladder_name = "conv_block", .shape_size = sizeof(block_shape), .fields = heddle_conv_block_fields,                \
+    .field_count = HEDDLE_CONV_BLOCK_FIELDS, .validate = heddle_conv_block_validate, .exactness = HEDDLE_ROUNDING,     \
+    .reduction = heddle_conv_block_reduction, .test_shapes = test_shapes, .bench_shapes = bench_shapes
+
+const heddle_op heddle_op_conv_block_forward = {
+    .name = "conv_block_forward",
+    .summary = "3×3 convolution, batchnorm (batch statistics), relu and 2×2 max pooling in one",
+    HEDDLE_OPERANDS(forward_operands),
+    .cost = forward_cost,
+    .reference = heddle_conv_block_reference_forward,
+    .gradients = gradients,
+    HEDDLE_LADDER(forward_ladder),
+    COMMON,
+};
+
+const heddle_op heddle_op_conv_block_backward = {
+    .name = "conv_block_backward",
+    .summary = "gradients of conv_block_forward",
+    HEDDLE_OPERANDS(backward_operands),
+    .cost = backward_cost,
+    .reference = heddle_conv_block_reference_backward,
+    HEDDLE_LADDER(backward_ladder),
+    COMMON,
+};
+
+const heddle_op heddle_op_conv_block_inference = {
+    .name = "conv_block_inference",
+    .summary = "3×3 convolution, batchnorm (running statistics), relu and 2×2 max pooling in one",
+    HEDDLE_OPERANDS(inference_operands),
+    .cost = heddle_conv_block_inference_cost,
+    .reference = heddle_conv_block_reference_inference,
+    HEDDLE_LADDER(inference_ladder),
+    COMMON,
+};

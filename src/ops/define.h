@@ -1,0 +1,56 @@
+// Shorthand for operator tables: fields, dims and counts that every operator's file writes down the same way.
+#ifndef HEDDLE_OPS_DEFINE_H
+#define HEDDLE_OPS_DEFINE_H
+
+#include <math.h>
+#include <stddef.h>
+
+#include "heddle/op.h"
+#include "heddle/ops.h"
+
+#define HEDDLE_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+// A row of a fields table, inside its braces: `member` of shape struct `type`. REQUIRED: a shape must name it;
+// OPTIONAL: `initial` stands in.
+#define HEDDLE_REQUIRED_INT(type, member, text)                                                                        \
+    .name = #member, .offset = offsetof(type, member), .kind = HEDDLE_FIELD_INT, .initial = NAN, .note = (text)
+#define HEDDLE_OPTIONAL_INT(type, member, value, text)                                                                 \
+    .name = #member, .offset = offsetof(type, member), .kind = HEDDLE_FIELD_INT, .initial = (value), .note = (text)
+#define HEDDLE_OPTIONAL_FLOAT(type, member, value, text)                                                               \
+    .name = #member, .offset = offsetof(type, member), .kind = HEDDLE_FIELD_FLOAT, .initial = (value), .note = (text)
+
+// A row of an operands table, inside its braces; `.optional = true` and the like may follow.
+#define HEDDLE_FLOAT_INPUT(text, contents, size)                                                                       \
+    .name = (text), .role = HEDDLE_INPUT, .dtype = HEDDLE_F32, .values = (contents), .dims = (size)
+#define HEDDLE_FLOAT_OUTPUT(text, size) .name = (text), .role = HEDDLE_OUTPUT, .dtype = HEDDLE_F32, .dims = (size)
+#define HEDDLE_FLOAT_UPDATE(text, contents, size)                                                                      \
+    .name = (text), .role = HEDDLE_UPDATE, .dtype = HEDDLE_F32, .values = (contents), .dims = (size)
+
+// Parts of an operator's table whose length has to be named beside them.
+#define HEDDLE_FIELDS(array)   .fields = (array), .field_count = HEDDLE_COUNT(array)
+#define HEDDLE_OPERANDS(array) .operands = (array), .operand_count = HEDDLE_COUNT(array)
+#define HEDDLE_LADDER(array)   .ladder = (array), .rungs = HEDDLE_COUNT(array)
+
+static inline int heddle_dims1(int dims[HEDDLE_MAX_DIMS], int a)
+{
+    dims[0] = a;
+    return 1;
+}
+
+static inline int heddle_dims2(int dims[HEDDLE_MAX_DIMS], int a, int b)
+{
+    dims[0] = a;
+    dims[1] = b;
+    return 2;
+}
+
+static inline int heddle_dims4(int dims[HEDDLE_MAX_DIMS], int a, int b, int c, int d)
+{
+    dims[0] = a;
+    dims[1] = b;
+    dims[2] = c;
+    dims[3] = d;
+    return 4;
+}
+
+#endif

@@ -1,0 +1,192 @@
+// linear: output = input * weightᵀ + bias, a fully connected layer. Its shapes, what it costs, what is right, and its
+// ladder. The products themselves are matmul's.
+
+#include "ops/linear/linear.h"
+
+#include "ops/define.h"
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_linear_shape, n, "samples")},
+    {HEDDLE_REQUIRED_INT(heddle_linear_shape, in, "features of a sample before")},
+    {HEDDLE_REQUIRED_INT(heddle_linear_shape, out, "features of a sample after")},
+};
+
+static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_linear_shape *shape = shape_;
+    return heddle_dims2(dims, shape->n, shape->in);
+}
+
+static int dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_linear_shape *shape = shape_;
+    return heddle_dims2(dims, shape->out, shape->in);
+}
+
+static int dims_bias(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_linear_shape *shape = shape_;
+    return heddle_dims1(dims, shape->out);
+}
+
+static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_linear_shape *shape = shape_;
+    return heddle_dims2(dims, shape->n, shape->out);
+}
+
+static const heddle_operand forward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
+    {HEDDLE_FLOAT_INPUT("weight", HEDDLE_VALUES_NORMAL, dims_weight)},
+    {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_bias), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("output", dims_output)},
+};
+
+static const heddle_operand backward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
+    {HEDDLE_FLOAT_INPUT("weight", HEDDLE_VALUES_NORMAL, dims_weight)},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_output)},
+    {HEDDLE_FLOAT_OUTPUT("grad_input", dims_input), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("grad_weight", dims_weight), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("grad_bias", dims_bias), .optional = true},
+};
+
+static heddle_cost forward_cost(const void *shape_)
+{
+    const heddle_linear_shape *shape = shape_;
+    double n = shape->n, in = shape->in, out = shape->out;
+    return (heddle_cost){.flops = 2 * n * in * out,
+                         .bytes_read = sizeof(float) * (n * in + in * out + out),
+                         .bytes_written = sizeof(float) * n * out};
+}
+
+static heddle_cost backward_cost(const void *shape_)
+{
+    const heddle_linear_shape *shape = shape_;
+    double n = shape->n, in = shape->in, out = shape->out;
+    return (heddle_cost){.flops = 4 * n * in * out + n * out,
+                         .bytes_read = sizeof(float) * (n * in + in * out + n * out),
+                         .bytes_written = sizeof(float) * (n * in + in * out + out)};
+}
+
+static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_linear_shape *shape = shape_;
+    for (int i = 0; i < shape->n; i++)
+        for (int o = 0; o < shape->out; o++) {
+            double sum = input[2] ? input[2][o] : 0;
+            for (int p = 0; p < shape->in; p++)
+                sum += input[0][(size_t)i * shape->in + p] * input[1][(size_t)o * shape->in + p];
+            output[0][(size_t)i * shape->out + o] = sum;
+        }
+}
+
+static void zero(double *values, size_t count)
+{
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = 0;
+}
+
+static void backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_linear_shape *shape = shape_;
+    double *grad_input = output[0], *grad_weight = output[1], *grad_bias = output[2];
+    zero(grad_input, (size_t)shape->n * shape->in);
+    zero(grad_weight, (size_t)shape->out * shape->in);
+    zero(grad_bias, (size_t)shape->out);
+    for (int i = 0; i < shape->n; i++)
+        for (int o = 0; o < shape->out; o++) {
+            double grad = input[2][(size_t)i * shape->out + o];
+            if (grad_bias)
+                grad_bias[o] += grad;
+            for (int p = 0; p < shape->in; p++) {
+                if (grad_input)
+                    grad_input[(size_t)i * shape->in + p] += grad * input[1][(size_t)o * shape->in + p];
+                if (grad_weight)
+                    grad_weight[(size_t)o * shape->in + p] += grad * input[0][(size_t)i * shape->in + p];
+            }
+        }
+}
+
+static int64_t forward_reduction(const void *shape_)
+{
+    const heddle_linear_shape *shape = shape_;
+    return shape->in;
+}
+
+static int64_t backward_reduction(const void *shape_)
+{
+    const heddle_linear_shape *shape = shape_;
+    return shape->out > shape->n ? shape->out : shape->n;
+}
+
+static const char *const test_shapes[] = {"n=0 in=5 out=3",     "n=3 in=0 out=2",     "n=1 in=1 out=1",
+                                          "n=1 in=31 out=10",   "n=7 in=13 out=1",    "n=17 in=29 out=23",
+                                          "n=13 in=257 out=11", "n=64 in=784 out=67", NULL};
+// The CNN's two linear layers at batch 64 and 256, then a large one.
+static const char *const bench_shapes[] = {"n=64 in=3136 out=128",
+                                           "n=256 in=3136 out=128",
+                                           "n=64 in=128 out=10",
+                                           "n=256 in=128 out=10",
+                                           "n=1 in=3136 out=128",
+                                           "n=2048 in=4096 out=4096",
+                                           NULL};
+
+// Slowest first.
+static const heddle_rung forward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_linear_forward_cpu_naive,
+     "three loops: two loads for every multiplication", NULL, NULL},
+    {"cpu_blocked", HEDDLE_CPU, HEDDLE_TUNED, heddle_linear_forward_cpu_blocked,
+     "packed panels, a tile of the result in registers, all threads", NULL,
+     heddle_linear_forward_cpu_blocked_workspace},
+#if HEDDLE_HAVE_OPENBLAS
+    {"cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_linear_forward_cpu_openblas,
+     "OpenBLAS on pieces that depend on the shape alone", NULL, heddle_linear_forward_cpu_openblas_workspace},
+#endif
+};
+
+static const heddle_rung backward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_linear_backward_cpu_naive,
+     "three loops for each gradient: two loads for every multiplication", NULL, NULL},
+    {"cpu_blocked", HEDDLE_CPU, HEDDLE_TUNED, heddle_linear_backward_cpu_blocked,
+     "two products of packed panels, a tile of the result in registers, all threads", NULL,
+     heddle_linear_backward_cpu_blocked_workspace},
+#if HEDDLE_HAVE_OPENBLAS
+    {"cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_linear_backward_cpu_openblas,
+     "two products by OpenBLAS on pieces that depend on the shape alone", NULL,
+     heddle_linear_backward_cpu_openblas_workspace},
+#endif
+};
+
+static const heddle_op *const gradients[] = {&heddle_op_linear_backward, NULL};
+
+const heddle_op heddle_op_linear_forward = {
+    .name = "linear_forward",
+    .ladder_name = "linear",
+    .summary = "fully connected layer: input * weight^T + bias",
+    .shape_size = sizeof(heddle_linear_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(forward_operands),
+    .cost = forward_cost,
+    .reference = forward_reference,
+    .reduction = forward_reduction,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    .gradients = gradients,
+    HEDDLE_LADDER(forward_ladder),
+};
+
+const heddle_op heddle_op_linear_backward = {
+    .name = "linear_backward",
+    .ladder_name = "linear",
+    .summary = "gradients of a fully connected layer",
+    .shape_size = sizeof(heddle_linear_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(backward_operands),
+    .cost = backward_cost,
+    .reference = backward_reference,
+    .reduction = backward_reduction,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(backward_ladder),
+};

@@ -1,0 +1,238 @@
+// matmul: output = alpha * op(a) * op(b) + beta * output. Its shapes, what it costs, what is right, and its ladder.
+
+#include "ops/matmul/matmul.h"
+
+#include "ops/define.h"
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_matmul_shape, m, "rows of a and of the output")},
+    {HEDDLE_REQUIRED_INT(heddle_matmul_shape, n, "columns of b and of the output")},
+    {HEDDLE_REQUIRED_INT(heddle_matmul_shape, k, "columns of a, rows of b")},
+    {HEDDLE_OPTIONAL_INT(heddle_matmul_shape, transpose_a, 0, "1: a is stored (k, m)")},
+    {HEDDLE_OPTIONAL_INT(heddle_matmul_shape, transpose_b, 0, "1: b is stored (n, k)")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_shape, alpha, 1, "factor of the product")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_shape, beta, 0, "factor of what the output held before; 0: it is not read")},
+};
+
+static int dims_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_matmul_shape *shape = shape_;
+    return shape->transpose_a ? heddle_dims2(dims, shape->k, shape->m) : heddle_dims2(dims, shape->m, shape->k);
+}
+
+static int dims_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_matmul_shape *shape = shape_;
+    return shape->transpose_b ? heddle_dims2(dims, shape->n, shape->k) : heddle_dims2(dims, shape->k, shape->n);
+}
+
+static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_matmul_shape *shape = shape_;
+    return heddle_dims2(dims, shape->m, shape->n);
+}
+
+static const heddle_operand forward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("a", HEDDLE_VALUES_NORMAL, dims_a)},
+    {HEDDLE_FLOAT_INPUT("b", HEDDLE_VALUES_NORMAL, dims_b)},
+    {HEDDLE_FLOAT_UPDATE("output", HEDDLE_VALUES_NORMAL, dims_output)},
+};
+
+static const heddle_operand backward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("a", HEDDLE_VALUES_NORMAL, dims_a)},
+    {HEDDLE_FLOAT_INPUT("b", HEDDLE_VALUES_NORMAL, dims_b)},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_output)},
+    {HEDDLE_FLOAT_OUTPUT("grad_a", dims_a), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("grad_b", dims_b), .optional = true},
+};
+
+static heddle_status forward_validate(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    if (shape->transpose_a > 1 || shape->transpose_b > 1)
+        return heddle_fail(HEDDLE_INVALID, "matmul: transpose_a and transpose_b are 0 or 1, not %d and %d",
+                           shape->transpose_a, shape->transpose_b);
+    return HEDDLE_OK;
+}
+
+static heddle_status backward_validate(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    if (shape->beta != 0.0f)
+        return heddle_fail(HEDDLE_INVALID,
+                           "matmul_backward: beta is %g, but gradients are only defined for beta 0: what the output "
+                           "held before is gone",
+                           shape->beta);
+    return forward_validate(shape_);
+}
+
+static heddle_cost forward_cost(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    double m = shape->m, n = shape->n, k = shape->k;
+    return (heddle_cost){.flops = 2 * m * n * k,
+                         .bytes_read = sizeof(float) * (m * k + k * n + (shape->beta != 0.0f ? m * n : 0)),
+                         .bytes_written = sizeof(float) * m * n};
+}
+
+static heddle_cost backward_cost(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    double m = shape->m, n = shape->n, k = shape->k;
+    return (heddle_cost){.flops = 4 * m * n * k,
+                         .bytes_read = sizeof(float) * (m * k + k * n + m * n),
+                         .bytes_written = sizeof(float) * (m * k + k * n)};
+}
+
+static size_t place_a(const heddle_matmul_shape *shape, int i, int p)
+{
+    return shape->transpose_a ? (size_t)p * shape->m + i : (size_t)i * shape->k + p;
+}
+
+static size_t place_b(const heddle_matmul_shape *shape, int p, int j)
+{
+    return shape->transpose_b ? (size_t)j * shape->k + p : (size_t)p * shape->n + j;
+}
+
+static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_matmul_shape *shape = shape_;
+    for (int i = 0; i < shape->m; i++)
+        for (int j = 0; j < shape->n; j++) {
+            double sum = 0;
+            for (int p = 0; p < shape->k; p++)
+                sum += input[0][place_a(shape, i, p)] * input[1][place_b(shape, p, j)];
+            double *place = &output[0][(size_t)i * shape->n + j];
+            *place = shape->alpha * sum + (shape->beta == 0.0f ? 0 : shape->beta * *place);
+        }
+}
+
+static void zero(double *values, size_t count)
+{
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = 0;
+}
+
+static void backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_matmul_shape *shape = shape_;
+    zero(output[0], (size_t)shape->m * shape->k);
+    zero(output[1], (size_t)shape->k * shape->n);
+    for (int i = 0; i < shape->m; i++)
+        for (int j = 0; j < shape->n; j++) {
+            double grad = shape->alpha * input[2][(size_t)i * shape->n + j];
+            for (int p = 0; p < shape->k; p++) {
+                if (output[0])
+                    output[0][place_a(shape, i, p)] += grad * input[1][place_b(shape, p, j)];
+                if (output[1])
+                    output[1][place_b(shape, p, j)] += grad * input[0][place_a(shape, i, p)];
+            }
+        }
+}
+
+static int64_t forward_reduction(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    return shape->k;
+}
+
+static int64_t backward_reduction(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    return shape->m > shape->n ? shape->m : shape->n;
+}
+
+static const char *const forward_test_shapes[] = {"m=0 n=3 k=2",
+                                                  "m=4 n=3 k=0",
+                                                  "m=1 n=1 k=1",
+                                                  "m=1 n=7 k=31",
+                                                  "m=13 n=1 k=5",
+                                                  "m=17 n=19 k=23 transpose_a=1",
+                                                  "m=9 n=25 k=7 transpose_b=1 alpha=-0.5",
+                                                  "m=11 n=13 k=3 transpose_a=1 transpose_b=1 beta=2",
+                                                  "m=65 n=37 k=259 beta=-0.25",
+                                                  "m=31 n=401 k=67",
+                                                  "m=3 n=5 k=150001 transpose_b=1",
+                                                  "m=197 n=211 k=101 alpha=3 transpose_b=1",
+                                                  NULL};
+static const char *const backward_test_shapes[] = {"m=0 n=3 k=2",
+                                                   "m=4 n=3 k=0",
+                                                   "m=1 n=1 k=1",
+                                                   "m=1 n=7 k=31",
+                                                   "m=17 n=19 k=23 transpose_a=1",
+                                                   "m=9 n=25 k=7 transpose_b=1 alpha=-0.5",
+                                                   "m=11 n=13 k=3 transpose_a=1 transpose_b=1",
+                                                   "m=65 n=37 k=259",
+                                                   "m=197 n=211 k=101 alpha=3",
+                                                   NULL};
+// A square one first; then the CNN's linear layer at batch 64 and 256, as the products that it is made of.
+static const char *const bench_shapes[] = {"m=1024 n=1024 k=1024",
+                                           "m=64 n=128 k=3136 transpose_b=1",
+                                           "m=64 n=3136 k=128",
+                                           "m=128 n=3136 k=64 transpose_a=1",
+                                           "m=256 n=128 k=3136 transpose_b=1",
+                                           "m=256 n=3136 k=128",
+                                           "m=128 n=3136 k=256 transpose_a=1",
+                                           "m=4096 n=4096 k=4096",
+                                           NULL};
+
+// Slowest first.
+static const heddle_rung forward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_forward_cpu_naive,
+     "three loops: two loads for every multiplication", NULL, NULL},
+    {"cpu_blocked", HEDDLE_CPU, HEDDLE_TUNED, heddle_matmul_forward_cpu_blocked,
+     "packed panels, a tile of the result in registers, all threads", NULL,
+     heddle_matmul_forward_cpu_blocked_workspace},
+#if HEDDLE_HAVE_OPENBLAS
+    {"cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_matmul_forward_cpu_openblas,
+     "OpenBLAS on pieces that depend on the shape alone", NULL, heddle_matmul_forward_cpu_openblas_workspace},
+#endif
+};
+
+static const heddle_rung backward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_backward_cpu_naive,
+     "three loops for each gradient: two loads for every multiplication", NULL, NULL},
+    {"cpu_blocked", HEDDLE_CPU, HEDDLE_TUNED, heddle_matmul_backward_cpu_blocked,
+     "two products of packed panels, a tile of the result in registers, all threads", NULL,
+     heddle_matmul_backward_cpu_blocked_workspace},
+#if HEDDLE_HAVE_OPENBLAS
+    {"cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_matmul_backward_cpu_openblas,
+     "two products by OpenBLAS on pieces that depend on the shape alone", NULL,
+     heddle_matmul_backward_cpu_openblas_workspace},
+#endif
+};
+
+static const heddle_op *const gradients[] = {&heddle_op_matmul_backward, NULL};
+
+const heddle_op heddle_op_matmul_forward = {
+    .name = "matmul_forward",
+    .ladder_name = "matmul",
+    .summary = "matrix product: alpha * a * b + beta * output",
+    .shape_size = sizeof(heddle_matmul_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(forward_operands),
+    .validate = forward_validate,
+    .cost = forward_cost,
+    .reference = forward_reference,
+    .reduction = forward_reduction,
+    .test_shapes = forward_test_shapes,
+    .bench_shapes = bench_shapes,
+    .gradients = gradients,
+    HEDDLE_LADDER(forward_ladder),
+};
+
+const heddle_op heddle_op_matmul_backward = {
+    .name = "matmul_backward",
+    .ladder_name = "matmul",
+    .summary = "gradients of a matrix product",
+    .shape_size = sizeof(heddle_matmul_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(backward_operands),
+    .validate = backward_validate,
+    .cost = backward_cost,
+    .reference = backward_reference,
+    .reduction = backward_reduction,
+    .test_shapes = backward_test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(backward_ladder),
+};

@@ -1,0 +1,18 @@
+// The list of operators, and what the files that serve it share.
+#ifndef HEDDLE_OPS_REGISTRY_H
+#define HEDDLE_OPS_REGISTRY_H
+
+#include "heddle/op.h"
+
+extern const heddle_op *const heddle_registry[];
+extern const int heddle_registry_count;
+
+enum {
+    HEDDLE_SUGGESTION_SIZE = 128,
+    HEDDLE_SHAPE_TEXT_SIZE = 256,
+};
+
+// "; did you mean 'nearest'?", or nothing when `nearest` is NULL.
+void heddle_suggestion(const char *nearest, char text[HEDDLE_SUGGESTION_SIZE]);
+
+#endif

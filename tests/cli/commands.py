@@ -1,0 +1,249 @@
+"""The built command, as a person uses it: help, exit codes, suggestions, datasets, JSON.
+
+    commands.py path/to/heddle
+"""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+HEDDLE = os.path.abspath(sys.argv.pop(1))
+
+COMMANDS = ["train", "eval", "predict", "data", "ops", "devices", "doctor", "help", "version"]
+ACTIONS = [["data", "list"], ["data", "show"], ["data", "get"]]
+
+
+def write_idx(path, dims, payload):
+    with open(path, "wb") as file:
+        file.write(struct.pack(">BBBB", 0, 0, 8, len(dims)) + struct.pack(f">{len(dims)}I", *dims) + bytes(payload))
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.home = self.scratch.name
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def run_heddle(self, *arguments, code=0, **environment):
+        variables = {key: value for key, value in os.environ.items()
+                     if key not in ("HEDDLE_DATA", "HEDDLE_LOG", "XDG_DATA_HOME")}
+        variables.update(HOME=self.home, **environment)
+        result = subprocess.run([HEDDLE, *arguments], capture_output=True, text=True, env=variables, timeout=120)
+        self.assertEqual(result.returncode, code, f"{arguments}: {result.stdout}{result.stderr}")
+        return result
+
+    def folder_of_images(self):
+        """A dataset of 3 × 2 pixels with 4 classes: image i is all one grey, its label i % 4."""
+        folder = os.path.join(self.home, "tiny")
+        os.mkdir(folder)
+        for split, count in (("train", 8), ("t10k", 5)):
+            write_idx(f"{folder}/{split}-images-idx3-ubyte", (count, 2, 3), [40 * (i // 6) % 256 for i in range(6 * count)])
+            write_idx(f"{folder}/{split}-labels-idx1-ubyte", (count,), [i % 4 for i in range(count)])
+        return folder
+
+    # --- help ---------------------------------------------------------------------------------------------------------
+
+    def test_every_command_has_help_with_an_example(self):
+        for words in [[command] for command in COMMANDS] + ACTIONS:
+            with self.subTest(words):
+                result = self.run_heddle(*words, "--help")
+                self.assertIn("Usage: heddle " + " ".join(words), result.stdout)
+                self.assertIn("Example", result.stdout)
+                self.assertIn("--help", result.stdout)
+                self.assertEqual(result.stderr, "")
+                self.assertEqual(self.run_heddle("help", *words).stdout, result.stdout)
+
+    def test_help_fits_a_hundred_columns(self):
+        for words in [[]] + [[command] for command in COMMANDS] + ACTIONS:
+            for line in self.run_heddle("help", *words).stdout.splitlines():
+                self.assertLessEqual(len(line), 100, line)
+
+    def test_the_overview_names_every_command(self):
+        overview = self.run_heddle("help").stdout
+        for command in COMMANDS:
+            self.assertRegex(overview, rf"(?m)^  {command} ")
+        self.assertEqual(self.run_heddle("--help").stdout, overview)
+        self.assertEqual(self.run_heddle("-h").stdout, overview)
+
+    def test_no_command_is_wrong_usage_and_shows_the_commands(self):
+        result = self.run_heddle(code=2)
+        self.assertEqual(result.stdout, "")
+        self.assertIn("Commands:", result.stderr)
+
+    def test_data_without_an_action_is_wrong_usage(self):
+        self.assertIn("Actions:", self.run_heddle("data", code=2).stderr)
+
+    # --- wrong usage --------------------------------------------------------------------------------------------------
+
+    def assert_refused(self, arguments, message):
+        result = self.run_heddle(*arguments, code=2)
+        self.assertEqual(result.stderr, message + "\n")
+        self.assertEqual(result.stdout, "")
+
+    def test_wrong_names_suggest_the_nearest(self):
+        self.assert_refused(["trian"], "heddle: unknown command 'trian'; did you mean train?")
+        self.assert_refused(["--versoin"], "heddle: unknown option --versoin; did you mean --version?")
+        self.assert_refused(["data", "lst"], "heddle data: unknown action 'lst'; did you mean list?")
+        self.assert_refused(["data", "show", "--cuont", "3"],
+                            "heddle data show: unknown option --cuont; did you mean --count?")
+        self.assert_refused(["help", "dotcor"], "heddle help: unknown command 'dotcor'; did you mean doctor?")
+        self.assert_refused(["ops", "conv2"], "heddle ops: no operator or ladder is called 'conv2'; did you mean conv2d?")
+
+    def test_every_command_refuses_an_unknown_option(self):
+        for words in [[command] for command in COMMANDS] + ACTIONS:
+            with self.subTest(words):
+                result = self.run_heddle(*words, "--no-such-option-anywhere", code=2)
+                self.assertIn("unknown option --no-such-option-anywhere", result.stderr)
+                self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_wrong_values_are_told_in_one_line(self):
+        self.assert_refused(["data", "show", "--count", "0"],
+                            "heddle data show: --count 0 is out of range: 1 to 10000")
+        self.assert_refused(["data", "show", "--count=many"],
+                            "heddle data show: --count needs a whole number, not 'many'")
+        self.assert_refused(["data", "show", "--split", "tset"],
+                            "heddle data show: --split is one of train, test, not 'tset'; did you mean test?")
+        self.assert_refused(["--log", "loud", "version"],
+                            "heddle: --log is one of error, warn, info, debug, not 'loud'")
+        self.assert_refused(["version", "now"], "heddle version: takes no arguments, but got 'now'")
+        self.assert_refused(["data", "get"], "heddle data get: needs NAME; `heddle data get --help` has an example")
+        self.assert_refused(["help", "ops", "list"], "heddle help: ops has no actions, but got 'list'")
+
+    def test_a_full_disk_is_a_failure(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([HEDDLE, "help"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot write to standard output", result.stderr)
+
+    # --- version, devices, doctor, ops --------------------------------------------------------------------------------
+
+    def test_version(self):
+        self.assertRegex(self.run_heddle("--version").stdout, r"^heddle \d+\.\d+\.\d+\n")
+        parts = json.loads(self.run_heddle("version", "--json").stdout)
+        for name in ("heddle", "compiler", "instructions", "zlib", "cJSON"):
+            self.assertTrue(parts[name])
+
+    def test_the_log_level_may_stand_before_and_after_the_command(self):
+        self.run_heddle("--log", "debug", "version")
+        self.run_heddle("--log=debug", "version", "--log", "error")
+
+    def test_devices_has_the_cpu(self):
+        self.assertIn("cpu", self.run_heddle("devices").stdout)
+        devices = {one["device"]: one for one in json.loads(self.run_heddle("devices", "--json").stdout)}
+        self.assertTrue(devices["cpu"]["present"])
+        self.assertGreaterEqual(devices["cpu"]["processors"], 1)
+        self.assertGreater(devices["cpu"]["memory_total"], 0)
+        self.assertEqual(sorted(devices), ["cpu", "cuda", "sim"])
+        for one in devices.values():
+            self.assertTrue(one["present"] or one["why"])
+
+    def test_doctor_knows_every_job_and_how_to_get_what_lacks(self):
+        text = self.run_heddle("doctor").stdout
+        jobs = json.loads(self.run_heddle("doctor", "--json").stdout)
+        self.assertEqual(len(jobs), 6)
+        for job in jobs:
+            self.assertIn(job["job"], text)
+            self.assertIn(job["state"], ("ok", "limited", "missing"))
+            self.assertTrue(job["detail"])
+            self.assertEqual(bool(job["advice"]), job["state"] != "ok", job)
+        self.assertNotEqual(jobs[0]["state"], "missing")
+
+    def test_ops_lists_operators_and_shows_ladders(self):
+        operators = json.loads(self.run_heddle("ops", "--json").stdout)
+        names = [one["name"] for one in operators]
+        self.assertEqual(len(names), len(set(names)))
+        listing = self.run_heddle("ops").stdout
+        for one in operators:
+            with self.subTest(one["name"]):
+                self.assertIn(one["name"], listing)
+                self.assertTrue(one["summary"] and one["ladder"] and one["operands"])
+                for rung in one["ladder"]:
+                    self.assertTrue(rung["note"], rung["name"])
+                    self.assertIn(rung["device"], ("cpu", "cuda", "sim"))
+                    self.assertIn(rung["tier"], ("naive", "tuned", "vendor", "fused"))
+                for gradient in one["gradients"]:
+                    self.assertIn(gradient, names)
+                page = self.run_heddle("ops", one["name"]).stdout
+                for word in [rung["name"] for rung in one["ladder"]] + [each["name"] for each in one["operands"]]:
+                    self.assertIn(word, page)
+
+    def test_ops_takes_a_ladder_for_all_its_operators(self):
+        of_ladder = json.loads(self.run_heddle("ops", "conv2d", "--json").stdout)
+        self.assertGreater(len(of_ladder), 1)
+        self.assertEqual({one["ladder_name"] for one in of_ladder}, {"conv2d"})
+
+    # --- data ---------------------------------------------------------------------------------------------------------
+
+    def test_data_list(self):
+        sets = {one["name"]: one for one in json.loads(self.run_heddle("data", "list", "--json").stdout)}
+        self.assertTrue(sets["synth"]["present"])
+        self.assertFalse(sets["mnist"]["present"] and self.home in sets["mnist"]["where"])
+        text = self.run_heddle("data", "list").stdout
+        for name in ("fashion", "mnist", "synth"):
+            self.assertIn(name, sets)
+            self.assertIn(name, text)
+
+    def test_data_show_draws_a_folder(self):
+        folder = self.folder_of_images()
+        lines = self.run_heddle("data", "show", folder, "--count", "2", "--index", "3").stdout.splitlines()
+        self.assertIn("5 images, 1 × 2 × 3, 4 classes", lines[0])
+        self.assertEqual(lines[2:4], ["===    ***", "#3: 3  #4: 0"])
+        many = self.run_heddle("data", "show", folder, "--count", "100", "--split", "train").stdout
+        self.assertIn("#7:", many)
+        self.assertNotIn("#8:", many)
+
+    def test_data_show_draws_digits_with_their_labels(self):
+        shown = self.run_heddle("data", "show", "synth:count=50,seed=3", "--count", "2").stdout
+        self.assertRegex(shown, r"#0: \d +#1: \d")
+        self.assertRegex(shown, r"[*#%@]{2}")
+        blocks = self.run_heddle("data", "show", "synth:count=50,seed=3", "--count", "1", "--style", "blocks").stdout
+        self.assertIn("▀", blocks)
+
+    def test_data_show_writes_a_png(self):
+        if not json.loads(self.run_heddle("doctor", "--json").stdout)[2]["state"] == "ok":
+            self.skipTest("built without libpng")
+        path = os.path.join(self.home, "sheet.png")
+        result = self.run_heddle("data", "show", self.folder_of_images(), "--count", "4", "--png", path)
+        with open(path, "rb") as file:
+            content = file.read()
+        self.assertEqual(content[:8], b"\x89PNG\r\n\x1a\n")
+        width, height = struct.unpack(">II", content[16:24])
+        self.assertIn(f"4 images, {width} × {height} pixels", result.stdout)
+        self.assertEqual(struct.unpack(">I", content[29:33])[0], zlib.crc32(content[12:29]))
+
+    def test_data_show_says_what_is_wrong(self):
+        folder = self.folder_of_images()
+        result = self.run_heddle("data", "show", folder, "--index", "5", code=2)
+        self.assertIn("--index 5 is out of range", result.stderr)
+        with open(f"{folder}/t10k-images-idx3-ubyte", "ab") as file:
+            file.write(b"x")
+        result = self.run_heddle("data", "show", folder, code=1)
+        self.assertEqual(result.stderr.count("\n"), 1)
+        self.assertTrue(result.stderr.startswith("heddle: "))
+        self.run_heddle("data", "show", os.path.join(self.home, "nosuch"), code=1)
+
+    def test_a_dataset_that_is_not_here_says_how_to_get_it(self):
+        if any(one["name"] == "mnist" and one["present"] for one in
+               json.loads(self.run_heddle("data", "list", "--json").stdout)):
+            self.skipTest("mnist is installed system-wide")
+        result = self.run_heddle("data", "show", "mnist", code=3)
+        self.assertIn("heddle data get mnist", result.stderr)
+
+    def test_data_get_tells_what_failed(self):
+        result = self.run_heddle("data", "get", "nosuch", code=1)
+        self.assertTrue(result.stderr.startswith("heddle: "))
+        result = self.run_heddle("data", "get", "mnist", "--to", self.home, "--mirror", "http://127.0.0.1:9/", code=1)
+        self.assertIn("127.0.0.1:9", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,99 @@
+"""The manual page and the completions name every command and option, and the shells and man take them.
+
+    pages.py path/to/heddle
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HEDDLE = os.path.abspath(sys.argv.pop(1))
+
+
+def heddle(*arguments):
+    return subprocess.run([HEDDLE, *arguments], capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def commands():
+    """Every command and action with its options, as help lists them."""
+    found = {}
+    waiting = re.findall(r"(?m)^  (\w+) ", heddle("help").split("Commands:")[1].split("\n\n")[0])
+    for name in waiting:
+        page = heddle("help", *name.split())
+        found[name] = re.findall(r"(?m)^  --([\w-]+)", page.split("\nOptions:")[1])
+        if "Actions:" in page:
+            waiting += re.findall(r"(?m)^  (\w+ \w+) ", page.split("Actions:")[1].split("\n\n")[0])
+    return found
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.commands = commands()
+
+    def check_with(self, program, arguments, text):
+        path = shutil.which(program)
+        if path is None:
+            return
+        with tempfile.NamedTemporaryFile("w", suffix=".1") as file:
+            file.write(text)
+            file.flush()
+            result = subprocess.run([path, *arguments, file.name], capture_output=True, text=True, timeout=60)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_all_commands_are_found(self):
+        self.assertGreaterEqual(len(self.commands), 12)
+        self.assertIn("data show", self.commands)
+        self.assertIn("count", self.commands["data show"])
+
+    def test_the_manual_page_names_every_option(self):
+        page = heddle("help", "--manual")
+        for command, options in self.commands.items():
+            self.assertIn(f".SS heddle {command}", page)
+            for option in options:
+                self.assertIn("\\-\\-" + option.replace("-", "\\-"), page)
+        for line in page.splitlines():
+            self.assertNotRegex(line, r"^'", "troff would read it as a request")
+        self.check_with("groff", ["-man", "-Tutf8", "-ww", "-z"], page)
+
+    def test_bash_completes_every_option(self):
+        script = heddle("help", "--completion", "bash")
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(script)
+            file.flush()
+
+            def complete(*words):
+                quoted = " ".join(f"'{word}'" for word in words)
+                program = f". {file.name}; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _heddle; echo ${{COMPREPLY[@]}}"
+                return subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True).stdout.split()
+
+            for command, options in self.commands.items():
+                offered = complete("heddle", *command.split(), "--")
+                self.assertEqual(sorted(offered), sorted("--" + option for option in options), command)
+            names = {command.split()[0] for command in self.commands}
+            self.assertEqual(set(complete("heddle", "")), names | {"--help", "--version"})
+            self.assertEqual(complete("heddle", "da"), ["data"])
+            self.assertEqual(complete("heddle", "data", "sh"), ["show"])
+            self.assertEqual(complete("heddle", "data", "show", "--split", ""), ["train", "test"])
+            self.assertEqual(complete("heddle", "data", "show", "--png", ""), [])
+
+    def test_zsh_and_fish_name_every_option(self):
+        zsh = heddle("help", "--completion", "zsh")
+        fish = heddle("help", "--completion", "fish")
+        self.assertTrue(zsh.startswith("#compdef heddle\n"))
+        for command, options in self.commands.items():
+            self.assertRegex(fish, rf"-a {command.split()[-1]} ")
+            for option in options:
+                if command != "data":
+                    self.assertIn(f"--{option}", zsh)
+                    self.assertIn(f" -l {option} ", fish)
+        self.check_with("zsh", ["-n"], zsh)
+        self.check_with("fish", ["--no-execute"], fish)
+
+
+if __name__ == "__main__":
+    unittest.main()
