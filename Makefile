@@ -45,6 +45,7 @@ format: ## bring all sources into the house's format
 
 install: build ## install under PREFIX (/usr/local), below DESTDIR if set
 	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
+	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
 
 uninstall: ## remove what install put in place
 	@scripts/uninstall $(BUILD)

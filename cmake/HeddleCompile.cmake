@@ -13,6 +13,8 @@ if(HEDDLE_WERROR)
 endif()
 if(HEDDLE_SANITIZE)
   target_compile_options(heddle_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  # gcc warns of variables that only the instrumented code could leave unset.
+  target_compile_options(heddle_flags INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(heddle_flags INTERFACE -fsanitize=address,undefined)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)

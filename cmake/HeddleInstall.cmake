@@ -10,17 +10,16 @@ install(TARGETS heddle_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
-# --- pkg-config: what a static link needs besides is private ---------------------------------------------------------
-set(heddle_requires_private libcjson zlib)
-foreach(pair "heddle_blas openblas" "heddle_curl libcurl" "heddle_crypto libcrypto" "heddle_png libpng")
-  separate_arguments(pair)
-  list(GET pair 0 target)
-  list(GET pair 1 module)
-  if(${target}_pc_FOUND)
-    list(APPEND heddle_requires_private ${module})
-  endif()
+# --- pkg-config ------------------------------------------------------------------------------------------------------
+# `pkg-config --static` is for libheddle.a with everything else shared. Listing modules as Requires.private instead would
+# draw in all that those need to be linked statically themselves, which few machines have.
+set(heddle_libs_private)
+foreach(target heddle_cjson heddle_blas heddle_curl heddle_crypto heddle_png)
+  list(APPEND heddle_libs_private ${${target}_pc_LDFLAGS})
 endforeach()
-list(JOIN heddle_requires_private ", " heddle_requires_private)
+list(APPEND heddle_libs_private -lz -lm -pthread)
+list(REMOVE_DUPLICATES heddle_libs_private)
+list(JOIN heddle_libs_private " " heddle_libs_private)
 file(RELATIVE_PATH heddle_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/heddle.pc.in ${PROJECT_BINARY_DIR}/heddle.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/heddle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

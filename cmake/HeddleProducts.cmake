@@ -25,6 +25,9 @@ endforeach()
 set_target_properties(heddle_shared PROPERTIES EXPORT_NAME heddle VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 # Our own calls to our own functions need no detour through the dynamic linker.
 target_link_options(heddle_shared PRIVATE -Wl,-Bsymbolic-functions)
+if(NOT HEDDLE_SANITIZE) # the sanitizers' own functions come with the program
+  target_link_options(heddle_shared PRIVATE -Wl,-z,defs)
+endif()
 target_link_libraries(heddle_shared PRIVATE $<BUILD_INTERFACE:heddle_flags> ${heddle_uses})
 
 # The rooms are linked in, so that the command needs no library path and starts fast.

@@ -1,5 +1,5 @@
 // Devices: where things run, and memory, streams, events and graphs on them, as in CUDA and behaving alike on every
-// device. On `cpu` a stream is an in-order queue run by a worker thread.
+// device. On `cpu` a stream is an in-order queue, and worker threads run what is at the head of each.
 #ifndef HEDDLE_DEVICE_H
 #define HEDDLE_DEVICE_H
 
@@ -46,7 +46,7 @@ HEDDLE_API heddle_status heddle_device_open(const char *name, int threads, heddl
 HEDDLE_API void heddle_device_close(heddle_device *device);
 HEDDLE_API heddle_status heddle_device_describe(heddle_device *device, heddle_device_info *info);
 HEDDLE_API heddle_device_kind heddle_device_get_kind(const heddle_device *device);
-// Waits until everything queued on every stream has run; returns the first failure of any of it.
+// Waits until everything queued on every stream has run; returns the first failure of any of it (see streams).
 HEDDLE_API heddle_status heddle_device_synchronize(heddle_device *device);
 
 // --- memory ---------------------------------------------------------------------------------------------------------
@@ -60,10 +60,16 @@ HEDDLE_API heddle_status heddle_free_pinned(heddle_device *device, void *memory)
 
 // --- streams --------------------------------------------------------------------------------------------------------
 // Work on one stream runs in order; streams run beside each other. Where work of several streams is ready and threads
-// are short, the stream with the lower priority number goes first.
+// are short, the stream with the lower priority number goes first. Priorities out of the device's range are clamped.
+//
+// When work fails, the work queued behind it on its stream is dropped, callbacks and graph launches included; events
+// still happen, so nobody waits forever. The next synchronisation of the stream or device returns the failure's status
+// and message, once; after that the stream takes work again. Synchronising with an event that stands behind a failure
+// returns it too, and leaves it to be returned by the stream. Where several streams have failed, each synchronisation of
+// the device returns one failure, in the order they happened.
 
 HEDDLE_API heddle_status heddle_stream_create(heddle_device *device, int priority, heddle_stream **stream);
-// Waits for the stream's work, then frees it.
+// Waits for the stream's work, then frees it; returns a failure that no synchronisation has returned yet.
 HEDDLE_API heddle_status heddle_stream_destroy(heddle_stream *stream);
 HEDDLE_API heddle_device *heddle_stream_device(const heddle_stream *stream);
 HEDDLE_API heddle_status heddle_stream_synchronize(heddle_stream *stream);
@@ -73,7 +79,8 @@ HEDDLE_API heddle_status heddle_stream_query(heddle_stream *stream, bool *done);
 // Queued; the memory must stay valid until the stream gets there. Any mix of host and device memory.
 HEDDLE_API heddle_status heddle_copy(heddle_stream *stream, void *to, const void *from, size_t bytes);
 HEDDLE_API heddle_status heddle_fill(heddle_stream *stream, void *memory, uint8_t value, size_t bytes);
-// Queues a host function. It must not call into the stream's own device (as in CUDA).
+// Queues a host function. It must not call into the stream's own device (as in CUDA); waiting for the device there is
+// HEDDLE_INVALID.
 typedef void heddle_host_function(void *context);
 HEDDLE_API heddle_status heddle_stream_callback(heddle_stream *stream, heddle_host_function *function, void *context);
 
@@ -81,7 +88,7 @@ HEDDLE_API heddle_status heddle_stream_callback(heddle_stream *stream, heddle_ho
 
 HEDDLE_API heddle_status heddle_event_create(heddle_device *device, heddle_event **event);
 HEDDLE_API heddle_status heddle_event_destroy(heddle_event *event);
-// Marks this point of the stream. Recording again moves the mark.
+// Marks this point of the stream. Recording again moves the mark; who waits for the earlier one goes on waiting for it.
 HEDDLE_API heddle_status heddle_event_record(heddle_event *event, heddle_stream *stream);
 // Work queued on `stream` from now on waits for the event's latest record (none yet: does not wait).
 HEDDLE_API heddle_status heddle_stream_wait(heddle_stream *stream, heddle_event *event);
@@ -92,12 +99,17 @@ HEDDLE_API heddle_status heddle_event_elapsed(heddle_event *start, heddle_event 
 
 // --- graphs ---------------------------------------------------------------------------------------------------------
 
-// Between begin and end, work given to the stream (and to streams that join it through events) is recorded, not run.
-// Synchronising a capturing stream is HEDDLE_INVALID and ends the capture.
+// Between begin and end, work given to the stream is recorded, not run. Another stream joins the capture by waiting for
+// an event recorded in it; its work has to lead back, through an event that the first stream waits for, before the end.
+// Synchronising, querying or destroying a stream or event in a capture, or synchronising the device, is HEDDLE_INVALID
+// and the capture is lost: its streams refuse work until heddle_capture_end, which returns HEDDLE_INVALID with the
+// reason. An event recorded in a capture orders work there, and has no time and cannot be waited for outside.
 HEDDLE_API heddle_status heddle_capture_begin(heddle_stream *stream);
 HEDDLE_API heddle_status heddle_capture_end(heddle_stream *stream, heddle_graph **graph);
-// Queues one run of the whole graph on the stream. A graph may be launched again while an earlier launch is queued.
+// Queues one run of the whole graph on the stream. A graph may be launched again while an earlier launch is queued: its
+// runs follow each other. Inside a capture it is HEDDLE_UNSUPPORTED on cpu.
 HEDDLE_API heddle_status heddle_graph_launch(heddle_graph *graph, heddle_stream *stream);
+// Launches still queued run to their end.
 HEDDLE_API heddle_status heddle_graph_destroy(heddle_graph *graph);
 
 #ifdef __cplusplus

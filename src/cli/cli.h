@@ -23,6 +23,7 @@ int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...)
 int heddle_cli_train(int argc, char **argv);
 int heddle_cli_eval(int argc, char **argv);
 int heddle_cli_predict(int argc, char **argv);
+int heddle_cli_bench(int argc, char **argv);
 int heddle_cli_data(int argc, char **argv);
 int heddle_cli_ops(int argc, char **argv);
 int heddle_cli_devices(int argc, char **argv);
@@ -33,6 +34,7 @@ int heddle_cli_version(int argc, char **argv);
 extern const heddle_cli_command heddle_command_train;
 extern const heddle_cli_command heddle_command_eval;
 extern const heddle_cli_command heddle_command_predict;
+extern const heddle_cli_command heddle_command_bench;
 extern const heddle_cli_command heddle_command_data;
 extern const heddle_cli_command heddle_command_data_list;
 extern const heddle_cli_command heddle_command_data_show;

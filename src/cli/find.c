@@ -16,7 +16,7 @@ const char *heddle_cli_last_word(const char *name)
 
 const heddle_cli_command *heddle_cli_find(const heddle_cli_command *const *commands, const char *name)
 {
-    const char *names[MOST_COMMANDS];
+    const char *names[MOST_COMMANDS] = {NULL};
     int count = 0;
     for (int i = 0; commands[i] != NULL && count < MOST_COMMANDS; i++) {
         names[count] = heddle_cli_last_word(commands[i]->name);
@@ -24,7 +24,7 @@ const heddle_cli_command *heddle_cli_find(const heddle_cli_command *const *comma
             return commands[i];
     }
     const char *nearest = heddle_text_nearest(name, names, count);
-    const char *kind = strchr(commands[0]->name, ' ') != NULL ? "action" : "command";
+    const char *kind = count > 0 && names[0] != commands[0]->name ? "action" : "command";
     if (nearest != NULL)
         heddle_fail(HEDDLE_INVALID, "unknown %s '%s'; did you mean %s?", kind, name, nearest);
     else

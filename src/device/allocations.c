@@ -67,8 +67,8 @@ static heddle_status explain(const heddle_allocation *below, const void *memory,
     const char *alloc = pinned ? "heddle_alloc_pinned" : "heddle_alloc";
     size_t offset = below ? (size_t)((uintptr_t)memory - (uintptr_t)below->memory) : 0;
     if (below && offset == 0)
-        return heddle_fail(HEDDLE_INVALID, "%p is %s memory: free it with %s", memory, below->pinned ? "pinned" : "device",
-                           below->pinned ? "heddle_free_pinned" : "heddle_free");
+        return heddle_fail(HEDDLE_INVALID, "%p is %s memory: free it with %s", memory,
+                           below->pinned ? "pinned" : "device", below->pinned ? "heddle_free_pinned" : "heddle_free");
     if (below && offset < below->bytes)
         return heddle_fail(HEDDLE_INVALID, "%p is %zu bytes into an allocation: free the pointer that %s gave", memory,
                            offset, below->pinned ? "heddle_alloc_pinned" : "heddle_alloc");

@@ -64,8 +64,8 @@ static heddle_status parse_name(const char *name, const struct known_device **kn
         return heddle_fail(HEDDLE_INVALID, "device '%s': a number belongs behind the colon, as in %s:0", name,
                            (*known)->name);
     if ((*known)->count > 0 && number >= (*known)->count)
-        return heddle_fail(HEDDLE_INVALID, "device '%s': there is only one %s device, which has all cores: say '%s'", name,
-                           (*known)->name, (*known)->name);
+        return heddle_fail(HEDDLE_INVALID, "device '%s': there is only one %s device, which has all cores: say '%s'",
+                           name, (*known)->name, (*known)->name);
     *index = (int)number;
     return HEDDLE_OK;
 }

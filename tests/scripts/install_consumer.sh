@@ -52,7 +52,7 @@ export PKG_CONFIG_PATH="$libraries/pkgconfig"
 run "$scratch/shared"
 # shellcheck disable=SC2046
 "$compiler" -std=c11 -o "$scratch/static" "$consumer/main.c" $(pkg-config --cflags heddle) "$libraries/libheddle.a" \
-    $(pkg-config --static --libs-only-l heddle | sed 's/-lheddle//')
+    $(pkg-config --static --libs heddle | sed 's/-lheddle//')
 run "$scratch/static"
 
 cmake -S "$consumer" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler" >"$scratch/cmake.log"

@@ -1,6 +1,6 @@
 // The cpu device inside. A stream is a queue of items. One lock guards all scheduling; work itself runs outside of it,
-// on executor threads that take ready items, most urgent stream first. A stream that waits for an event or a graph holds
-// no executor: it stands in a list of what it waits for.
+// on executor threads that take ready items, most urgent stream first. A stream that waits for an event or a graph
+// holds no executor: it stands in a list of what it waits for.
 //
 //   stream.c, event.c, capture.c, graph.c   the interface's functions
 //   schedule.c      which item is ready, and what follows when it is done
@@ -181,8 +181,8 @@ void heddle_cpu_enqueue(struct cpu_stream *stream, struct cpu_item *item);
 // The most urgent ready item, or NULL. Locked.
 struct cpu_item *heddle_cpu_take_ready(struct cpu_device *device);
 void heddle_cpu_push_ready(struct cpu_device *device, struct cpu_item *item); // locked
-// After an item of the ready queue has run: `failure` (taken over) says how, NULL: well. Locked.
-void heddle_cpu_complete(struct cpu_device *device, struct cpu_item *item, struct cpu_failure *failure);
+// After an item of the ready queue has run in this thread and returned `status`. Locked.
+void heddle_cpu_complete(struct cpu_device *device, struct cpu_item *item, heddle_status status);
 // Drops the stream's first item, which is done. Locked.
 void heddle_cpu_finish_head(struct cpu_stream *stream);
 // Has the stream look at its next item soon. Locked.
@@ -195,9 +195,10 @@ bool heddle_cpu_passed(const struct cpu_stream *stream, uint64_t ticket);
 // Starts the launch at the head of the stream, or lets the stream wait for the launch before it. True: nothing to run,
 // the launch is done. Locked.
 bool heddle_cpu_graph_start(struct cpu_stream *stream, struct cpu_item *launch);
-void heddle_cpu_graph_node_done(struct cpu_node *node, struct cpu_failure *failure); // locked
-struct cpu_graph *heddle_cpu_graph_create(struct cpu_device *device);                // NULL: no memory
-void heddle_cpu_graph_release(struct cpu_graph *graph);                              // locked
+// `failure` is taken over; NULL: the node went well. Locked.
+void heddle_cpu_graph_node_done(struct cpu_node *node, struct cpu_failure *failure);
+struct cpu_graph *heddle_cpu_graph_create(struct cpu_device *device); // NULL: no memory
+void heddle_cpu_graph_release(struct cpu_graph *graph);               // locked
 // Appends a node; NULL when out of memory. Locked.
 struct cpu_node *heddle_cpu_graph_append(struct cpu_graph *graph);
 void heddle_cpu_graph_add_dependency(struct cpu_node *node, int dependency);
@@ -243,8 +244,8 @@ bool heddle_cpu_item_set_work(struct cpu_item *item, heddle_work *work, const vo
 const void *heddle_cpu_item_arguments(const struct cpu_item *item);
 struct cpu_mark *heddle_cpu_mark_create(struct cpu_device *device);             // locked; NULL: no memory
 void heddle_cpu_mark_release(struct cpu_device *device, struct cpu_mark *mark); // locked; NULL is fine
-// From this thread's last error. Never NULL.
-struct cpu_failure *heddle_cpu_failure_create(heddle_status status);
+// From this thread's last error. Never NULL. Locked.
+struct cpu_failure *heddle_cpu_failure_create(struct cpu_device *device, heddle_status status);
 struct cpu_failure *heddle_cpu_failure_share(struct cpu_failure *failure); // locked; NULL is fine
 void heddle_cpu_failure_release(struct cpu_failure *failure);              // locked; NULL is fine
 void heddle_cpu_free_objects(struct cpu_device *device);

@@ -18,9 +18,8 @@ static void run(struct cpu_device *device, struct cpu_item *item)
 {
     heddle_cpu_unlock(device);
     heddle_status status = item->work(heddle_cpu_item_arguments(item));
-    struct cpu_failure *failure = status == HEDDLE_OK ? NULL : heddle_cpu_failure_create(status);
     heddle_cpu_lock(device);
-    heddle_cpu_complete(device, item, failure);
+    heddle_cpu_complete(device, item, status);
 }
 
 static bool has_news(struct cpu_device *device)

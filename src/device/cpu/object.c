@@ -94,13 +94,13 @@ static struct cpu_failure failure_without_memory = {
     .message = "work on a cpu stream failed, and there was no memory to keep its message",
 };
 
-struct cpu_failure *heddle_cpu_failure_create(heddle_status status)
+struct cpu_failure *heddle_cpu_failure_create(struct cpu_device *device, heddle_status status)
 {
     struct cpu_failure *failure = malloc(sizeof *failure);
     if (!failure)
         return &failure_without_memory;
     failure->references = 1;
-    failure->order = 0;
+    failure->order = ++device->failures;
     failure->status = status;
     snprintf(failure->message, sizeof failure->message, "%s", heddle_last_error());
     return failure;

@@ -150,10 +150,9 @@ void heddle_cpu_enqueue(struct cpu_stream *stream, struct cpu_item *item)
     settle(device);
 }
 
-void heddle_cpu_complete(struct cpu_device *device, struct cpu_item *item, struct cpu_failure *failure)
+void heddle_cpu_complete(struct cpu_device *device, struct cpu_item *item, heddle_status status)
 {
-    if (failure)
-        failure->order = ++device->failures;
+    struct cpu_failure *failure = status == HEDDLE_OK ? NULL : heddle_cpu_failure_create(device, status);
     if (item->stream) {
         struct cpu_stream *stream = item->stream;
         stream->failure = failure;

@@ -1,0 +1,135 @@
+// avgpool2d: the mean of each window, padding left out. What it costs, what is right, and its ladder.
+
+#include "ops/avgpool2d/avgpool2d.h"
+
+#include "ops/define.h"
+#include "ops/pool2d.h"
+
+static const heddle_operand forward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, heddle_pool2d_dims_input)},
+    {HEDDLE_FLOAT_OUTPUT("output", heddle_pool2d_dims_output)},
+};
+
+static const heddle_operand backward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, heddle_pool2d_dims_output)},
+    {HEDDLE_FLOAT_OUTPUT("grad_input", heddle_pool2d_dims_input)},
+};
+
+static double inputs(const heddle_pool2d_shape *shape)
+{
+    return (double)shape->n * shape->c * shape->h * shape->w;
+}
+
+static double outputs(const heddle_pool2d_shape *shape)
+{
+    return (double)shape->n * shape->c * heddle_pool2d_out_h(shape) * heddle_pool2d_out_w(shape);
+}
+
+static heddle_cost forward_cost(const void *shape_)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    return (heddle_cost){.flops = outputs(shape) * shape->window * shape->window,
+                         .bytes_read = sizeof(float) * inputs(shape),
+                         .bytes_written = sizeof(float) * outputs(shape)};
+}
+
+static heddle_cost backward_cost(const void *shape_)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    return (heddle_cost){.flops = outputs(shape) * shape->window * shape->window,
+                         .bytes_read = sizeof(float) * outputs(shape),
+                         .bytes_written = sizeof(float) * inputs(shape)};
+}
+
+static int window_size(heddle_window window)
+{
+    return (window.h_end - window.h_begin) * (window.w_end - window.w_begin);
+}
+
+static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    size_t at = 0;
+    for (int p = 0; p < shape->n * shape->c; p++)
+        for (int y = 0; y < heddle_pool2d_out_h(shape); y++)
+            for (int x = 0; x < heddle_pool2d_out_w(shape); x++, at++) {
+                heddle_window window = heddle_pool2d_window(shape, y, x);
+                output[0][at] = 0;
+                for (int h = window.h_begin; h < window.h_end; h++)
+                    for (int w = window.w_begin; w < window.w_end; w++)
+                        output[0][at] += input[0][((size_t)p * shape->h + h) * shape->w + w] / window_size(window);
+            }
+}
+
+static void backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    size_t at = 0;
+    for (size_t i = 0; i < (size_t)shape->n * shape->c * shape->h * shape->w; i++)
+        output[0][i] = 0;
+    for (int p = 0; p < shape->n * shape->c; p++)
+        for (int y = 0; y < heddle_pool2d_out_h(shape); y++)
+            for (int x = 0; x < heddle_pool2d_out_w(shape); x++, at++) {
+                heddle_window window = heddle_pool2d_window(shape, y, x);
+                for (int h = window.h_begin; h < window.h_end; h++)
+                    for (int w = window.w_begin; w < window.w_end; w++)
+                        output[0][((size_t)p * shape->h + h) * shape->w + w] += input[0][at] / window_size(window);
+            }
+}
+
+static int64_t reduction(const void *shape_)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    return (int64_t)shape->window * shape->window;
+}
+
+// Slowest first.
+static const heddle_rung forward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_avgpool2d_forward_cpu_naive, "a window at a time", NULL, NULL},
+    {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_avgpool2d_forward_cpu_planes,
+     "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
+};
+
+static const heddle_rung backward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_avgpool2d_backward_cpu_naive, "zero, then a window at a time", NULL,
+     NULL},
+    {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_avgpool2d_backward_cpu_planes,
+     "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
+};
+
+static const heddle_op *const gradients[] = {&heddle_op_avgpool2d_backward, NULL};
+
+const heddle_op heddle_op_avgpool2d_forward = {
+    .name = "avgpool2d_forward",
+    .ladder_name = "avgpool2d",
+    .summary = "mean of each window",
+    .shape_size = sizeof(heddle_pool2d_shape),
+    .fields = heddle_pool2d_fields,
+    .field_count = HEDDLE_POOL2D_FIELDS,
+    HEDDLE_OPERANDS(forward_operands),
+    .validate = heddle_pool2d_validate,
+    .cost = forward_cost,
+    .reference = forward_reference,
+    .reduction = reduction,
+    .test_shapes = heddle_pool2d_test_shapes,
+    .bench_shapes = heddle_pool2d_bench_shapes,
+    .gradients = gradients,
+    HEDDLE_LADDER(forward_ladder),
+};
+
+const heddle_op heddle_op_avgpool2d_backward = {
+    .name = "avgpool2d_backward",
+    .ladder_name = "avgpool2d",
+    .summary = "gradient of avgpool2d: spread evenly over each window",
+    .shape_size = sizeof(heddle_pool2d_shape),
+    .fields = heddle_pool2d_fields,
+    .field_count = HEDDLE_POOL2D_FIELDS,
+    HEDDLE_OPERANDS(backward_operands),
+    .validate = heddle_pool2d_validate,
+    .cost = backward_cost,
+    .reference = backward_reference,
+    .reduction = reduction,
+    .test_shapes = heddle_pool2d_test_shapes,
+    .bench_shapes = heddle_pool2d_bench_shapes,
+    HEDDLE_LADDER(backward_ladder),
+};

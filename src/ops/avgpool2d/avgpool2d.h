@@ -1,0 +1,14 @@
+// avgpool2d: its operators and its rungs.
+#ifndef HEDDLE_OPS_AVGPOOL2D_H
+#define HEDDLE_OPS_AVGPOOL2D_H
+
+#include "heddle/op.h"
+
+extern const heddle_op heddle_op_avgpool2d_forward, heddle_op_avgpool2d_backward;
+
+heddle_status heddle_avgpool2d_forward_cpu_naive(const heddle_call *call);
+heddle_status heddle_avgpool2d_backward_cpu_naive(const heddle_call *call);
+heddle_status heddle_avgpool2d_forward_cpu_planes(const heddle_call *call);
+heddle_status heddle_avgpool2d_backward_cpu_planes(const heddle_call *call);
+
+#endif

@@ -1,0 +1,284 @@
+// batchnorm2d: each channel brought to mean 0 and variance 1 over the batch, then scaled by gamma and shifted by beta.
+// Its shapes, what it costs, what is right, and its ladders. inference uses the running statistics instead.
+
+#include "ops/batchnorm2d/batchnorm2d.h"
+
+#include <math.h>
+
+#include "ops/define.h"
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_batchnorm2d_shape, n, "images")},
+    {HEDDLE_REQUIRED_INT(heddle_batchnorm2d_shape, c, "channels")},
+    {HEDDLE_REQUIRED_INT(heddle_batchnorm2d_shape, h, "rows")},
+    {HEDDLE_REQUIRED_INT(heddle_batchnorm2d_shape, w, "columns")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_batchnorm2d_shape, epsilon, 1e-5, "added to the variance")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_batchnorm2d_shape, momentum, 0.1, "weight of this batch in the running statistics")},
+};
+
+static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    return heddle_dims4(dims, shape->n, shape->c, shape->h, shape->w);
+}
+
+static int dims_channels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    return heddle_dims1(dims, shape->c);
+}
+
+static const heddle_operand forward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
+    {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, dims_channels)},
+    {HEDDLE_FLOAT_INPUT("beta", HEDDLE_VALUES_NORMAL, dims_channels)},
+    {HEDDLE_FLOAT_OUTPUT("output", dims_input)},
+    {HEDDLE_FLOAT_OUTPUT("mean", dims_channels), .saved = true},
+    {HEDDLE_FLOAT_OUTPUT("inverse_std", dims_channels), .saved = true},
+    {HEDDLE_FLOAT_UPDATE("running_mean", HEDDLE_VALUES_NORMAL, dims_channels), .optional = true},
+    {HEDDLE_FLOAT_UPDATE("running_var", HEDDLE_VALUES_POSITIVE, dims_channels), .optional = true},
+};
+
+static const heddle_operand backward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
+    {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, dims_channels)},
+    {HEDDLE_FLOAT_INPUT("mean", HEDDLE_VALUES_SAVED, dims_channels)},
+    {HEDDLE_FLOAT_INPUT("inverse_std", HEDDLE_VALUES_SAVED, dims_channels)},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_input)},
+    {HEDDLE_FLOAT_OUTPUT("grad_input", dims_input), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("grad_gamma", dims_channels)},
+    {HEDDLE_FLOAT_OUTPUT("grad_beta", dims_channels)},
+};
+
+static const heddle_operand inference_operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
+    {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, dims_channels)},
+    {HEDDLE_FLOAT_INPUT("beta", HEDDLE_VALUES_NORMAL, dims_channels)},
+    {HEDDLE_FLOAT_INPUT("running_mean", HEDDLE_VALUES_NORMAL, dims_channels)},
+    {HEDDLE_FLOAT_INPUT("running_var", HEDDLE_VALUES_POSITIVE, dims_channels)},
+    {HEDDLE_FLOAT_OUTPUT("output", dims_input)},
+};
+
+static heddle_status inference_validate(const void *shape_)
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    if (shape->epsilon < 0.0f || shape->momentum < 0.0f || shape->momentum > 1.0f)
+        return heddle_fail(HEDDLE_INVALID,
+                           "batchnorm2d: epsilon must not be negative and momentum must be in [0, 1] "
+                           "(epsilon=%g momentum=%g)",
+                           shape->epsilon, shape->momentum);
+    return HEDDLE_OK;
+}
+
+static heddle_status training_validate(const void *shape_)
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    if (shape->c > 0 && (double)shape->n * shape->h * shape->w < 2)
+        return heddle_fail(HEDDLE_INVALID,
+                           "batchnorm2d: a variance needs at least 2 values a channel (n=%d h=%d w=%d); use "
+                           "batchnorm2d_inference for single values",
+                           shape->n, shape->h, shape->w);
+    return inference_validate(shape_);
+}
+
+static double elements(const heddle_batchnorm2d_shape *shape)
+{
+    return (double)shape->n * shape->c * shape->h * shape->w;
+}
+
+static heddle_cost forward_cost(const void *shape_)
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    double count = elements(shape);
+    return (heddle_cost){.flops = 7 * count, // a sum, a centred square, and subtract, multiply, add
+                         .bytes_read = sizeof(float) * (count + 4.0 * shape->c),
+                         .bytes_written = sizeof(float) * (count + 4.0 * shape->c)};
+}
+
+static heddle_cost backward_cost(const void *shape_)
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    double count = elements(shape);
+    return (heddle_cost){.flops = 9 * count,
+                         .bytes_read = sizeof(float) * (2 * count + 3.0 * shape->c),
+                         .bytes_written = sizeof(float) * (count + 2.0 * shape->c)};
+}
+
+static heddle_cost inference_cost(const void *shape_)
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    double count = elements(shape);
+    return (heddle_cost){.flops = 3 * count,
+                         .bytes_read = sizeof(float) * (count + 4.0 * shape->c),
+                         .bytes_written = sizeof(float) * count};
+}
+
+// --- what is right ----------------------------------------------------------------------------------------------------
+
+static size_t place(const heddle_batchnorm2d_shape *shape, int n, int c, int i)
+{
+    return ((size_t)n * shape->c + c) * shape->h * shape->w + i;
+}
+
+static void statistics(const heddle_batchnorm2d_shape *shape, const double *input, int c, double *mean, double *squares)
+{
+    int plane = shape->h * shape->w;
+    *mean = *squares = 0;
+    for (int n = 0; n < shape->n; n++)
+        for (int i = 0; i < plane; i++)
+            *mean += input[place(shape, n, c, i)] / ((double)shape->n * plane);
+    for (int n = 0; n < shape->n; n++)
+        for (int i = 0; i < plane; i++)
+            *squares += pow(input[place(shape, n, c, i)] - *mean, 2);
+}
+
+static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    double count = (double)shape->n * shape->h * shape->w;
+    for (int c = 0; c < shape->c; c++) {
+        double mean, squares;
+        statistics(shape, input[0], c, &mean, &squares);
+        double inverse_std = 1 / sqrt(squares / count + shape->epsilon);
+        output[1][c] = mean;
+        output[2][c] = inverse_std;
+        if (output[3])
+            output[3][c] = (1 - shape->momentum) * output[3][c] + shape->momentum * mean;
+        if (output[4])
+            output[4][c] = (1 - shape->momentum) * output[4][c] + shape->momentum * squares / (count - 1);
+        for (int n = 0; n < shape->n; n++)
+            for (int i = 0; i < shape->h * shape->w; i++) {
+                size_t at = place(shape, n, c, i);
+                output[0][at] = (input[0][at] - mean) * inverse_std * input[1][c] + input[2][c];
+            }
+    }
+}
+
+static void backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    double count = (double)shape->n * shape->h * shape->w;
+    for (int c = 0; c < shape->c; c++) {
+        double gamma = input[1][c], mean = input[2][c], inverse_std = input[3][c];
+        double sum = 0, product = 0;
+        for (int n = 0; n < shape->n; n++)
+            for (int i = 0; i < shape->h * shape->w; i++) {
+                size_t at = place(shape, n, c, i);
+                sum += input[4][at];
+                product += input[4][at] * (input[0][at] - mean) * inverse_std;
+            }
+        output[1][c] = product;
+        output[2][c] = sum;
+        for (int n = 0; output[0] && n < shape->n; n++)
+            for (int i = 0; i < shape->h * shape->w; i++) {
+                size_t at = place(shape, n, c, i);
+                double normalised = (input[0][at] - mean) * inverse_std;
+                output[0][at] = gamma * inverse_std * (input[4][at] - sum / count - normalised * product / count);
+            }
+    }
+}
+
+static void inference_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    for (int n = 0; n < shape->n; n++)
+        for (int c = 0; c < shape->c; c++)
+            for (int i = 0; i < shape->h * shape->w; i++) {
+                size_t at = place(shape, n, c, i);
+                double normalised = (input[0][at] - input[3][c]) / sqrt(input[4][c] + shape->epsilon);
+                output[0][at] = normalised * input[1][c] + input[2][c];
+            }
+}
+
+static int64_t reduction(const void *shape_)
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    return (int64_t)shape->n * shape->h * shape->w;
+}
+
+// --- the tables -------------------------------------------------------------------------------------------------------
+
+static const char *const training_test_shapes[] = {
+    "n=2 c=1 h=1 w=1",  "n=1 c=1 h=1 w=2", "n=2 c=0 h=3 w=3",  "n=3 c=5 h=7 w=11",         "n=1 c=3 h=5 w=5",
+    "n=17 c=2 h=3 w=1", "n=5 c=7 h=8 w=8", "n=2 c=67 h=3 w=3", "n=3 c=2 h=29 w=31 epsilon=0.1 momentum=0.7", NULL,
+};
+static const char *const inference_test_shapes[] = {
+    "n=0 c=3 h=4 w=4", "n=1 c=1 h=1 w=1", "n=3 c=5 h=7 w=11", "n=2 c=67 h=3 w=3", "n=3 c=2 h=89 w=93 epsilon=0.1", NULL,
+};
+// Behind the CNN's two convolutions at batch 64 and 256, then a large one.
+static const char *const bench_shapes[] = {
+    "n=64 c=32 h=28 w=28",  "n=64 c=64 h=14 w=14",   "n=256 c=32 h=28 w=28",
+    "n=256 c=64 h=14 w=14", "n=64 c=256 h=56 w=56", NULL,
+};
+
+// Slowest first.
+static const heddle_rung forward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_batchnorm2d_forward_cpu_naive,
+     "three passes over each channel, a number at a time", NULL, NULL},
+    {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_forward_cpu_channels,
+     "channels over the threads, vectors along each plane: memory-bound", NULL, NULL},
+};
+
+static const heddle_rung backward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_batchnorm2d_backward_cpu_naive,
+     "two passes over each channel, a number at a time", NULL, NULL},
+    {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_backward_cpu_channels,
+     "channels over the threads, vectors along each plane: memory-bound", NULL, NULL},
+};
+
+static const heddle_rung inference_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_batchnorm2d_inference_cpu_naive,
+     "one pass, a square root and a division an element", NULL, NULL},
+    {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_inference_cpu_channels,
+     "planes over the threads, one multiplication and addition an element: memory-bound", NULL, NULL},
+};
+
+static const heddle_op *const gradients[] = {&heddle_op_batchnorm2d_backward, NULL};
+
+const heddle_op heddle_op_batchnorm2d_forward = {
+    .name = "batchnorm2d_forward",
+    .ladder_name = "batchnorm2d",
+    .summary = "each channel normalised over the batch, scaled and shifted; updates the running statistics",
+    .shape_size = sizeof(heddle_batchnorm2d_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(forward_operands),
+    .validate = training_validate,
+    .cost = forward_cost,
+    .reference = forward_reference,
+    .reduction = reduction,
+    .test_shapes = training_test_shapes,
+    .bench_shapes = bench_shapes,
+    .gradients = gradients,
+    HEDDLE_LADDER(forward_ladder),
+};
+
+const heddle_op heddle_op_batchnorm2d_backward = {
+    .name = "batchnorm2d_backward",
+    .ladder_name = "batchnorm2d",
+    .summary = "gradients of batchnorm2d",
+    .shape_size = sizeof(heddle_batchnorm2d_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(backward_operands),
+    .validate = training_validate,
+    .cost = backward_cost,
+    .reference = backward_reference,
+    .reduction = reduction,
+    .test_shapes = training_test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(backward_ladder),
+};
+
+const heddle_op heddle_op_batchnorm2d_inference = {
+    .name = "batchnorm2d_inference",
+    .ladder_name = "batchnorm2d",
+    .summary = "each channel normalised by its running statistics, scaled and shifted",
+    .shape_size = sizeof(heddle_batchnorm2d_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(inference_operands),
+    .validate = inference_validate,
+    .cost = inference_cost,
+    .reference = inference_reference,
+    .test_shapes = inference_test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(inference_ladder),
+};

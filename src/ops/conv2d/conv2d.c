@@ -1,0 +1,347 @@
+// conv2d: 2-D convolution (cross-correlation, as networks use the word) with stride, padding and dilation. Its shapes,
+// what it costs, what is right, and its ladders.
+
+#include "ops/conv2d/conv2d.h"
+
+#include <limits.h>
+
+#include "ops/define.h"
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, n, "images")},
+    {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, c, "channels before")},
+    {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, h, "rows of the input")},
+    {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, w, "columns of the input")},
+    {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, k, "channels after")},
+    {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, r, 3, "rows of the filter")},
+    {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, s, 3, "columns of the filter")},
+    {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, stride, 1, "step between windows")},
+    {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, padding, 1, "zeros around the input, on each side")},
+    {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, dilation, 1, "step between the taps of a window")},
+};
+
+static int out_extent(int in, int filter, const heddle_conv2d_shape *shape)
+{
+    long long room = (long long)in + 2LL * shape->padding - (long long)shape->dilation * (filter - 1) - 1;
+    return room < 0 || shape->stride < 1 ? 0 : (int)(room / shape->stride + 1);
+}
+
+int heddle_conv2d_out_h(const heddle_conv2d_shape *shape)
+{
+    return out_extent(shape->h, shape->r, shape);
+}
+
+int heddle_conv2d_out_w(const heddle_conv2d_shape *shape)
+{
+    return out_extent(shape->w, shape->s, shape);
+}
+
+static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_conv2d_shape *shape = shape_;
+    return heddle_dims4(dims, shape->n, shape->c, shape->h, shape->w);
+}
+
+static int dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_conv2d_shape *shape = shape_;
+    return heddle_dims4(dims, shape->k, shape->c, shape->r, shape->s);
+}
+
+static int dims_bias(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_conv2d_shape *shape = shape_;
+    return heddle_dims1(dims, shape->k);
+}
+
+static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_conv2d_shape *shape = shape_;
+    return heddle_dims4(dims, shape->n, shape->k, heddle_conv2d_out_h(shape), heddle_conv2d_out_w(shape));
+}
+
+static const heddle_operand forward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
+    {HEDDLE_FLOAT_INPUT("weight", HEDDLE_VALUES_NORMAL, dims_weight)},
+    {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_bias), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("output", dims_output)},
+};
+
+static const heddle_operand backward_data_operands[] = {
+    {HEDDLE_FLOAT_INPUT("weight", HEDDLE_VALUES_NORMAL, dims_weight)},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_output)},
+    {HEDDLE_FLOAT_OUTPUT("grad_input", dims_input)},
+};
+
+static const heddle_operand backward_weight_operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_output)},
+    {HEDDLE_FLOAT_OUTPUT("grad_weight", dims_weight)},
+    {HEDDLE_FLOAT_OUTPUT("grad_bias", dims_bias), .optional = true},
+};
+
+static bool fits_int(long long value)
+{
+    return value <= INT_MAX;
+}
+
+static heddle_status validate(const void *shape_)
+{
+    const heddle_conv2d_shape *shape = shape_;
+    if (shape->c < 1 || shape->k < 1 || shape->r < 1 || shape->s < 1)
+        return heddle_fail(HEDDLE_INVALID, "conv2d: channels and filter must be at least 1 (c=%d k=%d r=%d s=%d)",
+                           shape->c, shape->k, shape->r, shape->s);
+    if (shape->stride < 1 || shape->dilation < 1)
+        return heddle_fail(HEDDLE_INVALID, "conv2d: stride and dilation must be at least 1 (stride=%d dilation=%d)",
+                           shape->stride, shape->dilation);
+    if (!fits_int(shape->h + 2LL * shape->padding) || !fits_int(shape->w + 2LL * shape->padding))
+        return heddle_fail(HEDDLE_INVALID, "conv2d: padding=%d makes the input too large to index", shape->padding);
+    int out_h = heddle_conv2d_out_h(shape), out_w = heddle_conv2d_out_w(shape);
+    if (out_h < 1 || out_w < 1)
+        return heddle_fail(HEDDLE_INVALID,
+                           "conv2d: a %dx%d filter with dilation %d does not fit into a %dx%d input with padding %d",
+                           shape->r, shape->s, shape->dilation, shape->h, shape->w, shape->padding);
+    long long taps_of_channel = (long long)shape->r * shape->s;
+    if (!fits_int(taps_of_channel) || !fits_int(taps_of_channel * shape->c) || !fits_int((long long)out_h * out_w))
+        return heddle_fail(HEDDLE_INVALID, "conv2d: filters and output planes must have fewer than 2^31 elements");
+    return HEDDLE_OK;
+}
+
+// Each of the three does the same multiplications; they differ in which two of the arrays are read.
+static heddle_cost cost(const heddle_conv2d_shape *shape, bool input, bool weight, bool output)
+{
+    double taps = (double)shape->c * shape->r * shape->s;
+    double outputs = (double)shape->n * shape->k * heddle_conv2d_out_h(shape) * heddle_conv2d_out_w(shape);
+    double input_bytes = sizeof(float) * (double)shape->n * shape->c * shape->h * shape->w;
+    double weight_bytes = sizeof(float) * (taps + 1) * shape->k;
+    double output_bytes = sizeof(float) * outputs;
+    double all = input_bytes + weight_bytes + output_bytes;
+    double read = input * input_bytes + weight * weight_bytes + output * output_bytes;
+    return (heddle_cost){.flops = 2 * taps * outputs, .bytes_read = read, .bytes_written = all - read};
+}
+
+static heddle_cost forward_cost(const void *shape)
+{
+    return cost(shape, true, true, false);
+}
+
+static heddle_cost backward_data_cost(const void *shape)
+{
+    return cost(shape, false, true, true);
+}
+
+static heddle_cost backward_weight_cost(const void *shape)
+{
+    return cost(shape, true, false, true);
+}
+
+// --- what is right ----------------------------------------------------------------------------------------------------
+
+// Calls visit for every multiplication of the convolution, with the places of its three numbers.
+typedef void visitor(void *context, size_t input, size_t weight, size_t output);
+
+static void walk_window(const heddle_conv2d_shape *shape, int n, int k, int y, int x, visitor *visit, void *context)
+{
+    size_t output = (((size_t)n * shape->k + k) * heddle_conv2d_out_h(shape) + y) * heddle_conv2d_out_w(shape) + x;
+    for (int c = 0; c < shape->c; c++)
+        for (int r = 0; r < shape->r; r++)
+            for (int s = 0; s < shape->s; s++) {
+                int h = y * shape->stride + r * shape->dilation - shape->padding;
+                int w = x * shape->stride + s * shape->dilation - shape->padding;
+                if (h >= 0 && h < shape->h && w >= 0 && w < shape->w)
+                    visit(context, (((size_t)n * shape->c + c) * shape->h + h) * shape->w + w,
+                          (((size_t)k * shape->c + c) * shape->r + r) * shape->s + s, output);
+            }
+}
+
+static void walk(const heddle_conv2d_shape *shape, visitor *visit, void *context)
+{
+    for (int n = 0; n < shape->n; n++)
+        for (int k = 0; k < shape->k; k++)
+            for (int y = 0; y < heddle_conv2d_out_h(shape); y++)
+                for (int x = 0; x < heddle_conv2d_out_w(shape); x++)
+                    walk_window(shape, n, k, y, x, visit, context);
+}
+
+typedef struct operands {
+    const double *input, *weight, *output; // read
+    double *sum;                           // added to
+} operands;
+
+static void add_to_output(void *context, size_t input, size_t weight, size_t output)
+{
+    operands *arrays = context;
+    arrays->sum[output] += arrays->input[input] * arrays->weight[weight];
+}
+
+static void add_to_input(void *context, size_t input, size_t weight, size_t output)
+{
+    operands *arrays = context;
+    arrays->sum[input] += arrays->output[output] * arrays->weight[weight];
+}
+
+static void add_to_weight(void *context, size_t input, size_t weight, size_t output)
+{
+    operands *arrays = context;
+    arrays->sum[weight] += arrays->output[output] * arrays->input[input];
+}
+
+static size_t plane_size(const heddle_conv2d_shape *shape)
+{
+    return (size_t)heddle_conv2d_out_h(shape) * heddle_conv2d_out_w(shape);
+}
+
+static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_conv2d_shape *shape = shape_;
+    size_t plane = plane_size(shape);
+    for (size_t i = 0; i < (size_t)shape->n * shape->k * plane; i++)
+        output[0][i] = input[2] ? input[2][i / plane % shape->k] : 0;
+    walk(shape, add_to_output, &(operands){.input = input[0], .weight = input[1], .sum = output[0]});
+}
+
+static void backward_data_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_conv2d_shape *shape = shape_;
+    for (size_t i = 0; i < (size_t)shape->n * shape->c * shape->h * shape->w; i++)
+        output[0][i] = 0;
+    walk(shape, add_to_input, &(operands){.weight = input[0], .output = input[1], .sum = output[0]});
+}
+
+static void backward_weight_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_conv2d_shape *shape = shape_;
+    size_t plane = plane_size(shape);
+    for (size_t i = 0; i < (size_t)shape->k * shape->c * shape->r * shape->s; i++)
+        output[0][i] = 0;
+    walk(shape, add_to_weight, &(operands){.input = input[0], .output = input[1], .sum = output[0]});
+    if (!output[1])
+        return;
+    for (int k = 0; k < shape->k; k++)
+        output[1][k] = 0;
+    for (size_t i = 0; i < (size_t)shape->n * shape->k * plane; i++)
+        output[1][i / plane % shape->k] += input[1][i];
+}
+
+static int64_t forward_reduction(const void *shape_)
+{
+    const heddle_conv2d_shape *shape = shape_;
+    return (int64_t)shape->c * shape->r * shape->s;
+}
+
+static int64_t backward_data_reduction(const void *shape_)
+{
+    const heddle_conv2d_shape *shape = shape_;
+    return (int64_t)shape->k * shape->r * shape->s;
+}
+
+static int64_t backward_weight_reduction(const void *shape_)
+{
+    const heddle_conv2d_shape *shape = shape_;
+    return (int64_t)shape->n * (int64_t)plane_size(shape);
+}
+
+// --- the tables -------------------------------------------------------------------------------------------------------
+
+static const char *const test_shapes[] = {
+    "n=0 c=2 h=5 w=5 k=3",
+    "n=1 c=1 h=1 w=1 k=1",
+    "n=1 c=1 h=1 w=1 k=1 r=1 s=1 padding=0",
+    "n=2 c=3 h=5 w=7 k=5",
+    "n=3 c=2 h=6 w=5 k=4 r=1 s=1 padding=0",
+    "n=2 c=3 h=9 w=8 k=2 stride=2",
+    "n=1 c=2 h=11 w=13 k=3 r=5 s=3 stride=3 padding=2",
+    "n=2 c=2 h=9 w=11 k=3 dilation=2 padding=2",
+    "n=1 c=1 h=7 w=7 k=1 r=3 s=2 stride=2 padding=3 dilation=3",
+    "n=17 c=1 h=7 w=5 k=3",
+    "n=2 c=32 h=6 w=6 k=16",
+    "n=3 c=5 h=14 w=14 k=17",
+    "n=1 c=3 h=2 w=9 k=4 r=2 s=7 padding=0",
+    NULL,
+};
+// The CNN's two convolutions at batch 64 and 256, then a large one.
+static const char *const bench_shapes[] = {
+    "n=64 c=32 h=14 w=14 k=64", "n=64 c=1 h=28 w=28 k=32",   "n=256 c=32 h=14 w=14 k=64",
+    "n=256 c=1 h=28 w=28 k=32", "n=32 c=128 h=56 w=56 k=128", NULL,
+};
+
+#if HEDDLE_HAVE_OPENBLAS
+#define IM2COL_TIER HEDDLE_VENDOR
+#define IM2COL_NOTE "each image unfolded into columns, products by OpenBLAS: columns are r*s times the image"
+#else
+#define IM2COL_TIER HEDDLE_TUNED
+#define IM2COL_NOTE "each image unfolded into columns, products of packed panels: columns are r*s times the image"
+#endif
+
+// Slowest first.
+static const heddle_rung forward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv2d_forward_cpu_naive,
+     "seven loops: a bounds check for every multiplication", NULL, NULL},
+    {"cpu_im2col", HEDDLE_CPU, IM2COL_TIER, heddle_conv2d_forward_cpu_im2col, IM2COL_NOTE, NULL,
+     heddle_conv2d_forward_cpu_im2col_workspace},
+};
+
+static const heddle_rung backward_data_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv2d_backward_data_cpu_naive,
+     "seven loops: a bounds check for every multiplication", NULL, NULL},
+    {"cpu_im2col", HEDDLE_CPU, IM2COL_TIER, heddle_conv2d_backward_data_cpu_im2col, IM2COL_NOTE, NULL,
+     heddle_conv2d_backward_data_cpu_im2col_workspace},
+};
+
+static const heddle_rung backward_weight_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv2d_backward_weight_cpu_naive,
+     "seven loops: a bounds check for every multiplication", NULL, NULL},
+    {"cpu_im2col", HEDDLE_CPU, IM2COL_TIER, heddle_conv2d_backward_weight_cpu_im2col, IM2COL_NOTE, NULL,
+     heddle_conv2d_backward_weight_cpu_im2col_workspace},
+};
+
+static const heddle_op *const gradients[] = {&heddle_op_conv2d_backward_data, &heddle_op_conv2d_backward_weight, NULL};
+
+const heddle_op heddle_op_conv2d_forward = {
+    .name = "conv2d_forward",
+    .ladder_name = "conv2d",
+    .summary = "2-D convolution with stride, padding and dilation",
+    .shape_size = sizeof(heddle_conv2d_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(forward_operands),
+    .validate = validate,
+    .cost = forward_cost,
+    .reference = forward_reference,
+    .reduction = forward_reduction,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    .gradients = gradients,
+    HEDDLE_LADDER(forward_ladder),
+};
+
+const heddle_op heddle_op_conv2d_backward_data = {
+    .name = "conv2d_backward_data",
+    .ladder_name = "conv2d",
+    .summary = "gradient of a convolution's input",
+    .shape_size = sizeof(heddle_conv2d_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(backward_data_operands),
+    .validate = validate,
+    .cost = backward_data_cost,
+    .reference = backward_data_reference,
+    .reduction = backward_data_reduction,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(backward_data_ladder),
+};
+
+const heddle_op heddle_op_conv2d_backward_weight = {
+    .name = "conv2d_backward_weight",
+    .ladder_name = "conv2d",
+    .summary = "gradients of a convolution's weight and bias",
+    .shape_size = sizeof(heddle_conv2d_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(backward_weight_operands),
+    .validate = validate,
+    .cost = backward_weight_cost,
+    .reference = backward_weight_reference,
+    .reduction = backward_weight_reduction,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(backward_weight_ladder),
+};

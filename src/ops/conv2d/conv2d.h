@@ -1,0 +1,20 @@
+// conv2d: its operators and its rungs.
+#ifndef HEDDLE_OPS_CONV2D_H
+#define HEDDLE_OPS_CONV2D_H
+
+#include "heddle/op.h"
+
+extern const heddle_op heddle_op_conv2d_forward, heddle_op_conv2d_backward_data, heddle_op_conv2d_backward_weight;
+
+heddle_status heddle_conv2d_forward_cpu_naive(const heddle_call *call);
+heddle_status heddle_conv2d_backward_data_cpu_naive(const heddle_call *call);
+heddle_status heddle_conv2d_backward_weight_cpu_naive(const heddle_call *call);
+
+heddle_status heddle_conv2d_forward_cpu_im2col(const heddle_call *call);
+heddle_status heddle_conv2d_backward_data_cpu_im2col(const heddle_call *call);
+heddle_status heddle_conv2d_backward_weight_cpu_im2col(const heddle_call *call);
+size_t heddle_conv2d_forward_cpu_im2col_workspace(const void *shape, int threads);
+size_t heddle_conv2d_backward_data_cpu_im2col_workspace(const void *shape, int threads);
+size_t heddle_conv2d_backward_weight_cpu_im2col_workspace(const void *shape, int threads);
+
+#endif

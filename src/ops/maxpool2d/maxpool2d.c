@@ -1,0 +1,144 @@
+// maxpool2d: the largest value of each window, and where it stood. What it costs, what is right, and its ladder.
+
+#include "ops/maxpool2d/maxpool2d.h"
+
+#include <math.h>
+
+#include "ops/define.h"
+#include "ops/pool2d.h"
+
+static const heddle_operand forward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, heddle_pool2d_dims_input)},
+    {HEDDLE_FLOAT_OUTPUT("output", heddle_pool2d_dims_output)},
+    {.name = "index", // h * width + w in the input's plane
+     .role = HEDDLE_OUTPUT,
+     .dtype = HEDDLE_I32,
+     .dims = heddle_pool2d_dims_output,
+     .saved = true},
+};
+
+static const heddle_operand backward_operands[] = {
+    {.name = "index",
+     .role = HEDDLE_INPUT,
+     .dtype = HEDDLE_I32,
+     .values = HEDDLE_VALUES_SAVED,
+     .dims = heddle_pool2d_dims_output},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, heddle_pool2d_dims_output)},
+    {HEDDLE_FLOAT_OUTPUT("grad_input", heddle_pool2d_dims_input)},
+};
+
+static double inputs(const heddle_pool2d_shape *shape)
+{
+    return (double)shape->n * shape->c * shape->h * shape->w;
+}
+
+static double outputs(const heddle_pool2d_shape *shape)
+{
+    return (double)shape->n * shape->c * heddle_pool2d_out_h(shape) * heddle_pool2d_out_w(shape);
+}
+
+static heddle_cost forward_cost(const void *shape_)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    return (heddle_cost){.flops = outputs(shape) * shape->window * shape->window,
+                         .bytes_read = sizeof(float) * inputs(shape),
+                         .bytes_written = (sizeof(float) + sizeof(int32_t)) * outputs(shape)};
+}
+
+static heddle_cost backward_cost(const void *shape_)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    return (heddle_cost){.flops = outputs(shape),
+                         .bytes_read = (sizeof(float) + sizeof(int32_t)) * outputs(shape),
+                         .bytes_written = sizeof(float) * inputs(shape)};
+}
+
+static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    size_t at = 0;
+    for (int p = 0; p < shape->n * shape->c; p++)
+        for (int y = 0; y < heddle_pool2d_out_h(shape); y++)
+            for (int x = 0; x < heddle_pool2d_out_w(shape); x++, at++) {
+                const double *plane = input[0] + (size_t)p * shape->h * shape->w;
+                heddle_window window = heddle_pool2d_window(shape, y, x);
+                int won = window.h_begin * shape->w + window.w_begin;
+                for (int h = window.h_begin; h < window.h_end; h++)
+                    for (int w = window.w_begin; w < window.w_end; w++) {
+                        int place = h * shape->w + w;
+                        if (plane[place] > plane[won] || isnan(plane[place]))
+                            won = place;
+                    }
+                output[0][at] = plane[won];
+                output[1][at] = won;
+            }
+}
+
+static void backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    int windows = heddle_pool2d_out_h(shape) * heddle_pool2d_out_w(shape);
+    size_t plane = (size_t)shape->h * shape->w;
+    for (size_t i = 0; i < (size_t)shape->n * shape->c * plane; i++)
+        output[0][i] = 0;
+    for (size_t i = 0; i < (size_t)shape->n * shape->c * windows; i++)
+        output[0][i / windows * plane + (size_t)input[0][i]] += input[1][i];
+}
+
+static int64_t backward_reduction(const void *shape_)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    return (int64_t)shape->window * shape->window; // overlapping windows may share their largest value
+}
+
+// Slowest first.
+static const heddle_rung forward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_maxpool2d_forward_cpu_naive, "a window at a time, a branch an element",
+     NULL, NULL},
+    {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_maxpool2d_forward_cpu_planes,
+     "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
+};
+
+static const heddle_rung backward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_maxpool2d_backward_cpu_naive, "zero, then scatter by index", NULL,
+     NULL},
+    {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_maxpool2d_backward_cpu_planes,
+     "planes over the threads, 2x2 windows by selects: memory-bound", NULL, NULL},
+};
+
+static const heddle_op *const gradients[] = {&heddle_op_maxpool2d_backward, NULL};
+
+const heddle_op heddle_op_maxpool2d_forward = {
+    .name = "maxpool2d_forward",
+    .ladder_name = "maxpool2d",
+    .summary = "largest value of each window",
+    .shape_size = sizeof(heddle_pool2d_shape),
+    .fields = heddle_pool2d_fields,
+    .field_count = HEDDLE_POOL2D_FIELDS,
+    HEDDLE_OPERANDS(forward_operands),
+    .validate = heddle_pool2d_validate,
+    .cost = forward_cost,
+    .reference = forward_reference,
+    .exactness = HEDDLE_EXACT,
+    .test_shapes = heddle_pool2d_test_shapes,
+    .bench_shapes = heddle_pool2d_bench_shapes,
+    .gradients = gradients,
+    HEDDLE_LADDER(forward_ladder),
+};
+
+const heddle_op heddle_op_maxpool2d_backward = {
+    .name = "maxpool2d_backward",
+    .ladder_name = "maxpool2d",
+    .summary = "gradient of maxpool2d: goes where the largest value stood",
+    .shape_size = sizeof(heddle_pool2d_shape),
+    .fields = heddle_pool2d_fields,
+    .field_count = HEDDLE_POOL2D_FIELDS,
+    HEDDLE_OPERANDS(backward_operands),
+    .validate = heddle_pool2d_validate,
+    .cost = backward_cost,
+    .reference = backward_reference,
+    .reduction = backward_reduction,
+    .test_shapes = heddle_pool2d_test_shapes,
+    .bench_shapes = heddle_pool2d_bench_shapes,
+    HEDDLE_LADDER(backward_ladder),
+};

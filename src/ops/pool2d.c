@@ -1,0 +1,86 @@
+// Pooling shapes: fields, dims, checks, and the shapes that tests and benchmarks use.
+
+#include "ops/pool2d.h"
+
+#include <limits.h>
+
+#include "ops/define.h"
+
+const heddle_field heddle_pool2d_fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_pool2d_shape, n, "images")},
+    {HEDDLE_REQUIRED_INT(heddle_pool2d_shape, c, "channels")},
+    {HEDDLE_REQUIRED_INT(heddle_pool2d_shape, h, "rows")},
+    {HEDDLE_REQUIRED_INT(heddle_pool2d_shape, w, "columns")},
+    {HEDDLE_OPTIONAL_INT(heddle_pool2d_shape, window, 2, "rows and columns of a window")},
+    {HEDDLE_OPTIONAL_INT(heddle_pool2d_shape, stride, 2, "step between windows")},
+    {HEDDLE_OPTIONAL_INT(heddle_pool2d_shape, padding, 0, "border, at most half a window; it holds no values")},
+};
+_Static_assert(HEDDLE_COUNT(heddle_pool2d_fields) == HEDDLE_POOL2D_FIELDS, "the header's count");
+
+static int out_extent(int in, const heddle_pool2d_shape *shape)
+{
+    long long room = (long long)in + 2LL * shape->padding - shape->window;
+    return room < 0 || shape->stride < 1 ? 0 : (int)(room / shape->stride + 1);
+}
+
+int heddle_pool2d_out_h(const heddle_pool2d_shape *shape)
+{
+    return out_extent(shape->h, shape);
+}
+
+int heddle_pool2d_out_w(const heddle_pool2d_shape *shape)
+{
+    return out_extent(shape->w, shape);
+}
+
+int heddle_pool2d_dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_pool2d_shape *shape = shape_;
+    return heddle_dims4(dims, shape->n, shape->c, shape->h, shape->w);
+}
+
+int heddle_pool2d_dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_pool2d_shape *shape = shape_;
+    return heddle_dims4(dims, shape->n, shape->c, heddle_pool2d_out_h(shape), heddle_pool2d_out_w(shape));
+}
+
+heddle_status heddle_pool2d_validate(const void *shape_)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    if (shape->window < 1 || shape->stride < 1)
+        return heddle_fail(HEDDLE_INVALID, "pooling: window and stride must be at least 1 (window=%d stride=%d)",
+                           shape->window, shape->stride);
+    if (shape->padding > shape->window / 2)
+        return heddle_fail(HEDDLE_INVALID,
+                           "pooling: padding=%d is more than half the window of %d, so a window could be all padding",
+                           shape->padding, shape->window);
+    if (shape->h + 2LL * shape->padding > INT_MAX || shape->w + 2LL * shape->padding > INT_MAX ||
+        (long long)shape->h * shape->w > INT_MAX)
+        return heddle_fail(HEDDLE_INVALID, "pooling: a %dx%d plane is too large to index with 32 bits", shape->h,
+                           shape->w);
+    if (heddle_pool2d_out_h(shape) < 1 || heddle_pool2d_out_w(shape) < 1)
+        return heddle_fail(HEDDLE_INVALID, "pooling: a window of %d does not fit into a %dx%d input with padding %d",
+                           shape->window, shape->h, shape->w, shape->padding);
+    return HEDDLE_OK;
+}
+
+const char *const heddle_pool2d_test_shapes[] = {
+    "n=0 c=3 h=4 w=4",
+    "n=1 c=1 h=2 w=2",
+    "n=1 c=1 h=1 w=1 window=1 stride=1",
+    "n=2 c=3 h=7 w=5",
+    "n=1 c=5 h=14 w=22",
+    "n=3 c=2 h=8 w=8 window=3 stride=2 padding=1",
+    "n=2 c=1 h=11 w=13 window=5 stride=3 padding=2",
+    "n=1 c=2 h=6 w=7 window=3 stride=1",
+    "n=1 c=2 h=9 w=9 window=2 stride=3",
+    "n=1 c=1 h=1 w=3 window=2 stride=2 padding=1",
+    "n=2 c=67 h=28 w=28",
+    NULL,
+};
+// Behind the CNN's two convolutions at batch 64 and 256, then a large one.
+const char *const heddle_pool2d_bench_shapes[] = {
+    "n=64 c=32 h=28 w=28",  "n=64 c=64 h=14 w=14",  "n=256 c=32 h=28 w=28",
+    "n=256 c=64 h=14 w=14", "n=64 c=256 h=56 w=56", NULL,
+};

@@ -1,0 +1,124 @@
+// Models: built in and from JSON; what is wrong with a model file is said with the place.
+
+#include "helpers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "nn/layers.h"
+
+static const heddle_input_shape gray28 = {1, 28, 28, 10};
+
+static void the_cnn_is_the_courses(void **state)
+{
+    (void)state;
+    heddle_model *model = NULL;
+    assert_ok(heddle_model_open("cnn", &gray28, &model));
+    assert_int_equal(heddle_model_layers(model), 12);
+    // 32·9+32 + 2·32 + 64·288+64 + 2·64 + 128·3136+128 + 10·128+10
+    assert_int_equal(heddle_model_parameters(model), 421834);
+    heddle_layer_info info;
+    assert_ok(heddle_model_layer(model, 8, &info));
+    assert_string_equal(info.type, "flatten");
+    assert_int_equal(info.dims[0], 3136);
+    assert_int_equal(heddle_model_layer(model, 12, &info), HEDDLE_INVALID);
+    heddle_model_close(model);
+}
+
+static void a_model_written_as_json_reads_back_the_same(void **state)
+{
+    (void)state;
+    heddle_model *model = small_cnn(), *back = NULL;
+    assert_ok(heddle_model_parse("copy", heddle_model_json(model), NULL, &back));
+    assert_string_equal(heddle_model_json(model), heddle_model_json(back));
+    heddle_model_close(model);
+    heddle_model_close(back);
+}
+
+static void other_image_sizes_channels_and_classes_fit(void **state)
+{
+    (void)state;
+    heddle_input_shape shapes[] = {{3, 32, 32, 100}, {1, 9, 17, 2}, {4, 64, 48, 7}};
+    for (int i = 0; i < 3; i++) {
+        heddle_model *model = NULL;
+        assert_ok(heddle_model_open("cnn", &shapes[i], &model));
+        heddle_layer_info info;
+        assert_ok(heddle_model_layer(model, heddle_model_layers(model) - 1, &info));
+        assert_int_equal(info.dims[0], shapes[i].classes);
+        heddle_model_close(model);
+    }
+}
+
+// The text must be refused, and the message must hold `part`.
+static void refuse(const char *text, const char *part)
+{
+    heddle_model *model = NULL;
+    assert_int_not_equal(heddle_model_parse("test.json", text, &gray28, &model), HEDDLE_OK);
+    if (!strstr(heddle_last_error(), part))
+        fail_msg("\"%s\" is not in \"%s\"", part, heddle_last_error());
+    assert_null(strchr(heddle_last_error(), '\n'));
+    assert_null(model);
+}
+
+static void mistakes_in_a_model_file_are_named(void **state)
+{
+    (void)state;
+    refuse("{", "test.json");
+    refuse("[]", "object");
+    refuse("{}", "layers");
+    refuse("{\"layers\": []}", "0 layers");
+    refuse("{\"layers\": [{\"type\": \"convd2\"}]}", "did you mean 'conv2d'");
+    refuse("{\"layers\": [{\"type\": \"conv2d\"}]}", "'channels' is missing");
+    refuse("{\"layers\": [{\"type\": \"conv2d\", \"chanels\": 3}]}", "did you mean 'channels'");
+    refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": -3}]}", "channels");
+    refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 3.5}]}", "channels");
+    refuse("{\"layers\": [{\"type\": \"conv2d\", \"channels\": 3, \"kernel\": 40}]}", "does not fit");
+    refuse("{\"layers\": [{\"type\": \"linear\", \"features\": 10}]}", "put a flatten before");
+    refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"maxpool2d\"}]}", "before the flatten");
+    refuse("{\"layers\": [{\"type\": \"flatten\"}]}", "one a class");
+    refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"linear\", \"features\": 9}]}", "10 features");
+    refuse("{\"layers\": [{\"type\": \"dropout\", \"probability\": 1.5}]}", "probability");
+    refuse("{\"layers\": [{\"type\": \"relu\", \"name\": \"a\"}, {\"type\": \"relu\", \"name\": \"a\"}]}",
+           "another layer is called 'a'");
+    refuse("{\"layers\": [{\"type\": \"maxpool2d\", \"window\": 2, \"padding\": 2}]}", "half");
+}
+
+static void an_unknown_model_suggests_the_nearest(void **state)
+{
+    (void)state;
+    heddle_model *model = NULL;
+    assert_int_equal(heddle_model_open("cmn", &gray28, &model), HEDDLE_NOT_FOUND);
+    assert_non_null(strstr(heddle_last_error(), "did you mean 'cnn'"));
+}
+
+static void every_layer_type_can_be_used(void **state)
+{
+    (void)state;
+    for (int i = 0; i < heddle_layer_type_count(); i++) {
+        const heddle_layer_type *type = heddle_layer_type_at(i);
+        char text[512];
+        const char *setting = strcmp(type->name, "conv2d") == 0   ? ", \"channels\": 4"
+                              : strcmp(type->name, "linear") == 0 ? ", \"features\": 12"
+                                                                  : "";
+        snprintf(text, sizeof text,
+                 "{\"layers\": [%s{\"type\": \"%s\"%s}, {\"type\": \"flatten\", \"name\": \"end\"}, "
+                 "{\"type\": \"linear\", \"name\": \"out\", \"features\": \"classes\"}]}",
+                 type->in_rank == 1 ? "{\"type\": \"flatten\", \"name\": \"begin\"}," : "", type->name, setting);
+        heddle_model *model = NULL;
+        assert_ok(heddle_model_parse(type->name, text, &gray28, &model));
+        heddle_model_close(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_cnn_is_the_courses),
+        cmocka_unit_test(a_model_written_as_json_reads_back_the_same),
+        cmocka_unit_test(other_image_sizes_channels_and_classes_fit),
+        cmocka_unit_test(mistakes_in_a_model_file_are_named),
+        cmocka_unit_test(an_unknown_model_suggests_the_nearest),
+        cmocka_unit_test(every_layer_type_can_be_used),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

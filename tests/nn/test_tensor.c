@@ -1,0 +1,260 @@
+// Tensors: values, gradients against finite differences, errors that are passed on and reported once.
+
+#include "helpers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef heddle_tensor *expression(heddle_context *context, heddle_tensor *x);
+
+static heddle_context *context_on(heddle_device *device)
+{
+    heddle_context *context = NULL;
+    assert_ok(heddle_context_create(device, 7, &context));
+    return context;
+}
+
+// Compares heddle_backward with central differences of the same expression, element by element.
+static void check_gradient(expression *f, int rank, const int *dims)
+{
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    heddle_tensor *x = heddle_parameter(context, rank, dims, 1.0F);
+    assert_non_null(x);
+    size_t count = heddle_tensor_elements(x);
+    float *values = calloc(count, sizeof *values), *gradient = calloc(count, sizeof *gradient);
+    assert_ok(heddle_tensor_read(x, values));
+    heddle_tensor *loss = f(context, x);
+    assert_ok(heddle_backward(loss));
+    assert_ok(heddle_tensor_read_gradient(x, gradient));
+    const float step = 1e-2F;
+    for (size_t i = 0; i < count; i++) {
+        double sides[2];
+        for (int side = 0; side < 2; side++) {
+            float moved = values[i];
+            values[i] = moved + (side ? step : -step);
+            heddle_tensor *changed = heddle_tensor_create(context, rank, dims, values);
+            sides[side] = (double)heddle_tensor_item(f(context, changed));
+            values[i] = moved;
+        }
+        double expected = (sides[1] - sides[0]) / (2 * (double)step);
+        assert_true(fabs(expected - (double)gradient[i]) < 2e-2 * (1 + fabs(expected)));
+    }
+    free(values);
+    free(gradient);
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+// Weights that make the sum depend on every element differently.
+static heddle_tensor *weighted_sum(heddle_context *context, heddle_tensor *x)
+{
+    int count = (int)heddle_tensor_elements(x), rank = heddle_tensor_rank(x), dims[5];
+    for (int i = 0; i < rank; i++)
+        dims[i] = heddle_tensor_dim(x, i);
+    float *weights = calloc((size_t)count, sizeof *weights);
+    for (int i = 0; i < count; i++)
+        weights[i] = 0.3F + 0.1F * (float)(i % 7);
+    heddle_tensor *w = heddle_tensor_create(context, rank, dims, weights);
+    free(weights);
+    return heddle_sum(heddle_multiply(x, w));
+}
+
+static heddle_tensor *square(heddle_context *context, heddle_tensor *x)
+{
+    return weighted_sum(context, heddle_multiply(x, x));
+}
+
+static heddle_tensor *used_three_times(heddle_context *context, heddle_tensor *x)
+{
+    return weighted_sum(context, heddle_add(heddle_multiply(heddle_tanh(x), x), x));
+}
+
+static heddle_tensor *smooth_chain(heddle_context *context, heddle_tensor *x)
+{
+    heddle_tensor *y = heddle_gelu(heddle_swish(heddle_softplus(heddle_elu(heddle_sigmoid(x)))));
+    return weighted_sum(context, heddle_log_softmax(heddle_softmax(y)));
+}
+
+static heddle_tensor *convolution(heddle_context *context, heddle_tensor *x)
+{
+    float weights[2 * 3 * 2 * 2];
+    for (int i = 0; i < 24; i++)
+        weights[i] = 0.5F - 0.07F * (float)(i % 11);
+    heddle_tensor *w = heddle_tensor_create(context, 4, (int[]){2, 3, 2, 2}, weights);
+    heddle_tensor *y = heddle_avgpool2d(heddle_conv2d(x, w, NULL, 1, 1, 1), 2, 2, 0);
+    return weighted_sum(context, heddle_reshape(y, 2, (int[]){2, 8}));
+}
+
+static heddle_tensor *normalised(heddle_context *context, heddle_tensor *x)
+{
+    heddle_tensor *gamma = heddle_tensor_create(context, 1, (int[]){3}, (float[]){1.5F, -0.5F, 0.7F});
+    heddle_tensor *beta = heddle_tensor_create(context, 1, (int[]){3}, NULL);
+    heddle_tensor *y = heddle_batchnorm2d(x, gamma, beta, 1e-3F);
+    return weighted_sum(context, heddle_multiply(y, y));
+}
+
+static heddle_tensor *classified(heddle_context *context, heddle_tensor *x)
+{
+    heddle_tensor *w =
+        heddle_tensor_create(context, 2, (int[]){3, 4}, (float[]){1, 2, 3, 4, -1, 0, 1, 2, 0.5F, 1, -2, 1});
+    heddle_tensor *labels = heddle_tensor_labels(context, 2, (int32_t[]){2, 0});
+    return heddle_cross_entropy(heddle_linear(x, w, NULL), labels);
+}
+
+static heddle_tensor *product_mean(heddle_context *context, heddle_tensor *x)
+{
+    heddle_tensor *b = heddle_tensor_create(context, 2, (int[]){4, 2}, (float[]){1, -1, 2, 0.5F, 3, 1, -2, 4});
+    heddle_tensor *y = heddle_matmul(x, b);
+    return heddle_mean(heddle_multiply(y, y));
+}
+
+static void gradient_of_a_value_used_twice_in_one_operator(void **state)
+{
+    (void)state;
+    check_gradient(square, 1, (int[]){5});
+}
+
+static void gradients_of_several_uses_add_up(void **state)
+{
+    (void)state;
+    check_gradient(used_three_times, 2, (int[]){2, 3});
+}
+
+static void gradient_passes_through_every_smooth_activation(void **state)
+{
+    (void)state;
+    check_gradient(smooth_chain, 2, (int[]){3, 4});
+}
+
+static void gradient_passes_through_convolution_pooling_and_reshape(void **state)
+{
+    (void)state;
+    check_gradient(convolution, 4, (int[]){2, 3, 3, 3});
+}
+
+static void gradient_passes_through_batch_statistics(void **state)
+{
+    (void)state;
+    check_gradient(normalised, 4, (int[]){2, 3, 2, 3});
+}
+
+static void gradient_passes_through_linear_and_cross_entropy(void **state)
+{
+    (void)state;
+    check_gradient(classified, 2, (int[]){2, 4});
+}
+
+static void gradient_passes_through_matmul(void **state)
+{
+    (void)state;
+    check_gradient(product_mean, 2, (int[]){3, 4});
+}
+
+static void dropout_scales_what_it_keeps(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    enum { COUNT = 4000 };
+    static float ones[COUNT], out[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        ones[i] = 1;
+    heddle_tensor *x = heddle_tensor_create(context, 1, (int[]){COUNT}, ones);
+    assert_ok(heddle_tensor_read(heddle_dropout(x, 0.25F), out));
+    int kept = 0;
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(out[i] == 0 || fabsf(out[i] - 1 / 0.75F) < 1e-6F);
+        kept += out[i] != 0;
+    }
+    assert_in_range(kept, COUNT * 0.70, COUNT * 0.80);
+    static float again[COUNT];
+    assert_ok(heddle_tensor_read(heddle_dropout(x, 0.25F), again));
+    assert_memory_not_equal(out, again, sizeof out); // each use draws new numbers
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+static void a_wrong_shape_is_reported_by_backward(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    heddle_tensor *a = heddle_parameter(context, 2, (int[]){2, 3}, 1.0F);
+    heddle_tensor *b = heddle_parameter(context, 2, (int[]){2, 3}, 1.0F);
+    heddle_tensor *loss = heddle_sum(heddle_relu(heddle_matmul(a, b)));
+    assert_null(loss);
+    assert_int_equal(heddle_backward(loss), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "(2, 3) times (2, 3)"));
+    heddle_context_clear(context); // and the context works again
+    assert_non_null(heddle_sum(a));
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+static void backward_from_many_numbers_is_refused(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    heddle_tensor *a = heddle_parameter(context, 1, (int[]){3}, 1.0F);
+    assert_int_equal(heddle_backward(heddle_relu(a)), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "sum or mean"));
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+static void a_parameter_without_gradient_says_so(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    heddle_tensor *used = heddle_parameter(context, 1, (int[]){3}, 1.0F);
+    heddle_tensor *unused = heddle_parameter(context, 1, (int[]){3}, 1.0F);
+    float gradient[3];
+    assert_ok(heddle_backward(heddle_sum(used)));
+    assert_ok(heddle_tensor_read_gradient(used, gradient));
+    assert_true(gradient[0] == 1 && gradient[1] == 1 && gradient[2] == 1);
+    assert_int_equal(heddle_tensor_read_gradient(unused, gradient), HEDDLE_INVALID);
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+static void sgd_moves_parameters_against_their_gradient(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    float start[] = {1, 2, 3}, after[3];
+    heddle_tensor *p = heddle_parameter_from(context, 1, (int[]){3}, start);
+    for (int step = 0; step < 2; step++) {
+        assert_ok(heddle_backward(heddle_sum(heddle_multiply(p, p))));
+        assert_ok(heddle_sgd_step(context, 0.25F));
+        heddle_context_clear(context);
+    }
+    assert_ok(heddle_tensor_read(p, after));
+    for (int i = 0; i < 3; i++)
+        assert_float_equal(after[i], start[i] / 4, 1e-6F);
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradient_of_a_value_used_twice_in_one_operator),
+        cmocka_unit_test(gradients_of_several_uses_add_up),
+        cmocka_unit_test(gradient_passes_through_every_smooth_activation),
+        cmocka_unit_test(gradient_passes_through_convolution_pooling_and_reshape),
+        cmocka_unit_test(gradient_passes_through_batch_statistics),
+        cmocka_unit_test(gradient_passes_through_linear_and_cross_entropy),
+        cmocka_unit_test(gradient_passes_through_matmul),
+        cmocka_unit_test(dropout_scales_what_it_keeps),
+        cmocka_unit_test(a_wrong_shape_is_reported_by_backward),
+        cmocka_unit_test(backward_from_many_numbers_is_refused),
+        cmocka_unit_test(a_parameter_without_gradient_says_so),
+        cmocka_unit_test(sgd_moves_parameters_against_their_gradient),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
