@@ -17,6 +17,7 @@ typedef enum heddle_split { HEDDLE_TRAIN, HEDDLE_TEST } heddle_split;
 // Everything is in memory: images as bytes (count, channels, height, width), a label an image.
 typedef struct heddle_dataset {
     char name[64];     // "fashion", "mnist", "synth", or the folder
+    char spec[1024];   // what heddle_dataset_open takes to open it again; a folder's whole path
     char source[1024]; // where it came from, for people
     heddle_split split;
     int count, channels, height, width, classes;
@@ -43,9 +44,10 @@ typedef struct heddle_dataset_info {
 } heddle_dataset_info;
 HEDDLE_API int heddle_dataset_list(const char *folder, heddle_dataset_info *list, int room); // returns the number known
 
-// Downloads `name` into `folder` (NULL: the user's data folder), resuming what an earlier try left; checks SHA-256 and
-// moves each file into place only when whole. `mirrors` (NULL-terminated base addresses) may be NULL for the built-in
-// list. `progress` may be NULL; a non-zero return stops the download.
+// Downloads `name` into its own folder NAME under `folder` (NULL: the user's data folder), resuming what an earlier try
+// left; checks SHA-256 and moves each file into place only when whole. Two downloads into one folder take turns.
+// `mirrors` (NULL-terminated base addresses, http or https) may be NULL for the built-in list. `progress` may be NULL; a
+// non-zero return stops the download (HEDDLE_INTERRUPTED). `file` is "" while another download is waited for.
 typedef int heddle_download_progress(void *context, const char *file, uint64_t received, uint64_t total);
 HEDDLE_API heddle_status heddle_dataset_download(const char *name, const char *folder, const char *const *mirrors,
                                                  heddle_download_progress *progress, void *context);

@@ -65,8 +65,8 @@ HEDDLE_API heddle_status heddle_free_pinned(heddle_device *device, void *memory)
 // When work fails, the work queued behind it on its stream is dropped, callbacks and graph launches included; events
 // still happen, so nobody waits forever. The next synchronisation of the stream or device returns the failure's status
 // and message, once; after that the stream takes work again. Synchronising with an event that stands behind a failure
-// returns it too, and leaves it to be returned by the stream. Where several streams have failed, each synchronisation of
-// the device returns one failure, in the order they happened.
+// returns it too, and leaves it to be returned by the stream. Where several streams have failed, each synchronisation
+// of the device returns one failure, in the order they happened.
 
 HEDDLE_API heddle_status heddle_stream_create(heddle_device *device, int priority, heddle_stream **stream);
 // Waits for the stream's work, then frees it; returns a failure that no synchronisation has returned yet.

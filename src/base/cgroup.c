@@ -106,11 +106,13 @@ static void keep_least(double *cores, double quota, double period)
 static void cores_version2(const char *folder, void *result)
 {
     char line[64];
-    double quota = 0;
-    double period = 0;
-    // "max 100000" where there is no limit.
-    if (read_line(folder, "cpu.max", line, sizeof line) && sscanf(line, "%lf %lf", &quota, &period) == 2)
-        keep_least(result, quota, period);
+    char *end = line;
+    if (!read_line(folder, "cpu.max", line, sizeof line))
+        return;
+    // "max 100000" where there is no limit: a quota of 0.
+    double quota = strtod(line, &end);
+    double period = strtod(end, NULL);
+    keep_least(result, quota, period);
 }
 
 static void cores_version1(const char *folder, void *result)

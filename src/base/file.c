@@ -104,7 +104,7 @@ heddle_status heddle_file_read(const char *path, size_t limit, char **content, s
     heddle_status status = text ? read_all(path, file, limit, &text, &capacity, &length)
                                 : heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to read it", path);
     close(file);
-    if (status != HEDDLE_OK) {
+    if (status != HEDDLE_OK || !text) {
         free(text);
         return status;
     }

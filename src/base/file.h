@@ -16,8 +16,8 @@ typedef struct heddle_slice {
     size_t size;
 } heddle_slice;
 
-// Writes the slices one after another to a temporary file beside `path`, fsyncs, renames over `path`, fsyncs the folder.
-// On failure `path` is as it was and the temporary file is gone.
+// Writes the slices one after another to a temporary file beside `path`, fsyncs, renames over `path`, fsyncs the
+// folder. On failure `path` is as it was and the temporary file is gone.
 heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *slices, int count);
 
 bool heddle_file_exists(const char *path);

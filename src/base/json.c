@@ -82,15 +82,16 @@ static heddle_status find(const char *what, const cJSON *object, const char *fie
 static heddle_status find_required(const char *what, const cJSON *object, const char *field, const cJSON **item)
 {
     HEDDLE_TRY(find(what, object, field, item));
-    if (!*item)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is missing", what, field);
-    return HEDDLE_OK;
+    if (*item)
+        return HEDDLE_OK;
+    heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is missing", what, field);
+    return HEDDLE_CORRUPT;
 }
 
 static heddle_status read_number(const char *what, const cJSON *item, const char *field, double least, double most,
                                  double *value)
 {
-    if (!cJSON_IsNumber(item))
+    if (!item || !cJSON_IsNumber(item))
         return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" should be a number", what, field);
     if (!(item->valuedouble >= least && item->valuedouble <= most))
         return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is %.17g, should be from %.17g to %.17g", what, field,

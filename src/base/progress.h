@@ -26,7 +26,8 @@ typedef struct heddle_progress_state {
 } heddle_progress_state;
 
 heddle_progress *heddle_progress_create(FILE *file, heddle_progress_mode mode, const char *label); // NULL: no memory
-void heddle_progress_update(heddle_progress *progress, const heddle_progress_state *state); // draws at most 10 times a s
+void heddle_progress_update(heddle_progress *progress,
+                            const heddle_progress_state *state); // draws at most 10 times a s
 // Draws the last state for good and ends the line.
 void heddle_progress_finish(heddle_progress *progress, const heddle_progress_state *state);
 void heddle_progress_destroy(heddle_progress *progress);

@@ -14,8 +14,9 @@ int heddle_pool_threads(const heddle_pool *pool);
 
 typedef void heddle_task(void *context, int index, int worker);
 // Runs task(context, i, worker) for every i in [0, count), worker in [0, threads), and returns when all are done. Each
-// worker number is used by one thread at a time. NULL pool: a plain loop. Several threads may call it at once (they take
-// turns), and a task may call it (runs inline).
+// worker number is used by one thread at a time. NULL pool: a plain loop. Several threads may call it at once (they
+// take turns), and a task may call it (runs inline, under the same worker number). A task may use another pool, but
+// pools must not wait for each other in a circle.
 void heddle_pool_run(heddle_pool *pool, int count, heddle_task *task, void *context);
 
 // Cores this process may use (affinity and cgroup quota respected), at least 1.

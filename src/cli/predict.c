@@ -148,6 +148,13 @@ static heddle_status predict(predictor *opened, const char *name, const char *sa
     return HEDDLE_OK;
 }
 
+// Whether a dataset, by its name or its folder's, holds handwritten digits.
+static bool is_handwriting(const char *trained_on)
+{
+    const char *slash = strrchr(trained_on, '/'), *name = slash ? slash + 1 : trained_on;
+    return strncmp(name, "mnist", strlen("mnist")) == 0 || strncmp(name, "synth", strlen("synth")) == 0;
+}
+
 static heddle_status predict_file(predictor *opened, const char *path)
 {
     if (opened->input.channels != 1 && opened->input.channels != 3)
@@ -159,7 +166,7 @@ static heddle_status predict_file(predictor *opened, const char *path)
         .channels = opened->input.channels,
         .height = opened->input.height,
         .width = opened->input.width,
-        .is_handwriting = strcmp(opened->trained_on, "mnist") == 0 || strncmp(opened->trained_on, "synth", 5) == 0,
+        .is_handwriting = is_handwriting(opened->trained_on),
     };
     char said[SAID_SIZE];
     heddle_status status =

@@ -182,13 +182,8 @@ static heddle_status open_named(const heddle_named_set *set, const char *folder,
                        folder ? folder : "", set->how_to_get);
 }
 
-heddle_status heddle_dataset_open(const char *name, const char *folder, heddle_split split, heddle_dataset **dataset)
+static heddle_status open_any(const char *name, const char *folder, heddle_split split, heddle_dataset **dataset)
 {
-    *dataset = NULL;
-    if (!name || !name[0])
-        return heddle_fail(HEDDLE_INVALID, "no dataset named");
-    if (split != HEDDLE_TRAIN && split != HEDDLE_TEST)
-        return heddle_fail(HEDDLE_INVALID, "dataset %s: %d is no split", name, (int)split);
     size_t length = strcspn(name, ":");
     const heddle_named_set *set = heddle_named_set_find(name, length);
     const char *options = set && name[length] == ':' ? name + length + 1 : NULL;
@@ -201,6 +196,28 @@ heddle_status heddle_dataset_open(const char *name, const char *folder, heddle_s
     if (heddle_folder_exists(name))
         return heddle_folder_open(name, NULL, split, dataset);
     return unknown_name(name);
+}
+
+// What opens the same set again, from any working folder: the name, with its options, or the whole path.
+static void write_spec(const char *name, heddle_dataset *dataset)
+{
+    char *path = heddle_named_set_find(name, strcspn(name, ":")) ? NULL : realpath(name, NULL);
+    const char *spec = path ? path : name;
+    if (strlen(spec) < sizeof dataset->spec)
+        strcpy(dataset->spec, spec);
+    free(path);
+}
+
+heddle_status heddle_dataset_open(const char *name, const char *folder, heddle_split split, heddle_dataset **dataset)
+{
+    *dataset = NULL;
+    if (!name || !name[0])
+        return heddle_fail(HEDDLE_INVALID, "no dataset named");
+    if (split != HEDDLE_TRAIN && split != HEDDLE_TEST)
+        return heddle_fail(HEDDLE_INVALID, "dataset %s: %d is no split", name, (int)split);
+    HEDDLE_TRY(open_any(name, folder, split, dataset));
+    write_spec(name, *dataset);
+    return HEDDLE_OK;
 }
 
 void heddle_dataset_close(heddle_dataset *dataset)

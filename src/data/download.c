@@ -239,6 +239,7 @@ heddle_status heddle_download(const char *folder, const char *const *mirrors, co
                               int count, heddle_download_progress *progress, void *context)
 {
     HEDDLE_TRY(heddle_transfer_available());
+    HEDDLE_TRY(heddle_sha256_available());
     HEDDLE_TRY(heddle_folder_create(folder));
     heddle_download_job *job = calloc(1, sizeof *job);
     if (!job)

@@ -79,8 +79,8 @@ static heddle_status check_dims(const char *what, const uint8_t *bytes, heddle_i
         fits = fits && !__builtin_mul_overflow(product, value, &product) && product <= largest_payload;
     }
     if (!fits)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: its dimensions promise more than %llu GiB, the most heddle reads", what,
-                           (unsigned long long)(largest_payload >> 30));
+        return heddle_fail(HEDDLE_CORRUPT, "%s: its dimensions promise more than %d GiB, the most heddle reads", what,
+                           (int)(largest_payload >> 30));
     idx->size = (size_t)product;
     return HEDDLE_OK;
 }

@@ -5,12 +5,14 @@
 
 #ifdef HEDDLE_HAVE_CURL
 
+#include <ctype.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -55,17 +57,33 @@ heddle_status heddle_transfer_available(void)
 
 // --- what curl calls ------------------------------------------------------------------------------------------------
 
+// "Content-Range: bytes 500-999/1000" says where the body starts.
+static bool parse_range(const char *line, uint64_t *start)
+{
+    static const char name[] = "content-range:", unit[] = "bytes ";
+    if (strncasecmp(line, name, strlen(name)) != 0)
+        return false;
+    line += strlen(name);
+    line += strspn(line, " \t");
+    if (strncasecmp(line, unit, strlen(unit)) != 0 || !isdigit((unsigned char)line[strlen(unit)]))
+        return false;
+    *start = strtoull(line + strlen(unit), NULL, 10);
+    return true;
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *context)
 {
     heddle_request *request = context;
-    static const char name[] = "content-range:";
     char text[128];
     size_t length = size * count;
     snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), line);
     if (strncasecmp(text, "HTTP/", 5) == 0)
         request->range_known = false; // a new answer, after a redirect
-    if (strncasecmp(text, name, sizeof name - 1) == 0)
-        request->range_known = sscanf(text + sizeof name - 1, " bytes %" SCNu64, &request->range_start) == 1;
+    uint64_t start;
+    if (parse_range(text, &start)) {
+        request->range_known = true;
+        request->range_start = start;
+    }
     return length;
 }
 

@@ -28,7 +28,7 @@ const char *heddle_device_kind_name(heddle_device_kind kind)
     return "unknown device";
 }
 
-static heddle_status unknown_device(const char *name, size_t length)
+static void explain_unknown(const char *name, size_t length)
 {
     const char *names[KNOWN_DEVICES];
     for (int i = 0; i < KNOWN_DEVICES; i++)
@@ -39,8 +39,9 @@ static heddle_status unknown_device(const char *name, size_t length)
         lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
     const char *nearest = strcmp(lower, "gpu") == 0 ? "cuda" : heddle_text_nearest(lower, names, KNOWN_DEVICES);
     if (nearest)
-        return heddle_fail(HEDDLE_NOT_FOUND, "no device '%s'; did you mean '%s'?", name, nearest);
-    return heddle_fail(HEDDLE_NOT_FOUND, "no device '%s': there are cpu, cuda and sim", name);
+        heddle_fail(HEDDLE_NOT_FOUND, "no device '%s'; did you mean '%s'?", name, nearest);
+    else
+        heddle_fail(HEDDLE_NOT_FOUND, "no device '%s': there are cpu, cuda and sim", name);
 }
 
 // "cuda:1" is device 1 of known_devices[...]; "cuda" is device 0.
@@ -51,8 +52,10 @@ static heddle_status parse_name(const char *name, const struct known_device **kn
     for (int i = 0; i < KNOWN_DEVICES; i++)
         if (strlen(known_devices[i].name) == length && memcmp(known_devices[i].name, name, length) == 0)
             *known = &known_devices[i];
-    if (!*known)
-        return unknown_device(name, length);
+    if (!*known) {
+        explain_unknown(name, length);
+        return HEDDLE_NOT_FOUND;
+    }
     *index = 0;
     if (name[length] == '\0')
         return HEDDLE_OK;

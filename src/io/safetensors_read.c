@@ -19,12 +19,18 @@ enum { SHOWN_SIZE = 96 };                                       // of a name in 
 static const double largest_exact_integer = 9007199254740992.0; // 2^53: JSON numbers are doubles
 static const size_t largest_file = (size_t)1 << 38;             // 256 GiB
 
+// An entry of the index that finds a tensor by its name.
+typedef struct heddle_named_array {
+    const char *name;
+    const heddle_array *array;
+} heddle_named_array;
+
 struct heddle_safetensors {
-    char *content;         // the file, when we read it
-    cJSON *header;         // names and metadata stay in it
-    const cJSON *metadata; // NULL: none
-    heddle_array *arrays;  // in the header's order
-    const heddle_array **by_name;
+    char *content;               // the file, when we read it
+    cJSON *header;               // names and metadata stay in it
+    const cJSON *metadata;       // NULL: none
+    heddle_array *arrays;        // in the header's order
+    heddle_named_array *by_name; // sorted
     int count;
     void *realigned; // copies of tensors that do not lie aligned in the file
 };
@@ -159,7 +165,7 @@ static heddle_status check_metadata(const char *what, const cJSON *metadata)
 
 static int compare_names(const void *left, const void *right)
 {
-    return strcmp((*(const heddle_array *const *)left)->name, (*(const heddle_array *const *)right)->name);
+    return strcmp(((const heddle_named_array *)left)->name, ((const heddle_named_array *)right)->name);
 }
 
 static int compare_places(const void *left, const void *right)
@@ -173,10 +179,10 @@ static int compare_places(const void *left, const void *right)
 static heddle_status check_names_differ(const char *what, const heddle_safetensors *file)
 {
     for (int i = 1; i < file->count; i++)
-        if (strcmp(file->by_name[i - 1]->name, file->by_name[i]->name) == 0) {
+        if (strcmp(file->by_name[i - 1].name, file->by_name[i].name) == 0) {
             char shown[SHOWN_SIZE];
             return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s is there twice", what,
-                               heddle_safetensors_shown(file->by_name[i]->name, shown, sizeof shown));
+                               heddle_safetensors_shown(file->by_name[i].name, shown, sizeof shown));
         }
     return HEDDLE_OK;
 }
@@ -254,7 +260,7 @@ static heddle_status read_entries(const char *what, heddle_safetensors *file, he
         }
         int i = file->count;
         HEDDLE_TRY(read_tensor(what, item, data_size, &places[i], &file->arrays[i]));
-        file->by_name[i] = &file->arrays[i];
+        file->by_name[i] = (heddle_named_array){file->arrays[i].name, &file->arrays[i]};
         file->count++;
     }
     qsort(file->by_name, (size_t)file->count, sizeof *file->by_name, compare_names);
@@ -359,11 +365,10 @@ const heddle_array *heddle_safetensors_at(const heddle_safetensors *file, int in
 
 const heddle_array *heddle_safetensors_find(const heddle_safetensors *file, const char *name)
 {
-    heddle_array key = {.name = name};
-    const heddle_array *wanted = &key;
-    const heddle_array **found =
+    const heddle_named_array wanted = {.name = name};
+    const heddle_named_array *found =
         bsearch(&wanted, file->by_name, (size_t)file->count, sizeof *file->by_name, compare_names);
-    return found ? *found : NULL;
+    return found ? found->array : NULL;
 }
 
 const char *heddle_safetensors_metadata(const heddle_safetensors *file, const char *key)

@@ -26,7 +26,7 @@ heddle_position heddle_position_start(void);
 typedef struct heddle_checkpoint_about {
     heddle_train_options options;
     heddle_position position;
-    char dataset[64];
+    char dataset[1024]; // what opens it again
     uint64_t fingerprint;           // of the training data
     const char *const *class_names; // NULL: numbers
     int classes;

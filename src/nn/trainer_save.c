@@ -57,7 +57,8 @@ heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name)
         .class_names = trainer->train->class_names,
         .classes = trainer->train->classes,
     };
-    snprintf(about.dataset, sizeof about.dataset, "%s", trainer->train->name);
+    const heddle_dataset *data = trainer->train;
+    snprintf(about.dataset, sizeof about.dataset, "%s", data->spec[0] ? data->spec : data->name);
     HEDDLE_TRY(heddle_checkpoint_write(path, trainer->state, trainer->stream, &about));
     heddle_trainer_tell(trainer, HEDDLE_TRAIN_SAVED, path);
     return HEDDLE_OK;

@@ -285,17 +285,26 @@ static const char *const bench_shapes[] = {
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv_block_cpu_naive_forward,
      .note = "plain loops, one layer after another: one multiplication at a time"},
+    {"cpu_winograd", HEDDLE_CPU, HEDDLE_FUSED, heddle_conv_block_cpu_winograd_forward,
+     .note = "F(2×2, 3×3) an image at a time, in cache: 2.25 times fewer multiplications",
+     .workspace = heddle_conv_block_cpu_winograd_workspace},
 };
 
 static const heddle_rung backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv_block_cpu_naive_backward,
      .note = "plain loops, one layer after another: one multiplication at a time",
      .workspace = heddle_conv_block_cpu_naive_backward_workspace},
+    {"cpu_winograd", HEDDLE_CPU, HEDDLE_FUSED, heddle_conv_block_cpu_winograd_backward,
+     .note = "the transposed algorithm; the gradient of the convolution is never stored",
+     .workspace = heddle_conv_block_cpu_winograd_backward_workspace},
 };
 
 static const heddle_rung inference_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv_block_cpu_naive_inference,
      .note = "plain loops, a pooled value at a time: one multiplication at a time"},
+    {"cpu_winograd", HEDDLE_CPU, HEDDLE_FUSED, heddle_conv_block_cpu_winograd_inference,
+     .note = "F(2×2, 3×3) with batchnorm in the filters and pooling in registers",
+     .workspace = heddle_conv_block_cpu_winograd_workspace},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_conv_block_backward, NULL};

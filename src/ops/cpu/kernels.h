@@ -1,6 +1,6 @@
-// The inner loops of the convolution rungs, once for each instruction set, and the choice between them. What they share:
-// activations stand channels last, vectors run along channels, and scratch has its channels padded with zeros to whole
-// vectors or panels. Which images and tiles to work on, and in which thread, is left to the rungs.
+// The inner loops of the convolution rungs, once for each instruction set, and the choice between them. What they
+// share: activations stand channels last, vectors run along channels, and scratch has its channels padded with zeros to
+// whole vectors or panels. Which images and tiles to work on, and in which thread, is left to the rungs.
 #ifndef HEDDLE_OPS_CPU_KERNELS_H
 #define HEDDLE_OPS_CPU_KERNELS_H
 

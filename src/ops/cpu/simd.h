@@ -108,8 +108,10 @@ INLINE float vec_sum(vec value)
 INLINE mask codes_load(const uint8_t *from, int live)
 {
     uint8_t bytes[LANES] = {0};
-    if (live > 0)
-        memcpy(bytes, from, live < LANES ? (size_t)live : (size_t)LANES);
+    if (live >= LANES)
+        memcpy(bytes, from, LANES);
+    else if (live > 0)
+        memcpy(bytes, from, (size_t)live);
 #if defined(HEDDLE_SIMD_NEON)
     uint32_t word;
     memcpy(&word, bytes, sizeof word);
@@ -148,7 +150,7 @@ typedef float32x4_t quad;
 #else
 typedef const float *quad;
 #define quad_load(from)                       (from)
-#define quad_multiply_add(sum, b, four, lane) ((sum) + (b) * vec_splat((four)[lane]))
+#define quad_multiply_add(sum, b, four, lane) ((sum) + (b)*vec_splat((four)[lane]))
 #endif
 
 #endif

@@ -136,16 +136,25 @@ static const char *const bench_shapes[] = {
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_stem_block_cpu_naive_forward,
      .note = "plain loops; the convolution is computed again for every use of it"},
+    {"cpu_fused", HEDDLE_CPU, HEDDLE_FUSED, heddle_stem_block_cpu_fused_forward,
+     .note = "statistics from the moments of the patches; convolution, batchnorm, relu and pooling in registers",
+     .workspace = heddle_stem_block_cpu_fused_workspace},
 };
 
 static const heddle_rung backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_stem_block_cpu_naive_backward,
      .note = "plain loops; the convolution is computed again for every use of it"},
+    {"cpu_fused", HEDDLE_CPU, HEDDLE_FUSED, heddle_stem_block_cpu_fused_backward,
+     .note = "sums over the winners of the windows and the moments; the gradient of the convolution is never formed",
+     .workspace = heddle_stem_block_cpu_fused_workspace},
 };
 
 static const heddle_rung inference_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv_block_cpu_naive_inference,
      .note = "plain loops, a pooled value at a time: one multiplication at a time"},
+    {"cpu_fused", HEDDLE_CPU, HEDDLE_FUSED, heddle_stem_block_cpu_fused_inference,
+     .note = "batchnorm in the filters; convolution, relu and pooling in registers",
+     .workspace = heddle_stem_block_cpu_fused_workspace},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_stem_block_backward, NULL};

@@ -30,6 +30,11 @@ void heddle_stem_block_reference_backward(const void *shape, const double *const
 heddle_status heddle_stem_block_cpu_naive_forward(const heddle_call *call);
 heddle_status heddle_stem_block_cpu_naive_backward(const heddle_call *call);
 
+heddle_status heddle_stem_block_cpu_fused_forward(const heddle_call *call);
+heddle_status heddle_stem_block_cpu_fused_backward(const heddle_call *call);
+heddle_status heddle_stem_block_cpu_fused_inference(const heddle_call *call);
+size_t heddle_stem_block_cpu_fused_workspace(const void *shape, int threads);
+
 static inline int heddle_stem_block_patch(const heddle_conv_block_shape *shape)
 {
     return HEDDLE_CONV_BLOCK_TAPS * shape->c;

@@ -1,0 +1,32 @@
+// The batchnorm in the middle of a conv block, as numbers a channel: what the fast rungs of conv_block and stem_block
+// compute between their passes over the images. Everything is in double; arrays for the kernels are padded with zeros.
+#ifndef HEDDLE_OPS_CONV_BLOCK_BATCHNORM_H
+#define HEDDLE_OPS_CONV_BLOCK_BATCHNORM_H
+
+#include "ops/conv_block/conv_block.h"
+
+// Of one channel of the convolution without bias.
+typedef struct heddle_channel_statistics {
+    double mean, variance; // population variance
+} heddle_channel_statistics;
+
+// Joins `images` of equal size: means and sums of squares around them, (images, 2, channels) as the kernel
+// `statistics` leaves them, in image order.
+heddle_channel_statistics heddle_batchnorm_join(const float *statistics, int images, int channels, int channel,
+                                                double pixels_per_image);
+
+// Writes the saved statistics of channel k and moves the running ones.
+void heddle_batchnorm_save(const heddle_conv_block_shape *shape, const heddle_conv_block_forward_operands *operands,
+                           int k, heddle_channel_statistics statistics);
+
+// y = z · scale + shift for channel k; `centre` is subtracted from z beforehand where the caller has done so.
+typedef struct heddle_channel_affine {
+    double scale, shift;
+} heddle_channel_affine;
+heddle_channel_affine heddle_batchnorm_training(const heddle_conv_block_shape *shape,
+                                                const heddle_conv_block_forward_operands *operands, int k,
+                                                heddle_channel_statistics statistics);
+heddle_channel_affine heddle_batchnorm_inference(const heddle_conv_block_shape *shape,
+                                                 const heddle_conv_block_inference_operands *operands, int k);
+
+#endif

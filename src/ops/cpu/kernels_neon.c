@@ -1,0 +1,7 @@
+// The inner loops for aarch64, which always has NEON: four floats a vector, products by a lane of a register.
+
+#if defined(__aarch64__)
+#define HEDDLE_SIMD_NEON
+#define HEDDLE_KERNELS_NAME neon
+#include "ops/cpu/kernels.inc"
+#endif

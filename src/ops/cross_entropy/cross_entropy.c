@@ -1,0 +1,182 @@
+// cross_entropy: the mean of -log softmax(logits)[label], and how many rows have their largest logit at the label. What
+// it costs, what is right, and its ladder.
+
+#include "ops/cross_entropy/cross_entropy.h"
+
+#include <math.h>
+
+#include "ops/define.h"
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_rows_shape, rows, "samples")},
+    {HEDDLE_REQUIRED_INT(heddle_rows_shape, cols, "classes")},
+};
+
+static int dims_logits(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_rows_shape *shape = shape_;
+    return heddle_dims2(dims, shape->rows, shape->cols);
+}
+
+static int dims_labels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_rows_shape *shape = shape_;
+    return heddle_dims1(dims, shape->rows);
+}
+
+static int dims_one(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    (void)shape;
+    return heddle_dims1(dims, 1);
+}
+
+static int classes(const void *shape_)
+{
+    const heddle_rows_shape *shape = shape_;
+    return shape->cols;
+}
+
+#define LABELS                                                                                                         \
+    .name = "labels", .role = HEDDLE_INPUT, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_LABELS, .dims = dims_labels,  \
+    .limit = classes
+
+static const heddle_operand forward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("logits", HEDDLE_VALUES_NORMAL, dims_logits)},
+    {LABELS},
+    {HEDDLE_FLOAT_OUTPUT("loss", dims_one)},
+    {HEDDLE_FLOAT_OUTPUT("probabilities", dims_logits), .saved = true},
+    {.name = "correct", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_one},
+};
+
+static const heddle_operand backward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("probabilities", HEDDLE_VALUES_SAVED, dims_logits)},
+    {LABELS},
+    {HEDDLE_FLOAT_INPUT("grad_loss", HEDDLE_VALUES_NORMAL, dims_one)},
+    {HEDDLE_FLOAT_OUTPUT("grad_logits", dims_logits)},
+};
+
+static heddle_status validate(const void *shape_)
+{
+    const heddle_rows_shape *shape = shape_;
+    if (shape->rows < 1 || shape->cols < 1)
+        return heddle_fail(HEDDLE_INVALID, "cross_entropy: a mean needs at least one row and one class (rows=%d cols=%d)",
+                           shape->rows, shape->cols);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_cross_entropy_check_labels(const heddle_rows_shape *shape, const int32_t *labels)
+{
+    for (int i = 0; i < shape->rows; i++)
+        if (labels[i] < 0 || labels[i] >= shape->cols)
+            return heddle_fail(HEDDLE_INVALID,
+                               "cross_entropy: row %d has label %d, but the classes are 0 to %d: check the labels or the "
+                               "model's last layer",
+                               i, labels[i], shape->cols - 1);
+    return HEDDLE_OK;
+}
+
+static heddle_cost forward_cost(const void *shape_)
+{
+    const heddle_rows_shape *shape = shape_;
+    double count = (double)shape->rows * shape->cols;
+    return (heddle_cost){.flops = 5 * count,
+                         .bytes_read = sizeof(float) * count + sizeof(int32_t) * (double)shape->rows,
+                         .bytes_written = sizeof(float) * (count + 2)};
+}
+
+static heddle_cost backward_cost(const void *shape_)
+{
+    const heddle_rows_shape *shape = shape_;
+    double count = (double)shape->rows * shape->cols;
+    return (heddle_cost){.flops = 2 * count,
+                         .bytes_read = sizeof(float) * count + sizeof(int32_t) * (double)shape->rows,
+                         .bytes_written = sizeof(float) * count};
+}
+
+static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_rows_shape *shape = shape_;
+    output[0][0] = 0;
+    output[2][0] = 0;
+    for (int i = 0; i < shape->rows; i++) {
+        const double *x = input[0] + (size_t)i * shape->cols;
+        int best = 0, label = (int)input[1][i];
+        double sum = 0;
+        for (int j = 1; j < shape->cols; j++)
+            best = x[j] > x[best] ? j : best;
+        for (int j = 0; j < shape->cols; j++)
+            sum += exp(x[j] - x[best]);
+        for (int j = 0; j < shape->cols; j++)
+            output[1][(size_t)i * shape->cols + j] = exp(x[j] - x[best]) / sum;
+        output[0][0] += (log(sum) + x[best] - x[label]) / shape->rows;
+        output[2][0] += best == label;
+    }
+}
+
+static void backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_rows_shape *shape = shape_;
+    for (int i = 0; i < shape->rows; i++)
+        for (int j = 0; j < shape->cols; j++) {
+            size_t at = (size_t)i * shape->cols + j;
+            output[0][at] = (input[0][at] - (j == (int)input[1][i])) * input[2][0] / shape->rows;
+        }
+}
+
+static int64_t forward_reduction(const void *shape_)
+{
+    const heddle_rows_shape *shape = shape_;
+    return shape->cols > shape->rows ? shape->cols : shape->rows;
+}
+
+static const char *const test_shapes[] = {"rows=1 cols=1",  "rows=1 cols=2",     "rows=7 cols=10",
+                                          "rows=64 cols=3", "rows=13 cols=1009", "rows=2001 cols=11", NULL};
+static const char *const bench_shapes[] = {"rows=64 cols=10", "rows=256 cols=10", "rows=4096 cols=1000", NULL};
+
+// Slowest first.
+static const heddle_rung forward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cross_entropy_forward_cpu_naive,
+     "a row at a time, two calls of exp an element", NULL, NULL},
+    {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_cross_entropy_forward_cpu_rows,
+     "rows over the threads, vectors along each row", NULL, heddle_cross_entropy_forward_cpu_rows_workspace},
+};
+
+static const heddle_rung backward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cross_entropy_backward_cpu_naive, "an element at a time", NULL, NULL},
+    {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_cross_entropy_backward_cpu_rows,
+     "rows over the threads, vectors along each row: memory-bound", NULL, NULL},
+};
+
+static const heddle_op *const gradients[] = {&heddle_op_cross_entropy_backward, NULL};
+
+const heddle_op heddle_op_cross_entropy_forward = {
+    .name = "cross_entropy_forward",
+    .ladder_name = "cross_entropy",
+    .summary = "mean of -log softmax(logits)[label], and the number of rows predicted right",
+    .shape_size = sizeof(heddle_rows_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(forward_operands),
+    .validate = validate,
+    .cost = forward_cost,
+    .reference = forward_reference,
+    .reduction = forward_reduction,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    .gradients = gradients,
+    HEDDLE_LADDER(forward_ladder),
+};
+
+const heddle_op heddle_op_cross_entropy_backward = {
+    .name = "cross_entropy_backward",
+    .ladder_name = "cross_entropy",
+    .summary = "gradient of cross_entropy",
+    .shape_size = sizeof(heddle_rows_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(backward_operands),
+    .validate = validate,
+    .cost = backward_cost,
+    .reference = backward_reference,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(backward_ladder),
+};

@@ -1,0 +1,19 @@
+// cross_entropy: its operators and its rungs.
+#ifndef HEDDLE_OPS_CROSS_ENTROPY_H
+#define HEDDLE_OPS_CROSS_ENTROPY_H
+
+#include "heddle/op.h"
+#include "heddle/ops.h"
+
+extern const heddle_op heddle_op_cross_entropy_forward, heddle_op_cross_entropy_backward;
+
+heddle_status heddle_cross_entropy_forward_cpu_naive(const heddle_call *call);
+heddle_status heddle_cross_entropy_backward_cpu_naive(const heddle_call *call);
+heddle_status heddle_cross_entropy_forward_cpu_rows(const heddle_call *call);
+heddle_status heddle_cross_entropy_backward_cpu_rows(const heddle_call *call);
+size_t heddle_cross_entropy_forward_cpu_rows_workspace(const void *shape, int threads);
+
+// HEDDLE_INVALID, naming row and label, when a label is not in [0, cols).
+heddle_status heddle_cross_entropy_check_labels(const heddle_rows_shape *shape, const int32_t *labels);
+
+#endif

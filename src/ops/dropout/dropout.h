@@ -1,0 +1,21 @@
+// dropout: its operators and its rungs.
+#ifndef HEDDLE_OPS_DROPOUT_H
+#define HEDDLE_OPS_DROPOUT_H
+
+#include "heddle/op.h"
+#include "heddle/ops.h"
+
+extern const heddle_op heddle_op_dropout_forward, heddle_op_dropout_backward;
+
+heddle_status heddle_dropout_forward_cpu_naive(const heddle_call *call);
+heddle_status heddle_dropout_backward_cpu_naive(const heddle_call *call);
+heddle_status heddle_dropout_forward_cpu_vectorised(const heddle_call *call);
+heddle_status heddle_dropout_backward_cpu_vectorised(const heddle_call *call);
+
+// What an element that stays is multiplied by, so that the expected sum stays the same.
+static inline float heddle_dropout_scale(const heddle_dropout_shape *shape)
+{
+    return shape->probability < 1.0f ? 1.0f / (1.0f - shape->probability) : 0.0f;
+}
+
+#endif

@@ -1,0 +1,159 @@
+// add and multiply, element by element, with their gradients. What they cost, what is right, and their ladders.
+
+#include "ops/elementwise/elementwise.h"
+
+#include "ops/define.h"
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_elements_shape, n, "elements")},
+};
+
+static int dims_elements(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_elements_shape *shape = shape_;
+    return heddle_dims1(dims, shape->n);
+}
+
+static const heddle_operand forward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("a", HEDDLE_VALUES_NORMAL, dims_elements)},
+    {HEDDLE_FLOAT_INPUT("b", HEDDLE_VALUES_NORMAL, dims_elements)},
+    {HEDDLE_FLOAT_OUTPUT("output", dims_elements)},
+};
+
+static const heddle_operand add_backward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_elements)},
+    {HEDDLE_FLOAT_OUTPUT("grad_a", dims_elements), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("grad_b", dims_elements), .optional = true},
+};
+
+static const heddle_operand multiply_backward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("a", HEDDLE_VALUES_NORMAL, dims_elements)},
+    {HEDDLE_FLOAT_INPUT("b", HEDDLE_VALUES_NORMAL, dims_elements)},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_elements)},
+    {HEDDLE_FLOAT_OUTPUT("grad_a", dims_elements), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("grad_b", dims_elements), .optional = true},
+};
+
+static heddle_cost cost(const void *shape_, double flops, double reads, double writes)
+{
+    const heddle_elements_shape *shape = shape_;
+    double n = shape->n;
+    return (heddle_cost){flops * n, sizeof(float) * reads * n, sizeof(float) * writes * n};
+}
+
+static heddle_cost forward_cost(const void *shape)
+{
+    return cost(shape, 1, 2, 1);
+}
+
+static heddle_cost add_backward_cost(const void *shape)
+{
+    return cost(shape, 0, 1, 2);
+}
+
+static heddle_cost multiply_backward_cost(const void *shape)
+{
+    return cost(shape, 2, 3, 2);
+}
+
+static void add_forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_elements_shape *shape = shape_;
+    for (int i = 0; i < shape->n; i++)
+        output[0][i] = input[0][i] + input[1][i];
+}
+
+static void add_backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_elements_shape *shape = shape_;
+    for (int i = 0; i < shape->n; i++) {
+        if (output[0])
+            output[0][i] = input[0][i];
+        if (output[1])
+            output[1][i] = input[0][i];
+    }
+}
+
+static void multiply_forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_elements_shape *shape = shape_;
+    for (int i = 0; i < shape->n; i++)
+        output[0][i] = input[0][i] * input[1][i];
+}
+
+static void multiply_backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_elements_shape *shape = shape_;
+    for (int i = 0; i < shape->n; i++) {
+        if (output[0])
+            output[0][i] = input[2][i] * input[1][i];
+        if (output[1])
+            output[1][i] = input[2][i] * input[0][i];
+    }
+}
+
+static const char *const test_shapes[] = {"n=0", "n=1", "n=7", "n=31", "n=64", "n=16387", NULL};
+static const char *const bench_shapes[] = {"n=1605632", "n=200704", "n=6422528", "n=67108864", NULL};
+
+// Slowest first.
+#define LADDER(ladder, operator)                                                                                       \
+    static const heddle_rung ladder[] = {                                                                              \
+        {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##operator##_cpu_naive, "one thread, an element at a time",     \
+         NULL, NULL},                                                                                                  \
+        {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##operator##_cpu_vectorised,                               \
+         "vector code on all threads: memory-bound", NULL, NULL},                                                      \
+    }
+LADDER(add_forward_ladder, add_forward);
+LADDER(add_backward_ladder, add_backward);
+LADDER(multiply_forward_ladder, multiply_forward);
+LADDER(multiply_backward_ladder, multiply_backward);
+
+static const heddle_op *const add_gradients[] = {&heddle_op_add_backward, NULL};
+static const heddle_op *const multiply_gradients[] = {&heddle_op_multiply_backward, NULL};
+
+#define SHARED                                                                                                         \
+    .ladder_name = "elementwise", .shape_size = sizeof(heddle_elements_shape), HEDDLE_FIELDS(fields),                  \
+    .test_shapes = test_shapes, .bench_shapes = bench_shapes
+
+const heddle_op heddle_op_add_forward = {
+    .name = "add_forward",
+    .summary = "a + b, element by element",
+    SHARED,
+    HEDDLE_OPERANDS(forward_operands),
+    .cost = forward_cost,
+    .reference = add_forward_reference,
+    .gradients = add_gradients,
+    HEDDLE_LADDER(add_forward_ladder),
+};
+
+const heddle_op heddle_op_add_backward = {
+    .name = "add_backward",
+    .summary = "gradients of a + b",
+    SHARED,
+    HEDDLE_OPERANDS(add_backward_operands),
+    .cost = add_backward_cost,
+    .reference = add_backward_reference,
+    .exactness = HEDDLE_EXACT,
+    HEDDLE_LADDER(add_backward_ladder),
+};
+
+const heddle_op heddle_op_multiply_forward = {
+    .name = "multiply_forward",
+    .summary = "a * b, element by element",
+    SHARED,
+    HEDDLE_OPERANDS(forward_operands),
+    .cost = forward_cost,
+    .reference = multiply_forward_reference,
+    .gradients = multiply_gradients,
+    HEDDLE_LADDER(multiply_forward_ladder),
+};
+
+const heddle_op heddle_op_multiply_backward = {
+    .name = "multiply_backward",
+    .summary = "gradients of a * b",
+    SHARED,
+    HEDDLE_OPERANDS(multiply_backward_operands),
+    .cost = multiply_backward_cost,
+    .reference = multiply_backward_reference,
+    HEDDLE_LADDER(multiply_backward_ladder),
+};

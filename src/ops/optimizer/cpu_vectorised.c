@@ -1,0 +1,107 @@
+// Optimisers, second rung: vector loops over all threads, what is the same for every parameter computed once.
+//
+// Limited by: memory.
+
+#include <math.h>
+
+#include "heddle/ops.h"
+#include "ops/clones.h"
+#include "ops/optimizer/optimizer.h"
+#include "ops/pieces.h"
+
+HEDDLE_CLONES static void sgd(const float *restrict grad, float rate, float decay, size_t count,
+                              float *restrict parameter)
+{
+    for (size_t i = 0; i < count; i++)
+        parameter[i] -= rate * (grad[i] + decay * parameter[i]);
+}
+
+static void sgd_piece(void *context, size_t begin, size_t end, int piece, int worker)
+{
+    (void)piece, (void)worker;
+    const heddle_call *call = context;
+    const float *hyper = call->input[1];
+    sgd((const float *)call->input[0] + begin, hyper[HEDDLE_HYPER_LEARNING_RATE], hyper[HEDDLE_HYPER_WEIGHT_DECAY],
+        end - begin, (float *)call->output[0] + begin);
+}
+
+HEDDLE_CLONES static void momentum(const float *restrict grad, float rate, float decay, float kept, size_t count,
+                                   float *restrict parameter, float *restrict velocity)
+{
+    for (size_t i = 0; i < count; i++) {
+        velocity[i] = kept * velocity[i] + (grad[i] + decay * parameter[i]);
+        parameter[i] -= rate * velocity[i];
+    }
+}
+
+static void momentum_piece(void *context, size_t begin, size_t end, int piece, int worker)
+{
+    (void)piece, (void)worker;
+    const heddle_call *call = context;
+    const float *hyper = call->input[1];
+    momentum((const float *)call->input[0] + begin, hyper[HEDDLE_HYPER_LEARNING_RATE], hyper[HEDDLE_HYPER_WEIGHT_DECAY],
+             hyper[HEDDLE_HYPER_MOMENTUM], end - begin, (float *)call->output[0] + begin,
+             (float *)call->output[1] + begin);
+}
+
+typedef struct adamw_factors {
+    float kept;           // of a parameter, after decay
+    float beta1, beta2;
+    float rate;           // divided by the first correction
+    float root_correction; // 1 / sqrt of the second
+    float epsilon;
+} adamw_factors;
+
+static adamw_factors adamw_factors_of(const float *hyper)
+{
+    float rate = hyper[HEDDLE_HYPER_LEARNING_RATE];
+    return (adamw_factors){.kept = 1.0f - rate * hyper[HEDDLE_HYPER_WEIGHT_DECAY],
+                           .beta1 = hyper[HEDDLE_HYPER_MOMENTUM],
+                           .beta2 = hyper[HEDDLE_HYPER_BETA2],
+                           .rate = rate / hyper[HEDDLE_HYPER_CORRECTION1],
+                           .root_correction = 1.0f / sqrtf(hyper[HEDDLE_HYPER_CORRECTION2]),
+                           .epsilon = hyper[HEDDLE_HYPER_EPSILON]};
+}
+
+HEDDLE_CLONES static void adamw(const float *restrict grad, adamw_factors factors, size_t count,
+                                float *restrict parameter, float *restrict first_moment, float *restrict second_moment)
+{
+    for (size_t i = 0; i < count; i++) {
+        float first = factors.beta1 * first_moment[i] + (1.0f - factors.beta1) * grad[i];
+        float second = factors.beta2 * second_moment[i] + (1.0f - factors.beta2) * grad[i] * grad[i];
+        float root = sqrtf(second) * factors.root_correction + factors.epsilon;
+        first_moment[i] = first;
+        second_moment[i] = second;
+        parameter[i] = factors.kept * parameter[i] - factors.rate * first / root;
+    }
+}
+
+static void adamw_piece(void *context, size_t begin, size_t end, int piece, int worker)
+{
+    (void)piece, (void)worker;
+    const heddle_call *call = context;
+    adamw((const float *)call->input[0] + begin, adamw_factors_of(call->input[1]), end - begin,
+          (float *)call->output[0] + begin, (float *)call->output[1] + begin, (float *)call->output[2] + begin);
+}
+
+static heddle_status run(const heddle_call *call, heddle_piece_task *task)
+{
+    const heddle_elements_shape *shape = call->shape;
+    heddle_pieces_run(call->pool, (size_t)shape->n, HEDDLE_PIECE_ELEMENTS, task, (void *)call);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_sgd_update_cpu_vectorised(const heddle_call *call)
+{
+    return run(call, sgd_piece);
+}
+
+heddle_status heddle_momentum_update_cpu_vectorised(const heddle_call *call)
+{
+    return run(call, momentum_piece);
+}
+
+heddle_status heddle_adamw_update_cpu_vectorised(const heddle_call *call)
+{
+    return run(call, adamw_piece);
+}

@@ -1,0 +1,16 @@
+// sgd, momentum and adamw: their operators, rungs, and the arithmetic of one parameter.
+#ifndef HEDDLE_OPS_OPTIMIZER_H
+#define HEDDLE_OPS_OPTIMIZER_H
+
+#include "heddle/op.h"
+
+extern const heddle_op heddle_op_sgd_update, heddle_op_momentum_update, heddle_op_adamw_update;
+
+heddle_status heddle_sgd_update_cpu_naive(const heddle_call *call);
+heddle_status heddle_momentum_update_cpu_naive(const heddle_call *call);
+heddle_status heddle_adamw_update_cpu_naive(const heddle_call *call);
+heddle_status heddle_sgd_update_cpu_vectorised(const heddle_call *call);
+heddle_status heddle_momentum_update_cpu_vectorised(const heddle_call *call);
+heddle_status heddle_adamw_update_cpu_vectorised(const heddle_call *call);
+
+#endif

@@ -1,0 +1,170 @@
+// sum and mean over all elements, with their gradients. What they cost, what is right, and their ladders.
+
+#include "ops/reduction/reduction.h"
+
+#include "ops/define.h"
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_elements_shape, n, "elements")},
+};
+
+static int dims_elements(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_elements_shape *shape = shape_;
+    return heddle_dims1(dims, shape->n);
+}
+
+static int dims_one(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    (void)shape;
+    return heddle_dims1(dims, 1);
+}
+
+static const heddle_operand forward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_elements)},
+    {HEDDLE_FLOAT_OUTPUT("output", dims_one)},
+};
+
+static const heddle_operand backward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_one)},
+    {HEDDLE_FLOAT_OUTPUT("grad_input", dims_elements)},
+};
+
+static heddle_status mean_validate(const void *shape_)
+{
+    const heddle_elements_shape *shape = shape_;
+    if (shape->n < 1)
+        return heddle_fail(HEDDLE_INVALID, "mean: there is no mean of %d elements; give at least 1", shape->n);
+    return HEDDLE_OK;
+}
+
+static heddle_cost forward_cost(const void *shape_)
+{
+    const heddle_elements_shape *shape = shape_;
+    double n = shape->n;
+    return (heddle_cost){.flops = n, .bytes_read = sizeof(float) * n, .bytes_written = sizeof(float)};
+}
+
+static heddle_cost backward_cost(const void *shape_)
+{
+    const heddle_elements_shape *shape = shape_;
+    return (heddle_cost){.bytes_read = sizeof(float), .bytes_written = sizeof(float) * (double)shape->n};
+}
+
+static void sum_forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_elements_shape *shape = shape_;
+    output[0][0] = 0;
+    for (int i = 0; i < shape->n; i++)
+        output[0][0] += input[0][i];
+}
+
+static void sum_backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_elements_shape *shape = shape_;
+    for (int i = 0; i < shape->n; i++)
+        output[0][i] = input[0][0];
+}
+
+static void mean_forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_elements_shape *shape = shape_;
+    sum_forward_reference(shape, input, output);
+    output[0][0] /= shape->n;
+}
+
+static void mean_backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_elements_shape *shape = shape_;
+    for (int i = 0; i < shape->n; i++)
+        output[0][i] = input[0][0] / shape->n;
+}
+
+static int64_t reduction(const void *shape_)
+{
+    const heddle_elements_shape *shape = shape_;
+    return shape->n;
+}
+
+static const char *const sum_test_shapes[] = {"n=0", "n=1", "n=7", "n=31", "n=64", "n=16387", "n=100003", NULL};
+static const char *const mean_test_shapes[] = {"n=1", "n=7", "n=31", "n=64", "n=16387", "n=100003", NULL};
+static const char *const bench_shapes[] = {"n=1605632", "n=200704", "n=6422528", "n=67108864", NULL};
+
+// Slowest first.
+#define FORWARD_LADDER(name)                                                                                           \
+    static const heddle_rung name##_forward_ladder[] = {                                                               \
+        {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##name##_forward_cpu_naive,                                     \
+         "one thread, one running sum: the latency of an addition an element", NULL, NULL},                            \
+        {"cpu_pieces", HEDDLE_CPU, HEDDLE_TUNED, heddle_##name##_forward_cpu_pieces,                                   \
+         "fixed pieces over the threads, added in order: memory-bound", NULL,                                          \
+         heddle_reduction_forward_cpu_pieces_workspace},                                                               \
+    }
+#define BACKWARD_LADDER(name)                                                                                          \
+    static const heddle_rung name##_backward_ladder[] = {                                                              \
+        {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##name##_backward_cpu_naive, "one thread, an element at a time", \
+         NULL, NULL},                                                                                                  \
+        {"cpu_pieces", HEDDLE_CPU, HEDDLE_TUNED, heddle_##name##_backward_cpu_pieces,                                  \
+         "vector stores on all threads: memory-bound", NULL, NULL},                                                    \
+    }
+FORWARD_LADDER(sum);
+BACKWARD_LADDER(sum);
+FORWARD_LADDER(mean);
+BACKWARD_LADDER(mean);
+
+static const heddle_op *const sum_gradients[] = {&heddle_op_sum_backward, NULL};
+static const heddle_op *const mean_gradients[] = {&heddle_op_mean_backward, NULL};
+
+#define SHARED                                                                                                         \
+    .ladder_name = "reduction", .shape_size = sizeof(heddle_elements_shape), HEDDLE_FIELDS(fields),                    \
+    .bench_shapes = bench_shapes
+
+const heddle_op heddle_op_sum_forward = {
+    .name = "sum_forward",
+    .summary = "sum of all elements",
+    SHARED,
+    HEDDLE_OPERANDS(forward_operands),
+    .cost = forward_cost,
+    .reference = sum_forward_reference,
+    .reduction = reduction,
+    .test_shapes = sum_test_shapes,
+    .gradients = sum_gradients,
+    HEDDLE_LADDER(sum_forward_ladder),
+};
+
+const heddle_op heddle_op_sum_backward = {
+    .name = "sum_backward",
+    .summary = "gradient of the sum: the same for every element",
+    SHARED,
+    HEDDLE_OPERANDS(backward_operands),
+    .cost = backward_cost,
+    .reference = sum_backward_reference,
+    .exactness = HEDDLE_EXACT,
+    .test_shapes = sum_test_shapes,
+    HEDDLE_LADDER(sum_backward_ladder),
+};
+
+const heddle_op heddle_op_mean_forward = {
+    .name = "mean_forward",
+    .summary = "mean of all elements",
+    SHARED,
+    HEDDLE_OPERANDS(forward_operands),
+    .validate = mean_validate,
+    .cost = forward_cost,
+    .reference = mean_forward_reference,
+    .reduction = reduction,
+    .test_shapes = mean_test_shapes,
+    .gradients = mean_gradients,
+    HEDDLE_LADDER(mean_forward_ladder),
+};
+
+const heddle_op heddle_op_mean_backward = {
+    .name = "mean_backward",
+    .summary = "gradient of the mean: the same for every element",
+    SHARED,
+    HEDDLE_OPERANDS(backward_operands),
+    .validate = mean_validate,
+    .cost = backward_cost,
+    .reference = mean_backward_reference,
+    .test_shapes = mean_test_shapes,
+    HEDDLE_LADDER(mean_backward_ladder),
+};

@@ -1,0 +1,80 @@
+// The one list of operators, grouped by folder. Everything that shows, tests, measures or trains reads it.
+
+#include "ops/registry.h"
+
+#include "ops/activation/activation.h"
+#include "ops/avgpool2d/avgpool2d.h"
+#include "ops/batchnorm2d/batchnorm2d.h"
+#include "ops/conv2d/conv2d.h"
+#include "ops/conv_block/conv_block.h"
+#include "ops/cross_entropy/cross_entropy.h"
+#include "ops/dropout/dropout.h"
+#include "ops/elementwise/elementwise.h"
+#include "ops/linear/linear.h"
+#include "ops/matmul/matmul.h"
+#include "ops/maxpool2d/maxpool2d.h"
+#include "ops/optimizer/optimizer.h"
+#include "ops/reduction/reduction.h"
+#include "ops/softmax/softmax.h"
+#include "ops/stem_block/stem_block.h"
+
+#define BOTH_WAYS(activation) &heddle_op_##activation##_forward, &heddle_op_##activation##_backward,
+
+const heddle_op *const heddle_registry[] = {
+    &heddle_op_matmul_forward,
+    &heddle_op_matmul_backward,
+
+    &heddle_op_linear_forward,
+    &heddle_op_linear_backward,
+
+    &heddle_op_conv2d_forward,
+    &heddle_op_conv2d_backward_data,
+    &heddle_op_conv2d_backward_weight,
+
+    &heddle_op_conv_block_forward,
+    &heddle_op_conv_block_backward,
+    &heddle_op_conv_block_inference,
+
+    &heddle_op_stem_block_forward,
+    &heddle_op_stem_block_backward,
+    &heddle_op_stem_block_inference,
+
+    &heddle_op_batchnorm2d_forward,
+    &heddle_op_batchnorm2d_backward,
+    &heddle_op_batchnorm2d_inference,
+
+    HEDDLE_ACTIVATIONS(BOTH_WAYS)
+
+    &heddle_op_maxpool2d_forward,
+    &heddle_op_maxpool2d_backward,
+
+    &heddle_op_avgpool2d_forward,
+    &heddle_op_avgpool2d_backward,
+
+    &heddle_op_softmax_forward,
+    &heddle_op_softmax_backward,
+    &heddle_op_log_softmax_forward,
+    &heddle_op_log_softmax_backward,
+
+    &heddle_op_cross_entropy_forward,
+    &heddle_op_cross_entropy_backward,
+
+    &heddle_op_dropout_forward,
+    &heddle_op_dropout_backward,
+
+    &heddle_op_add_forward,
+    &heddle_op_add_backward,
+    &heddle_op_multiply_forward,
+    &heddle_op_multiply_backward,
+
+    &heddle_op_sum_forward,
+    &heddle_op_sum_backward,
+    &heddle_op_mean_forward,
+    &heddle_op_mean_backward,
+
+    &heddle_op_sgd_update,
+    &heddle_op_momentum_update,
+    &heddle_op_adamw_update,
+};
+
+const int heddle_registry_count = sizeof heddle_registry / sizeof *heddle_registry;

@@ -1,0 +1,177 @@
+// softmax: each row as probabilities, exp(x) / Σ exp(x), and log_softmax, their logarithms. What they cost, what is
+// right, and their ladders.
+
+#include "ops/softmax/softmax.h"
+
+#include <math.h>
+
+#include "ops/define.h"
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_rows_shape, rows, "samples")},
+    {HEDDLE_REQUIRED_INT(heddle_rows_shape, cols, "classes")},
+};
+
+static int dims_rows(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_rows_shape *shape = shape_;
+    return heddle_dims2(dims, shape->rows, shape->cols);
+}
+
+static const heddle_operand forward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_rows)},
+    {HEDDLE_FLOAT_OUTPUT("output", dims_rows)},
+};
+
+static const heddle_operand backward_operands[] = {
+    {HEDDLE_FLOAT_INPUT("output", HEDDLE_VALUES_SAVED, dims_rows)},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_rows)},
+    {HEDDLE_FLOAT_OUTPUT("grad_input", dims_rows)},
+};
+
+static heddle_cost forward_cost(const void *shape_)
+{
+    const heddle_rows_shape *shape = shape_;
+    double count = (double)shape->rows * shape->cols;
+    return (heddle_cost){.flops = 5 * count, .bytes_read = sizeof(float) * count, .bytes_written = sizeof(float) * count};
+}
+
+static heddle_cost backward_cost(const void *shape_)
+{
+    const heddle_rows_shape *shape = shape_;
+    double count = (double)shape->rows * shape->cols;
+    return (heddle_cost){
+        .flops = 4 * count, .bytes_read = 2 * sizeof(float) * count, .bytes_written = sizeof(float) * count};
+}
+
+static double log_sum_exp(const double *x, int cols)
+{
+    double most = -INFINITY, sum = 0;
+    for (int j = 0; j < cols; j++)
+        most = x[j] > most ? x[j] : most;
+    for (int j = 0; j < cols; j++)
+        sum += exp(x[j] - most);
+    return most + log(sum);
+}
+
+static void log_softmax_forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_rows_shape *shape = shape_;
+    for (size_t i = 0; i < (size_t)shape->rows; i++) {
+        double log_sum = log_sum_exp(input[0] + i * shape->cols, shape->cols);
+        for (size_t j = i * shape->cols; j < (i + 1) * shape->cols; j++)
+            output[0][j] = input[0][j] - log_sum;
+    }
+}
+
+static void softmax_forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_rows_shape *shape = shape_;
+    log_softmax_forward_reference(shape, input, output);
+    for (size_t j = 0; j < (size_t)shape->rows * shape->cols; j++)
+        output[0][j] = exp(output[0][j]);
+}
+
+static void softmax_backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_rows_shape *shape = shape_;
+    for (size_t i = 0; i < (size_t)shape->rows; i++) {
+        double sum = 0;
+        for (size_t j = i * shape->cols; j < (i + 1) * shape->cols; j++)
+            sum += input[0][j] * input[1][j];
+        for (size_t j = i * shape->cols; j < (i + 1) * shape->cols; j++)
+            output[0][j] = input[0][j] * (input[1][j] - sum);
+    }
+}
+
+static void log_softmax_backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_rows_shape *shape = shape_;
+    for (size_t i = 0; i < (size_t)shape->rows; i++) {
+        double sum = 0;
+        for (size_t j = i * shape->cols; j < (i + 1) * shape->cols; j++)
+            sum += input[1][j];
+        for (size_t j = i * shape->cols; j < (i + 1) * shape->cols; j++)
+            output[0][j] = input[1][j] - exp(input[0][j]) * sum;
+    }
+}
+
+static int64_t reduction(const void *shape_)
+{
+    const heddle_rows_shape *shape = shape_;
+    return shape->cols;
+}
+
+static const char *const test_shapes[] = {"rows=0 cols=5", "rows=1 cols=2",     "rows=7 cols=10", "rows=3 cols=1",
+                                          "rows=5 cols=3", "rows=13 cols=1009", "rows=2001 cols=11", NULL};
+static const char *const bench_shapes[] = {"rows=256 cols=10", "rows=64 cols=10", "rows=4096 cols=1000",
+                                           "rows=2048 cols=32768", NULL};
+
+// Slowest first.
+#define NAIVE_NOTE "a row at a time, a call of exp an element"
+#define ROWS_NOTE  "rows over the threads, vectors along each row"
+static const heddle_rung softmax_forward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_forward_cpu_naive, NAIVE_NOTE, NULL, NULL},
+    {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_softmax_forward_cpu_rows, ROWS_NOTE, NULL, NULL},
+};
+static const heddle_rung softmax_backward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_backward_cpu_naive, "a row at a time", NULL, NULL},
+    {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_softmax_backward_cpu_rows, ROWS_NOTE, NULL, NULL},
+};
+static const heddle_rung log_softmax_forward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_log_softmax_forward_cpu_naive, NAIVE_NOTE, NULL, NULL},
+    {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_log_softmax_forward_cpu_rows, ROWS_NOTE, NULL, NULL},
+};
+static const heddle_rung log_softmax_backward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_log_softmax_backward_cpu_naive, NAIVE_NOTE, NULL, NULL},
+    {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_log_softmax_backward_cpu_rows, ROWS_NOTE, NULL, NULL},
+};
+
+static const heddle_op *const softmax_gradients[] = {&heddle_op_softmax_backward, NULL};
+static const heddle_op *const log_softmax_gradients[] = {&heddle_op_log_softmax_backward, NULL};
+
+#define SHARED                                                                                                         \
+    .ladder_name = "softmax", .shape_size = sizeof(heddle_rows_shape), HEDDLE_FIELDS(fields), .reduction = reduction,  \
+    .test_shapes = test_shapes, .bench_shapes = bench_shapes
+
+const heddle_op heddle_op_softmax_forward = {
+    .name = "softmax_forward",
+    .summary = "each row as probabilities: exp(x) / sum of exp(x)",
+    SHARED,
+    HEDDLE_OPERANDS(forward_operands),
+    .cost = forward_cost,
+    .reference = softmax_forward_reference,
+    .gradients = softmax_gradients,
+    HEDDLE_LADDER(softmax_forward_ladder),
+};
+
+const heddle_op heddle_op_softmax_backward = {
+    .name = "softmax_backward",
+    .summary = "gradient of softmax",
+    SHARED,
+    HEDDLE_OPERANDS(backward_operands),
+    .cost = backward_cost,
+    .reference = softmax_backward_reference,
+    HEDDLE_LADDER(softmax_backward_ladder),
+};
+
+const heddle_op heddle_op_log_softmax_forward = {
+    .name = "log_softmax_forward",
+    .summary = "logarithm of each row's probabilities",
+    SHARED,
+    HEDDLE_OPERANDS(forward_operands),
+    .cost = forward_cost,
+    .reference = log_softmax_forward_reference,
+    .gradients = log_softmax_gradients,
+    HEDDLE_LADDER(log_softmax_forward_ladder),
+};
+
+const heddle_op heddle_op_log_softmax_backward = {
+    .name = "log_softmax_backward",
+    .summary = "gradient of log_softmax",
+    SHARED,
+    HEDDLE_OPERANDS(backward_operands),
+    .cost = backward_cost,
+    .reference = log_softmax_backward_reference,
+    HEDDLE_LADDER(log_softmax_backward_ladder),
+};

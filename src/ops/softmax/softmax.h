@@ -1,0 +1,19 @@
+// softmax and log_softmax: their operators and rungs.
+#ifndef HEDDLE_OPS_SOFTMAX_H
+#define HEDDLE_OPS_SOFTMAX_H
+
+#include "heddle/op.h"
+
+extern const heddle_op heddle_op_softmax_forward, heddle_op_softmax_backward;
+extern const heddle_op heddle_op_log_softmax_forward, heddle_op_log_softmax_backward;
+
+heddle_status heddle_softmax_forward_cpu_naive(const heddle_call *call);
+heddle_status heddle_softmax_backward_cpu_naive(const heddle_call *call);
+heddle_status heddle_log_softmax_forward_cpu_naive(const heddle_call *call);
+heddle_status heddle_log_softmax_backward_cpu_naive(const heddle_call *call);
+heddle_status heddle_softmax_forward_cpu_rows(const heddle_call *call);
+heddle_status heddle_softmax_backward_cpu_rows(const heddle_call *call);
+heddle_status heddle_log_softmax_forward_cpu_rows(const heddle_call *call);
+heddle_status heddle_log_softmax_backward_cpu_rows(const heddle_call *call);
+
+#endif

@@ -1,0 +1,278 @@
+// Files read with a limit and written atomically, folders, and JSON read from them.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "scratch.h"
+
+static void assert_error_says(const char *part)
+{
+    if (!strstr(heddle_last_error(), part))
+        fail_msg("\"%s\" does not say \"%s\"", heddle_last_error(), part);
+}
+
+static void assert_content(const char *name, const char *expected, size_t expected_size)
+{
+    char *content = NULL;
+    size_t size = 0;
+    assert_int_equal(heddle_file_read(scratch_path(name), 1 << 20, &content, &size), HEDDLE_OK);
+    assert_int_equal(size, expected_size);
+    assert_memory_equal(content, expected, expected_size);
+    assert_int_equal(content[size], '\0');
+    free(content);
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+    (void)state;
+    const heddle_slice slices[] = {{"abc\0def", 7}, {NULL, 0}, {"ghi", 3}};
+    assert_int_equal(heddle_file_write_atomic(scratch_path("whole"), slices, 3), HEDDLE_OK);
+    assert_content("whole", "abc\0defghi", 10);
+    assert_int_equal(heddle_file_write_atomic(scratch_path("whole"), slices, 0), HEDDLE_OK);
+    assert_content("whole", "", 0);
+}
+
+static void reading_holds_to_its_limit(void **state)
+{
+    (void)state;
+    char *content = NULL;
+    size_t size = 0;
+    scratch_write("ten", "0123456789");
+    assert_int_equal(heddle_file_read(scratch_path("ten"), 10, &content, &size), HEDDLE_OK);
+    free(content);
+    assert_int_equal(heddle_file_read(scratch_path("ten"), 9, &content, &size), HEDDLE_CORRUPT);
+    assert_null(content);
+    assert_error_says("/ten: larger than the 9 bytes allowed");
+    // Endless and without a size beforehand.
+    assert_int_equal(heddle_file_read("/dev/zero", 100000, &content, &size), HEDDLE_CORRUPT);
+    assert_null(content);
+}
+
+static void files_without_a_size_are_read_to_their_end(void **state)
+{
+    (void)state;
+    char *content = NULL;
+    size_t size = 0;
+    assert_int_equal(heddle_file_read("/proc/self/maps", 1 << 20, &content, &size), HEDDLE_OK);
+    assert_true(size > 1000);
+    assert_int_equal(strlen(content), size);
+    free(content);
+}
+
+static void missing_files_and_folders_are_named(void **state)
+{
+    (void)state;
+    char *content = NULL;
+    size_t size = 0;
+    assert_int_equal(heddle_file_read(scratch_path("absent"), 10, &content, &size), HEDDLE_NOT_FOUND);
+    assert_error_says("/absent: no such file");
+    assert_int_equal(heddle_file_read(scratch_path(""), 10, &content, &size), HEDDLE_IO);
+    assert_error_says("is a folder");
+    assert_null(content);
+}
+
+static void a_failed_write_leaves_the_old_file_and_no_litter(void **state)
+{
+    (void)state;
+    mkdir(scratch_path("taken"), 0777);
+    scratch_write("taken/inside", "x");
+    int before = scratch_count();
+    const heddle_slice slice = {"new", 3};
+    assert_int_equal(heddle_file_write_atomic(scratch_path("taken"), &slice, 1), HEDDLE_IO);
+    assert_error_says("/taken: cannot replace it");
+    assert_int_equal(scratch_count(), before);
+    assert_int_equal(heddle_file_write_atomic(scratch_path("nowhere/file"), &slice, 1), HEDDLE_NOT_FOUND);
+    assert_error_says("folder does not exist");
+    assert_int_equal(scratch_count(), before);
+}
+
+static void a_write_cut_short_leaves_the_old_file_and_no_litter(void **state)
+{
+    (void)state;
+    scratch_write("kept", "old");
+    int before = scratch_count();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        // Files beyond this size cannot be written: like a full disk.
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 1000, .rlim_max = 1000});
+        static char large[5000];
+        const heddle_slice slice = {large, sizeof large};
+        heddle_status status = heddle_file_write_atomic(scratch_path("kept"), &slice, 1);
+        _exit(status == HEDDLE_IO && strstr(heddle_last_error(), "cannot write") ? 0 : 1);
+    }
+    int result = 0;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(result, 0);
+    assert_content("kept", "old", 3);
+    assert_int_equal(scratch_count(), before);
+}
+
+static void a_temporary_left_by_a_killed_process_is_in_nobodys_way(void **state)
+{
+    (void)state;
+    char name[64];
+    for (unsigned i = 0; i < 30; i++) {
+        snprintf(name, sizeof name, "state.%ld.%u.tmp", (long)getpid(), i);
+        scratch_write(name, "left behind");
+    }
+    const heddle_slice slice = {"new", 3};
+    assert_int_equal(heddle_file_write_atomic(scratch_path("state"), &slice, 1), HEDDLE_OK);
+    assert_content("state", "new", 3);
+}
+
+static void folders_are_made_with_their_parents(void **state)
+{
+    (void)state;
+    assert_int_equal(heddle_folder_create(scratch_path("a/b//c/")), HEDDLE_OK);
+    assert_true(heddle_folder_exists(scratch_path("a/b/c")));
+    assert_false(heddle_file_exists(scratch_path("a/b/c")));
+    assert_int_equal(heddle_folder_create(scratch_path("a/b/c")), HEDDLE_OK);
+    scratch_write("a/file", "x");
+    assert_true(heddle_file_exists(scratch_path("a/file")));
+    assert_false(heddle_folder_exists(scratch_path("a/file")));
+    assert_false(heddle_file_exists(scratch_path("a/absent")));
+    assert_int_equal(heddle_folder_create(scratch_path("a/file")), HEDDLE_IO);
+    assert_error_says("a file has its name");
+    assert_int_equal(heddle_folder_create(scratch_path("a/file/below")), HEDDLE_IO);
+    assert_int_equal(heddle_folder_create(""), HEDDLE_INVALID);
+}
+
+// --- JSON -----------------------------------------------------------------------------------------------------------
+
+static heddle_status parse(const char *text, cJSON **json)
+{
+    return heddle_json_parse("model file cnn.json", text, strlen(text), json);
+}
+
+static void json_errors_give_line_and_column(void **state)
+{
+    (void)state;
+    cJSON *json = NULL;
+    assert_int_equal(parse("{\n  \"a\": 1,\n  \"b\": nope\n}", &json), HEDDLE_CORRUPT);
+    assert_null(json);
+    assert_error_says("model file cnn.json: line 3, column 8: not JSON");
+    assert_int_equal(parse("{\"a\": [1, 2", &json), HEDDLE_CORRUPT);
+    assert_error_says("line 1");
+    assert_error_says("ends too early");
+    assert_int_equal(parse("{} x", &json), HEDDLE_CORRUPT);
+    assert_error_says("line 1, column 4: something follows");
+    assert_int_equal(parse("", &json), HEDDLE_CORRUPT);
+    assert_error_says("empty");
+    assert_null(json);
+}
+
+static void json_is_parsed_without_a_zero_at_its_end(void **state)
+{
+    (void)state;
+    cJSON *json = NULL;
+    const char text[] = {'[', '1', ',', '2', ']', ' ', '\n'};
+    assert_int_equal(heddle_json_parse("x", text, sizeof text, &json), HEDDLE_OK);
+    assert_int_equal(cJSON_GetArraySize(json), 2);
+    cJSON_Delete(json);
+}
+
+static void json_nested_too_deep_is_refused(void **state)
+{
+    (void)state;
+    enum { DEPTH = 100000 };
+    char *text = malloc(DEPTH);
+    assert_non_null(text);
+    memset(text, '[', DEPTH);
+    cJSON *json = NULL;
+    assert_int_equal(heddle_json_parse("deep", text, DEPTH, &json), HEDDLE_CORRUPT);
+    assert_error_says("deep: line 1");
+    free(text);
+}
+
+static void json_fields_are_read_and_checked(void **state)
+{
+    (void)state;
+    cJSON *json = NULL;
+    assert_int_equal(parse("{\"name\": \"cnn\", \"k\": 32, \"half\": 0.5, \"big\": 1e300, \"list\": [1]}", &json),
+                     HEDDLE_OK);
+    const char *text = NULL;
+    long long integer = 0;
+    double number = 0;
+    const cJSON *list = NULL;
+    assert_int_equal(heddle_json_text("m", json, "name", &text), HEDDLE_OK);
+    assert_string_equal(text, "cnn");
+    assert_int_equal(heddle_json_int("m", json, "k", 1, 32, &integer), HEDDLE_OK);
+    assert_int_equal(integer, 32);
+    assert_int_equal(heddle_json_int_or("m", json, "absent", 1, 32, 7, &integer), HEDDLE_OK);
+    assert_int_equal(integer, 7);
+    assert_int_equal(heddle_json_number_or("m", json, "half", 0, 1, 0.1, &number), HEDDLE_OK);
+    assert_true(number == 0.5);
+    assert_int_equal(heddle_json_number_or("m", json, "absent", 0, 1, 0.25, &number), HEDDLE_OK);
+    assert_true(number == 0.25);
+    assert_int_equal(heddle_json_array("m", json, "list", &list), HEDDLE_OK);
+    assert_int_equal(cJSON_GetArraySize(list), 1);
+
+    assert_int_equal(heddle_json_text("m", json, "absent", &text), HEDDLE_CORRUPT);
+    assert_error_says("m: the field \"absent\" is missing");
+    assert_int_equal(heddle_json_text("m", json, "k", &text), HEDDLE_CORRUPT);
+    assert_error_says("\"k\" should be text");
+    assert_int_equal(heddle_json_int("m", json, "k", 1, 31, &integer), HEDDLE_CORRUPT);
+    assert_error_says("\"k\" is 32, should be a whole number from 1 to 31");
+    assert_int_equal(heddle_json_int("m", json, "half", 0, 9, &integer), HEDDLE_CORRUPT);
+    assert_error_says("\"half\" is 0.5");
+    assert_int_equal(heddle_json_int("m", json, "big", INT64_MIN, INT64_MAX, &integer), HEDDLE_CORRUPT);
+    assert_int_equal(heddle_json_int_or("m", json, "name", 0, 9, 1, &integer), HEDDLE_CORRUPT);
+    assert_error_says("\"name\" should be a number");
+    assert_int_equal(heddle_json_number_or("m", json, "half", 0.6, 1, 0, &number), HEDDLE_CORRUPT);
+    assert_int_equal(heddle_json_array("m", json, "name", &list), HEDDLE_CORRUPT);
+    assert_error_says("\"name\" should be a list");
+    assert_int_equal(heddle_json_text("m", list, "x", &text), HEDDLE_CORRUPT);
+    assert_error_says("should be a JSON object");
+    cJSON_Delete(json);
+}
+
+static void json_files_are_read_and_named_in_errors(void **state)
+{
+    (void)state;
+    cJSON *json = NULL;
+    scratch_write("good.json", "{\"x\": 1}\n");
+    scratch_write("bad.json", "{\"x\": }\n");
+    assert_int_equal(heddle_json_read(scratch_path("good.json"), &json), HEDDLE_OK);
+    cJSON_Delete(json);
+    assert_int_equal(heddle_json_read(scratch_path("bad.json"), &json), HEDDLE_CORRUPT);
+    assert_error_says("/bad.json: line 1, column 7");
+    assert_int_equal(heddle_json_read(scratch_path("absent.json"), &json), HEDDLE_NOT_FOUND);
+    assert_null(json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(reading_holds_to_its_limit),
+        cmocka_unit_test(files_without_a_size_are_read_to_their_end),
+        cmocka_unit_test(missing_files_and_folders_are_named),
+        cmocka_unit_test(a_failed_write_leaves_the_old_file_and_no_litter),
+        cmocka_unit_test(a_write_cut_short_leaves_the_old_file_and_no_litter),
+        cmocka_unit_test(a_temporary_left_by_a_killed_process_is_in_nobodys_way),
+        cmocka_unit_test(folders_are_made_with_their_parents),
+        cmocka_unit_test(json_errors_give_line_and_column),
+        cmocka_unit_test(json_is_parsed_without_a_zero_at_its_end),
+        cmocka_unit_test(json_nested_too_deep_is_refused),
+        cmocka_unit_test(json_fields_are_read_and_checked),
+        cmocka_unit_test(json_files_are_read_and_named_in_errors),
+    };
+    return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
+}
