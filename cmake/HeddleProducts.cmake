@@ -41,7 +41,8 @@ set(heddle_pages ${PROJECT_BINARY_DIR}/pages)
 function(heddle_page file)
   add_custom_command(OUTPUT ${heddle_pages}/${file}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${heddle_pages}
-    COMMAND heddle_command help ${ARGN} > ${heddle_pages}/${file}
+    COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:heddle_command> help ${ARGN} >
+      ${heddle_pages}/${file}
     DEPENDS heddle_command VERBATIM)
 endfunction()
 heddle_page(heddle.1 --manual)

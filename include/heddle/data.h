@@ -46,8 +46,8 @@ HEDDLE_API int heddle_dataset_list(const char *folder, heddle_dataset_info *list
 
 // Downloads `name` into its own folder NAME under `folder` (NULL: the user's data folder), resuming what an earlier try
 // left; checks SHA-256 and moves each file into place only when whole. Two downloads into one folder take turns.
-// `mirrors` (NULL-terminated base addresses, http or https) may be NULL for the built-in list. `progress` may be NULL; a
-// non-zero return stops the download (HEDDLE_INTERRUPTED). `file` is "" while another download is waited for.
+// `mirrors` (NULL-terminated base addresses, http or https) may be NULL for the built-in list. `progress` may be NULL;
+// a non-zero return stops the download (HEDDLE_INTERRUPTED). `file` is "" while another download is waited for.
 typedef int heddle_download_progress(void *context, const char *file, uint64_t received, uint64_t total);
 HEDDLE_API heddle_status heddle_dataset_download(const char *name, const char *folder, const char *const *mirrors,
                                                  heddle_download_progress *progress, void *context);

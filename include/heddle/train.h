@@ -44,7 +44,7 @@ typedef struct heddle_train_options {
     const volatile int *stop; // may be NULL; non-zero: finish the step, save, return HEDDLE_INTERRUPTED
 } heddle_train_options;
 
-// Plain SGD, batch 64, what `heddle train` does unless told.
+// Plain SGD, batch 16, what `heddle train` does unless told.
 HEDDLE_API heddle_train_options heddle_train_defaults(void);
 
 // The settings a checkpoint was trained with, and the name of its dataset (cut to `size`).

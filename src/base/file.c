@@ -2,9 +2,11 @@
 
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -195,6 +197,34 @@ heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *sli
     }
     free(temporary);
     return status;
+}
+
+// The process number in "NAME.<process>.<counter>.tmp", 0 if `entry` is no temporary file of `name`.
+static long temporary_owner(const char *entry, const char *name)
+{
+    long process;
+    unsigned counter;
+    int end = 0;
+    size_t length = strlen(name);
+    if (strncmp(entry, name, length) != 0 || sscanf(entry + length, ".%ld.%u.tmp%n", &process, &counter, &end) != 2)
+        return 0;
+    return end > 0 && entry[length + (size_t)end] == '\0' && process > 0 ? process : 0;
+}
+
+void heddle_file_sweep(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
+    DIR *entries = folder ? opendir(folder) : NULL;
+    struct dirent *entry;
+    while (entries && (entry = readdir(entries)) != NULL) {
+        long owner = temporary_owner(entry->d_name, slash ? slash + 1 : path);
+        if (owner > 0 && kill((pid_t)owner, 0) != 0 && errno == ESRCH)
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    }
+    if (entries)
+        closedir(entries);
+    free(folder);
 }
 
 // --- files and folders ----------------------------------------------------------------------------------------------

@@ -20,6 +20,9 @@ typedef struct heddle_slice {
 // folder. On failure `path` is as it was and the temporary file is gone.
 heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *slices, int count);
 
+// Removes temporary files of `path` that a process which was killed while writing left behind.
+void heddle_file_sweep(const char *path);
+
 bool heddle_file_exists(const char *path);
 bool heddle_folder_exists(const char *path);
 // mkdir -p

@@ -46,7 +46,7 @@ typedef struct heddle_roots {
 static void add_root(heddle_roots *roots, const char *path)
 {
     if (path && path[0] && strlen(path) < HEDDLE_PATH_SIZE)
-        strcpy(roots->path[roots->count++], path);
+        snprintf(roots->path[roots->count++], HEDDLE_PATH_SIZE, "%s", path);
 }
 
 static void list_roots(const char *folder, heddle_roots *roots)
@@ -122,7 +122,7 @@ static bool find_set(const heddle_named_set *set, const char *folder, heddle_fol
             found = snprintf(where, HEDDLE_PATH_SIZE, "%s/%s", roots->path[r], set->folders[i]) < HEDDLE_PATH_SIZE &&
                     test(where);
         if (!found && may_lie_bare(roots->path[r], set) && test(roots->path[r])) {
-            strcpy(where, roots->path[r]);
+            snprintf(where, HEDDLE_PATH_SIZE, "%s", roots->path[r]);
             found = true;
         }
     }
@@ -204,7 +204,7 @@ static void write_spec(const char *name, heddle_dataset *dataset)
     char *path = heddle_named_set_find(name, strcspn(name, ":")) ? NULL : realpath(name, NULL);
     const char *spec = path ? path : name;
     if (strlen(spec) < sizeof dataset->spec)
-        strcpy(dataset->spec, spec);
+        snprintf(dataset->spec, sizeof dataset->spec, "%s", spec);
     free(path);
 }
 
@@ -215,9 +215,10 @@ heddle_status heddle_dataset_open(const char *name, const char *folder, heddle_s
         return heddle_fail(HEDDLE_INVALID, "no dataset named");
     if (split != HEDDLE_TRAIN && split != HEDDLE_TEST)
         return heddle_fail(HEDDLE_INVALID, "dataset %s: %d is no split", name, (int)split);
-    HEDDLE_TRY(open_any(name, folder, split, dataset));
-    write_spec(name, *dataset);
-    return HEDDLE_OK;
+    heddle_status status = open_any(name, folder, split, dataset);
+    if (*dataset)
+        write_spec(name, *dataset);
+    return status;
 }
 
 void heddle_dataset_close(heddle_dataset *dataset)

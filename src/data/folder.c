@@ -197,7 +197,8 @@ heddle_status heddle_folder_open(const char *folder, const heddle_named_set *set
     snprintf(owned->dataset.source, sizeof owned->dataset.source, "%s", folder);
     const char *name = set ? set->name : folder;
     size_t excess = strlen(name) >= sizeof owned->dataset.name ? strlen(name) - sizeof owned->dataset.name + 1 : 0;
-    strcpy(owned->dataset.name, name + excess); // of a long folder the end says more than the beginning
+    snprintf(owned->dataset.name, sizeof owned->dataset.name, "%s",
+             name + excess); // of a long folder the end says more than the beginning
     owned->dataset.split = split;
     heddle_status status = read_split(folder, set, owned);
     if (status != HEDDLE_OK) {

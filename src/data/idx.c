@@ -3,6 +3,7 @@
 
 #include "data/idx.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -89,8 +90,8 @@ static heddle_status cut_short(const heddle_source *source, const heddle_idx *id
 {
     char promise[PROMISE_SIZE];
     describe(idx, header + idx->size, promise, sizeof promise);
-    return heddle_fail(HEDDLE_CORRUPT, "%s: truncated: it says %s but the file has %llu%s", source->what, promise,
-                       (unsigned long long)(header + values), source->gzip ? " when inflated" : "");
+    return heddle_fail(HEDDLE_CORRUPT, "%s: truncated: it says %s but the file has %" PRIu64 "%s", source->what,
+                       promise, header + values, source->gzip ? " when inflated" : "");
 }
 
 static heddle_status check_nothing_follows(heddle_source *source, const heddle_idx *idx, uint64_t header)

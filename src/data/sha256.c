@@ -42,7 +42,7 @@ heddle_status heddle_sha256_file(const char *path, char text[HEDDLE_SHA256_TEXT]
     if (!file)
         return heddle_fail(HEDDLE_IO, "cannot open %s: %s", path, strerror(errno));
     EVP_MD_CTX *digest = EVP_MD_CTX_new();
-    unsigned char result[EVP_MAX_MD_SIZE];
+    unsigned char result[EVP_MAX_MD_SIZE] = {0};
     heddle_status status = digest_stream(path, file, digest, result);
     EVP_MD_CTX_free(digest);
     fclose(file);

@@ -107,7 +107,7 @@ static int32_t on_curve(int64_t a, int64_t b, int64_t c, int64_t d, int64_t t)
 static int trace_stroke(const heddle_synth_hand *hand, heddle_random *random, const heddle_synth_stroke *stroke,
                         heddle_synth_vector *line)
 {
-    heddle_synth_vector at[HEDDLE_SYNTH_MAX_POINTS];
+    heddle_synth_vector at[HEDDLE_SYNTH_MAX_POINTS] = {{0, 0}};
     for (int i = 0; i < stroke->count; i++)
         at[i] = to_picture(hand, random, &stroke->points[i]);
 

@@ -59,6 +59,6 @@ const char *heddle_safetensors_shown(const char *name, char *text, size_t size)
     }
     text[kept] = '\0';
     if (kept < length)
-        strcpy(text + kept, cut);
+        memcpy(text + kept, cut, sizeof cut);
     return text;
 }

@@ -334,7 +334,7 @@ heddle_status heddle_safetensors_open(const char *path, heddle_safetensors **fil
     size_t size;
     HEDDLE_TRY(heddle_file_read(path, largest_file, &content, &size));
     heddle_status status = heddle_safetensors_parse(path, content, size, file);
-    if (status == HEDDLE_OK)
+    if (*file)
         (*file)->content = content;
     else
         free(content);

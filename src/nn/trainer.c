@@ -23,10 +23,10 @@ heddle_train_options heddle_train_defaults(void)
 {
     return (heddle_train_options){
         .epochs = 3,
-        .batch = 64,
+        .batch = 16,
         .optimizer = HEDDLE_SGD,
         .schedule = HEDDLE_LINEAR,
-        .learning_rate = 0.1,
+        .learning_rate = 0.05,
         .momentum = 0.9,
         .beta2 = 0.999,
         .epsilon = 1e-8,

@@ -41,7 +41,11 @@ heddle_status heddle_trainer_prepare_folder(const heddle_trainer *trainer)
         return heddle_fail(HEDDLE_INVALID,
                            "%s already holds a run; resume it, choose another folder, or allow overwriting",
                            trainer->options->folder);
-    return heddle_folder_create(trainer->options->folder);
+    HEDDLE_TRY(heddle_folder_create(trainer->options->folder));
+    heddle_file_sweep(path);
+    HEDDLE_TRY(path_in(trainer, "best.safetensors", path));
+    heddle_file_sweep(path);
+    return HEDDLE_OK;
 }
 
 heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name)

@@ -69,8 +69,9 @@ def main():
         must(run(arguments.heddle, *(resume if (parts / "last.safetensors").exists() else fresh)), "the last resume")
         compare(whole, parts)
         left = [file.name for file in parts.iterdir() if file.suffix != ".safetensors"]
-        print(f"{killed} kills, {finished} runs finished in between, all checkpoints readable, same bits;"
-              f" {len(left)} temporary file(s) left behind by kills")
+        if left:
+            sys.exit(f"temporary files are left: {left}")
+        print(f"{killed} kills, {finished} runs finished in between, all checkpoints readable, same bits")
 
 
 def compare(whole, parts):

@@ -9,12 +9,17 @@
 
 #include "heddle/op.h"
 
-enum { HARNESS_OPERANDS = 2 * HEDDLE_MAX_OPERANDS };
+enum {
+    HARNESS_OPERANDS = 2 * HEDDLE_MAX_OPERANDS,
+    HARNESS_RUNGS = 32, // more than any ladder has
+};
 
 // The first failure of a check, and how many comparisons were made before it.
 typedef struct harness_report {
     bool passed;
     int comparisons;
+    bool reached[HARNESS_RUNGS];    // rungs that could do the shape
+    bool telling[HARNESS_OPERANDS]; // outputs for which zeros would have failed: see harness_compare
     char message[1024];
 } harness_report;
 
@@ -83,22 +88,27 @@ typedef struct harness_bounds {
 
 // Bounds for outputs of the reference `expected`, from dtype, reduction length, size, and how strongly they depend on
 // their inputs (`prepared` are the values before the reference ran).
-void harness_bounds_create(harness_bounds *bounds, const harness_values *prepared, const harness_values *expected);
+void harness_bounds_create(harness_bounds *bounds, const harness_values *prepared, const harness_values *expected,
+                           int64_t reduction);
+int64_t harness_reduction(const heddle_op *op, const void *shape);
 void harness_bounds_destroy(harness_bounds *bounds);
+// Every element within its bound (equal, where nothing is computed), none NaN. Where everything expected is below its
+// bound, which takes sums that cancel, zeros would pass: then the operand is not marked telling in the report.
 bool harness_compare(const heddle_op *op, int operand, const double *got, const double *expected, const double *bound,
                      size_t elements, const char *what, harness_report *report);
 
 // --- checks ---------------------------------------------------------------------------------------------------------
 
-// One rung on one shape: values, guards, poison, optional operands left out, threads, alignment, a stream, and for a
-// forward operator what its reference gradients make of what it saved. `forward` is NULL or the operator whose
-// gradient this is.
-bool harness_check_rung(const heddle_op *op, const heddle_op *forward, const heddle_rung *rung, const char *shape_text,
-                        uint64_t seed, harness_report *report);
-// A forward rung, then a backward rung on what it left, against the two references.
-bool harness_check_pair(const heddle_op *forward, const heddle_rung *forward_rung, const heddle_op *backward,
-                        const heddle_rung *backward_rung, const char *shape_text, uint64_t seed,
-                        harness_report *report);
+// Every rung of the ladder that can do the shape: values, guards, poison, optional operands left out, threads,
+// alignment, a stream, and for a forward operator what its reference gradients make of what it saved. `forward` is NULL
+// or the operator whose gradient this is.
+bool harness_check_ladder(const heddle_op *op, const heddle_op *forward, const char *shape_text, uint64_t seed,
+                          harness_report *report);
+// Every forward rung, each followed by every backward rung on what it left, against the two references.
+bool harness_check_pairs(const heddle_op *forward, const heddle_op *backward, const char *shape_text, uint64_t seed,
+                         harness_report *report);
+// Whether `op` reads anything that a forward operator saved: without it there is nothing to check in pairs.
+bool harness_reads_saved(const heddle_op *op);
 // The reference gradients of `op` against central differences of its reference.
 bool harness_check_gradients(const heddle_op *op, const char *shape_text, uint64_t seed, harness_report *report);
 

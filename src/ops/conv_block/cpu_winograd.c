@@ -114,7 +114,7 @@ static void finish_windows(const job *work, const worker_part *part, int n)
 {
     heddle_image_layout layout = heddle_conv_block_output_layout(work->shape);
     if (!layout.channels_last)
-        heddle_image_spread(&layout, part->windows, work->plan.outputs, NULL,
+        heddle_image_spread(work->kernels, &layout, part->windows, work->plan.outputs, NULL,
                             work->output + n * heddle_image_elements(&layout));
 }
 
@@ -129,7 +129,8 @@ static void convolve_image(void *context, int n, int worker)
     heddle_cpu_extent extent = heddle_conv_block_convolution_extent(work->shape);
     float *convolution = work->convolution + (size_t)n * extent.height * extent.row;
 
-    heddle_image_pad(&layout, work->input + n * heddle_image_elements(&layout), &plan->frame, part.winograd.image);
+    heddle_image_pad(work->kernels, &layout, work->input + n * heddle_image_elements(&layout), &plan->frame,
+                     part.winograd.image);
     for (int block = 0; block < heddle_winograd_blocks(plan); block++) {
         heddle_cpu_tiles inputs, outputs;
         int first = heddle_winograd_block(plan, block, &inputs, &outputs);
@@ -193,7 +194,8 @@ static void infer_image(void *context, int n, int worker)
     heddle_cpu_extent windows;
     float *to = windows_of(work, &part, n, &windows);
 
-    heddle_image_pad(&layout, work->input + n * heddle_image_elements(&layout), &plan->frame, part.winograd.image);
+    heddle_image_pad(work->kernels, &layout, work->input + n * heddle_image_elements(&layout), &plan->frame,
+                     part.winograd.image);
     for (int block = 0; block < heddle_winograd_blocks(plan); block++) {
         heddle_cpu_tiles inputs, outputs;
         int first = heddle_winograd_block(plan, block, &inputs, &outputs);

@@ -107,8 +107,8 @@ static heddle_cpu_unpool unpool_of(const job *work, const worker_part *part, int
     const block_shape *shape = work->shape;
     heddle_image_layout layout = heddle_conv_block_output_layout(shape);
     heddle_cpu_extent z = heddle_conv_block_convolution_extent(shape);
-    heddle_image_gather(&layout, work->operands.grad_output + n * heddle_image_elements(&layout), work->plan.outputs,
-                        part->grad_windows);
+    heddle_image_gather(work->kernels, &layout, work->operands.grad_output + n * heddle_image_elements(&layout),
+                        work->plan.outputs, part->grad_windows);
     return (heddle_cpu_unpool){
         .convolution = work->operands.convolution + (size_t)n * z.height * z.row,
         .z = z,
@@ -150,7 +150,7 @@ static void sum_image(void *context, int n, int worker)
     work->kernels->gradient_sums(&from, sums, sums + work->plan.outputs);
 }
 
-// dz = γ/σ (dy - mean(dy) - ẑ mean(dy ẑ)), as scale · dy + (z - mean) · slope + offset.
+// dz = γ/σ (dy - mean(dy) - ẑ mean(dy ẑ)), as scale · dy + z · slope + offset.
 static void finish_sums(const job *work, int k)
 {
     const heddle_conv_block_backward_operands *operands = &work->operands;
@@ -166,8 +166,9 @@ static void finish_sums(const job *work, int k)
     if (operands->grad_bias)
         operands->grad_bias[k] = 0; // batchnorm subtracts whatever the bias adds
     work->space.scale[k] = (float)scale;
-    work->space.slope[k] = (float)(-scale * inverse_std * inverse_std * weighted / pixels);
-    work->space.offset[k] = (float)(-scale * sum / pixels);
+    double slope = -scale * inverse_std * inverse_std * weighted / pixels;
+    work->space.slope[k] = (float)slope;
+    work->space.offset[k] = (float)(-scale * sum / pixels - slope * (double)operands->mean[k]);
 }
 
 static void clear_padding(const job *work)
@@ -196,7 +197,7 @@ static void backward_image(const job *work, const worker_part *part, int n)
     heddle_cpu_unpool whole = unpool_of(work, part, n);
     size_t image = n * heddle_image_elements(&layout);
 
-    heddle_image_pad(&layout, work->operands.input + image, &plan->frame, part->winograd.image);
+    heddle_image_pad(work->kernels, &layout, work->operands.input + image, &plan->frame, part->winograd.image);
     for (int block = 0; block < heddle_winograd_blocks(plan); block++) {
         heddle_cpu_tiles inputs, outputs;
         int first = heddle_winograd_block(plan, block, &inputs, &outputs), tiles = inputs.rows * inputs.columns;
@@ -214,7 +215,7 @@ static void backward_image(const job *work, const worker_part *part, int n)
                                      first == 0);
     }
     if (work->operands.grad_input)
-        heddle_image_unpad(&layout, &plan->frame, part->grad_image, work->operands.grad_input + image);
+        heddle_image_unpad(work->kernels, &layout, &plan->frame, part->grad_image, work->operands.grad_input + image);
 }
 
 static void backward_piece(void *context, size_t begin, size_t end, int piece, int worker)

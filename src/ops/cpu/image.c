@@ -1,87 +1,80 @@
-// Copies of one image between layouts. The image is in cache when it is needed, so these are simple loops.
+// Copies of one image between layouts, a row of pixels at a time, or the whole image where its pixels lie without gaps.
 
 #include "ops/cpu/image.h"
 
 #include <string.h>
 
-// A row of pixels from any layout to channels last, the missing channels zero.
-static void gather_row(const heddle_image_layout *layout, const float *from, int y, int channels, float *to)
+// Zeros in the channels a pixel does not have.
+static void clear_channels(float *to, size_t pixels, int from, int channels)
 {
-    int c = layout->channels, width = layout->width;
-    if (layout->channels_last) {
-        const float *row = from + (size_t)y * width * c;
-        if (c == channels) {
-            memcpy(to, row, sizeof(float) * width * c);
-            return;
-        }
-        for (int x = 0; x < width; x++) {
-            memcpy(to + (size_t)x * channels, row + (size_t)x * c, sizeof(float) * c);
-            memset(to + (size_t)x * channels + c, 0, sizeof(float) * (channels - c));
-        }
-        return;
-    }
-    for (int channel = 0; channel < c; channel++) {
-        const float *row = from + ((size_t)channel * layout->height + y) * width;
-        for (int x = 0; x < width; x++)
-            to[(size_t)x * channels + channel] = row[x];
-    }
-    for (int x = 0; c < channels && x < width; x++)
-        memset(to + (size_t)x * channels + c, 0, sizeof(float) * (channels - c));
+    for (size_t pixel = 0; from < channels && pixel < pixels; pixel++)
+        memset(to + pixel * channels + from, 0, sizeof(float) * (channels - from));
 }
 
-static void spread_row(const heddle_image_layout *layout, const float *from, int y, int channels, const float *add,
-                       float *to)
+// `pixels` neighbouring ones, from (y, x) = (first / width, first % width) on, to channels last.
+static void gather_pixels(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
+                          size_t first, size_t pixels, int channels, float *to)
 {
-    int c = layout->channels, width = layout->width;
-    if (layout->channels_last) {
-        float *row = to + (size_t)y * width * c;
-        if (c == channels && !add) {
-            memcpy(row, from, sizeof(float) * width * c);
-            return;
-        }
-        for (int x = 0; x < width; x++)
-            for (int channel = 0; channel < c; channel++)
-                row[(size_t)x * c + channel] = from[(size_t)x * channels + channel] + (add ? add[channel] : 0);
-        return;
-    }
-    for (int channel = 0; channel < c; channel++) {
-        float *row = to + ((size_t)channel * layout->height + y) * width, term = add ? add[channel] : 0;
-        for (int x = 0; x < width; x++)
-            row[x] = from[(size_t)x * channels + channel] + term;
-    }
+    size_t c = (size_t)layout->channels, plane = (size_t)layout->height * layout->width;
+    if (!layout->channels_last)
+        kernels->transpose(from + first, (ptrdiff_t)plane, (int)c, (int)pixels, to, channels);
+    else if (layout->channels == channels)
+        memcpy(to, from + first * c, sizeof(float) * pixels * c);
+    else
+        for (size_t pixel = 0; pixel < pixels; pixel++)
+            memcpy(to + pixel * channels, from + (first + pixel) * c, sizeof(float) * c);
+    clear_channels(to, pixels, layout->channels, channels);
 }
 
-void heddle_image_pad(const heddle_image_layout *layout, const float *from, const heddle_image_frame *frame, float *to)
+static void spread_pixels(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
+                          int channels, size_t first, size_t pixels, float *to)
 {
-    size_t pixel = (size_t)frame->channels, row = frame->columns * pixel;
+    size_t c = (size_t)layout->channels, plane = (size_t)layout->height * layout->width;
+    if (!layout->channels_last)
+        kernels->transpose(from, channels, (int)pixels, (int)c, to + first, (ptrdiff_t)plane);
+    else if (layout->channels == channels)
+        memcpy(to + first * c, from, sizeof(float) * pixels * c);
+    else
+        for (size_t pixel = 0; pixel < pixels; pixel++)
+            memcpy(to + (first + pixel) * c, from + pixel * channels, sizeof(float) * c);
+}
+
+void heddle_image_pad(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
+                      const heddle_image_frame *frame, float *to)
+{
+    size_t pixel = (size_t)frame->channels, row = frame->columns * pixel, width = (size_t)layout->width;
     int border = frame->border, right = frame->columns - border - layout->width;
     memset(to, 0, sizeof(float) * border * row);
     for (int y = 0; y < layout->height; y++) {
         float *line = to + (border + y) * row;
         memset(line, 0, sizeof(float) * border * pixel);
-        gather_row(layout, from, y, frame->channels, line + border * pixel);
+        gather_pixels(kernels, layout, from, y * width, width, frame->channels, line + border * pixel);
         memset(line + (border + layout->width) * pixel, 0, sizeof(float) * right * pixel);
     }
     memset(to + (border + layout->height) * row, 0, sizeof(float) * (frame->rows - border - layout->height) * row);
 }
 
-void heddle_image_unpad(const heddle_image_layout *layout, const heddle_image_frame *frame, const float *from,
-                        float *to)
+void heddle_image_unpad(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout,
+                        const heddle_image_frame *frame, const float *from, float *to)
 {
-    size_t pixel = (size_t)frame->channels, row = frame->columns * pixel;
+    size_t pixel = (size_t)frame->channels, row = frame->columns * pixel, width = (size_t)layout->width;
     for (int y = 0; y < layout->height; y++)
-        spread_row(layout, from + (frame->border + y) * row + frame->border * pixel, y, frame->channels, NULL, to);
+        spread_pixels(kernels, layout, from + (frame->border + y) * row + frame->border * pixel, frame->channels,
+                      y * width, width, to);
 }
 
-void heddle_image_gather(const heddle_image_layout *layout, const float *from, int channels, float *to)
+void heddle_image_gather(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
+                         int channels, float *to)
 {
-    for (int y = 0; y < layout->height; y++)
-        gather_row(layout, from, y, channels, to + (size_t)y * layout->width * channels);
+    gather_pixels(kernels, layout, from, 0, (size_t)layout->height * layout->width, channels, to);
 }
 
-void heddle_image_spread(const heddle_image_layout *layout, const float *from, int channels, const float *add,
-                         float *to)
+void heddle_image_spread(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
+                         int channels, const float *add, float *to)
 {
-    for (int y = 0; y < layout->height; y++)
-        spread_row(layout, from + (size_t)y * layout->width * channels, y, channels, add, to);
+    size_t pixels = (size_t)layout->height * layout->width, c = (size_t)layout->channels;
+    spread_pixels(kernels, layout, from, channels, 0, pixels, to);
+    for (size_t channel = 0; add && channel < c; channel++)
+        for (size_t pixel = 0; pixel < pixels; pixel++)
+            to[layout->channels_last ? pixel * c + channel : channel * pixels + pixel] += add[channel];
 }

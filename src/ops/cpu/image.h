@@ -2,7 +2,7 @@
 #ifndef HEDDLE_OPS_CPU_IMAGE_H
 #define HEDDLE_OPS_CPU_IMAGE_H
 
-#include <stddef.h>
+#include "ops/cpu/kernels.h"
 
 // An image as a caller has it: (c, h, w), or (h, w, c) when channels_last.
 typedef struct heddle_image_layout {
@@ -21,15 +21,17 @@ typedef struct heddle_image_frame {
     int rows, columns, channels; // of the whole, border included
     int border;
 } heddle_image_frame;
-void heddle_image_pad(const heddle_image_layout *layout, const float *from, const heddle_image_frame *frame, float *to);
+void heddle_image_pad(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
+                      const heddle_image_frame *frame, float *to);
 // The image back out of the frame.
-void heddle_image_unpad(const heddle_image_layout *layout, const heddle_image_frame *frame, const float *from,
-                        float *to);
+void heddle_image_unpad(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout,
+                        const heddle_image_frame *frame, const float *from, float *to);
 
 // to (height, width, channels) dense, channels from the layout's own up to `channels` zero.
-void heddle_image_gather(const heddle_image_layout *layout, const float *from, int channels, float *to);
+void heddle_image_gather(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
+                         int channels, float *to);
 // The way back; `add` (a value a channel) may be NULL.
-void heddle_image_spread(const heddle_image_layout *layout, const float *from, int channels, const float *add,
-                         float *to);
+void heddle_image_spread(const heddle_cpu_kernels *kernels, const heddle_image_layout *layout, const float *from,
+                         int channels, const float *add, float *to);
 
 #endif

@@ -53,7 +53,7 @@ typedef struct heddle_cpu_tiles {
 } heddle_cpu_tiles;
 
 // What a conv block's backward makes the gradient of the convolution from, starting at the same place of an image:
-// scale · grad at the winner of a window, + (z - mean) · slope + offset everywhere.
+// scale · grad at the winner of a window, + z · slope + offset everywhere.
 typedef struct heddle_cpu_unpool {
     const float *convolution; // extent `z`
     heddle_cpu_extent z;
@@ -62,7 +62,8 @@ typedef struct heddle_cpu_unpool {
     const uint8_t *code; // (height / 2, width / 2, z.channels), code_row bytes a row
     ptrdiff_t code_row;
     int window_rows, window_columns;
-    const float *scale, *mean, *slope, *offset; // padded with zeros to whole panels
+    const float *scale, *slope, *offset; // padded with zeros to whole panels
+    const float *mean;                   // likewise; for gradient_sums
 } heddle_cpu_unpool;
 
 // A first layer's image: planes of (height + 2) rows of `row` floats, one float of border all around.
@@ -76,6 +77,8 @@ typedef struct heddle_cpu_kernels {
     const char *name; // "neon", "avx2", "avx512", "generic"
     int lanes;        // floats a vector
 
+    // to (columns, rows) = from (rows, columns), with the given floats from a row to the next
+    void (*transpose)(const float *from, ptrdiff_t from_row, int rows, int columns, float *to, ptrdiff_t to_row);
     void (*multiply)(const heddle_cpu_multiply *work);
     void (*accumulate)(const heddle_cpu_accumulate *work);
 

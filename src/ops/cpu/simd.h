@@ -80,6 +80,20 @@ INLINE vec vec_select(mask where, vec yes, vec otherwise)
 #endif
 }
 
+INLINE mask mask_select(mask where, mask yes, mask otherwise)
+{
+#if defined(HEDDLE_SIMD_NEON)
+    return (mask)vbslq_s32((uint32x4_t)where, yes, otherwise);
+#else
+    return (where & yes) | (~where & otherwise);
+#endif
+}
+
+INLINE mask mask_splat(int32_t value)
+{
+    return value - (mask){0};
+}
+
 INLINE vec vec_keep(mask where, vec value)
 {
     return (vec)(where & (mask)value);

@@ -33,7 +33,8 @@ heddle_winograd heddle_winograd_plan(int c, int h, int w, int k)
     ptrdiff_t tiles = (ptrdiff_t)plan.block_rows * plan.tile_columns;
     plan.in_point = tiles * plan.inputs + POINT_GAP;
     plan.out_point = tiles * plan.outputs + POINT_GAP;
-    plan.weights = (size_t)POINTS * plan.inputs * plan.outputs;
+    plan.weight_point = (ptrdiff_t)plan.inputs * plan.outputs + POINT_GAP;
+    plan.weights = (size_t)POINTS * plan.weight_point;
     return plan;
 }
 
@@ -76,7 +77,7 @@ static void filter_column(const float *a, const float *b, const float *c, float 
 }
 
 // The 16 points of filter (9, 16), each to its own place, `point` floats apart.
-static void transform_filter(float filter[TAPS][PANEL], float *to, size_t point)
+static void transform_filter(float filter[TAPS][PANEL], float *to, ptrdiff_t point)
 {
     float down[3][4][PANEL], across[4][PANEL];
     for (int s = 0; s < 3; s++)
@@ -92,7 +93,6 @@ static void transform_filter(float filter[TAPS][PANEL], float *to, size_t point)
 void heddle_winograd_pack(const heddle_winograd *plan, const float *weight, const float *scale, int panel,
                           float *packed)
 {
-    size_t point = (size_t)plan->inputs * plan->outputs;
     for (int c = 0; c < plan->inputs; c++) {
         float filter[TAPS][PANEL] = {{0}};
         for (int lane = 0; lane < PANEL && c < plan->c; lane++) {
@@ -101,13 +101,12 @@ void heddle_winograd_pack(const heddle_winograd *plan, const float *weight, cons
             for (int tap = 0; tap < TAPS && k < plan->k; tap++)
                 filter[tap][lane] = scale ? from[tap] * scale[k] : from[tap];
         }
-        transform_filter(filter, packed + ((size_t)panel * plan->inputs + c) * PANEL, point);
+        transform_filter(filter, packed + ((size_t)panel * plan->inputs + c) * PANEL, plan->weight_point);
     }
 }
 
 void heddle_winograd_pack_transposed(const heddle_winograd *plan, const float *weight, int panel, float *packed)
 {
-    size_t point = (size_t)plan->inputs * plan->outputs;
     for (int k = 0; k < plan->outputs; k++) {
         float filter[TAPS][PANEL] = {{0}};
         for (int lane = 0; lane < PANEL && k < plan->k; lane++) {
@@ -116,7 +115,7 @@ void heddle_winograd_pack_transposed(const heddle_winograd *plan, const float *w
             for (int tap = 0; tap < TAPS && c < plan->c; tap++)
                 filter[tap][lane] = from[tap];
         }
-        transform_filter(filter, packed + ((size_t)panel * plan->outputs + k) * PANEL, point);
+        transform_filter(filter, packed + ((size_t)panel * plan->outputs + k) * PANEL, plan->weight_point);
     }
 }
 
@@ -138,7 +137,8 @@ size_t heddle_winograd_part_floats(const heddle_winograd *plan)
 
 void heddle_winograd_grad_weights(const heddle_winograd *plan, const float *grad, float *part)
 {
-    size_t filters = (size_t)plan->inputs * (plan->outputs / PANEL), point = filters * PANEL;
+    size_t filters = (size_t)plan->inputs * (plan->outputs / PANEL);
+    ptrdiff_t point = plan->weight_point;
     for (size_t filter = 0; filter < filters; filter++, grad += PANEL, part += TAPS * PANEL) {
         float down[3][4][PANEL];
         for (int j = 0; j < 4; j++) {
@@ -173,13 +173,14 @@ void heddle_winograd_add_parts(const heddle_winograd *plan, const float *part, i
 
 // c (16, tiles, columns) = a (16, tiles, depth) · b (16, columns / 16, depth, 16)
 static void multiply_points(const heddle_cpu_kernels *kernels, int tiles, int depth, int columns, const float *a,
-                            ptrdiff_t a_point, const float *b, float *c, ptrdiff_t c_point)
+                            ptrdiff_t a_point, const float *b, ptrdiff_t b_point, float *c, ptrdiff_t c_point)
 {
     const ptrdiff_t no_offset = 0;
     heddle_cpu_multiply work = {
-        .rows = tiles, .depth = depth, .taps = 1, .a_row = depth, .tap_offset = &no_offset, .b = b, .c_row = columns};
+        .rows = tiles, .depth = depth, .taps = 1, .a_row = depth, .tap_offset = &no_offset, .c_row = columns};
     for (int point = 0; point < POINTS; point++) {
         work.a = a + point * a_point;
+        work.b = b + point * b_point;
         for (int panel = 0; panel < columns; panel += PANEL) {
             work.c = c + point * c_point + panel;
             kernels->multiply(&work);
@@ -191,15 +192,15 @@ static void multiply_points(const heddle_cpu_kernels *kernels, int tiles, int de
 void heddle_winograd_forward(const heddle_winograd *plan, const heddle_cpu_kernels *kernels, int tiles,
                              const float *in_points, const float *packed, float *out_points)
 {
-    multiply_points(kernels, tiles, plan->inputs, plan->outputs, in_points, plan->in_point, packed, out_points,
-                    plan->out_point);
+    multiply_points(kernels, tiles, plan->inputs, plan->outputs, in_points, plan->in_point, packed, plan->weight_point,
+                    out_points, plan->out_point);
 }
 
 void heddle_winograd_backward_data(const heddle_winograd *plan, const heddle_cpu_kernels *kernels, int tiles,
                                    const float *out_points, const float *packed_transposed, float *in_points)
 {
     multiply_points(kernels, tiles, plan->outputs, plan->inputs, out_points, plan->out_point, packed_transposed,
-                    in_points, plan->in_point);
+                    plan->weight_point, in_points, plan->in_point);
 }
 
 void heddle_winograd_backward_weight(const heddle_winograd *plan, const heddle_cpu_kernels *kernels, int tiles,
@@ -210,10 +211,10 @@ void heddle_winograd_backward_weight(const heddle_winograd *plan, const heddle_c
                                   .points = tiles,
                                   .a_point = plan->inputs,
                                   .b_point = plan->outputs,
-                                  .c = grad,
                                   .c_row = PANEL};
     for (int point = 0; point < POINTS; point++) {
         work.a = in_points + point * plan->in_point;
+        work.c = grad + point * plan->weight_point;
         for (int panel = 0; panel < plan->outputs; panel += PANEL) {
             work.b = out_points + point * plan->out_point + panel;
             kernels->accumulate(&work);

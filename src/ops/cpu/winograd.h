@@ -17,6 +17,7 @@ typedef struct heddle_winograd {
     heddle_image_frame frame;      // of the padded input, and of its gradient
     ptrdiff_t image_row;           // floats
     ptrdiff_t in_point, out_point; // floats from one transformed point to the next
+    ptrdiff_t weight_point;        // likewise of packed weights
     size_t weights;                // floats of packed weights, one way or the other
 } heddle_winograd;
 

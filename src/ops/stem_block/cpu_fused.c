@@ -204,7 +204,7 @@ static void forward_image(void *context, int n, int worker)
                                 layout.channels_last ? output : part.windows, &windows,
                                 work->code ? work->code + n * windows_count : NULL);
     if (!layout.channels_last)
-        heddle_image_spread(&layout, part.windows, channels, NULL, output);
+        heddle_image_spread(work->kernels, &layout, part.windows, channels, NULL, output);
 }
 
 // Filter k of the packed weights, batchnorm folded in. `centre_response` is what the filter makes of the centre.
@@ -294,7 +294,7 @@ static void backward_piece(void *context, size_t begin, size_t end, int piece, i
         heddle_cpu_planes image = load_planes(work, &part, (int)n, work->centre);
         const float *grad = work->grad_output + n * windows_count;
         if (!layout.channels_last) {
-            heddle_image_gather(&layout, grad, channels, part.windows);
+            heddle_image_gather(work->kernels, &layout, grad, channels, part.windows);
             grad = part.windows;
         }
         memset(part.sums, 0, sizeof(float) * count);

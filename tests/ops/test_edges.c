@@ -1,0 +1,355 @@
+// What the random values of the ladder tests do not reach: infinities and NaN, ties, labels out of range, means far from
+// zero, memory that must not be read, random numbers that must be the same everywhere.
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "heddle/op.h"
+#include "heddle/ops.h"
+#include "heddle/random.h"
+
+static const heddle_op *op_named(const char *name)
+{
+    const heddle_op *op;
+    if (heddle_op_find(name, &op) != HEDDLE_OK)
+        fail_msg("%s", heddle_last_error());
+    return op;
+}
+
+// Runs one rung now, with the workspace it asks for.
+static heddle_status run(const heddle_op *op, const heddle_rung *rung, heddle_call call)
+{
+    size_t bytes = rung->workspace ? rung->workspace(call.shape, 1) : 0;
+    call.workspace = aligned_alloc(256, (bytes + 256) / 256 * 256);
+    heddle_status status = heddle_launch(op, rung, &call);
+    free(call.workspace);
+    return status;
+}
+
+static void assert_same(const char *op, const char *rung, float got, float expected)
+{
+    if (isnan(expected) ? !isnan(got) : got != expected)
+        fail_msg("%s, rung %s: %g, expected %g", op, rung, got, expected);
+}
+
+// --- activations ----------------------------------------------------------------------------------------------------
+
+typedef struct limits {
+    const char *name;
+    float at_minus_infinity, at_plus_infinity;             // of the value
+    float slope_at_minus_infinity, slope_at_plus_infinity; // of the gradient
+} limits;
+
+static const limits activations[] = {
+    {"relu", 0, INFINITY, 0, 1},     {"tanh", -1, 1, 0, 0},         {"sigmoid", 0, 1, 0, 0}, {"elu", -1, INFINITY, 0, 1},
+    {"gelu", 0, INFINITY, 0, 1},     {"softplus", 0, INFINITY, 0, 1}, {"swish", 0, INFINITY, 0, 1},
+};
+
+// Long enough that vector code, not only its end, sees the values.
+enum { LENGTH = 67 };
+
+static void activation_name(char *text, const char *name, const char *direction)
+{
+    strcpy(text, name);
+    strcat(text, direction);
+}
+
+static void activations_reach_their_limits_and_keep_nan(void **state)
+{
+    (void)state;
+    const float values[] = {-INFINITY, INFINITY, NAN, -FLT_MAX, FLT_MAX};
+    for (size_t a = 0; a < sizeof activations / sizeof *activations; a++) {
+        const limits *limit = &activations[a];
+        char name[64];
+        activation_name(name, limit->name, "_forward");
+        const heddle_op *op = op_named(name);
+        for (int r = 0; r < op->rungs; r++)
+            for (int i = 0; i < 5; i++) {
+                float input[LENGTH], output[LENGTH];
+                for (int e = 0; e < LENGTH; e++)
+                    input[e] = values[i];
+                heddle_elements_shape shape = {.n = LENGTH};
+                heddle_call call = {.shape = &shape, .input = {input}, .output = {output}};
+                assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+                float at_most = isinf(limit->at_plus_infinity) ? values[i] : limit->at_plus_infinity;
+                float expected = isnan(values[i]) ? NAN : values[i] < 0 ? limit->at_minus_infinity : at_most;
+                assert_same(name, op->ladder[r].name, output[0], expected);
+                assert_same(name, op->ladder[r].name, output[LENGTH - 1], expected);
+            }
+    }
+}
+
+static void activation_gradients_reach_their_limits_and_keep_nan(void **state)
+{
+    (void)state;
+    const float values[] = {-INFINITY, INFINITY, -FLT_MAX, FLT_MAX};
+    for (size_t a = 0; a < sizeof activations / sizeof *activations; a++) {
+        const limits *limit = &activations[a];
+        char name[64];
+        activation_name(name, limit->name, "_backward");
+        const heddle_op *op = op_named(name);
+        for (int r = 0; r < op->rungs; r++) {
+            float input[LENGTH], output[LENGTH], grad_output[LENGTH], grad_input[LENGTH];
+            for (int e = 0; e < LENGTH; e++) {
+                input[e] = values[e % 4];
+                output[e] = input[e] < 0 ? limit->at_minus_infinity : limit->at_plus_infinity;
+                grad_output[e] = 1.0f;
+            }
+            input[LENGTH - 1] = output[LENGTH - 1] = NAN;
+            heddle_elements_shape shape = {.n = LENGTH};
+            heddle_call call = {.shape = &shape, .input = {input, output, grad_output}, .output = {grad_input}};
+            assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+            for (int e = 0; e < LENGTH - 1; e++)
+                assert_same(name, op->ladder[r].name, grad_input[e],
+                            input[e] < 0 ? limit->slope_at_minus_infinity : limit->slope_at_plus_infinity);
+            // relu hands the gradient on where it cannot tell, as PyTorch does; the others have no number to give.
+            assert_same(name, op->ladder[r].name, grad_input[LENGTH - 1], strcmp(limit->name, "relu") ? NAN : 1.0f);
+        }
+    }
+}
+
+// --- pooling --------------------------------------------------------------------------------------------------------
+
+// Runs maxpool2d_forward on one plane of 2 x 4 with windows of 2 x 2.
+static void pool(const heddle_rung *rung, const float *plane, float output[2], int32_t index[2])
+{
+    heddle_pool2d_shape shape = {.n = 1, .c = 1, .h = 2, .w = 4, .window = 2, .stride = 2};
+    heddle_call call = {.shape = &shape, .input = {plane}, .output = {output, index}};
+    assert_int_equal(run(op_named("maxpool2d_forward"), rung, call), HEDDLE_OK);
+}
+
+static void the_first_of_equal_values_wins(void **state)
+{
+    (void)state;
+    const heddle_op *op = op_named("maxpool2d_forward");
+    for (int r = 0; r < op->rungs; r++) {
+        float output[2];
+        int32_t index[2];
+        pool(&op->ladder[r], (const float[]){1, 5, -INFINITY, -INFINITY, 5, 5, -INFINITY, -INFINITY}, output, index);
+        assert_true(output[0] == 5.0f && output[1] == -INFINITY);
+        assert_int_equal(index[0], 1);
+        assert_int_equal(index[1], 2);
+    }
+}
+
+static void nan_in_a_window_comes_out(void **state)
+{
+    (void)state;
+    const heddle_op *op = op_named("maxpool2d_forward");
+    for (int r = 0; r < op->rungs; r++)
+        for (int place = 0; place < 2; place++)
+            for (int row = 0; row < 2; row++) {
+                float plane[8] = {1, 2, 3, 4, 5, 6, 7, 8}, output[2];
+                int32_t index[2];
+                plane[4 * row + place] = NAN;
+                pool(&op->ladder[r], plane, output, index);
+                assert_true(isnan(output[0]) && output[1] == 8.0f);
+                assert_int_equal(index[0], 4 * row + place);
+                assert_int_equal(index[1], 7);
+            }
+}
+
+static void overlapping_windows_add_their_gradients(void **state)
+{
+    (void)state;
+    const heddle_op *op = op_named("maxpool2d_backward");
+    heddle_pool2d_shape shape = {.n = 1, .c = 1, .h = 1, .w = 3, .window = 1, .stride = 1};
+    const int32_t index[3] = {1, 1, 1};
+    const float grad_output[3] = {1, 2, 4};
+    for (int r = 0; r < op->rungs; r++) {
+        float grad_input[3];
+        heddle_call call = {.shape = &shape, .input = {index, grad_output}, .output = {grad_input}};
+        assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+        assert_true(grad_input[0] == 0.0f && grad_input[1] == 7.0f && grad_input[2] == 0.0f);
+    }
+}
+
+// --- softmax and cross-entropy --------------------------------------------------------------------------------------
+
+static void large_logits_do_not_overflow(void **state)
+{
+    (void)state;
+    const float logits[2][3] = {{10000, 9999, -10000}, {-1e30f, -1e30f, -1e30f}};
+    const char *const names[] = {"softmax_forward", "log_softmax_forward"};
+    for (int i = 0; i < 2; i++) {
+        const heddle_op *op = op_named(names[i]);
+        for (int r = 0; r < op->rungs; r++) {
+            float output[2][3];
+            heddle_rows_shape shape = {.rows = 2, .cols = 3};
+            heddle_call call = {.shape = &shape, .input = {logits}, .output = {output}};
+            assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+            double first = i ? exp(output[0][0]) : output[0][0], last = i ? exp(output[1][2]) : output[1][2];
+            assert_true(fabs(first - 1 / (1 + exp(-1))) < 1e-6);
+            assert_true(fabs(last - 1.0 / 3) < 1e-6);
+        }
+    }
+}
+
+static heddle_status cross_entropy(const heddle_rung *rung, const float *logits, const int32_t *labels,
+                                   heddle_rows_shape shape, float *loss, int32_t *correct)
+{
+    float probabilities[64];
+    heddle_call call = {.shape = &shape, .input = {logits, labels}, .output = {loss, probabilities, correct}};
+    return run(op_named("cross_entropy_forward"), rung, call);
+}
+
+static void the_first_of_equal_logits_is_the_prediction(void **state)
+{
+    (void)state;
+    const heddle_op *op = op_named("cross_entropy_forward");
+    const float logits[3][10] = {{0}, {1, 3, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 2, 2}};
+    for (int r = 0; r < op->rungs; r++) {
+        float loss;
+        int32_t correct;
+        heddle_rows_shape shape = {.rows = 3, .cols = 10};
+        const int32_t firsts[] = {0, 1, 8}, seconds[] = {1, 2, 9};
+        assert_int_equal(cross_entropy(&op->ladder[r], logits[0], firsts, shape, &loss, &correct), HEDDLE_OK);
+        assert_int_equal(correct, 3);
+        assert_int_equal(cross_entropy(&op->ladder[r], logits[0], seconds, shape, &loss, &correct), HEDDLE_OK);
+        assert_int_equal(correct, 0);
+    }
+}
+
+static void a_label_out_of_range_is_named_not_read(void **state)
+{
+    (void)state;
+    const heddle_op *op = op_named("cross_entropy_forward"), *backward = op_named("cross_entropy_backward");
+    const float logits[6] = {0}, grad_loss = 1;
+    const int32_t wrong[] = {3, -1, 1 << 30};
+    const char *const words[] = {"row 1 has label 3, but the classes are 0 to 2", "row 1 has label -1",
+                                 "row 1 has label 1073741824"};
+    heddle_rows_shape shape = {.rows = 2, .cols = 3};
+    for (int i = 0; i < 3; i++) {
+        const int32_t labels[] = {2, wrong[i]};
+        for (int r = 0; r < op->rungs; r++) {
+            float loss;
+            int32_t correct;
+            assert_int_equal(cross_entropy(&op->ladder[r], logits, labels, shape, &loss, &correct), HEDDLE_INVALID);
+            assert_non_null(strstr(heddle_last_error(), words[i]));
+        }
+        for (int r = 0; r < backward->rungs; r++) {
+            float grad_logits[6];
+            heddle_call call = {.shape = &shape, .input = {logits, labels, &grad_loss}, .output = {grad_logits}};
+            assert_int_equal(run(backward, &backward->ladder[r], call), HEDDLE_INVALID);
+            assert_non_null(strstr(heddle_last_error(), words[i]));
+        }
+    }
+}
+
+// --- batchnorm2d ----------------------------------------------------------------------------------------------------
+
+static void statistics_survive_a_mean_far_from_zero(void **state)
+{
+    (void)state;
+    const heddle_op *op = op_named("batchnorm2d_forward");
+    enum { COUNT = 4096 };
+    heddle_batchnorm2d_shape shape = {.n = 4, .c = 1, .h = 32, .w = 32, .epsilon = 1e-5f, .momentum = 0.1f};
+    static float input[COUNT], output[COUNT];
+    static double noise[COUNT];
+    heddle_random random = heddle_random_make(9, 9);
+    double squares = 0;
+    for (int i = 0; i < COUNT; i++) {
+        // Quarters, which a float of this size still holds exactly.
+        noise[i] = (int)(heddle_random_below(&random, 17)) * 0.25 - 2;
+        input[i] = (float)(100000 + noise[i]);
+    }
+    double mean = 0;
+    for (int i = 0; i < COUNT; i++)
+        mean += noise[i] / COUNT;
+    for (int i = 0; i < COUNT; i++)
+        squares += (noise[i] - mean) * (noise[i] - mean) / COUNT;
+    double inverse_std = 1 / sqrt(squares + 1e-5);
+    const float gamma = 2, beta = 0.5f;
+    for (int r = 0; r < op->rungs; r++) {
+        float saved_mean, saved_inverse_std;
+        heddle_call call = {.shape = &shape,
+                            .input = {input, &gamma, &beta},
+                            .output = {output, &saved_mean, &saved_inverse_std}};
+        assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+        assert_true(fabs(saved_inverse_std - inverse_std) < 1e-5 * inverse_std);
+        for (int i = 0; i < COUNT; i++)
+            if (!(fabs(output[i] - (gamma * (noise[i] - mean) * inverse_std + beta)) < 1e-4))
+                fail_msg("rung %s, element %d: %g", op->ladder[r].name, i, output[i]);
+    }
+}
+
+// --- matmul ---------------------------------------------------------------------------------------------------------
+
+static void with_beta_zero_the_output_is_not_read(void **state)
+{
+    (void)state;
+    const char *const shapes[] = {"m=2 n=3 k=2", "m=2 n=3 k=0", "m=9 n=13 k=300", "m=3 n=5 k=150001"};
+    const heddle_op *op = op_named("matmul_forward");
+    for (int s = 0; s < 4; s++) {
+        heddle_matmul_shape shape;
+        assert_int_equal(heddle_shape_parse(op, shapes[s], &shape), HEDDLE_OK);
+        float *a = calloc((size_t)shape.m * shape.k + 1, sizeof *a), *b = calloc((size_t)shape.k * shape.n + 1, sizeof *b);
+        float *output = malloc((size_t)shape.m * shape.n * sizeof *output);
+        for (int r = 0; r < op->rungs; r++) {
+            for (int i = 0; i < shape.m * shape.n; i++)
+                output[i] = NAN;
+            heddle_call call = {.shape = &shape, .input = {a, b}, .output = {output}};
+            assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+            for (int i = 0; i < shape.m * shape.n; i++)
+                assert_same(shapes[s], op->ladder[r].name, output[i], 0.0f);
+        }
+        free(a);
+        free(b);
+        free(output);
+    }
+}
+
+// --- dropout --------------------------------------------------------------------------------------------------------
+
+static void dropout_draws_the_words_that_random_h_numbers(void **state)
+{
+    (void)state;
+    const heddle_op *op = op_named("dropout_forward");
+    enum { COUNT = 1000 };
+    static float input[COUNT], output[COUNT];
+    static uint8_t mask[COUNT];
+    const int64_t states[][3] = {{0, 0, 0}, {-1, -2, 3}, {42, 7, INT64_MAX}, {1, 2, 0x3ffffffffLL}};
+    for (int i = 0; i < COUNT; i++)
+        input[i] = 1.0f;
+    for (int s = 0; s < 4; s++)
+        for (int r = 0; r < op->rungs; r++) {
+            heddle_dropout_shape shape = {.n = COUNT, .probability = 0.3f};
+            heddle_call call = {.shape = &shape, .input = {input, states[s]}, .output = {output, mask}};
+            assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+            heddle_random random = {(uint64_t)states[s][0], (uint64_t)states[s][1], (uint64_t)states[s][2]};
+            int kept = 0;
+            for (int i = 0; i < COUNT; i++) {
+                bool stays = heddle_random_uniform(&random) >= 0.3f;
+                kept += stays;
+                assert_int_equal(mask[i], stays);
+                assert_same("dropout_forward", op->ladder[r].name, output[i], stays ? 1.0f / 0.7f : 0.0f);
+            }
+            assert_in_range(kept, 600, 800);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(activations_reach_their_limits_and_keep_nan),
+        cmocka_unit_test(activation_gradients_reach_their_limits_and_keep_nan),
+        cmocka_unit_test(the_first_of_equal_values_wins),
+        cmocka_unit_test(nan_in_a_window_comes_out),
+        cmocka_unit_test(overlapping_windows_add_their_gradients),
+        cmocka_unit_test(large_logits_do_not_overflow),
+        cmocka_unit_test(the_first_of_equal_logits_is_the_prediction),
+        cmocka_unit_test(a_label_out_of_range_is_named_not_read),
+        cmocka_unit_test(statistics_survive_a_mean_far_from_zero),
+        cmocka_unit_test(with_beta_zero_the_output_is_not_read),
+        cmocka_unit_test(dropout_draws_the_words_that_random_h_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

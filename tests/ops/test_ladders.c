@@ -1,0 +1,79 @@
+// Every rung of every operator, on every test shape, against the float64 reference; and every pair of a forward and a
+// backward rung.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "harness.h"
+
+static void every_rung_matches_the_reference(void **state)
+{
+    const heddle_op *op = *state;
+    const heddle_op *forward = harness_forward_of(op);
+    bool reached[HARNESS_RUNGS] = {false}, telling[HARNESS_OPERANDS] = {false};
+    assert_in_range(op->rungs, 1, HARNESS_RUNGS);
+    for (int s = 0; op->test_shapes[s]; s++) {
+        harness_report report = {.passed = true};
+        if (!harness_check_ladder(op, forward, op->test_shapes[s], harness_seed(), &report))
+            fail_msg("%s", report.message);
+        for (int r = 0; r < op->rungs; r++)
+            reached[r] |= report.reached[r];
+        for (int i = 0; i < op->operand_count; i++)
+            telling[i] |= report.telling[i];
+    }
+    for (int r = 0; r < op->rungs; r++)
+        if (!reached[r])
+            fail_msg("%s: no test shape reaches rung %s", op->name, op->ladder[r].name);
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i].role != HEDDLE_INPUT && !op->operands[i].saved && !telling[i])
+            print_message("note: '%s' of %s is zero on every test shape\n", op->operands[i].name, op->name);
+}
+
+static void every_backward_rung_follows_every_forward_rung(void **state)
+{
+    const heddle_op *backward = *state;
+    const heddle_op *forward = harness_forward_of(backward);
+    int compared = 0;
+    for (int s = 0; forward->test_shapes[s]; s++) {
+        harness_report report = {.passed = true};
+        if (!harness_check_pairs(forward, backward, forward->test_shapes[s], harness_seed(), &report))
+            fail_msg("%s", report.message);
+        compared += report.comparisons;
+    }
+    assert_true(compared > 0);
+}
+
+static char *name_of(const char *op, const char *behaviour)
+{
+    char *name = malloc(128);
+    snprintf(name, 128, "%s: %s", op, behaviour);
+    return name;
+}
+
+int main(void)
+{
+    int count = 0;
+    struct CMUnitTest *tests = calloc((size_t)heddle_op_count() * 2, sizeof *tests);
+    for (int i = 0; i < heddle_op_count(); i++) {
+        const heddle_op *op = heddle_op_at(i);
+        tests[count++] = (struct CMUnitTest){.name = name_of(op->name, "every rung matches the reference"),
+                                             .test_func = every_rung_matches_the_reference,
+                                             .initial_state = (void *)op};
+        if (harness_forward_of(op) && harness_reads_saved(op))
+            tests[count++] =
+                (struct CMUnitTest){.name = name_of(op->name, "every rung follows every forward rung"),
+                                    .test_func = every_backward_rung_follows_every_forward_rung,
+                                    .initial_state = (void *)op};
+    }
+    int failed = _cmocka_run_group_tests("ladders", tests, (size_t)count, NULL, NULL);
+    for (int i = 0; i < count; i++)
+        free((char *)tests[i].name);
+    free(tests);
+    return failed;
+}
