@@ -22,15 +22,31 @@ static inline float heddle_bits_float(uint32_t bits)
     return value;
 }
 
-// Written as comparisons, not fminf/fmaxf: a NaN must come through.
-static inline float heddle_at_most(float x, float most)
+// x moved towards 0 until |x| <= most, by comparing bits as integers: a comparison of floats with a constant would be
+// taken for a branch, and the code behind it made twice. NaN becomes a number; heddle_keep_nan brings it back.
+static inline float heddle_clamp_size(float x, float most)
 {
-    return x > most ? most : x;
+    uint32_t size = heddle_float_bits(x) & 0x7fffffffu, limit = heddle_float_bits(most);
+    return copysignf(heddle_bits_float(size < limit ? size : limit), x);
 }
 
-static inline float heddle_at_least(float x, float least)
+// x where its sign is +, else 0; and the other way round.
+static inline float heddle_positive_part(float x)
 {
-    return x < least ? least : x;
+    uint32_t bits = heddle_float_bits(x);
+    return heddle_bits_float(bits & ~(uint32_t)((int32_t)bits >> 31));
+}
+
+static inline float heddle_negative_part(float x)
+{
+    uint32_t bits = heddle_float_bits(x);
+    return heddle_bits_float(bits & (uint32_t)((int32_t)bits >> 31));
+}
+
+// `result`, or x where x is NaN.
+static inline float heddle_keep_nan(float x, float result)
+{
+    return x == x ? result : x;
 }
 
 // 2^n for n in [-126, 127]. Unsigned inside: behind a NaN stands an arbitrary n, which must wrap quietly.
@@ -66,7 +82,10 @@ static inline heddle_reduced_exp heddle_exp_reduce(float high, float low)
     return (heddle_reduced_exp){.n = whole, .exp_r_minus_1 = r + r * r * p};
 }
 
-// exp(high + low), which must be NaN or in [HEDDLE_EXP_ZERO, HEDDLE_EXP_INFINITY].
+// Beyond this size exp has reached 0 and infinity.
+#define HEDDLE_EXP_END 104.2f
+
+// exp(high + low), whose size must be at most HEDDLE_EXP_END.
 static inline float heddle_exp_sum(float high, float low)
 {
     heddle_reduced_exp reduced = heddle_exp_reduce(high, low);
@@ -75,21 +94,23 @@ static inline float heddle_exp_sum(float high, float low)
     return (1.0f + reduced.exp_r_minus_1) * heddle_power_of_two(half) * heddle_power_of_two(reduced.n - half);
 }
 
-// Where exp has reached 0 and infinity.
-#define HEDDLE_EXP_ZERO     (-104.0f)
-#define HEDDLE_EXP_INFINITY 89.0f
-
 static inline float heddle_exp(float x)
 {
-    return heddle_exp_sum(heddle_at_least(heddle_at_most(x, HEDDLE_EXP_INFINITY), HEDDLE_EXP_ZERO), 0.0f);
+    return heddle_keep_nan(x, heddle_exp_sum(heddle_clamp_size(x, HEDDLE_EXP_END), 0.0f));
 }
 
-// exp(x) - 1 for x <= 80, without losing digits near 0.
-static inline float heddle_expm1(float x)
+// exp(x) - 1 without losing digits near 0; the size of x must be at most 80.
+static inline float heddle_expm1_bounded(float x)
 {
-    heddle_reduced_exp reduced = heddle_exp_reduce(heddle_at_least(x, -80.0f), 0.0f);
+    heddle_reduced_exp reduced = heddle_exp_reduce(x, 0.0f);
     float power = heddle_power_of_two(reduced.n);
     return power * reduced.exp_r_minus_1 + (power - 1.0f);
+}
+
+// exp(x) - 1 for x <= 80.
+static inline float heddle_expm1(float x)
+{
+    return heddle_keep_nan(x, heddle_expm1_bounded(heddle_clamp_size(x, 80.0f)));
 }
 
 // log(1 + x) for x in [0, 1].
@@ -110,8 +131,8 @@ static inline float heddle_log1p_unit(float x)
 static inline float heddle_tanh(float x)
 {
     const float reaches_one = 10.0f;
-    float e = heddle_expm1(2.0f * heddle_at_most(fabsf(x), reaches_one));
-    return copysignf(e / (e + 2.0f), x);
+    float e = heddle_expm1_bounded(2.0f * heddle_clamp_size(fabsf(x), reaches_one));
+    return heddle_keep_nan(x, copysignf(e / (e + 2.0f), x));
 }
 
 static inline float heddle_sigmoid(float x)
@@ -123,17 +144,17 @@ static inline float heddle_sigmoid(float x)
 
 static inline float heddle_softplus(float x)
 {
-    return heddle_at_least(x, 0.0f) + heddle_log1p_unit(heddle_exp(-fabsf(x)));
+    return heddle_positive_part(x) + heddle_log1p_unit(heddle_exp(-fabsf(x)));
 }
 
 // exp(-x²/2), the square taken in two parts: rounded to 24 bits it would cost x²/2 units in the last place.
 static inline float heddle_exp_minus_half_square(float x)
 {
-    const float reaches_zero = 14.4f;
+    const float reaches_zero = 14.43f;
     const uint32_t upper_half = 0xfffff000u; // 12 bits of the fraction, whose square is exact
-    float size = heddle_at_most(fabsf(x), reaches_zero);
+    float size = heddle_clamp_size(fabsf(x), reaches_zero);
     float high = heddle_bits_float(heddle_float_bits(size) & upper_half);
-    return heddle_exp_sum(-0.5f * high * high, -0.5f * (size - high) * (size + high));
+    return heddle_keep_nan(x, heddle_exp_sum(-0.5f * high * high, -0.5f * (size - high) * (size + high)));
 }
 
 // The normal distribution's cumulative function, erfc(-x / sqrt 2) / 2, given exp(-x²/2). On both sides it comes from
@@ -142,7 +163,7 @@ static inline float heddle_normal_cdf(float x, float exp_minus_half_square)
 {
     const float beyond = 1e4f; // the tail is 0 long before; keeps infinity out of the division
     const float root_half = 0.707106781f;
-    float s = 2.0f / (2.0f + heddle_at_most(fabsf(x), beyond) * root_half);
+    float s = 2.0f / (2.0f + heddle_clamp_size(fabsf(x), beyond) * root_half);
     float q = 0.0364936441f;
     q = q * s - 0.195336804f;
     q = q * s + 0.39258936f;

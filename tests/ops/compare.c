@@ -67,7 +67,9 @@ static void move_inputs(harness_values *values, double step, uint64_t round)
     }
 }
 
-enum { ROUNDS = 3 }; // of moving the inputs: in one alone the moves might agree, and cancel
+// Rounds of moving the inputs: in one alone the moves of a few elements might agree, and cancel.
+enum { ROUNDS = 3, LONG_ROUNDS = 1 };
+static const double long_flops = 1e6; // a reference longer than this has elements enough
 
 void harness_bounds_create(harness_bounds *bounds, const harness_values *prepared, const harness_values *expected,
                            int64_t reduction)
@@ -76,7 +78,8 @@ void harness_bounds_create(harness_bounds *bounds, const harness_values *prepare
     double scale[HARNESS_OPERANDS] = {0};
     for (int i = 0; i < expected->op->operand_count; i++)
         scale[i] = root_mean_square(expected->operand[i], expected->elements[i]);
-    for (uint64_t round = 0; round < ROUNDS; round++) {
+    uint64_t rounds = expected->op->cost(expected->shape).flops > long_flops ? LONG_ROUNDS : ROUNDS;
+    for (uint64_t round = 0; round < rounds; round++) {
         harness_values moved;
         harness_values_copy(&moved, prepared);
         move_inputs(&moved, step, round);

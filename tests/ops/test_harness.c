@@ -278,7 +278,7 @@ static void an_element_left_out_is_caught(void **state)
 static void a_write_beyond_the_end_is_caught(void **state)
 {
     (void)state;
-    assert_caught(writes_past_the_end, "beyond the end of 'output', at byte 150 of 148");
+    assert_caught(writes_past_the_end, "beyond the end of 'output', at byte 148 of 148");
 }
 
 static void a_write_before_the_start_is_caught(void **state)

@@ -15,7 +15,7 @@
 
 static inline float relu_value(float x)
 {
-    return heddle_at_least(x, 0.0f);
+    return x < 0.0f ? 0.0f : x; // in this order a NaN comes through
 }
 
 static inline float tanh_value(float x)
@@ -30,17 +30,22 @@ static inline float sigmoid_value(float x)
 
 static inline float elu_value(float x)
 {
-    float below = heddle_expm1(heddle_at_most(x, 0.0f));
-    return x > 0.0f ? x : below;
+    float below = heddle_expm1(heddle_negative_part(x));
+    return x <= 0.0f ? below : x;
 }
 
 // Where the factor beside it has long been 0: keeps -infinity * 0 from being NaN.
-static const float far_below = -1e4f;
-static const float far_above = 1e4f;
+static const float far_out = 1e4f;
+
+static inline float bounded_below(float x)
+{
+    float bounded = heddle_clamp_size(x, far_out);
+    return x < 0.0f ? bounded : x;
+}
 
 static inline float gelu_value(float x)
 {
-    return heddle_at_least(x, far_below) * heddle_normal_cdf(x, heddle_exp_minus_half_square(x));
+    return bounded_below(x) * heddle_normal_cdf(x, heddle_exp_minus_half_square(x));
 }
 
 static inline float softplus_value(float x)
@@ -50,7 +55,7 @@ static inline float softplus_value(float x)
 
 static inline float swish_value(float x)
 {
-    return heddle_at_least(x, far_below) * heddle_sigmoid(x);
+    return bounded_below(x) * heddle_sigmoid(x);
 }
 
 // --- gradients: of the input x, given the output y and its gradient ---------------------------------------------------
@@ -76,7 +81,7 @@ static inline float sigmoid_gradient(float x, float y, float grad)
 static inline float elu_gradient(float x, float y, float grad)
 {
     (void)y;
-    float below = grad * heddle_exp(heddle_at_most(x, 0.0f));
+    float below = grad * heddle_exp(x);
     return x > 0.0f ? grad : below;
 }
 
@@ -85,8 +90,7 @@ static inline float gelu_gradient(float x, float y, float grad)
     (void)y;
     const float inverse_root_two_pi = 0.398942280f;
     float e = heddle_exp_minus_half_square(x);
-    float bounded = heddle_at_most(heddle_at_least(x, far_below), far_above);
-    return grad * (heddle_normal_cdf(x, e) + bounded * (inverse_root_two_pi * e));
+    return grad * (heddle_normal_cdf(x, e) + heddle_clamp_size(x, far_out) * (inverse_root_two_pi * e));
 }
 
 static inline float softplus_gradient(float x, float y, float grad)
@@ -99,8 +103,7 @@ static inline float swish_gradient(float x, float y, float grad)
 {
     (void)y;
     float s = heddle_sigmoid(x);
-    float bounded = heddle_at_most(heddle_at_least(x, far_below), far_above);
-    return grad * (s + bounded * (s * (1.0f - s)));
+    return grad * (s + heddle_clamp_size(x, far_out) * (s * (1.0f - s)));
 }
 
 // --- the loops ------------------------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ static void statistics(const heddle_batchnorm2d_shape *shape, const double *inpu
 static void forward_reference(const void *shape_, const double *const *input, double *const *output)
 {
     const heddle_batchnorm2d_shape *shape = shape_;
-    double count = (double)shape->n * shape->h * shape->w;
+    double count = (double)shape->n * shape->h * shape->w, momentum = shape->momentum;
     for (int c = 0; c < shape->c; c++) {
         double mean, squares;
         statistics(shape, input[0], c, &mean, &squares);
@@ -143,9 +143,9 @@ static void forward_reference(const void *shape_, const double *const *input, do
         output[1][c] = mean;
         output[2][c] = inverse_std;
         if (output[3])
-            output[3][c] = (1 - shape->momentum) * output[3][c] + shape->momentum * mean;
+            output[3][c] = (1 - momentum) * output[3][c] + momentum * mean;
         if (output[4])
-            output[4][c] = (1 - shape->momentum) * output[4][c] + shape->momentum * squares / (count - 1);
+            output[4][c] = (1 - momentum) * output[4][c] + momentum * squares / (count - 1);
         for (int n = 0; n < shape->n; n++)
             for (int i = 0; i < shape->h * shape->w; i++) {
                 size_t at = place(shape, n, c, i);

@@ -19,8 +19,8 @@ enum {
 
 // c (rows, 16) = Σ over taps of a_tap (rows, depth) · b_tap (depth, 16)
 typedef struct heddle_cpu_multiply {
-    int rows, depth, taps; // depth: a multiple of 4
-    const float *a;        // (row, tap, i): a[row * a_row + tap_offset[tap] + i]
+    int rows, depth, taps;
+    const float *a; // (row, tap, i): a[row * a_row + tap_offset[tap] + i]
     ptrdiff_t a_row;
     const ptrdiff_t *tap_offset;
     const float *b; // (taps, depth, 16)

@@ -27,10 +27,14 @@ typedef int32_t mask __attribute__((vector_size(LANES * sizeof(int32_t)))); // a
 
 #define INLINE static inline __attribute__((always_inline))
 
-// In front of a short loop over registers: unless it is unrolled, the array it runs over lives in memory. clang unrolls
-// such loops by itself; its pragma would be used up before the loop's length is known.
+// For a loop body that is better off alone: around it, compilers keep a pointer a stream, and run out of registers.
+#define APART static __attribute__((noinline))
+
+// In front of a short loop over registers: unless it is unrolled, the array it runs over lives in memory. Where the
+// loop's length is known only after inlining, clang's first attempt fails, and must not warn.
 #if defined(__clang__)
-#define UNROLL
+#define UNROLL _Pragma("clang loop unroll(full)")
+#pragma clang diagnostic ignored "-Wpass-failed"
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif

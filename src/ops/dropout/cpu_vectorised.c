@@ -14,43 +14,37 @@
 enum {
     ROUNDS = 10,
     BLOCK_WORDS = 4,
-    LANES = 16,                          // blocks computed together
-    LANE_WORDS = LANES * BLOCK_WORDS,    // words they give
-    BATCH_WORDS = 8 * LANE_WORDS,        // words kept at a time: 2 KiB of the stack
-    UNIFORM_SHIFT = 8,                   // 24 bits of a word make a uniform number, as in heddle_random_uniform
+    BATCH_BLOCKS = 128,                       // computed at a time: 2 KiB of words on the stack
+    BATCH_WORDS = BATCH_BLOCKS * BLOCK_WORDS,
+    UNIFORM_SHIFT = 8,                        // 24 bits of a word make a uniform number, as in heddle_random_uniform
 };
 
 typedef struct generator {
     uint64_t seed, sequence, position;
 } generator;
 
-// words (LANES, BLOCK_WORDS): the blocks from number `block` on, as heddle_philox gives them one by one.
-static inline void philox_lanes(const generator *random, uint64_t block, uint32_t *restrict words)
+// words (BATCH_BLOCKS, BLOCK_WORDS): the blocks from number `block` on, as heddle_philox gives them one by one. The ten
+// rounds are unrolled, so that what is left is one loop over blocks, which becomes vector code.
+static inline void philox_blocks(const generator *random, uint64_t block, uint32_t *restrict words)
 {
-    uint32_t x0[LANES], x1[LANES], x2[LANES], x3[LANES];
-    for (int lane = 0; lane < LANES; lane++) {
-        x0[lane] = (uint32_t)(block + (uint64_t)lane);
-        x1[lane] = (uint32_t)((block + (uint64_t)lane) >> 32);
-        x2[lane] = (uint32_t)random->sequence;
-        x3[lane] = (uint32_t)(random->sequence >> 32);
-    }
-    uint32_t key0 = (uint32_t)random->seed, key1 = (uint32_t)(random->seed >> 32);
-    for (int round = 0; round < ROUNDS; round++) {
-        for (int lane = 0; lane < LANES; lane++) {
-            uint64_t product0 = (uint64_t)0xD2511F53u * x0[lane], product1 = (uint64_t)0xCD9E8D57u * x2[lane];
-            x0[lane] = (uint32_t)(product1 >> 32) ^ x1[lane] ^ key0;
-            x2[lane] = (uint32_t)(product0 >> 32) ^ x3[lane] ^ key1;
-            x1[lane] = (uint32_t)product1;
-            x3[lane] = (uint32_t)product0;
+    const uint32_t seed_low = (uint32_t)random->seed, seed_high = (uint32_t)(random->seed >> 32);
+    const uint32_t sequence_low = (uint32_t)random->sequence, sequence_high = (uint32_t)(random->sequence >> 32);
+    for (uint32_t i = 0; i < BATCH_BLOCKS; i++) {
+        // The carry into the high half, by hand: 32-bit lanes are twice as many as 64-bit ones.
+        uint32_t x0 = (uint32_t)block + i, x1 = (uint32_t)(block >> 32) + (x0 < i);
+        uint32_t x2 = sequence_low, x3 = sequence_high;
+#pragma GCC unroll 10
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            uint64_t product0 = (uint64_t)0xD2511F53u * x0, product1 = (uint64_t)0xCD9E8D57u * x2;
+            x0 = (uint32_t)(product1 >> 32) ^ x1 ^ (seed_low + round * 0x9E3779B9u);
+            x2 = (uint32_t)(product0 >> 32) ^ x3 ^ (seed_high + round * 0xBB67AE85u);
+            x1 = (uint32_t)product1;
+            x3 = (uint32_t)product0;
         }
-        key0 += 0x9E3779B9u;
-        key1 += 0xBB67AE85u;
-    }
-    for (int lane = 0; lane < LANES; lane++) {
-        words[lane * BLOCK_WORDS + 0] = x0[lane];
-        words[lane * BLOCK_WORDS + 1] = x1[lane];
-        words[lane * BLOCK_WORDS + 2] = x2[lane];
-        words[lane * BLOCK_WORDS + 3] = x3[lane];
+        words[i * BLOCK_WORDS + 0] = x0;
+        words[i * BLOCK_WORDS + 1] = x1;
+        words[i * BLOCK_WORDS + 2] = x2;
+        words[i * BLOCK_WORDS + 3] = x3;
     }
 }
 
@@ -62,13 +56,14 @@ HEDDLE_CLONES static void drop(const generator *random, uint32_t threshold, floa
     size_t skip = random->position % BLOCK_WORDS; // words of the first block that belong to earlier elements
     for (size_t done = 0; done < count; skip = 0) {
         uint32_t words[BATCH_WORDS];
-        for (size_t at = 0; at < BATCH_WORDS; at += LANE_WORDS, block += LANES)
-            philox_lanes(random, block, words + at);
+        philox_blocks(random, block, words);
+        block += BATCH_BLOCKS;
         size_t ready = BATCH_WORDS - skip < count - done ? BATCH_WORDS - skip : count - done;
         for (size_t i = 0; i < ready; i++) {
             bool stays = words[skip + i] >> UNIFORM_SHIFT >= threshold;
+            float scaled = input[done + i] * scale; // read in any case: a load under a condition is no vector load
             mask[done + i] = stays;
-            output[done + i] = stays ? input[done + i] * scale : 0.0f;
+            output[done + i] = stays ? scaled : 0.0f;
         }
         done += ready;
     }
@@ -97,8 +92,10 @@ heddle_status heddle_dropout_forward_cpu_vectorised(const heddle_call *call)
 HEDDLE_CLONES static void scale_kept(const uint8_t *restrict mask, const float *restrict grad_output, float scale,
                                      size_t count, float *restrict grad_input)
 {
-    for (size_t i = 0; i < count; i++)
-        grad_input[i] = mask[i] ? grad_output[i] * scale : 0.0f;
+    for (size_t i = 0; i < count; i++) {
+        float scaled = grad_output[i] * scale;
+        grad_input[i] = mask[i] ? scaled : 0.0f;
+    }
 }
 
 static void backward_piece(void *context, size_t begin, size_t end, int piece, int worker)

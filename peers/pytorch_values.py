@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Writes tests/ops/pytorch_values.safetensors: what PyTorch computes for heddle's operators.
+
+Inputs are float32 numbers; PyTorch computes in float64 from them, so that heddle's float64 references can be held to
+many digits and its rungs to their own. The tests read the file; PyTorch itself is needed only to make it anew:
+
+    python3 peers/pytorch_values.py [FILE]
+
+A case is "OPERATOR | SHAPE" in the metadata and tensors named NUMBER.OPERAND (inputs), NUMBER.before.OPERAND (updated
+operands as they start), NUMBER.expect.OPERAND (results; grad_X are results of the gradient operators). A case that ends
+in "| continues" starts from the updated operands that the case before it left.
+"""
+
+import datetime
+import pathlib
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from safetensors.numpy import save_file
+
+tensors = {}
+cases = []
+
+
+def single(value):
+    """The nearest float32, as a Python number."""
+    return float(np.float32(value))
+
+
+def store(name, value):
+    array = value.detach().numpy() if torch.is_tensor(value) else np.asarray(value)
+    tensors[name] = np.array(array, order="C")  # a copy: optimisers go on writing into theirs
+
+
+def case(op, shape, inputs=None, before=None, expect=None, continues=False):
+    number = f"{len(cases):03d}"
+    text = shape if isinstance(shape, str) else " ".join(f"{key}={value}" for key, value in shape.items())
+    cases.append(f"{op} | {text}" + (" | continues" if continues else ""))
+    for name, value in (inputs or {}).items():
+        integer = torch.is_tensor(value) and not value.is_floating_point()
+        exact = torch.is_tensor(value) and value.is_floating_point()
+        store(f"{number}.{name}", value.to(torch.int32) if integer else value.to(torch.float32) if exact else value)
+    for name, value in (before or {}).items():
+        store(f"{number}.before.{name}", value.to(torch.float32))
+    for name, value in (expect or {}).items():
+        store(f"{number}.expect.{name}", value.to(torch.float64) if torch.is_tensor(value) else value)
+
+
+def draw(*dims, spread=1.0):
+    """Random float32 numbers in float64, ready to be differentiated."""
+    return (torch.randn(*dims) * spread).double().requires_grad_(True)
+
+
+def differentiate(op, shape, function, inputs, others=None, expect=None, outputs=("output",), before=None):
+    """A case with the gradients of every input: function(**inputs) gives the outputs in order."""
+    results = function(**inputs)
+    results = results if isinstance(results, tuple) else (results,)
+    grads = [torch.randn(result.shape).double() for result in results]
+    torch.autograd.backward(results, grads)
+    given = dict(inputs, **(others or {}))
+    given.update({f"grad_{name}": grad.reshape(-1) if grad.dim() == 0 else grad for name, grad in zip(outputs, grads)})
+    expected = {name: result.reshape(-1) if result.dim() == 0 else result for name, result in zip(outputs, results)}
+    expected.update({f"grad_{name}": tensor.grad for name, tensor in inputs.items()})
+    expected.update(expect or {})
+    case(op, shape, given, before, expected)
+
+
+def matmul():
+    for m, n, k, ta, tb, alpha in [(3, 4, 5, 0, 0, 1), (7, 1, 3, 1, 0, -0.5), (2, 5, 9, 0, 1, 2), (5, 6, 4, 1, 1, 1)]:
+        a, b = draw(*((k, m) if ta else (m, k))), draw(*((n, k) if tb else (k, n)))
+        differentiate("matmul_forward", dict(m=m, n=n, k=k, transpose_a=ta, transpose_b=tb, alpha=alpha),
+                      lambda a, b: alpha * ((a.T if ta else a) @ (b.T if tb else b)), dict(a=a, b=b),
+                      before=dict(output=torch.zeros(m, n)))
+    a, b, c = draw(4, 6), draw(6, 3), draw(4, 3)
+    case("matmul_forward", "m=4 n=3 k=6 alpha=0.5 beta=-2", dict(a=a, b=b), dict(output=c),
+         dict(output=torch.addmm(c, a, b, beta=-2, alpha=0.5)))
+
+
+def linear():
+    for n, i, o in [(1, 3, 2), (5, 17, 11)]:
+        differentiate("linear_forward", dict(n=n, **{"in": i, "out": o}),
+                      lambda input, weight, bias: F.linear(input, weight, bias),
+                      dict(input=draw(n, i), weight=draw(o, i), bias=draw(o)))
+    differentiate("linear_forward", "n=4 in=6 out=3", lambda input, weight: F.linear(input, weight),
+                  dict(input=draw(4, 6), weight=draw(3, 6)))
+
+
+def conv2d():
+    for n, c, h, w, k, r, s, stride, padding, dilation, bias in [
+            (2, 3, 6, 5, 4, 3, 3, 1, 1, 1, True), (1, 2, 7, 7, 3, 3, 3, 2, 1, 1, True),
+            (1, 2, 9, 8, 2, 3, 3, 1, 2, 2, False), (2, 1, 8, 9, 3, 5, 3, 3, 2, 1, True),
+            (2, 4, 4, 4, 3, 1, 1, 1, 0, 1, True), (1, 1, 7, 7, 2, 3, 2, 2, 3, 3, False),
+            (1, 16, 5, 6, 8, 3, 3, 1, 1, 1, True)]:
+        inputs = dict(input=draw(n, c, h, w), weight=draw(k, c, r, s))
+        if bias:
+            inputs["bias"] = draw(k)
+        differentiate("conv2d_forward",
+                      dict(n=n, c=c, h=h, w=w, k=k, r=r, s=s, stride=stride, padding=padding, dilation=dilation),
+                      lambda input, weight, bias=None: F.conv2d(input, weight, bias, stride, padding, dilation), inputs)
+
+
+def batchnorm2d():
+    for n, c, h, w, epsilon, momentum in [(3, 4, 3, 5, 1e-5, 0.1), (2, 2, 1, 1, 1e-3, 0.3), (1, 3, 4, 4, 1e-5, 0.1)]:
+        epsilon, momentum = single(epsilon), single(momentum)
+        shape = dict(n=n, c=c, h=h, w=w, epsilon=repr(epsilon), momentum=repr(momentum))
+        x, gamma, beta = draw(n, c, h, w, spread=2), draw(c), draw(c)
+        mean, variance = torch.randn(c), torch.rand(c) + 0.5
+        new_mean, new_variance = mean.double(), variance.double()
+        kept = torch.native_batch_norm(x.detach(), None, None, None, None, True, momentum, epsilon)
+        differentiate("batchnorm2d_forward", shape,
+                      lambda input, gamma, beta: F.batch_norm(input, new_mean, new_variance, gamma, beta, True,
+                                                              momentum, epsilon),
+                      dict(input=x, gamma=gamma, beta=beta), before=dict(running_mean=mean, running_var=variance),
+                      expect=dict(running_mean=new_mean, running_var=new_variance, mean=kept[1], inverse_std=kept[2]))
+        case("batchnorm2d_inference", shape,
+             dict(input=x, gamma=gamma, beta=beta, running_mean=mean.double(), running_var=variance.double()),
+             expect=dict(output=F.batch_norm(x, mean.double(), variance.double(), gamma, beta, False, momentum,
+                                             epsilon)))
+
+
+def activations():
+    functions = dict(relu=F.relu, tanh=torch.tanh, sigmoid=torch.sigmoid, elu=F.elu, gelu=F.gelu, softplus=F.softplus,
+                     swish=F.silu)
+    ends = torch.tensor([-30.0, -12.5, -6.0, -3.0, -1e-3, -1e-6, 1e-6, 1e-3, 3.0, 6.0, 12.5, 30.0])
+    for name, function in functions.items():
+        x = torch.cat([ends, torch.randn(25) * 2]).double().requires_grad_(True)
+        differentiate(f"{name}_forward", dict(n=x.numel()), lambda input: function(input), dict(input=x))
+
+
+def pooling():
+    for n, c, h, w, window, stride, padding in [(2, 3, 6, 8, 2, 2, 0), (1, 2, 7, 5, 2, 2, 0), (2, 1, 8, 7, 3, 2, 1),
+                                                (1, 2, 6, 6, 3, 1, 0), (1, 1, 9, 9, 5, 3, 2)]:
+        shape = dict(n=n, c=c, h=h, w=w, window=window, stride=stride, padding=padding)
+        x = draw(n, c, h, w)
+        _, index = F.max_pool2d(x, window, stride, padding, return_indices=True)
+        differentiate("maxpool2d_forward", shape, lambda input: F.max_pool2d(input, window, stride, padding),
+                      dict(input=x), expect=dict(index=index))
+        differentiate("avgpool2d_forward", shape,
+                      lambda input: F.avg_pool2d(input, window, stride, padding, count_include_pad=False),
+                      dict(input=draw(n, c, h, w)))
+
+
+def softmax():
+    for rows, cols in [(4, 10), (1, 1), (3, 37)]:
+        shape = dict(rows=rows, cols=cols)
+        differentiate("softmax_forward", shape, lambda input: F.softmax(input, 1), dict(input=draw(rows, cols, spread=3)))
+        differentiate("log_softmax_forward", shape, lambda input: F.log_softmax(input, 1),
+                      dict(input=draw(rows, cols, spread=3)))
+        x, labels = draw(rows, cols, spread=3), torch.randint(cols, (rows,))
+        labels[0] = x[0].argmax()
+        differentiate("cross_entropy_forward", shape, lambda logits: F.cross_entropy(logits, labels), dict(logits=x),
+                      others=dict(labels=labels), outputs=("loss",),
+                      expect=dict(probabilities=F.softmax(x, 1), correct=(x.argmax(1) == labels).sum().reshape(1)))
+
+
+def philox(counter, key):
+    """Philox 4x32-10, written from the paper."""
+    x, (k0, k1) = list(counter), key
+    for _ in range(10):
+        low0, low1 = 0xD2511F53 * x[0], 0xCD9E8D57 * x[2]
+        x = [(low1 >> 32) ^ x[1] ^ k0, low1 & 0xFFFFFFFF, (low0 >> 32) ^ x[3] ^ k1, low0 & 0xFFFFFFFF]
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return x
+
+
+def random_word(seed, sequence, position):
+    halves = lambda value: [value & 0xFFFFFFFF, value >> 32]
+    return philox(halves(position // 4) + halves(sequence), halves(seed))[position % 4]
+
+
+def dropout():
+    for n, probability, state in [(50, 0.25, (1234567890123, 5, 0)), (33, 0.5, (7, 1 << 40, 4 * ((1 << 32) - 3) + 2))]:
+        mask = torch.tensor([float((random_word(*state[:2], state[2] + i) >> 8) * 2.0**-24 >= probability)
+                             for i in range(n)]).double()
+        differentiate("dropout_forward", dict(n=n, probability=probability),
+                      lambda input: input * mask / (1 - probability), dict(input=draw(n)),
+                      others=dict(random=np.array(state, dtype=np.int64)), expect=dict(mask=mask))
+
+
+def elementwise():
+    differentiate("add_forward", "n=21", lambda a, b: a + b, dict(a=draw(21), b=draw(21)))
+    differentiate("multiply_forward", "n=21", lambda a, b: a * b, dict(a=draw(21), b=draw(21)))
+    differentiate("sum_forward", "n=100", lambda input: input.sum(), dict(input=draw(100)))
+    differentiate("mean_forward", "n=100", lambda input: input.mean(), dict(input=draw(100)))
+
+
+def optimizers():
+    n, steps, rate, beta1, beta2, epsilon = 13, 5, single(0.1), single(0.9), single(0.99), single(1e-8)
+    decay = single(0.03)
+    makers = dict(
+        sgd=lambda p: torch.optim.SGD([p], lr=rate, weight_decay=decay),
+        momentum=lambda p: torch.optim.SGD([p], lr=rate, weight_decay=decay, momentum=beta1),
+        adamw=lambda p: torch.optim.AdamW([p], lr=rate, betas=(beta1, beta2), eps=epsilon, weight_decay=decay))
+    kept = dict(sgd={}, momentum=dict(velocity="momentum_buffer"),
+                adamw=dict(first_moment="exp_avg", second_moment="exp_avg_sq"))
+    for name, make in makers.items():
+        p = draw(n)
+        before = dict(parameter=p.detach().clone(), **{state: torch.zeros(n) for state in kept[name]})
+        optimizer = make(p)
+        for step in range(1, steps + 1):
+            p.grad = torch.randn(n).double()
+            hyper = np.array([rate, decay, beta1, beta2, epsilon, 1 - beta1**step, 1 - beta2**step])
+            inputs = dict(grad=p.grad.clone(), hyper=hyper)
+            optimizer.step()
+            expect = dict(parameter=p, **{state: optimizer.state[p][key] for state, key in kept[name].items()})
+            case(f"{name}_update", dict(n=n), inputs, before if step == 1 else None, expect, continues=step > 1)
+
+
+def blocks():
+    for op, n, c, h, w, k, bias in [("stem_block", 3, 1, 6, 8, 8, True), ("stem_block", 2, 3, 7, 5, 16, False),
+                                    ("conv_block", 2, 8, 6, 6, 16, True), ("conv_block", 2, 3, 5, 7, 4, False)]:
+        epsilon, momentum = single(1e-5), single(0.1)
+        shape = dict(n=n, c=c, h=h, w=w, k=k, input_channels_last=0, output_channels_last=0, epsilon=repr(epsilon),
+                     momentum=repr(momentum))
+        mean, variance = torch.randn(k), torch.rand(k) + 0.5
+        new_mean, new_variance = mean.double(), variance.double()
+
+        def block(input, weight, gamma, beta, bias=None, training=True, mean=new_mean, variance=new_variance):
+            z = F.batch_norm(F.conv2d(input, weight, bias, padding=1), mean, variance, gamma, beta, training, momentum,
+                             epsilon)
+            return F.max_pool2d(F.relu(z), 2)
+
+        inputs = dict(input=draw(n, c, h, w), weight=draw(k, c, 3, 3), gamma=draw(k), beta=draw(k))
+        if bias:
+            inputs["bias"] = draw(k)
+        differentiate(f"{op}_forward", shape, block, inputs, before=dict(running_mean=mean, running_var=variance),
+                      expect=dict(running_mean=new_mean, running_var=new_variance))
+        case(f"{op}_inference", shape,
+             dict(inputs, running_mean=mean.double(), running_var=variance.double()),
+             expect=dict(output=block(**inputs, training=False, mean=mean.double(), variance=variance.double())))
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/ops/pytorch_values.safetensors"
+    torch.manual_seed(20240607)
+    for make in (matmul, linear, conv2d, batchnorm2d, activations, pooling, softmax, dropout, elementwise, optimizers,
+                 blocks):
+        make()
+    metadata = {f"case.{number:03d}": text for number, text in enumerate(cases)}
+    metadata.update(cases=str(len(cases)), torch=torch.__version__, date=datetime.date.today().isoformat(),
+                    made_by="peers/pytorch_values.py")
+    save_file(tensors, path, metadata)
+    print(f"{path}: {len(cases)} cases, {len(tensors)} tensors, {path.stat().st_size} bytes, torch {torch.__version__}")
+
+
+if __name__ == "__main__":
+    main()
