@@ -101,9 +101,10 @@ HEDDLE_API heddle_status heddle_event_elapsed(heddle_event *start, heddle_event 
 
 // Between begin and end, work given to the stream is recorded, not run. Another stream joins the capture by waiting for
 // an event recorded in it; its work has to lead back, through an event that the first stream waits for, before the end.
-// Synchronising, querying or destroying a stream or event in a capture, or synchronising the device, is HEDDLE_INVALID
-// and the capture is lost: its streams refuse work until heddle_capture_end, which returns HEDDLE_INVALID with the
-// reason. An event recorded in a capture orders work there, and has no time and cannot be waited for outside.
+// Synchronising or querying a stream or event in a capture, destroying such a stream, or synchronising the device is
+// HEDDLE_INVALID and the capture is lost: its streams refuse work until heddle_capture_end, which returns
+// HEDDLE_INVALID with the reason. An event recorded in a capture orders work there, and has no time and cannot be
+// waited for outside.
 HEDDLE_API heddle_status heddle_capture_begin(heddle_stream *stream);
 HEDDLE_API heddle_status heddle_capture_end(heddle_stream *stream, heddle_graph **graph);
 // Queues one run of the whole graph on the stream. A graph may be launched again while an earlier launch is queued: its

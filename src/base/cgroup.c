@@ -41,6 +41,24 @@ static bool read_number(const char *folder, const char *name, uint64_t *number)
     return end != line;
 }
 
+// The number behind `key` in the group's memory.stat; 0 when it is not there.
+static uint64_t read_statistic(const char *folder, const char *key)
+{
+    char path[LINE_SIZE + NAME_MAX];
+    snprintf(path, sizeof path, "%s/memory.stat", folder);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    size_t length = strlen(key);
+    uint64_t number = 0;
+    char line[128];
+    while (fgets(line, sizeof line, file))
+        if (strncmp(line, key, length) == 0 && line[length] == ' ')
+            number = strtoull(line + length, NULL, 10);
+    fclose(file);
+    return number;
+}
+
 static void walk_up(const char *mount, const char *group, visit_group *visit, void *result)
 {
     char folder[LINE_SIZE];
@@ -142,8 +160,10 @@ static uint64_t memory_left(heddle_cgroup_memory memory)
     return memory.used < memory.limit ? memory.limit - memory.used : 0;
 }
 
-static void keep_tightest(heddle_cgroup_memory *tightest, heddle_cgroup_memory memory)
+// Cached files count as used in a group, and a job that has read its data would seem to have filled it.
+static void keep_tightest(heddle_cgroup_memory *tightest, heddle_cgroup_memory memory, uint64_t cached)
 {
+    memory.used -= cached < memory.used ? cached : memory.used;
     if (memory_left(memory) < memory_left(*tightest))
         *tightest = memory;
 }
@@ -153,7 +173,7 @@ static void memory_version2(const char *folder, void *result)
     heddle_cgroup_memory memory = {0};
     // "max" where there is no limit: not a number.
     if (read_number(folder, "memory.max", &memory.limit) && read_number(folder, "memory.current", &memory.used))
-        keep_tightest(result, memory);
+        keep_tightest(result, memory, read_statistic(folder, "inactive_file"));
 }
 
 static void memory_version1(const char *folder, void *result)
@@ -161,7 +181,7 @@ static void memory_version1(const char *folder, void *result)
     heddle_cgroup_memory memory = {0};
     if (read_number(folder, "memory.limit_in_bytes", &memory.limit) &&
         read_number(folder, "memory.usage_in_bytes", &memory.used))
-        keep_tightest(result, memory);
+        keep_tightest(result, memory, read_statistic(folder, "total_inactive_file"));
 }
 
 heddle_cgroup_memory heddle_cgroup_memory_at(const char *membership, const char *mount)

@@ -9,7 +9,7 @@ double heddle_cgroup_cores(void);
 
 typedef struct heddle_cgroup_memory {
     uint64_t limit; // bytes; UINT64_MAX: none
-    uint64_t used;
+    uint64_t used;  // without cached files that the kernel drops when memory runs short
 } heddle_cgroup_memory;
 // The group with the least left.
 heddle_cgroup_memory heddle_cgroup_get_memory(void);

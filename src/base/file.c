@@ -6,12 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ enum {
     FIRST_CAPACITY = 4096,   // for what has no size beforehand: pipes, /proc
     LARGEST_PIECE = 1 << 30, // Linux moves at most 2 GiB in one read or write
     SUFFIX_SIZE = 64,        // ".<process>.<counter>.tmp"
-    TEMPORARY_TRIES = 1000,  // names left behind by killed processes of the same number
+    TEMPORARY_TRIES = 1000,  // names left behind by killed processes of the same number, or swept at the wrong moment
     FILE_MODE = 0666,        // less what umask takes
     FOLDER_MODE = 0777,
 };
@@ -138,6 +138,16 @@ static heddle_status write_all(const char *path, int file, const heddle_slice *s
     return HEDDLE_OK;
 }
 
+// Holds a lock on the new temporary file while it is written: that is how a sweep knows it from one left behind, for a
+// process number says nothing in another container. False when a sweep came first.
+static bool claim_temporary(int file)
+{
+    struct stat about;
+    if (flock(file, LOCK_EX | LOCK_NB) != 0)
+        return errno != EWOULDBLOCK; // without locks on this file system nothing is swept either
+    return fstat(file, &about) != 0 || about.st_nlink > 0;
+}
+
 // A file beside `path` that no other process or call of this one is writing; `temporary` gets its name.
 static heddle_status open_temporary(const char *path, char *temporary, size_t size, int *file)
 {
@@ -145,8 +155,12 @@ static heddle_status open_temporary(const char *path, char *temporary, size_t si
     for (int i = 0; i < TEMPORARY_TRIES; i++) {
         snprintf(temporary, size, "%s.%ld.%u.tmp", path, (long)getpid(), atomic_fetch_add(&counter, 1));
         *file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
-        if (*file >= 0)
+        if (*file >= 0 && claim_temporary(*file))
             return HEDDLE_OK;
+        if (*file >= 0) {
+            close(*file);
+            errno = EEXIST;
+        }
         if (errno == ENOENT || errno == ENOTDIR)
             return heddle_fail(HEDDLE_NOT_FOUND, "%s: cannot write: its folder does not exist", path);
         if (errno != EEXIST)
@@ -186,29 +200,43 @@ heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *sli
     heddle_status status = open_temporary(path, temporary, size, &file);
     if (status == HEDDLE_OK) {
         status = write_all(path, file, slices, count);
-        if (close(file) != 0 && status == HEDDLE_OK)
-            status = heddle_fail(HEDDLE_IO, "%s: cannot write: %s", path, strerror(errno));
         if (status == HEDDLE_OK && rename(temporary, path) != 0)
             status = heddle_fail(HEDDLE_IO, "%s: cannot replace it: %s", path, strerror(errno));
         if (status != HEDDLE_OK)
             unlink(temporary);
-        else
+        // Not before: its lock keeps the file from being swept. What closing could still say, fsync has said.
+        close(file);
+        if (status == HEDDLE_OK)
             status = sync_folder_of(path, temporary, size);
     }
     free(temporary);
     return status;
 }
 
-// The process number in "NAME.<process>.<counter>.tmp", 0 if `entry` is no temporary file of `name`.
-static long temporary_owner(const char *entry, const char *name)
+// The rest of `text` behind a dot and digits; NULL when it does not start so.
+static const char *skip_number(const char *text)
 {
-    long process;
-    unsigned counter;
-    int end = 0;
+    size_t digits = text[0] == '.' ? strspn(text + 1, "0123456789") : 0;
+    return digits > 0 ? text + 1 + digits : NULL;
+}
+
+// Is `entry` "NAME.<process>.<counter>.tmp"?
+static bool is_temporary_of(const char *entry, const char *name)
+{
     size_t length = strlen(name);
-    if (strncmp(entry, name, length) != 0 || sscanf(entry + length, ".%ld.%u.tmp%n", &process, &counter, &end) != 2)
-        return 0;
-    return end > 0 && entry[length + (size_t)end] == '\0' && process > 0 ? process : 0;
+    const char *rest = strncmp(entry, name, length) == 0 ? skip_number(entry + length) : NULL;
+    rest = rest ? skip_number(rest) : NULL;
+    return rest && strcmp(rest, ".tmp") == 0;
+}
+
+static void remove_unless_claimed(int folder, const char *entry)
+{
+    int file = openat(folder, entry, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0)
+        return;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(folder, entry, 0);
+    close(file);
 }
 
 void heddle_file_sweep(const char *path)
@@ -218,9 +246,8 @@ void heddle_file_sweep(const char *path)
     DIR *entries = folder ? opendir(folder) : NULL;
     struct dirent *entry;
     while (entries && (entry = readdir(entries)) != NULL) {
-        long owner = temporary_owner(entry->d_name, slash ? slash + 1 : path);
-        if (owner > 0 && kill((pid_t)owner, 0) != 0 && errno == ESRCH)
-            unlinkat(dirfd(entries), entry->d_name, 0);
+        if (is_temporary_of(entry->d_name, slash ? slash + 1 : path))
+            remove_unless_claimed(dirfd(entries), entry->d_name);
     }
     if (entries)
         closedir(entries);
@@ -243,9 +270,11 @@ bool heddle_folder_exists(const char *path)
 
 static heddle_status create_one(const char *path)
 {
-    if (mkdir(path, FOLDER_MODE) == 0 || heddle_folder_exists(path))
+    if (mkdir(path, FOLDER_MODE) == 0)
         return HEDDLE_OK;
-    int error = errno;
+    int error = errno; // looking at what is there sets it anew
+    if (heddle_folder_exists(path))
+        return HEDDLE_OK;
     if (heddle_file_exists(path))
         return heddle_fail(HEDDLE_IO, "%s: cannot make this folder: a file has its name", path);
     return heddle_fail(HEDDLE_IO, "%s: cannot make this folder: %s", path, strerror(error));

@@ -83,5 +83,6 @@ void heddle_log(heddle_log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    heddle_text_one_line(text);
     write_line(level, text);
 }

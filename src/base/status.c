@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { MESSAGE_SIZE = 1024 };
 
 static _Thread_local char message[MESSAGE_SIZE];
@@ -42,6 +44,7 @@ heddle_status heddle_fail(heddle_status status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    heddle_text_one_line(text);
     memcpy(message, text, sizeof message);
     return status;
 }
@@ -58,5 +61,6 @@ heddle_status heddle_fail_within(heddle_status status, const char *format, ...)
     snprintf(text, sizeof text, "%s: %s", context, message);
     memcpy(message, text, sizeof message - 1);
     message[sizeof message - 1] = '\0';
+    heddle_text_one_line(message);
     return status;
 }

@@ -1,4 +1,4 @@
-// Nearest names, sizes and durations for people, and the clock.
+// Nearest names, sizes, durations and single lines for people, and the clock.
 
 #include "base/text.h"
 
@@ -125,6 +125,14 @@ const char *heddle_text_seconds(double seconds, char *text, size_t size)
         snprintf(text, size, "%.0f d %.0f h", floor(whole / day), fmod(whole, day) / hour);
     }
     return text;
+}
+
+void heddle_text_one_line(char *text)
+{
+    enum { FIRST_PRINTABLE = 0x20, DELETE = 0x7f };
+    for (; *text; text++)
+        if ((unsigned char)*text < FIRST_PRINTABLE || *text == DELETE)
+            *text = '?';
 }
 
 double heddle_now(void)

@@ -10,6 +10,8 @@ const char *heddle_text_nearest(const char *name, const char *const *candidates,
 const char *heddle_text_bytes(double bytes, char *text, size_t size);
 // "850 µs", "2.3 s", "1 min 20 s"; returns `text`.
 const char *heddle_text_seconds(double seconds, char *text, size_t size);
+// Puts '?' for every control character: a file's name must not break a message in two or play on the terminal.
+void heddle_text_one_line(char *text);
 // Seconds on a clock that never goes back.
 double heddle_now(void);
 

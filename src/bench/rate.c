@@ -3,6 +3,7 @@
 
 #include "bench/rate.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -76,12 +77,14 @@ typedef struct train_watch {
 static void on_event(void *context, const heddle_train_event *event)
 {
     train_watch *watch = context;
+    if (event->kind == HEDDLE_TRAIN_STARTED)
+        watch->counted.began = heddle_now();
     if (event->kind != HEDDLE_TRAIN_STEP || watch->stop)
         return;
     int images = (int)(event->images - watch->images_before);
     watch->images_before = event->images == event->images_total ? 0 : event->images;
     watch->loss = event->loss;
-    watch->stop = count_step(&watch->counted, images, event->seconds);
+    watch->stop = count_step(&watch->counted, images, heddle_now()); // all that passed, as a person's watch has it
 }
 
 heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model, const heddle_dataset *dataset,
@@ -90,7 +93,7 @@ heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model
     HEDDLE_TRY(check(options, dataset));
     train_watch watch = {.counted = {.options = options}};
     heddle_train_options train = heddle_train_defaults();
-    train.epochs = 1000000; // until the last round is over
+    train.epochs = INT_MAX / 2; // until the last round is over
     train.batch = options->batch;
     train.schedule = HEDDLE_CONSTANT;
     train.learning_rate = 0.05;
@@ -99,6 +102,8 @@ heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model
     train.listener_context = &watch;
     train.stop = &watch.stop;
     heddle_status status = heddle_train(device, model, dataset, NULL, &train, NULL);
+    if (status == HEDDLE_OK)
+        return heddle_fail(HEDDLE_INTERNAL, "training ended before the last round was over");
     if (status != HEDDLE_INTERRUPTED)
         return status;
     if (!isfinite(watch.loss))
@@ -112,6 +117,7 @@ heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model
 static heddle_status run_rounds(heddle_network *network, heddle_loader *loader, float *probabilities, rounds *counted)
 {
     bool over = false;
+    counted->began = heddle_now();
     while (!over) {
         heddle_batch batch;
         HEDDLE_TRY(heddle_loader_next(loader, &batch));

@@ -35,8 +35,8 @@ static const heddle_cli_option options[] = {
     {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print JSON, confusion matrix included", 0, 0, NULL},
 };
 
-static int print_json(const heddle_network *network, const heddle_dataset *dataset, const heddle_evaluation *evaluation,
-                      double seconds)
+static heddle_status print_json(const heddle_network *network, const heddle_dataset *dataset,
+                                const heddle_evaluation *evaluation, double seconds)
 {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "data", dataset->name);
@@ -52,7 +52,13 @@ static int print_json(const heddle_network *network, const heddle_dataset *datas
         cJSON_AddItemToArray(
             confusion, cJSON_CreateIntArray(&evaluation->confusion[i * evaluation->classes], evaluation->classes));
     }
-    return heddle_cli_print_json(json);
+    char *text = cJSON_Print(json);
+    cJSON_Delete(json);
+    if (!text)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
+    puts(text);
+    cJSON_free(text);
+    return HEDDLE_OK;
 }
 
 // Per class: how many there are, how many were found, and what the others were mostly taken for.
@@ -116,7 +122,7 @@ static heddle_status evaluate(const eval_settings *settings, const char *checkpo
         status = heddle_network_evaluate(network, dataset, &evaluation);
     double seconds = heddle_now() - begin;
     if (status == HEDDLE_OK && settings->json) {
-        status = print_json(network, dataset, &evaluation, seconds) == HEDDLE_EXIT_OK ? HEDDLE_OK : HEDDLE_INTERNAL;
+        status = print_json(network, dataset, &evaluation, seconds);
     } else if (status == HEDDLE_OK) {
         status = print_classes(network, &evaluation);
         printf("\n%s, %s: %d of %d right, accuracy %.2f %%, loss %.4f (%.0f images/s)\n", dataset->name,

@@ -10,6 +10,7 @@
 #include "data/prepare.h"
 #include "heddle/heddle.h"
 #include "io/png.h"
+#include "nn/network.h"
 
 enum {
     NAME_SIZE = 1024,
@@ -167,6 +168,7 @@ static heddle_status predict_file(predictor *opened, const char *path)
         .height = opened->input.height,
         .width = opened->input.width,
         .is_handwriting = is_handwriting(opened->trained_on),
+        .border = heddle_network_border(opened->network),
     };
     char said[SAID_SIZE];
     heddle_status status =

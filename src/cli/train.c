@@ -1,6 +1,7 @@
 // `heddle train`: trains a model and shows it happening. The work is nn/'s; here are flags, progress and the last
 // words.
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "cli/cli.h"
 #include "heddle/heddle.h"
 
-enum { NAME_SIZE = 128, PATH_SIZE = 1024, MOST_RUNS = 9999 };
+enum { NAME_SIZE = 128, PATH_SIZE = 4096, MOST_RUNS = 9999 };
 
 typedef struct train_settings {
     const char *data, *folder, *model, *out, *device;
@@ -70,17 +71,22 @@ static volatile int stop_requested;
 static void on_interrupt(int signal_number)
 {
     static const char said[] = "\nfinishing the step and saving; press Ctrl-C again to stop at once\n";
+    int error = errno; // of whatever this interrupts
     stop_requested = 1;
     if (write(STDERR_FILENO, said, sizeof said - 1) < 0)
         stop_requested = 1; // nothing better to do in a signal handler
     signal(signal_number, SIG_DFL);
+    errno = error;
 }
 
+// Ctrl-C, `kill`, and a terminal that is closed. What the caller has ignored, as nohup does, stays ignored.
 static void catch_interrupts(void)
 {
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART}, before;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
 }
 
 // --- progress -------------------------------------------------------------------------------------------------------
@@ -166,7 +172,7 @@ static void on_event(void *context, const heddle_train_event *event)
         shown->done_before = (double)event->images;
         if (shown->settings->json)
             print_json("started", event);
-        else if (plain && (event->epoch || event->images))
+        else if (plain && (event->epoch || event->images) && event->epoch < event->epochs)
             printf("resumed at epoch %d, image %lld of %lld\n", event->epoch + 1, (long long)event->images,
                    (long long)event->images_total);
         break;
@@ -191,7 +197,8 @@ static void on_event(void *context, const heddle_train_event *event)
 // Everything a run holds, so that one function lets all of it go.
 typedef struct run {
     train_settings settings;
-    char data_name[PATH_SIZE], out[PATH_SIZE];
+    char data_name[PATH_SIZE], chosen[PATH_SIZE];
+    const char *out; // settings.out or `chosen`
     heddle_device *device;
     heddle_dataset *train, *test;
     heddle_model *model;
@@ -207,18 +214,25 @@ static void let_go(run *current)
         heddle_device_close(current->device);
 }
 
+static bool holds(const char *folder, const char *file)
+{
+    char path[PATH_SIZE + 32];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return heddle_file_exists(path);
+}
+
 // runs/fashion-cnn, or runs/fashion-cnn-2 when that is taken.
 static void choose_folder(run *current)
 {
     const char *data = strrchr(current->train->name, '/');
     data = data && data[1] ? data + 1 : current->train->name;
     for (int number = 1; number <= MOST_RUNS; number++) {
-        char suffix[16] = "", last[PATH_SIZE + 32];
+        char suffix[16] = "";
         if (number > 1)
             snprintf(suffix, sizeof suffix, "-%d", number);
-        snprintf(current->out, sizeof current->out, "runs/%s-%s%s", data, heddle_model_name(current->model), suffix);
-        snprintf(last, sizeof last, "%s/last.safetensors", current->out);
-        if (!heddle_file_exists(last))
+        snprintf(current->chosen, sizeof current->chosen, "runs/%s-%s%s", data, heddle_model_name(current->model),
+                 suffix);
+        if (!holds(current->chosen, "last.safetensors") && !holds(current->chosen, "best.safetensors"))
             return;
     }
 }
@@ -246,8 +260,9 @@ static heddle_status take_checkpoint(run *current, const heddle_cli_arguments *a
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (heddle_cli_given(&heddle_command_train, arguments, fixed[i]))
             return heddle_fail(HEDDLE_INVALID, "--%s cannot change while resuming; leave it out", fixed[i]);
-    char path[PATH_SIZE + 32];
-    snprintf(path, sizeof path, "%s/last.safetensors", current->settings.out);
+    char path[PATH_SIZE];
+    if (snprintf(path, sizeof path, "%s/last.safetensors", current->settings.out) >= PATH_SIZE)
+        return heddle_fail(HEDDLE_INVALID, "--out is longer than a path can be");
     char dataset[PATH_SIZE];
     HEDDLE_TRY(heddle_train_options_from(path, &current->options, dataset, sizeof dataset));
     HEDDLE_TRY(heddle_model_from(path, &current->model));
@@ -263,6 +278,8 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     train_settings *settings = &current->settings;
     if (settings->resume && !settings->out)
         return heddle_fail(HEDDLE_INVALID, "--resume needs --out DIR, the folder of the run to go on with");
+    if (settings->resume && settings->overwrite)
+        return heddle_fail(HEDDLE_INVALID, "--resume goes on with a run and --overwrite replaces it; give one of them");
     const char *data = settings->data ? settings->data : heddle_dataset_default(settings->folder);
     snprintf(current->data_name, sizeof current->data_name, "%s", data);
     take_settings(current);
@@ -275,10 +292,9 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     if (!current->model)
         HEDDLE_TRY(heddle_model_open(settings->model, &input, &current->model));
     HEDDLE_TRY(heddle_device_open(settings->device, settings->threads, &current->device));
-    if (settings->out)
-        snprintf(current->out, sizeof current->out, "%s", settings->out);
-    else
+    if (!settings->out)
         choose_folder(current);
+    current->out = settings->out ? settings->out : current->chosen;
     current->options.folder = current->out;
     current->options.resume = settings->resume;
     current->options.overwrite = settings->overwrite;
@@ -303,6 +319,20 @@ static void print_header(const run *current)
     fflush(stdout);
 }
 
+// As a shell takes it back.
+static void print_quoted(FILE *file, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=:,@%";
+    if (text[strspn(text, plain)] == '\0') {
+        fputs(text, file);
+        return;
+    }
+    fputc('\'', file);
+    for (; *text; text++)
+        fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, file);
+    fputc('\'', file);
+}
+
 static void print_result(const run *current, const heddle_train_result *result)
 {
     char time[NAME_SIZE], path[PATH_SIZE + 32];
@@ -317,7 +347,8 @@ static void print_result(const run *current, const heddle_train_result *result)
         }
         cJSON_AddNumberToObject(json, "seconds", result->seconds);
         cJSON_AddNumberToObject(json, "images_per_second", result->images_per_second);
-        cJSON_AddStringToObject(json, "best", path);
+        if (isfinite(result->best_accuracy))
+            cJSON_AddStringToObject(json, "best", path);
         char *text = cJSON_PrintUnformatted(json);
         puts(text ? text : "{}");
         cJSON_free(text);
@@ -328,10 +359,16 @@ static void print_result(const run *current, const heddle_train_result *result)
         printf("nothing trained: 0 epochs; the starting point is in %s/last.safetensors\n", current->out);
         return;
     }
-    printf("trained %d epoch%s in %s (%.0f images/s); test accuracy %.2f %%, best %.2f %%\n", result->epochs,
-           result->epochs == 1 ? "" : "s", heddle_text_seconds(result->seconds, time, sizeof time),
-           result->images_per_second, 100 * result->test_accuracy, 100 * result->best_accuracy);
-    printf("saved   %s\ntry     heddle predict %s --data %s --count 5\n", path, path, current->train->name);
+    if (result->images_per_second > 0)
+        printf("trained %d epoch%s in %s (%.0f images/s); ", result->epochs, result->epochs == 1 ? "" : "s",
+               heddle_text_seconds(result->seconds, time, sizeof time), result->images_per_second);
+    else
+        printf("nothing left to train: the run has done %d epoch%s, --epochs N makes it longer; ", result->epochs,
+               result->epochs == 1 ? "" : "s");
+    printf("test accuracy %.2f %%, best %.2f %%\n", 100 * result->test_accuracy, 100 * result->best_accuracy);
+    printf("saved   %s\ntry     heddle predict ", path);
+    print_quoted(stdout, path);
+    printf(" --count 5\n");
 }
 
 int heddle_cli_train(int argc, char **argv)
@@ -356,8 +393,11 @@ int heddle_cli_train(int argc, char **argv)
     if (status == HEDDLE_OK)
         print_result(&current, &result);
     exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
-    if (status == HEDDLE_INTERRUPTED)
-        fprintf(stderr, "heddle: go on with: heddle train --out %s --resume\n", current.out);
+    if (status == HEDDLE_INTERRUPTED) {
+        fprintf(stderr, "heddle: go on with: heddle train --out ");
+        print_quoted(stderr, current.out);
+        fprintf(stderr, " --resume\n");
+    }
     let_go(&current);
     return exit_code;
 }
@@ -366,7 +406,8 @@ const heddle_cli_command heddle_command_train = {
     .name = "train",
     .summary = "train a network on labelled images",
     .description = "Trains, evaluates on the test images after each epoch, and saves the best and the last checkpoint. "
-                   "Ctrl-C finishes the step and saves; --resume goes on, and gives the same bits as a run that was "
+                   "Ctrl-C, SIGTERM or a closed terminal finish the step and save; --resume goes on, and gives the "
+                   "same bits as a run that was "
                    "never stopped.",
     .example = "heddle train --data fashion --epochs 3\nheddle train --data ~/my-images --model mlp --out runs/mine\n"
                "heddle train --out runs/mine --resume",

@@ -1,4 +1,5 @@
-// Brings a picture to a network's input. A picture that has the right size already is only turned light on dark.
+// Brings a picture to a network's input. One that has the right size already only gets the right background. Everything
+// is done on a dark background; for a network trained on a light one the result is inverted at the end.
 
 #include "data/prepare.h"
 
@@ -12,6 +13,8 @@ enum { MOST_BYTE = 255 };
 
 // Ink fainter than this part of the strongest does not count towards the box around it.
 static const float INK_THRESHOLD = 0.2F;
+// Borders darker than this part, or lighter than the rest, make a background; between, pictures fill their frame.
+static const double BACKGROUND_PART = 0.25;
 // MNIST's digits fill 20 of 28 pixels.
 static const float HANDWRITING_PART = 20.0F / 28.0F;
 
@@ -33,19 +36,37 @@ static heddle_status plane_create(int channels, int rows, int cols, plane *made)
     return made->values ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a %d×%d picture", cols, rows);
 }
 
-// A drawing on paper has a light border; training pictures have a dark one.
+// From one pixel of the border to the next in its row: inner rows have only their ends in it.
+static int border_step(int row, int rows, int cols)
+{
+    return row == 0 || row == rows - 1 || cols == 1 ? 1 : cols - 1;
+}
+
+// A drawing on paper has a light border.
 static bool is_dark_on_light(const plane *picture)
 {
     double sum = 0;
     size_t count = 0;
     for (int channel = 0; channel < picture->channels; channel++)
-        for (int row = 0; row < picture->rows; row++) {
-            bool whole_row = row == 0 || row == picture->rows - 1;
-            int step = whole_row || picture->cols == 1 ? 1 : picture->cols - 1;
-            for (int col = 0; col < picture->cols; col += step, count++)
+        for (int row = 0; row < picture->rows; row++)
+            for (int col = 0; col < picture->cols; col += border_step(row, picture->rows, picture->cols), count++)
                 sum += *at(picture, channel, row, col);
-        }
     return sum > 0.5 * (double)count;
+}
+
+double heddle_border_brightness(const heddle_dataset *dataset)
+{
+    size_t planes = (size_t)dataset->count * (size_t)dataset->channels;
+    size_t pixels = (size_t)dataset->height * (size_t)dataset->width;
+    uint64_t sum = 0, count = 0;
+    for (size_t i = 0; i < planes; i++)
+        for (int row = 0; row < dataset->height; row++) {
+            const uint8_t *line = dataset->images + i * pixels + (size_t)row * (size_t)dataset->width;
+            int step = border_step(row, dataset->height, dataset->width);
+            for (int col = 0; col < dataset->width; col += step, count++)
+                sum += line[col];
+        }
+    return count ? (double)sum / (double)count / MOST_BYTE : 0;
 }
 
 static void invert(const plane *picture)
@@ -53,6 +74,21 @@ static void invert(const plane *picture)
     size_t count = (size_t)picture->channels * (size_t)picture->rows * (size_t)picture->cols;
     for (size_t i = 0; i < count; i++)
         picture->values[i] = 1.0F - picture->values[i];
+}
+
+// Turns the picture light on dark. True if the result has to be inverted at the end, for a network that knows dark on
+// light. A network whose images have no background gets the picture as it is.
+static bool normalise_background(const plane *picture, double border, char *said, size_t said_size)
+{
+    bool light = border > 1 - BACKGROUND_PART, dark = border < BACKGROUND_PART;
+    bool dark_on_light = is_dark_on_light(picture);
+    if ((light || dark) && dark_on_light)
+        invert(picture);
+    if (dark && dark_on_light)
+        snprintf(said, said_size, "dark on light, inverted; ");
+    if (light && !dark_on_light)
+        snprintf(said, said_size, "light on dark, inverted; ");
+    return light;
 }
 
 typedef struct box {
@@ -115,6 +151,13 @@ static void scale_into(const plane *from, const box *part, const plane *to, int 
             }
 }
 
+// `wanted`, or the nearest place where `extent` pixels are all inside `size`.
+static int keep_inside(int wanted, int extent, int size)
+{
+    int most = size - extent > 0 ? size - extent : 0;
+    return wanted < 0 ? 0 : wanted > most ? most : wanted;
+}
+
 // How far to move a picture so that its centre of mass is in the middle.
 static void offset_to_centre(const plane *picture, int *down, int *right)
 {
@@ -161,15 +204,18 @@ static void fit(const plane *picture, const heddle_prepare_options *options, con
     offset_to_centre(prepared, &down, &right);
     memset(prepared->values, 0,
            (size_t)prepared->channels * (size_t)prepared->rows * (size_t)prepared->cols * sizeof(float));
-    scale_into(picture, &part, prepared, top + down, left + right, rows, cols);
+    // A lopsided drawing is centred as far as its ink stays in the picture.
+    scale_into(picture, &part, prepared, keep_inside(top + down, rows, prepared->rows),
+               keep_inside(left + right, cols, prepared->cols), rows, cols);
     add_said(said, said_size, ", centred in %d×%d", prepared->cols, prepared->rows);
 }
 
 heddle_status heddle_prepare(const uint8_t *pixels, int rows, int cols, const heddle_prepare_options *options,
                              float *prepared, char *said, size_t said_size)
 {
-    if (rows < 1 || cols < 1)
-        return heddle_fail(HEDDLE_INVALID, "a picture of %d×%d pixels", cols, rows);
+    if (rows < 1 || cols < 1 || options->channels < 1 || options->height < 1 || options->width < 1)
+        return heddle_fail(HEDDLE_INVALID, "a picture of %d×%d pixels cannot become %d×%d×%d", cols, rows,
+                           options->channels, options->height, options->width);
     plane picture, result = {options->channels, options->height, options->width, prepared};
     HEDDLE_TRY(plane_create(options->channels, rows, cols, &picture));
     for (int channel = 0; channel < picture.channels; channel++)
@@ -179,10 +225,7 @@ heddle_status heddle_prepare(const uint8_t *pixels, int rows, int cols, const he
                 *at(&picture, channel, row, col) = (float)pixels[index + (size_t)channel] / (float)MOST_BYTE;
             }
     said[0] = '\0';
-    if (is_dark_on_light(&picture)) {
-        invert(&picture);
-        snprintf(said, said_size, "dark on light, inverted; ");
-    }
+    bool invert_result = normalise_background(&picture, options->border, said, said_size);
     size_t count = (size_t)result.channels * (size_t)result.rows * (size_t)result.cols;
     if (rows == result.rows && cols == result.cols) {
         memcpy(prepared, picture.values, count * sizeof *prepared);
@@ -191,6 +234,8 @@ heddle_status heddle_prepare(const uint8_t *pixels, int rows, int cols, const he
         memset(prepared, 0, count * sizeof *prepared);
         fit(&picture, options, &result, said, said_size);
     }
+    if (invert_result)
+        invert(&result);
     free(picture.values);
     return HEDDLE_OK;
 }

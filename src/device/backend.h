@@ -31,7 +31,10 @@ struct heddle_backend {
 
     // `index` is the number behind the colon, 0 without one. Sets all of *device but its two base members.
     heddle_status (*open)(int index, int threads, heddle_device **device);
-    void (*close)(heddle_device *device); // waits for all work
+    // Closing is finish, which gives up captures, waits for all work and returns a failure that nobody has asked about;
+    // then memory is freed, then close.
+    heddle_status (*finish)(heddle_device *device);
+    void (*close)(heddle_device *device);
     heddle_status (*describe)(heddle_device *device, heddle_device_info *info);
     heddle_status (*synchronize)(heddle_device *device);
 

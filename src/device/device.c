@@ -12,7 +12,7 @@ void heddle_device_close(heddle_device *device)
         return;
     const heddle_backend *backend = device->backend;
     // Queued work may still use what is freed below.
-    heddle_status status = backend->synchronize(device);
+    heddle_status status = backend->finish(device);
     if (status != HEDDLE_OK)
         heddle_log(HEDDLE_LOG_WARN, "%s device closed after a failure nobody asked about: %s",
                    heddle_device_kind_name(backend->kind), heddle_last_error());

@@ -1,4 +1,4 @@
-// The element types of safetensors, the size of a tensor, and names made fit for messages. Reading and writing are in
+// The element types of safetensors, the size of a tensor, and names cut to fit messages. Reading and writing are in
 // safetensors_read.c and safetensors_write.c.
 
 #include "io/safetensors_format.h"
@@ -53,10 +53,7 @@ const char *heddle_safetensors_shown(const char *name, char *text, size_t size)
     static const char cut[] = "...";
     size_t length = strlen(name);
     size_t kept = length < size ? length : size - sizeof cut;
-    for (size_t i = 0; i < kept; i++) {
-        unsigned char byte = (unsigned char)name[i];
-        text[i] = byte < 0x20 || byte == 0x7f ? '?' : name[i];
-    }
+    memcpy(text, name, kept);
     text[kept] = '\0';
     if (kept < length)
         memcpy(text + kept, cut, sizeof cut);

@@ -24,7 +24,7 @@ bool heddle_safetensors_dtype_parse(const char *name, heddle_dtype *dtype);
 // elements * element size; false when it does not fit or a dimension is negative.
 bool heddle_safetensors_bytes(heddle_dtype dtype, const int64_t *dims, int rank, uint64_t *bytes);
 
-// `name` made fit for a one-line message: control characters as '?', long names cut. Returns `text`.
+// `name` for a message, cut where it is long. Returns `text`.
 const char *heddle_safetensors_shown(const char *name, char *text, size_t size);
 
 #endif

@@ -2,12 +2,14 @@
 
 #include "nn/checkpoint.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "nn/checkpoint_about.h"
 
 enum { ARRAY_NAME = 2 * HEDDLE_LAYER_NAME + 16 };
@@ -40,6 +42,14 @@ static bool in_bank(const heddle_state *state, int index, heddle_bank bank)
         return false;
     bool is_moment = bank == HEDDLE_BANK_MOMENT1 || bank == HEDDLE_BANK_MOMENT2;
     return is_moment ? state->model->parameters[index].trained : heddle_state_bank(state, index) == bank;
+}
+
+static bool all_finite(const float *values, size_t count)
+{
+    int bad = 0; // not left at the first, so that the loop is vectorised
+    for (size_t i = 0; i < count; i++)
+        bad |= !(fabsf(values[i]) <= FLT_MAX);
+    return !bad;
 }
 
 // --- writing --------------------------------------------------------------------------------------------------------
@@ -75,6 +85,8 @@ static heddle_status collect(writer *to, const heddle_state *state, heddle_strea
                 array->dims[d] = spec->dims[d];
             array->data = to->values[b] + state->offset[i];
             array->bytes = heddle_state_elements(state, i) * sizeof(float);
+            if (!all_finite(array->data, heddle_state_elements(state, i)))
+                return heddle_fail(HEDDLE_DIVERGED, "training diverged: '%s' is no longer finite", array->name);
             to->count++;
         }
     }
@@ -117,8 +129,9 @@ static heddle_status read_classes(heddle_checkpoint *checkpoint, const cJSON *js
     int classes = heddle_model_input(checkpoint->model).classes;
     if (!names)
         return HEDDLE_OK;
-    if (!cJSON_IsArray(names) || cJSON_GetArraySize(names) != classes)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: 'classes' must name %d classes", checkpoint->path, classes);
+    // The data may have had fewer classes than the model; the rest go by their numbers.
+    if (!cJSON_IsArray(names) || cJSON_GetArraySize(names) > classes)
+        return heddle_fail(HEDDLE_CORRUPT, "%s: 'classes' must name at most %d classes", checkpoint->path, classes);
     checkpoint->class_names = calloc((size_t)classes + 1, sizeof *checkpoint->class_names);
     if (!checkpoint->class_names)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d class names", classes);
@@ -129,11 +142,33 @@ static heddle_status read_classes(heddle_checkpoint *checkpoint, const cJSON *js
         if (!cJSON_IsString(name))
             return heddle_fail(HEDDLE_CORRUPT, "%s: class %d has no name", checkpoint->path, index);
         checkpoint->class_names[index] = strdup(name->valuestring);
-        if (!checkpoint->class_names[index++])
+        if (!checkpoint->class_names[index])
             return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d class names", classes);
+        heddle_text_one_line(checkpoint->class_names[index++]); // they are printed
     }
     checkpoint->about.class_names = (const char *const *)checkpoint->class_names;
-    checkpoint->about.classes = classes;
+    checkpoint->about.classes = index;
+    return HEDDLE_OK;
+}
+
+// Finds the array of a parameter, which must have the parameter's shape.
+static heddle_status find_array(const heddle_checkpoint *checkpoint, const heddle_parameter_spec *spec,
+                                const char *prefix, const heddle_array **found)
+{
+    char name[ARRAY_NAME];
+    snprintf(name, sizeof name, "%s%s", prefix, spec->name);
+    const heddle_array *array = heddle_safetensors_find(checkpoint->file, name);
+    if (!array)
+        return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' is missing", checkpoint->path, name);
+    bool fits = array->dtype == HEDDLE_F32 && array->rank == spec->rank;
+    for (int i = 0; i < spec->rank && fits; i++)
+        fits = array->dims[i] == spec->dims[i];
+    if (!fits)
+        return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' has another shape or type than its model says", checkpoint->path,
+                           name);
+    if (!all_finite(array->data, array->bytes / sizeof(float)))
+        return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' has numbers that are not finite", checkpoint->path, name);
+    *found = array;
     return HEDDLE_OK;
 }
 
@@ -144,7 +179,14 @@ static heddle_status read_metadata(heddle_checkpoint *checkpoint)
     if (!model || !training)
         return heddle_fail(HEDDLE_CORRUPT, "%s: a safetensors file, but not a checkpoint of heddle (no '%s' in it)",
                            checkpoint->path, model ? KEY_TRAINING : KEY_MODEL);
-    HEDDLE_TRY(heddle_model_parse(checkpoint->path, model, NULL, &checkpoint->model));
+    heddle_status parsed = heddle_model_parse(checkpoint->path, model, NULL, &checkpoint->model);
+    if (parsed != HEDDLE_OK) // what would be a mistake in a model file is a damaged file here
+        return parsed == HEDDLE_INVALID ? HEDDLE_CORRUPT : parsed;
+    // Before anybody makes room for a model, its numbers have to be there: a small file could claim any size.
+    for (int i = 0; i < checkpoint->model->parameter_count; i++) {
+        const heddle_array *array;
+        HEDDLE_TRY(find_array(checkpoint, &checkpoint->model->parameters[i], "", &array));
+    }
     HEDDLE_TRY(heddle_about_from_json(checkpoint->path, training, &checkpoint->about));
     cJSON *json = NULL;
     HEDDLE_TRY(heddle_json_parse(checkpoint->path, training, strlen(training), &json));
@@ -153,22 +195,38 @@ static heddle_status read_metadata(heddle_checkpoint *checkpoint)
     return status;
 }
 
-heddle_status heddle_checkpoint_open(const char *path, heddle_checkpoint **checkpoint)
+// Makes a checkpoint of an opened file, which becomes its own, also when that fails.
+static heddle_status make(const char *path, heddle_safetensors *file, heddle_checkpoint **checkpoint)
 {
     heddle_checkpoint *made = calloc(1, sizeof *made);
     if (!made || !(made->path = strdup(path))) {
         free(made);
+        heddle_safetensors_close(file);
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to open %s", path);
     }
-    heddle_status status = heddle_safetensors_open(path, &made->file);
-    if (status == HEDDLE_OK)
-        status = read_metadata(made);
+    made->file = file;
+    heddle_status status = read_metadata(made);
     if (status != HEDDLE_OK) {
         heddle_checkpoint_close(made);
         return status;
     }
     *checkpoint = made;
     return HEDDLE_OK;
+}
+
+heddle_status heddle_checkpoint_open(const char *path, heddle_checkpoint **checkpoint)
+{
+    heddle_safetensors *file = NULL;
+    HEDDLE_TRY(heddle_safetensors_open(path, &file));
+    return make(path, file, checkpoint);
+}
+
+heddle_status heddle_checkpoint_parse(const char *what, const void *content, size_t size,
+                                      heddle_checkpoint **checkpoint)
+{
+    heddle_safetensors *file = NULL;
+    HEDDLE_TRY(heddle_safetensors_parse(what, content, size, &file));
+    return make(what, file, checkpoint);
 }
 
 void heddle_checkpoint_close(heddle_checkpoint *checkpoint)
@@ -197,18 +255,8 @@ const heddle_checkpoint_about *heddle_checkpoint_about_of(const heddle_checkpoin
 static heddle_status load_array(const heddle_checkpoint *checkpoint, const heddle_state *state, int index,
                                 const char *prefix, float *values)
 {
-    const heddle_parameter_spec *spec = &state->model->parameters[index];
-    char name[ARRAY_NAME];
-    snprintf(name, sizeof name, "%s%s", prefix, spec->name);
-    const heddle_array *array = heddle_safetensors_find(checkpoint->file, name);
-    if (!array)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' is missing", checkpoint->path, name);
-    bool fits = array->dtype == HEDDLE_F32 && array->rank == spec->rank;
-    for (int i = 0; i < spec->rank && fits; i++)
-        fits = array->dims[i] == spec->dims[i];
-    if (!fits)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' has another shape or type than its model says", checkpoint->path,
-                           name);
+    const heddle_array *array;
+    HEDDLE_TRY(find_array(checkpoint, &state->model->parameters[index], prefix, &array));
     if (array->bytes)
         memcpy(values + state->offset[index], array->data, array->bytes);
     return HEDDLE_OK;

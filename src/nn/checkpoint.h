@@ -26,19 +26,24 @@ heddle_position heddle_position_start(void);
 typedef struct heddle_checkpoint_about {
     heddle_train_options options;
     heddle_position position;
-    char dataset[1024]; // what opens it again
+    char dataset[1024];             // what opens it again
     uint64_t fingerprint;           // of the training data
+    double border;                  // brightness of its images' borders (data/prepare.h)
     const char *const *class_names; // NULL: numbers
     int classes;
 } heddle_checkpoint_about;
 
+// Numbers that are not finite are HEDDLE_DIVERGED, and what is at `path` stays.
 heddle_status heddle_checkpoint_write(const char *path, const heddle_state *state, heddle_stream *stream,
                                       const heddle_checkpoint_about *about);
 
 typedef struct heddle_checkpoint heddle_checkpoint;
 
-// Reads and checks a file; the numbers stay in it until loaded.
+// Reads and checks a file: every parameter of its model is in it, with its shape. The numbers stay there until loaded.
 heddle_status heddle_checkpoint_open(const char *path, heddle_checkpoint **checkpoint);
+// The same from memory, which must outlive it; `what` names it in errors.
+heddle_status heddle_checkpoint_parse(const char *what, const void *content, size_t size,
+                                      heddle_checkpoint **checkpoint);
 void heddle_checkpoint_close(heddle_checkpoint *checkpoint);
 const heddle_model *heddle_checkpoint_model(const heddle_checkpoint *checkpoint);
 const heddle_checkpoint_about *heddle_checkpoint_about_of(const heddle_checkpoint *checkpoint);

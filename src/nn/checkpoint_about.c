@@ -15,7 +15,12 @@
 #include "nn/optimizer.h"
 
 // The numbers of a run and where they stand. 64-bit seeds and fingerprints do not fit a JSON number and go as text.
-typedef enum number_kind { INT, INT64, DOUBLE } number_kind;
+typedef enum number_kind {
+    INT,
+    INT64,
+    DOUBLE,
+    RESULT, // double; NAN, written as null, while there is none
+} number_kind;
 
 typedef struct number {
     const char *name;
@@ -29,8 +34,10 @@ typedef struct number {
 // clang-format on
 
 static const number settings[] = {
-    OPTION(epochs, INT),   OPTION(batch, INT),      OPTION(learning_rate, DOUBLE), OPTION(momentum, DOUBLE),
-    OPTION(beta2, DOUBLE), OPTION(epsilon, DOUBLE), OPTION(weight_decay, DOUBLE),
+    OPTION(epochs, INT),           OPTION(batch, INT),
+    OPTION(learning_rate, DOUBLE), OPTION(momentum, DOUBLE),
+    OPTION(beta2, DOUBLE),         OPTION(epsilon, DOUBLE),
+    OPTION(weight_decay, DOUBLE),  {"border", offsetof(heddle_checkpoint_about, border), DOUBLE},
 };
 static const number positions[] = {
     POSITION(epoch, INT),
@@ -40,11 +47,11 @@ static const number positions[] = {
     POSITION(correct, INT64),
     POSITION(images, INT64),
     POSITION(epochs_done, INT),
-    POSITION(train_loss, DOUBLE),
-    POSITION(train_accuracy, DOUBLE),
-    POSITION(test_loss, DOUBLE),
-    POSITION(test_accuracy, DOUBLE),
-    POSITION(best_accuracy, DOUBLE),
+    POSITION(train_loss, RESULT),
+    POSITION(train_accuracy, RESULT),
+    POSITION(test_loss, RESULT),
+    POSITION(test_accuracy, RESULT),
+    POSITION(best_accuracy, RESULT),
 };
 enum {
     SETTINGS = sizeof settings / sizeof *settings,
@@ -57,6 +64,26 @@ static const char *const tiers[] = {"naive", "tuned", "vendor", "fused", NULL};
 
 // --- writing --------------------------------------------------------------------------------------------------------
 
+// cJSON's own numbers may be off by the last bit, and a resumed run would end in other bits. These read back exactly.
+static bool write_exact(cJSON *json, const char *name, double value)
+{
+    enum { FEWEST_DIGITS = 15, MOST_DIGITS = 17 }; // 17 always do
+    static const char number_characters[] = "+-0123456789e";
+    char text[64];
+    for (int digits = FEWEST_DIGITS; digits <= MOST_DIGITS; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    char *point = text + strspn(text, number_characters); // in JSON a point, whatever the locale has
+    if (*point) {
+        const char *after = point + strcspn(point, number_characters);
+        *point = '.';
+        memmove(point + 1, after, strlen(after) + 1);
+    }
+    return cJSON_AddRawToObject(json, name, text) != NULL;
+}
+
 static bool write_number(cJSON *json, const heddle_checkpoint_about *about, const number *entry)
 {
     const char *at = (const char *)about + entry->offset;
@@ -64,10 +91,10 @@ static bool write_number(cJSON *json, const heddle_checkpoint_about *about, cons
     switch (entry->kind) {
     case INT: value = *(const int *)at; break;
     case INT64: value = (double)*(const int64_t *)at; break; // counts, far below 2^53
-    case DOUBLE: value = *(const double *)at; break;
+    case DOUBLE:
+    case RESULT: value = *(const double *)at; break;
     }
-    return isfinite(value) ? cJSON_AddNumberToObject(json, entry->name, value) != NULL
-                           : cJSON_AddNullToObject(json, entry->name) != NULL;
+    return isfinite(value) ? write_exact(json, entry->name, value) : cJSON_AddNullToObject(json, entry->name) != NULL;
 }
 
 static bool write_hex(cJSON *json, const char *name, uint64_t value)
@@ -115,11 +142,12 @@ static heddle_status read_number(const char *what, const cJSON *json, heddle_che
                                  const number *entry)
 {
     char *at = (char *)about + entry->offset;
-    if (entry->kind == DOUBLE) {
+    if (entry->kind == DOUBLE || entry->kind == RESULT) {
         const cJSON *field = cJSON_GetObjectItemCaseSensitive(json, entry->name);
-        if (!cJSON_IsNumber(field) && !cJSON_IsNull(field))
+        bool none = entry->kind == RESULT && cJSON_IsNull(field);
+        if (!none && !(cJSON_IsNumber(field) && isfinite(field->valuedouble)))
             return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' is not a number", what, entry->name);
-        *(double *)at = cJSON_IsNull(field) ? NAN : field->valuedouble;
+        *(double *)at = none ? NAN : field->valuedouble;
         return HEDDLE_OK;
     }
     long long value, most = entry->kind == INT ? INT_MAX : 1LL << 53;
@@ -152,11 +180,23 @@ static heddle_status read_choice(const char *what, const cJSON *json, const char
     return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' is '%s', which this version does not know", what, name, text);
 }
 
+// Each number may be fine by itself and the whole still no place in a run.
+static heddle_status check_position(const char *what, const heddle_checkpoint_about *about)
+{
+    const heddle_position *position = &about->position;
+    bool fits = position->epoch <= about->options.epochs && position->epochs_done == position->epoch &&
+                position->batch <= position->step && position->correct <= position->images &&
+                position->images == (int64_t)position->batch * about->options.batch;
+    return fits ? HEDDLE_OK : heddle_fail(HEDDLE_CORRUPT, "%s: its position does not lie in the run", what);
+}
+
 static heddle_status read_all(const char *what, const cJSON *json, heddle_checkpoint_about *about)
 {
     const char *dataset;
     int optimizer, schedule, kernels;
     HEDDLE_TRY(heddle_json_text(what, json, "dataset", &dataset));
+    if (strlen(dataset) >= sizeof about->dataset)
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"dataset\" is longer than any dataset's name", what);
     snprintf(about->dataset, sizeof about->dataset, "%s", dataset);
     HEDDLE_TRY(read_hex(what, json, "fingerprint", &about->fingerprint));
     HEDDLE_TRY(read_hex(what, json, "seed", &about->options.seed));
@@ -168,10 +208,14 @@ static heddle_status read_all(const char *what, const cJSON *json, heddle_checkp
     about->options.kernels = (heddle_tier)kernels;
     for (int i = 0; i < SETTINGS; i++)
         HEDDLE_TRY(read_number(what, json, about, &settings[i]));
+    if (heddle_train_options_check(&about->options) != HEDDLE_OK)
+        return heddle_fail_within(HEDDLE_CORRUPT, "%s", what);
     const cJSON *position = cJSON_GetObjectItemCaseSensitive(json, "position");
+    if (!cJSON_IsObject(position))
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"position\" should be an object", what);
     for (int i = 0; i < POSITIONS; i++)
         HEDDLE_TRY(read_number(what, position, about, &positions[i]));
-    return HEDDLE_OK;
+    return check_position(what, about);
 }
 
 heddle_status heddle_about_from_json(const char *what, const char *text, heddle_checkpoint_about *about)

@@ -2,6 +2,7 @@
 
 #include "nn/layers.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -25,7 +26,9 @@ static heddle_status infer_flatten(heddle_layer *layer)
     layer->out_rank = 1;
     layer->out[0] = 1;
     for (int i = 0; i < layer->in_rank; i++)
-        layer->out[0] *= layer->in[i];
+        if (__builtin_mul_overflow(layer->out[0], layer->in[i], &layer->out[0]))
+            return heddle_fail(HEDDLE_INVALID, "images of %d×%d×%d have more than %d features; pool them first",
+                               layer->in[0], layer->in[1], layer->in[2], INT_MAX);
     return HEDDLE_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include "nn/lower.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,18 +99,22 @@ static heddle_status reshape_output(heddle_lowering *lowering, const heddle_laye
     return heddle_trace_reshape(lowering->trace, *output, layer->out_rank + 1, dims, output);
 }
 
-static int elements(const heddle_lowering *lowering, const heddle_layer *layer)
+// What goes into a layer in one step, as the single number an operator over elements takes.
+static heddle_status count_elements(const heddle_lowering *lowering, const heddle_layer *layer, int *count)
 {
-    int count = lowering->batch;
+    *count = lowering->batch;
     for (int i = 0; i < layer->in_rank; i++)
-        count *= layer->in[i];
-    return count;
+        if (__builtin_mul_overflow(*count, layer->in[i], count))
+            return heddle_fail(HEDDLE_INVALID, "a batch of %d has more than %d elements here; choose a smaller batch",
+                               lowering->batch, INT_MAX);
+    return HEDDLE_OK;
 }
 
 heddle_status heddle_lower_elements(heddle_lowering *lowering, const heddle_layer *layer, heddle_value input,
                                     heddle_value *output)
 {
-    heddle_elements_shape shape = {.n = elements(lowering, layer)};
+    heddle_elements_shape shape;
+    HEDDLE_TRY(count_elements(lowering, layer, &shape.n));
     heddle_binding bound[] = {{"input", input}};
     HEDDLE_TRY(apply(lowering, layer->type->op, "forward", &shape, bound, 1, output));
     return reshape_output(lowering, layer, output);
@@ -152,7 +157,8 @@ heddle_status heddle_lower_dropout(heddle_lowering *lowering, const heddle_layer
     int words = HEDDLE_RANDOM_WORDS;
     heddle_value random;
     HEDDLE_TRY(heddle_trace_value_add(lowering->trace, "random", HEDDLE_I64, 1, &words, &random));
-    heddle_dropout_shape shape = {.n = elements(lowering, layer), .probability = layer->probability};
+    heddle_dropout_shape shape = {.probability = layer->probability};
+    HEDDLE_TRY(count_elements(lowering, layer, &shape.n));
     lowering->dropout_random[lowering->dropouts] = random;
     lowering->dropout_elements[lowering->dropouts++] = shape.n;
     heddle_binding bound[] = {{"input", input}, {"random", random}};

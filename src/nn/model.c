@@ -12,7 +12,7 @@
 
 enum {
     MOST_LAYERS = 256,
-    MOST_PIXELS = 4096, // height or width of an input
+    MOST_PIXELS = 4096, // channels, height or width of an input
     MOST_CLASSES = 65536,
     MODEL_FILE_LIMIT = 1 << 20,
 };
@@ -35,10 +35,30 @@ static heddle_status parse_input(const char *what, const cJSON *json, const hedd
         HEDDLE_TRY(heddle_json_int(what, own, "classes", 2, MOST_CLASSES, &classes));
         model->input = (heddle_input_shape){(int)channels, (int)height, (int)width, (int)classes};
     }
-    if (model->input.channels < 1 || model->input.height < 1 || model->input.width < 1 || model->input.classes < 2)
+    const heddle_input_shape *shape = &model->input;
+    if (shape->channels < 1 || shape->height < 1 || shape->width < 1 || shape->classes < 2)
         return heddle_fail(HEDDLE_INVALID,
                            "%s: an input of %d×%d×%d with %d classes; a model needs at least 1×1×1 and 2", what,
-                           model->input.channels, model->input.height, model->input.width, model->input.classes);
+                           shape->channels, shape->height, shape->width, shape->classes);
+    if (shape->channels > MOST_PIXELS || shape->height > MOST_PIXELS || shape->width > MOST_PIXELS ||
+        shape->classes > MOST_CLASSES)
+        return heddle_fail(HEDDLE_INVALID, "%s: an input of %d×%d×%d with %d classes; at most %d of each and %d", what,
+                           shape->channels, shape->height, shape->width, shape->classes, MOST_PIXELS, MOST_CLASSES);
+    return HEDDLE_OK;
+}
+
+// Names become names of tensors and folders, and parts of messages: one line, no path.
+static heddle_status read_name(const char *what, const cJSON *given, char *name, size_t size)
+{
+    const char *text = cJSON_IsString(given) ? given->valuestring : "";
+    bool plain = text[0] != '\0' && strlen(text) < size;
+    for (const char *c = text; *c; c++)
+        plain &= (unsigned char)*c >= ' ' && *c != 0x7f && *c != '/';
+    if (!plain)
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s: 'name' must be text of 1 to %zu bytes without '/' or control characters", what,
+                           size - 1);
+    snprintf(name, size, "%s", text);
     return HEDDLE_OK;
 }
 
@@ -48,9 +68,7 @@ static heddle_status name_layer(const char *what, const cJSON *json, heddle_mode
     heddle_layer *layer = &model->layers[index];
     const cJSON *given = cJSON_GetObjectItemCaseSensitive(json, "name");
     if (given) {
-        if (!cJSON_IsString(given) || !given->valuestring[0] || strlen(given->valuestring) >= sizeof layer->name)
-            return heddle_fail(HEDDLE_INVALID, "%s: 'name' must be text of 1 to %d bytes", what, HEDDLE_LAYER_NAME - 1);
-        snprintf(layer->name, sizeof layer->name, "%s", given->valuestring);
+        HEDDLE_TRY(read_name(what, given, layer->name, sizeof layer->name));
     } else {
         int number = 1;
         for (int i = 0; i < index; i++)
@@ -143,7 +161,9 @@ static heddle_status build(const char *what, const cJSON *json, const heddle_inp
     if (!cJSON_IsObject(json))
         return heddle_fail(HEDDLE_INVALID, "%s: a model is an object with \"layers\"", what);
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(json, "name");
-    snprintf(model->name, sizeof model->name, "%s", cJSON_IsString(name) ? name->valuestring : "model");
+    snprintf(model->name, sizeof model->name, "model");
+    if (name)
+        HEDDLE_TRY(read_name(what, name, model->name, sizeof model->name));
     HEDDLE_TRY(parse_input(what, json, input, model));
     const cJSON *layers;
     HEDDLE_TRY(heddle_json_array(what, json, "layers", &layers));

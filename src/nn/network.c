@@ -138,6 +138,11 @@ const char *heddle_network_class_name(const heddle_network *network, int index)
     return number;
 }
 
+double heddle_network_border(const heddle_network *network)
+{
+    return network->checkpoint ? heddle_checkpoint_about_of(network->checkpoint)->border : 0;
+}
+
 // The plan for `count` samples; made at the first need and kept.
 static heddle_status plan_for(heddle_network *network, int count, heddle_plan **plan)
 {

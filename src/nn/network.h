@@ -1,4 +1,5 @@
-// A network over a state somebody else owns: the trainer evaluates what it is training.
+// A network over a state somebody else owns, as the trainer evaluates what it is training; and what pictures have to
+// look like for a network.
 #ifndef HEDDLE_NN_NETWORK_H
 #define HEDDLE_NN_NETWORK_H
 
@@ -7,5 +8,7 @@
 // `state` and `stream` must outlive the network.
 heddle_status heddle_network_over(heddle_state *state, heddle_stream *stream, int batch, heddle_tier kernels,
                                   heddle_network **network);
+// Brightness of the borders of the images it was trained on, for heddle_prepare; 0 when that is not known.
+double heddle_network_border(const heddle_network *network);
 
 #endif

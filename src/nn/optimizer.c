@@ -44,6 +44,10 @@ void heddle_hyper_fill(const heddle_train_options *options, int64_t step, int64_
 
 heddle_status heddle_train_options_check(const heddle_train_options *options)
 {
+    if ((unsigned)options->optimizer > HEDDLE_ADAMW || (unsigned)options->schedule > HEDDLE_COSINE ||
+        (unsigned)options->kernels > HEDDLE_FUSED)
+        return heddle_fail(HEDDLE_INVALID, "optimizer %d, schedule %d or kernels %d is none there is",
+                           (int)options->optimizer, (int)options->schedule, (int)options->kernels);
     if (options->epochs < 0)
         return heddle_fail(HEDDLE_INVALID, "%d epochs; it must be at least 0", options->epochs);
     if (options->batch < 1)
@@ -56,8 +60,10 @@ heddle_status heddle_train_options_check(const heddle_train_options *options)
         return heddle_fail(HEDDLE_INVALID, "beta2 %g; it must be at least 0 and below 1", options->beta2);
     if (!(options->weight_decay >= 0) || !isfinite(options->weight_decay))
         return heddle_fail(HEDDLE_INVALID, "weight decay %g; it must be at least 0", options->weight_decay);
-    if (!(options->epsilon > 0))
+    if (!(options->epsilon > 0) || !isfinite(options->epsilon))
         return heddle_fail(HEDDLE_INVALID, "epsilon %g; it must be above 0", options->epsilon);
+    if (!(options->save_every >= 0))
+        return heddle_fail(HEDDLE_INVALID, "saving every %g seconds; it must be at least 0", options->save_every);
     if (options->resume && !options->folder)
         return heddle_fail(HEDDLE_INVALID, "resuming needs the folder with last.safetensors");
     return HEDDLE_OK;

@@ -4,10 +4,12 @@
 #include "nn/tensor.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "heddle/ops.h"
+
 enum {
     SEQUENCE_PARAMETERS = 1, // Philox sequences of a context
     SEQUENCE_DROPOUT = 2,
@@ -18,14 +20,39 @@ static size_t value_bytes(const heddle_trace_value *value)
     return value->elements * heddle_dtype_size(value->dtype);
 }
 
+// A failed expression is a NULL that knows no context, so what heddle_backward(NULL) reports is kept by thread.
+static _Thread_local struct {
+    const heddle_context *context; // only ever compared
+    heddle_status status;
+    char message[HEDDLE_TENSOR_MESSAGE];
+} thread_failure;
+
 // Remembers the first failure of an expression and gives the NULL that is passed on.
 heddle_tensor *heddle_tensor_failed(heddle_context *context, heddle_status status)
 {
     if (context && context->failure == HEDDLE_OK) {
         context->failure = status;
-        strncpy(context->failure_message, heddle_last_error(), sizeof context->failure_message - 1);
+        snprintf(context->failure_message, sizeof context->failure_message, "%s", heddle_last_error());
+        thread_failure.context = context;
+        thread_failure.status = status;
+        memcpy(thread_failure.message, context->failure_message, sizeof thread_failure.message);
     }
     return NULL;
+}
+
+// What a function says that was given NULL where a tensor should be: why the expression failed, if one did.
+static heddle_status no_tensor(const char *needs)
+{
+    if (thread_failure.context)
+        return heddle_fail(thread_failure.status, "%s", thread_failure.message);
+    return heddle_fail(HEDDLE_INVALID, "%s, and got NULL", needs);
+}
+
+static void forget_failure(heddle_context *context)
+{
+    context->failure = HEDDLE_OK;
+    if (thread_failure.context == context)
+        thread_failure.context = NULL;
 }
 
 // --- contexts -------------------------------------------------------------------------------------------------------
@@ -82,7 +109,7 @@ void heddle_context_clear(heddle_context *context)
     heddle_trace_clear(&context->trace);
     for (heddle_tensor *parameter = context->parameters; parameter; parameter = parameter->next)
         parameter->value = HEDDLE_NO_VALUE;
-    context->failure = HEDDLE_OK;
+    forget_failure(context);
 }
 
 void heddle_context_destroy(heddle_context *context)
@@ -155,18 +182,21 @@ heddle_tensor *heddle_parameter_from(heddle_context *context, int rank, const in
 {
     if (!context)
         return NULL;
-    if (rank < 0 || rank > HEDDLE_MAX_DIMS)
-        return heddle_tensor_failed(context, heddle_fail(HEDDLE_INVALID, "a parameter of rank %d; 0 to %d are possible",
-                                                         rank, HEDDLE_MAX_DIMS));
+    size_t elements = 0;
+    heddle_status status = heddle_dims_check("parameter", rank, dims, &elements);
+    if (status != HEDDLE_OK)
+        return heddle_tensor_failed(context, status);
     heddle_tensor *parameter = calloc(1, sizeof *parameter);
     if (!parameter)
         return heddle_tensor_failed(context, heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a parameter"));
     parameter->context = context;
     parameter->value = HEDDLE_NO_VALUE;
+    parameter->is_parameter = true;
     parameter->rank = rank;
-    memcpy(parameter->dims, dims, (size_t)rank * sizeof *dims);
-    size_t bytes = heddle_tensor_elements(parameter) * sizeof(float);
-    heddle_status status = heddle_alloc(context->device, bytes, &parameter->memory);
+    if (rank)
+        memcpy(parameter->dims, dims, (size_t)rank * sizeof *dims);
+    size_t bytes = elements * sizeof(float);
+    status = heddle_alloc(context->device, bytes, &parameter->memory);
     if (status == HEDDLE_OK)
         status = heddle_alloc(context->device, bytes, &parameter->gradient);
     if (status == HEDDLE_OK)
@@ -180,9 +210,10 @@ heddle_tensor *heddle_parameter(heddle_context *context, int rank, const int *di
 {
     if (!context)
         return NULL;
-    size_t elements = 1;
-    for (int i = 0; i < rank; i++)
-        elements *= dims[i] > 0 ? (size_t)dims[i] : 0;
+    size_t elements = 0;
+    heddle_status status = heddle_dims_check("parameter", rank, dims, &elements);
+    if (status != HEDDLE_OK)
+        return heddle_tensor_failed(context, status);
     float *values = malloc((elements ? elements : 1) * sizeof *values);
     if (!values)
         return heddle_tensor_failed(context,
@@ -238,6 +269,10 @@ heddle_tensor *heddle_tensor_apply(heddle_context *context, const char *op_name,
     for (int i = 0; i < count && status == HEDDLE_OK; i++) {
         if (!arguments[i].tensor)
             continue;
+        if (arguments[i].tensor->context != context) {
+            status = heddle_fail(HEDDLE_INVALID, "%s: '%s' belongs to another context", op->name, arguments[i].operand);
+            break;
+        }
         bound[bound_count].operand = arguments[i].operand;
         status = heddle_tensor_value(arguments[i].tensor, &bound[bound_count++].value);
     }
@@ -256,7 +291,7 @@ heddle_tensor *heddle_tensor_apply(heddle_context *context, const char *op_name,
 heddle_status heddle_backward(heddle_tensor *loss)
 {
     if (!loss)
-        return heddle_fail_within(HEDDLE_INVALID, "heddle_backward: the expression failed");
+        return no_tensor("heddle_backward needs a loss");
     heddle_context *context = loss->context;
     if (context->failure != HEDDLE_OK)
         return heddle_fail(context->failure, "%s", context->failure_message);
@@ -284,6 +319,8 @@ heddle_status heddle_backward(heddle_tensor *loss)
 
 heddle_status heddle_sgd_step(heddle_context *context, float rate)
 {
+    if (!context)
+        return heddle_fail(HEDDLE_INVALID, "heddle_sgd_step needs a context, and got NULL");
     const heddle_op *op;
     HEDDLE_TRY(heddle_op_find("sgd_update", &op));
     float hyper[HEDDLE_HYPER_COUNT] = {[HEDDLE_HYPER_LEARNING_RATE] = rate};
@@ -341,25 +378,25 @@ static heddle_status download(const heddle_tensor *tensor, const void *memory, f
 heddle_status heddle_tensor_read(const heddle_tensor *tensor, float *values)
 {
     if (!tensor || !values)
-        return heddle_fail_within(HEDDLE_INVALID, "heddle_tensor_read: there is no tensor");
+        return no_tensor("heddle_tensor_read needs a tensor and room for its values");
     if (tensor->dtype != HEDDLE_F32)
         return heddle_fail(HEDDLE_INVALID, "heddle_tensor_read gives floats, and this tensor holds %s",
                            heddle_dtype_name(tensor->dtype));
     const heddle_trace *trace = &tensor->context->trace;
-    return download(tensor, tensor->memory ? tensor->memory : trace->values[trace->values[tensor->value].root].memory,
-                    values);
+    const void *memory =
+        tensor->is_parameter ? tensor->memory : trace->values[trace->values[tensor->value].root].memory;
+    return download(tensor, memory, values);
 }
 
 heddle_status heddle_tensor_read_gradient(const heddle_tensor *tensor, float *values)
 {
     if (!tensor || !values)
-        return heddle_fail_within(HEDDLE_INVALID, "heddle_tensor_read_gradient: there is no tensor");
+        return no_tensor("heddle_tensor_read_gradient needs a tensor and room for its values");
     const heddle_trace *trace = &tensor->context->trace;
-    if (tensor->memory && tensor->has_gradient)
+    if (tensor->is_parameter && tensor->has_gradient)
         return download(tensor, tensor->gradient, values);
-    heddle_value slot = tensor->value == HEDDLE_NO_VALUE || tensor->memory
-                            ? HEDDLE_NO_VALUE
-                            : trace->values[trace->values[tensor->value].root].gradient;
+    heddle_value slot =
+        tensor->is_parameter ? HEDDLE_NO_VALUE : trace->values[trace->values[tensor->value].root].gradient;
     if (slot == HEDDLE_NO_VALUE)
         return heddle_fail(HEDDLE_INVALID, "this tensor has no gradient; call heddle_backward on a loss that uses it");
     return download(tensor, trace->values[trace->values[slot].root].memory, values);

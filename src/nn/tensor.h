@@ -7,6 +7,8 @@
 #include "nn/run.h"
 #include "nn/trace.h"
 
+enum { HEDDLE_TENSOR_MESSAGE = 512 };
+
 struct heddle_tensor {
     heddle_context *context;
     heddle_value value;
@@ -14,6 +16,7 @@ struct heddle_tensor {
     heddle_dtype dtype;
     heddle_tensor *next;
     // Parameters only: memory that outlives the trace.
+    bool is_parameter;
     void *memory;
     void *gradient;
     bool has_gradient;
@@ -28,7 +31,7 @@ struct heddle_context {
     heddle_tensor *parameters;
     heddle_random parameter_random, dropout_random;
     heddle_status failure; // first failure of an expression; heddle_backward reports it
-    char failure_message[512];
+    char failure_message[HEDDLE_TENSOR_MESSAGE];
 };
 
 typedef struct heddle_argument {

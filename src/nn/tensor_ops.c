@@ -199,7 +199,7 @@ heddle_tensor *heddle_dropout(heddle_tensor *input, float probability)
     heddle_context *context = input->context;
     int64_t state[] = {(int64_t)context->dropout_random.seed, (int64_t)context->dropout_random.sequence,
                        (int64_t)context->dropout_random.position};
-    int words = 3;
+    int words = sizeof state / sizeof *state;
     heddle_tensor *random = heddle_tensor_make(context, HEDDLE_I64, 1, &words, state);
     if (!random)
         return NULL;

@@ -3,6 +3,7 @@
 
 #include "nn/trace.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,24 +39,36 @@ static heddle_status grow(void **array, int count, int *room, size_t size)
     return HEDDLE_OK;
 }
 
+heddle_status heddle_dims_check(const char *name, int rank, const int *dims, size_t *elements)
+{
+    if (rank < 0 || rank > HEDDLE_MAX_DIMS || (rank && !dims))
+        return heddle_fail(HEDDLE_INVALID, "'%s' has rank %d; 0 to %d are possible", name, rank, HEDDLE_MAX_DIMS);
+    // In bytes of the largest dtype it still has to be a size that pointers can span.
+    const size_t most = PTRDIFF_MAX / sizeof(double);
+    *elements = 1;
+    for (int i = 0; i < rank; i++) {
+        if (dims[i] < 0)
+            return heddle_fail(HEDDLE_INVALID, "'%s' has dimension %d = %d; it must not be negative", name, i, dims[i]);
+        if (__builtin_mul_overflow(*elements, (size_t)dims[i], elements) || *elements > most)
+            return heddle_fail(HEDDLE_INVALID, "'%s' has more elements than can be counted", name);
+    }
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_trace_value_add(heddle_trace *trace, const char *name, heddle_dtype dtype, int rank,
                                      const int *dims, heddle_value *value)
 {
-    if (rank < 0 || rank > HEDDLE_MAX_DIMS)
-        return heddle_fail(HEDDLE_INVALID, "'%s' has rank %d; 0 to %d are possible", name, rank, HEDDLE_MAX_DIMS);
+    size_t elements = 0;
+    HEDDLE_TRY(heddle_dims_check(name, rank, dims, &elements));
     HEDDLE_TRY(grow((void **)&trace->values, trace->value_count, &trace->value_room, sizeof *trace->values));
     heddle_trace_value *added = &trace->values[trace->value_count];
     memset(added, 0, sizeof *added);
     snprintf(added->name, sizeof added->name, "%s", name);
     added->dtype = dtype;
     added->rank = rank;
-    added->elements = 1;
-    for (int i = 0; i < rank; i++) {
-        if (dims[i] < 0)
-            return heddle_fail(HEDDLE_INVALID, "'%s' has dimension %d = %d; it must not be negative", name, i, dims[i]);
-        added->dims[i] = dims[i];
-        added->elements *= (size_t)dims[i];
-    }
+    added->elements = elements;
+    if (rank)
+        memcpy(added->dims, dims, (size_t)rank * sizeof *dims);
     added->root = trace->value_count;
     added->gradient = HEDDLE_NO_VALUE;
     *value = trace->value_count++;
@@ -194,10 +207,10 @@ static heddle_status bind_operand(heddle_trace *trace, int node, const heddle_op
         pending_gradient *pending = &call->pending[call->pending_count++];
         *pending = (pending_gradient){.of = root, .fresh = taken ? HEDDLE_NO_VALUE : trace->values[root].gradient};
         if (pending->fresh == HEDDLE_NO_VALUE) {
-            int count = (int)trace->values[root].elements;
+            const heddle_trace_value like = trace->values[root]; // a copy: adding may move the values
             char name[2 * HEDDLE_TRACE_NAME];
-            snprintf(name, sizeof name, "%s%s", GRADIENT_PREFIX, trace->values[root].name);
-            HEDDLE_TRY(heddle_trace_value_add(trace, name, trace->values[root].dtype, 1, &count, &pending->fresh));
+            snprintf(name, sizeof name, "%s%s", GRADIENT_PREFIX, like.name);
+            HEDDLE_TRY(heddle_trace_value_add(trace, name, like.dtype, like.rank, like.dims, &pending->fresh));
         }
         value = pending->fresh;
     }
@@ -243,12 +256,28 @@ static heddle_status append_backward(heddle_trace *trace, int node, const heddle
     return HEDDLE_OK;
 }
 
+// Does an operator write this root value?
+static bool is_computed(const heddle_trace *trace, heddle_value root)
+{
+    for (int node = 0; node < trace->node_count; node++)
+        for (int i = 0; i < trace->nodes[node].op->operand_count; i++) {
+            heddle_value value = trace->nodes[node].operand[i];
+            if (value != HEDDLE_NO_VALUE && trace->values[value].root == root &&
+                trace->nodes[node].op->operands[i].role != HEDDLE_INPUT)
+                return true;
+        }
+    return false;
+}
+
 heddle_status heddle_trace_differentiate(heddle_trace *trace, heddle_value loss, heddle_value seed)
 {
     heddle_value root = trace->values[loss].root;
     if (trace->values[root].elements != 1)
         return heddle_fail(HEDDLE_INVALID, "gradients start from one number, but '%s' has %zu; take its sum or mean",
                            trace->values[root].name, trace->values[root].elements);
+    if (trace->values[root].gradient != HEDDLE_NO_VALUE && !is_computed(trace, root))
+        return heddle_fail(HEDDLE_INVALID, "'%s' is a parameter, not computed from any; its own gradient is 1",
+                           trace->values[root].name);
     int forward_values = trace->value_count, forward_nodes = trace->node_count;
     // Which forward values have a gradient by now; only forward values are ever asked.
     bool *written = calloc((size_t)forward_values, sizeof *written);

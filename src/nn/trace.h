@@ -41,6 +41,8 @@ typedef struct heddle_trace {
 void heddle_trace_clear(heddle_trace *trace);   // forgets nodes and values, keeps the room
 void heddle_trace_destroy(heddle_trace *trace); // frees the room; the struct is the caller's
 
+// Fails unless these are dimensions memory can have; *elements is their product. `name` is for the error.
+heddle_status heddle_dims_check(const char *name, int rank, const int *dims, size_t *elements);
 // A value nothing in the trace computes: an input, a parameter.
 heddle_status heddle_trace_value_add(heddle_trace *trace, const char *name, heddle_dtype dtype, int rank,
                                      const int *dims, heddle_value *value);
@@ -62,7 +64,7 @@ heddle_value heddle_trace_operand(const heddle_trace *trace, int node, const cha
 
 // Appends the backward operators of everything `loss` was computed from, as far as values need a gradient. A root value
 // whose `gradient` is already set (a parameter's slot) is written there. `seed` is the gradient of the loss itself (one
-// element, value 1). An operator is appended only if some gradient it gives is needed.
+// element, value 1). An operator is appended only if some gradient it gives is needed. A parameter itself is no loss.
 heddle_status heddle_trace_differentiate(heddle_trace *trace, heddle_value loss, heddle_value seed);
 
 #endif

@@ -6,8 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
+#include "data/prepare.h"
 #include "nn/optimizer.h"
 
 enum {
@@ -111,17 +113,21 @@ static heddle_status set_up(heddle_trainer *trainer)
     trainer->steps = (int64_t)options->epochs * heddle_loader_batches(trainer->loader);
     trainer->position = heddle_position_start();
     trainer->fingerprint = heddle_trainer_fingerprint(trainer->train);
+    trainer->border = heddle_border_brightness(trainer->train);
     trainer->smooth_loss = NAN;
     if (options->resume)
         HEDDLE_TRY(heddle_trainer_resume(trainer));
     else // an unwritable folder shows now, not after an hour
-        HEDDLE_TRY(heddle_trainer_save(trainer, "last.safetensors"));
+        HEDDLE_TRY(heddle_trainer_begin_files(trainer));
     trainer->last_save = heddle_now();
     return heddle_loader_seek(trainer->loader, trainer->position.epoch, trainer->position.batch);
 }
 
 static void tear_down(heddle_trainer *trainer)
 {
+    // A step that failed half-way may have left copies queued that read what is freed here.
+    if (trainer->stream)
+        (void)heddle_stream_synchronize(trainer->stream);
     heddle_loader_destroy(trainer->loader);
     heddle_network_close(trainer->evaluator);
     heddle_plan_destroy(trainer->full);
@@ -131,6 +137,8 @@ static void tear_down(heddle_trainer *trainer)
         heddle_free_pinned(trainer->device, trainer->exchange);
     if (trainer->stream)
         heddle_stream_destroy(trainer->stream);
+    if (trainer->folder_lock >= 0)
+        close(trainer->folder_lock);
 }
 
 // --- one step -------------------------------------------------------------------------------------------------------
@@ -219,6 +227,11 @@ static heddle_status finish_epoch(heddle_trainer *trainer)
     if (trainer->test) {
         heddle_evaluation evaluation = {0};
         HEDDLE_TRY(heddle_network_evaluate(trainer->evaluator, trainer->test, &evaluation));
+        if (!isfinite(evaluation.loss))
+            return heddle_fail(HEDDLE_DIVERGED,
+                               "training diverged: the loss on the test set is %g after epoch %d; not saved, the last "
+                               "checkpoint is from before; try a smaller learning rate",
+                               evaluation.loss, position->epoch);
         position->test_loss = evaluation.loss;
         position->test_accuracy = evaluation.accuracy;
         best = !(evaluation.accuracy <= position->best_accuracy); // also when there is none yet
@@ -274,7 +287,8 @@ heddle_status heddle_train(heddle_device *device, const heddle_model *model, con
 {
     if (!device || !model || !train || !options)
         return heddle_fail(HEDDLE_INVALID, "heddle_train needs a device, a model, training data and options");
-    heddle_trainer trainer = {.device = device, .model = model, .train = train, .test = test, .options = options};
+    heddle_trainer trainer = {
+        .device = device, .model = model, .train = train, .test = test, .options = options, .folder_lock = -1};
     heddle_status status = set_up(&trainer);
     if (status == HEDDLE_OK)
         status = run(&trainer);

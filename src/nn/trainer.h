@@ -27,9 +27,11 @@ typedef struct heddle_trainer {
     heddle_loader *loader;
     heddle_step_exchange *exchange;
     heddle_position position;
-    uint64_t fingerprint;
-    int64_t steps;  // of the whole run
-    double seconds; // training alone
+    uint64_t fingerprint; // of the training data, and the brightness of its borders
+    double border;
+    int folder_lock; // a descriptor of the folder, locked; -1: none
+    int64_t steps;   // of the whole run
+    double seconds;  // training alone
     double last_save;
     double smooth_loss; // exponential mean over recent steps; NAN before the first
     int64_t images;     // trained on in this process
@@ -39,8 +41,10 @@ typedef struct heddle_trainer {
 
 // A number that changes when the training data does.
 uint64_t heddle_trainer_fingerprint(const heddle_dataset *dataset);
-// Makes the folder and refuses to overwrite a run unless told.
-heddle_status heddle_trainer_prepare_folder(const heddle_trainer *trainer);
+// Makes and locks the folder, and refuses to overwrite a run unless told.
+heddle_status heddle_trainer_prepare_folder(heddle_trainer *trainer);
+// Writes the first last.safetensors of a new run, then removes an earlier run's best.safetensors.
+heddle_status heddle_trainer_begin_files(heddle_trainer *trainer);
 // Writes folder/NAME.
 heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name);
 // Takes numbers and position from folder/last.safetensors; refuses settings that would not continue the same run.

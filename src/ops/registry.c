@@ -45,7 +45,7 @@ const heddle_op *const heddle_registry[] = {
 
     HEDDLE_ACTIVATIONS(BOTH_WAYS)
 
-    &heddle_op_maxpool2d_forward,
+        & heddle_op_maxpool2d_forward,
     &heddle_op_maxpool2d_backward,
 
     &heddle_op_avgpool2d_forward,

@@ -130,8 +130,9 @@ const char *heddle_shape_print(const heddle_op *op, const void *shape, char *tex
     size_t used = 0;
     for (int i = 0; i < op->field_count && used < size; i++) {
         // 9 digits bring any float back unchanged.
-        int written = snprintf(text + used, size - used, op->fields[i].kind == HEDDLE_FIELD_FLOAT ? "%s%s=%.9g" : "%s%s=%.0f",
-                               i ? " " : "", op->fields[i].name, field_get(&op->fields[i], shape));
+        int written =
+            snprintf(text + used, size - used, op->fields[i].kind == HEDDLE_FIELD_FLOAT ? "%s%s=%.9g" : "%s%s=%.0f",
+                     i ? " " : "", op->fields[i].name, field_get(&op->fields[i], shape));
         used += written > 0 ? (size_t)written : 0;
     }
     return text;
@@ -161,7 +162,8 @@ heddle_status heddle_shape_validate(const heddle_op *op, const void *shape)
         if (!isfinite(value))
             return heddle_fail(HEDDLE_INVALID, "%s: %s is %g", op->name, field->name, value);
         if (field->kind == HEDDLE_FIELD_INT && value < 0)
-            return heddle_fail(HEDDLE_INVALID, "%s: %s is %.0f, and must not be negative", op->name, field->name, value);
+            return heddle_fail(HEDDLE_INVALID, "%s: %s is %.0f, and must not be negative", op->name, field->name,
+                               value);
     }
     if (op->validate)
         HEDDLE_TRY(op->validate(shape));

@@ -34,13 +34,13 @@ static inline float heddle_clamp_size(float x, float most)
 static inline float heddle_positive_part(float x)
 {
     uint32_t bits = heddle_float_bits(x);
-    return heddle_bits_float(bits & ~(uint32_t)((int32_t)bits >> 31));
+    return heddle_bits_float(bits & ((bits >> 31) - 1u));
 }
 
 static inline float heddle_negative_part(float x)
 {
     uint32_t bits = heddle_float_bits(x);
-    return heddle_bits_float(bits & (uint32_t)((int32_t)bits >> 31));
+    return heddle_bits_float(bits & (0u - (bits >> 31)));
 }
 
 // `result`, or x where x is NaN.

@@ -8,9 +8,13 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -137,6 +141,73 @@ static void a_temporary_left_by_a_killed_process_is_in_nobodys_way(void **state)
     assert_content("state", "new", 3);
 }
 
+static void only_temporaries_that_nobody_writes_are_swept(void **state)
+{
+    (void)state;
+    char mine[64];
+    snprintf(mine, sizeof mine, "run/last.%ld.0.tmp", (long)getpid());
+    mkdir(scratch_path("run"), 0777);
+    // In a container the killed process often had the number of one that lives: 1, or our own.
+    static const char *const left_behind[] = {"run/last.1.0.tmp", "run/last.999999999.7.tmp"};
+    static const char *const others[] = {"run/last", "run/last.tmp", "run/last.1.0.tmp.old", "run/best.1.0.tmp",
+                                         "run/last.x.0.tmp"};
+    enum { LEFT_BEHIND = sizeof left_behind / sizeof *left_behind, OTHERS = sizeof others / sizeof *others };
+    scratch_write(mine, "left behind");
+    for (int i = 0; i < LEFT_BEHIND; i++)
+        scratch_write(left_behind[i], "left behind");
+    for (int i = 0; i < OTHERS; i++)
+        scratch_write(others[i], "not a temporary of it");
+    // Being written, by a process whose number means nothing here.
+    int written = open(scratch_path("run/last.999999999.8.tmp"), O_WRONLY | O_CREAT, 0666);
+    assert_int_equal(flock(written, LOCK_EX), 0);
+
+    heddle_file_sweep(scratch_path("run/last"));
+    assert_false(heddle_file_exists(scratch_path(mine)));
+    for (int i = 0; i < LEFT_BEHIND; i++)
+        assert_false(heddle_file_exists(scratch_path(left_behind[i])));
+    for (int i = 0; i < OTHERS; i++)
+        assert_true(heddle_file_exists(scratch_path(others[i])));
+    assert_true(heddle_file_exists(scratch_path("run/last.999999999.8.tmp")));
+    close(written);
+    heddle_file_sweep(scratch_path("run/last"));
+    assert_false(heddle_file_exists(scratch_path("run/last.999999999.8.tmp")));
+    heddle_file_sweep(scratch_path("absent/last"));
+}
+
+struct writing {
+    const char *path;
+    heddle_status worst;
+    atomic_bool done;
+};
+
+static void *write_many(void *context)
+{
+    enum { WRITES = 200 };
+    struct writing *writing = context;
+    const heddle_slice slice = {"content", 7};
+    for (int i = 0; i < WRITES; i++) {
+        heddle_status status = heddle_file_write_atomic(writing->path, &slice, 1);
+        writing->worst = status != HEDDLE_OK ? status : writing->worst;
+    }
+    atomic_store(&writing->done, true);
+    return NULL;
+}
+
+static void sweeping_disturbs_no_write(void **state)
+{
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s", scratch_path("swept"));
+    struct writing writing = {.path = path, .worst = HEDDLE_OK};
+    pthread_t writer;
+    assert_int_equal(pthread_create(&writer, NULL, write_many, &writing), 0);
+    while (!atomic_load(&writing.done))
+        heddle_file_sweep(path);
+    pthread_join(writer, NULL);
+    assert_int_equal(writing.worst, HEDDLE_OK);
+    assert_content("swept", "content", 7);
+}
+
 static void folders_are_made_with_their_parents(void **state)
 {
     (void)state;
@@ -152,6 +223,15 @@ static void folders_are_made_with_their_parents(void **state)
     assert_error_says("a file has its name");
     assert_int_equal(heddle_folder_create(scratch_path("a/file/below")), HEDDLE_IO);
     assert_int_equal(heddle_folder_create(""), HEDDLE_INVALID);
+}
+
+static void a_folder_that_cannot_be_made_gives_the_true_reason(void **state)
+{
+    (void)state;
+    // What is behind the link is not there, but that is not why mkdir fails.
+    assert_int_equal(symlink(scratch_path("nowhere"), scratch_path("dangling")), 0);
+    assert_int_equal(heddle_folder_create(scratch_path("dangling")), HEDDLE_IO);
+    assert_error_says(strerror(EEXIST));
 }
 
 // --- JSON -----------------------------------------------------------------------------------------------------------
@@ -267,7 +347,10 @@ int main(void)
         cmocka_unit_test(a_failed_write_leaves_the_old_file_and_no_litter),
         cmocka_unit_test(a_write_cut_short_leaves_the_old_file_and_no_litter),
         cmocka_unit_test(a_temporary_left_by_a_killed_process_is_in_nobodys_way),
+        cmocka_unit_test(only_temporaries_that_nobody_writes_are_swept),
+        cmocka_unit_test(sweeping_disturbs_no_write),
         cmocka_unit_test(folders_are_made_with_their_parents),
+        cmocka_unit_test(a_folder_that_cannot_be_made_gives_the_true_reason),
         cmocka_unit_test(json_errors_give_line_and_column),
         cmocka_unit_test(json_is_parsed_without_a_zero_at_its_end),
         cmocka_unit_test(json_nested_too_deep_is_refused),

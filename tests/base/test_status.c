@@ -54,6 +54,15 @@ static void a_long_message_is_cut_and_terminated(void **state)
     assert_int_equal(strlen(heddle_last_error()), length);
 }
 
+static void a_message_stays_one_line_whatever_names_are_in_it(void **state)
+{
+    (void)state;
+    heddle_fail(HEDDLE_NOT_FOUND, "%s: no such file", "two\nlines\033[31m\x7f, µ");
+    assert_string_equal(heddle_last_error(), "two?lines?[31m?, µ: no such file");
+    heddle_fail_within(HEDDLE_NOT_FOUND, "%s", "more\r\n");
+    assert_string_equal(heddle_last_error(), "more??: two?lines?[31m?, µ: no such file");
+}
+
 static void *fail_elsewhere(void *context)
 {
     (void)context;
@@ -78,6 +87,7 @@ int main(void)
         cmocka_unit_test(fail_formats_the_message_and_returns_the_status),
         cmocka_unit_test(fail_within_puts_context_in_front),
         cmocka_unit_test(a_long_message_is_cut_and_terminated),
+        cmocka_unit_test(a_message_stays_one_line_whatever_names_are_in_it),
         cmocka_unit_test(each_thread_has_its_own_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

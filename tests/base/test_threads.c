@@ -296,6 +296,25 @@ static void cgroup_limits_of_version_2_are_the_tightest_on_the_way_up(void **sta
     assert_int_equal(memory.used, 2000);
 }
 
+static void files_cached_in_a_cgroup_do_not_count_as_used(void **state)
+{
+    (void)state;
+    mkdir(scratch_path("cached"), 0777);
+    mkdir(scratch_path("cached/memory"), 0777);
+    scratch_write("cached2", "0::/\n");
+    scratch_write("cached/memory.max", "5000\n");
+    scratch_write("cached/memory.current", "4900\n");
+    scratch_write("cached/memory.stat", "anon 900\ninactive_file_x 7\ninactive_file 4000\nactive_file 0\n");
+    heddle_cgroup_memory memory = heddle_cgroup_memory_at(scratch_path("cached2"), scratch_path("cached"));
+    assert_int_equal(memory.limit, 5000);
+    assert_int_equal(memory.used, 900);
+    scratch_write("cached1", "3:memory:/\n");
+    scratch_write("cached/memory/memory.limit_in_bytes", "5000\n");
+    scratch_write("cached/memory/memory.usage_in_bytes", "3000\n");
+    scratch_write("cached/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 2500\n");
+    assert_int_equal(heddle_cgroup_memory_at(scratch_path("cached1"), scratch_path("cached")).used, 500);
+}
+
 static void cgroup_limits_of_version_1_are_read(void **state)
 {
     (void)state;
@@ -338,6 +357,7 @@ int main(void)
         cmocka_unit_test(usable_cores_respect_affinity),
         cmocka_unit_test(cgroup_limits_of_version_2_are_the_tightest_on_the_way_up),
         cmocka_unit_test(cgroup_limits_of_version_1_are_read),
+        cmocka_unit_test(files_cached_in_a_cgroup_do_not_count_as_used),
         cmocka_unit_test(without_cgroups_there_is_no_limit),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);

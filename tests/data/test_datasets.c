@@ -81,6 +81,25 @@ static void a_folder_in_mnists_layout_is_read(void **state)
     heddle_dataset_close(NULL);
 }
 
+static void the_spec_opens_the_same_set_from_anywhere(void **state)
+{
+    write_dataset(*state, 20, 8, 6, 4);
+    char before[1024];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(*state), 0);
+    heddle_dataset *relative, *again;
+    assert_ok(heddle_dataset_open(".", NULL, HEDDLE_TRAIN, &relative));
+    assert_int_equal(chdir(before), 0);
+    assert_ok(heddle_dataset_open(relative->spec, NULL, HEDDLE_TRAIN, &again));
+    assert_int_equal(again->count, 20);
+    assert_string_equal(again->spec, relative->spec);
+    heddle_dataset_close(again);
+    heddle_dataset_close(relative);
+    assert_ok(heddle_dataset_open("synth:count=30,seed=4", NULL, HEDDLE_TRAIN, &again));
+    assert_string_equal(again->spec, "synth:count=30,seed=4");
+    heddle_dataset_close(again);
+}
+
 static void file_names_may_have_a_dot_and_be_compressed(void **state)
 {
     buffer images = idx_build(4, (uint32_t[]){3, 2, 4, 5}, 120, 256);
@@ -343,6 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_folder_in_mnists_layout_is_read),
+        TEST(the_spec_opens_the_same_set_from_anywhere),
         TEST(file_names_may_have_a_dot_and_be_compressed),
         TEST(a_missing_file_is_named),
         TEST(a_folder_around_the_right_one_is_guessed),

@@ -229,6 +229,47 @@ static void launches_of_one_graph_do_not_overlap_across_streams(void **state)
         assert_ok(heddle_stream_destroy(streams[i]));
 }
 
+struct thrice {
+    atomic_int runs;
+    struct gate first, third;
+};
+
+static void hold_first_and_third(void *context)
+{
+    struct thrice *thrice = context;
+    int run = atomic_fetch_add(&thrice->runs, 1);
+    if (run != 1)
+        gate_hold(run == 0 ? &thrice->first : &thrice->third);
+}
+
+static void a_stream_that_launches_in_a_row_keeps_no_other_waiting(void **state)
+{
+    (void)state;
+    struct thrice thrice = {.runs = 0};
+    gate_init(&thrice.first);
+    gate_init(&thrice.third);
+    heddle_stream *greedy = make_stream(0);
+    heddle_stream *modest = make_stream(0);
+    assert_ok(heddle_capture_begin(greedy));
+    assert_ok(heddle_stream_callback(greedy, hold_first_and_third, &thrice));
+    heddle_graph *graph = end_capture(greedy);
+    assert_ok(heddle_graph_launch(graph, greedy));
+    assert_ok(heddle_graph_launch(graph, greedy));
+    gate_await(&thrice.first, 1);
+    assert_ok(heddle_graph_launch(graph, modest));
+    gate_open(&thrice.first);
+    gate_await(&thrice.third, 1);
+    // The third run is under way: the second was that of the stream which came while the first ran.
+    bool done = false;
+    assert_ok(heddle_stream_query(modest, &done));
+    gate_open(&thrice.third);
+    assert_ok(heddle_device_synchronize(opened));
+    assert_true(done);
+    assert_ok(heddle_graph_destroy(graph));
+    assert_ok(heddle_stream_destroy(greedy));
+    assert_ok(heddle_stream_destroy(modest));
+}
+
 static void an_empty_graph_launches_to_nothing(void **state)
 {
     (void)state;
@@ -433,6 +474,7 @@ int main(void)
         cmocka_unit_test(forks_and_joins_replay_to_the_same_result_many_times),
         cmocka_unit_test(independent_branches_overlap),
         cmocka_unit_test(launches_of_one_graph_do_not_overlap_across_streams),
+        cmocka_unit_test(a_stream_that_launches_in_a_row_keeps_no_other_waiting),
         cmocka_unit_test(an_empty_graph_launches_to_nothing),
         cmocka_unit_test(a_failing_node_drops_the_rest_and_fails_the_stream),
         cmocka_unit_test(large_arguments_live_as_long_as_the_graph),

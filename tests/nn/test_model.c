@@ -2,6 +2,7 @@
 
 #include "helpers.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,6 +82,28 @@ static void mistakes_in_a_model_file_are_named(void **state)
     refuse("{\"layers\": [{\"type\": \"relu\", \"name\": \"a\"}, {\"type\": \"relu\", \"name\": \"a\"}]}",
            "another layer is called 'a'");
     refuse("{\"layers\": [{\"type\": \"maxpool2d\", \"window\": 2, \"padding\": 2}]}", "half");
+    // Names become names of tensors ("moment1/a.weight" is the moment of "a.weight") and of folders.
+    refuse("{\"layers\": [{\"type\": \"relu\", \"name\": \"moment1/a\"}]}", "without '/'");
+    refuse("{\"layers\": [{\"type\": \"relu\", \"name\": \"two\\nlines\"}]}", "control characters");
+    refuse("{\"layers\": [{\"type\": \"relu\", \"name\": \"\"}]}", "1 to 31 bytes");
+    refuse("{\"name\": \"../up\", \"layers\": [{\"type\": \"relu\"}]}", "without '/'");
+    refuse("{\"name\": 7, \"layers\": [{\"type\": \"relu\"}]}", "'name' must be text");
+}
+
+static void sizes_that_do_not_fit_numbers_are_refused(void **state)
+{
+    (void)state;
+    heddle_model *model = NULL;
+    heddle_input_shape large = {1, 4096, 4096, 10}, absurd = {INT_MAX, INT_MAX, INT_MAX, 10};
+    assert_int_equal(heddle_model_parse("test.json",
+                                        "{\"layers\": [{\"type\": \"conv2d\", \"channels\": 65536, \"padding\": 1},"
+                                        "{\"type\": \"flatten\"}, {\"type\": \"linear\", \"features\": \"classes\"}]}",
+                                        &large, &model),
+                     HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "layer 2: flatten"));
+    assert_int_equal(heddle_model_open("mlp", &absurd, &model), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "at most 4096"));
+    assert_null(model);
 }
 
 static void an_unknown_model_suggests_the_nearest(void **state)
@@ -117,6 +140,7 @@ int main(void)
         cmocka_unit_test(a_model_written_as_json_reads_back_the_same),
         cmocka_unit_test(other_image_sizes_channels_and_classes_fit),
         cmocka_unit_test(mistakes_in_a_model_file_are_named),
+        cmocka_unit_test(sizes_that_do_not_fit_numbers_are_refused),
         cmocka_unit_test(an_unknown_model_suggests_the_nearest),
         cmocka_unit_test(every_layer_type_can_be_used),
     };

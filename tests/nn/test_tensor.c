@@ -193,6 +193,114 @@ static void a_wrong_shape_is_reported_by_backward(void **state)
     heddle_device_close(device);
 }
 
+static void the_first_failure_is_reported_whatever_came_after(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    heddle_tensor *a = heddle_parameter(context, 2, (int[]){2, 3}, 1.0F);
+    heddle_tensor *product = heddle_matmul(a, a);
+    heddle_tensor *reshaped = heddle_reshape(a, 1, (int[]){7});
+    float values[6];
+    assert_int_equal(heddle_tensor_read(product, values), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "(2, 3) times (2, 3)"));
+    assert_int_equal(heddle_backward(heddle_add(product, reshaped)), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "(2, 3) times (2, 3)"));
+    assert_int_equal(heddle_backward(heddle_sum(a)), HEDDLE_INVALID); // until the context is cleared
+    heddle_context_clear(context);
+    assert_int_equal(heddle_backward(NULL), HEDDLE_INVALID); // now a NULL with no story
+    assert_non_null(strstr(heddle_last_error(), "NULL"));
+    assert_ok(heddle_backward(heddle_sum(a)));
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+static void tensors_of_two_contexts_do_not_mix(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *one = context_on(device), *other = context_on(device);
+    for (int i = 0; i < 200; i++) // so that the other's numbers mean nothing in the first
+        assert_non_null(heddle_tensor_create(other, 1, (int[]){3}, NULL));
+    heddle_tensor *a = heddle_tensor_create(one, 1, (int[]){3}, NULL);
+    heddle_tensor *b = heddle_tensor_create(other, 1, (int[]){3}, NULL);
+    assert_null(heddle_add(a, b));
+    assert_non_null(strstr(heddle_last_error(), "another context"));
+    heddle_context_destroy(one);
+    heddle_context_destroy(other);
+    heddle_device_close(device);
+}
+
+static void impossible_dimensions_are_refused(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    float values[4] = {0};
+    assert_null(heddle_parameter_from(context, 2, (int[]){-1, -1}, values));
+    assert_null(heddle_parameter(context, 2, (int[]){-1, -1}, 1.0F));
+    assert_null(heddle_parameter(context, 9, (int[]){1, 1, 1, 1, 1, 1, 1, 1, 1}, 1.0F));
+    assert_null(heddle_tensor_create(context, 3, (int[]){1 << 30, 1 << 30, 16}, NULL));
+    assert_null(heddle_tensor_labels(context, -1, NULL));
+    assert_null(heddle_tensor_create(NULL, 1, (int[]){1}, NULL));
+    assert_int_equal(heddle_sgd_step(NULL, 0.1F), HEDDLE_INVALID);
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+static void a_tensor_without_elements_can_be_used(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    heddle_tensor *empty = heddle_parameter(context, 2, (int[]){0, 3}, 1.0F);
+    float nothing[1] = {5};
+    assert_non_null(empty);
+    assert_int_equal(heddle_tensor_elements(empty), 0);
+    assert_ok(heddle_tensor_read(empty, nothing));
+    assert_true(nothing[0] == 5);
+    assert_int_equal(heddle_tensor_read_gradient(empty, nothing), HEDDLE_INVALID);
+    assert_true(isnan(heddle_tensor_item(empty)));
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+static void backward_again_replaces_the_gradient(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    float gradient[2];
+    heddle_tensor *x = heddle_parameter_from(context, 1, (int[]){2}, (float[]){3, 4});
+    heddle_tensor *loss = heddle_sum(heddle_add(heddle_multiply(x, x), x)); // x² + x
+    for (int i = 0; i < 2; i++) {
+        assert_ok(heddle_backward(loss));
+        assert_ok(heddle_tensor_read_gradient(x, gradient));
+        assert_true(gradient[0] == 7 && gradient[1] == 9);
+    }
+    assert_ok(heddle_backward(heddle_multiply(loss, loss))); // on top of what has its gradients already
+    assert_ok(heddle_tensor_read_gradient(x, gradient));
+    assert_true(gradient[0] == 2 * 32 * 7 && gradient[1] == 2 * 32 * 9);
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
+static void a_parameter_is_no_loss_and_keeps_its_gradients_place(void **state)
+{
+    (void)state;
+    heddle_device *device = open_cpu(1);
+    heddle_context *context = context_on(device);
+    float gradient = 0;
+    heddle_tensor *x = heddle_parameter_from(context, 1, (int[]){1}, (float[]){2});
+    assert_int_equal(heddle_backward(x), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "parameter"));
+    assert_ok(heddle_backward(heddle_multiply(x, x)));
+    assert_ok(heddle_tensor_read_gradient(x, &gradient));
+    assert_true(gradient == 4);
+    heddle_context_destroy(context);
+    heddle_device_close(device);
+}
+
 static void backward_from_many_numbers_is_refused(void **state)
 {
     (void)state;
@@ -252,6 +360,12 @@ int main(void)
         cmocka_unit_test(gradient_passes_through_matmul),
         cmocka_unit_test(dropout_scales_what_it_keeps),
         cmocka_unit_test(a_wrong_shape_is_reported_by_backward),
+        cmocka_unit_test(the_first_failure_is_reported_whatever_came_after),
+        cmocka_unit_test(tensors_of_two_contexts_do_not_mix),
+        cmocka_unit_test(impossible_dimensions_are_refused),
+        cmocka_unit_test(a_tensor_without_elements_can_be_used),
+        cmocka_unit_test(backward_again_replaces_the_gradient),
+        cmocka_unit_test(a_parameter_is_no_loss_and_keeps_its_gradients_place),
         cmocka_unit_test(backward_from_many_numbers_is_refused),
         cmocka_unit_test(a_parameter_without_gradient_says_so),
         cmocka_unit_test(sgd_moves_parameters_against_their_gradient),

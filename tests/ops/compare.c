@@ -86,8 +86,8 @@ void harness_bounds_create(harness_bounds *bounds, const harness_values *prepare
         harness_values_reference(&moved);
         for (int i = 0; i < expected->op->operand_count; i++)
             if (expected->op->operands[i].role != HEDDLE_INPUT)
-                scale[i] = fmax(scale[i], median_distance(moved.operand[i], expected->operand[i],
-                                                          expected->elements[i]) / step);
+                scale[i] = fmax(scale[i],
+                                median_distance(moved.operand[i], expected->operand[i], expected->elements[i]) / step);
         harness_values_destroy(&moved);
     }
     memset(bounds, 0, sizeof *bounds);

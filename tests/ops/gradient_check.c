@@ -19,7 +19,7 @@ enum {
 };
 
 // Steps tried in turn, so that one that crosses a kink of relu or of a maximum does not count against a right gradient.
-static const double steps[] = {1e-4, 1e-5, 1e-6};
+static const double steps[] = {1e-4, 1e-5, 1e-6, 1e-7};
 static const double long_flops = 1e6; // a reference longer than this is tried along the random direction only
 static const double tolerance = 1e-5; // of the gradient's size; a wrong one is off by about its own size
 

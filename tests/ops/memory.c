@@ -6,7 +6,7 @@
 #include "harness.h"
 
 enum {
-    GUARD_BYTES = 256,  // on both sides; also keeps the data aligned to 256 where no offset is asked for
+    GUARD_BYTES = 256, // on both sides; also keeps the data aligned to 256 where no offset is asked for
     GUARD_VALUE = 0xa5,
     POISON_VALUE = 0xff, // NaN in every float type, -1 in integers
     WORKSPACE = HARNESS_OPERANDS,
@@ -121,8 +121,8 @@ static bool guards_intact(const harness_memory *memory, int index, const char *n
             return harness_fail(report, "wrote %zu bytes before '%s'", (size_t)(data - byte), name);
     for (const unsigned char *byte = end; byte < last; byte++)
         if (*byte != GUARD_VALUE)
-            return harness_fail(report, "wrote beyond the end of '%s', at byte %zu of %zu", name,
-                                (size_t)(byte - data), memory->bytes[index]);
+            return harness_fail(report, "wrote beyond the end of '%s', at byte %zu of %zu", name, (size_t)(byte - data),
+                                memory->bytes[index]);
     return true;
 }
 

@@ -263,8 +263,7 @@ static bool check_all_operands(const harness_values *prepared, const char *shape
         if (supports(&op->ladder[r], prepared->shape)) {
             trial.rung = &op->ladder[r];
             report->reached[r] = true;
-            passed = check_complete(&trial, gradients, count) ||
-                     explain(op, trial.rung, shape_text, seed, report);
+            passed = check_complete(&trial, gradients, count) || explain(op, trial.rung, shape_text, seed, report);
         }
     for (int g = 0; g < count; g++)
         trial_destroy(&gradients[g]);

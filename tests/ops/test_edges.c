@@ -1,5 +1,5 @@
-// What the random values of the ladder tests do not reach: infinities and NaN, ties, labels out of range, means far from
-// zero, memory that must not be read, random numbers that must be the same everywhere.
+// What the random values of the ladder tests do not reach: infinities and NaN, ties, labels out of range, means far
+// from zero, memory that must not be read, random numbers that must be the same everywhere.
 
 #include <float.h>
 #include <math.h>
@@ -49,8 +49,9 @@ typedef struct limits {
 } limits;
 
 static const limits activations[] = {
-    {"relu", 0, INFINITY, 0, 1},     {"tanh", -1, 1, 0, 0},         {"sigmoid", 0, 1, 0, 0}, {"elu", -1, INFINITY, 0, 1},
-    {"gelu", 0, INFINITY, 0, 1},     {"softplus", 0, INFINITY, 0, 1}, {"swish", 0, INFINITY, 0, 1},
+    {"relu", 0, INFINITY, 0, 1},  {"tanh", -1, 1, 0, 0},       {"sigmoid", 0, 1, 0, 0},
+    {"elu", -1, INFINITY, 0, 1},  {"gelu", 0, INFINITY, 0, 1}, {"softplus", 0, INFINITY, 0, 1},
+    {"swish", 0, INFINITY, 0, 1},
 };
 
 // Long enough that vector code, not only its end, sees the values.
@@ -207,8 +208,8 @@ static void the_first_of_equal_logits_is_the_prediction(void **state)
     const heddle_op *op = op_named("cross_entropy_forward");
     const float logits[3][10] = {{0}, {1, 3, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 2, 2}};
     for (int r = 0; r < op->rungs; r++) {
-        float loss;
-        int32_t correct;
+        float loss = 0;
+        int32_t correct = 0;
         heddle_rows_shape shape = {.rows = 3, .cols = 10};
         const int32_t firsts[] = {0, 1, 8}, seconds[] = {1, 2, 9};
         assert_int_equal(cross_entropy(&op->ladder[r], logits[0], firsts, shape, &loss, &correct), HEDDLE_OK);
@@ -230,8 +231,8 @@ static void a_label_out_of_range_is_named_not_read(void **state)
     for (int i = 0; i < 3; i++) {
         const int32_t labels[] = {2, wrong[i]};
         for (int r = 0; r < op->rungs; r++) {
-            float loss;
-            int32_t correct;
+            float loss = 0;
+            int32_t correct = 0;
             assert_int_equal(cross_entropy(&op->ladder[r], logits, labels, shape, &loss, &correct), HEDDLE_INVALID);
             assert_non_null(strstr(heddle_last_error(), words[i]));
         }
@@ -270,9 +271,8 @@ static void statistics_survive_a_mean_far_from_zero(void **state)
     const float gamma = 2, beta = 0.5f;
     for (int r = 0; r < op->rungs; r++) {
         float saved_mean, saved_inverse_std;
-        heddle_call call = {.shape = &shape,
-                            .input = {input, &gamma, &beta},
-                            .output = {output, &saved_mean, &saved_inverse_std}};
+        heddle_call call = {
+            .shape = &shape, .input = {input, &gamma, &beta}, .output = {output, &saved_mean, &saved_inverse_std}};
         assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
         assert_true(fabs(saved_inverse_std - inverse_std) < 1e-5 * inverse_std);
         for (int i = 0; i < COUNT; i++)
@@ -291,7 +291,8 @@ static void with_beta_zero_the_output_is_not_read(void **state)
     for (int s = 0; s < 4; s++) {
         heddle_matmul_shape shape;
         assert_int_equal(heddle_shape_parse(op, shapes[s], &shape), HEDDLE_OK);
-        float *a = calloc((size_t)shape.m * shape.k + 1, sizeof *a), *b = calloc((size_t)shape.k * shape.n + 1, sizeof *b);
+        float *a = calloc((size_t)shape.m * shape.k + 1, sizeof *a),
+              *b = calloc((size_t)shape.k * shape.n + 1, sizeof *b);
         float *output = malloc((size_t)shape.m * shape.n * sizeof *output);
         for (int r = 0; r < op->rungs; r++) {
             for (int i = 0; i < shape.m * shape.n; i++)

@@ -1,4 +1,5 @@
-// The harness itself: it passes what is right and catches what is wrong, shown with operators that are wrong on purpose.
+// The harness itself: it passes what is right and catches what is wrong, shown with operators that are wrong on
+// purpose.
 //
 // scale: output = 2.5 * input, saved = 2.5; scale_backward: grad_input = saved * grad_output.
 

@@ -66,10 +66,9 @@ int main(void)
                                              .test_func = every_rung_matches_the_reference,
                                              .initial_state = (void *)op};
         if (harness_forward_of(op) && harness_reads_saved(op))
-            tests[count++] =
-                (struct CMUnitTest){.name = name_of(op->name, "every rung follows every forward rung"),
-                                    .test_func = every_backward_rung_follows_every_forward_rung,
-                                    .initial_state = (void *)op};
+            tests[count++] = (struct CMUnitTest){.name = name_of(op->name, "every rung follows every forward rung"),
+                                                 .test_func = every_backward_rung_follows_every_forward_rung,
+                                                 .initial_state = (void *)op};
     }
     int failed = _cmocka_run_group_tests("ladders", tests, (size_t)count, NULL, NULL);
     for (int i = 0; i < count; i++)

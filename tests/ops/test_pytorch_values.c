@@ -148,7 +148,8 @@ static int compare_results(const torch_case *from, const harness_values *got, co
         for (size_t e = 0; e < elements; e++)
             square += expected[e] * expected[e] / (double)elements;
         for (size_t e = 0; e < elements; e++)
-            bound[e] = nothing + (bounds ? bounds->bound[i][e] : reference_tolerance * fmax(sqrt(square), fabs(expected[e])));
+            bound[e] =
+                nothing + (bounds ? bounds->bound[i][e] : reference_tolerance * fmax(sqrt(square), fabs(expected[e])));
         heddle_op compared_as = *got->op;
         compared_as.exactness = HEDDLE_ROUNDING; // the file's numbers are rounded, even where nothing is computed
         harness_report report = {.passed = true};
@@ -308,8 +309,8 @@ int main(void)
 {
     int count = 0;
     struct CMUnitTest *tests = calloc((size_t)heddle_op_count() * 2 + 1, sizeof *tests);
-    tests[count++] = (struct CMUnitTest){.name = test_name("file", "says what made it"),
-                                         .test_func = the_file_says_what_made_it};
+    tests[count++] =
+        (struct CMUnitTest){.name = test_name("file", "says what made it"), .test_func = the_file_says_what_made_it};
     for (int i = 0; i < heddle_op_count(); i++) {
         const heddle_op *op = heddle_op_at(i);
         if (harness_forward_of(op))

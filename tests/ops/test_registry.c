@@ -186,8 +186,10 @@ static void the_tier_decides_which_rung_is_chosen(void **state)
 {
     (void)state;
     const heddle_rung ladder[] = {
-        {.name = "slowest", .tier = HEDDLE_NAIVE}, {.name = "naive", .tier = HEDDLE_NAIVE},
-        {.name = "vendor", .tier = HEDDLE_VENDOR}, {.name = "tuned", .tier = HEDDLE_TUNED},
+        {.name = "slowest", .tier = HEDDLE_NAIVE},
+        {.name = "naive", .tier = HEDDLE_NAIVE},
+        {.name = "vendor", .tier = HEDDLE_VENDOR},
+        {.name = "tuned", .tier = HEDDLE_TUNED},
         {.name = "even", .tier = HEDDLE_TUNED, .supports = only_even},
         {.name = "cuda", .tier = HEDDLE_TUNED, .device = HEDDLE_CUDA},
     };
@@ -265,7 +267,8 @@ static void a_shape_that_makes_no_sense_says_why(void **state)
     (void)state;
     assert_refused("matmul_forward", "m=1 n=2", "must name 'k' (columns of a, rows of b)");
     assert_refused("matmul_forward", "m=1 n=2 k=3 m=4", "'m' stands in the shape twice");
-    assert_refused("matmul_forward", "m=1 n=2 k=3 transpose=1", "a shape has no 'transpose'; did you mean 'transpose_a'?");
+    assert_refused("matmul_forward", "m=1 n=2 k=3 transpose=1",
+                   "a shape has no 'transpose'; did you mean 'transpose_a'?");
     assert_refused("matmul_forward", "m=1 n=2 k", "'k' in the shape is not name=value");
     assert_refused("matmul_forward", "m=1 n=2 k=3x", "'k=3x' in the shape is not a whole number");
     assert_refused("matmul_forward", "m=1 n=2 k=", "'k=' in the shape is not a whole number");

@@ -1,5 +1,5 @@
-// The vector math functions: how many units in the last place they are off over their whole range, and what they do with
-// infinities and NaN.
+// The vector math functions: how many units in the last place they are off over their whole range, and what they do
+// with infinities and NaN.
 
 #include <float.h>
 #include <math.h>

@@ -187,6 +187,16 @@ static void detach(struct cpu_device *device, struct cpu_capture *capture)
     *link = capture->next;
 }
 
+void heddle_cpu_capture_abandon(struct cpu_device *device)
+{
+    while (device->captures) {
+        struct cpu_capture *capture = device->captures;
+        detach(device, capture);
+        heddle_cpu_graph_release(capture->graph);
+        free(capture);
+    }
+}
+
 static heddle_status end(struct cpu_device *device, struct cpu_stream *stream, struct cpu_graph **graph)
 {
     struct cpu_capture *capture = stream->capture;

@@ -54,6 +54,8 @@ static heddle_status cpu_open(int index, int threads, heddle_device **device)
 
     heddle_status status = heddle_pool_create(threads, &opened->pool);
     if (status == HEDDLE_OK)
+        status = heddle_cpu_reserve_items(opened);
+    if (status == HEDDLE_OK)
         status = heddle_cpu_start_executors(opened);
     if (status != HEDDLE_OK) {
         free_device(opened);
@@ -89,6 +91,7 @@ static heddle_pool *cpu_pool(heddle_device *device)
 const heddle_backend heddle_backend_cpu = {
     .kind = HEDDLE_CPU,
     .open = cpu_open,
+    .finish = heddle_cpu_finish,
     .close = cpu_close,
     .describe = heddle_cpu_describe,
     .synchronize = heddle_cpu_synchronize,

@@ -216,6 +216,7 @@ heddle_status heddle_cpu_capture_record(struct cpu_stream *stream, struct cpu_ev
 heddle_status heddle_cpu_capture_wait(struct cpu_stream *stream, struct cpu_event *event);
 // Ends in HEDDLE_INVALID: `action` is not allowed during a capture, and the capture is lost. Locked.
 heddle_status heddle_cpu_capture_forbid(struct cpu_capture *capture, const char *action);
+void heddle_cpu_capture_abandon(struct cpu_device *device); // every capture under way; locked
 // The capture with this number, or NULL when it has ended. Locked.
 struct cpu_capture *heddle_cpu_capture_find(struct cpu_device *device, uint64_t number);
 
@@ -226,6 +227,7 @@ heddle_status heddle_cpu_may_wait(const struct cpu_device *device, const char *f
 void heddle_cpu_enter_executor(const struct cpu_device *device);
 heddle_status heddle_cpu_stream_synchronize(heddle_stream *stream);
 heddle_status heddle_cpu_synchronize(heddle_device *device);
+heddle_status heddle_cpu_finish(heddle_device *device);
 heddle_status heddle_cpu_event_synchronize(heddle_event *event);
 // Waits until the stream is empty. Locked, but not all the time.
 void heddle_cpu_drain(struct cpu_stream *stream);
@@ -237,6 +239,7 @@ void heddle_cpu_stop_executors(struct cpu_device *device);
 
 // --- object.c -------------------------------------------------------------------------------------------------------
 
+heddle_status heddle_cpu_reserve_items(struct cpu_device *device); // some items to begin with
 struct cpu_item *heddle_cpu_item_create(struct cpu_device *device, enum cpu_item_kind kind); // locked; NULL: no memory
 void heddle_cpu_item_release(struct cpu_device *device, struct cpu_item *item);              // locked
 // Copies the arguments; false when out of memory.

@@ -94,12 +94,13 @@ static void finish_launch(struct cpu_graph *graph)
     graph->launch = NULL;
     stream->failure = graph->failure;
     graph->failure = NULL;
+    heddle_cpu_advance_later(stream);
+    // Looked at before `stream`, the list being last in, first out: who launches in a row must not keep others waiting.
     if (graph->waiting) {
         struct cpu_stream *next = graph->waiting;
         graph->waiting = next->next_blocked;
         heddle_cpu_advance_later(next);
     }
-    heddle_cpu_advance_later(stream);
     // Last, for it may free the graph.
     heddle_cpu_finish_head(stream);
 }

@@ -12,11 +12,11 @@
 
 enum { LARGEST_PROC_FILE = 16 << 20, KIBIBYTE = 1024 };
 
-// "MemTotal:       16309752 kB"; 0 when the line is missing.
+// "MemTotal:       16309752 kB"; UINT64_MAX when the line is missing.
 static uint64_t find_bytes(const char *meminfo, const char *key)
 {
     const char *line = strstr(meminfo, key);
-    return line ? strtoull(line + strlen(key), NULL, 10) * KIBIBYTE : 0;
+    return line ? strtoull(line + strlen(key), NULL, 10) * KIBIBYTE : UINT64_MAX;
 }
 
 void heddle_cpu_memory(uint64_t *total, uint64_t *available)
@@ -36,6 +36,8 @@ void heddle_cpu_memory(uint64_t *total, uint64_t *available)
         *total = group.limit;
     if (left < *available)
         *available = left;
+    if (*available > *total)
+        *available = *total;
 }
 
 heddle_status heddle_cpu_describe(heddle_device *device_, heddle_device_info *info)

@@ -6,7 +6,10 @@
 
 #include "device/cpu/cpu.h"
 
-enum { MOST_FREE_ITEMS = 4096 }; // 2 MiB kept; a burst beyond that goes back to the system
+enum {
+    MOST_FREE_ITEMS = 4096, // 2 MiB kept; a burst beyond that goes back to the system
+    FIRST_FREE_ITEMS = 64,  // more than a training step queues, however far it runs ahead of the executors
+};
 
 struct cpu_item *heddle_cpu_item_create(struct cpu_device *device, enum cpu_item_kind kind)
 {
@@ -25,6 +28,19 @@ struct cpu_item *heddle_cpu_item_create(struct cpu_device *device, enum cpu_item
     memset(item, 0, offsetof(struct cpu_item, arguments));
     item->kind = kind;
     return item;
+}
+
+heddle_status heddle_cpu_reserve_items(struct cpu_device *device)
+{
+    while (device->free_item_count < FIRST_FREE_ITEMS) {
+        struct cpu_item *item = malloc(sizeof *item);
+        if (!item)
+            return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the queues of the cpu device");
+        item->next = device->free_items;
+        device->free_items = item;
+        device->free_item_count++;
+    }
+    return HEDDLE_OK;
 }
 
 void heddle_cpu_item_release(struct cpu_device *device, struct cpu_item *item)

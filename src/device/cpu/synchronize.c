@@ -99,6 +99,16 @@ static struct cpu_failure *take_first_failure(struct cpu_device *device)
     return failure;
 }
 
+static heddle_status await_all(struct cpu_device *device)
+{
+    uint64_t ticket = device->tickets;
+    struct cpu_stream *busy;
+    // Looked up afresh after each sleep: another thread may have destroyed the stream meanwhile.
+    while ((busy = find_busy(device, ticket)))
+        sleep_for_stream(device, busy, ticket);
+    return report(take_first_failure(device));
+}
+
 heddle_status heddle_cpu_synchronize(heddle_device *device_)
 {
     struct cpu_device *device = cpu_device_of(device_);
@@ -107,14 +117,18 @@ heddle_status heddle_cpu_synchronize(heddle_device *device_)
     heddle_status status = HEDDLE_OK;
     for (struct cpu_capture *capture = device->captures; capture; capture = capture->next)
         status = heddle_cpu_capture_forbid(capture, "heddle_device_synchronize");
-    if (status == HEDDLE_OK) {
-        uint64_t ticket = device->tickets;
-        struct cpu_stream *busy;
-        // Looked up afresh after each sleep: another thread may have destroyed the stream meanwhile.
-        while ((busy = find_busy(device, ticket)))
-            sleep_for_stream(device, busy, ticket);
-        status = report(take_first_failure(device));
-    }
+    if (status == HEDDLE_OK)
+        status = await_all(device);
+    heddle_cpu_unlock(device);
+    return status;
+}
+
+heddle_status heddle_cpu_finish(heddle_device *device_)
+{
+    struct cpu_device *device = cpu_device_of(device_);
+    heddle_cpu_lock(device);
+    heddle_cpu_capture_abandon(device);
+    heddle_status status = await_all(device);
     heddle_cpu_unlock(device);
     return status;
 }

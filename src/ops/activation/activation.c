@@ -1,5 +1,5 @@
-// Activations: what each computes and what is right. relu, tanh, sigmoid, elu (alpha 1), gelu (the exact, error-function
-// form), softplus and swish (also called SiLU), element by element, with their gradients.
+// Activations: what each computes and what is right. relu, tanh, sigmoid, elu (alpha 1), gelu (the exact,
+// error-function form), softplus and swish (also called SiLU), element by element, with their gradients.
 
 #include "ops/activation/activation.h"
 

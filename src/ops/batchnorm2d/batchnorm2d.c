@@ -113,7 +113,8 @@ static heddle_cost inference_cost(const void *shape_)
                          .bytes_written = sizeof(float) * count};
 }
 
-// --- what is right ----------------------------------------------------------------------------------------------------
+// --- what is right
+// ----------------------------------------------------------------------------------------------------
 
 static size_t place(const heddle_batchnorm2d_shape *shape, int n, int c, int i)
 {
@@ -196,18 +197,27 @@ static int64_t reduction(const void *shape_)
     return (int64_t)shape->n * shape->h * shape->w;
 }
 
-// --- the tables -------------------------------------------------------------------------------------------------------
+// --- the tables
+// -------------------------------------------------------------------------------------------------------
 
 static const char *const training_test_shapes[] = {
-    "n=2 c=1 h=1 w=1",  "n=1 c=1 h=1 w=2", "n=2 c=0 h=3 w=3",  "n=3 c=5 h=7 w=11",         "n=1 c=3 h=5 w=5",
-    "n=17 c=2 h=3 w=1", "n=5 c=7 h=8 w=8", "n=2 c=67 h=3 w=3", "n=3 c=2 h=29 w=31 epsilon=0.1 momentum=0.7", NULL,
+    "n=2 c=1 h=1 w=1",
+    "n=1 c=1 h=1 w=2",
+    "n=2 c=0 h=3 w=3",
+    "n=3 c=5 h=7 w=11",
+    "n=1 c=3 h=5 w=5",
+    "n=17 c=2 h=3 w=1",
+    "n=5 c=7 h=8 w=8",
+    "n=2 c=67 h=3 w=3",
+    "n=3 c=2 h=29 w=31 epsilon=0.1 momentum=0.7",
+    NULL,
 };
 static const char *const inference_test_shapes[] = {
     "n=0 c=3 h=4 w=4", "n=1 c=1 h=1 w=1", "n=3 c=5 h=7 w=11", "n=2 c=67 h=3 w=3", "n=3 c=2 h=89 w=93 epsilon=0.1", NULL,
 };
 // Behind the CNN's two convolutions at batch 64 and 256, then a large one.
 static const char *const bench_shapes[] = {
-    "n=64 c=32 h=28 w=28",  "n=64 c=64 h=14 w=14",   "n=256 c=32 h=28 w=28",
+    "n=64 c=32 h=28 w=28",  "n=64 c=64 h=14 w=14",  "n=256 c=32 h=28 w=28",
     "n=256 c=64 h=14 w=14", "n=64 c=256 h=56 w=56", NULL,
 };
 

@@ -1,8 +1,8 @@
 // batchnorm2d, second rung: channels spread over the threads, vectors along each plane.
 //
 // A channel's planes are read twice for the statistics (mean, then squares around it) and once more to normalise; at
-// training sizes they stay in the second-level cache meanwhile. A channel is summed by one thread in image order, so the
-// bits do not depend on the number of threads.
+// training sizes they stay in the second-level cache meanwhile. A channel is summed by one thread in image order, so
+// the bits do not depend on the number of threads.
 //
 // Limited by: memory. The fused blocks take the statistics while the convolution's output is still in registers.
 
@@ -42,7 +42,8 @@ HEDDLE_CLONES static double channel_squares(const channel_planes *channel, const
     return sum;
 }
 
-HEDDLE_CLONES static double channel_products(const channel_planes *channel, const float *x, double center, const float *y)
+HEDDLE_CLONES static double channel_products(const channel_planes *channel, const float *x, double center,
+                                             const float *y)
 {
     double sum = 0;
     for (int n = 0; n < channel->images; n++) {
@@ -96,9 +97,9 @@ heddle_status heddle_batchnorm2d_forward_cpu_channels(const heddle_call *call)
 }
 
 // grad_input = scale * (grad - mean_grad - (x - mean) * slope)
-HEDDLE_CLONES static void input_gradient(const channel_planes *channel, const float *restrict x, const float *restrict grad,
-                                         float mean, float scale, float mean_grad, float slope,
-                                         float *restrict grad_input)
+HEDDLE_CLONES static void input_gradient(const channel_planes *channel, const float *restrict x,
+                                         const float *restrict grad, float mean, float scale, float mean_grad,
+                                         float slope, float *restrict grad_input)
 {
     for (int n = 0; n < channel->images; n++) {
         size_t at = channel->first + n * channel->stride;

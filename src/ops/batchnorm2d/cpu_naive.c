@@ -82,8 +82,7 @@ heddle_status heddle_batchnorm2d_backward_cpu_naive(const heddle_call *call)
             for (size_t i = 0; i < plane; i++) {
                 size_t at = plane_at(shape, n, c) + i;
                 float normalised = (input[at] - mean[c]) * inverse_std[c];
-                grad_input[at] =
-                    gamma[c] * inverse_std[c] * (grad_output[at] - mean_grad - normalised * mean_product);
+                grad_input[at] = gamma[c] * inverse_std[c] * (grad_output[at] - mean_grad - normalised * mean_product);
             }
     }
     return HEDDLE_OK;

@@ -135,7 +135,8 @@ static heddle_cost backward_weight_cost(const void *shape)
     return cost(shape, true, false, true);
 }
 
-// --- what is right ----------------------------------------------------------------------------------------------------
+// --- what is right
+// ----------------------------------------------------------------------------------------------------
 
 // Calls visit for every multiplication of the convolution, with the places of its three numbers.
 typedef void visitor(void *context, size_t input, size_t weight, size_t output);
@@ -241,7 +242,8 @@ static int64_t backward_weight_reduction(const void *shape_)
     return (int64_t)shape->n * (int64_t)plane_size(shape);
 }
 
-// --- the tables -------------------------------------------------------------------------------------------------------
+// --- the tables
+// -------------------------------------------------------------------------------------------------------
 
 static const char *const test_shapes[] = {
     "n=0 c=2 h=5 w=5 k=3",
@@ -261,7 +263,7 @@ static const char *const test_shapes[] = {
 };
 // The CNN's two convolutions at batch 64 and 256, then a large one.
 static const char *const bench_shapes[] = {
-    "n=64 c=32 h=14 w=14 k=64", "n=64 c=1 h=28 w=28 k=32",   "n=256 c=32 h=14 w=14 k=64",
+    "n=64 c=32 h=14 w=14 k=64", "n=64 c=1 h=28 w=28 k=32",    "n=256 c=32 h=14 w=14 k=64",
     "n=256 c=1 h=28 w=28 k=32", "n=32 c=128 h=56 w=56 k=128", NULL,
 };
 
@@ -273,12 +275,19 @@ static const char *const bench_shapes[] = {
 #define IM2COL_NOTE "each image unfolded into columns, products of packed panels: columns are r*s times the image"
 #endif
 
+#define DIRECT_NOTE   "windows read from the padded image itself, a tile of pixels and channels in registers"
+#define WINOGRAD_NOTE "3x3 filters in Winograd's domain: 2.25 times fewer multiplications, and transforms to pay"
+
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_conv2d_forward_cpu_naive,
      "seven loops: a bounds check for every multiplication", NULL, NULL},
     {"cpu_im2col", HEDDLE_CPU, IM2COL_TIER, heddle_conv2d_forward_cpu_im2col, IM2COL_NOTE, NULL,
      heddle_conv2d_forward_cpu_im2col_workspace},
+    {"cpu_direct", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_forward_cpu_direct, DIRECT_NOTE,
+     heddle_conv2d_cpu_direct_supports, heddle_conv2d_forward_cpu_direct_workspace},
+    {"cpu_winograd", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_forward_cpu_winograd, WINOGRAD_NOTE,
+     heddle_conv2d_cpu_winograd_supports, heddle_conv2d_cpu_winograd_workspace},
 };
 
 static const heddle_rung backward_data_ladder[] = {
@@ -286,6 +295,10 @@ static const heddle_rung backward_data_ladder[] = {
      "seven loops: a bounds check for every multiplication", NULL, NULL},
     {"cpu_im2col", HEDDLE_CPU, IM2COL_TIER, heddle_conv2d_backward_data_cpu_im2col, IM2COL_NOTE, NULL,
      heddle_conv2d_backward_data_cpu_im2col_workspace},
+    {"cpu_direct", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_data_cpu_direct, DIRECT_NOTE,
+     heddle_conv2d_backward_data_cpu_direct_supports, heddle_conv2d_backward_data_cpu_direct_workspace},
+    {"cpu_winograd", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_data_cpu_winograd, WINOGRAD_NOTE,
+     heddle_conv2d_cpu_winograd_supports, heddle_conv2d_cpu_winograd_workspace},
 };
 
 static const heddle_rung backward_weight_ladder[] = {
@@ -293,6 +306,10 @@ static const heddle_rung backward_weight_ladder[] = {
      "seven loops: a bounds check for every multiplication", NULL, NULL},
     {"cpu_im2col", HEDDLE_CPU, IM2COL_TIER, heddle_conv2d_backward_weight_cpu_im2col, IM2COL_NOTE, NULL,
      heddle_conv2d_backward_weight_cpu_im2col_workspace},
+    {"cpu_direct", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_weight_cpu_direct, DIRECT_NOTE,
+     heddle_conv2d_cpu_direct_supports, heddle_conv2d_backward_weight_cpu_direct_workspace},
+    {"cpu_winograd", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_weight_cpu_winograd, WINOGRAD_NOTE,
+     heddle_conv2d_cpu_winograd_supports, heddle_conv2d_backward_weight_cpu_winograd_workspace},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_conv2d_backward_data, &heddle_op_conv2d_backward_weight, NULL};

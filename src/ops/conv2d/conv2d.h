@@ -17,4 +17,20 @@ size_t heddle_conv2d_forward_cpu_im2col_workspace(const void *shape, int threads
 size_t heddle_conv2d_backward_data_cpu_im2col_workspace(const void *shape, int threads);
 size_t heddle_conv2d_backward_weight_cpu_im2col_workspace(const void *shape, int threads);
 
+heddle_status heddle_conv2d_forward_cpu_direct(const heddle_call *call);
+heddle_status heddle_conv2d_backward_data_cpu_direct(const heddle_call *call);
+heddle_status heddle_conv2d_backward_weight_cpu_direct(const heddle_call *call);
+bool heddle_conv2d_cpu_direct_supports(const void *shape); // forward and backward_weight
+bool heddle_conv2d_backward_data_cpu_direct_supports(const void *shape);
+size_t heddle_conv2d_forward_cpu_direct_workspace(const void *shape, int threads);
+size_t heddle_conv2d_backward_data_cpu_direct_workspace(const void *shape, int threads);
+size_t heddle_conv2d_backward_weight_cpu_direct_workspace(const void *shape, int threads);
+
+heddle_status heddle_conv2d_forward_cpu_winograd(const heddle_call *call);
+heddle_status heddle_conv2d_backward_data_cpu_winograd(const heddle_call *call);
+heddle_status heddle_conv2d_backward_weight_cpu_winograd(const heddle_call *call);
+bool heddle_conv2d_cpu_winograd_supports(const void *shape);
+size_t heddle_conv2d_cpu_winograd_workspace(const void *shape, int threads); // forward and backward_data
+size_t heddle_conv2d_backward_weight_cpu_winograd_workspace(const void *shape, int threads);
+
 #endif

@@ -26,7 +26,7 @@ enum { WEIGHT_GROUPS = 16 }; // groups of images with a weight gradient each: wo
 typedef struct conv_work {
     const heddle_call *call;
     const heddle_conv2d_shape *shape;
-    int taps;        // c * r * s
+    int taps; // c * r * s
     int out_h, out_w;
     size_t pixels;     // ho * wo
     size_t image_size; // c * h * w
@@ -49,7 +49,8 @@ static conv_work work_of(const heddle_call *call)
     };
 }
 
-// --- scratch: for each worker, the columns of an image and what the kernel needs ----------------------------------------
+// --- scratch: for each worker, the columns of an image and what the kernel needs
+// ----------------------------------------
 
 static size_t columns_bytes(const heddle_conv2d_shape *shape)
 {
@@ -62,17 +63,23 @@ static size_t worker_bytes(const heddle_conv2d_shape *shape)
     return columns_bytes(shape) + heddle_align_bytes(kernel->scratch_bytes);
 }
 
+static void *workspace_at(const conv_work *work, size_t offset)
+{
+    return (char *)work->call->workspace + offset;
+}
+
 static float *worker_columns(const conv_work *work, int worker)
 {
-    return (float *)((char *)work->call->workspace + (size_t)worker * worker_bytes(work->shape));
+    return workspace_at(work, (size_t)worker * worker_bytes(work->shape));
 }
 
 static void *worker_scratch(const conv_work *work, int worker)
 {
-    return (char *)worker_columns(work, worker) + columns_bytes(work->shape);
+    return workspace_at(work, (size_t)worker * worker_bytes(work->shape) + columns_bytes(work->shape));
 }
 
-// --- unfolding --------------------------------------------------------------------------------------------------------
+// --- unfolding
+// --------------------------------------------------------------------------------------------------------
 
 // Output positions whose tap falls inside the image, along one direction: [*begin, *end).
 static void inside(const heddle_conv2d_shape *shape, int tap, int extent, int positions, int *begin, int *end)
@@ -145,7 +152,8 @@ static void fold(const conv_work *work, const float *columns, float *image)
             }
 }
 
-// --- forward ----------------------------------------------------------------------------------------------------------
+// --- forward
+// ----------------------------------------------------------------------------------------------------------
 
 static void forward_image(void *context, int n, int worker)
 {
@@ -186,7 +194,8 @@ size_t heddle_conv2d_forward_cpu_im2col_workspace(const void *shape, int threads
     return (size_t)threads * worker_bytes(shape);
 }
 
-// --- gradient of the input --------------------------------------------------------------------------------------------
+// --- gradient of the input
+// --------------------------------------------------------------------------------------------
 
 static void backward_data_image(void *context, int n, int worker)
 {
@@ -222,7 +231,8 @@ size_t heddle_conv2d_backward_data_cpu_im2col_workspace(const void *shape, int t
     return (size_t)threads * worker_bytes(shape);
 }
 
-// --- gradient of weight and bias --------------------------------------------------------------------------------------
+// --- gradient of weight and bias
+// --------------------------------------------------------------------------------------
 
 static size_t group_images(const heddle_conv2d_shape *shape)
 {
@@ -232,7 +242,8 @@ static size_t group_images(const heddle_conv2d_shape *shape)
 static float *group_gradient(const conv_work *work, int group)
 {
     size_t scratch = (size_t)heddle_pool_threads(work->call->pool) * worker_bytes(work->shape);
-    return (float *)((char *)work->call->workspace + scratch) + (size_t)group * work->shape->k * work->taps;
+    float *first = workspace_at(work, scratch);
+    return first + (size_t)group * work->shape->k * work->taps;
 }
 
 static void backward_weight_group(void *context, size_t begin, size_t end, int group, int worker)
@@ -301,6 +312,5 @@ size_t heddle_conv2d_backward_weight_cpu_im2col_workspace(const void *shape_, in
 {
     const heddle_conv2d_shape *shape = shape_;
     size_t groups = (size_t)heddle_piece_count((size_t)shape->n, group_images(shape));
-    return (size_t)threads * worker_bytes(shape) +
-           groups * shape->k * shape->c * shape->r * shape->s * sizeof(float);
+    return (size_t)threads * worker_bytes(shape) + groups * shape->k * shape->c * shape->r * shape->s * sizeof(float);
 }

@@ -76,8 +76,8 @@ heddle_status heddle_conv2d_backward_data_cpu_naive(const heddle_call *call)
 }
 
 // One element of grad_weight: tap (r, s) of channel c over all images and output positions.
-static float tap_sum(const heddle_conv2d_shape *shape, const float *input, const float *grad_output, int k, int c, int r,
-                     int s)
+static float tap_sum(const heddle_conv2d_shape *shape, const float *input, const float *grad_output, int k, int c,
+                     int r, int s)
 {
     int out_h = heddle_conv2d_out_h(shape), out_w = heddle_conv2d_out_w(shape);
     float sum = 0;

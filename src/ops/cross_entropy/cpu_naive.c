@@ -27,8 +27,8 @@ heddle_status heddle_cross_entropy_forward_cpu_naive(const heddle_call *call)
     *correct = 0;
     for (int i = 0; i < shape->rows; i++, x += shape->cols, probabilities += shape->cols) {
         int best = first_largest(x, shape->cols);
-        float sum = 0;
-        for (int j = 0; j < shape->cols; j++)
+        float sum = expf(x[0] - x[best]);
+        for (int j = 1; j < shape->cols; j++)
             sum += expf(x[j] - x[best]);
         for (int j = 0; j < shape->cols; j++)
             probabilities[j] = expf(x[j] - x[best]) / sum;

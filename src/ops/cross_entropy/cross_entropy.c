@@ -59,8 +59,9 @@ static heddle_status validate(const void *shape_)
 {
     const heddle_rows_shape *shape = shape_;
     if (shape->rows < 1 || shape->cols < 1)
-        return heddle_fail(HEDDLE_INVALID, "cross_entropy: a mean needs at least one row and one class (rows=%d cols=%d)",
-                           shape->rows, shape->cols);
+        return heddle_fail(HEDDLE_INVALID,
+                           "cross_entropy: a mean needs at least one row and one class (rows=%d cols=%d)", shape->rows,
+                           shape->cols);
     return HEDDLE_OK;
 }
 
@@ -68,10 +69,11 @@ heddle_status heddle_cross_entropy_check_labels(const heddle_rows_shape *shape, 
 {
     for (int i = 0; i < shape->rows; i++)
         if (labels[i] < 0 || labels[i] >= shape->cols)
-            return heddle_fail(HEDDLE_INVALID,
-                               "cross_entropy: row %d has label %d, but the classes are 0 to %d: check the labels or the "
-                               "model's last layer",
-                               i, labels[i], shape->cols - 1);
+            return heddle_fail(
+                HEDDLE_INVALID,
+                "cross_entropy: row %d has label %d, but the classes are 0 to %d: check the labels or the "
+                "model's last layer",
+                i, labels[i], shape->cols - 1);
     return HEDDLE_OK;
 }
 
@@ -101,10 +103,10 @@ static void forward_reference(const void *shape_, const double *const *input, do
     for (int i = 0; i < shape->rows; i++) {
         const double *x = input[0] + (size_t)i * shape->cols;
         int best = 0, label = (int)input[1][i];
-        double sum = 0;
         for (int j = 1; j < shape->cols; j++)
             best = x[j] > x[best] ? j : best;
-        for (int j = 0; j < shape->cols; j++)
+        double sum = exp(x[0] - x[best]);
+        for (int j = 1; j < shape->cols; j++)
             sum += exp(x[j] - x[best]);
         for (int j = 0; j < shape->cols; j++)
             output[1][(size_t)i * shape->cols + j] = exp(x[j] - x[best]) / sum;
@@ -129,8 +131,13 @@ static int64_t forward_reduction(const void *shape_)
     return shape->cols > shape->rows ? shape->cols : shape->rows;
 }
 
-static const char *const test_shapes[] = {"rows=1 cols=1",  "rows=1 cols=2",     "rows=7 cols=10",
-                                          "rows=64 cols=3", "rows=13 cols=1009", "rows=2001 cols=11", NULL};
+static const char *const test_shapes[] = {"rows=1 cols=1",
+                                          "rows=1 cols=2",
+                                          "rows=7 cols=10",
+                                          "rows=64 cols=3",
+                                          "rows=13 cols=1009",
+                                          "rows=2001 cols=11",
+                                          NULL};
 static const char *const bench_shapes[] = {"rows=64 cols=10", "rows=256 cols=10", "rows=4096 cols=1000", NULL};
 
 // Slowest first.
@@ -142,7 +149,8 @@ static const heddle_rung forward_ladder[] = {
 };
 
 static const heddle_rung backward_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cross_entropy_backward_cpu_naive, "an element at a time", NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cross_entropy_backward_cpu_naive, "an element at a time", NULL,
+     NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_cross_entropy_backward_cpu_rows,
      "rows over the threads, vectors along each row: memory-bound", NULL, NULL},
 };

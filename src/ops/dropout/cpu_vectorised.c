@@ -14,9 +14,9 @@
 enum {
     ROUNDS = 10,
     BLOCK_WORDS = 4,
-    BATCH_BLOCKS = 128,                       // computed at a time: 2 KiB of words on the stack
+    BATCH_BLOCKS = 128, // computed at a time: 2 KiB of words on the stack
     BATCH_WORDS = BATCH_BLOCKS * BLOCK_WORDS,
-    UNIFORM_SHIFT = 8,                        // 24 bits of a word make a uniform number, as in heddle_random_uniform
+    UNIFORM_SHIFT = 8, // 24 bits of a word make a uniform number, as in heddle_random_uniform
 };
 
 typedef struct generator {

@@ -132,29 +132,44 @@ static const char *const bench_shapes[] = {"n=64 in=3136 out=128",
                                            "n=2048 in=4096 out=4096",
                                            NULL};
 
-// Slowest first.
+// Slowest first; where OpenBLAS stands, gemm.h says.
+#define OPENBLAS_FORWARD                                                                                               \
+    {                                                                                                                  \
+        "cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_linear_forward_cpu_openblas,                                 \
+            "OpenBLAS on pieces that depend on the shape alone", NULL, heddle_linear_forward_cpu_openblas_workspace    \
+    }
+#define OPENBLAS_BACKWARD                                                                                              \
+    {                                                                                                                  \
+        "cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_linear_backward_cpu_openblas,                                \
+            "two products by OpenBLAS on pieces that depend on the shape alone", NULL,                                 \
+            heddle_linear_backward_cpu_openblas_workspace                                                              \
+    }
+
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_linear_forward_cpu_naive,
      "three loops: two loads for every multiplication", NULL, NULL},
+#if HEDDLE_HAVE_OPENBLAS && HEDDLE_BLOCKED_BEATS_OPENBLAS
+    OPENBLAS_FORWARD,
+#endif
     {"cpu_blocked", HEDDLE_CPU, HEDDLE_TUNED, heddle_linear_forward_cpu_blocked,
      "packed panels, a tile of the result in registers, all threads", NULL,
      heddle_linear_forward_cpu_blocked_workspace},
-#if HEDDLE_HAVE_OPENBLAS
-    {"cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_linear_forward_cpu_openblas,
-     "OpenBLAS on pieces that depend on the shape alone", NULL, heddle_linear_forward_cpu_openblas_workspace},
+#if HEDDLE_HAVE_OPENBLAS && !HEDDLE_BLOCKED_BEATS_OPENBLAS
+    OPENBLAS_FORWARD,
 #endif
 };
 
 static const heddle_rung backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_linear_backward_cpu_naive,
      "three loops for each gradient: two loads for every multiplication", NULL, NULL},
+#if HEDDLE_HAVE_OPENBLAS && HEDDLE_BLOCKED_BEATS_OPENBLAS
+    OPENBLAS_BACKWARD,
+#endif
     {"cpu_blocked", HEDDLE_CPU, HEDDLE_TUNED, heddle_linear_backward_cpu_blocked,
      "two products of packed panels, a tile of the result in registers, all threads", NULL,
      heddle_linear_backward_cpu_blocked_workspace},
-#if HEDDLE_HAVE_OPENBLAS
-    {"cpu_openblas", HEDDLE_CPU, HEDDLE_VENDOR, heddle_linear_backward_cpu_openblas,
-     "two products by OpenBLAS on pieces that depend on the shape alone", NULL,
-     heddle_linear_backward_cpu_openblas_workspace},
+#if HEDDLE_HAVE_OPENBLAS && !HEDDLE_BLOCKED_BEATS_OPENBLAS
+    OPENBLAS_BACKWARD,
 #endif
 };
 

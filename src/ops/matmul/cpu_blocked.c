@@ -40,21 +40,50 @@ enum {
 
 typedef float vector __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias));
 
+typedef float quad __attribute__((vector_size(4 * sizeof(float)), aligned(4), may_alias));
+
+// Four lines of a source become four columns of a panel: 4x4 blocks turned over in registers.
+static inline void transpose_lines(float *restrict panel, int width, const float *restrict source, int k,
+                                   ptrdiff_t line_stride)
+{
+    int p = 0;
+    for (; p + 4 <= k; p += 4) {
+        quad row0 = *(const quad *)(source + p), row1 = *(const quad *)(source + line_stride + p);
+        quad row2 = *(const quad *)(source + 2 * line_stride + p), row3 = *(const quad *)(source + 3 * line_stride + p);
+        quad even0 = __builtin_shufflevector(row0, row1, 0, 4, 2, 6);
+        quad odd0 = __builtin_shufflevector(row0, row1, 1, 5, 3, 7);
+        quad even1 = __builtin_shufflevector(row2, row3, 0, 4, 2, 6);
+        quad odd1 = __builtin_shufflevector(row2, row3, 1, 5, 3, 7);
+        float *to = panel + (ptrdiff_t)p * width;
+        *(quad *)to = __builtin_shufflevector(even0, even1, 0, 1, 4, 5);
+        *(quad *)(to + width) = __builtin_shufflevector(odd0, odd1, 0, 1, 4, 5);
+        *(quad *)(to + 2 * width) = __builtin_shufflevector(even0, even1, 2, 3, 6, 7);
+        *(quad *)(to + 3 * width) = __builtin_shufflevector(odd0, odd1, 2, 3, 6, 7);
+    }
+    for (; p < k; p++)
+        for (int x = 0; x < 4; x++)
+            panel[(ptrdiff_t)p * width + x] = source[x * line_stride + p];
+}
+
 // panel (k, width): column x of the panel is line x of the source, zero from `lines` on. Line x, position p is
-// source[x * line_stride + p * position_stride].
-static void pack_panel(float *restrict panel, int width, const float *restrict source, int lines, int k,
-                       ptrdiff_t line_stride, ptrdiff_t position_stride)
+// source[x * line_stride + p * position_stride], where one of the strides is 1.
+static inline void pack_panel(float *restrict panel, int width, const float *restrict source, int lines, int k,
+                              ptrdiff_t line_stride, ptrdiff_t position_stride)
 {
     if (lines < width)
         memset(panel, 0, (size_t)width * (size_t)k * sizeof *panel);
-    if (line_stride == 1)
+    if (line_stride == 1) {
         for (int p = 0; p < k; p++)
-            for (int x = 0; x < lines; x++)
-                panel[(ptrdiff_t)p * width + x] = source[p * position_stride + x];
-    else
-        for (int x = 0; x < lines; x++)
-            for (int p = 0; p < k; p++)
-                panel[(ptrdiff_t)p * width + x] = source[x * line_stride + p * position_stride];
+            memcpy(panel + (ptrdiff_t)p * width, source + p * position_stride,
+                   (size_t)(lines < width ? lines : width) * sizeof *panel);
+        return;
+    }
+    int x = 0;
+    for (; x + 4 <= lines; x += 4)
+        transpose_lines(panel + x, width, source + x * line_stride, k, line_stride);
+    for (; x < lines; x++)
+        for (int p = 0; p < k; p++)
+            panel[(ptrdiff_t)p * width + x] = source[x * line_stride + p];
 }
 
 // tile (TILE_ROWS, TILE_COLUMNS) = a panel (k, TILE_ROWS)ᵀ * b panel (k, TILE_COLUMNS)
@@ -131,9 +160,54 @@ static void pack_b(const heddle_gemm *gemm, int n_begin, int n, int k_begin, int
                    least(TILE_COLUMNS, n - j), k, column, position);
 }
 
+// --- one row --------------------------------------------------------------------------------------------------------
+// A single row of c (a batch of one) would pack all of b and use it once; it reads b as it is stored.
+
+enum { DOT_LANES = 16 }; // independent sums, to hide the latency of an addition
+
+HEDDLE_CLONES static float dot(const float *restrict a, const float *restrict b, int k)
+{
+    float sums[DOT_LANES] = {0}, total = 0;
+    int p = 0;
+    for (; p + DOT_LANES <= k; p += DOT_LANES)
+        for (int lane = 0; lane < DOT_LANES; lane++)
+            sums[lane] += a[p + lane] * b[p + lane];
+    for (int lane = 0; lane < DOT_LANES; lane++)
+        total += sums[lane];
+    for (; p < k; p++)
+        total += a[p] * b[p];
+    return total;
+}
+
+HEDDLE_CLONES static void add_multiple(float factor, const float *restrict b, int n, float *restrict c)
+{
+    for (int j = 0; j < n; j++)
+        c[j] += factor * b[j];
+}
+
+static void run_one_row(const heddle_gemm *gemm)
+{
+    ptrdiff_t a_step = gemm->transpose_a ? gemm->leading_a : 1;
+    for (int j = 0; j < gemm->n; j++)
+        gemm->c[j] = gemm->beta == 0.0f ? 0.0f : gemm->beta * gemm->c[j];
+    if (gemm->transpose_b)
+        for (int j = 0; j < gemm->n; j++)
+            gemm->c[j] += gemm->alpha * dot(gemm->a, gemm->b + (ptrdiff_t)j * gemm->leading_b, gemm->k);
+    else
+        for (int p = 0; p < gemm->k; p++)
+            add_multiple(gemm->alpha * gemm->a[p * a_step], gemm->b + (ptrdiff_t)p * gemm->leading_b, gemm->n, gemm->c);
+}
+
+// --- many rows ------------------------------------------------------------------------------------------------------
+
 // gemm->k is at least 1.
 static void run_blocked(const heddle_gemm *gemm, void *scratch)
 {
+    bool a_is_dense = !gemm->transpose_a || gemm->leading_a == 1;
+    if (gemm->m == 1 && (a_is_dense || !gemm->transpose_b)) {
+        run_one_row(gemm);
+        return;
+    }
     float *packed_a = scratch, *packed_b = packed_a + BLOCK_M * BLOCK_K;
     for (int n_begin = 0; n_begin < gemm->n; n_begin += BLOCK_N) {
         int n = least(BLOCK_N, gemm->n - n_begin);

@@ -22,7 +22,8 @@ heddle_status heddle_matmul_forward_cpu_naive(const heddle_call *call)
         for (int j = 0; j < shape->n; j++) {
             float sum = 0;
             for (int p = 0; p < shape->k; p++)
-                sum += element(a, shape->transpose_a, leading_a, i, p) * element(b, shape->transpose_b, leading_b, p, j);
+                sum +=
+                    element(a, shape->transpose_a, leading_a, i, p) * element(b, shape->transpose_b, leading_b, p, j);
             float *place = &output[(size_t)i * shape->n + j];
             *place = shape->beta == 0.0f ? shape->alpha * sum : shape->alpha * sum + shape->beta * *place;
         }

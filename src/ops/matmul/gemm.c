@@ -18,8 +18,8 @@ typedef struct piece_grid {
 enum {
     // Steps are multiples of this, which suits every kernel's tile along m and n and its unrolling along k.
     STEP_UNIT = 24,
-    LEAST_STEP = 96,       // narrower pieces leave a kernel too little reuse
-    ENOUGH_PIECES = 16,    // where threads are few; large products are cut further
+    LEAST_STEP = 96,    // narrower pieces leave a kernel too little reuse
+    ENOUGH_PIECES = 16, // where threads are few; large products are cut further
     MOST_PIECES = 1024,
 };
 static const double least_flops = 2e6;   // some 30 µs of a core: well above handing over a piece
@@ -160,11 +160,12 @@ void heddle_gemm_run(heddle_pool *pool, const heddle_gemm_kernel *kernel, const 
     if (gemm->m == 0 || gemm->n == 0)
         return;
     size_t scratch = (size_t)heddle_pool_threads(pool) * heddle_align_bytes(kernel->scratch_bytes);
+    void *after_scratch = workspace ? (char *)workspace + scratch : NULL;
     gemm_work work = {.gemm = gemm,
                       .kernel = kernel,
                       .grid = choose_grid(gemm->m, gemm->n, gemm->k),
                       .scratch = workspace,
-                      .partials = workspace ? (float *)((char *)workspace + scratch) : NULL};
+                      .partials = after_scratch};
     if (gemm->k > 0)
         heddle_pool_run(pool, work.grid.m_pieces * work.grid.n_pieces * work.grid.k_pieces, run_piece, &work);
     if (gemm->k == 0 || work.grid.k_pieces > 1)

@@ -12,6 +12,7 @@
 #include "ops/maxpool2d/maxpool2d.h"
 #include "ops/pieces.h"
 #include "ops/pool2d.h"
+#include "ops/vector_math.h"
 
 static bool is_two_by_two(const heddle_pool2d_shape *shape)
 {
@@ -86,6 +87,12 @@ heddle_status heddle_maxpool2d_forward_cpu_planes(const heddle_call *call)
     return HEDDLE_OK;
 }
 
+// `value` where the condition holds, else 0, without a branch that a compiler could make more of.
+static inline float only_if(bool condition, float value)
+{
+    return heddle_bits_float(heddle_float_bits(value) & -(uint32_t)condition);
+}
+
 // The way back of pool_rows. Columns beyond the windows are the caller's.
 HEDDLE_CLONES static void unpool_rows(const int32_t *restrict index, const float *restrict grad_output, int out_w,
                                       int32_t first, int w, float *restrict grad_top, float *restrict grad_bottom)
@@ -93,10 +100,10 @@ HEDDLE_CLONES static void unpool_rows(const int32_t *restrict index, const float
     for (int x = 0; x < out_w; x++) {
         int32_t won = index[x] - (first + 2 * x);
         float grad = grad_output[x];
-        grad_top[2 * x] = won == 0 ? grad : 0.0f;
-        grad_top[2 * x + 1] = won == 1 ? grad : 0.0f;
-        grad_bottom[2 * x] = won == w ? grad : 0.0f;
-        grad_bottom[2 * x + 1] = won == w + 1 ? grad : 0.0f;
+        grad_top[2 * x] = only_if(won == 0, grad);
+        grad_top[2 * x + 1] = only_if(won == 1, grad);
+        grad_bottom[2 * x] = only_if(won == w, grad);
+        grad_bottom[2 * x + 1] = only_if(won == w + 1, grad);
     }
 }
 

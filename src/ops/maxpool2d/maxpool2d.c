@@ -93,8 +93,8 @@ static int64_t backward_reduction(const void *shape_)
 
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_maxpool2d_forward_cpu_naive, "a window at a time, a branch an element",
-     NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_maxpool2d_forward_cpu_naive,
+     "a window at a time, a branch an element", NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_maxpool2d_forward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
 };

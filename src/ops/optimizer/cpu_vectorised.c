@@ -45,9 +45,9 @@ static void momentum_piece(void *context, size_t begin, size_t end, int piece, i
 }
 
 typedef struct adamw_factors {
-    float kept;           // of a parameter, after decay
+    float kept; // of a parameter, after decay
     float beta1, beta2;
-    float rate;           // divided by the first correction
+    float rate;            // divided by the first correction
     float root_correction; // 1 / sqrt of the second
     float epsilon;
 } adamw_factors;

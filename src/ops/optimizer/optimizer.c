@@ -85,8 +85,8 @@ static void sgd_reference(const void *shape_, const double *const *input, double
     const heddle_elements_shape *shape = shape_;
     const double *hyper = input[1];
     for (int i = 0; i < shape->n; i++)
-        output[0][i] -= hyper[HEDDLE_HYPER_LEARNING_RATE] *
-                        (input[0][i] + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * output[0][i]);
+        output[0][i] -=
+            hyper[HEDDLE_HYPER_LEARNING_RATE] * (input[0][i] + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * output[0][i]);
 }
 
 static void momentum_reference(const void *shape_, const double *const *input, double *const *output)

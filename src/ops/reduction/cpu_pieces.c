@@ -1,5 +1,5 @@
-// sum and mean, second rung: pieces of fixed size over the threads, several sums at a time in each; the pieces' sums are
-// added in order, so the bits do not depend on the number of threads.
+// sum and mean, second rung: pieces of fixed size over the threads, several sums at a time in each; the pieces' sums
+// are added in order, so the bits do not depend on the number of threads.
 //
 // Limited by: memory.
 

@@ -101,8 +101,8 @@ static const char *const bench_shapes[] = {"n=1605632", "n=200704", "n=6422528",
     }
 #define BACKWARD_LADDER(name)                                                                                          \
     static const heddle_rung name##_backward_ladder[] = {                                                              \
-        {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##name##_backward_cpu_naive, "one thread, an element at a time", \
-         NULL, NULL},                                                                                                  \
+        {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##name##_backward_cpu_naive,                                    \
+         "one thread, an element at a time", NULL, NULL},                                                              \
         {"cpu_pieces", HEDDLE_CPU, HEDDLE_TUNED, heddle_##name##_backward_cpu_pieces,                                  \
          "vector stores on all threads: memory-bound", NULL, NULL},                                                    \
     }

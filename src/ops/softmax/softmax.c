@@ -33,7 +33,8 @@ static heddle_cost forward_cost(const void *shape_)
 {
     const heddle_rows_shape *shape = shape_;
     double count = (double)shape->rows * shape->cols;
-    return (heddle_cost){.flops = 5 * count, .bytes_read = sizeof(float) * count, .bytes_written = sizeof(float) * count};
+    return (heddle_cost){
+        .flops = 5 * count, .bytes_read = sizeof(float) * count, .bytes_written = sizeof(float) * count};
 }
 
 static heddle_cost backward_cost(const void *shape_)
@@ -44,12 +45,14 @@ static heddle_cost backward_cost(const void *shape_)
         .flops = 4 * count, .bytes_read = 2 * sizeof(float) * count, .bytes_written = sizeof(float) * count};
 }
 
+// cols is at least 1.
 static double log_sum_exp(const double *x, int cols)
 {
-    double most = -INFINITY, sum = 0;
-    for (int j = 0; j < cols; j++)
+    double most = x[0];
+    for (int j = 1; j < cols; j++)
         most = x[j] > most ? x[j] : most;
-    for (int j = 0; j < cols; j++)
+    double sum = exp(x[0] - most);
+    for (int j = 1; j < cols; j++)
         sum += exp(x[j] - most);
     return most + log(sum);
 }
@@ -57,7 +60,7 @@ static double log_sum_exp(const double *x, int cols)
 static void log_softmax_forward_reference(const void *shape_, const double *const *input, double *const *output)
 {
     const heddle_rows_shape *shape = shape_;
-    for (size_t i = 0; i < (size_t)shape->rows; i++) {
+    for (size_t i = 0; i < (size_t)shape->rows && shape->cols > 0; i++) {
         double log_sum = log_sum_exp(input[0] + i * shape->cols, shape->cols);
         for (size_t j = i * shape->cols; j < (i + 1) * shape->cols; j++)
             output[0][j] = input[0][j] - log_sum;
@@ -102,8 +105,9 @@ static int64_t reduction(const void *shape_)
     return shape->cols;
 }
 
-static const char *const test_shapes[] = {"rows=0 cols=5", "rows=1 cols=2",     "rows=7 cols=10", "rows=3 cols=1",
-                                          "rows=5 cols=3", "rows=13 cols=1009", "rows=2001 cols=11", NULL};
+static const char *const test_shapes[] = {"rows=0 cols=5",     "rows=3 cols=0",     "rows=1 cols=2",
+                                          "rows=7 cols=10",    "rows=3 cols=1",     "rows=5 cols=3",
+                                          "rows=13 cols=1009", "rows=2001 cols=11", NULL};
 static const char *const bench_shapes[] = {"rows=256 cols=10", "rows=64 cols=10", "rows=4096 cols=1000",
                                            "rows=2048 cols=32768", NULL};
 

@@ -1,0 +1,331 @@
+// Checkpoints whose text or numbers are not what they should be: each is refused with one line that says so, whoever
+// opens it, before room is made for anything it claims.
+
+#include "helpers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "nn/checkpoint.h"
+#include "nn/checkpoint_about.h"
+
+enum { PATH = 256, MOST_ARRAYS = 64 };
+static const char KEY_MODEL[] = "heddle.model", KEY_TRAINING[] = "heddle.training";
+
+// A checkpoint in the middle of an epoch, with momentum's arrays.
+static void write_good(char *path)
+{
+    heddle_model *model = small_cnn();
+    heddle_device *device = open_cpu(1);
+    const char *folder = temporary_folder();
+    volatile int stop = 1; // after the first step
+    heddle_train_options options = heddle_train_defaults();
+    options.optimizer = HEDDLE_MOMENTUM;
+    options.folder = folder;
+    options.batch = 10;
+    options.stop = &stop;
+    assert_int_equal(heddle_train(device, model, small_dataset(40, 1), NULL, &options, NULL), HEDDLE_INTERRUPTED);
+    heddle_device_close(device);
+    heddle_model_close(model);
+    path_in(folder, "last.safetensors", path, PATH);
+}
+
+// Writes `path` again with other texts; NULL leaves one out. An array called `without` is left out too.
+static void rewrite(const char *path, const char *model, const char *training, const char *without)
+{
+    heddle_safetensors *file = NULL;
+    assert_ok(heddle_safetensors_open(path, &file));
+    heddle_array arrays[MOST_ARRAYS];
+    int count = 0;
+    for (int i = 0; i < heddle_safetensors_count(file); i++) {
+        assert_true(count < MOST_ARRAYS);
+        arrays[count] = *heddle_safetensors_at(file, i);
+        count += !without || strcmp(arrays[count].name, without) != 0;
+    }
+    heddle_text_pair metadata[2];
+    int pairs = 0;
+    if (model)
+        metadata[pairs++] = (heddle_text_pair){KEY_MODEL, model};
+    if (training)
+        metadata[pairs++] = (heddle_text_pair){KEY_TRAINING, training};
+    assert_ok(heddle_safetensors_write(path, arrays, count, metadata, pairs));
+    heddle_safetensors_close(file);
+}
+
+static char *metadata_of(const char *path, const char *key)
+{
+    heddle_safetensors *file = NULL;
+    assert_ok(heddle_safetensors_open(path, &file));
+    char *text = strdup(heddle_safetensors_metadata(file, key));
+    heddle_safetensors_close(file);
+    return text;
+}
+
+// Everybody who opens a checkpoint must say the same of it: HEDDLE_CORRUPT, in one line that names the file and `part`.
+static void must_be_refused(const char *path, const char *part, const char *why)
+{
+    heddle_device *device = open_cpu(1);
+    heddle_network *network = NULL;
+    heddle_model *model = NULL;
+    heddle_train_options options;
+    for (int i = 0; i < 3; i++) {
+        heddle_status status = i == 0   ? heddle_network_open(device, path, 1, HEDDLE_FUSED, &network)
+                               : i == 1 ? heddle_train_options_from(path, &options, NULL, 0)
+                                        : heddle_model_from(path, &model);
+        if (status != HEDDLE_CORRUPT)
+            fail_msg("%s: %s instead of HEDDLE_CORRUPT: %s", why, heddle_status_name(status), heddle_last_error());
+        if (!strstr(heddle_last_error(), part) || !strstr(heddle_last_error(), path))
+            fail_msg("%s: neither file nor '%s' in: %s", why, part, heddle_last_error());
+        assert_null(strchr(heddle_last_error(), '\n'));
+    }
+    assert_null(network);
+    assert_null(model);
+    heddle_device_close(device);
+}
+
+// Replaces one field ("position.epoch" for one inside) by `text`; NULL removes it. The caller frees the result.
+static char *with_field(const char *training, const char *field, const char *text)
+{
+    cJSON *json = cJSON_Parse(training), *inside = json;
+    const char *dot = strchr(field, '.');
+    if (dot) {
+        inside = cJSON_GetObjectItemCaseSensitive(json, "position");
+        field = dot + 1;
+    }
+    assert_non_null(cJSON_GetObjectItemCaseSensitive(inside, field)); // a misspelt field would test nothing
+    if (text)
+        cJSON_ReplaceItemInObjectCaseSensitive(inside, field, cJSON_CreateRaw(text));
+    else
+        cJSON_DeleteItemFromObjectCaseSensitive(inside, field);
+    char *changed = cJSON_PrintUnformatted(json);
+    cJSON_Delete(json);
+    return changed;
+}
+
+static void refuse_field(const char *path, const char *model, const char *training, const char *field, const char *text)
+{
+    char why[PATH], *changed = with_field(training, field, text);
+    snprintf(why, sizeof why, "%s = %s", field, text ? text : "nothing");
+    rewrite(path, model, changed, NULL);
+    must_be_refused(path, path, why);
+    free(changed);
+}
+
+static void every_field_missing_of_another_type_or_out_of_range_is_refused(void **state)
+{
+    (void)state;
+    // After the name, values that make no sense for it, beside those that make none for any.
+    static const char *const fields[][6] = {
+        {"dataset"},
+        {"fingerprint", "\"12\"", "\"zzzzzzzzzzzzzzzz\""},
+        {"seed", "\"123456789012345\"", "\"12345678901234567\""},
+        {"optimizer", "\"sgdd\""},
+        {"schedule", "\"\""},
+        {"kernels", "\"fastest\""},
+        {"epochs", "-1", "1.5", "2147483648"},
+        {"batch", "0", "-4", "1e30"},
+        {"learning_rate", "0", "-1", "1e999", "null"},
+        {"momentum", "1", "-0.1", "null"},
+        {"beta2", "1", "null"},
+        {"epsilon", "0", "null"},
+        {"weight_decay", "-1", "null"},
+        {"border", "null"},
+        {"position", "[]", "7"},
+        {"position.epoch", "-1", "1", "99", "2147483647"},
+        {"position.batch", "-1", "0", "2", "2147483647"},
+        {"position.step", "-1", "0", "1e300"},
+        {"position.loss_sum", "null", "1e999"},
+        {"position.correct", "-1", "11"},
+        {"position.images", "0", "9", "11", "41"},
+        {"position.epochs_done", "1", "-1"},
+        {"position.train_loss"},
+        {"position.train_accuracy"},
+        {"position.test_loss"},
+        {"position.test_accuracy"},
+        {"position.best_accuracy", "1e999"},
+    };
+    char path[PATH];
+    write_good(path);
+    char *model = metadata_of(path, KEY_MODEL), *training = metadata_of(path, KEY_TRAINING);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        refuse_field(path, model, training, fields[i][0], NULL);
+        refuse_field(path, model, training, fields[i][0], "true");
+        refuse_field(path, model, training, fields[i][0], "{\"a\": 1}");
+        for (int j = 1; j < 6 && fields[i][j]; j++)
+            refuse_field(path, model, training, fields[i][0], fields[i][j]);
+    }
+    rewrite(path, model, training, NULL); // and the original is still fine
+    heddle_train_options options;
+    assert_ok(heddle_train_options_from(path, &options, NULL, 0));
+    free(model);
+    free(training);
+}
+
+static void texts_that_are_not_what_they_should_be_are_refused(void **state)
+{
+    (void)state;
+    char path[PATH], *changed;
+    write_good(path);
+    char *model = metadata_of(path, KEY_MODEL), *training = metadata_of(path, KEY_TRAINING);
+    static const char *const nonsense[] = {"", "{", "[]", "7", "null", "{}", "{\"layers\": []}", "{\"input\": 3}"};
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
+        rewrite(path, nonsense[i], training, NULL);
+        must_be_refused(path, path, nonsense[i]);
+        rewrite(path, model, nonsense[i], NULL);
+        must_be_refused(path, path, nonsense[i]);
+    }
+    rewrite(path, NULL, training, NULL);
+    must_be_refused(path, "not a checkpoint of heddle (no 'heddle.model'", "no model");
+    rewrite(path, model, NULL, NULL);
+    must_be_refused(path, "not a checkpoint of heddle (no 'heddle.training'", "no training");
+    char long_name[2000];
+    memset(long_name, 'x', sizeof long_name);
+    memcpy(long_name, "\"", 1);
+    memcpy(long_name + sizeof long_name - 2, "\"", 2);
+    changed = with_field(training, "dataset", long_name);
+    rewrite(path, model, changed, NULL);
+    must_be_refused(path, "dataset", "a long name");
+    free(changed);
+    free(model);
+    free(training);
+}
+
+// The same model with another number of features in its hidden layer.
+static char *with_features(const char *model, const char *features)
+{
+    const char *at = strstr(model, "\"features\":24");
+    assert_non_null(at);
+    char *changed = malloc(strlen(model) + strlen(features) + 1);
+    sprintf(changed, "%.*s\"features\":%s%s", (int)(at - model), model, features, at + strlen("\"features\":24"));
+    return changed;
+}
+
+static void arrays_that_do_not_fit_the_model_are_refused(void **state)
+{
+    (void)state;
+    char path[PATH];
+    write_good(path);
+    char *model = metadata_of(path, KEY_MODEL), *training = metadata_of(path, KEY_TRAINING);
+    char *other = with_features(model, "25"), *huge = with_features(model, "16000000");
+    rewrite(path, other, training, NULL);
+    must_be_refused(path, "another shape", "25 features");
+    rewrite(path, huge, training, NULL); // gigabytes of parameters in a file of kilobytes
+    must_be_refused(path, "another shape", "a huge model");
+    rewrite(path, model, training, "linear2.bias");
+    must_be_refused(path, "'linear2.bias' is missing", "without a bias");
+    free(model);
+    free(training);
+    free(other);
+    free(huge);
+}
+
+static void missing_moments_stop_resuming_and_nothing_else(void **state)
+{
+    (void)state;
+    char path[PATH], folder[PATH];
+    write_good(path);
+    char *text = metadata_of(path, KEY_MODEL), *training = metadata_of(path, KEY_TRAINING);
+    rewrite(path, text, training, "moment1/linear1.weight");
+    heddle_device *device = open_cpu(1);
+    heddle_network *network = NULL;
+    assert_ok(heddle_network_open(device, path, 1, HEDDLE_FUSED, &network));
+    heddle_network_close(network);
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    heddle_train_options options;
+    heddle_model *model = NULL;
+    assert_ok(heddle_train_options_from(path, &options, NULL, 0));
+    assert_ok(heddle_model_from(path, &model));
+    options.folder = folder;
+    options.resume = true;
+    assert_int_equal(heddle_train(device, model, small_dataset(40, 1), NULL, &options, NULL), HEDDLE_CORRUPT);
+    assert_non_null(strstr(heddle_last_error(), "'moment1/linear1.weight' is missing"));
+    heddle_model_close(model);
+    heddle_device_close(device);
+    free(text);
+    free(training);
+}
+
+static void numbers_that_are_not_finite_are_refused(void **state)
+{
+    (void)state;
+    char path[PATH];
+    write_good(path);
+    heddle_safetensors *file = NULL;
+    assert_ok(heddle_safetensors_open(path, &file));
+    const heddle_array *weight = heddle_safetensors_find(file, "linear1.weight");
+    ((float *)weight->data)[weight->bytes / sizeof(float) - 1] = NAN;
+    heddle_array arrays[MOST_ARRAYS];
+    for (int i = 0; i < heddle_safetensors_count(file); i++)
+        arrays[i] = *heddle_safetensors_at(file, i);
+    heddle_text_pair metadata[] = {{KEY_MODEL, heddle_safetensors_metadata(file, KEY_MODEL)},
+                                   {KEY_TRAINING, heddle_safetensors_metadata(file, KEY_TRAINING)}};
+    assert_ok(heddle_safetensors_write(path, arrays, heddle_safetensors_count(file), metadata, 2));
+    heddle_safetensors_close(file);
+    must_be_refused(path, "'linear1.weight' has numbers that are not finite", "NaN");
+}
+
+// Resuming adds to sums that were written as text: not one may come back changed.
+static void doubles_survive_being_written_exactly(void **state)
+{
+    (void)state;
+    heddle_random random = heddle_random_make(1, 2);
+    for (int i = 0; i < 2000; i++) {
+        heddle_checkpoint_about about = {.options = heddle_train_defaults(), .position = heddle_position_start()}, back;
+        about.position.loss_sum = 1000 * heddle_random_uniform(&random) + 1e-6 * heddle_random_uniform(&random);
+        about.position.best_accuracy = (double)heddle_random_below(&random, 10000) / 9973;
+        about.options.learning_rate =
+            ldexp(1 + heddle_random_uniform(&random), -(int)heddle_random_below(&random, 900));
+        char *text = heddle_about_to_json(&about);
+        assert_non_null(text);
+        assert_ok(heddle_about_from_json("text", text, &back));
+        assert_true(back.position.loss_sum == about.position.loss_sum);
+        assert_true(back.position.best_accuracy == about.position.best_accuracy);
+        assert_true(back.options.learning_rate == about.options.learning_rate);
+        assert_true(isnan(back.position.test_loss));
+        cJSON_free(text);
+    }
+}
+
+static void data_may_have_fewer_classes_than_the_model(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"north", "east\033[31m", "south", "west"};
+    heddle_dataset data = *small_dataset(40, 1);
+    data.class_names = names;
+    heddle_input_shape input = {data.channels, data.height, data.width, data.classes + 2};
+    heddle_model *model = NULL;
+    assert_ok(heddle_model_open("mlp", &input, &model));
+    heddle_device *device = open_cpu(1);
+    heddle_train_options options = heddle_train_defaults();
+    options.folder = temporary_folder();
+    options.epochs = 0;
+    assert_ok(heddle_train(device, model, &data, NULL, &options, NULL));
+    char path[PATH];
+    path_in(options.folder, "last.safetensors", path, sizeof path);
+    heddle_network *network = NULL;
+    assert_ok(heddle_network_open(device, path, 1, HEDDLE_FUSED, &network));
+    assert_string_equal(heddle_network_class_name(network, 3), "west");
+    assert_string_equal(heddle_network_class_name(network, 5), "5");
+    assert_null(strchr(heddle_network_class_name(network, 1), '\033')); // names of a file do not play on the terminal
+    heddle_network_close(network);
+    heddle_device_close(device);
+    heddle_model_close(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_field_missing_of_another_type_or_out_of_range_is_refused),
+        cmocka_unit_test(texts_that_are_not_what_they_should_be_are_refused),
+        cmocka_unit_test(arrays_that_do_not_fit_the_model_are_refused),
+        cmocka_unit_test(missing_moments_stop_resuming_and_nothing_else),
+        cmocka_unit_test(numbers_that_are_not_finite_are_refused),
+        cmocka_unit_test(doubles_survive_being_written_exactly),
+        cmocka_unit_test(data_may_have_fewer_classes_than_the_model),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
