@@ -4,6 +4,7 @@
 
 #include "heddle/safetensors.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,26 +285,37 @@ static heddle_status read_header(const char *what, heddle_safetensors *file, con
     return status;
 }
 
+static heddle_status read_length(const char *what, const char *content, uint64_t *length)
+{
+    memcpy(length, content, sizeof *length);
+    if (*length > HEDDLE_SAFETENSORS_MAX_HEADER)
+        return heddle_fail(HEDDLE_CORRUPT,
+                           "%s: says its header has %llu bytes; the format allows %d (is it a safetensors file?)", what,
+                           (unsigned long long)*length, HEDDLE_SAFETENSORS_MAX_HEADER);
+    return HEDDLE_OK;
+}
+
+static heddle_status check_first_character(const char *what, const char *content, uint64_t length)
+{
+    if (length == 0 || content[HEDDLE_SAFETENSORS_LENGTH_BYTES] != '{')
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the header does not start with '{' (is it a safetensors file?)", what);
+    return HEDDLE_OK;
+}
+
 static heddle_status read_content(const char *what, const char *content, size_t size, heddle_safetensors *file)
 {
     if (size < HEDDLE_SAFETENSORS_LENGTH_BYTES)
         return heddle_fail(HEDDLE_CORRUPT, "%s: %zu bytes are too few for a safetensors file (is the file whole?)",
                            what, size);
     uint64_t length;
-    memcpy(&length, content, sizeof length);
+    HEDDLE_TRY(read_length(what, content, &length));
     size_t rest = size - HEDDLE_SAFETENSORS_LENGTH_BYTES;
-    if (length > HEDDLE_SAFETENSORS_MAX_HEADER)
-        return heddle_fail(HEDDLE_CORRUPT,
-                           "%s: says its header has %llu bytes; the format allows %d (is it a safetensors file?)", what,
-                           (unsigned long long)length, HEDDLE_SAFETENSORS_MAX_HEADER);
     if (length > rest)
         return heddle_fail(HEDDLE_CORRUPT,
                            "%s: says its header has %llu bytes, but only %zu follow (is the file whole?)", what,
                            (unsigned long long)length, rest);
-
+    HEDDLE_TRY(check_first_character(what, content, length));
     const char *text = content + HEDDLE_SAFETENSORS_LENGTH_BYTES;
-    if (length == 0 || *text != '{')
-        return heddle_fail(HEDDLE_CORRUPT, "%s: the header does not start with '{' (is it a safetensors file?)", what);
     HEDDLE_TRY(heddle_json_parse(what, text, (size_t)length, &file->header));
     if (!cJSON_IsObject(file->header))
         return heddle_fail(HEDDLE_CORRUPT, "%s: the header is not an object", what);
@@ -327,9 +339,26 @@ heddle_status heddle_safetensors_parse(const char *what, const void *content, si
     return HEDDLE_OK;
 }
 
+// Looks at the first bytes alone, so that a huge file of another kind is refused before memory is taken for it. What
+// cannot be opened or is too short is left to the reader to tell.
+static heddle_status peek(const char *path)
+{
+    char opening[HEDDLE_SAFETENSORS_LENGTH_BYTES + 1];
+    FILE *file = fopen(path, "rb");
+    size_t size = file ? fread(opening, 1, sizeof opening, file) : 0;
+    if (file)
+        (void)fclose(file);
+    if (size < sizeof opening)
+        return HEDDLE_OK;
+    uint64_t length;
+    HEDDLE_TRY(read_length(path, opening, &length));
+    return check_first_character(path, opening, length);
+}
+
 heddle_status heddle_safetensors_open(const char *path, heddle_safetensors **file)
 {
     *file = NULL;
+    HEDDLE_TRY(peek(path));
     char *content;
     size_t size;
     HEDDLE_TRY(heddle_file_read(path, largest_file, &content, &size));

@@ -421,6 +421,14 @@ static int remove_folder(void **state)
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
+static void an_endless_file_of_another_kind_is_refused_by_its_first_bytes(void **state)
+{
+    (void)state;
+    heddle_safetensors *file = NULL;
+    assert_int_equal(heddle_safetensors_open("/dev/zero", &file), HEDDLE_CORRUPT);
+    assert_non_null(strstr(heddle_last_error(), "is it a safetensors file?"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +436,7 @@ int main(void)
         WITH_FOLDER(what_is_not_there_is_null),
         WITH_FOLDER(a_file_without_tensors_is_fine),
         WITH_FOLDER(the_header_is_padded_so_that_data_starts_aligned),
+        cmocka_unit_test(an_endless_file_of_another_kind_is_refused_by_its_first_bytes),
         cmocka_unit_test(tensors_are_aligned_even_where_the_file_is_not),
         cmocka_unit_test(tensors_may_stand_in_any_order_in_the_header),
         WITH_FOLDER(a_missing_file_is_not_found),
