@@ -60,6 +60,8 @@ def main():
             peers = measure_pytorch(job, batch, arguments.rounds)
             second = measure_heddle(arguments.heddle, job, batch, arguments.rounds)
             ours = min(first, second, key=lambda one: one["rate"])
+            if not peers:
+                sys.exit(f"bench_cpu.py: PyTorch ran {job} with batch {batch} in no mode; its errors stand above")
             best = max(peers, key=lambda one: one["rate"])
             results.append({"heddle": ours, "pytorch": peers, "fastest": best})
             print(f"{job:6} {batch:5} {ours['rate']:13.0f} {best['rate']:14.0f} {ours['rate'] / best['rate']:6.2f}  "

@@ -13,6 +13,7 @@ import time
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 IMAGES = 8192  # resident, as bytes; enough that no batch repeats while measuring
 
@@ -22,6 +23,17 @@ def network():
         nn.Conv2d(1, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
         nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2),
         nn.Flatten(), nn.Linear(3136, 128), nn.ReLU(), nn.Linear(128, 10))
+
+
+def folded(model):
+    """The same network with each batchnorm folded into the convolution before it, as for deployment."""
+    layers, result = list(model), []
+    for layer in layers:
+        if isinstance(layer, nn.BatchNorm2d):
+            result[-1] = fuse_conv_bn_eval(result[-1], layer)
+        else:
+            result.append(layer)
+    return nn.Sequential(*result)
 
 
 class Batches:
@@ -47,6 +59,8 @@ def step_function(job, batch, mode):
     layout = torch.channels_last if "channels-last" in mode else torch.contiguous_format
     model = network().to(memory_format=layout)
     model.train(job == "train")
+    if "folded" in mode:
+        model = folded(model).to(memory_format=layout)
     batches = Batches(batch, layout)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     call = torch.compile(model) if "compile" in mode else model
@@ -85,7 +99,9 @@ def main():
     parser.add_argument("--batch", type=int, nargs="+", default=[64, 256])
     parser.add_argument("--threads", type=int, nargs="+", default=None, help="thread counts to try; all up to the cores")
     parser.add_argument("--job", nargs="+", choices=["train", "infer"], default=["train", "infer"])
-    parser.add_argument("--mode", nargs="+", default=["eager", "channels-last eager", "compile", "channels-last compile"])
+    parser.add_argument("--mode", nargs="+", default=["eager", "channels-last eager", "compile", "channels-last compile",
+                                                      "folded eager", "channels-last folded eager", "folded compile",
+                                                      "channels-last folded compile"], help="folded: for infer alone")
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
@@ -94,6 +110,8 @@ def main():
     for job in arguments.job:
         for batch in arguments.batch:
             for mode in arguments.mode:
+                if job == "train" and "folded" in mode:
+                    continue
                 for count in threads:
                     torch.set_num_threads(count)
                     torch.compiler.reset()

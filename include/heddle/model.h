@@ -42,7 +42,7 @@ HEDDLE_API size_t heddle_model_parameters(const heddle_model *model); // trained
 typedef struct heddle_layer_info {
     const char *name;                // "conv1"
     const char *type;                // "conv2d"
-    char details[96];                // "32 channels, 3×3, padding 1"
+    char details[96];                // "channels 32, kernel 3, padding 1"
     int rank, dims[HEDDLE_MAX_DIMS]; // of its output for one sample, without the batch
     size_t parameters;
 } heddle_layer_info;

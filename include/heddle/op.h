@@ -80,7 +80,7 @@ typedef struct heddle_rung heddle_rung;
 typedef struct heddle_pool heddle_pool;
 
 // Everything a launcher needs. Inputs and outputs stand in the order of the operator's operands of that role. No operand
-// overlaps another; what an operator changes in place is one operand, a HEDDLE_UPDATE.
+// overlaps another (but add_forward may write over one of its inputs, as sums of gradients do).
 typedef struct heddle_call {
     const void *shape;
     const void *input[HEDDLE_MAX_OPERANDS];

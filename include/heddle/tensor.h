@@ -1,7 +1,8 @@
 // Tensors with reverse-mode gradients, usable by themselves. examples/two_moons.c trains a network with them.
 //
-// A context owns its tensors. Functions that make a tensor return NULL on failure and pass a NULL argument on, so a
-// whole expression can be written down and checked once: heddle_backward(NULL) returns the first failure.
+// A context owns its tensors, and they go only with tensors of the same one. Functions that make a tensor return NULL
+// on failure and pass a NULL argument on, so a whole expression can be written down and checked once:
+// heddle_backward(NULL) returns the first failure in this thread since its context was made or cleared.
 #ifndef HEDDLE_TENSOR_H
 #define HEDDLE_TENSOR_H
 
@@ -67,7 +68,8 @@ HEDDLE_API heddle_tensor *heddle_reshape(heddle_tensor *input, int rank, const i
 
 // --- gradients and training -----------------------------------------------------------------------------------------
 
-// Computes the gradient of `loss` (one element) with respect to every parameter it depends on.
+// Computes the gradient of `loss` (one element) with respect to every parameter it depends on, in place of what an
+// earlier call gave. A parameter itself is no loss.
 HEDDLE_API heddle_status heddle_backward(heddle_tensor *loss);
 // parameter -= rate * gradient, for every parameter that has a gradient; gradients are forgotten afterwards.
 HEDDLE_API heddle_status heddle_sgd_step(heddle_context *context, float rate);

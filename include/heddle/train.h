@@ -34,11 +34,11 @@ typedef struct heddle_train_options {
     double epsilon;  // AdamW
     double weight_decay;
     uint64_t seed;
-    heddle_tier kernels;             // which part of the ladders
-    const char *folder;              // last.safetensors and best.safetensors go here; NULL: nothing is written
-    bool resume;                     // go on from folder/last.safetensors
-    bool overwrite;                  // a run that is in the folder already may be lost
-    double save_every;               // seconds between saves inside an epoch; 0: only at its end
+    heddle_tier kernels; // which part of the ladders
+    const char *folder;  // last.safetensors and best.safetensors go here, of one run at a time; NULL: nowhere
+    bool resume;         // go on from folder/last.safetensors
+    bool overwrite;      // a run that is in the folder already may be lost
+    double save_every;   // seconds between saves inside an epoch; 0: only at its end
     heddle_train_listener *listener; // may be NULL
     void *listener_context;
     const volatile int *stop; // may be NULL; non-zero: finish the step, save, return HEDDLE_INTERRUPTED
@@ -79,7 +79,8 @@ typedef struct heddle_train_result {
     double images_per_second;
 } heddle_train_result;
 
-// `test` may be NULL: nothing is evaluated, and best.safetensors is not written.
+// `test` may be NULL: nothing is evaluated, and best.safetensors is not written. Parameters that are no longer finite
+// are HEDDLE_DIVERGED and never saved, so that what is on disk can always be used and resumed.
 HEDDLE_API heddle_status heddle_train(heddle_device *device, const heddle_model *model, const heddle_dataset *train,
                                       const heddle_dataset *test, const heddle_train_options *options,
                                       heddle_train_result *result);
@@ -96,7 +97,7 @@ HEDDLE_API heddle_status heddle_network_create(heddle_device *device, const hedd
                                                int batch, heddle_tier kernels, heddle_network **network);
 HEDDLE_API void heddle_network_close(heddle_network *network);
 HEDDLE_API const heddle_model *heddle_network_model(const heddle_network *network);
-// Name of class `index` as the training data had it, or its number.
+// Name of class `index` as the training data had it, or its number. Valid until the thread's next call.
 HEDDLE_API const char *heddle_network_class_name(const heddle_network *network, int index);
 // images (count, channels, height, width) in [0, 1] on the host; probabilities (count, classes).
 HEDDLE_API heddle_status heddle_network_predict(heddle_network *network, const float *images, int count,

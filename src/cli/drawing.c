@@ -16,7 +16,7 @@ enum {
     PIPE_COLUMNS = 100,
     SHEET_LEAST = 64,     // pixels: smaller drawings are enlarged on a sheet
     SHEET_MOST = 1 << 26, // pixels of a sheet
-    SHEET_GAP = 4,        // pixels
+    SHEET_GAP = 4,        // pixels around each drawing of several
     SHEET_GREY = 128,     // between drawings, unlike a dark or a bright ground
     GREY_FIRST = 232,     // of the 24 greys in a terminal's 256 colours
     GREY_COUNT = 24,
@@ -138,19 +138,21 @@ heddle_status heddle_drawing_sheet(const heddle_drawing *drawings, int count, ui
     int down = (count + across - 1) / across;
     int larger = drawings[0].width > drawings[0].height ? drawings[0].width : drawings[0].height;
     int scale = (SHEET_LEAST + larger - 1) / larger;
-    int cell_width = drawings[0].width * scale + SHEET_GAP, cell_height = drawings[0].height * scale + SHEET_GAP;
-    if (((double)across * cell_width + SHEET_GAP) * ((double)down * cell_height + SHEET_GAP) > SHEET_MOST)
+    // One drawing alone is the picture itself, without a frame that `predict` would take for a part of it.
+    int gap = count > 1 ? SHEET_GAP : 0;
+    int cell_width = drawings[0].width * scale + gap, cell_height = drawings[0].height * scale + gap;
+    if (((double)across * cell_width + gap) * ((double)down * cell_height + gap) > SHEET_MOST)
         return heddle_fail(HEDDLE_INVALID, "a sheet of %d drawings of %d × %d pixels is too large; show fewer", count,
                            drawings[0].width, drawings[0].height);
-    *width = across * cell_width + SHEET_GAP;
-    *height = down * cell_height + SHEET_GAP;
+    *width = across * cell_width + gap;
+    *height = down * cell_height + gap;
     size_t bytes = (size_t)*width * (size_t)*height;
     *pixels = malloc(bytes);
     if (*pixels == NULL)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a sheet of %d × %d pixels", *width, *height);
     memset(*pixels, SHEET_GREY, bytes);
     for (int i = 0; i < count; i++)
-        place_on_sheet(&drawings[i], scale, *pixels, (size_t)*width, SHEET_GAP + i % across * cell_width,
-                       SHEET_GAP + i / across * cell_height);
+        place_on_sheet(&drawings[i], scale, *pixels, (size_t)*width, gap + i % across * cell_width,
+                       gap + i / across * cell_height);
     return HEDDLE_OK;
 }

@@ -96,7 +96,7 @@ static int next_best(const predictor *opened, const int *taken, int count)
 // label < 0: nobody knows the answer
 static void print_line(const predictor *opened, const char *name, const char *said, int label)
 {
-    int guesses[SHOWN_CLASSES], count = 0;
+    int guesses[SHOWN_CLASSES] = {0}, count = 0;
     while (count < SHOWN_CLASSES && count < opened->input.classes) {
         guesses[count] = next_best(opened, guesses, count);
         count++;

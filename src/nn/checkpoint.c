@@ -151,25 +151,25 @@ static heddle_status read_classes(heddle_checkpoint *checkpoint, const cJSON *js
     return HEDDLE_OK;
 }
 
-// Finds the array of a parameter, which must have the parameter's shape.
-static heddle_status find_array(const heddle_checkpoint *checkpoint, const heddle_parameter_spec *spec,
-                                const char *prefix, const heddle_array **found)
+// The array of a parameter, which must have the parameter's shape; NULL leaves what is wrong as the last error.
+static const heddle_array *find_array(const heddle_checkpoint *checkpoint, const heddle_parameter_spec *spec,
+                                      const char *prefix)
 {
     char name[ARRAY_NAME];
     snprintf(name, sizeof name, "%s%s", prefix, spec->name);
     const heddle_array *array = heddle_safetensors_find(checkpoint->file, name);
-    if (!array)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' is missing", checkpoint->path, name);
-    bool fits = array->dtype == HEDDLE_F32 && array->rank == spec->rank;
+    bool fits = array && array->dtype == HEDDLE_F32 && array->rank == spec->rank;
     for (int i = 0; i < spec->rank && fits; i++)
         fits = array->dims[i] == spec->dims[i];
-    if (!fits)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' has another shape or type than its model says", checkpoint->path,
-                           name);
-    if (!all_finite(array->data, array->bytes / sizeof(float)))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' has numbers that are not finite", checkpoint->path, name);
-    *found = array;
-    return HEDDLE_OK;
+    if (fits && all_finite(array->data, array->bytes / sizeof(float)))
+        return array;
+    if (!array)
+        heddle_fail(HEDDLE_CORRUPT, "%s: '%s' is missing", checkpoint->path, name);
+    else if (!fits)
+        heddle_fail(HEDDLE_CORRUPT, "%s: '%s' has another shape or type than its model says", checkpoint->path, name);
+    else
+        heddle_fail(HEDDLE_CORRUPT, "%s: '%s' has numbers that are not finite", checkpoint->path, name);
+    return NULL;
 }
 
 static heddle_status read_metadata(heddle_checkpoint *checkpoint)
@@ -183,10 +183,9 @@ static heddle_status read_metadata(heddle_checkpoint *checkpoint)
     if (parsed != HEDDLE_OK) // what would be a mistake in a model file is a damaged file here
         return parsed == HEDDLE_INVALID ? HEDDLE_CORRUPT : parsed;
     // Before anybody makes room for a model, its numbers have to be there: a small file could claim any size.
-    for (int i = 0; i < checkpoint->model->parameter_count; i++) {
-        const heddle_array *array;
-        HEDDLE_TRY(find_array(checkpoint, &checkpoint->model->parameters[i], "", &array));
-    }
+    for (int i = 0; i < checkpoint->model->parameter_count; i++)
+        if (!find_array(checkpoint, &checkpoint->model->parameters[i], ""))
+            return HEDDLE_CORRUPT;
     HEDDLE_TRY(heddle_about_from_json(checkpoint->path, training, &checkpoint->about));
     cJSON *json = NULL;
     HEDDLE_TRY(heddle_json_parse(checkpoint->path, training, strlen(training), &json));
@@ -255,8 +254,9 @@ const heddle_checkpoint_about *heddle_checkpoint_about_of(const heddle_checkpoin
 static heddle_status load_array(const heddle_checkpoint *checkpoint, const heddle_state *state, int index,
                                 const char *prefix, float *values)
 {
-    const heddle_array *array;
-    HEDDLE_TRY(find_array(checkpoint, &state->model->parameters[index], prefix, &array));
+    const heddle_array *array = find_array(checkpoint, &state->model->parameters[index], prefix);
+    if (!array)
+        return HEDDLE_CORRUPT;
     if (array->bytes)
         memcpy(values + state->offset[index], array->data, array->bytes);
     return HEDDLE_OK;
@@ -267,8 +267,9 @@ heddle_status heddle_checkpoint_load(const heddle_checkpoint *checkpoint, heddle
     for (int b = 0; b < SAVED_BANKS; b++) {
         heddle_bank bank = saved_banks[b].bank;
         float *values = calloc(state->floats[bank] + 1, sizeof *values);
-        heddle_status status =
-            values ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to load %s", checkpoint->path);
+        if (!values)
+            return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to load %s", checkpoint->path);
+        heddle_status status = HEDDLE_OK;
         for (int i = 0; i < state->model->parameter_count && status == HEDDLE_OK; i++)
             if (in_bank(state, i, bank))
                 status = load_array(checkpoint, state, i, saved_banks[b].prefix, values);

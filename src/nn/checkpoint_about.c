@@ -86,7 +86,7 @@ static bool write_exact(cJSON *json, const char *name, double value)
 
 static bool write_number(cJSON *json, const heddle_checkpoint_about *about, const number *entry)
 {
-    const char *at = (const char *)about + entry->offset;
+    const void *at = (const char *)about + entry->offset;
     double value = 0;
     switch (entry->kind) {
     case INT: value = *(const int *)at; break;
@@ -141,7 +141,7 @@ char *heddle_about_to_json(const heddle_checkpoint_about *about)
 static heddle_status read_number(const char *what, const cJSON *json, heddle_checkpoint_about *about,
                                  const number *entry)
 {
-    char *at = (char *)about + entry->offset;
+    void *at = (char *)about + entry->offset;
     if (entry->kind == DOUBLE || entry->kind == RESULT) {
         const cJSON *field = cJSON_GetObjectItemCaseSensitive(json, entry->name);
         bool none = entry->kind == RESULT && cJSON_IsNull(field);
@@ -221,6 +221,7 @@ static heddle_status read_all(const char *what, const cJSON *json, heddle_checkp
 heddle_status heddle_about_from_json(const char *what, const char *text, heddle_checkpoint_about *about)
 {
     cJSON *json = NULL;
+    *about = (heddle_checkpoint_about){0};
     HEDDLE_TRY(heddle_json_parse(what, text, strlen(text), &json));
     heddle_status status = read_all(what, json, about);
     cJSON_Delete(json);

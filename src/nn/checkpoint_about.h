@@ -6,6 +6,7 @@
 
 // Text the caller frees with cJSON_free; NULL when out of memory.
 char *heddle_about_to_json(const heddle_checkpoint_about *about);
+// All but the class names, which live in the checkpoint.
 heddle_status heddle_about_from_json(const char *what, const char *text, heddle_checkpoint_about *about);
 
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -250,8 +251,9 @@ static heddle_status check_names(const char *what, const cJSON *json, const hedd
 static heddle_status read_setting(const char *what, const cJSON *json, const heddle_setting *setting, int classes,
                                   heddle_layer *layer)
 {
-    int *integer = (int *)((char *)layer + setting->offset);
-    float *real = (float *)((char *)layer + setting->offset);
+    void *at = (char *)layer + setting->offset;
+    int *integer = at;
+    float *real = at;
     const cJSON *field = cJSON_GetObjectItemCaseSensitive(json, setting->name);
     if (!field && isnan(setting->initial))
         return heddle_fail(HEDDLE_INVALID, "%s: '%s' is missing (%s)", what, setting->name, setting->note);
@@ -268,7 +270,7 @@ static heddle_status read_setting(const char *what, const cJSON *json, const hed
         *real = (float)value;
         return HEDDLE_OK;
     }
-    if (setting->kind == HEDDLE_SETTING_FEATURES && cJSON_IsString(field) &&
+    if (setting->kind == HEDDLE_SETTING_FEATURES && field && cJSON_IsString(field) &&
         strcmp(field->valuestring, "classes") == 0) {
         *integer = classes;
         return HEDDLE_OK;
@@ -312,7 +314,8 @@ static double shortest(float value)
     double back = value;
     for (int digits = 1; digits < 10; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        if (sscanf(text, "%lf", &back) == 1 && (float)back == value)
+        back = strtod(text, NULL);
+        if ((float)back == value)
             break;
     }
     return back;
@@ -320,7 +323,7 @@ static double shortest(float value)
 
 static double setting_value(const heddle_layer *layer, const heddle_setting *setting)
 {
-    const char *at = (const char *)layer + setting->offset;
+    const void *at = (const char *)layer + setting->offset;
     return setting->kind == HEDDLE_SETTING_FLOAT ? shortest(*(const float *)at) : *(const int *)at;
 }
 

@@ -69,7 +69,7 @@ const heddle_layer_type *heddle_layer_type_find(const char *name);
 heddle_status heddle_layer_parse(const char *what, const cJSON *json, int classes, heddle_layer *layer);
 // Every setting written out. NULL when out of memory.
 cJSON *heddle_layer_to_json(const heddle_layer *layer);
-// "32 channels, kernel 3, padding 1": the settings that differ from what they are unless told.
+// "channels 32, kernel 3, padding 1": the settings that differ from what they are unless told.
 void heddle_layer_details(const heddle_layer *layer, char *text, size_t size);
 
 #endif

@@ -119,7 +119,7 @@ static heddle_status collect_parameters(const char *what, heddle_model *model)
     double elements = 0;
     for (int i = 0; i < model->layer_count; i++) {
         const heddle_layer *layer = &model->layers[i];
-        if (!layer->type->parameters)
+        if (!layer->type || !layer->type->parameters)
             continue;
         heddle_parameter_spec *specs = &model->parameters[model->parameter_count];
         int count = layer->type->parameters(layer, specs);

@@ -30,6 +30,9 @@ static void both_jobs_give_a_rate_between_their_extremes(void **state)
         assert_true(rate.least > 0 && rate.least <= rate.images_per_second && rate.images_per_second <= rate.most);
         assert_true(rate.step_milliseconds > 0);
     }
+    options.warm_up = 0; // the first round must not count from the clock's beginning
+    assert_ok(heddle_rate_infer(device, model, dataset, &options, &rate));
+    assert_true(rate.least > 1);
     options.batch = 101;
     assert_int_equal(heddle_rate_infer(device, model, dataset, &options, &rate), HEDDLE_INVALID);
     options.batch = 32;

@@ -139,9 +139,25 @@ static void a_sheet_too_large_is_refused(void **state)
     assert_non_null(strstr(heddle_last_error(), "too large; show fewer"));
 }
 
+static void one_image_alone_has_no_frame(void **state)
+{
+    (void)state;
+    uint8_t pixels[] = {10, 20, 30, 40};
+    heddle_drawing drawing = {.pixels = pixels, .height = 2, .width = 2};
+    uint8_t *sheet;
+    int width, height;
+    assert_int_equal(heddle_drawing_sheet(&drawing, 1, &sheet, &width, &height), HEDDLE_OK);
+    assert_int_equal(width, height);
+    assert_int_equal(width % 2, 0);
+    assert_int_equal(sheet[0], 10);
+    assert_int_equal(sheet[(size_t)width * (size_t)height - 1], 40);
+    free(sheet);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_image_alone_has_no_frame),
         cmocka_unit_test(bright_pixels_are_dense_and_dark_ones_blank),
         cmocka_unit_test(an_odd_last_row_is_drawn),
         cmocka_unit_test(drawings_stand_side_by_side_as_far_as_they_fit),

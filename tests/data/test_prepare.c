@@ -1,249 +1,239 @@
-// Pictures brought to a network's input: on the background it knows, cut to the ink, scaled, centred, and said so.
-
-#include "files.h"
+// From any picture to a network's input: backgrounds, sizes, the ink and the middle, and what is said of it.
 
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
 
 #include "data/prepare.h"
 
-enum { SIDE = 28, MOST_SIDE = 200, SAID_SIZE = 128 };
+#define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
 
-static uint8_t pixels[MOST_SIDE * MOST_SIDE * 3];
-static float prepared[SIDE * SIDE * 3];
-static char said[SAID_SIZE];
+enum { SIDE = 28, PIXELS = SIDE * SIDE, SAID = 256 };
+static const heddle_prepare_options digits = {.channels = 1, .height = SIDE, .width = SIDE, .is_handwriting = 1};
+static const heddle_prepare_options things = {.channels = 1, .height = SIDE, .width = SIDE};
 
-static const heddle_prepare_options handwriting = {.channels = 1, .height = SIDE, .width = SIDE, .is_handwriting = 1};
-static const heddle_prepare_options photograph = {.channels = 1, .height = SIDE, .width = SIDE};
+static float prepared[3 * PIXELS];
+static char said[SAID];
 
-// A rows × cols picture of `paper` with a box of `ink` on it.
-static void draw_box(int rows, int cols, uint8_t paper, uint8_t ink, int top, int left, int height, int width)
+static void fill(uint8_t *pixels, int cols, int top, int left, int rows, int width, uint8_t value)
 {
-    memset(pixels, paper, (size_t)rows * (size_t)cols);
-    for (int row = top; row < top + height; row++)
-        memset(pixels + row * cols + left, ink, (size_t)width);
+    for (int row = top; row < top + rows; row++)
+        memset(pixels + (size_t)row * (size_t)cols + left, value, (size_t)width);
 }
 
-// First and last row and column of what is brighter than half.
-static void find_bright(int *top, int *bottom, int *left, int *right)
+// Every value is in [0, 1]; the row and column of the centre of mass and the mass itself.
+static double mass_of(const float *image, double *row, double *col)
 {
-    *top = *left = SIDE;
-    *bottom = *right = -1;
-    for (int i = 0; i < SIDE * SIDE; i++) {
-        if (prepared[i] <= 0.5F)
-            continue;
-        *top = i / SIDE < *top ? i / SIDE : *top;
-        *bottom = i / SIDE > *bottom ? i / SIDE : *bottom;
-        *left = i % SIDE < *left ? i % SIDE : *left;
-        *right = i % SIDE > *right ? i % SIDE : *right;
+    double mass = 0;
+    *row = *col = 0;
+    for (int i = 0; i < PIXELS; i++) {
+        assert_true(image[i] >= 0 && image[i] <= 1);
+        mass += (double)image[i];
+        *row += (double)image[i] * (i / SIDE + 0.5);
+        *col += (double)image[i] * (i % SIDE + 0.5);
     }
+    *row /= mass;
+    *col /= mass;
+    return mass;
 }
 
-static void assert_bright(int top, int bottom, int left, int right)
-{
-    int found[4];
-    find_bright(&found[0], &found[1], &found[2], &found[3]);
-    assert_int_equal(found[0], top);
-    assert_int_equal(found[1], bottom);
-    assert_int_equal(found[2], left);
-    assert_int_equal(found[3], right);
-}
-
-static void prepare(int rows, int cols, const heddle_prepare_options *options)
-{
-    for (int i = 0; i < SIDE * SIDE; i++)
-        prepared[i] = NAN;
-    assert_ok(heddle_prepare(pixels, rows, cols, options, prepared, said, sizeof said));
-    for (int i = 0; i < SIDE * SIDE; i++)
-        assert_true(prepared[i] >= 0 && prepared[i] <= 1);
-}
-
-static void a_picture_of_the_right_size_is_taken_as_it_is(void **state)
+static void the_right_size_is_left_as_it_is(void **state)
 {
     (void)state;
-    draw_box(SIDE, SIDE, 0, 255, 3, 5, 1, 1);
-    prepare(SIDE, SIDE, &handwriting);
-    assert_bright(3, 3, 5, 5);
+    uint8_t pixels[PIXELS];
+    for (int i = 0; i < PIXELS; i++)
+        pixels[i] = (uint8_t)(i % 100);
+    assert_ok(heddle_prepare(pixels, SIDE, SIDE, &digits, prepared, said, sizeof said));
+    for (int i = 0; i < PIXELS; i++)
+        assert_float_equal(prepared[i], (float)pixels[i] / 255.0F, 1e-7F);
     assert_string_equal(said, "28×28 as it is");
 }
 
-static void dark_on_light_is_inverted(void **state)
+static void dark_on_light_gives_what_light_on_dark_gives(void **state)
 {
     (void)state;
-    draw_box(SIDE, SIDE, 255, 0, 3, 5, 1, 1);
-    prepare(SIDE, SIDE, &handwriting);
-    assert_bright(3, 3, 5, 5);
-    assert_string_equal(said, "dark on light, inverted; 28×28 as it is");
+    enum { ROWS = 90, COLS = 60 };
+    static uint8_t light[ROWS * COLS], dark[ROWS * COLS];
+    fill(light, COLS, 20, 10, 50, 12, 255);
+    fill(light, COLS, 20, 10, 8, 30, 180);
+    for (int i = 0; i < ROWS * COLS; i++)
+        dark[i] = (uint8_t)(255 - light[i]);
+    assert_ok(heddle_prepare(light, ROWS, COLS, &digits, prepared, said, sizeof said));
+    assert_null(strstr(said, "inverted"));
+    float first[PIXELS];
+    memcpy(first, prepared, sizeof first);
+    assert_ok(heddle_prepare(dark, ROWS, COLS, &digits, prepared, said, sizeof said));
+    assert_non_null(strstr(said, "dark on light, inverted"));
+    for (int i = 0; i < PIXELS; i++)
+        assert_float_equal(prepared[i], first[i], 1e-6F);
 }
 
 static void handwriting_is_cut_to_its_ink_scaled_and_centred(void **state)
 {
     (void)state;
-    // 100 × 50 of ink in a corner of the paper: 20 × 10 in the middle, as MNIST has it.
-    draw_box(200, 150, 255, 0, 90, 95, 100, 50);
-    prepare(200, 150, &handwriting);
-    assert_bright(4, 23, 9, 18);
-    assert_string_equal(said,
-                        "dark on light, inverted; 150×200 cut to the ink, 50×100, scaled to 10×20, centred in 28×28");
+    enum { ROWS = 200, COLS = 300 };
+    static uint8_t pixels[ROWS * COLS];
+    memset(pixels, 0, sizeof pixels);
+    fill(pixels, COLS, 120, 200, 60, 30, 255); // 60×30, far from the middle
+    pixels[0] = 20;                            // a speck too faint to count
+    assert_ok(heddle_prepare(pixels, ROWS, COLS, &digits, prepared, said, sizeof said));
+    assert_string_equal(said, "300×200 cut to the ink, 30×60, scaled to 10×20, centred in 28×28");
+    double row, col;
+    assert_float_equal((float)mass_of(prepared, &row, &col), 200, 1e-2F); // 20×10 pixels, all of them full
+    assert_true(fabs(row - 14) <= 0.5 && fabs(col - 14) <= 0.5);
 }
 
-static void small_pictures_are_scaled_up(void **state)
+// The centre of mass of a heavy blob with a thin tail is near an end: the tail must not leave the picture.
+static void centring_never_pushes_ink_out(void **state)
 {
     (void)state;
-    draw_box(7, 9, 0, 255, 1, 2, 5, 5);
-    prepare(7, 9, &handwriting);
-    assert_bright(4, 23, 4, 23);
+    enum { SIZE = 100 };
+    static uint8_t pixels[SIZE * SIZE];
+    memset(pixels, 0, sizeof pixels);
+    fill(pixels, SIZE, 0, 0, 20, 20, 255);
+    fill(pixels, SIZE, 95, 95, 5, 5, 255);
+    assert_ok(heddle_prepare(pixels, SIZE, SIZE, &digits, prepared, said, sizeof said));
+    double row, col;
+    // (20·20 + 5·5) pixels at a fifth of the size.
+    assert_float_equal((float)mass_of(prepared, &row, &col), (400 + 25) / 25.0F, 1e-2F);
+    float strongest_end = 0;
+    for (int i = 0; i < PIXELS; i++)
+        if (i / SIDE > SIDE / 2 && i % SIDE > SIDE / 2)
+            strongest_end = fmaxf(strongest_end, prepared[i]);
+    assert_true(strongest_end > 0.9F);
 }
 
-static void the_centre_of_mass_goes_to_the_middle(void **state)
+static void other_pictures_are_scaled_whole(void **state)
 {
     (void)state;
-    // A little heavier below: an upright stroke on a foot.
-    draw_box(60, 60, 0, 255, 10, 25, 40, 10);
-    for (int row = 44; row < 50; row++)
-        memset(pixels + row * 60 + 10, 255, 40);
-    prepare(60, 60, &handwriting);
-    double mass = 0, rows = 0, cols = 0;
-    for (int i = 0; i < SIDE * SIDE; i++) {
-        mass += prepared[i];
-        rows += prepared[i] * (i / SIDE + 0.5);
-        cols += prepared[i] * (i % SIDE + 0.5);
+    enum { ROWS = 56, COLS = 28 };
+    static uint8_t pixels[ROWS * COLS];
+    memset(pixels, 0, sizeof pixels);
+    fill(pixels, COLS, 0, 7, ROWS, 14, 255);
+    assert_ok(heddle_prepare(pixels, ROWS, COLS, &things, prepared, said, sizeof said));
+    assert_string_equal(said, "28×56, scaled to 14×28");
+    double row, col;
+    assert_float_equal((float)mass_of(prepared, &row, &col), 28 * 7, 1.0F);
+    assert_true(fabs(row - 14) < 0.01 && fabs(col - 14) < 0.6);
+}
+
+static void every_picture_of_one_colour_and_of_any_size_works(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{1, 1}, {1, 500}, {500, 1}, {2, 2}, {3, 1}, {27, 29}, {28, 1}, {1000, 3}};
+    static const uint8_t colours[] = {0, 1, 127, 128, 255};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t j = 0; j < sizeof colours; j++)
+            for (int way = 0; way < 2; way++) {
+                size_t count = (size_t)sizes[i][0] * (size_t)sizes[i][1];
+                uint8_t *pixels = malloc(count);
+                assert_non_null(pixels);
+                memset(pixels, colours[j], count);
+                memset(prepared, 0xff, sizeof prepared);
+                assert_ok(heddle_prepare(pixels, sizes[i][0], sizes[i][1], way ? &digits : &things, prepared, said,
+                                         sizeof said));
+                for (int p = 0; p < PIXELS; p++)
+                    assert_true(prepared[p] >= 0 && prepared[p] <= 1);
+                free(pixels);
+            }
+}
+
+static void colours_stay_apart(void **state)
+{
+    (void)state;
+    enum { SIZE = 56 };
+    static uint8_t pixels[SIZE * SIZE * 3];
+    for (int i = 0; i < SIZE * SIZE; i++) {
+        pixels[3 * i] = 30;
+        pixels[3 * i + 1] = 60;
+        pixels[3 * i + 2] = 90;
     }
-    assert_true(fabs(rows / mass - SIDE / 2.0) <= 0.75);
-    assert_true(fabs(cols / mass - SIDE / 2.0) <= 0.75);
+    heddle_prepare_options colour = {.channels = 3, .height = SIDE, .width = SIDE};
+    assert_ok(heddle_prepare(pixels, SIZE, SIZE, &colour, prepared, said, sizeof said));
+    for (int i = 0; i < 3 * PIXELS; i++)
+        assert_float_equal(prepared[i], (float)(30 + 30 * (i / PIXELS)) / 255.0F, 1e-6F);
 }
 
-static void ink_stays_in_the_picture_however_lopsided(void **state)
+// What the picture becomes depends on what the network was trained on.
+static void the_background_is_that_of_the_training_images(void **state)
 {
     (void)state;
-    // A block with a long thin tail: centred by mass, the tail would end outside.
-    draw_box(60, 60, 0, 255, 5, 28, 50, 3);
-    for (int row = 40; row < 55; row++)
-        memset(pixels + row * 60 + 20, 255, 19);
-    prepare(60, 60, &handwriting);
-    int top, bottom, left, right;
-    find_bright(&top, &bottom, &left, &right);
-    assert_int_equal(bottom - top + 1, 20);
-    assert_int_equal(top, 0);
-}
-
-static void a_network_that_knows_dark_on_light_gets_that(void **state)
-{
-    (void)state;
-    heddle_prepare_options light = handwriting;
-    light.border = 1;
-    draw_box(SIDE, SIDE, 0, 255, 3, 5, 2, 2);
-    prepare(SIDE, SIDE, &light);
-    assert_string_equal(said, "light on dark, inverted; 28×28 as it is");
-    assert_float_equal(prepared[3 * SIDE + 5], 0, 1e-6);
-    assert_float_equal(prepared[0], 1, 1e-6);
-    draw_box(60, 60, 255, 0, 10, 20, 40, 20);
-    prepare(60, 60, &light);
+    enum { SIZE = 56 };
+    static uint8_t bright[SIZE * SIZE];
+    memset(bright, 230, sizeof bright); // paper
+    fill(bright, SIZE, 20, 20, 10, 10, 10);
+    heddle_prepare_options options = things;
+    options.border = 0.02; // as MNIST: the paper becomes dark
+    assert_ok(heddle_prepare(bright, SIZE, SIZE, &options, prepared, said, sizeof said));
+    assert_true(prepared[0] < 0.2F && prepared[12 * SIDE + 12] > 0.8F);
+    options.border = 0.5; // photographs: nothing is inverted
+    assert_ok(heddle_prepare(bright, SIZE, SIZE, &options, prepared, said, sizeof said));
+    assert_true(prepared[0] > 0.8F && prepared[12 * SIDE + 12] < 0.2F);
     assert_null(strstr(said, "inverted"));
-    assert_float_equal(prepared[14 * SIDE + 14], 0, 1e-6);
-    assert_float_equal(prepared[0], 1, 1e-6);
+    options.border = 0.98; // drawings on paper: it stays, and what is added beside it is paper too
+    assert_ok(heddle_prepare(bright, SIZE / 2, SIZE, &options, prepared, said, sizeof said));
+    assert_null(strstr(said, "inverted"));
+    assert_true(prepared[0] > 0.99F && prepared[SIDE / 2 * SIDE] > 0.8F);
+    for (int i = 0; i < SIZE * SIZE; i++)
+        bright[i] = (uint8_t)(255 - bright[i]);
+    assert_ok(heddle_prepare(bright, SIZE, SIZE, &options, prepared, said, sizeof said));
+    assert_non_null(strstr(said, "light on dark, inverted"));
+    assert_true(prepared[0] > 0.8F && prepared[12 * SIDE + 12] < 0.2F);
 }
 
-static void without_a_background_nothing_is_inverted(void **state)
+static void the_border_of_a_dataset_is_its_outermost_pixels(void **state)
 {
     (void)state;
-    heddle_prepare_options scenes = photograph;
-    scenes.border = 0.5;
-    for (int paper = 0; paper <= 255; paper += 255) {
-        memset(pixels, paper, sizeof pixels);
-        prepare(SIDE, SIDE, &scenes);
-        assert_float_equal(prepared[0], (float)paper / 255, 1e-6);
-        assert_string_equal(said, "28×28 as it is");
-    }
-}
-
-static void the_border_is_the_outermost_pixels_of_all_images(void **state)
-{
-    (void)state;
-    uint8_t images[2][4][5];
+    enum { ROWS = 5, COLS = 4, COUNT = 2 };
+    uint8_t images[COUNT * ROWS * COLS], labels[COUNT] = {0, 1};
     memset(images, 255, sizeof images);
-    for (int row = 1; row < 3; row++)
-        memset(&images[1][row][1], 0, 3); // inside: does not count
-    memset(images[0], 0, sizeof images[0]);
-    heddle_dataset dataset = {.count = 2, .channels = 1, .height = 4, .width = 5, .images = images[0][0]};
-    assert_float_equal(heddle_border_brightness(&dataset), 0.5, 1e-9);
-    dataset.images = images[1][0];
-    dataset.count = 1;
-    assert_float_equal(heddle_border_brightness(&dataset), 1, 1e-9);
+    for (int i = 0; i < COUNT; i++)
+        fill(images + i * ROWS * COLS, COLS, 1, 1, ROWS - 2, COLS - 2, 0);
+    heddle_dataset dataset = {.count = COUNT, .channels = 1, .height = ROWS, .width = COLS, .images = images};
+    dataset.labels = labels;
+    assert_true(heddle_border_brightness(&dataset) == 1);
+    for (size_t i = 0; i < sizeof images; i++)
+        images[i] = (uint8_t)(255 - images[i]);
+    assert_true(heddle_border_brightness(&dataset) == 0);
+    dataset.height = 1; // all of it is border
+    dataset.width = 1;
+    images[0] = 51;
+    images[1] = 153;
+    assert_true(fabs(heddle_border_brightness(&dataset) - 0.4) < 1e-12);
 }
 
-static void a_photograph_keeps_its_whole_and_its_proportions(void **state)
+static void nonsense_is_refused_and_a_short_text_is_cut(void **state)
 {
     (void)state;
-    draw_box(112, 56, 0, 255, 28, 16, 56, 24);
-    prepare(112, 56, &photograph);
-    assert_bright(7, 20, 11, 16);
-    assert_string_equal(said, "56×112, scaled to 14×28");
-}
-
-static void scaling_down_keeps_the_mean(void **state)
-{
-    (void)state;
-    // A fine grid: picking single pixels instead of their mean would give black or white.
-    for (int i = 0; i < 140 * 140; i++)
-        pixels[i] = (uint8_t)((i / 140 + i % 140) % 5 == 0 ? 255 : 0);
-    prepare(140, 140, &photograph);
-    for (int i = 0; i < SIDE * SIDE; i++)
-        assert_true(fabsf(prepared[i] - 0.2F) < 0.01F);
-}
-
-static void blank_and_tiny_pictures_are_prepared_too(void **state)
-{
-    (void)state;
-    static const int sides[][2] = {{1, 1}, {1, 200}, {200, 1}, {2, 3}, {199, 200}};
-    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
-        for (int paper = 0; paper <= 255; paper += 51) {
-            memset(pixels, paper, sizeof pixels);
-            prepare(sides[i][0], sides[i][1], &handwriting);
-            prepare(sides[i][0], sides[i][1], &photograph);
-        }
-    assert_fails(heddle_prepare(pixels, 0, 5, &photograph, prepared, said, sizeof said), HEDDLE_INVALID, "5×0");
-}
-
-static void channels_are_taken_apart(void **state)
-{
-    (void)state;
-    const heddle_prepare_options colour = {.channels = 3, .height = 2, .width = 2};
-    for (int i = 0; i < 4 * 4; i++)
-        memcpy(pixels + (size_t)3 * i, (uint8_t[]){0, 51, 255}, 3);
-    assert_ok(heddle_prepare(pixels, 4, 4, &colour, prepared, said, sizeof said));
-    for (int i = 0; i < 4; i++) {
-        assert_float_equal(prepared[i], 0, 1e-6);
-        assert_float_equal(prepared[4 + i], 0.2, 1e-6);
-        assert_float_equal(prepared[8 + i], 1, 1e-6);
-    }
-}
-
-static void what_was_said_keeps_to_its_room(void **state)
-{
-    (void)state;
-    char little[8] = "";
-    draw_box(60, 60, 255, 0, 10, 20, 30, 10);
-    assert_ok(heddle_prepare(pixels, 60, 60, &handwriting, prepared, little, sizeof little));
-    assert_string_equal(little, "dark on");
+    uint8_t pixels[4] = {0};
+    heddle_prepare_options none = {.channels = 1};
+    assert_int_equal(heddle_prepare(pixels, 0, 4, &digits, prepared, said, sizeof said), HEDDLE_INVALID);
+    assert_int_equal(heddle_prepare(pixels, 2, -2, &digits, prepared, said, sizeof said), HEDDLE_INVALID);
+    assert_int_equal(heddle_prepare(pixels, 2, 2, &none, prepared, said, sizeof said), HEDDLE_INVALID);
+    char little[6];
+    assert_ok(heddle_prepare(pixels, 2, 2, &digits, prepared, little, sizeof little));
+    assert_int_equal(strlen(little), sizeof little - 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_picture_of_the_right_size_is_taken_as_it_is),
-        cmocka_unit_test(dark_on_light_is_inverted),
+        cmocka_unit_test(the_right_size_is_left_as_it_is),
+        cmocka_unit_test(dark_on_light_gives_what_light_on_dark_gives),
         cmocka_unit_test(handwriting_is_cut_to_its_ink_scaled_and_centred),
-        cmocka_unit_test(small_pictures_are_scaled_up),
-        cmocka_unit_test(the_centre_of_mass_goes_to_the_middle),
-        cmocka_unit_test(ink_stays_in_the_picture_however_lopsided),
-        cmocka_unit_test(a_network_that_knows_dark_on_light_gets_that),
-        cmocka_unit_test(without_a_background_nothing_is_inverted),
-        cmocka_unit_test(the_border_is_the_outermost_pixels_of_all_images),
-        cmocka_unit_test(a_photograph_keeps_its_whole_and_its_proportions),
-        cmocka_unit_test(scaling_down_keeps_the_mean),
-        cmocka_unit_test(blank_and_tiny_pictures_are_prepared_too),
-        cmocka_unit_test(channels_are_taken_apart),
-        cmocka_unit_test(what_was_said_keeps_to_its_room),
+        cmocka_unit_test(centring_never_pushes_ink_out),
+        cmocka_unit_test(other_pictures_are_scaled_whole),
+        cmocka_unit_test(every_picture_of_one_colour_and_of_any_size_works),
+        cmocka_unit_test(colours_stay_apart),
+        cmocka_unit_test(the_background_is_that_of_the_training_images),
+        cmocka_unit_test(the_border_of_a_dataset_is_its_outermost_pixels),
+        cmocka_unit_test(nonsense_is_refused_and_a_short_text_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

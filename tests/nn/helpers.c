@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-enum { SIDE = 12, CLASSES = 4, MOST_IMAGES = 4096 };
+enum { SIDE = 12, CLASSES = 4, MOST_IMAGES = 1024, SETS = 4 };
 
 heddle_device *open_cpu(int threads)
 {
@@ -18,10 +18,10 @@ heddle_device *open_cpu(int threads)
 
 const heddle_dataset *small_dataset(int count, uint64_t seed)
 {
-    static uint8_t images[2][MOST_IMAGES * SIDE * SIDE], labels[2][MOST_IMAGES];
-    static heddle_dataset sets[2];
+    static uint8_t images[SETS][MOST_IMAGES * SIDE * SIDE], labels[SETS][MOST_IMAGES];
+    static heddle_dataset sets[SETS];
     static int next;
-    int which = next++ % 2;
+    int which = next++ % SETS;
     assert_true(count <= MOST_IMAGES);
     heddle_random random = heddle_random_make(seed, 0);
     for (int i = 0; i < count; i++) {

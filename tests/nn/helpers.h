@@ -15,7 +15,8 @@
 #define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
 
 heddle_device *open_cpu(int threads);
-// `count` images of 12×12 with 4 classes that a small network can learn: a bright quarter on noise.
+// `count` images of 12×12 with 4 classes that a small network can learn: a bright quarter on noise. Valid until three
+// more have been asked for (small_cnn asks for one).
 const heddle_dataset *small_dataset(int count, uint64_t seed);
 // A CNN for them with one fusable block, dropout and two linear layers.
 heddle_model *small_cnn(void);

@@ -18,16 +18,23 @@ static atomic_long allocations;
 #endif
 
 #ifdef __SANITIZE_ADDRESS__ // has an allocator of its own, and tells of every use
-void __sanitizer_malloc_hook(const volatile void *memory, size_t size);
-void __sanitizer_free_hook(const volatile void *memory);
-void __sanitizer_malloc_hook(const volatile void *memory, size_t size)
+int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
+                                              void (*on_free)(const volatile void *));
+
+static void on_malloc(const volatile void *memory, size_t size)
 {
     (void)memory, (void)size;
     atomic_fetch_add(&allocations, 1);
 }
-void __sanitizer_free_hook(const volatile void *memory)
+
+static void on_free(const volatile void *memory)
 {
     (void)memory;
+}
+
+static void begin_counting(void)
+{
+    assert_true(__sanitizer_install_malloc_and_free_hooks(on_malloc, on_free) > 0);
 }
 #else // in front of the C library's
 void *__libc_malloc(size_t size);
@@ -65,11 +72,16 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
     *memory = __libc_memalign(alignment, size);
     return *memory ? 0 : ENOMEM;
 }
+
+static void begin_counting(void)
+{
+}
 #endif
 
 static void the_counter_counts(void **state)
 {
     (void)state;
+    begin_counting();
     long before = atomic_load(&allocations);
     void *volatile memory[] = {malloc(10), calloc(2, 10), aligned_alloc(64, 64)};
     memory[0] = realloc(memory[0], 100000);

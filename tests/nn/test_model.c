@@ -106,6 +106,15 @@ static void sizes_that_do_not_fit_numbers_are_refused(void **state)
     assert_null(model);
 }
 
+static void the_example_model_file_is_a_model(void **state)
+{
+    (void)state;
+    heddle_model *model = NULL;
+    assert_ok(heddle_model_open(HEDDLE_SOURCE_DIR "/examples/wide.json", &gray28, &model));
+    assert_string_equal(heddle_model_name(model), "wide");
+    heddle_model_close(model);
+}
+
 static void an_unknown_model_suggests_the_nearest(void **state)
 {
     (void)state;
@@ -141,6 +150,7 @@ int main(void)
         cmocka_unit_test(other_image_sizes_channels_and_classes_fit),
         cmocka_unit_test(mistakes_in_a_model_file_are_named),
         cmocka_unit_test(sizes_that_do_not_fit_numbers_are_refused),
+        cmocka_unit_test(the_example_model_file_is_a_model),
         cmocka_unit_test(an_unknown_model_suggests_the_nearest),
         cmocka_unit_test(every_layer_type_can_be_used),
     };

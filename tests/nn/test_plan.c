@@ -1,5 +1,5 @@
-// Plans: every part of the ladders computes the same step, memory is shared without harm, nothing is allocated in a
-// step.
+// Plans: every part of the ladders computes the same step, and memory is shared without harm. That nothing is allocated
+// in a step is test_allocation.c's.
 
 #include "helpers.h"
 
@@ -150,6 +150,29 @@ static void a_batch_of_one_works(void **state)
     heddle_model_close(model);
 }
 
+static void a_batch_with_more_elements_than_can_be_counted_is_refused(void **state)
+{
+    (void)state;
+    const heddle_dataset *data = small_dataset(4, 2);
+    heddle_model *model = model_for(data, "{\"layers\": [{\"type\": \"conv2d\", \"channels\": 64, \"padding\": 1},"
+                                          "{\"type\": \"relu\"}, {\"type\": \"flatten\"},"
+                                          "{\"type\": \"linear\", \"features\": \"classes\"}]}");
+    heddle_device *device = open_cpu(1);
+    heddle_stream *stream = NULL;
+    heddle_state *numbers = NULL;
+    heddle_plan *plan = NULL;
+    assert_ok(heddle_stream_create(device, 0, &stream));
+    assert_ok(heddle_state_create(device, model, true, HEDDLE_SGD, &numbers));
+    heddle_plan_options options = {.batch = 1 << 18, .training = true, .kernels = HEDDLE_FUSED}; // × 64 × 144 > 2^31
+    assert_int_equal(heddle_plan_create(numbers, stream, &options, &plan), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "layer relu1: a batch of 262144"));
+    assert_null(plan);
+    heddle_state_destroy(numbers);
+    assert_ok(heddle_stream_destroy(stream));
+    heddle_device_close(device);
+    heddle_model_close(model);
+}
+
 static void values_alive_together_never_overlap(void **state)
 {
     (void)state;
@@ -196,6 +219,7 @@ int main(void)
         cmocka_unit_test(the_bits_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(each_optimizer_takes_its_own_step),
         cmocka_unit_test(a_batch_of_one_works),
+        cmocka_unit_test(a_batch_with_more_elements_than_can_be_counted_is_refused),
         cmocka_unit_test(values_alive_together_never_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -157,6 +158,93 @@ static void divergence_is_caught_and_the_checkpoint_kept(void **state)
     heddle_model_close(model);
 }
 
+// Not even when the very step before a save, or the last one of all, spoilt the numbers.
+static void spoilt_numbers_are_never_saved(void **state)
+{
+    (void)state;
+    const heddle_dataset *data = small_dataset(60, 1);
+    heddle_model *model = model_for(data, "mlp");
+    for (int with_test = 0; with_test < 2; with_test++) {
+        const char *folder = temporary_folder();
+        heddle_train_options options = quick_options(folder);
+        options.learning_rate = 3e38; // one step takes every parameter out of range
+        options.weight_decay = 1e3;
+        options.batch = 60; // and is the whole epoch
+        options.epochs = 1;
+        heddle_device *device = open_cpu(1);
+        assert_int_equal(heddle_train(device, model, data, with_test ? data : NULL, &options, NULL), HEDDLE_DIVERGED);
+        assert_non_null(strstr(heddle_last_error(), "smaller learning rate"));
+        options.batch = 20; // and now inside an epoch
+        options.save_every = 1e-9;
+        options.overwrite = true;
+        assert_int_equal(heddle_train(device, model, data, NULL, &options, NULL), HEDDLE_DIVERGED);
+        char path[PATH];
+        path_in(folder, "last.safetensors", path, sizeof path);
+        heddle_network *network = NULL;
+        assert_ok(heddle_network_open(device, path, 1, HEDDLE_FUSED, &network)); // checks every number
+        heddle_network_close(network);
+        path_in(folder, "best.safetensors", path, sizeof path);
+        assert_false(heddle_file_exists(path));
+        heddle_device_close(device);
+    }
+    heddle_model_close(model);
+}
+
+static void an_earlier_runs_best_is_neither_kept_nor_lost_unasked(void **state)
+{
+    (void)state;
+    heddle_model *model = small_cnn();
+    heddle_train_options options = quick_options(temporary_folder());
+    char last[PATH], best[PATH];
+    path_in(options.folder, "last.safetensors", last, sizeof last);
+    path_in(options.folder, "best.safetensors", best, sizeof best);
+    options.epochs = 1;
+    assert_ok(train(model, &options, NULL));
+    assert_int_equal(unlink(last), 0);
+    assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID); // the best alone is a run too
+    assert_non_null(strstr(heddle_last_error(), "already holds a run"));
+    options.overwrite = true;
+    options.epochs = 0;
+    assert_ok(train(model, &options, NULL));
+    assert_true(heddle_file_exists(last));
+    assert_false(heddle_file_exists(best)); // it would pass for the new run's
+    heddle_model_close(model);
+}
+
+typedef struct intruder {
+    const heddle_model *model;
+    heddle_train_options options;
+    heddle_status status;
+    char message[PATH];
+} intruder;
+
+static void train_in_the_same_folder(void *context, const heddle_train_event *event)
+{
+    intruder *second = context;
+    if (event->kind != HEDDLE_TRAIN_STARTED)
+        return;
+    heddle_device *device = open_cpu(1);
+    second->status = heddle_train(device, second->model, small_dataset(40, 3), NULL, &second->options, NULL);
+    snprintf(second->message, sizeof second->message, "%.200s", heddle_last_error());
+    heddle_device_close(device);
+}
+
+static void two_runs_do_not_share_a_folder(void **state)
+{
+    (void)state;
+    heddle_model *model = small_cnn();
+    intruder second = {.model = model, .options = quick_options(temporary_folder())};
+    heddle_train_options options = second.options;
+    second.options.overwrite = true;
+    options.epochs = 1;
+    options.listener = train_in_the_same_folder;
+    options.listener_context = &second;
+    assert_ok(train(model, &options, NULL));
+    assert_int_equal(second.status, HEDDLE_INVALID);
+    assert_non_null(strstr(second.message, "another run is training"));
+    heddle_model_close(model);
+}
+
 static void a_run_is_not_overwritten_unless_told(void **state)
 {
     (void)state;
@@ -190,11 +278,31 @@ static void resuming_with_other_settings_is_refused(void **state)
     other.optimizer = HEDDLE_ADAMW;
     assert_int_equal(train(model, &other, NULL), HEDDLE_INVALID);
     heddle_device *device = open_cpu(1);
+    const heddle_dataset *data = small_dataset(400, 1);
+    ((uint8_t *)data->images)[1] ^= 1; // one bit of one pixel
+    assert_int_equal(heddle_train(device, model, data, NULL, &options, NULL), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "other data"));
     assert_int_equal(heddle_train(device, model, small_dataset(400, 55), NULL, &options, NULL), HEDDLE_INVALID);
     assert_non_null(strstr(heddle_last_error(), "other data"));
     heddle_device_close(device);
     options.folder = temporary_folder();
     assert_int_equal(train(model, &options, NULL), HEDDLE_NOT_FOUND);
+    heddle_model_close(model);
+}
+
+static void seeds_that_differ_in_the_last_bit_are_different(void **state)
+{
+    (void)state;
+    heddle_model *model = small_cnn();
+    heddle_train_options options = quick_options(temporary_folder());
+    options.epochs = 0;
+    options.seed = UINT64_C(1) << 60; // its neighbour is the same double
+    assert_ok(train(model, &options, NULL));
+    options.resume = true;
+    assert_ok(train(model, &options, NULL));
+    options.seed++;
+    assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "seed 1152921504606846976, not 1152921504606846977"));
     heddle_model_close(model);
 }
 
@@ -237,6 +345,15 @@ static void options_that_make_no_sense_are_refused(void **state)
     options = quick_options(NULL);
     options.momentum = 1;
     assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
+    options = quick_options(NULL);
+    options.optimizer = (heddle_optimizer)7;
+    assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
+    options = quick_options(NULL);
+    options.kernels = (heddle_tier)-1;
+    assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
+    options = quick_options(NULL);
+    options.save_every = NAN;
+    assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
     options = quick_options("/proc/heddle-cannot-write-here");
     assert_int_not_equal(train(model, &options, NULL), HEDDLE_OK);
     heddle_model_close(model);
@@ -277,8 +394,12 @@ int main(void)
         cmocka_unit_test(a_resumed_run_gives_the_same_bits),
         cmocka_unit_test(the_same_seed_gives_the_same_file_and_another_seed_another),
         cmocka_unit_test(divergence_is_caught_and_the_checkpoint_kept),
+        cmocka_unit_test(spoilt_numbers_are_never_saved),
+        cmocka_unit_test(an_earlier_runs_best_is_neither_kept_nor_lost_unasked),
+        cmocka_unit_test(two_runs_do_not_share_a_folder),
         cmocka_unit_test(a_run_is_not_overwritten_unless_told),
         cmocka_unit_test(resuming_with_other_settings_is_refused),
+        cmocka_unit_test(seeds_that_differ_in_the_last_bit_are_different),
         cmocka_unit_test(a_damaged_checkpoint_is_refused_in_one_line),
         cmocka_unit_test(options_that_make_no_sense_are_refused),
         cmocka_unit_test(prediction_does_not_depend_on_the_batch),

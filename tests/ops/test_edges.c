@@ -308,6 +308,30 @@ static void with_beta_zero_the_output_is_not_read(void **state)
     }
 }
 
+// --- add
+// ---------------------------------------------------------------------------------------------------------------
+
+static void a_sum_may_take_the_place_of_a_term(void **state)
+{
+    (void)state;
+    const heddle_op *op = op_named("add_forward");
+    for (int r = 0; r < op->rungs; r++)
+        for (int place = 0; place < 3; place++) {
+            float terms[2][LENGTH];
+            for (int i = 0; i < LENGTH; i++) {
+                terms[0][i] = (float)i;
+                terms[1][i] = 100.0f;
+            }
+            // Over a, over b, and over the one array that is both.
+            float *a = terms[0], *b = place == 2 ? terms[0] : terms[1], *output = place == 1 ? b : a;
+            heddle_elements_shape shape = {.n = LENGTH};
+            heddle_call call = {.shape = &shape, .input = {a, b}, .output = {output}};
+            assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+            for (int i = 0; i < LENGTH; i++)
+                assert_same("add_forward", op->ladder[r].name, output[i], (float)i + (place == 2 ? (float)i : 100.0f));
+        }
+}
+
 // --- dropout --------------------------------------------------------------------------------------------------------
 
 static void dropout_draws_the_words_that_random_h_numbers(void **state)
@@ -350,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_label_out_of_range_is_named_not_read),
         cmocka_unit_test(statistics_survive_a_mean_far_from_zero),
         cmocka_unit_test(with_beta_zero_the_output_is_not_read),
+        cmocka_unit_test(a_sum_may_take_the_place_of_a_term),
         cmocka_unit_test(dropout_draws_the_words_that_random_h_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,8 +80,7 @@ static void load_image(const job *work, const worker_part *part, size_t n)
                      part->image);
 }
 
-// --- forward, and the gradient of the input, which is a forward with the filters turned round
-// --------------------------
+// --- forward, and the gradient of the input, which is a forward with the filters turned round -----------------------
 
 static void pack_panel(void *context, int panel, int worker)
 {
@@ -90,7 +89,7 @@ static void pack_panel(void *context, int panel, int worker)
     if (work->transposed)
         heddle_direct_pack_transposed(&work->plan, work->weight, panel, work->space.packed);
     else
-        heddle_direct_pack(&work->plan, work->weight, NULL, panel, work->space.packed);
+        heddle_direct_pack(&work->plan, work->weight, panel, work->space.packed);
 }
 
 static void convolve_image(void *context, int n, int worker)
@@ -163,8 +162,7 @@ heddle_status heddle_conv2d_backward_data_cpu_direct(const heddle_call *call)
     return convolve(call, &work);
 }
 
-// --- the gradient of the weights
-// --------------------------------------------------------------------------------------
+// --- the gradient of the weights ------------------------------------------------------------------------------------
 
 // Sums of the gradient's channels over one image, rows first: the rounding error stays small.
 static void add_bias(const job *work, const float *grad, float *sums)

@@ -171,8 +171,7 @@ heddle_status heddle_conv2d_forward_cpu_winograd(const heddle_call *call)
     return HEDDLE_OK;
 }
 
-// --- the gradient of the input
-// ----------------------------------------------------------------------------------------
+// --- the gradient of the input --------------------------------------------------------------------------------------
 
 static void backward_data_image(void *context, int n, int worker)
 {
@@ -209,8 +208,7 @@ heddle_status heddle_conv2d_backward_data_cpu_winograd(const heddle_call *call)
     return HEDDLE_OK;
 }
 
-// --- the gradient of the weights
-// --------------------------------------------------------------------------------------
+// --- the gradient of the weights ------------------------------------------------------------------------------------
 
 static void backward_weight_image(const job *work, const worker_part *part, size_t n)
 {

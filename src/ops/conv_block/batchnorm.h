@@ -19,7 +19,7 @@ heddle_channel_statistics heddle_batchnorm_join(const float *statistics, int ima
 void heddle_batchnorm_save(const heddle_conv_block_shape *shape, const heddle_conv_block_forward_operands *operands,
                            int k, heddle_channel_statistics statistics);
 
-// y = z · scale + shift for channel k; `centre` is subtracted from z beforehand where the caller has done so.
+// Batchnorm of channel k as y = z · scale + shift, z being the convolution without bias.
 typedef struct heddle_channel_affine {
     double scale, shift;
 } heddle_channel_affine;

@@ -63,8 +63,7 @@ size_t heddle_conv_block_cpu_winograd_workspace(const void *shape, int threads)
     return scratch.used;
 }
 
-// --- what the tasks share
-// ---------------------------------------------------------------------------------------------
+// --- what the tasks share -------------------------------------------------------------------------------------------
 
 typedef struct job {
     const block_shape *shape;

@@ -84,8 +84,7 @@ size_t heddle_conv_block_cpu_winograd_backward_workspace(const void *shape, int 
     return scratch.used;
 }
 
-// --- what the tasks share
-// ---------------------------------------------------------------------------------------------
+// --- what the tasks share -------------------------------------------------------------------------------------------
 
 typedef struct job {
     const block_shape *shape;
@@ -138,8 +137,7 @@ static heddle_cpu_unpool unpool_from(const heddle_cpu_unpool *whole, int first)
     return rest;
 }
 
-// --- batchnorm's sums
-// -------------------------------------------------------------------------------------------------
+// --- batchnorm's sums -----------------------------------------------------------------------------------------------
 
 static void sum_image(void *context, int n, int worker)
 {

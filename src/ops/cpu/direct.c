@@ -60,7 +60,7 @@ static place place_of(const heddle_direct *plan, int tap, int i)
     return (place){tap / plan->shape.s, tap % plan->shape.s, i};
 }
 
-void heddle_direct_pack(const heddle_direct *plan, const float *weight, const float *scale, int panel, float *packed)
+void heddle_direct_pack(const heddle_direct *plan, const float *weight, int panel, float *packed)
 {
     const heddle_conv2d_shape *shape = &plan->shape;
     float *to = packed + (size_t)panel * plan->taps * plan->depth * PANEL;
@@ -70,7 +70,7 @@ void heddle_direct_pack(const heddle_direct *plan, const float *weight, const fl
             for (int lane = 0; lane < PANEL; lane++) {
                 int k = panel * PANEL + lane;
                 size_t from = (((size_t)k * shape->c + at.c) * shape->r + at.r) * shape->s + at.s;
-                to[lane] = k >= shape->k ? 0 : scale ? weight[from] * scale[k] : weight[from];
+                to[lane] = k < shape->k ? weight[from] : 0;
             }
         }
 }
@@ -109,8 +109,7 @@ void heddle_direct_add_parts(const heddle_direct *plan, const float *part, int p
         }
 }
 
-// --- one image
-// --------------------------------------------------------------------------------------------------------
+// --- one image ------------------------------------------------------------------------------------------------------
 
 // Where tap `tap` starts, in floats from the first input under an output.
 static ptrdiff_t tap_offset(const heddle_direct *plan, int tap)
@@ -158,13 +157,12 @@ void heddle_direct_backward_weight(const heddle_direct *plan, const heddle_cpu_k
                                   .a_point = (ptrdiff_t)plan->shape.stride * plan->shape.c,
                                   .b_line = grad_row,
                                   .b_point = plan->outputs,
-                                  .c = sums,
                                   .c_row = PANEL};
     for (int panel = 0; panel < plan->outputs; panel += PANEL)
         for (int tap = 0; tap < plan->taps; tap++) {
             work.a = image + tap_offset(plan, tap);
             work.b = grad + panel;
+            work.c = sums + ((size_t)panel * plan->taps + (size_t)tap * PANEL) * plan->depth;
             kernels->accumulate(&work);
-            work.c += (size_t)plan->depth * PANEL;
         }
 }

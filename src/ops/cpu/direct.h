@@ -1,6 +1,6 @@
 // A convolution of one image as it is defined, without unfolding it: channels last, the inputs under one row of a
 // filter lie next to each other, so an output row is a matrix product whose left side is the image itself, read at a
-// stride. What the direct rungs of conv2d and conv_block share.
+// stride. Layouts, threads and pieces are left to the rungs.
 #ifndef HEDDLE_OPS_CPU_DIRECT_H
 #define HEDDLE_OPS_CPU_DIRECT_H
 
@@ -30,18 +30,15 @@ heddle_direct heddle_direct_plan(const heddle_conv2d_shape *shape);
 bool heddle_direct_has_transpose(const heddle_conv2d_shape *shape);
 heddle_direct heddle_direct_transpose(const heddle_conv2d_shape *shape);
 
-// --- weights, (k, c, r, s) for the caller. A task is a panel of 16 channels, so that threads can share the work.
-// -------
+// --- weights, (k, c, r, s) for the caller; a task is a panel of 16 channels -----------------------------------------
 
-// `scale` (k), which may be NULL, multiplies filters.
-void heddle_direct_pack(const heddle_direct *plan, const float *weight, const float *scale, int panel, float *packed);
+void heddle_direct_pack(const heddle_direct *plan, const float *weight, int panel, float *packed);
 // For the transposed plan, from the weights of the original one.
 void heddle_direct_pack_transposed(const heddle_direct *transposed, const float *weight, int panel, float *packed);
 // grad_weight, the panel's part of it = sum of `parts` arrays packed like weights, in order.
 void heddle_direct_add_parts(const heddle_direct *plan, const float *part, int parts, int panel, float *grad_weight);
 
-// --- one image
-// ----------------------------------------------------------------------------------------------------------
+// --- one image ------------------------------------------------------------------------------------------------------
 
 // output (out_h, out_w, outputs) from the framed image.
 void heddle_direct_forward(const heddle_direct *plan, const heddle_cpu_kernels *kernels, const float *image,

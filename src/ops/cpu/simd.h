@@ -158,7 +158,7 @@ INLINE void codes_store(uint8_t *to, mask codes, int live)
         memcpy(to, &bytes, (size_t)live);
 }
 
-// --- four neighbouring floats, each to be multiplied with a whole vector ---------------------------------------------
+// --- four neighbouring floats, each to be multiplied with a whole vector --------------------------------------------
 // NEON multiplies by a lane of a register; elsewhere each is spread over a vector when it is used.
 
 #if defined(HEDDLE_SIMD_NEON)

@@ -35,8 +35,7 @@ heddle_winograd_scratch heddle_winograd_take(const heddle_winograd *plan, heddle
 int heddle_winograd_blocks(const heddle_winograd *plan);
 int heddle_winograd_block(const heddle_winograd *plan, int index, heddle_cpu_tiles *inputs, heddle_cpu_tiles *outputs);
 
-// --- weights, (k, c, 3, 3) for the caller. A task is a panel of 16 channels, so that threads can share the work.
-// -------
+// --- weights, (k, c, 3, 3) for the caller; a task is a panel of 16 channels -----------------------------------------
 
 // packed (16, outputs / 16, inputs, 16) = G g Gᵀ, for the convolution. `scale` (k), which may be NULL, multiplies
 // filters.
@@ -51,8 +50,7 @@ void heddle_winograd_add_parts(const heddle_winograd *plan, const float *part, i
                                float *grad_weight);
 size_t heddle_winograd_part_floats(const heddle_winograd *plan);
 
-// --- the sixteen products of a block
-// ----------------------------------------------------------------------------------
+// --- the sixteen products of a block --------------------------------------------------------------------------------
 
 void heddle_winograd_forward(const heddle_winograd *plan, const heddle_cpu_kernels *kernels, int tiles,
                              const float *in_points, const float *packed, float *out_points);

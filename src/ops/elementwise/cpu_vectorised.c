@@ -22,6 +22,14 @@ HEDDLE_CLONES static void multiply(const float *restrict a, const float *restric
         output[i] = a[i] * b[i];
 }
 
+// The sum in the place of one of its terms. Not restrict: b may be the output itself.
+HEDDLE_CLONES static void add_in_place(const float *a, const float *b, size_t count, float *output)
+{
+    (void)a;
+    for (size_t i = 0; i < count; i++)
+        output[i] += b[i];
+}
+
 // output = loop(a, b), or a copy of a where loop is NULL.
 typedef struct pair_work {
     void (*loop)(const float *a, const float *b, size_t count, float *output);
@@ -49,7 +57,14 @@ static void run(const heddle_call *call, pair_work work)
 
 heddle_status heddle_add_forward_cpu_vectorised(const heddle_call *call)
 {
-    run(call, (pair_work){.loop = add, .a = call->input[0], .b = call->input[1], .output = call->output[0]});
+    const float *a = call->input[0], *b = call->input[1];
+    float *output = call->output[0];
+    if (output == a)
+        run(call, (pair_work){.loop = add_in_place, .a = a, .b = b, .output = output});
+    else if (output == b)
+        run(call, (pair_work){.loop = add_in_place, .a = b, .b = a, .output = output});
+    else
+        run(call, (pair_work){.loop = add, .a = a, .b = b, .output = output});
     return HEDDLE_OK;
 }
 

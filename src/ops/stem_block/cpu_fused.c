@@ -92,8 +92,7 @@ size_t heddle_stem_block_cpu_fused_workspace(const void *shape, int threads)
     return scratch.used;
 }
 
-// --- what the tasks share
-// ---------------------------------------------------------------------------------------------
+// --- what the tasks share -------------------------------------------------------------------------------------------
 
 typedef struct job {
     const block_shape *shape;
@@ -186,8 +185,7 @@ static void moments_of_piece(void *context, size_t begin, size_t end, int piece,
     }
 }
 
-// --- forward and inference
-// --------------------------------------------------------------------------------------------
+// --- forward and inference ------------------------------------------------------------------------------------------
 
 static void forward_image(void *context, int n, int worker)
 {
