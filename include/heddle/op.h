@@ -79,8 +79,8 @@ typedef struct heddle_op heddle_op;
 typedef struct heddle_rung heddle_rung;
 typedef struct heddle_pool heddle_pool;
 
-// Everything a launcher needs. Inputs and outputs stand in the order of the operator's operands of that role. No operand
-// overlaps another (but add_forward may write over one of its inputs, as sums of gradients do).
+// Everything a launcher needs. Inputs and outputs stand in the order of the operator's operands of that role. No
+// operand overlaps another (but add_forward may write over one of its inputs, as sums of gradients do).
 typedef struct heddle_call {
     const void *shape;
     const void *input[HEDDLE_MAX_OPERANDS];

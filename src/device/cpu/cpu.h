@@ -239,7 +239,7 @@ void heddle_cpu_stop_executors(struct cpu_device *device);
 
 // --- object.c -------------------------------------------------------------------------------------------------------
 
-heddle_status heddle_cpu_reserve_items(struct cpu_device *device); // some items to begin with
+heddle_status heddle_cpu_reserve_items(struct cpu_device *device);                           // some items to begin with
 struct cpu_item *heddle_cpu_item_create(struct cpu_device *device, enum cpu_item_kind kind); // locked; NULL: no memory
 void heddle_cpu_item_release(struct cpu_device *device, struct cpu_item *item);              // locked
 // Copies the arguments; false when out of memory.

@@ -4,6 +4,7 @@
 #define HEDDLE_OPS_CPU_SCRATCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct heddle_scratch {
     char *base;  // NULL: only measure
@@ -14,9 +15,10 @@ enum { HEDDLE_SCRATCH_ALIGN = 256 }; // of every array: whole cache lines, and n
 
 static inline void *heddle_scratch_take(heddle_scratch *scratch, size_t bytes)
 {
-    void *at = scratch->base ? scratch->base + scratch->used : NULL;
+    // As a number, because while measuring there is no object to point into.
+    uintptr_t at = (uintptr_t)scratch->base + scratch->used;
     scratch->used += (bytes + HEDDLE_SCRATCH_ALIGN - 1) / HEDDLE_SCRATCH_ALIGN * HEDDLE_SCRATCH_ALIGN;
-    return at;
+    return (void *)at; // NOLINT(performance-no-int-to-ptr)
 }
 
 static inline float *heddle_scratch_floats(heddle_scratch *scratch, size_t count)

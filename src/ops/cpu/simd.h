@@ -109,7 +109,7 @@ INLINE vec vec_max(vec a, vec b)
 #if defined(HEDDLE_SIMD_NEON)
     return vmaxq_f32(a, b);
 #else
-    return vec_select((a > b) | (a != a), a, b);
+    return vec_select((a > b) | (a != a), a, b); // NOLINT(misc-redundant-expression): a differs from itself if NaN
 #endif
 }
 

@@ -144,6 +144,7 @@ void heddle_winograd_grad_weights(const heddle_winograd *plan, const float *grad
         for (int j = 0; j < 4; j++) {
             const float *const column[4] = {grad + j * point, grad + (4 + j) * point, grad + (8 + j) * point,
                                             grad + (12 + j) * point};
+            // cppcheck-suppress legacyUninitvar ; the callee writes them
             filter_column_transposed(column, (float *const[3]){down[0][j], down[1][j], down[2][j]});
         }
         for (int r = 0; r < 3; r++) {
