@@ -66,6 +66,7 @@ struct heddle_train_event {
     int64_t images, images_total; // done in this epoch
     double loss, accuracy;
     double best_accuracy; // best on the test set so far; NAN before the first
+    bool best;            // HEDDLE_TRAIN_EVALUATED: this is it
     double seconds;       // spent training so far (evaluation and saving not counted)
     const char *path;
 };

@@ -88,14 +88,24 @@ static heddle_status find_required(const char *what, const cJSON *object, const 
     return HEDDLE_CORRUPT;
 }
 
+// The fewest digits that read back as the same number: a limit of 0.99 is not 0.98999999999999999.
+static const char *print_number(double number, char text[NUMBER_SIZE])
+{
+    snprintf(text, NUMBER_SIZE, "%.15g", number);
+    if (strtod(text, NULL) != number)
+        snprintf(text, NUMBER_SIZE, "%.17g", number);
+    return text;
+}
+
 static heddle_status read_number(const char *what, const cJSON *item, const char *field, double least, double most,
                                  double *value)
 {
     if (!item || !cJSON_IsNumber(item))
         return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" should be a number", what, field);
+    char is[NUMBER_SIZE], from[NUMBER_SIZE], to[NUMBER_SIZE];
     if (!(item->valuedouble >= least && item->valuedouble <= most))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is %.17g, should be from %.17g to %.17g", what, field,
-                           item->valuedouble, least, most);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is %s, should be from %s to %s", what, field,
+                           print_number(item->valuedouble, is), print_number(least, from), print_number(most, to));
     *value = item->valuedouble;
     return HEDDLE_OK;
 }
@@ -103,12 +113,13 @@ static heddle_status read_number(const char *what, const cJSON *item, const char
 static heddle_status read_int(const char *what, const cJSON *item, const char *field, long long least, long long most,
                               long long *value)
 {
+    char is[NUMBER_SIZE];
     double number = 0;
     HEDDLE_TRY(read_number(what, item, field, -INFINITY, INFINITY, &number));
     if (number != floor(number) || fabs(number) > largest_exact || (long long)number < least ||
         (long long)number > most)
-        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is %.17g, should be a whole number from %lld to %lld",
-                           what, field, number, least, most);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" is %s, should be a whole number from %lld to %lld",
+                           what, field, print_number(number, is), least, most);
     *value = (long long)number;
     return HEDDLE_OK;
 }

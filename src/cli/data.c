@@ -100,7 +100,7 @@ const heddle_cli_command heddle_command_data_list = {
     .name = "data list",
     .summary = "which datasets heddle knows, which are here, and how to get the others",
     .description = "Besides these, every command that takes a dataset takes a folder with four IDX files in MNIST's "
-                   "layout (train-images-idx3-ubyte and so on, raw or .gz).",
+                   "layout (train-images-idx3-ubyte and so on, raw or .gz); docs/data.md shows how to make one.",
     .example = "heddle data list",
     .options = list_options,
     .option_count = sizeof list_options / sizeof *list_options,

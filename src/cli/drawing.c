@@ -108,12 +108,19 @@ static void print_row(FILE *file, const heddle_drawing *drawings, int count, con
     fputc('\n', file);
 }
 
+// no-color.org: set and not empty. What the caller asks for by name comes before it.
+static bool colours_are_welcome(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return !no_color || !no_color[0];
+}
+
 void heddle_drawing_print(FILE *file, const heddle_drawing *drawings, int count, heddle_drawing_style style,
                           int columns)
 {
     layout all = lay_out(drawings, count, columns);
-    all.blocks = style == HEDDLE_DRAWING_BLOCKS ||
-                 (style == HEDDLE_DRAWING_AUTO && heddle_terminal_is(file) && heddle_terminal_utf8());
+    all.blocks = style == HEDDLE_DRAWING_BLOCKS || (style == HEDDLE_DRAWING_AUTO && heddle_terminal_is(file) &&
+                                                    heddle_terminal_utf8() && colours_are_welcome());
     for (int i = 0; i < count; i += all.across) {
         if (i > 0)
             fputc('\n', file);

@@ -8,7 +8,7 @@
 #include "heddle/status.h"
 
 typedef enum heddle_drawing_style {
-    HEDDLE_DRAWING_AUTO,   // blocks on a terminal, else a ramp
+    HEDDLE_DRAWING_AUTO,   // blocks on a terminal unless NO_COLOR is set, else a ramp
     HEDDLE_DRAWING_BLOCKS, // half blocks in shades of grey: UTF-8 and terminal colours
     HEDDLE_DRAWING_RAMP,   // characters from light to dense: plain ASCII
 } heddle_drawing_style;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <cjson/cJSON.h>
 
@@ -200,6 +201,12 @@ static heddle_status predict_dataset(predictor *opened, const heddle_dataset *da
     return HEDDLE_OK;
 }
 
+static bool is_png(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, ".png") == 0;
+}
+
 int heddle_cli_predict(int argc, char **argv)
 {
     predict_settings settings = {0};
@@ -207,6 +214,9 @@ int heddle_cli_predict(int argc, char **argv)
     int exit_code;
     if (!heddle_cli_parse(&heddle_command_predict, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
+    if (is_png(arguments.items[0]))
+        return heddle_cli_usage(&heddle_command_predict, "the checkpoint comes first, then the PNG files; %s is none",
+                                arguments.items[0]);
     bool from_data = settings.data || heddle_cli_given(&heddle_command_predict, &arguments, "index") ||
                      heddle_cli_given(&heddle_command_predict, &arguments, "count");
     if (from_data == (arguments.count > 1))

@@ -96,7 +96,6 @@ typedef struct view {
     heddle_progress *bar;
     heddle_progress_state state;
     double epoch_began; // on the training clock
-    double done_before; // images of this epoch done before the process began
 } view;
 
 static void begin_bar(view *shown, const heddle_train_event *event)
@@ -145,8 +144,8 @@ static void on_step(view *shown, const heddle_train_event *event)
 {
     begin_bar(shown, event);
     shown->state = (heddle_progress_state){
-        .done = (double)event->images - shown->done_before,
-        .total = (double)event->images_total - shown->done_before,
+        .done = (double)event->images,
+        .total = (double)event->images_total,
         .unit = "images",
         .loss = event->loss,
         .accuracy = event->accuracy,
@@ -159,7 +158,6 @@ static void on_step(view *shown, const heddle_train_event *event)
         if (shown->settings->json)
             print_json("trained", event);
         shown->epoch_began = event->seconds;
-        shown->done_before = 0;
     }
 }
 
@@ -169,7 +167,6 @@ static void on_event(void *context, const heddle_train_event *event)
     bool plain = !shown->settings->quiet && !shown->settings->json;
     switch (event->kind) {
     case HEDDLE_TRAIN_STARTED:
-        shown->done_before = (double)event->images;
         if (shown->settings->json)
             print_json("started", event);
         else if (plain && (event->epoch || event->images) && event->epoch < event->epochs)
@@ -182,7 +179,7 @@ static void on_event(void *context, const heddle_train_event *event)
             print_json("evaluated", event);
         else if (plain)
             printf("epoch %d/%d  test loss %.4f, accuracy %.2f %%%s\n", event->epoch + 1, event->epochs, event->loss,
-                   100 * event->accuracy, event->accuracy >= event->best_accuracy ? "  (best so far)" : "");
+                   100 * event->accuracy, event->best ? "  (best so far)" : "");
         break;
     case HEDDLE_TRAIN_SAVED:
         if (shown->settings->json)
@@ -224,8 +221,9 @@ static bool holds(const char *folder, const char *file)
 // runs/fashion-cnn, or runs/fashion-cnn-2 when that is taken.
 static void choose_folder(run *current)
 {
-    const char *data = strrchr(current->train->name, '/');
-    data = data && data[1] ? data + 1 : current->train->name;
+    // The last part of the folder's whole path, or the name without its options: "synth:count=500" is synth.
+    const char *slash = strrchr(current->train->spec, '/');
+    const char *data = slash && slash[1] ? slash + 1 : slash ? "data" : current->train->name;
     for (int number = 1; number <= MOST_RUNS; number++) {
         char suffix[16] = "";
         if (number > 1)
@@ -360,8 +358,9 @@ static void print_result(const run *current, const heddle_train_result *result)
         return;
     }
     if (result->images_per_second > 0)
-        printf("trained %d epoch%s in %s (%.0f images/s); ", result->epochs, result->epochs == 1 ? "" : "s",
-               heddle_text_seconds(result->seconds, time, sizeof time), result->images_per_second);
+        printf("%s %d epoch%s in %s (%.0f images/s); ", current->settings.resume ? "went on to the end of" : "trained",
+               result->epochs, result->epochs == 1 ? "" : "s", heddle_text_seconds(result->seconds, time, sizeof time),
+               result->images_per_second);
     else
         printf("nothing left to train: the run has done %d epoch%s, --epochs N makes it longer; ", result->epochs,
                result->epochs == 1 ? "" : "s");

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "data/folder.h"
 #include "data/owned.h"
 #include "data/registry.h"
@@ -17,7 +16,6 @@ static const char system_folder[] = "/usr/share/datasets"; // where Debian's pac
 
 enum {
     MAX_ROOTS = 4, // the argument, the environment, the user's, the system's
-    MOST_NAMED_SETS = 16,
 };
 
 heddle_status heddle_data_folder(char *path, size_t size)
@@ -161,13 +159,12 @@ int heddle_dataset_list(const char *folder, heddle_dataset_info *list, int room)
 
 static heddle_status unknown_name(const char *name)
 {
+    if (heddle_file_exists(name))
+        return heddle_fail(HEDDLE_INVALID, "%s is a file, not a folder of a dataset; docs/data.md shows the layout",
+                           name);
     if (strchr(name, '/'))
         return heddle_fail(HEDDLE_NOT_FOUND, "no folder %s", name);
-    const char *names[MOST_NAMED_SETS];
-    int count = 0;
-    for (; count < heddle_named_set_count && count < MOST_NAMED_SETS; count++)
-        names[count] = heddle_named_sets[count].name;
-    const char *nearest = heddle_text_nearest(name, names, count);
+    const char *nearest = heddle_named_set_nearest(name);
     return heddle_fail(HEDDLE_NOT_FOUND, "no dataset or folder called %s%s%s (known: mnist, fashion, synth)", name,
                        nearest ? "; did you mean " : "", nearest ? nearest : "");
 }

@@ -11,9 +11,11 @@ heddle_status heddle_dataset_download(const char *name, const char *folder, cons
                                       heddle_download_progress *progress, void *context)
 {
     const heddle_named_set *set = name ? heddle_named_set_find(name, strlen(name)) : NULL;
-    if (!set)
-        return heddle_fail(HEDDLE_NOT_FOUND, "no dataset called %s to download (there are mnist and fashion)",
-                           name ? name : "");
+    if (!set) {
+        const char *nearest = name ? heddle_named_set_nearest(name) : NULL;
+        return heddle_fail(HEDDLE_NOT_FOUND, "no dataset called %s to download%s%s (there are mnist and fashion)",
+                           name ? name : "", nearest ? "; did you mean " : "", nearest ? nearest : "");
+    }
     if (!set->files)
         return heddle_fail(HEDDLE_INVALID, "dataset %s is drawn by heddle itself: nothing to download", name);
 

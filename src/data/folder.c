@@ -64,8 +64,8 @@ static heddle_status need_file(const char *folder, heddle_split split, heddle_id
     if (heddle_folder_has(inner, split))
         return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz; did you mean %s?", folder, split_name(split),
                            name, inner);
-    return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz%s", folder, split_name(split), name,
-                       kind == HEDDLE_IDX_IMAGES ? " (nor idx4)" : "");
+    return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz%s; docs/data.md shows the layout", folder,
+                       split_name(split), name, kind == HEDDLE_IDX_IMAGES ? " (nor idx4)" : "");
 }
 
 // --- classes --------------------------------------------------------------------------------------------------------
@@ -140,12 +140,17 @@ static heddle_status find_classes(const char *folder, const heddle_named_set *se
     return HEDDLE_OK;
 }
 
-static heddle_status check_labels(const char *path, const heddle_dataset *dataset)
+static heddle_status check_labels(const char *path, const heddle_owned_dataset *owned)
 {
+    const heddle_dataset *dataset = &owned->dataset;
+    char named[64] = "";
+    if (owned->class_names) // the labels may be right and that file too short
+        snprintf(named, sizeof named, "classes.txt names %d class%s, ", dataset->classes,
+                 dataset->classes == 1 ? "" : "es");
     for (int i = 0; i < dataset->count; i++)
         if (dataset->labels[i] >= dataset->classes)
-            return heddle_fail(HEDDLE_CORRUPT, "%s: label %d of image %d is out of range: the classes are 0 to %d",
-                               path, dataset->labels[i], i, dataset->classes - 1);
+            return heddle_fail(HEDDLE_CORRUPT, "%s: label %d of image %d is out of range: %s%s0 to %d", path,
+                               dataset->labels[i], i, named, named[0] ? "" : "the classes are ", dataset->classes - 1);
     return HEDDLE_OK;
 }
 
@@ -184,7 +189,7 @@ static heddle_status read_split(const char *folder, const heddle_named_set *set,
     HEDDLE_TRY(read_images(images_path, owned));
     HEDDLE_TRY(read_labels(labels_path, images_path, owned));
     HEDDLE_TRY(find_classes(folder, set, owned));
-    return check_labels(labels_path, &owned->dataset);
+    return check_labels(labels_path, owned);
 }
 
 heddle_status heddle_folder_open(const char *folder, const heddle_named_set *set, heddle_split split,

@@ -77,9 +77,12 @@ static void invert(const plane *picture)
 }
 
 // Turns the picture light on dark. True if the result has to be inverted at the end, for a network that knows dark on
-// light. A network whose images have no background gets the picture as it is.
+// light. A network whose images have no background gets the picture as it is, and so does one for colours: inverting
+// those makes other things of them.
 static bool normalise_background(const plane *picture, double border, char *said, size_t said_size)
 {
+    if (picture->channels > 1)
+        return false;
     bool light = border > 1 - BACKGROUND_PART, dark = border < BACKGROUND_PART;
     bool dark_on_light = is_dark_on_light(picture);
     if ((light || dark) && dark_on_light)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 static const char *const fashion_names[] = {"T-shirt", "trouser", "pullover", "dress", "coat",
                                             "sandal",  "shirt",   "sneaker",  "bag",   "ankle boot"};
 
@@ -72,4 +74,12 @@ const heddle_named_set *heddle_named_set_find(const char *name, size_t length)
         if (strlen(heddle_named_sets[i].name) == length && memcmp(heddle_named_sets[i].name, name, length) == 0)
             return &heddle_named_sets[i];
     return NULL;
+}
+
+const char *heddle_named_set_nearest(const char *name)
+{
+    const char *names[sizeof heddle_named_sets / sizeof *heddle_named_sets];
+    for (int i = 0; i < heddle_named_set_count; i++)
+        names[i] = heddle_named_sets[i].name;
+    return heddle_text_nearest(name, names, heddle_named_set_count);
 }

@@ -25,5 +25,7 @@ extern const int heddle_named_set_count;
 
 // The set whose name is the first `length` characters of `name`, or NULL.
 const heddle_named_set *heddle_named_set_find(const char *name, size_t length);
+// The name nearest to `name`, or NULL if none is near enough to suggest.
+const char *heddle_named_set_nearest(const char *name);
 
 #endif

@@ -31,8 +31,12 @@ enum { SAVED_BANKS = sizeof saved_banks / sizeof *saved_banks };
 
 heddle_position heddle_position_start(void)
 {
-    return (heddle_position){
-        .train_loss = NAN, .train_accuracy = NAN, .test_loss = NAN, .test_accuracy = NAN, .best_accuracy = NAN};
+    return (heddle_position){.train_loss = NAN,
+                             .train_accuracy = NAN,
+                             .test_loss = NAN,
+                             .test_accuracy = NAN,
+                             .best_accuracy = NAN,
+                             .best_loss = NAN};
 }
 
 // Does parameter `index` have an entry in this bank?

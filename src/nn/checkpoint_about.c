@@ -52,6 +52,7 @@ static const number positions[] = {
     POSITION(test_loss, RESULT),
     POSITION(test_accuracy, RESULT),
     POSITION(best_accuracy, RESULT),
+    POSITION(best_loss, RESULT),
 };
 enum {
     SETTINGS = sizeof settings / sizeof *settings,

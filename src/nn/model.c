@@ -14,7 +14,7 @@ enum {
     MOST_LAYERS = 256,
     MOST_PIXELS = 4096, // channels, height or width of an input
     MOST_CLASSES = 65536,
-    MODEL_FILE_LIMIT = 1 << 20,
+    MODEL_FILE_LIMIT = 1 << 20, // 1 MiB, as a message says
 };
 
 // --- reading --------------------------------------------------------------------------------------------------------
@@ -156,10 +156,31 @@ static heddle_status write_json(const char *what, heddle_model *model)
     return model->json ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for the model's text", what);
 }
 
+static heddle_status check_keys(const char *what, const cJSON *json)
+{
+    static const char *const keys[] = {"name", "input", "layers"};
+    enum { KEYS = sizeof keys / sizeof *keys };
+    const cJSON *field;
+    cJSON_ArrayForEach(field, json)
+    {
+        bool known = false;
+        for (int i = 0; i < KEYS; i++)
+            known |= strcmp(keys[i], field->string) == 0;
+        if (known)
+            continue;
+        const char *nearest = heddle_text_nearest(field->string, keys, KEYS);
+        return heddle_fail(HEDDLE_INVALID, "%s: a model has no '%s'%s%s%s", what, field->string,
+                           nearest ? "; did you mean '" : "; it has name, input and layers", nearest ? nearest : "",
+                           nearest ? "'?" : "");
+    }
+    return HEDDLE_OK;
+}
+
 static heddle_status build(const char *what, const cJSON *json, const heddle_input_shape *input, heddle_model *model)
 {
     if (!cJSON_IsObject(json))
         return heddle_fail(HEDDLE_INVALID, "%s: a model is an object with \"layers\"", what);
+    HEDDLE_TRY(check_keys(what, json));
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(json, "name");
     snprintf(model->name, sizeof model->name, "model");
     if (name)
@@ -208,12 +229,15 @@ heddle_status heddle_model_open(const char *name, const heddle_input_shape *inpu
                            "there is no model '%s', and no file of that name; built in: cnn, mlp%s%s%s", name,
                            nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
     }
-    char *text;
-    size_t size;
-    HEDDLE_TRY(heddle_file_read(name, MODEL_FILE_LIMIT, &text, &size));
-    heddle_status status = strlen(text) == size
-                               ? heddle_model_parse(name, text, input, model)
-                               : heddle_fail(HEDDLE_CORRUPT, "%s: not a text file: it has a zero byte", name);
+    char *text = NULL;
+    size_t size = 0;
+    heddle_status status = heddle_file_read(name, MODEL_FILE_LIMIT, &text, &size);
+    bool too_large = status == HEDDLE_CORRUPT, has_zero_byte = status == HEDDLE_OK && strlen(text) != size;
+    if (too_large || has_zero_byte)
+        status = heddle_fail(HEDDLE_CORRUPT, "%s is no model file: it %s; a model is JSON text, see docs/models.md",
+                             name, too_large ? "is larger than 1 MiB" : "is not text");
+    else if (status == HEDDLE_OK)
+        status = heddle_model_parse(name, text, input, model);
     free(text);
     return status;
 }

@@ -32,10 +32,9 @@ heddle_tensor *heddle_tensor_failed(heddle_context *context, heddle_status statu
 {
     if (context && context->failure == HEDDLE_OK) {
         context->failure = status;
-        snprintf(context->failure_message, sizeof context->failure_message, "%s", heddle_last_error());
         thread_failure.context = context;
         thread_failure.status = status;
-        memcpy(thread_failure.message, context->failure_message, sizeof thread_failure.message);
+        snprintf(thread_failure.message, sizeof thread_failure.message, "%s", heddle_last_error());
     }
     return NULL;
 }
@@ -293,8 +292,6 @@ heddle_status heddle_backward(heddle_tensor *loss)
     if (!loss)
         return no_tensor("heddle_backward needs a loss");
     heddle_context *context = loss->context;
-    if (context->failure != HEDDLE_OK)
-        return heddle_fail(context->failure, "%s", context->failure_message);
     heddle_value from;
     HEDDLE_TRY(heddle_tensor_value(loss, &from));
     int one = 1;
@@ -321,6 +318,8 @@ heddle_status heddle_sgd_step(heddle_context *context, float rate)
 {
     if (!context)
         return heddle_fail(HEDDLE_INVALID, "heddle_sgd_step needs a context, and got NULL");
+    if (!isfinite(rate))
+        return heddle_fail(HEDDLE_INVALID, "heddle_sgd_step: a learning rate of %g", (double)rate);
     const heddle_op *op;
     HEDDLE_TRY(heddle_op_find("sgd_update", &op));
     float hyper[HEDDLE_HYPER_COUNT] = {[HEDDLE_HYPER_LEARNING_RATE] = rate};
@@ -405,7 +404,10 @@ heddle_status heddle_tensor_read_gradient(const heddle_tensor *tensor, float *va
 float heddle_tensor_item(const heddle_tensor *tensor)
 {
     float item = NAN;
-    if (heddle_tensor_elements(tensor) != 1 || heddle_tensor_read(tensor, &item) != HEDDLE_OK)
-        return NAN;
+    if (tensor && heddle_tensor_elements(tensor) != 1)
+        heddle_fail(HEDDLE_INVALID, "heddle_tensor_item: the tensor has %zu elements, not one",
+                    heddle_tensor_elements(tensor));
+    else if (heddle_tensor_read(tensor, &item) != HEDDLE_OK)
+        return NAN; // the read may have begun
     return item;
 }

@@ -30,8 +30,7 @@ struct heddle_context {
     heddle_tensor *tensors; // of the current trace
     heddle_tensor *parameters;
     heddle_random parameter_random, dropout_random;
-    heddle_status failure; // first failure of an expression; heddle_backward reports it
-    char failure_message[HEDDLE_TENSOR_MESSAGE];
+    heddle_status failure; // first failure since it was made or cleared
 };
 
 typedef struct heddle_argument {

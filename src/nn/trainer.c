@@ -44,16 +44,19 @@ void heddle_trainer_tell(const heddle_trainer *trainer, heddle_train_event_kind 
         return;
     const heddle_position *position = &trainer->position;
     bool evaluated = kind == HEDDLE_TRAIN_EVALUATED;
+    // Between two epochs what is told and saved belongs to the one that is over.
+    bool between = position->epochs_done > 0 && position->batch == 0 && kind != HEDDLE_TRAIN_STARTED;
     double seen = position->images ? (double)position->images : NAN;
     heddle_train_event event = {
         .kind = kind,
-        .epoch = evaluated ? position->epochs_done - 1 : position->epoch,
+        .epoch = between ? position->epochs_done - 1 : position->epoch,
         .epochs = trainer->options->epochs,
         .images = position->images,
         .images_total = trainer->train->count,
         .loss = evaluated ? position->test_loss : position->loss_sum / seen,
         .accuracy = evaluated ? position->test_accuracy : (double)position->correct / seen,
         .best_accuracy = position->best_accuracy,
+        .best = evaluated && trainer->best_now,
         .seconds = trainer->seconds,
         .path = path,
     };
@@ -117,7 +120,8 @@ static heddle_status set_up(heddle_trainer *trainer)
     trainer->smooth_loss = NAN;
     if (options->resume)
         HEDDLE_TRY(heddle_trainer_resume(trainer));
-    else // an unwritable folder shows now, not after an hour
+    heddle_trainer_tell(trainer, HEDDLE_TRAIN_STARTED, NULL);
+    if (!options->resume) // an unwritable folder shows now, not after an hour
         HEDDLE_TRY(heddle_trainer_begin_files(trainer));
     trainer->last_save = heddle_now();
     return heddle_loader_seek(trainer->loader, trainer->position.epoch, trainer->position.batch);
@@ -234,8 +238,12 @@ static heddle_status finish_epoch(heddle_trainer *trainer)
                                evaluation.loss, position->epoch);
         position->test_loss = evaluation.loss;
         position->test_accuracy = evaluation.accuracy;
-        best = !(evaluation.accuracy <= position->best_accuracy); // also when there is none yet
+        // Also when there is none yet; among equals the one that is surer of its answers.
+        best = !(evaluation.accuracy <= position->best_accuracy) ||
+               (evaluation.accuracy == position->best_accuracy && evaluation.loss < position->best_loss);
         position->best_accuracy = best ? evaluation.accuracy : position->best_accuracy;
+        position->best_loss = best ? evaluation.loss : position->best_loss;
+        trainer->best_now = best;
         heddle_trainer_tell(trainer, HEDDLE_TRAIN_EVALUATED, NULL);
     }
     // The best first: a crash between the two repeats the epoch and writes the same file again.
@@ -264,7 +272,6 @@ static heddle_status save_now_and_then(heddle_trainer *trainer)
 static heddle_status run(heddle_trainer *trainer)
 {
     int batches = heddle_loader_batches(trainer->loader);
-    heddle_trainer_tell(trainer, HEDDLE_TRAIN_STARTED, NULL);
     while (trainer->position.epoch < trainer->options->epochs) {
         HEDDLE_TRY(step(trainer));
         if (trainer->position.batch == batches)

@@ -34,6 +34,7 @@ typedef struct heddle_trainer {
     double seconds;  // training alone
     double last_save;
     double smooth_loss; // exponential mean over recent steps; NAN before the first
+    bool best_now;      // the latest evaluation was the best so far
     int64_t images;     // trained on in this process
 } heddle_trainer;
 

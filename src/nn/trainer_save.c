@@ -66,7 +66,8 @@ heddle_status heddle_trainer_prepare_folder(heddle_trainer *trainer)
     HEDDLE_TRY(lock_folder(trainer));
     if (!options->resume && !options->overwrite && (heddle_file_exists(last) || heddle_file_exists(best)))
         return heddle_fail(HEDDLE_INVALID,
-                           "%s already holds a run; resume it, choose another folder, or allow overwriting",
+                           "%s already holds a run; resume it (--resume), choose another folder (--out) or replace it "
+                           "(--overwrite)",
                            options->folder);
     heddle_file_sweep(last);
     heddle_file_sweep(best);

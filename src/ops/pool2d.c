@@ -51,6 +51,8 @@ heddle_status heddle_pool2d_validate(const void *shape_)
     if (shape->window < 1 || shape->stride < 1)
         return heddle_fail(HEDDLE_INVALID, "pooling: window and stride must be at least 1 (window=%d stride=%d)",
                            shape->window, shape->stride);
+    if (shape->h < 1 || shape->w < 1)
+        return heddle_fail(HEDDLE_INVALID, "pooling: a %dx%d input has nothing to pool", shape->h, shape->w);
     if (shape->padding > shape->window / 2)
         return heddle_fail(HEDDLE_INVALID,
                            "pooling: padding=%d is more than half the window of %d, so a window could be all padding",

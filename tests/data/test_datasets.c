@@ -185,7 +185,7 @@ static void a_label_without_a_name_is_refused(void **state)
     scratch_write(*state, "classes.txt", "cat\ndog\nbird", 12);
     heddle_dataset *dataset;
     assert_fails(heddle_dataset_open(*state, NULL, HEDDLE_TRAIN, &dataset), HEDDLE_CORRUPT,
-                 "label 3 of image 3 is out of range: the classes are 0 to 2");
+                 "label 3 of image 3 is out of range: classes.txt names 3 classes, 0 to 2");
 }
 
 static void class_names_that_make_no_sense_are_refused(void **state)
@@ -318,6 +318,9 @@ static void an_unknown_name_suggests_the_nearest(void **state)
     assert_fails(heddle_dataset_open("mnits", NULL, HEDDLE_TRAIN, &dataset), HEDDLE_NOT_FOUND, "did you mean mnist");
     assert_fails(heddle_dataset_open("no/such/folder", NULL, HEDDLE_TRAIN, &dataset), HEDDLE_NOT_FOUND,
                  "no folder no/such/folder");
+    scratch_write(*state, "images.zip", "zip", 3);
+    assert_fails(heddle_dataset_open(scratch_path(*state, "images.zip"), NULL, HEDDLE_TRAIN, &dataset), HEDDLE_INVALID,
+                 "images.zip is a file, not a folder");
     assert_fails(heddle_dataset_open("", NULL, HEDDLE_TRAIN, &dataset), HEDDLE_INVALID, "no dataset named");
     assert_fails(heddle_dataset_open(NULL, NULL, HEDDLE_TRAIN, &dataset), HEDDLE_INVALID, "no dataset named");
     assert_fails(heddle_dataset_open("mnist:count=3", NULL, HEDDLE_TRAIN, &dataset), HEDDLE_INVALID,

@@ -392,6 +392,8 @@ static void only_sets_that_have_files_can_be_fetched(void **state)
     assert_fails(heddle_dataset_download("synth", target, NULL, NULL, NULL), HEDDLE_INVALID, "nothing to download");
     assert_fails(heddle_dataset_download("imagenet", target, NULL, NULL, NULL), HEDDLE_NOT_FOUND,
                  "no dataset called imagenet");
+    assert_fails(heddle_dataset_download("fashoin", target, NULL, NULL, NULL), HEDDLE_NOT_FOUND,
+                 "did you mean fashion (");
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

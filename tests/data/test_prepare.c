@@ -221,9 +221,24 @@ static void nonsense_is_refused_and_a_short_text_is_cut(void **state)
     assert_int_equal(strlen(little), sizeof little - 1);
 }
 
+static void colours_are_never_inverted(void **state)
+{
+    (void)state;
+    const heddle_prepare_options colours = {.channels = 3, .height = SIDE, .width = SIDE};
+    static uint8_t pixels[PIXELS * 3];
+    memset(pixels, 255, sizeof pixels);
+    for (int i = 300; i < 400; i++) // blue on white, for a network whose images are dark at the edge
+        pixels[3 * i] = pixels[3 * i + 1] = 0;
+    assert_ok(heddle_prepare(pixels, SIDE, SIDE, &colours, prepared, said, sizeof said));
+    assert_null(strstr(said, "inverted"));
+    assert_float_equal(prepared[350], 0, 1e-6F);
+    assert_float_equal(prepared[2 * PIXELS + 350], 1, 1e-6F);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(colours_are_never_inverted),
         cmocka_unit_test(the_right_size_is_left_as_it_is),
         cmocka_unit_test(dark_on_light_gives_what_light_on_dark_gives),
         cmocka_unit_test(handwriting_is_cut_to_its_ink_scaled_and_centred),

@@ -68,6 +68,8 @@ static void mistakes_in_a_model_file_are_named(void **state)
     refuse("[]", "object");
     refuse("{}", "layers");
     refuse("{\"layers\": []}", "0 layers");
+    refuse("{\"leyers\": []}", "no 'leyers'; did you mean 'layers'?");
+    refuse("{\"optimizer\": \"sgd\", \"layers\": []}", "no 'optimizer'; it has name, input and layers");
     refuse("{\"layers\": [{\"type\": \"convd2\"}]}", "did you mean 'conv2d'");
     refuse("{\"layers\": [{\"type\": \"conv2d\"}]}", "'channels' is missing");
     refuse("{\"layers\": [{\"type\": \"conv2d\", \"chanels\": 3}]}", "did you mean 'channels'");
@@ -78,7 +80,7 @@ static void mistakes_in_a_model_file_are_named(void **state)
     refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"maxpool2d\"}]}", "before the flatten");
     refuse("{\"layers\": [{\"type\": \"flatten\"}]}", "one a class");
     refuse("{\"layers\": [{\"type\": \"flatten\"}, {\"type\": \"linear\", \"features\": 9}]}", "10 features");
-    refuse("{\"layers\": [{\"type\": \"dropout\", \"probability\": 1.5}]}", "probability");
+    refuse("{\"layers\": [{\"type\": \"dropout\", \"probability\": 1.5}]}", "is 1.5, should be from 0 to 0.99");
     refuse("{\"layers\": [{\"type\": \"relu\", \"name\": \"a\"}, {\"type\": \"relu\", \"name\": \"a\"}]}",
            "another layer is called 'a'");
     refuse("{\"layers\": [{\"type\": \"maxpool2d\", \"window\": 2, \"padding\": 2}]}", "half");

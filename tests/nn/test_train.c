@@ -387,9 +387,52 @@ static void prediction_does_not_depend_on_the_batch(void **state)
     heddle_model_close(model);
 }
 
+static int best_said;
+static int wrong_epochs;
+
+static void watch_events(void *context, const heddle_train_event *event)
+{
+    (void)context;
+    best_said += event->kind == HEDDLE_TRAIN_EVALUATED && event->best;
+    wrong_epochs += event->epoch >= event->epochs;
+}
+
+static void among_equals_the_best_is_the_one_with_the_lower_loss(void **state)
+{
+    (void)state;
+    heddle_model *model = small_cnn();
+    const char *folder = temporary_folder();
+    heddle_train_options options = quick_options(folder);
+    options.epochs = 6; // all right after a few epochs, and surer with each
+    options.listener = watch_events;
+    best_said = wrong_epochs = 0;
+    heddle_train_result result;
+    assert_ok(train(model, &options, &result));
+    assert_float_equal((float)result.test_accuracy, 1, 0);
+    assert_int_equal(wrong_epochs, 0);
+    assert_true(best_said > 1);
+    char last[PATH], best[PATH];
+    path_in(folder, "last.safetensors", last, sizeof last);
+    path_in(folder, "best.safetensors", best, sizeof best);
+    heddle_device *device = open_cpu(1);
+    double losses[2];
+    for (int i = 0; i < 2; i++) {
+        heddle_network *network = NULL;
+        heddle_evaluation evaluation = {0};
+        assert_ok(heddle_network_open(device, i ? best : last, 64, HEDDLE_FUSED, &network));
+        assert_ok(heddle_network_evaluate(network, small_dataset(200, 2), &evaluation));
+        losses[i] = evaluation.loss;
+        heddle_network_close(network);
+    }
+    assert_true(losses[1] <= losses[0]);
+    heddle_device_close(device);
+    heddle_model_close(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(among_equals_the_best_is_the_one_with_the_lower_loss),
         cmocka_unit_test(a_small_cnn_learns),
         cmocka_unit_test(a_resumed_run_gives_the_same_bits),
         cmocka_unit_test(the_same_seed_gives_the_same_file_and_another_seed_another),

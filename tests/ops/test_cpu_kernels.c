@@ -233,6 +233,27 @@ static void statistics_survive_a_mean_far_from_zero(void **state)
     for_each_build(statistics_of_a_build);
 }
 
+// The first pass of the statistics starts from the value in the middle.
+static void statistics_around_an_outlier_of_a_build(const heddle_cpu_kernels *kernels)
+{
+    enum { SIDE = 301 };
+    float *values = calloc((size_t)SIDE * SIDE, sizeof *values), mean[PANEL], squares[PANEL];
+    assert_non_null(values);
+    values[SIDE / 2 * SIDE + SIDE / 2] = 1000;
+    heddle_cpu_extent extent = {.height = SIDE, .width = SIDE, .channels = 1, .row = SIDE, .pixel = 1};
+    kernels->statistics(values, &extent, mean, squares);
+    double pixels = (double)SIDE * SIDE;
+    assert_near(mean[0], 1000 / pixels, 0, kernels->name);
+    assert_near(squares[0], 1e6 - 1e6 / pixels, 0, kernels->name);
+    free(values);
+}
+
+static void statistics_survive_a_value_that_stands_out_in_the_middle(void **state)
+{
+    (void)state;
+    for_each_build(statistics_around_an_outlier_of_a_build);
+}
+
 // --- the choice -----------------------------------------------------------------------------------------------------
 
 static void the_best_build_is_one_that_can_be_found_by_name(void **state)
@@ -253,6 +274,7 @@ int main(void)
         cmocka_unit_test(transpose_is_right_off_the_block_size),
         cmocka_unit_test(first_of_equals_wins_nothing_passes_at_zero_and_nan_stays),
         cmocka_unit_test(statistics_survive_a_mean_far_from_zero),
+        cmocka_unit_test(statistics_survive_a_value_that_stands_out_in_the_middle),
         cmocka_unit_test(the_best_build_is_one_that_can_be_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

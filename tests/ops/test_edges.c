@@ -117,6 +117,29 @@ static void activation_gradients_reach_their_limits_and_keep_nan(void **state)
     }
 }
 
+// The references are what rungs are held against, so they have the same limits.
+static void activation_references_reach_their_limits_and_keep_nan(void **state)
+{
+    (void)state;
+    const double inputs[] = {-INFINITY, INFINITY, NAN}, ones[] = {1, 1, 1};
+    heddle_elements_shape shape = {.n = 3};
+    for (size_t a = 0; a < sizeof activations / sizeof *activations; a++) {
+        const limits *limit = &activations[a];
+        char name[64];
+        double values[3], slopes[3];
+        activation_name(name, limit->name, "_forward");
+        op_named(name)->reference(&shape, (const double *[]){inputs}, (double *[]){values});
+        assert_same(name, "reference", (float)values[0], limit->at_minus_infinity);
+        assert_same(name, "reference", (float)values[1], limit->at_plus_infinity);
+        assert_same(name, "reference", (float)values[2], NAN);
+        activation_name(name, limit->name, "_backward");
+        op_named(name)->reference(&shape, (const double *[]){inputs, values, ones}, (double *[]){slopes});
+        assert_same(name, "reference", (float)slopes[0], limit->slope_at_minus_infinity);
+        assert_same(name, "reference", (float)slopes[1], limit->slope_at_plus_infinity);
+        assert_same(name, "reference", (float)slopes[2], strcmp(limit->name, "relu") ? NAN : 1.0f);
+    }
+}
+
 // --- pooling --------------------------------------------------------------------------------------------------------
 
 // Runs maxpool2d_forward on one plane of 2 x 4 with windows of 2 x 2.
@@ -156,6 +179,20 @@ static void nan_in_a_window_comes_out(void **state)
                 assert_int_equal(index[0], 4 * row + place);
                 assert_int_equal(index[1], 7);
             }
+}
+
+// With padding such a shape would have windows, and nothing in them.
+static void pooling_of_an_empty_image_is_refused(void **state)
+{
+    (void)state;
+    const char *const names[] = {"maxpool2d_forward", "maxpool2d_backward", "avgpool2d_forward", "avgpool2d_backward"};
+    const char *const shapes[] = {"n=1 c=1 h=0 w=4 padding=1", "n=1 c=1 h=4 w=0 padding=1"};
+    for (int i = 0; i < 4; i++)
+        for (int s = 0; s < 2; s++) {
+            heddle_pool2d_shape shape;
+            assert_int_equal(heddle_shape_parse(op_named(names[i]), shapes[s], &shape), HEDDLE_INVALID);
+            assert_non_null(strstr(heddle_last_error(), "nothing to pool"));
+        }
 }
 
 static void overlapping_windows_add_their_gradients(void **state)
@@ -366,8 +403,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activations_reach_their_limits_and_keep_nan),
         cmocka_unit_test(activation_gradients_reach_their_limits_and_keep_nan),
+        cmocka_unit_test(activation_references_reach_their_limits_and_keep_nan),
         cmocka_unit_test(the_first_of_equal_values_wins),
         cmocka_unit_test(nan_in_a_window_comes_out),
+        cmocka_unit_test(pooling_of_an_empty_image_is_refused),
         cmocka_unit_test(overlapping_windows_add_their_gradients),
         cmocka_unit_test(large_logits_do_not_overflow),
         cmocka_unit_test(the_first_of_equal_logits_is_the_prediction),

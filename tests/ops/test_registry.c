@@ -203,6 +203,29 @@ static void the_tier_decides_which_rung_is_chosen(void **state)
     assert_string_equal(chosen_name(ladder, 2, HEDDLE_VENDOR, 2), "naive");
 }
 
+// The default model's convolutions as plans and autograd ask for them: each gets the rung that is fastest for it.
+static void convolutions_of_the_default_model_get_the_rung_that_suits_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op, *shape, *rung;
+    } cases[] = {
+        {"conv2d_forward", "n=64 c=32 h=14 w=14 k=64", "cpu_winograd"},
+        {"conv2d_backward_data", "n=64 c=32 h=14 w=14 k=64", "cpu_winograd"},
+        {"conv2d_backward_weight", "n=64 c=32 h=14 w=14 k=64", "cpu_winograd"},
+        {"conv2d_backward_data", "n=64 c=1 h=28 w=28 k=32", "cpu_im2col"},
+        {"conv_block_forward", "n=64 c=32 h=14 w=14 k=64", "cpu_winograd"},
+        {"stem_block_forward", "n=64 c=1 h=28 w=28 k=32", "cpu_fused"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        _Alignas(max_align_t) unsigned char shape[HEDDLE_MAX_SHAPE_BYTES];
+        const heddle_rung *rung;
+        assert_int_equal(heddle_shape_parse(op_named(cases[i].op), cases[i].shape, shape), HEDDLE_OK);
+        assert_int_equal(heddle_rung_choose(op_named(cases[i].op), HEDDLE_CPU, HEDDLE_FUSED, shape, &rung), HEDDLE_OK);
+        assert_string_equal(rung->name, cases[i].rung);
+    }
+}
+
 static void a_ladder_that_begins_above_the_tier_gives_its_lowest_rung(void **state)
 {
     (void)state;
@@ -373,6 +396,7 @@ int main(void)
         cmocka_unit_test(an_index_out_of_range_gives_null),
         cmocka_unit_test(a_rung_is_found_by_name),
         cmocka_unit_test(the_tier_decides_which_rung_is_chosen),
+        cmocka_unit_test(convolutions_of_the_default_model_get_the_rung_that_suits_them),
         cmocka_unit_test(a_ladder_that_begins_above_the_tier_gives_its_lowest_rung),
         cmocka_unit_test(no_rung_for_a_device_or_shape_says_so),
         cmocka_unit_test(a_shape_is_read_and_written_back),

@@ -65,6 +65,12 @@ static double normal_density(double x)
     return 0.5 * M_2_SQRTPI * M_SQRT1_2 * exp(-0.5 * x * x);
 }
 
+// Far from zero the product is 0, also at infinity, where the bare formula would say NaN.
+static double times_or_zero(double x, double factor)
+{
+    return factor == 0 ? 0 : x * factor;
+}
+
 static double relu_value(double x)
 {
     return x < 0 ? 0 : x;
@@ -87,7 +93,7 @@ static double elu_value(double x)
 
 static double gelu_value(double x)
 {
-    return x * normal_cdf(x);
+    return times_or_zero(x, normal_cdf(x));
 }
 
 static double softplus_value(double x)
@@ -97,7 +103,7 @@ static double softplus_value(double x)
 
 static double swish_value(double x)
 {
-    return x * sigmoid(x);
+    return times_or_zero(x, sigmoid(x));
 }
 
 // --- slopes: the derivative at x, where the value is y --------------------------------------------------------------
@@ -105,7 +111,7 @@ static double swish_value(double x)
 static double relu_slope(double x, double y)
 {
     (void)y;
-    return x > 0;
+    return !(x <= 0); // hands the gradient on at NaN, as PyTorch does
 }
 
 static double tanh_slope(double x, double y)
@@ -129,7 +135,7 @@ static double elu_slope(double x, double y)
 static double gelu_slope(double x, double y)
 {
     (void)y;
-    return normal_cdf(x) + x * normal_density(x);
+    return normal_cdf(x) + times_or_zero(x, normal_density(x));
 }
 
 static double softplus_slope(double x, double y)
@@ -141,7 +147,7 @@ static double softplus_slope(double x, double y)
 static double swish_slope(double x, double y)
 {
     (void)y;
-    return sigmoid(x) * (1 + x * (1 - sigmoid(x)));
+    return sigmoid(x) + times_or_zero(x, sigmoid(x) * (1 - sigmoid(x)));
 }
 
 // --- the tables -----------------------------------------------------------------------------------------------------
@@ -172,13 +178,13 @@ static const char swish_summary[] = "swish (SiLU): x * sigmoid(x)";
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##activation##_forward_cpu_naive,                               \
          "one thread, a math-library call an element", NULL, NULL},                                                    \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##activation##_forward_cpu_vectorised,                     \
-         "branch-free vector code on all threads: memory-bound", NULL, NULL},                                          \
+         "branch-free vector code on all threads: relu is memory-bound, the others multiply", NULL, NULL},             \
     };                                                                                                                 \
     static const heddle_rung activation##_backward_ladder[] = {                                                        \
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##activation##_backward_cpu_naive,                              \
          "one thread, a math-library call an element", NULL, NULL},                                                    \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##activation##_backward_cpu_vectorised,                    \
-         "branch-free vector code on all threads: memory-bound", NULL, NULL},                                          \
+         "branch-free vector code on all threads: relu is memory-bound, the others multiply", NULL, NULL},             \
     };                                                                                                                 \
     static const heddle_op *const activation##_gradients[] = {&heddle_op_##activation##_backward, NULL};               \
                                                                                                                        \

@@ -12,6 +12,8 @@
 enum {
     LEAST_PIECE = 4,  // images: fewer, and adding up the pieces' weight gradients shows
     MOST_PIECES = 32, // enough for as many threads
+    // The gradient of a single channel would be one column of a panel of 16, and cpu_im2col is seven times as fast.
+    LEAST_GRAD_CHANNELS = 2,
 };
 
 typedef struct workspace {
@@ -141,9 +143,10 @@ heddle_status heddle_conv2d_forward_cpu_direct(const heddle_call *call)
     return convolve(call, &work);
 }
 
-bool heddle_conv2d_backward_data_cpu_direct_supports(const void *shape)
+bool heddle_conv2d_backward_data_cpu_direct_supports(const void *shape_)
 {
-    return heddle_direct_supports(shape) && heddle_direct_has_transpose(shape);
+    const heddle_conv2d_shape *shape = shape_;
+    return shape->c >= LEAST_GRAD_CHANNELS && heddle_direct_supports(shape) && heddle_direct_has_transpose(shape);
 }
 
 size_t heddle_conv2d_backward_data_cpu_direct_workspace(const void *shape, int threads)

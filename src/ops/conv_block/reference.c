@@ -60,12 +60,12 @@ static void channel_statistics(const block_shape *shape, const double *convoluti
     *variance = squares / pixels;
 }
 
-// The largest of the four normalised values of a window and which it was; the first wins a tie.
+// The largest of the four normalised values of a window and which it was; the first wins a tie, a NaN over everything.
 static double window_maximum(const double window[4], int *winner)
 {
     *winner = 0;
     for (int i = 1; i < 4; i++)
-        if (window[i] > window[*winner])
+        if (window[i] > window[*winner] || isnan(window[i]))
             *winner = i;
     return window[*winner];
 }
@@ -104,8 +104,8 @@ void heddle_conv_block_reference_forward(const void *shape_, const double *const
                         window[i] = gamma[k] * (z - mean) * inverse_std + beta[k];
                     }
                     double maximum = window_maximum(window, &winner);
-                    output[0][output_at(shape, n, k, y, x)] = maximum > 0 ? maximum : 0;
-                    output[4][code_at(shape, n, k, y, x)] = maximum > 0 ? winner : HEDDLE_CONV_BLOCK_NO_WINNER;
+                    output[0][output_at(shape, n, k, y, x)] = maximum <= 0 ? 0 : maximum;
+                    output[4][code_at(shape, n, k, y, x)] = maximum <= 0 ? HEDDLE_CONV_BLOCK_NO_WINNER : winner;
                 }
     }
 }
@@ -125,7 +125,7 @@ void heddle_conv_block_reference_inference(const void *shape_, const double *con
                         window[i] = gamma[k] * (z + (bias ? bias[k] : 0) - mean[k]) * inverse_std + beta[k];
                     }
                     double maximum = window_maximum(window, &winner);
-                    output[0][output_at(shape, n, k, y, x)] = maximum > 0 ? maximum : 0;
+                    output[0][output_at(shape, n, k, y, x)] = maximum <= 0 ? 0 : maximum;
                 }
 }
 

@@ -101,7 +101,7 @@ static const char *const test_shapes[] = {"n=0",
                                           "n=67 probability=1",
                                           "n=16387 probability=0.1",
                                           NULL};
-// Between the CNN's linear layers at batch 64 and 256, then a large one.
+// Before the CNN's linear layers at batch 64 and 256, between them at 64, then a large one.
 static const char *const bench_shapes[] = {"n=200704", "n=802816", "n=8192", "n=67108864", NULL};
 
 // Slowest first.
@@ -109,7 +109,7 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_dropout_forward_cpu_naive,
      "one thread, a Philox block for each of its words", NULL, NULL},
     {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_dropout_forward_cpu_vectorised,
-     "sixteen Philox blocks at a time on all threads", NULL, NULL},
+     "Philox by vectors of blocks on all threads: bound by its ten rounds", NULL, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {

@@ -57,10 +57,10 @@ static void forward_reference(const void *shape_, const double *const *input, do
 {
     const heddle_pool2d_shape *shape = shape_;
     size_t at = 0;
-    for (int p = 0; p < shape->n * shape->c; p++)
+    for (size_t p = 0; p < (size_t)shape->n * shape->c; p++)
         for (int y = 0; y < heddle_pool2d_out_h(shape); y++)
             for (int x = 0; x < heddle_pool2d_out_w(shape); x++, at++) {
-                const double *plane = input[0] + (size_t)p * shape->h * shape->w;
+                const double *plane = input[0] + p * shape->h * shape->w;
                 heddle_window window = heddle_pool2d_window(shape, y, x);
                 int won = window.h_begin * shape->w + window.w_begin;
                 for (int h = window.h_begin; h < window.h_end; h++)

@@ -115,7 +115,8 @@ static const char *const bench_shapes[] = {"rows=256 cols=10", "rows=64 cols=10"
 #define NAIVE_NOTE "a row at a time, a call of exp an element"
 #define ROWS_NOTE  "rows over the threads, vectors along each row"
 static const heddle_rung softmax_forward_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_forward_cpu_naive, NAIVE_NOTE, NULL, NULL},
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_forward_cpu_naive,
+     "a row at a time, two calls of exp an element", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_softmax_forward_cpu_rows, ROWS_NOTE, NULL, NULL},
 };
 static const heddle_rung softmax_backward_ladder[] = {

@@ -98,15 +98,15 @@ void heddle_stem_block_reference_forward(const void *shape_, const double *const
                     for (int i = 0; i < 4; i++) {
                         double z = convolve(shape, input, n, k, 2 * y + i / 2, 2 * x + i % 2);
                         double value = gamma[k] * (z - mean) * inverse_std + beta[k];
-                        if (i == 0 || value > maximum) {
+                        if (i == 0 || value > maximum || isnan(value)) {
                             maximum = value;
                             winner = i;
                         }
                     }
                     output[0][heddle_activation_at(shape->output_channels_last, shape->k, shape->h / 2, shape->w / 2, n,
-                                                   k, y, x)] = maximum > 0 ? maximum : 0;
+                                                   k, y, x)] = maximum <= 0 ? 0 : maximum;
                     output[4][heddle_activation_at(1, shape->k, shape->h / 2, shape->w / 2, n, k, y, x)] =
-                        maximum > 0 ? winner : HEDDLE_CONV_BLOCK_NO_WINNER;
+                        maximum <= 0 ? HEDDLE_CONV_BLOCK_NO_WINNER : winner;
                 }
     }
 }
