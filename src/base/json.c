@@ -4,11 +4,15 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
 
-enum { LARGEST_FILE = 64 << 20 }; // far above any model file; keeps a wrong path from filling memory
+enum {
+    LARGEST_FILE = 64 << 20, // far above any model file; keeps a wrong path from filling memory
+    NUMBER_SIZE = 32,        // a double as text
+};
 
 static const double largest_exact = 0x1p53; // cJSON keeps numbers as doubles
 

@@ -180,8 +180,10 @@ static int run_get(int argc, char **argv)
         status = heddle_data_folder(folder, sizeof folder);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
-    printf("%s is in %s: `heddle train --data %s` uses it\n", name, settings.to != NULL ? settings.to : folder,
-           settings.to != NULL ? settings.to : name);
+    if (settings.to != NULL)
+        printf("%s is in %s/%s: `heddle train --data %s/%s` uses it\n", name, settings.to, name, settings.to, name);
+    else
+        printf("%s is in %s/%s: `heddle train --data %s` uses it\n", name, folder, name, name);
     return HEDDLE_EXIT_OK;
 }
 
@@ -193,7 +195,7 @@ const heddle_cli_command heddle_command_data_get = {
     .most_arguments = 1,
     .description = "Every file is checked against its SHA-256 and put in place only when whole. Fetching that was cut "
                    "short goes on where it stopped when run again.",
-    .example = "heddle data get mnist\nheddle data get mnist --to /srv/mnist --mirror https://example.org/mnist/",
+    .example = "heddle data get mnist\nheddle data get mnist --to /srv --mirror https://example.org/mnist/",
     .options = get_options,
     .option_count = sizeof get_options / sizeof *get_options,
     .run = run_get,

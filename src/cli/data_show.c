@@ -26,7 +26,9 @@ static const heddle_cli_option options[] = {
     {"png", HEDDLE_CLI_TEXT, offsetof(show_settings, png), "FILE", NULL,
      "write a sheet of them to this file instead of drawing them here", 0, 0, NULL},
     {"style", HEDDLE_CLI_CHOICE, offsetof(show_settings, style), "STYLE", "auto",
-     "how to draw: half blocks in grey, or a ramp of plain characters; auto takes blocks on a terminal unless NO_COLOR is set", 0, 0, styles},
+     "how to draw: half blocks in grey, or a ramp of plain characters; auto takes blocks on a terminal unless NO_COLOR "
+     "is set",
+     0, 0, styles},
     {"folder", HEDDLE_CLI_TEXT, offsetof(show_settings, folder), "DIR", NULL,
      "look for named datasets here first, before $HEDDLE_DATA, your data folder and the system's", 0, 0, NULL},
 };

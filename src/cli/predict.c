@@ -215,7 +215,7 @@ int heddle_cli_predict(int argc, char **argv)
     if (!heddle_cli_parse(&heddle_command_predict, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
     if (is_png(arguments.items[0]))
-        return heddle_cli_usage(&heddle_command_predict, "the checkpoint comes first, then the PNG files; %s is none",
+        return heddle_cli_usage(&heddle_command_predict, "the checkpoint comes first: heddle predict CHECKPOINT %s",
                                 arguments.items[0]);
     bool from_data = settings.data || heddle_cli_given(&heddle_command_predict, &arguments, "index") ||
                      heddle_cli_given(&heddle_command_predict, &arguments, "count");

@@ -5,6 +5,7 @@
 
 import json
 import os
+import pty
 import struct
 import subprocess
 import sys
@@ -99,6 +100,26 @@ class Command(unittest.TestCase):
         result = self.run_heddle(*arguments, code=2)
         self.assertEqual(result.stderr, message + "\n")
         self.assertEqual(result.stdout, "")
+
+    def test_predict_wants_the_checkpoint_first(self):
+        self.assert_refused(["predict", "seven.png"],
+                            "heddle predict: the checkpoint comes first: heddle predict CHECKPOINT seven.png")
+
+    def drawn_on_a_terminal(self, *options, **environment):
+        terminal, end = pty.openpty()
+        variables = dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8", ASAN_OPTIONS="detect_leaks=0", **environment)
+        with open(terminal, "rb", buffering=0) as reader:
+            try:
+                subprocess.run([HEDDLE, "data", "show", "synth:count=10", "--count", "1", *options], stdout=end,
+                               env=variables, timeout=300, check=True)
+                return reader.read(1 << 16)
+            finally:
+                os.close(end)
+
+    def test_no_color_keeps_colours_away(self):
+        self.assertIn(b"\x1b[", self.drawn_on_a_terminal(NO_COLOR=""))
+        self.assertNotIn(b"\x1b", self.drawn_on_a_terminal(NO_COLOR="1"))
+        self.assertIn(b"\x1b[", self.drawn_on_a_terminal("--style", "blocks", NO_COLOR="1"))
 
     def test_wrong_names_suggest_the_nearest(self):
         self.assert_refused(["trian"], "heddle: unknown command 'trian'; did you mean train?")

@@ -4,7 +4,9 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nn/layers.h"
 
@@ -125,6 +127,28 @@ static void an_unknown_model_suggests_the_nearest(void **state)
     assert_non_null(strstr(heddle_last_error(), "did you mean 'cnn'"));
 }
 
+static void a_file_that_is_no_text_is_no_model(void **state)
+{
+    (void)state;
+    const struct {
+        size_t size;
+        const char *part;
+    } files[] = {{100, "is no model file: it is not text"}, {(1 << 20) + 1, "is no model file: it is larger"}};
+    for (int i = 0; i < 2; i++) {
+        char path[] = "/tmp/heddle-test-XXXXXX";
+        int file = mkstemp(path);
+        assert_true(file >= 0);
+        assert_int_equal(ftruncate(file, (off_t)files[i].size), 0);
+        close(file);
+        heddle_model *model = NULL;
+        heddle_status status = heddle_model_open(path, &gray28, &model);
+        unlink(path);
+        assert_int_equal(status, HEDDLE_CORRUPT);
+        assert_non_null(strstr(heddle_last_error(), files[i].part));
+        assert_null(model);
+    }
+}
+
 static void every_layer_type_can_be_used(void **state)
 {
     (void)state;
@@ -154,6 +178,7 @@ int main(void)
         cmocka_unit_test(sizes_that_do_not_fit_numbers_are_refused),
         cmocka_unit_test(the_example_model_file_is_a_model),
         cmocka_unit_test(an_unknown_model_suggests_the_nearest),
+        cmocka_unit_test(a_file_that_is_no_text_is_no_model),
         cmocka_unit_test(every_layer_type_can_be_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,10 @@
 
 #include "ops/conv_block/conv_block.h"
 
+#include <limits.h>
 #include <math.h>
 
+#include "ops/cpu/kernels.h"
 #include "ops/define.h"
 
 typedef heddle_conv_block_shape block_shape;
@@ -39,6 +41,10 @@ heddle_status heddle_conv_block_validate(const void *shape_)
     if (!(shape->momentum >= 0 && shape->momentum <= 1))
         return heddle_fail(HEDDLE_INVALID, "conv block: momentum is %g, must be in [0, 1]", shape->momentum);
     double channels = fmax(shape->c, shape->k);
+    // Positions inside one image are ints in the rungs, padding and rounding up of channels included.
+    if ((shape->h + 2.0) * (shape->w + 2.0) * (channels + HEDDLE_CPU_PANEL) > INT_MAX)
+        return heddle_fail(HEDDLE_INVALID, "conv block of %d×%d pixels and %.0f channels: one image is too large",
+                           shape->h, shape->w, channels);
     if (heddle_conv_block_pixels(shape) * channels > MOST_ELEMENTS ||
         (double)shape->c * shape->k * HEDDLE_CONV_BLOCK_TAPS > MOST_ELEMENTS)
         return heddle_fail(HEDDLE_INVALID, "conv block of n=%d h=%d w=%d c=%d k=%d does not fit in memory", shape->n,
