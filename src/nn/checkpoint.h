@@ -17,7 +17,7 @@ typedef struct heddle_position {
     int epochs_done;
     double train_loss, train_accuracy; // of the last finished epoch
     double test_loss, test_accuracy;   // after it
-    double best_accuracy, best_loss; // of the epoch that best.safetensors is from
+    double best_accuracy, best_loss;   // of the epoch that best.safetensors is from
 } heddle_position;
 
 heddle_position heddle_position_start(void);

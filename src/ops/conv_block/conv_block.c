@@ -43,7 +43,7 @@ heddle_status heddle_conv_block_validate(const void *shape_)
     double channels = fmax(shape->c, shape->k);
     // Positions inside one image are ints in the rungs, padding and rounding up of channels included.
     if ((shape->h + 2.0) * (shape->w + 2.0) * (channels + HEDDLE_CPU_PANEL) > INT_MAX)
-        return heddle_fail(HEDDLE_INVALID, "conv block of %d×%d pixels and %.0f channels: one image is too large",
+        return heddle_fail(HEDDLE_INVALID, "conv block: one image of %d×%d pixels and %.0f channels does not fit",
                            shape->h, shape->w, channels);
     if (heddle_conv_block_pixels(shape) * channels > MOST_ELEMENTS ||
         (double)shape->c * shape->k * HEDDLE_CONV_BLOCK_TAPS > MOST_ELEMENTS)

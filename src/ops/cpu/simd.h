@@ -113,14 +113,6 @@ INLINE vec vec_max(vec a, vec b)
 #endif
 }
 
-INLINE float vec_sum(vec value)
-{
-    float sum = 0;
-    for (int lane = 0; lane < LANES; lane++)
-        sum += value[lane];
-    return sum;
-}
-
 // --- a byte a lane: the codes of pooling windows --------------------------------------------------------------------
 
 INLINE mask codes_load(const uint8_t *from, int live)
