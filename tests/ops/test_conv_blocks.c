@@ -149,7 +149,8 @@ static void a_nan_in_an_image_is_in_the_windows_that_see_it(void **state)
 // --- filters that cancel --------------------------------------------------------------------------------------------
 
 // A second difference both ways leaves 10⁻⁷ of a smooth image's products: moments that are off by one part in 10⁶
-// would give a multiple of the variance.
+// would give a multiple of the variance. The products themselves are rounded to floats, which leaves 2 % with NEON and
+// 5 % with AVX-512.
 static void statistics_survive_a_filter_that_cancels(void **state)
 {
     (void)state;
@@ -170,7 +171,7 @@ static void statistics_survive_a_filter_that_cancels(void **state)
             harness_values_reference(&block.values);
             double got = (double)*(const float *)data(&block, "running_var");
             double expected = *harness_values_find(&block.values, "running_var");
-            if (!(fabs(got - expected) <= 0.02 * expected))
+            if (!(fabs(got - expected) <= 0.1 * expected))
                 fail_msg("%s, rung %s: variance %g, expected %g", block.op->name, forwards[f]->ladder[r].name, got,
                          expected);
             harness_memory_destroy(&block.memory);
@@ -178,8 +179,7 @@ static void statistics_survive_a_filter_that_cancels(void **state)
         }
 }
 
-// --- shapes
-// -----------------------------------------------------------------------------------------------------------
+// --- shapes ---------------------------------------------------------------------------------------------------------
 
 static void expect_invalid(const heddle_op *op, const char *shape, const char *says)
 {
