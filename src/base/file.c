@@ -245,6 +245,7 @@ void heddle_file_sweep(const char *path)
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
     DIR *entries = folder ? opendir(folder) : NULL;
     struct dirent *entry;
+    // cppcheck-suppress readdirCalled ; the stream is ours alone, and readdir_r is deprecated
     while (entries && (entry = readdir(entries)) != NULL) {
         if (is_temporary_of(entry->d_name, slash ? slash + 1 : path))
             remove_unless_claimed(dirfd(entries), entry->d_name);
