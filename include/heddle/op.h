@@ -97,6 +97,8 @@ typedef enum heddle_tier {
     HEDDLE_VENDOR, // OpenBLAS, cuBLAS, cuDNN, ...
     HEDDLE_FUSED,  // a tuned rung of an operator that fuses others
 } heddle_tier;
+// "naive" and so on, by heddle_tier; NULL-terminated.
+HEDDLE_API extern const char *const heddle_tier_names[];
 
 struct heddle_rung {
     const char *name; // "cpu_im2col", "03_shared_tiles": also its file's name

@@ -16,7 +16,6 @@ typedef struct bench_settings {
     bool json;
 } bench_settings;
 
-static const char *const kernels[] = {"naive", "tuned", "vendor", "fused", NULL};
 static const char *const jobs[] = {"train", "infer"};
 
 #define PLACE(field) offsetof(bench_settings, field)
@@ -24,7 +23,7 @@ static const char *const jobs[] = {"train", "infer"};
 static const heddle_cli_option options[] = {
     {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "64", "images a step", 1, 8192, NULL},
     {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to measure", 0, 0,
-     kernels},
+     heddle_tier_names},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "cnn, mlp, or a model file in JSON", 0, 0, NULL},
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", "synth:count=8192", "images to measure on", 0, 0, NULL},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets here first", 0, 0, NULL},
@@ -42,7 +41,7 @@ static void print_json(const bench_settings *settings, const char *job, const he
     cJSON_AddStringToObject(json, "job", job);
     cJSON_AddStringToObject(json, "model", settings->model);
     cJSON_AddNumberToObject(json, "batch", settings->batch);
-    cJSON_AddStringToObject(json, "kernels", kernels[settings->kernels]);
+    cJSON_AddStringToObject(json, "kernels", heddle_tier_names[settings->kernels]);
     cJSON_AddStringToObject(json, "device", info->name);
     cJSON_AddNumberToObject(json, "threads", info->threads);
     cJSON_AddStringToObject(json, "version", heddle_version());
@@ -75,7 +74,7 @@ static heddle_status measure(const bench_settings *settings, heddle_device *devi
     heddle_status status = HEDDLE_OK;
     if (!settings->json)
         printf("%s, batch %d, %s kernels, %s, %d threads\n", settings->model, settings->batch,
-               kernels[settings->kernels], info.name, info.threads);
+               heddle_tier_names[settings->kernels], info.name, info.threads);
     for (int i = 0; i < 2 && status == HEDDLE_OK; i++) {
         if (only && only != jobs[i])
             continue;

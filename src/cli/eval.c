@@ -19,7 +19,6 @@ typedef struct eval_settings {
 } eval_settings;
 
 static const char *const splits[] = {"test", "train", NULL};
-static const char *const kernels[] = {"naive", "tuned", "vendor", "fused", NULL};
 
 #define PLACE(field) offsetof(eval_settings, field)
 
@@ -29,7 +28,8 @@ static const heddle_cli_option options[] = {
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets here first", 0, 0, NULL},
     {"split", HEDDLE_CLI_CHOICE, PLACE(split), "PART", "test", "which images", 0, 0, splits},
     {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "256", "images at a time", 1, 1e6, NULL},
-    {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to use", 0, 0, kernels},
+    {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to use", 0, 0,
+     heddle_tier_names},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to run", 0, 0, NULL},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
     {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print JSON, confusion matrix included", 0, 0, NULL},

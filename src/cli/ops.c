@@ -24,13 +24,7 @@ static const heddle_cli_option options[] = {
 
 const char *heddle_cli_tier_name(heddle_tier tier)
 {
-    switch (tier) {
-    case HEDDLE_NAIVE: return "naive";
-    case HEDDLE_TUNED: return "tuned";
-    case HEDDLE_VENDOR: return "vendor";
-    case HEDDLE_FUSED: return "fused";
-    }
-    return "unknown";
+    return heddle_tier_names[tier];
 }
 
 const char *heddle_cli_role_name(heddle_role role)

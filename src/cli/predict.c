@@ -27,7 +27,6 @@ typedef struct predict_settings {
 } predict_settings;
 
 static const char *const splits[] = {"test", "train", NULL};
-static const char *const kernels[] = {"naive", "tuned", "vendor", "fused", NULL};
 
 #define PLACE(field) offsetof(predict_settings, field)
 
@@ -39,7 +38,8 @@ static const heddle_cli_option options[] = {
     {"count", HEDDLE_CLI_INT, PLACE(count), "N", "1", "how many images of the dataset", 1, MOST_IMAGES, NULL},
     {"split", HEDDLE_CLI_CHOICE, PLACE(split), "PART", "test", "which images of the dataset", 0, 0, splits},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets here first", 0, 0, NULL},
-    {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to use", 0, 0, kernels},
+    {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to use", 0, 0,
+     heddle_tier_names},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to run", 0, 0, NULL},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
     {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print one JSON object an image", 0, 0, NULL},

@@ -28,7 +28,6 @@ typedef struct train_settings {
 
 static const char *const optimizers[] = {"sgd", "momentum", "adamw", NULL};
 static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
-static const char *const kernels[] = {"naive", "tuned", "vendor", "fused", NULL};
 
 #define PLACE(field) offsetof(train_settings, field)
 
@@ -49,7 +48,7 @@ static const heddle_cli_option options[] = {
      NULL},
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "the same seed gives the same run, bit for bit", 0, 0, NULL},
     {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to train with", 0, 0,
-     kernels},
+     heddle_tier_names},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to train", 0, 0, NULL},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
     {"out", HEDDLE_CLI_TEXT, PLACE(out), "DIR", NULL,
@@ -313,7 +312,7 @@ static void print_header(const run *current)
            info.threads == 1 ? "" : "s");
     printf("run     %s, lr %g (%s), batch %d, seed %llu, %s kernels → %s\n", optimizers[current->options.optimizer],
            current->options.learning_rate, schedules[current->options.schedule], current->options.batch,
-           (unsigned long long)current->options.seed, kernels[current->options.kernels], current->out);
+           (unsigned long long)current->options.seed, heddle_tier_names[current->options.kernels], current->out);
     fflush(stdout);
 }
 

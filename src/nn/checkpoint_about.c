@@ -61,7 +61,6 @@ enum {
 
 static const char *const optimizers[] = {"sgd", "momentum", "adamw", NULL};
 static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
-static const char *const tiers[] = {"naive", "tuned", "vendor", "fused", NULL};
 
 // --- writing --------------------------------------------------------------------------------------------------------
 
@@ -125,7 +124,7 @@ char *heddle_about_to_json(const heddle_checkpoint_about *about)
                  write_hex(json, "fingerprint", about->fingerprint) && write_hex(json, "seed", about->options.seed) &&
                  cJSON_AddStringToObject(json, "optimizer", heddle_optimizer_name(about->options.optimizer)) &&
                  cJSON_AddStringToObject(json, "schedule", heddle_schedule_name(about->options.schedule)) &&
-                 cJSON_AddStringToObject(json, "kernels", tiers[about->options.kernels]);
+                 cJSON_AddStringToObject(json, "kernels", heddle_tier_names[about->options.kernels]);
     for (int i = 0; i < SETTINGS && whole; i++)
         whole = write_number(json, about, &settings[i]);
     cJSON *position = whole ? cJSON_AddObjectToObject(json, "position") : NULL;
@@ -203,7 +202,7 @@ static heddle_status read_all(const char *what, const cJSON *json, heddle_checkp
     HEDDLE_TRY(read_hex(what, json, "seed", &about->options.seed));
     HEDDLE_TRY(read_choice(what, json, "optimizer", optimizers, &optimizer));
     HEDDLE_TRY(read_choice(what, json, "schedule", schedules, &schedule));
-    HEDDLE_TRY(read_choice(what, json, "kernels", tiers, &kernels));
+    HEDDLE_TRY(read_choice(what, json, "kernels", heddle_tier_names, &kernels));
     about->options.optimizer = (heddle_optimizer)optimizer;
     about->options.schedule = (heddle_schedule)schedule;
     about->options.kernels = (heddle_tier)kernels;
