@@ -10,6 +10,11 @@ install(TARGETS heddle_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
+# --- the simulated GPU ------------------------------------------------------------------------------------------------
+install(TARGETS simcc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS sim ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle/sim)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/sim/include DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle/sim)
+
 # --- pkg-config ------------------------------------------------------------------------------------------------------
 # `pkg-config --static` is for libheddle.a with everything else shared. Listing modules as Requires.private instead would
 # draw in all that those need to be linked statically themselves, which few machines have.

@@ -7,6 +7,7 @@ const heddle_cli_command *const heddle_cli_commands[] = {
     &heddle_command_eval,
     &heddle_command_predict,
     &heddle_command_bench,
+    &heddle_command_check,
     &heddle_command_data,
     &heddle_command_ops,
     &heddle_command_devices,

@@ -68,6 +68,8 @@ struct heddle_backend {
     // Optional: where operators run on the host.
     heddle_pool *(*pool)(heddle_device *device);
     heddle_status (*submit)(heddle_stream *stream, heddle_work *work, const void *arguments, size_t size);
+    // Optional: the launcher of a rung that came with the device's module; NULL: it has none of that name.
+    heddle_status (*(*launcher)(const char *op, const char *rung))(const heddle_call *call);
 };
 
 extern const heddle_backend heddle_backend_cpu;

@@ -58,6 +58,16 @@ heddle_pool *heddle_device_pool(heddle_device *device)
     return device && device->backend->pool ? device->backend->pool(device) : NULL;
 }
 
+heddle_status heddle_device_find_launcher(heddle_device *device, const char *op, const char *rung,
+                                          heddle_device_launcher **launcher)
+{
+    *launcher = device->backend->launcher ? device->backend->launcher(op, rung) : NULL;
+    if (*launcher)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_MISSING, "%s: rung %s is not in this build's %s module", op, rung,
+                       heddle_device_kind_name(device->backend->kind));
+}
+
 static heddle_status allocate(heddle_device *device, size_t bytes, bool pinned, void **memory)
 {
     if (!device || !memory)

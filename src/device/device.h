@@ -14,4 +14,9 @@ heddle_pool *heddle_device_pool(heddle_device *device);
 typedef heddle_status heddle_work(const void *arguments);
 heddle_status heddle_stream_submit(heddle_stream *stream, heddle_work *work, const void *arguments, size_t size);
 
+// The launcher of a rung that came with the device's module. HEDDLE_MISSING: the module was built without that rung.
+typedef heddle_status heddle_device_launcher(const heddle_call *call);
+heddle_status heddle_device_find_launcher(heddle_device *device, const char *op, const char *rung,
+                                          heddle_device_launcher **launcher);
+
 #endif

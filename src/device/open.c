@@ -5,8 +5,9 @@
 
 #include "base/text.h"
 #include "device/backend.h"
+#include "device/module.h"
 
-// Every device heddle knows, and its backend where this build has it.
+// Every device heddle knows, and its backend where it is built in; the others come as modules.
 static const struct known_device {
     const char *name;
     heddle_device_kind kind;
@@ -83,12 +84,13 @@ heddle_status heddle_device_open(const char *name, int threads, heddle_device **
     const struct known_device *known = NULL;
     int index = 0;
     HEDDLE_TRY(parse_name(name, &known, &index));
-    if (!known->backend)
-        return heddle_fail(HEDDLE_MISSING, "device '%s' is not in this build: use cpu", name);
+    const heddle_backend *backend = known->backend;
+    if (!backend)
+        HEDDLE_TRY(heddle_module_load(known->kind, &backend));
 
     heddle_device *opened = NULL;
-    HEDDLE_TRY(known->backend->open(index, threads, &opened));
-    opened->backend = known->backend;
+    HEDDLE_TRY(backend->open(index, threads, &opened));
+    opened->backend = backend;
     heddle_allocations_init(&opened->allocations);
     *device = opened;
     return HEDDLE_OK;

@@ -69,13 +69,19 @@ heddle_status heddle_rung_find(const heddle_op *op, const char *name, const hedd
     return heddle_fail(HEDDLE_NOT_FOUND, "%s has no rung '%.64s'%s", op->name, name, suggestion);
 }
 
+// The simulated GPU runs what is written for a real one.
+static bool runs_on(const heddle_rung *rung, heddle_device_kind device)
+{
+    return rung->device == device || (rung->device == HEDDLE_CUDA && device == HEDDLE_SIM);
+}
+
 // The last rung that stands on `device`, can do `shape` and has a tier in [least, most].
 static const heddle_rung *last_rung(const heddle_op *op, heddle_device_kind device, heddle_tier least, heddle_tier most,
                                     const void *shape)
 {
     for (int i = op->rungs - 1; i >= 0; i--) {
         const heddle_rung *rung = &op->ladder[i];
-        if (rung->device == device && rung->tier >= least && rung->tier <= most &&
+        if (runs_on(rung, device) && rung->tier >= least && rung->tier <= most &&
             (!rung->supports || rung->supports(shape)))
             return rung;
     }
@@ -86,7 +92,7 @@ static const heddle_rung *first_rung(const heddle_op *op, heddle_device_kind dev
 {
     for (int i = 0; i < op->rungs; i++) {
         const heddle_rung *rung = &op->ladder[i];
-        if (rung->device == device && (!rung->supports || rung->supports(shape)))
+        if (runs_on(rung, device) && (!rung->supports || rung->supports(shape)))
             return rung;
     }
     return NULL;
@@ -213,15 +219,19 @@ heddle_status heddle_launch(const heddle_op *op, const heddle_rung *rung, const 
     }
 
     heddle_device *device = heddle_stream_device(call->stream);
-    if (heddle_device_get_kind(device) != rung->device)
+    if (!runs_on(rung, heddle_device_get_kind(device)))
         return heddle_fail(HEDDLE_INVALID, "%s: rung %s runs on %s, the stream is on %s", op->name, rung->name,
                            heddle_device_kind_name(rung->device),
                            heddle_device_kind_name(heddle_device_get_kind(device)));
     queued_call queued = {.launch = rung->launch, .call = *call};
     queued.call.pool = heddle_device_pool(device);
     HEDDLE_TRY(check_workspace(op, rung, &queued.call));
-    if (rung->device != HEDDLE_CPU)
-        return rung->launch(call);
+    if (rung->device != HEDDLE_CPU) {
+        heddle_device_launcher *launcher = rung->launch;
+        if (!launcher)
+            HEDDLE_TRY(heddle_device_find_launcher(device, op->name, rung->name, &launcher));
+        return launcher(call);
+    }
     memcpy(queued.shape, call->shape, op->shape_size);
     return heddle_stream_submit(call->stream, run_queued, &queued, sizeof queued);
 }

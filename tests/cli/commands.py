@@ -15,7 +15,7 @@ import zlib
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 
-COMMANDS = ["train", "eval", "predict", "bench", "data", "ops", "devices", "doctor", "help", "version"]
+COMMANDS = ["train", "eval", "predict", "bench", "check", "data", "ops", "devices", "doctor", "help", "version"]
 ACTIONS = [["data", "list"], ["data", "show"], ["data", "get"]]
 
 

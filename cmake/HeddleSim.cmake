@@ -1,0 +1,40 @@
+# The simulated GPU: libsim.a, the runtime that is linked into every simulated program; heddle_simbuild, the rewriter and
+# compiler driver as a library; simcc, the driver as a command. It knows nothing of heddle and takes nothing from it but
+# the warnings.
+
+# --- the runtime -----------------------------------------------------------------------------------------------------
+set(sim_root ${PROJECT_SOURCE_DIR}/src/sim)
+set(sim_sources)
+foreach(room core watch race memory api report)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS ${sim_root}/${room}/*.c)
+  list(APPEND sim_sources ${found})
+endforeach()
+if(NOT sim_sources) # an archive must have a member
+  file(WRITE ${PROJECT_BINARY_DIR}/sim_empty.c "typedef int sim_empty;\n")
+  set(sim_sources ${PROJECT_BINARY_DIR}/sim_empty.c)
+endif()
+add_library(sim STATIC ${sim_sources})
+set_target_properties(sim PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim C_STANDARD 11 C_EXTENSIONS ON)
+target_include_directories(sim PRIVATE ${sim_root} ${sim_root}/include)
+# Compiled for speed in every kind of build, and never with a sanitizer: the hooks must not call hooks.
+target_compile_options(sim PRIVATE -O3 -g -fPIC -Wall -Wextra -Wshadow -Wstrict-prototypes -Wpointer-arith
+  -fno-sanitize=all -fno-math-errno)
+if(HEDDLE_WERROR)
+  target_compile_options(sim PRIVATE -Werror)
+endif()
+
+# --- the driver ------------------------------------------------------------------------------------------------------
+include(GNUInstallDirs)
+file(GLOB simbuild_sources CONFIGURE_DEPENDS ${sim_root}/rewrite/*.c ${sim_root}/build/*.c)
+list(FILTER simbuild_sources EXCLUDE REGEX "/main\\.c$")
+add_library(heddle_simbuild STATIC ${simbuild_sources})
+target_include_directories(heddle_simbuild PUBLIC ${sim_root})
+target_link_libraries(heddle_simbuild PRIVATE $<BUILD_INTERFACE:heddle_flags> PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+# Where headers and runtime lie: in the build tree, and, seen from the program, when installed.
+file(RELATIVE_PATH sim_home_from_program /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR}/heddle/sim)
+target_compile_definitions(heddle_simbuild PRIVATE SIM_BUILD_HEADERS="${sim_root}/include"
+  SIM_BUILD_RUNTIME="${PROJECT_BINARY_DIR}/sim/libsim.a" SIM_HOME_FROM_PROGRAM="${sim_home_from_program}")
+
+add_executable(simcc ${sim_root}/build/main.c)
+set_target_properties(simcc PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+target_link_libraries(simcc PRIVATE heddle_simbuild heddle_flags)

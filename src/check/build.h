@@ -1,0 +1,29 @@
+// Building the program to check, and asking nvcc what it thinks of the source.
+#ifndef HEDDLE_CHECK_BUILD_H
+#define HEDDLE_CHECK_BUILD_H
+
+#include "check/check.h"
+#include "check/child.h"
+#include "check/folder.h"
+
+// Builds `sources` into `program`. result->built says whether it worked, result->messages what the compiler said.
+heddle_status heddle_check_build(const heddle_check_options *options, const char *const *sources, const char *program,
+                                 heddle_check_result *result);
+
+// nvcc at work beside the rest.
+typedef struct heddle_check_opinion {
+    bool asked;
+    heddle_child child;
+    char output[600]; // the file its messages go to
+} heddle_check_opinion;
+
+// Finds nvcc on PATH or in /usr/local/cuda and starts it; without one nothing is asked.
+heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const heddle_check_options *options,
+                                       const heddle_check_folder *folder, const volatile int *stop);
+// Waits up to `patience` seconds for the answer (negative: as long as it takes) and adds what it says to the result.
+heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, double patience, heddle_check_result *result);
+
+// The findings in what nvcc printed.
+heddle_status heddle_check_opinion_read(const char *text, heddle_check_result *result);
+
+#endif

@@ -1,0 +1,39 @@
+// The check of a CUDA program on the simulated GPU: builds it watched, runs it in several legal orders under
+// supervision, and unites what was found.
+#ifndef HEDDLE_CHECK_CHECK_H
+#define HEDDLE_CHECK_CHECK_H
+
+#include "check/result.h"
+
+typedef enum heddle_check_nvcc {
+    HEDDLE_CHECK_NVCC_QUICK, // asked where it is there, and heard if it answers in time
+    HEDDLE_CHECK_NVCC_NEVER,
+    HEDDLE_CHECK_NVCC_ALWAYS, // waited for
+} heddle_check_nvcc;
+
+// Lists end with NULL; a NULL list is an empty one.
+typedef struct heddle_check_options {
+    const char *const *sources;
+    const char *const *arguments; // of the program
+    const char *op;               // the operator that a file without main computes; NULL: none
+    const char *const *include, *const *define, *const *library;
+    const char *compiler; // NULL: found
+    const char *gpu;      // NULL: the simulator's own choice
+    const char *suppress; // file; NULL: none
+    int schedules;        // runs in different orders
+    double seconds;       // a run may take; 0: no limit
+    uint64_t memory;      // bytes; 0: heddle_child_usual_memory
+    uint64_t seed;        // of an operator's inputs
+    heddle_check_nvcc nvcc;
+    bool strict, unwatched, keep;
+    int output, errors; // where the program's own output goes, as file descriptors; -1: nowhere
+} heddle_check_options;
+
+// HEDDLE_OK: the check was made, and what it found, be it that the source does not compile, is in *result. Otherwise it
+// could not be made: HEDDLE_INVALID wrong usage, HEDDLE_MISSING no host compiler, HEDDLE_INTERRUPTED.
+heddle_status heddle_check_run(const heddle_check_options *options, heddle_check_result **result);
+
+// Ends a check that runs, soon and cleanly. Safe in a signal handler.
+void heddle_check_interrupt(void);
+
+#endif

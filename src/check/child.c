@@ -1,0 +1,248 @@
+// A supervised child process.
+
+#include "check/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cgroup.h"
+#include "base/text.h"
+
+enum {
+    TICK = 50,               // milliseconds between two looks at the memory
+    TICK_WITHOUT_HANDLE = 2, // where the kernel cannot tell when the child ends
+    POLITENESS = 10,
+    NOT_STARTED = 127, // as shells have it
+};
+
+static const double grace = 0.5; // seconds to write a report after being asked to end
+
+// --- starting --------------------------------------------------------------------------------------------------------
+
+static void attach(int from, int to, int flags)
+{
+    int file = from >= 0 ? from : open("/dev/null", flags);
+    if (file != to) // dup2 of a descriptor to itself would leave its close-on-exec flag
+        dup2(file, to);
+    else
+        fcntl(to, F_SETFD, 0);
+}
+
+// Between fork and exec: only what is safe there.
+static void become(const heddle_child_options *options, char *const *environment)
+{
+    static const int defaults[] = {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGCHLD};
+    // Ours is not the terminal's group any more: reading from or writing to it must not stop the program.
+    static const int ignored[] = {SIGTTIN, SIGTTOU, SIGTSTP};
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        signal(defaults[i], SIG_DFL);
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    // Should memory run short after all, it is this process that has to go.
+    int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (score >= 0 && write(score, "1000", 4) == 4)
+        close(score);
+    if (options->polite && setpriority(PRIO_PROCESS, 0, POLITENESS) != 0)
+        return;
+    attach(options->input, STDIN_FILENO, O_RDONLY);
+    attach(options->output, STDOUT_FILENO, O_WRONLY);
+    attach(options->errors, STDERR_FILENO, O_WRONLY);
+    execve(options->argv[0], options->argv, environment);
+}
+
+// Ours, with the added ones in the place of those of the same name.
+static char **make_environment(const char *const *added)
+{
+    extern char **environ;
+    size_t own = 0, more = 0;
+    while (environ[own])
+        own++;
+    while (added && added[more])
+        more++;
+    char **made = calloc(own + more + 1, sizeof *made);
+    size_t used = 0;
+    for (size_t i = 0; made && i < own; i++) {
+        bool replaced = false;
+        size_t name = strcspn(environ[i], "=") + 1;
+        for (size_t k = 0; k < more && !replaced; k++)
+            replaced = strncmp(environ[i], added[k], name) == 0;
+        if (!replaced)
+            made[used++] = environ[i];
+    }
+    for (size_t k = 0; made && k < more; k++)
+        made[used++] = (char *)added[k];
+    return made;
+}
+
+heddle_status heddle_child_start(heddle_child *child, const heddle_child_options *options)
+{
+    *child = (heddle_child){.options = *options, .handle = -1, .process = -1};
+    char **environment = make_environment(options->environment);
+    if (!environment)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to start %s", options->argv[0]);
+    child->started = heddle_now();
+    child->process = fork();
+    if (child->process == 0) {
+        become(options, environment);
+        _exit(NOT_STARTED);
+    }
+    free(environment);
+    if (child->process < 0)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "cannot start %s: %s", options->argv[0], strerror(errno));
+    // Here too, so that the group exists whoever comes first.
+    setpgid(child->process, child->process);
+#ifdef SYS_pidfd_open
+    child->handle = (int)syscall(SYS_pidfd_open, child->process, 0);
+#endif
+    return HEDDLE_OK;
+}
+
+// --- waiting ---------------------------------------------------------------------------------------------------------
+
+// Ended, but not yet collected: until then nobody else can get its number.
+static bool has_ended(const heddle_child *child)
+{
+    siginfo_t about = {.si_pid = 0};
+    return waitid(P_PID, (id_t)child->process, &about, WEXITED | WNOHANG | WNOWAIT) != 0 || about.si_pid != 0;
+}
+
+static void collect(heddle_child *child)
+{
+    kill(-child->process, SIGKILL);
+    int status = 0;
+    while (waitpid(child->process, &status, 0) < 0 && errno == EINTR)
+        continue;
+    child->seconds = heddle_now() - child->started;
+    if (child->handle >= 0)
+        close(child->handle);
+    child->handle = -1;
+    if (child->end != HEDDLE_CHILD_RUNNING)
+        return;
+    child->end = WIFSIGNALED(status) ? HEDDLE_CHILD_SIGNALLED : HEDDLE_CHILD_EXITED;
+    child->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void wait_a_little(const heddle_child *child, int milliseconds)
+{
+    struct pollfd watched = {.fd = child->handle, .events = POLLIN};
+    if (child->handle >= 0)
+        poll(&watched, 1, milliseconds);
+    else
+        poll(NULL, 0, milliseconds < TICK_WITHOUT_HANDLE ? milliseconds : TICK_WITHOUT_HANDLE);
+}
+
+static uint64_t memory_in_use(pid_t process)
+{
+    char path[64];
+    unsigned long long size = 0, resident = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)process);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%llu %llu", &size, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+// Why it has to end now, if it has.
+static heddle_child_end look(heddle_child *child)
+{
+    uint64_t memory = memory_in_use(child->process);
+    if (memory > child->most_memory)
+        child->most_memory = memory;
+    if (child->options.stop && *child->options.stop)
+        return HEDDLE_CHILD_STOPPED;
+    if (child->options.memory && memory > child->options.memory)
+        return HEDDLE_CHILD_TOO_LARGE;
+    if (child->options.seconds > 0 && heddle_now() - child->started > child->options.seconds)
+        return HEDDLE_CHILD_TIMED_OUT;
+    return HEDDLE_CHILD_RUNNING;
+}
+
+static void end_group(heddle_child *child)
+{
+    double until = heddle_now() + grace;
+    // One that takes too much memory gets no time to take more.
+    kill(-child->process, child->end == HEDDLE_CHILD_TIMED_OUT ? SIGTERM : SIGKILL);
+    while (!has_ended(child) && heddle_now() < until)
+        wait_a_little(child, TICK);
+    collect(child);
+}
+
+void heddle_child_wait(heddle_child *child, double patience)
+{
+    double until = patience < 0 ? INFINITY : heddle_now() + patience;
+    while (child->end == HEDDLE_CHILD_RUNNING) {
+        if (has_ended(child)) {
+            collect(child);
+            return;
+        }
+        double now = heddle_now();
+        if (now >= until)
+            return;
+        child->end = look(child);
+        if (child->end != HEDDLE_CHILD_RUNNING) {
+            end_group(child);
+            return;
+        }
+        double left = 1000 * (until - now);
+        double limit = child->options.seconds > 0 ? 1000 * (child->started + child->options.seconds - now) : TICK;
+        left = fmin(left, fmax(limit, 0) + 1);
+        wait_a_little(child, left < TICK ? (int)left + 1 : TICK);
+    }
+}
+
+void heddle_child_kill(heddle_child *child)
+{
+    if (child->process <= 0 || child->end != HEDDLE_CHILD_RUNNING)
+        return;
+    child->end = HEDDLE_CHILD_STOPPED;
+    kill(-child->process, SIGKILL);
+    collect(child);
+}
+
+// --- what there is ---------------------------------------------------------------------------------------------------
+
+uint64_t heddle_child_usual_memory(void)
+{
+    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t group = heddle_cgroup_get_memory().limit;
+    return (group < machine ? group : machine) / 4 * 3;
+}
+
+const char *heddle_child_signal_name(int signal)
+{
+    switch (signal) {
+    case SIGSEGV: return "SIGSEGV (an address that is nobody's)";
+    case SIGBUS: return "SIGBUS (an address that cannot be used)";
+    case SIGFPE: return "SIGFPE (an integer division by zero, or one that overflows)";
+    case SIGILL: return "SIGILL (an instruction that does not exist)";
+    case SIGABRT: return "SIGABRT (abort(), a failed assertion or an uncaught exception)";
+    case SIGTRAP: return "SIGTRAP";
+    case SIGKILL: return "SIGKILL (killed from outside, often because memory ran out)";
+    case SIGTERM: return "SIGTERM";
+    case SIGPIPE: return "SIGPIPE";
+    case SIGINT: return "SIGINT";
+    case SIGALRM: return "SIGALRM";
+    case SIGSYS: return "SIGSYS";
+    default: return strsignal(signal);
+    }
+}

@@ -1,0 +1,228 @@
+// Findings and counters in words.
+
+#include "check/describe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { PATH_SIZE = 512 };
+
+const char *heddle_check_tier_name(heddle_check_tier tier)
+{
+    return tier == HEDDLE_CHECK_ERROR ? "error" : "warning";
+}
+
+// --- places ----------------------------------------------------------------------------------------------------------
+
+const char *heddle_check_frame_text(const heddle_check_frame *frame, char *text, size_t size)
+{
+    char path[PATH_SIZE];
+    heddle_check_short_path(frame->file, path, sizeof path);
+    if (frame->line > 0)
+        snprintf(text, size, "%s:%d", path, frame->line);
+    else
+        snprintf(text, size, "%s", path);
+    return text;
+}
+
+const char *heddle_check_thread_text(const heddle_check_place *place, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (place->has_thread)
+        snprintf(text, size, "block (%d,%d,%d) thread (%d,%d,%d)", place->block[0], place->block[1], place->block[2],
+                 place->thread[0], place->thread[1], place->thread[2]);
+    return text;
+}
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+// "shared memory", "device variable"
+static const char *space_text(const char *space, char *text, size_t size)
+{
+    bool complete = strstr(space, "variable") || strstr(space, "heap") || space[0] == '\0';
+    bool unknown = strcmp(space, "unknown") == 0;
+    snprintf(text, size, "%s%s", unknown ? "" : space,
+             complete  ? (space[0] ? "" : "memory")
+             : unknown ? "memory"
+                       : " memory");
+    return text;
+}
+
+// Where in the allocation the access lies.
+static void position_text(const heddle_check_memory *memory, char *text, size_t size)
+{
+    long long past = memory->offset + memory->size - memory->bytes;
+    if (memory->offset < 0)
+        snprintf(text, size, "; %lld byte%s before its start", -memory->offset, memory->offset == -1 ? "" : "s");
+    else if (past > 0)
+        snprintf(text, size, "; %lld byte%s past its end", past, past == 1 ? "" : "s");
+    else
+        snprintf(text, size, "; %lld byte%s at offset %lld", memory->size, memory->size == 1 ? "" : "s",
+                 memory->offset);
+}
+
+const char *heddle_check_memory_sentence(const heddle_check_finding *finding, char *text, size_t size)
+{
+    const heddle_check_memory *memory = finding->memory;
+    text[0] = '\0';
+    if (!memory || (memory->bytes == 0 && memory->name[0] == '\0'))
+        return text;
+    char space[64], place[PATH_SIZE + 32], position[96] = "", allocated[PATH_SIZE + 64] = "",
+                                           freed[PATH_SIZE + 64] = "";
+    if (memory->allocated.file[0])
+        snprintf(allocated, sizeof allocated, ", allocated at %s",
+                 heddle_check_frame_text(&memory->allocated, place, sizeof place));
+    if (memory->freed.file[0])
+        snprintf(freed, sizeof freed, ", freed at %s", heddle_check_frame_text(&memory->freed, place, sizeof place));
+    else if (!memory->live)
+        snprintf(freed, sizeof freed, ", already freed");
+    if (memory->size > 0)
+        position_text(memory, position, sizeof position);
+    snprintf(text, size, "%s%s%lld bytes of %s%s%s%s", memory->name, memory->name[0] ? ", " : "", memory->bytes,
+             space_text(memory->space, space, sizeof space), allocated, freed, position);
+    return text;
+}
+
+const char *heddle_check_headline(const heddle_check_finding *finding, char *text, size_t size)
+{
+    const heddle_check_kind_info *kind = &heddle_check_kinds[finding->kind];
+    char memory[256] = "", space[64], kernel[256] = "";
+    if (kind->link && finding->memory)
+        snprintf(memory, sizeof memory, " %s %s%s%s", kind->link,
+                 space_text(finding->memory->space, space, sizeof space), finding->memory->name[0] ? " " : "",
+                 finding->memory->name);
+    if (finding->kernel)
+        snprintf(kernel, sizeof kernel, " in kernel %s", finding->kernel);
+    snprintf(text, size, "%s%s%s", kind->title, memory, kernel);
+    return text;
+}
+
+// --- cause and cure --------------------------------------------------------------------------------------------------
+
+static bool between_blocks(const heddle_check_finding *finding)
+{
+    return finding->place_count == 2 && finding->places[0].has_thread && finding->places[1].has_thread &&
+           memcmp(finding->places[0].block, finding->places[1].block, sizeof finding->places[0].block) != 0;
+}
+
+static const char *or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+const char *heddle_check_cause(const heddle_check_finding *finding)
+{
+    if (finding->kind == HEDDLE_CHECK_RACE && between_blocks(finding))
+        return "Two blocks use the same memory, at least one writes, and blocks run in any order.";
+    return finding->cause ? finding->cause : or_empty(heddle_check_kinds[finding->kind].cause);
+}
+
+const char *heddle_check_cure(const heddle_check_finding *finding)
+{
+    if (finding->kind == HEDDLE_CHECK_RACE && between_blocks(finding))
+        return "Use an atomic, give each block elements of its own, or split the work into two launches: "
+               "__syncthreads() does not join blocks.";
+    return finding->cure ? finding->cure : or_empty(heddle_check_kinds[finding->kind].cure);
+}
+
+// --- numbers ---------------------------------------------------------------------------------------------------------
+
+const char *heddle_check_count_text(double count, char *text, size_t size)
+{
+    if (count >= 1e9)
+        snprintf(text, size, "%.3g billion", count / 1e9);
+    else if (count >= 1e6)
+        snprintf(text, size, "%.3g million", count / 1e6);
+    else if (count >= 1e3)
+        snprintf(text, size, "%d,%03d", (int)count / 1000, (int)count % 1000);
+    else
+        snprintf(text, size, "%.0f", count);
+    return text;
+}
+
+const char *heddle_check_schedules_text(const heddle_check_result *result, const heddle_check_finding *finding,
+                                        char *text, size_t size)
+{
+    text[0] = '\0';
+    int seen = 0, first = -1;
+    for (int i = 0; i < result->run_count; i++)
+        if (finding->schedules >> i & 1) {
+            seen++;
+            first = first < 0 ? result->runs[i]->schedule : first;
+        }
+    if (seen > 0 && seen < result->run_count)
+        snprintf(text, size, seen == 1 ? "in schedule %d only" : "in schedule %d and others, not in all", first);
+    return text;
+}
+
+const char *heddle_check_verdict(const heddle_check_result *result, char *text, size_t size)
+{
+    char accesses[32], suppressed[48] = "";
+    double watched = 0;
+    for (int i = 0; i < result->run_count; i++)
+        watched += result->runs[i]->accesses;
+    if (result->suppressed)
+        snprintf(suppressed, sizeof suppressed, ", %d suppressed", result->suppressed);
+    if (!result->built)
+        snprintf(text, size, "not built");
+    else if (result->errors > 0)
+        snprintf(text, size, "%d error%s, %d warning%s%s", result->errors, result->errors == 1 ? "" : "s",
+                 result->warnings, result->warnings == 1 ? "" : "s", suppressed);
+    else if (result->unwatched)
+        snprintf(text, size, "ran, not watched");
+    else
+        snprintf(text, size, "clean: %d schedule%s, %s accesses, %d %s%s%s", result->run_count,
+                 result->run_count == 1 ? "" : "s", heddle_check_count_text(watched, accesses, sizeof accesses),
+                 result->warnings, result->warnings ? "warning" : "findings", result->warnings > 1 ? "s" : "",
+                 suppressed);
+    return text;
+}
+
+// --- counters --------------------------------------------------------------------------------------------------------
+
+const char *heddle_check_unit(const heddle_check_line *line)
+{
+    return heddle_check_is_shared(line->space) ? "wavefronts" : "sectors";
+}
+
+double heddle_check_excess(const heddle_check_line *line)
+{
+    return line->ideal > 0 ? 100 * (line->units / line->ideal - 1) : 0;
+}
+
+static int compare_rows(const void *a_, const void *b_)
+{
+    const heddle_check_row *a = a_, *b = b_;
+    double waste_a = a->line->units - a->line->ideal, waste_b = b->line->units - b->line->ideal;
+    if (waste_a != waste_b)
+        return waste_a > waste_b ? -1 : 1;
+    if (a->line->units != b->line->units)
+        return a->line->units > b->line->units ? -1 : 1;
+    int file = strcmp(a->line->file, b->line->file);
+    if (file || a->line->line != b->line->line)
+        return file ? file : a->line->line - b->line->line;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+heddle_status heddle_check_rows(const heddle_check_result *result, heddle_check_row **rows, int *count)
+{
+    *count = 0;
+    *rows = NULL;
+    const heddle_check_report *first = result->run_count ? result->runs[0] : NULL;
+    size_t most = 1;
+    for (int k = 0; first && k < first->kernel_count; k++)
+        most += (size_t)first->kernels[k].line_count;
+    heddle_check_row *made = calloc(most, sizeof *made);
+    if (!made)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the counters");
+    for (int k = 0; first && k < first->kernel_count; k++)
+        for (int l = 0; l < first->kernels[k].line_count; l++)
+            made[(*count)++] = (heddle_check_row){&first->kernels[k], &first->kernels[k].lines[l]};
+    qsort(made, (size_t)*count, sizeof *made, compare_rows);
+    *rows = made;
+    return HEDDLE_OK;
+}

@@ -1,0 +1,52 @@
+// A finding in words: headline, memory, cause and cure. The text, the page, JSON and SARIF all say it with these.
+#ifndef HEDDLE_CHECK_DESCRIBE_H
+#define HEDDLE_CHECK_DESCRIBE_H
+
+#include "check/result.h"
+
+enum { HEDDLE_CHECK_SENTENCE = 1024 }; // enough for any of the texts below
+
+const char *heddle_check_tier_name(heddle_check_tier tier);
+
+// Each writes into `text` and returns it.
+// "race on shared memory As in kernel mm"
+const char *heddle_check_headline(const heddle_check_finding *finding, char *text, size_t size);
+// "d_c, 4096 bytes of global memory, allocated at main.cu:31; 4 bytes past its end"; "" when it is not about memory.
+const char *heddle_check_memory_sentence(const heddle_check_finding *finding, char *text, size_t size);
+// "block (0,0,0) thread (1,0,0)", "" in host code.
+const char *heddle_check_thread_text(const heddle_check_place *place, char *text, size_t size);
+// "main.cu:31"; with the path as a person would type it here.
+const char *heddle_check_frame_text(const heddle_check_frame *frame, char *text, size_t size);
+// "3 errors, 1 warning", "clean: 2 schedules, 1.2 million accesses, 0 findings".
+const char *heddle_check_verdict(const heddle_check_result *result, char *text, size_t size);
+// "29,696", "1.2 million".
+const char *heddle_check_count_text(double count, char *text, size_t size);
+// "in schedule 1 only": where not every run saw it; else "".
+const char *heddle_check_schedules_text(const heddle_check_result *result, const heddle_check_finding *finding,
+                                        char *text, size_t size);
+
+const char *heddle_check_cause(const heddle_check_finding *finding);
+const char *heddle_check_cure(const heddle_check_finding *finding);
+
+// Whether something was found that makes the check fail.
+static inline bool heddle_check_failed(const heddle_check_result *result)
+{
+    return result->errors > 0 || !result->built;
+}
+
+// --- counters --------------------------------------------------------------------------------------------------------
+
+// A line of counters with the kernel it belongs to.
+typedef struct heddle_check_row {
+    const heddle_check_kernel *kernel;
+    const heddle_check_line *line;
+} heddle_check_row;
+
+// All lines of the first run, those that waste most first. The caller frees *rows.
+heddle_status heddle_check_rows(const heddle_check_result *result, heddle_check_row **rows, int *count);
+// "sectors" or "wavefronts"
+const char *heddle_check_unit(const heddle_check_line *line);
+// Percent beyond the ideal.
+double heddle_check_excess(const heddle_check_line *line);
+
+#endif

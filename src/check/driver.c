@@ -1,0 +1,197 @@
+// The main that heddle writes around a file of kernels. It only moves data: inputs come from files and outputs go to
+// files, so that random numbers and references stay in one place.
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/operator.h"
+
+const char *heddle_check_c_type(heddle_dtype dtype)
+{
+    switch (dtype) {
+    case HEDDLE_F32: return "float";
+    case HEDDLE_F64: return "double";
+    case HEDDLE_I32: return "int";
+    case HEDDLE_I64: return "long long";
+    case HEDDLE_U8: return "unsigned char";
+    case HEDDLE_I8: return "signed char";
+    case HEDDLE_F16:
+    case HEDDLE_BF16: break;
+    }
+    return NULL;
+}
+
+static const char *field_type(const heddle_field *field)
+{
+    return field->kind == HEDDLE_FIELD_INT ? "int" : "float";
+}
+
+double heddle_check_field_value(const heddle_field *field, const void *shape)
+{
+    const char *at = (const char *)shape + field->offset;
+    if (field->kind == HEDDLE_FIELD_INT) {
+        int value;
+        memcpy(&value, at, sizeof value);
+        return value;
+    }
+    float value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+bool heddle_check_usual_shape(const heddle_op *op, const void *shape)
+{
+    for (int i = 0; i < op->field_count; i++)
+        if (!isnan(op->fields[i].initial) &&
+            (float)op->fields[i].initial != (float)heddle_check_field_value(&op->fields[i], shape))
+            return false;
+    return true;
+}
+
+static bool is_wanted(const heddle_field *field, bool complete)
+{
+    return complete || isnan(field->initial);
+}
+
+const char *heddle_check_job_signature(const heddle_op *op, const char *function, bool complete, char *text,
+                                       size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "void %s(", function);
+    for (int i = 0; i < op->operand_count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s *%s", i ? ", " : "",
+                                 op->operands[i].role == HEDDLE_INPUT ? "const " : "",
+                                 heddle_check_c_type(op->operands[i].dtype), op->operands[i].name);
+    for (int i = 0; i < op->field_count && used < size; i++)
+        if (is_wanted(&op->fields[i], complete))
+            used +=
+                (size_t)snprintf(text + used, size - used, ", %s %s", field_type(&op->fields[i]), op->fields[i].name);
+    if (used < size)
+        snprintf(text + used, size - used, ")");
+    return text;
+}
+
+// --- pieces of the program -------------------------------------------------------------------------------------------
+
+static void print_types(const heddle_op *op, bool complete, FILE *file)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        fprintf(file, ", %s *", heddle_check_c_type(op->operands[i].dtype));
+    for (int i = 0; i < op->field_count; i++)
+        if (is_wanted(&op->fields[i], complete))
+            fprintf(file, ", %s", field_type(&op->fields[i]));
+}
+
+static void print_call(const heddle_op *op, bool complete, FILE *file)
+{
+    fprintf(file, "        function(");
+    for (int i = 0; i < op->operand_count; i++)
+        fprintf(file, "%s%s", i ? ", " : "", op->operands[i].name);
+    for (int i = 0; i < op->field_count; i++)
+        if (is_wanted(&op->fields[i], complete))
+            fprintf(file, ", (%s)one.field[%d]", field_type(&op->fields[i]), i);
+    fprintf(file, ");\n");
+}
+
+// Calls the function with all fields or with those that have no default, whichever it takes.
+static void print_choice(const heddle_check_job *job, FILE *file)
+{
+    const heddle_op *op = job->op;
+    char signature[2048];
+    fprintf(file, "template <typename Function> static bool heddle_apply(Function function, const heddle_case &one");
+    for (int i = 0; i < op->operand_count; i++)
+        fprintf(file, ", %s *%s", heddle_check_c_type(op->operands[i].dtype), op->operands[i].name);
+    fprintf(file, ")\n{\n    if constexpr (std::is_invocable<Function");
+    print_types(op, true, file);
+    fprintf(file, ">::value) {\n");
+    print_call(op, true, file);
+    fprintf(file, "        return true;\n    } else if constexpr (std::is_invocable<Function");
+    print_types(op, false, file);
+    fprintf(file, ">::value) {\n        if (!one.usual)\n            return false;\n");
+    print_call(op, false, file);
+    fprintf(file,
+            "        return true;\n    } else {\n        static_assert(sizeof(Function) == 0, \"heddle: the function "
+            "should be %s\");\n"
+            "        return false;\n    }\n}\n\n",
+            heddle_check_job_signature(op, job->function, false, signature, sizeof signature));
+}
+
+static void print_cases(const heddle_check_job *job, FILE *file)
+{
+    fprintf(file, "static const heddle_case heddle_cases[] = {\n");
+    for (int i = 0; i < job->count; i++) {
+        _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+        if (heddle_shape_parse(job->op, job->shapes[i], shape) != HEDDLE_OK)
+            continue;
+        fprintf(file, "    {%d, {", heddle_check_usual_shape(job->op, shape));
+        for (int o = 0; o < job->op->operand_count; o++)
+            fprintf(file, "%zu, ",
+                    heddle_operand_elements(job->op, o, shape) * heddle_dtype_size(job->op->operands[o].dtype));
+        fprintf(file, "}, {");
+        for (int f = 0; f < job->op->field_count; f++)
+            fprintf(file, "%.17g, ", heddle_check_field_value(&job->op->fields[f], shape));
+        fprintf(file, "}},\n");
+    }
+    fprintf(file, "};\n\n");
+}
+
+static void print_run(const heddle_check_job *job, const char *folder, FILE *file)
+{
+    const heddle_op *op = job->op;
+    fprintf(file,
+            "static void heddle_run(int number)\n{\n    const heddle_case &one = heddle_cases[number];\n"
+            "    FILE *input = heddle_open(\"%s\", number, \"in\", \"rb\");\n",
+            folder);
+    for (int i = 0; i < op->operand_count; i++) {
+        const char *name = op->operands[i].name;
+        fprintf(file, "    %s *%s = nullptr;\n", heddle_check_c_type(op->operands[i].dtype), name);
+        fprintf(file, "    heddle_check(cudaMalloc(&%s, one.bytes[%d]));\n", name, i);
+        if (op->operands[i].role != HEDDLE_OUTPUT)
+            fprintf(file, "    heddle_fill(%s, one.bytes[%d], input);\n", name, i);
+    }
+    fprintf(file, "    fclose(input);\n    bool applied = heddle_apply(%s, one", job->function);
+    for (int i = 0; i < op->operand_count; i++)
+        fprintf(file, ", %s", op->operands[i].name);
+    fprintf(file,
+            ");\n    heddle_check(cudaGetLastError());\n    heddle_check(cudaDeviceSynchronize());\n"
+            "    FILE *output = applied ? heddle_open(\"%s\", number, \"out\", \"wb\") : nullptr;\n",
+            folder);
+    for (int i = 0; i < op->operand_count; i++) {
+        if (op->operands[i].role != HEDDLE_INPUT && !op->operands[i].saved)
+            fprintf(file, "    heddle_save(%s, one.bytes[%d], output);\n", op->operands[i].name, i);
+        fprintf(file, "    heddle_check(cudaFree(%s));\n", op->operands[i].name);
+    }
+    fprintf(file, "    if (output)\n        fclose(output);\n}\n\n");
+}
+
+static const char helpers[] =
+    "#include <cstdio>\n#include <cstdlib>\n#include <type_traits>\n#include <vector>\n\n"
+    "static void heddle_check(cudaError_t status)\n{\n"
+    "    if (status == cudaSuccess)\n        return;\n"
+    "    fprintf(stderr, \"%s\\n\", cudaGetErrorString(status));\n    exit(1);\n}\n\n"
+    "static FILE *heddle_open(const char *folder, int number, const char *kind, const char *mode)\n{\n"
+    "    char path[1024];\n    snprintf(path, sizeof path, \"%s/case-%d.%s\", folder, number, kind);\n"
+    "    FILE *file = fopen(path, mode);\n    if (!file)\n        exit(1);\n    return file;\n}\n\n"
+    "static void heddle_fill(void *device, size_t bytes, FILE *file)\n{\n"
+    "    std::vector<char> host(bytes);\n"
+    "    if (fread(host.data(), 1, bytes, file) != bytes)\n        exit(1);\n"
+    "    if (bytes)\n        heddle_check(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));\n}\n\n"
+    "static void heddle_save(const void *device, size_t bytes, FILE *file)\n{\n"
+    "    std::vector<char> host(bytes);\n    if (!file)\n        return;\n"
+    "    if (bytes)\n        heddle_check(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost));\n"
+    "    fwrite(host.data(), 1, bytes, file);\n}\n\n";
+
+void heddle_check_driver_print(const heddle_check_job *job, const char *const *sources, const char *folder, FILE *file)
+{
+    fprintf(file, "// Written by heddle check --op %s.\n", job->op->name);
+    for (int i = 0; sources[i]; i++)
+        fprintf(file, "#include \"%s\"\n", sources[i]);
+    fputs(helpers, file);
+    fprintf(file, "struct heddle_case {\n    bool usual;\n    size_t bytes[%d];\n    double field[%d];\n};\n\n",
+            job->op->operand_count, job->op->field_count > 0 ? job->op->field_count : 1);
+    print_cases(job, file);
+    print_choice(job, file);
+    print_run(job, folder, file);
+    fprintf(file, "int main()\n{\n    for (int number = 0; number < %d; number++)\n        heddle_run(number);\n}\n",
+            job->count);
+}

@@ -1,0 +1,119 @@
+// Temporary folders. Each holds a file `lock` on which its owner has a lock that the kernel drops when the owner dies,
+// however it dies; process numbers would lie where several containers share /tmp.
+
+#include "check/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    OPEN_FOLDERS = 16,  // nftw may hold this many at a time
+    YOUNG_SECONDS = 60, // a folder without a lock may be one that is just being made
+    MODE = 0600,
+};
+
+static const char prefix[] = "heddle-check-";
+static const char kept_prefix[] = "heddle-kept-";
+static const char lock_name[] = "lock";
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *walk)
+{
+    (void)about, (void)kind, (void)walk;
+    remove(path);
+    return 0; // what cannot be removed must not keep the rest
+}
+
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+}
+
+static int take_lock(const char *folder, int flags)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, lock_name);
+    int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, MODE);
+    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0) {
+        close(file);
+        file = -1;
+        errno = EWOULDBLOCK;
+    }
+    return file;
+}
+
+static bool is_abandoned(const char *folder)
+{
+    struct stat about;
+    if (lstat(folder, &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != geteuid())
+        return false;
+    int file = take_lock(folder, 0);
+    if (file < 0)
+        return errno == ENOENT && time(NULL) - about.st_mtime > YOUNG_SECONDS;
+    close(file);
+    return true;
+}
+
+int heddle_check_folder_sweep(const char *root)
+{
+    int swept = 0;
+    DIR *folder = opendir(root);
+    if (!folder)
+        return 0;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        char path[PATH_MAX];
+        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", root, entry->d_name);
+        if (is_abandoned(path)) {
+            remove_tree(path);
+            swept++;
+        }
+    }
+    closedir(folder);
+    return swept;
+}
+
+heddle_status heddle_check_folder_create(heddle_check_folder *folder, bool keep)
+{
+    const char *root = getenv("TMPDIR");
+    if (!root || root[0] != '/')
+        root = "/tmp";
+    heddle_check_folder_sweep(root);
+    *folder = (heddle_check_folder){.lock = -1, .keep = keep};
+    snprintf(folder->path, sizeof folder->path, "%s/%sXXXXXX", root, keep ? kept_prefix : prefix);
+    if (!mkdtemp(folder->path))
+        return heddle_fail(HEDDLE_IO, "cannot make a folder in %s: %s; set TMPDIR to one that can be written", root,
+                           strerror(errno));
+    folder->lock = take_lock(folder->path, O_CREAT);
+    if (folder->lock < 0) {
+        heddle_status status = heddle_fail(HEDDLE_IO, "cannot write in %s: %s", folder->path, strerror(errno));
+        remove_tree(folder->path);
+        return status;
+    }
+    return HEDDLE_OK;
+}
+
+void heddle_check_folder_release(heddle_check_folder *folder)
+{
+    if (folder->lock < 0)
+        return;
+    if (!folder->keep)
+        remove_tree(folder->path);
+    close(folder->lock);
+    folder->lock = -1;
+}
+
+const char *heddle_check_folder_path(const heddle_check_folder *folder, const char *name, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s", folder->path, name);
+    return path;
+}

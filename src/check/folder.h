@@ -1,0 +1,25 @@
+// The folder a check works in: made new under $TMPDIR, locked while its owner lives, removed with all in it. What a
+// killed check left behind is removed by the next one.
+#ifndef HEDDLE_CHECK_FOLDER_H
+#define HEDDLE_CHECK_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "heddle/status.h"
+
+typedef struct heddle_check_folder {
+    char path[512];
+    int lock;
+    bool keep;
+} heddle_check_folder;
+
+// `keep`: it stays when it is released, under a name that the sweep leaves alone.
+heddle_status heddle_check_folder_create(heddle_check_folder *folder, bool keep);
+void heddle_check_folder_release(heddle_check_folder *folder);
+// "folder/name"; returns `path`.
+const char *heddle_check_folder_path(const heddle_check_folder *folder, const char *name, char *path, size_t size);
+// Removes folders in `root` that no living process holds. Returns how many.
+int heddle_check_folder_sweep(const char *root);
+
+#endif

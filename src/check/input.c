@@ -1,0 +1,100 @@
+// Standard input for several runs. A file is opened again for each. A pipe or a terminal can be read only once, so a
+// small process of ours carries it to the first run and writes it down; it stays in our process group, because a
+// terminal lets no other read.
+
+#include "check/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 16, MODE = 0600 };
+
+static bool write_all(int file, const char *data, ssize_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(file, data, (size_t)size);
+        if (written <= 0)
+            return false;
+        data += written;
+        size -= written;
+    }
+    return true;
+}
+
+// The carrier: does nothing else until the end of input, or until it is killed.
+static void carry(int to, int record)
+{
+    static char piece[PIECE];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    for (;;) {
+        ssize_t got = read(STDIN_FILENO, piece, sizeof piece);
+        if (got <= 0 || !write_all(record, piece, got) || !write_all(to, piece, got))
+            _exit(0);
+    }
+}
+
+static heddle_status start_carrier(heddle_check_input *input)
+{
+    int ends[2];
+    int record = open(input->record, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, MODE);
+    if (record < 0 || pipe2(ends, O_CLOEXEC) != 0) {
+        if (record >= 0)
+            close(record);
+        return heddle_fail(HEDDLE_IO, "cannot pass standard input on: %s", strerror(errno));
+    }
+    input->carrier = fork();
+    if (input->carrier == 0)
+        carry(ends[1], record);
+    close(ends[1]);
+    close(record);
+    input->file = ends[0];
+    if (input->carrier < 0) {
+        input->carrier = 0;
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "cannot pass standard input on: %s", strerror(errno));
+    }
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_check_input_open(heddle_check_input *input, const char *folder, int run)
+{
+    *input = (heddle_check_input){.file = -1};
+    snprintf(input->record, sizeof input->record, "%s/input", folder);
+    struct stat about;
+    if (fstat(STDIN_FILENO, &about) != 0)
+        return HEDDLE_OK;
+    bool once = S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || isatty(STDIN_FILENO);
+    if (once && run == 0)
+        return start_carrier(input);
+    // /proc's name opens the file anew, from its start.
+    input->file = open(once ? input->record : "/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
+    return HEDDLE_OK;
+}
+
+void heddle_check_input_passed(heddle_check_input *input)
+{
+    if (input->file >= 0)
+        close(input->file);
+    input->file = -1;
+}
+
+void heddle_check_input_close(heddle_check_input *input)
+{
+    heddle_check_input_passed(input);
+    if (input->carrier <= 0)
+        return;
+    kill(input->carrier, SIGKILL);
+    while (waitpid(input->carrier, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    input->carrier = 0;
+}

@@ -1,0 +1,22 @@
+// What the checked program reads from its standard input: ours, passed on in the first run and kept, so that further
+// runs read the same.
+#ifndef HEDDLE_CHECK_INPUT_H
+#define HEDDLE_CHECK_INPUT_H
+
+#include <sys/types.h>
+
+#include "heddle/status.h"
+
+typedef struct heddle_check_input {
+    char record[600]; // the file that keeps what came through a pipe or from a terminal
+    int file;         // for the child; -1: nothing
+    pid_t carrier;    // a process that passes it on; 0: none
+} heddle_check_input;
+
+// For run number `run`, counted from 0. heddle_check_input_close ends it.
+heddle_status heddle_check_input_open(heddle_check_input *input, const char *folder, int run);
+// After the child has been started: our copy of its descriptor goes.
+void heddle_check_input_passed(heddle_check_input *input);
+void heddle_check_input_close(heddle_check_input *input);
+
+#endif

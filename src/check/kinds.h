@@ -1,0 +1,55 @@
+// The kinds of findings, the simulator's and the check's own: how headlines call them, and why the check's own happen
+// and what cures them (the simulator's report says that of its own).
+#ifndef HEDDLE_CHECK_KINDS_H
+#define HEDDLE_CHECK_KINDS_H
+
+// In the order a person should look at them: what breaks others comes first.
+typedef enum heddle_check_kind {
+    HEDDLE_CHECK_NOT_LEGAL, // nvcc refuses the source
+    HEDDLE_CHECK_UNSUPPORTED,
+    HEDDLE_CHECK_OUT_OF_BOUNDS,
+    HEDDLE_CHECK_USE_AFTER_FREE,
+    HEDDLE_CHECK_HOST_POINTER,
+    HEDDLE_CHECK_DEVICE_POINTER,
+    HEDDLE_CHECK_MISALIGNED,
+    HEDDLE_CHECK_FAULT,
+    HEDDLE_CHECK_STACK_OVERFLOW,
+    HEDDLE_CHECK_ASSERT,
+    HEDDLE_CHECK_TRAP,
+    HEDDLE_CHECK_BAD_LAUNCH,
+    HEDDLE_CHECK_BAD_CALL,
+    HEDDLE_CHECK_INVALID_FREE,
+    HEDDLE_CHECK_DEADLOCK,
+    HEDDLE_CHECK_SPIN,
+    HEDDLE_CHECK_BARRIER_DIVERGENT,
+    HEDDLE_CHECK_BARRIER_EXITED,
+    HEDDLE_CHECK_WARP_MASK,
+    HEDDLE_CHECK_WARP_MISMATCH,
+    HEDDLE_CHECK_RACE,
+    HEDDLE_CHECK_MISSING_WAIT,
+    HEDDLE_CHECK_UNINITIALISED,
+    HEDDLE_CHECK_WRONG_RESULT,    // of an operator, against its reference
+    HEDDLE_CHECK_ORDER_DEPENDENT, // another legal order gave another result
+    HEDDLE_CHECK_UNCHECKED_ERROR,
+    HEDDLE_CHECK_LEAK,
+    HEDDLE_CHECK_TIMEOUT,
+    HEDDLE_CHECK_MEMORY, // more than the limit
+    HEDDLE_CHECK_DIED,   // by a signal, or without a report
+    HEDDLE_CHECK_OTHER,  // a kind that this version does not know
+    HEDDLE_CHECK_KINDS
+} heddle_check_kind;
+
+typedef struct heddle_check_kind_info {
+    const char *name;  // in JSON, SARIF and suppressions: "out-of-bounds"
+    const char *title; // of the headline: "access out of bounds"
+    const char *link;  // between title and memory: "on", "of"; NULL: memory is not named in the headline
+    const char *cause; // the usual one, a sentence; NULL: the report has it
+    const char *cure;  // likewise
+} heddle_check_kind_info;
+
+extern const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS];
+
+// HEDDLE_CHECK_OTHER for a name that is not in the table.
+heddle_check_kind heddle_check_kind_find(const char *name);
+
+#endif

@@ -1,0 +1,200 @@
+// nvcc's opinion: its front end alone (-ptx, no optimisation) says in a third of a second whether the source is legal.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "check/build.h"
+
+enum {
+    LARGEST_OUTPUT = 4 << 20,
+    MOST_ARGUMENTS = 256,
+    LONGEST_LINE = 2048,
+    MODE = 0600,
+};
+
+static const double longest = 120; // seconds; nvcc that takes longer hangs
+
+// The newest language that nvcc and the simulator share, and an architecture that has all that is simulated.
+static const char *const flags[] = {"-ptx", "-arch=sm_90", "-std=c++17", "-Xcicc", "-O0",
+                                    "-w",   "-Xcompiler",  "-w",         NULL};
+
+static bool find_nvcc(char *path, size_t size)
+{
+    char folders[2 * PATH_MAX];
+    const char *search = getenv("PATH");
+    snprintf(folders, sizeof folders, "%s:/usr/local/cuda/bin", search ? search : "");
+    char *rest = NULL;
+    for (char *folder = strtok_r(folders, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest)) {
+        snprintf(path, size, "%s/nvcc", folder);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_cuda(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".cu") == 0;
+}
+
+// Arguments, the pieces of which outlive the call.
+typedef struct argument_list {
+    char *list[MOST_ARGUMENTS + 1];
+    int count;
+} argument_list;
+
+static void add(argument_list *arguments, const char *text)
+{
+    if (arguments->count < MOST_ARGUMENTS)
+        arguments->list[arguments->count++] = (char *)text;
+}
+
+static heddle_status start(heddle_check_opinion *opinion, const argument_list *arguments, const volatile int *stop)
+{
+    int file = open(opinion->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, MODE);
+    if (file < 0)
+        return heddle_fail(HEDDLE_IO, "%s: %s", opinion->output, strerror(errno));
+    heddle_child_options how = {
+        .argv = arguments->list,
+        .input = -1,
+        .output = file,
+        .errors = file,
+        .seconds = longest,
+        .polite = true,
+        .stop = stop,
+    };
+    heddle_status status = heddle_child_start(&opinion->child, &how);
+    close(file);
+    opinion->asked = status == HEDDLE_OK;
+    return status;
+}
+
+heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const heddle_check_options *options,
+                                       const heddle_check_folder *folder, const volatile int *stop)
+{
+    *opinion = (heddle_check_opinion){.asked = false};
+    char nvcc[PATH_MAX], results[600];
+    if (options->nvcc == HEDDLE_CHECK_NVCC_NEVER)
+        return HEDDLE_OK;
+    if (!find_nvcc(nvcc, sizeof nvcc))
+        return options->nvcc == HEDDLE_CHECK_NVCC_ALWAYS
+                   ? heddle_fail(HEDDLE_MISSING, "--nvcc: nvcc is neither on PATH nor in /usr/local/cuda/bin; install "
+                                                 "the CUDA toolkit or leave the option out")
+                   : HEDDLE_OK;
+    heddle_check_folder_path(folder, "nvcc", results, sizeof results);
+    heddle_check_folder_path(folder, "nvcc.txt", opinion->output, sizeof opinion->output);
+    HEDDLE_TRY(heddle_folder_create(results));
+    argument_list arguments = {.count = 0};
+    add(&arguments, nvcc);
+    for (int i = 0; flags[i]; i++)
+        add(&arguments, flags[i]);
+    add(&arguments, "-odir");
+    add(&arguments, results);
+    for (int i = 0; options->include && options->include[i]; i++) {
+        add(&arguments, "-I");
+        add(&arguments, options->include[i]);
+    }
+    for (int i = 0; options->define && options->define[i]; i++) {
+        add(&arguments, "-D");
+        add(&arguments, options->define[i]);
+    }
+    int files = 0;
+    for (int i = 0; options->sources[i]; i++)
+        if (is_cuda(options->sources[i])) {
+            add(&arguments, options->sources[i]);
+            files++;
+        }
+    return files ? start(opinion, &arguments, stop) : HEDDLE_OK;
+}
+
+// --- what it says ----------------------------------------------------------------------------------------------------
+
+// What is wrong whatever the version of the toolkit: the others may be names that this one has dropped.
+static bool is_about_legality(const char *message)
+{
+    return (strstr(message, "calling a") && strstr(message, "is not allowed")) ||
+           (strstr(message, "undefined in device code")) || strstr(message, "is not allowed in device code") ||
+           (strstr(message, "__global__") && strstr(message, "must"));
+}
+
+// "FILE(LINE): error: MESSAGE"
+static heddle_status read_line(const char *text, size_t length, heddle_check_result *result)
+{
+    char line[LONGEST_LINE];
+    snprintf(line, sizeof line, "%.*s", (int)length, text);
+    char *mark = strstr(line, "): error");
+    char *open = mark;
+    while (open && open > line && *open != '(')
+        open--;
+    if (!mark || open == line)
+        return HEDDLE_OK;
+    *mark = '\0';
+    *open = '\0';
+    const char *message = strchr(mark + 1, ' ');
+    message = message ? strchr(message + 1, ' ') : NULL;
+    heddle_check_place place = {.role = "source", .frames = 1};
+    char *absolute = realpath(line, NULL);
+    place.frame[0] = (heddle_check_frame){
+        .file = heddle_arena_copy_text(result->arena, absolute ? absolute : line),
+        .line = atoi(open + 1),
+        .function = "",
+    };
+    free(absolute);
+    char *said = NULL;
+    if (asprintf(&said, "nvcc: %s", message ? message + 1 : "error") < 0)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for nvcc's messages");
+    heddle_check_finding finding = {
+        .kind = HEDDLE_CHECK_NOT_LEGAL,
+        .tier = is_about_legality(said) ? HEDDLE_CHECK_ERROR : HEDDLE_CHECK_WARNING,
+        .count = 1,
+        .message = heddle_arena_copy_text(result->arena, said),
+        .note = "",
+        .places = &place,
+        .place_count = 1,
+    };
+    free(said);
+    return heddle_check_result_add_finding(result, &finding);
+}
+
+heddle_status heddle_check_opinion_read(const char *text, heddle_check_result *result)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        HEDDLE_TRY(read_line(text, length, result));
+        text += length + (text[length] == '\n');
+    }
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, double patience, heddle_check_result *result)
+{
+    if (!opinion->asked)
+        return HEDDLE_OK;
+    heddle_child_wait(&opinion->child, patience);
+    if (opinion->child.end == HEDDLE_CHILD_RUNNING) {
+        heddle_child_kill(&opinion->child);
+        return heddle_check_result_note(result,
+                                        "nvcc had no time to say whether the source is legal CUDA; --nvcc waits "
+                                        "for it");
+    }
+    if (opinion->child.end != HEDDLE_CHILD_EXITED || opinion->child.code == 0)
+        return HEDDLE_OK;
+    char *text = NULL;
+    size_t size = 0;
+    HEDDLE_TRY(heddle_file_read(opinion->output, LARGEST_OUTPUT, &text, &size));
+    int before = result->finding_count;
+    heddle_status status = heddle_check_opinion_read(text, result);
+    // A header of a library that only the simulator has is no fault of the source.
+    if (status == HEDDLE_OK && result->finding_count == before)
+        status =
+            heddle_check_result_note(result, "nvcc could not judge the source: %.*s", (int)strcspn(text, "\n"), text);
+    free(text);
+    return status;
+}

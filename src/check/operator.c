@@ -1,0 +1,272 @@
+// Operators: choosing function and shapes, writing inputs, comparing outputs.
+
+#include "check/operator.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "check/scan.h"
+#include "check/values.h"
+
+enum { NAME_SIZE = 128 };
+
+static const double most_flops = 5e7; // of a shape: about a second under watch
+
+// --- names -----------------------------------------------------------------------------------------------------------
+
+// "relu" is a name of relu_forward, "sgd" one of sgd_update.
+static bool is_called(const heddle_op *op, const char *name)
+{
+    size_t length = strlen(name);
+    if (strcmp(op->name, name) == 0)
+        return true;
+    return length > 0 && strncmp(op->name, name, length) == 0 &&
+           (strcmp(op->name + length, "_forward") == 0 || strcmp(op->name + length, "_update") == 0);
+}
+
+heddle_status heddle_check_op_find(const char *name, const heddle_op **op)
+{
+    for (int i = 0; i < heddle_op_count(); i++) {
+        *op = heddle_op_at(i);
+        if (is_called(*op, name))
+            return HEDDLE_OK;
+    }
+    if (heddle_op_find(name, op) != HEDDLE_OK)
+        return heddle_fail(HEDDLE_INVALID, "--op: %s", heddle_last_error());
+    return HEDDLE_OK;
+}
+
+// The names a function for `op` may have, longest first. Returns how many.
+static int function_names(const heddle_op *op, char names[2][NAME_SIZE])
+{
+    snprintf(names[0], NAME_SIZE, "%s", op->name);
+    snprintf(names[1], NAME_SIZE, "%s", op->name);
+    char *end = strrchr(names[1], '_');
+    if (!end || (strcmp(end, "_forward") != 0 && strcmp(end, "_update") != 0))
+        return 1;
+    *end = '\0';
+    return 2;
+}
+
+const heddle_op *heddle_check_op_suggest(const char *const *sources)
+{
+    for (int i = 0; i < heddle_op_count(); i++) {
+        char names[2][NAME_SIZE];
+        int count = function_names(heddle_op_at(i), names);
+        for (int n = 0; n < count; n++)
+            for (int s = 0; sources[s]; s++) {
+                heddle_check_defines defines;
+                if (heddle_check_file_defines(sources[s], names[n], &defines) == HEDDLE_OK && defines)
+                    return heddle_op_at(i);
+            }
+    }
+    return NULL;
+}
+
+// --- before the run --------------------------------------------------------------------------------------------------
+
+static heddle_status choose_function(heddle_check_job *job, const char *const *sources)
+{
+    static _Thread_local char names[2][NAME_SIZE];
+    char signature[2048];
+    int count = function_names(job->op, names);
+    bool kernel = false;
+    for (int n = 0; n < count; n++)
+        for (int s = 0; sources[s]; s++) {
+            heddle_check_defines defines;
+            HEDDLE_TRY(heddle_check_file_defines(sources[s], names[n], &defines));
+            kernel |= defines == HEDDLE_CHECK_IS_KERNEL;
+            if (defines == HEDDLE_CHECK_FUNCTION) {
+                job->function = names[n];
+                return HEDDLE_OK;
+            }
+        }
+    heddle_check_job_signature(job->op, names[count - 1], false, signature, sizeof signature);
+    if (kernel)
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s: %s is a kernel; give the file a function that launches it (and the "
+                           "kernel another name): %s",
+                           sources[0], names[count - 1], signature);
+    return heddle_fail(HEDDLE_INVALID, "%s: for --op %s the file should define %s", sources[0], names[count - 1],
+                       signature);
+}
+
+// Nothing to compute: a launch of no blocks is an error on a GPU, and guarding against it teaches nothing.
+static bool is_empty(const heddle_op *op, const void *shape)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (heddle_operand_elements(op, i, shape) == 0)
+            return true;
+    return false;
+}
+
+heddle_status heddle_check_job_prepare(heddle_check_job *job, const heddle_op *op, const char *const *sources,
+                                       uint64_t seed)
+{
+    *job = (heddle_check_job){.op = op, .seed = seed};
+    for (int i = 0; i < op->operand_count; i++)
+        if (!heddle_check_c_type(op->operands[i].dtype))
+            return heddle_fail(HEDDLE_UNSUPPORTED, "--op %s: operands of type %s cannot be checked yet", op->name,
+                               heddle_dtype_name(op->operands[i].dtype));
+    HEDDLE_TRY(choose_function(job, sources));
+    for (int i = 0; op->test_shapes && op->test_shapes[i]; i++) {
+        _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+        HEDDLE_TRY(heddle_shape_parse(op, op->test_shapes[i], shape));
+        if (is_empty(op, shape))
+            continue;
+        if (job->count == HEDDLE_CHECK_MOST_CASES || op->cost(shape).flops > most_flops)
+            job->left_out++;
+        else
+            job->shapes[job->count++] = op->test_shapes[i];
+    }
+    return HEDDLE_OK;
+}
+
+static heddle_status open_case(const heddle_check_folder *folder, int number, const char *kind, const char *mode,
+                               FILE **file)
+{
+    char name[64], path[1024];
+    snprintf(name, sizeof name, "case-%d.%s", number, kind);
+    *file = fopen(heddle_check_folder_path(folder, name, path, sizeof path), mode);
+    return *file ? HEDDLE_OK : heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+}
+
+static heddle_status write_inputs(const heddle_check_job *job, const heddle_check_folder *folder, int number)
+{
+    _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+    heddle_check_values values;
+    FILE *file = NULL;
+    HEDDLE_TRY(heddle_shape_parse(job->op, job->shapes[number], shape));
+    HEDDLE_TRY(open_case(folder, number, "in", "wb", &file));
+    heddle_status status = heddle_check_values_create(&values, job->op, shape);
+    if (status == HEDDLE_OK) {
+        status = heddle_check_values_draw(&values, job->seed);
+        for (int i = 0; status == HEDDLE_OK && i < job->op->operand_count; i++)
+            if (job->op->operands[i].role != HEDDLE_OUTPUT && !heddle_check_values_write(&values, i, file))
+                status = heddle_fail(HEDDLE_IO, "cannot write the inputs in %s", folder->path);
+        heddle_check_values_destroy(&values);
+    }
+    if (fclose(file) != 0 && status == HEDDLE_OK)
+        status = heddle_fail(HEDDLE_IO, "cannot write the inputs in %s: %s", folder->path, strerror(errno));
+    return status;
+}
+
+heddle_status heddle_check_job_write(const heddle_check_job *job, const char *const *sources,
+                                     const heddle_check_folder *folder, char *driver, size_t size)
+{
+    for (int i = 0; i < job->count; i++)
+        HEDDLE_TRY(write_inputs(job, folder, i));
+    FILE *file = fopen(heddle_check_folder_path(folder, "main.cu", driver, size), "w");
+    if (!file)
+        return heddle_fail(HEDDLE_IO, "%s: %s", driver, strerror(errno));
+    heddle_check_driver_print(job, sources, folder->path, file);
+    return fclose(file) == 0 ? HEDDLE_OK : heddle_fail(HEDDLE_IO, "%s: %s", driver, strerror(errno));
+}
+
+// --- after the run ---------------------------------------------------------------------------------------------------
+
+// What one shape is held against.
+typedef struct comparison {
+    heddle_check_values drawn, expected, got;
+    double scale[2 * HEDDLE_MAX_OPERANDS], factor;
+} comparison;
+
+static void position_text(const heddle_operand *operand, const void *shape, size_t element, char *text, size_t size)
+{
+    int dims[HEDDLE_MAX_DIMS];
+    size_t place[HEDDLE_MAX_DIMS];
+    int rank = operand->dims(shape, dims);
+    for (int d = rank - 1; d >= 0; d--) {
+        place[d] = element % (size_t)dims[d];
+        element /= (size_t)dims[d];
+    }
+    size_t used = (size_t)snprintf(text, size, "%s", operand->name);
+    for (int d = 0; d < rank && used < size; d++)
+        used += (size_t)snprintf(text + used, size - used, "[%zu]", place[d]);
+}
+
+// Adds a finding for the first wrong element, with how many there are.
+static heddle_status compare_operand(const heddle_check_job *job, const comparison *trial, int operand,
+                                     const char *shape, heddle_check_result *result)
+{
+    const heddle_operand *about = &job->op->operands[operand];
+    bool exact = job->op->exactness == HEDDLE_EXACT || (about->dtype != HEDDLE_F32 && about->dtype != HEDDLE_F64);
+    const double *got = trial->got.operand[operand], *expected = trial->expected.operand[operand];
+    size_t wrong = 0, first = 0;
+    for (size_t i = 0; i < trial->expected.elements[operand]; i++) {
+        double allowed = exact ? 0 : trial->factor * fmax(trial->scale[operand], fabs(expected[i]));
+        if (fabs(got[i] - expected[i]) <= allowed) // a NaN on either side is not
+            continue;
+        first = wrong ? first : i;
+        wrong++;
+    }
+    if (wrong == 0)
+        return HEDDLE_OK;
+    char position[256];
+    position_text(about, trial->drawn.shape, first, position, sizeof position);
+    return heddle_check_result_add(result, HEDDLE_CHECK_WRONG_RESULT, HEDDLE_CHECK_ERROR,
+                                   "%s with %s: %zu of %zu elements are wrong; %s is %.9g, expected %.9g (seed %llu).",
+                                   job->op->name, shape, wrong, trial->expected.elements[operand], position, got[first],
+                                   expected[first], (unsigned long long)job->seed);
+}
+
+static heddle_status compare_outputs(const heddle_check_job *job, comparison *trial, int number, FILE *file,
+                                     heddle_check_result *result)
+{
+    HEDDLE_TRY(heddle_check_values_draw(&trial->drawn, job->seed));
+    HEDDLE_TRY(heddle_check_values_draw(&trial->expected, job->seed));
+    heddle_check_values_reference(&trial->expected);
+    HEDDLE_TRY(heddle_check_values_scale(&trial->drawn, &trial->expected, trial->scale, &trial->factor));
+    for (int i = 0; i < job->op->operand_count; i++) {
+        if (job->op->operands[i].role == HEDDLE_INPUT || job->op->operands[i].saved)
+            continue;
+        if (!heddle_check_values_read(&trial->got, i, file))
+            return heddle_check_result_note(result, "%s: the program ended before it wrote its output",
+                                            job->shapes[number]);
+        HEDDLE_TRY(compare_operand(job, trial, i, job->shapes[number], result));
+    }
+    return HEDDLE_OK;
+}
+
+static heddle_status compare_case(const heddle_check_job *job, int number, FILE *file, heddle_check_result *result)
+{
+    _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+    comparison trial = {.factor = 0};
+    HEDDLE_TRY(heddle_shape_parse(job->op, job->shapes[number], shape));
+    heddle_status status = heddle_check_values_create(&trial.drawn, job->op, shape);
+    if (status == HEDDLE_OK)
+        status = heddle_check_values_create(&trial.expected, job->op, shape);
+    if (status == HEDDLE_OK)
+        status = heddle_check_values_create(&trial.got, job->op, shape);
+    if (status == HEDDLE_OK)
+        status = compare_outputs(job, &trial, number, file, result);
+    heddle_check_values_destroy(&trial.drawn);
+    heddle_check_values_destroy(&trial.expected);
+    heddle_check_values_destroy(&trial.got);
+    return status;
+}
+
+heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle_check_folder *folder,
+                                       heddle_check_result *result)
+{
+    int compared = 0;
+    for (int i = 0; i < job->count; i++) {
+        FILE *file = NULL;
+        if (open_case(folder, i, "out", "rb", &file) != HEDDLE_OK)
+            continue; // a shape that the function does not take, or that the program did not come to
+        heddle_status status = compare_case(job, i, file, result);
+        fclose(file);
+        HEDDLE_TRY(status);
+        compared++;
+    }
+    if (compared == 0 && result->finding_count == 0)
+        HEDDLE_TRY(heddle_check_result_add(result, HEDDLE_CHECK_WRONG_RESULT, HEDDLE_CHECK_ERROR,
+                                           "%s: the program computed nothing that could be compared.", job->op->name));
+    return heddle_check_result_note(result, "%s: %d of %d test shapes compared with the float64 reference, seed %llu%s",
+                                    job->op->name, compared, job->count + job->left_out, (unsigned long long)job->seed,
+                                    job->left_out ? " (the others are too large for the simulated GPU)" : "");
+}

@@ -1,0 +1,55 @@
+// A file without a main of its own, checked as an operator of the registry: heddle writes the main, which runs the
+// file's function on the operator's test shapes, and compares what comes out with the float64 reference.
+//
+// The file defines one function with the operator's name: device pointers to its operands (inputs, then outputs), then
+// the fields of its shape, in the order of `heddle ops NAME`. Fields that have a default may be left out, all of them
+// together; then only shapes with those defaults are run:
+//
+//     void matmul(const float *a, const float *b, float *output, int m, int n, int k)
+#ifndef HEDDLE_CHECK_OPERATOR_H
+#define HEDDLE_CHECK_OPERATOR_H
+
+#include <stdio.h>
+
+#include "check/folder.h"
+#include "check/result.h"
+#include "heddle/op.h"
+
+enum { HEDDLE_CHECK_MOST_CASES = 64 };
+
+typedef struct heddle_check_job {
+    const heddle_op *op;
+    const char *function; // what the file calls it: "matmul" or "matmul_forward"
+    uint64_t seed;
+    const char *shapes[HEDDLE_CHECK_MOST_CASES]; // those that are run
+    int count;
+    int left_out; // shapes that are too much for the simulated GPU
+} heddle_check_job;
+
+// "matmul_forward", or "matmul" for the first operator of that name. HEDDLE_INVALID suggests the nearest.
+heddle_status heddle_check_op_find(const char *name, const heddle_op **op);
+// The operator whose name a function in one of the files has; NULL: none.
+const heddle_op *heddle_check_op_suggest(const char *const *sources);
+
+// Finds the function in the files (HEDDLE_INVALID says what it should look like) and chooses the shapes.
+heddle_status heddle_check_job_prepare(heddle_check_job *job, const heddle_op *op, const char *const *sources,
+                                       uint64_t seed);
+// Writes the inputs of every shape and the program around the files; *driver is its path.
+heddle_status heddle_check_job_write(const heddle_check_job *job, const char *const *sources,
+                                     const heddle_check_folder *folder, char *driver, size_t size);
+// "void matmul(const float *a, ...)"; returns `text`.
+const char *heddle_check_job_signature(const heddle_op *op, const char *function, bool complete, char *text,
+                                       size_t size);
+// Compares what a run left in the folder with the reference and adds the first difference of each shape.
+heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle_check_folder *folder,
+                                       heddle_check_result *result);
+
+// driver.c: the text of that program.
+void heddle_check_driver_print(const heddle_check_job *job, const char *const *sources, const char *folder, FILE *file);
+// The name of a type in the program: "float"; NULL: none there.
+const char *heddle_check_c_type(heddle_dtype dtype);
+// Whether every optional field has its default.
+bool heddle_check_usual_shape(const heddle_op *op, const void *shape);
+double heddle_check_field_value(const heddle_field *field, const void *shape);
+
+#endif

@@ -1,0 +1,296 @@
+// Reads a run's report. Fields that are missing take their neutral value, so that reports of a runtime a little older
+// or newer can still be shown; what is not JSON at all is an error.
+
+#include "check/report.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+
+enum { LARGEST_REPORT = 256 << 20 }; // thousands of lines of counters are a few MiB
+
+static const double largest_integer = 0x1p53; // exact in JSON's numbers
+
+// What a whole read shares: the arena, and whether it ran out.
+typedef struct reading {
+    heddle_arena *arena;
+    bool out_of_memory;
+} reading;
+
+// --- single fields ---------------------------------------------------------------------------------------------------
+
+static const cJSON *field(const cJSON *object, const char *name)
+{
+    return cJSON_IsObject(object) ? cJSON_GetObjectItemCaseSensitive(object, name) : NULL;
+}
+
+static double number(const cJSON *object, const char *name)
+{
+    const cJSON *item = field(object, name);
+    return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : 0;
+}
+
+static long long integer_of(const cJSON *item)
+{
+    if (!cJSON_IsNumber(item) || !(fabs(item->valuedouble) <= largest_integer))
+        return 0;
+    return (long long)item->valuedouble;
+}
+
+static long long integer(const cJSON *object, const char *name)
+{
+    return integer_of(field(object, name));
+}
+
+static int small_of(const cJSON *item)
+{
+    long long value = integer_of(item);
+    return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
+}
+
+static int small(const cJSON *object, const char *name)
+{
+    return small_of(field(object, name));
+}
+
+static const char *keep(reading *reader, const char *text)
+{
+    char *copy = heddle_arena_copy_text(reader->arena, text);
+    reader->out_of_memory |= !copy;
+    if (copy)
+        heddle_text_one_line(copy); // names and messages come from the program that is checked
+    return copy ? copy : "";
+}
+
+static const char *text(reading *reader, const cJSON *object, const char *name)
+{
+    const cJSON *item = field(object, name);
+    return cJSON_IsString(item) ? keep(reader, item->valuestring) : "";
+}
+
+static bool triple(const cJSON *object, const char *name, int values[3])
+{
+    const cJSON *list = field(object, name);
+    for (int i = 0; i < 3; i++)
+        values[i] = cJSON_IsArray(list) ? small_of(cJSON_GetArrayItem(list, i)) : 0;
+    return cJSON_IsArray(list);
+}
+
+// Room for the elements of a list; *count is 0 where there is no list or no memory.
+static void *room(reading *reader, const cJSON *list, size_t size, int *count)
+{
+    *count = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
+    void *memory = *count ? heddle_arena_alloc(reader->arena, (size_t)*count * size) : NULL;
+    if (*count && !memory) {
+        reader->out_of_memory = true;
+        *count = 0;
+    }
+    return memory;
+}
+
+// --- findings --------------------------------------------------------------------------------------------------------
+
+static heddle_check_frame read_frame(reading *reader, const cJSON *object, const char *function)
+{
+    return (heddle_check_frame){
+        .file = text(reader, object, "file"),
+        .line = small(object, "line"),
+        .function = text(reader, object, function),
+    };
+}
+
+static void read_place(reading *reader, const cJSON *object, heddle_check_place *place)
+{
+    place->role = text(reader, object, "role");
+    place->has_thread = triple(object, "thread", place->thread);
+    triple(object, "block", place->block);
+    const cJSON *frame = NULL;
+    cJSON_ArrayForEach(frame, field(object, "stack")) if (place->frames < HEDDLE_CHECK_FRAMES)
+        place->frame[place->frames++] = read_frame(reader, frame, "function");
+    heddle_check_frame own = read_frame(reader, object, "function");
+    if (own.file[0] == '\0')
+        return;
+    // The stack begins with the place itself, where there is one.
+    if (place->frames == 0)
+        place->frames = 1;
+    place->frame[0] = own;
+}
+
+static const heddle_check_memory *read_memory(reading *reader, const cJSON *object)
+{
+    heddle_check_memory *memory = cJSON_IsObject(object) ? heddle_arena_alloc(reader->arena, sizeof *memory) : NULL;
+    if (!memory)
+        return NULL;
+    *memory = (heddle_check_memory){
+        .space = text(reader, object, "space"),
+        .name = text(reader, object, "name"),
+        .bytes = integer(object, "bytes"),
+        .offset = integer(object, "offset"),
+        .size = integer(object, "size"),
+        .live = !cJSON_IsFalse(field(object, "live")),
+        .allocated = read_frame(reader, field(object, "allocated"), "call"),
+        .freed = read_frame(reader, field(object, "freed"), "call"),
+    };
+    return memory;
+}
+
+static void read_finding(reading *reader, const cJSON *object, heddle_check_finding *finding)
+{
+    const cJSON *kernel = field(object, "kernel");
+    const char *kind = text(reader, object, "kind");
+    *finding = (heddle_check_finding){
+        .kind = heddle_check_kind_find(kind),
+        .tier = strcmp(text(reader, object, "tier"), "warning") == 0 ? HEDDLE_CHECK_WARNING : HEDDLE_CHECK_ERROR,
+        .count = integer(object, "count"),
+        .kernel = cJSON_IsString(kernel) ? keep(reader, kernel->valuestring) : NULL,
+        .message = text(reader, object, "message"),
+        .note = text(reader, object, "note"),
+        .cause = text(reader, object, "cause"),
+        .cure = text(reader, object, "cure"),
+        .memory = read_memory(reader, field(object, "memory")),
+    };
+    if (finding->count < 1)
+        finding->count = 1;
+    const cJSON *item = NULL;
+    int next = 0;
+    finding->places = room(reader, field(object, "places"), sizeof *finding->places, &finding->place_count);
+    cJSON_ArrayForEach(item, field(object, "places")) if (next < finding->place_count)
+        read_place(reader, item, &finding->places[next++]);
+    next = 0;
+    finding->values = room(reader, field(object, "values"), sizeof *finding->values, &finding->value_count);
+    cJSON_ArrayForEach(item, field(object, "values")) if (next < finding->value_count) finding->values[next++] =
+        integer_of(item);
+}
+
+// --- counters --------------------------------------------------------------------------------------------------------
+
+static const heddle_check_request *read_request(reading *reader, const cJSON *object)
+{
+    heddle_check_request *request = cJSON_IsObject(object) ? heddle_arena_alloc(reader->arena, sizeof *request) : NULL;
+    if (!request)
+        return NULL;
+    request->units = small(object, "units");
+    request->mask = (uint32_t)integer(object, "mask");
+    request->lowest = integer(object, "lowest");
+    request->warp = small(object, "warp");
+    triple(object, "block", request->block);
+    const cJSON *item = NULL;
+    int lane = 0;
+    cJSON_ArrayForEach(item, field(object, "offsets")) if (lane < HEDDLE_CHECK_LANES) request->offsets[lane++] =
+        integer_of(item);
+    return request;
+}
+
+static void read_line(reading *reader, const cJSON *object, heddle_check_line *line)
+{
+    *line = (heddle_check_line){
+        .file = text(reader, object, "file"),
+        .line = small(object, "line"),
+        .access = text(reader, object, "kind"),
+        .space = text(reader, object, "space"),
+        .size = small(object, "size"),
+        .requests = number(object, "requests"),
+        .lanes = number(object, "lanes"),
+        .units = number(object, "units"),
+        .ideal = number(object, "ideal"),
+        .worst = read_request(reader, field(object, "worst")),
+    };
+}
+
+static void read_kernel(reading *reader, const cJSON *object, heddle_check_kernel *kernel)
+{
+    *kernel = (heddle_check_kernel){
+        .name = text(reader, object, "kernel"),
+        .shared = number(object, "shared"),
+        .launches = number(object, "launches"),
+        .accesses = number(object, "accesses"),
+        .barriers = number(object, "barriers"),
+        .threads = number(object, "threads"),
+    };
+    triple(object, "grid", kernel->grid);
+    triple(object, "block", kernel->block);
+    const cJSON *item = NULL;
+    int next = 0;
+    kernel->lines = room(reader, field(object, "lines"), sizeof *kernel->lines, &kernel->line_count);
+    cJSON_ArrayForEach(item, field(object, "lines")) if (next < kernel->line_count)
+        read_line(reader, item, &kernel->lines[next++]);
+}
+
+// --- all of it -------------------------------------------------------------------------------------------------------
+
+static void read_all(reading *reader, const cJSON *json, heddle_check_report *report)
+{
+    report->status = text(reader, json, "status");
+    report->gpu = text(reader, json, "gpu");
+    report->schedule = small(json, "schedule");
+    const cJSON *item = NULL;
+    int next = 0;
+    report->findings = room(reader, field(json, "findings"), sizeof *report->findings, &report->finding_count);
+    cJSON_ArrayForEach(item, field(json, "findings")) if (next < report->finding_count)
+        read_finding(reader, item, &report->findings[next++]);
+    next = 0;
+    report->kernels = room(reader, field(json, "kernels"), sizeof *report->kernels, &report->kernel_count);
+    cJSON_ArrayForEach(item, field(json, "kernels")) if (next < report->kernel_count)
+        read_kernel(reader, item, &report->kernels[next++]);
+    next = 0;
+    report->copies = room(reader, field(json, "copies"), sizeof *report->copies, &report->copy_count);
+    cJSON_ArrayForEach(item, field(json, "copies")) if (next < report->copy_count) report->copies[next++] =
+        cJSON_IsString(item) ? keep(reader, item->valuestring) : "";
+    const cJSON *totals = field(json, "totals");
+    report->accesses = number(totals, "accesses");
+    report->launches = number(totals, "launches");
+    report->seconds = number(totals, "seconds");
+    report->suppressed = small(field(json, "suppressed"), "total");
+}
+
+heddle_status heddle_check_report_parse(const char *what, const char *content, size_t size,
+                                        heddle_check_report **report)
+{
+    *report = NULL;
+    cJSON *json = NULL;
+    HEDDLE_TRY(heddle_json_parse(what, content, size, &json));
+    if (!cJSON_IsObject(json) || !cJSON_IsArray(field(json, "findings"))) {
+        cJSON_Delete(json);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: not a report of a simulated run", what);
+    }
+    reading reader = {.arena = heddle_arena_create()};
+    heddle_check_report *read = reader.arena ? heddle_arena_alloc(reader.arena, sizeof *read) : NULL;
+    if (read) {
+        read->arena = reader.arena;
+        read_all(&reader, json, read);
+    }
+    cJSON_Delete(json);
+    if (!read || reader.out_of_memory) {
+        heddle_arena_destroy(reader.arena);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %s", what);
+    }
+    *report = read;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_check_report_read(const char *path, heddle_check_report **report)
+{
+    *report = NULL;
+    char *content = NULL;
+    size_t size = 0;
+    HEDDLE_TRY(heddle_file_read(path, LARGEST_REPORT, &content, &size));
+    heddle_status status = heddle_check_report_parse(path, content, size, report);
+    free(content);
+    return status;
+}
+
+void heddle_check_report_free(heddle_check_report *report)
+{
+    if (report)
+        heddle_arena_destroy(report->arena);
+}
+
+bool heddle_check_is_shared(const char *space)
+{
+    return strcmp(space, "shared") == 0;
+}

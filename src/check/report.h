@@ -1,0 +1,108 @@
+// What one run of a simulated program reported (sim/report/format.md), read into structs. Strings and arrays live in
+// the report's arena.
+#ifndef HEDDLE_CHECK_REPORT_H
+#define HEDDLE_CHECK_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "check/kinds.h"
+#include "heddle/status.h"
+
+enum {
+    HEDDLE_CHECK_LANES = 32,
+    HEDDLE_CHECK_FRAMES = 8, // of one place: inlined callers beyond these are left out
+};
+
+typedef enum heddle_check_tier { HEDDLE_CHECK_ERROR, HEDDLE_CHECK_WARNING } heddle_check_tier;
+
+typedef struct heddle_check_frame {
+    const char *file; // absolute; "": not known
+    int line;
+    const char *function;
+} heddle_check_frame;
+
+typedef struct heddle_check_place {
+    const char *role; // "read", "write", "barrier", ...
+    heddle_check_frame frame[HEDDLE_CHECK_FRAMES];
+    int frames; // 0: no place in the source; frame[0] is the innermost
+    bool has_thread;
+    int thread[3], block[3];
+} heddle_check_place;
+
+typedef struct heddle_check_memory {
+    const char *space; // "global", "shared", "device variable", ...
+    const char *name;  // of the variable; "": not known
+    long long bytes, offset, size;
+    bool live;
+    heddle_check_frame allocated, freed; // function: the call, "cudaMalloc"
+} heddle_check_memory;
+
+typedef struct heddle_check_finding {
+    heddle_check_kind kind;
+    heddle_check_tier tier;
+    long long count;
+    const char *kernel; // NULL in host code
+    const char *message, *note;
+    const char *cause, *cure; // as the report gives them; NULL: the table of kinds has them
+    heddle_check_place *places;
+    int place_count;
+    const heddle_check_memory *memory; // NULL: not about memory
+    long long *values;                 // offsets to ask for with SIM_VALUES
+    int value_count;
+    uint64_t schedules; // bit n: seen in run n
+} heddle_check_finding;
+
+// The worst request of a warp at one line.
+typedef struct heddle_check_request {
+    int units;
+    uint32_t mask;
+    long long lowest;
+    long long offsets[HEDDLE_CHECK_LANES]; // from `lowest`; of lanes in the mask
+    int block[3], warp;
+} heddle_check_request;
+
+typedef struct heddle_check_line {
+    const char *file;
+    int line;
+    const char *access; // "load", "store", "atomic"
+    const char *space;
+    int size; // bytes a lane
+    double requests, lanes;
+    double units, ideal;               // sectors, or wavefronts in shared memory
+    const heddle_check_request *worst; // NULL: not told
+} heddle_check_line;
+
+typedef struct heddle_check_kernel {
+    const char *name;
+    int grid[3], block[3];
+    double shared, launches, accesses, barriers, threads;
+    heddle_check_line *lines;
+    int line_count;
+} heddle_check_kernel;
+
+typedef struct heddle_check_report {
+    heddle_arena *arena;
+    const char *status; // "finished", "crashed: ...", "stopped: ..."
+    const char *gpu;
+    int schedule;
+    heddle_check_finding *findings;
+    int finding_count;
+    heddle_check_kernel *kernels;
+    int kernel_count;
+    const char **copies; // hashes of the copies to the host, in order
+    int copy_count;
+    double accesses, launches, seconds;
+    int suppressed; // by comments in the source
+} heddle_check_report;
+
+// `what` names the text in errors. *report is freed by heddle_check_report_free.
+heddle_status heddle_check_report_parse(const char *what, const char *text, size_t size, heddle_check_report **report);
+heddle_status heddle_check_report_read(const char *path, heddle_check_report **report);
+void heddle_check_report_free(heddle_check_report *report); // NULL is fine
+
+bool heddle_check_is_shared(const char *space);
+
+#endif

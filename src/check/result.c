@@ -1,0 +1,263 @@
+// Uniting findings of several runs, ranking and counting them.
+
+#include "check/result.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- life ------------------------------------------------------------------------------------------------------------
+
+heddle_status heddle_check_result_create(heddle_check_result **result)
+{
+    *result = NULL;
+    heddle_check_result *made = calloc(1, sizeof *made);
+    if (made) {
+        made->arena = heddle_arena_create();
+        made->sources = heddle_check_sources_create();
+    }
+    if (!made || !made->arena || !made->sources) {
+        heddle_check_result_free(made);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
+    }
+    *result = made;
+    return HEDDLE_OK;
+}
+
+void heddle_check_result_free(heddle_check_result *result)
+{
+    if (!result)
+        return;
+    for (int i = 0; i < result->run_count; i++)
+        heddle_check_report_free(result->runs[i]);
+    heddle_check_sources_free(result->sources);
+    heddle_arena_destroy(result->arena);
+    free(result->findings);
+    free((void *)result->notes);
+    free(result);
+}
+
+// One more place in an array of pointers.
+static heddle_status make_room(void **array, int count, int *room)
+{
+    if (count < *room)
+        return HEDDLE_OK;
+    int more = *room ? 2 * *room : 16;
+    void *moved = realloc(*array, (size_t)more * sizeof(void *));
+    if (!moved)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
+    *array = moved;
+    *room = more;
+    return HEDDLE_OK;
+}
+
+static const char *format_text(heddle_check_result *result, const char *format, va_list arguments)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, arguments);
+    const char *copy = heddle_arena_copy_text(result->arena, text);
+    return copy ? copy : "";
+}
+
+// --- sameness --------------------------------------------------------------------------------------------------------
+
+static bool same_place(const heddle_check_place *a, const heddle_check_place *b)
+{
+    if (strcmp(a->role, b->role) != 0 || !a->frames != !b->frames)
+        return false;
+    return a->frames == 0 || (a->frame[0].line == b->frame[0].line && strcmp(a->frame[0].file, b->frame[0].file) == 0);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+// Two threads may be seen in either order, so two places may be the other way round.
+static bool same_finding(const heddle_check_finding *a, const heddle_check_finding *b)
+{
+    if (a->kind != b->kind || a->place_count != b->place_count)
+        return false;
+    if (a->place_count == 0 || a->kind == HEDDLE_CHECK_OTHER)
+        return same_text(a->message, b->message) && same_text(a->kernel, b->kernel);
+    if (a->place_count == 1 || a->place_count > 2) {
+        for (int i = 0; i < a->place_count; i++)
+            if (!same_place(&a->places[i], &b->places[i]))
+                return false;
+        return true;
+    }
+    return (same_place(&a->places[0], &b->places[0]) && same_place(&a->places[1], &b->places[1])) ||
+           (same_place(&a->places[0], &b->places[1]) && same_place(&a->places[1], &b->places[0]));
+}
+
+static heddle_check_finding *find_same(const heddle_check_result *result, const heddle_check_finding *finding)
+{
+    for (int i = 0; i < result->finding_count; i++)
+        if (same_finding(result->findings[i], finding))
+            return result->findings[i];
+    return NULL;
+}
+
+// --- adding ----------------------------------------------------------------------------------------------------------
+
+static void unite(heddle_check_finding *known, const heddle_check_finding *again)
+{
+    known->schedules |= again->schedules;
+    if (again->count > known->count)
+        known->count = again->count;
+    if (known->value_count > 0 && again->value_count == 0) {
+        known->tier = again->tier;
+        known->note = again->note[0] ? again->note : known->note;
+        known->value_count = 0;
+    } else if (again->tier == HEDDLE_CHECK_ERROR && again->value_count == 0) {
+        known->tier = HEDDLE_CHECK_ERROR;
+    }
+}
+
+heddle_status heddle_check_result_add_finding(heddle_check_result *result, const heddle_check_finding *finding)
+{
+    heddle_check_finding *known = find_same(result, finding);
+    if (known) {
+        unite(known, finding);
+        return HEDDLE_OK;
+    }
+    void *array = result->findings;
+    HEDDLE_TRY(make_room(&array, result->finding_count, &result->finding_room));
+    result->findings = array;
+    heddle_check_finding *copy = heddle_arena_alloc(result->arena, sizeof *copy);
+    heddle_check_place *places = heddle_arena_alloc(result->arena, ((size_t)finding->place_count + 1) * sizeof *places);
+    if (!copy || !places)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
+    *copy = *finding;
+    if (finding->place_count)
+        memcpy(places, finding->places, (size_t)finding->place_count * sizeof *places);
+    copy->places = places;
+    result->findings[result->finding_count++] = copy;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_check_result_add_run(heddle_check_result *result, heddle_check_report *report)
+{
+    if (result->run_count == HEDDLE_CHECK_MOST_RUNS) {
+        heddle_check_report_free(report);
+        return heddle_fail(HEDDLE_INVALID, "more than %d runs", HEDDLE_CHECK_MOST_RUNS);
+    }
+    int run = result->run_count++;
+    result->runs[run] = report;
+    for (int i = 0; i < report->finding_count; i++) {
+        report->findings[i].schedules = UINT64_C(1) << run;
+        HEDDLE_TRY(heddle_check_result_add_finding(result, &report->findings[i]));
+    }
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_check_result_add(heddle_check_result *result, heddle_check_kind kind, heddle_check_tier tier,
+                                      const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    heddle_check_finding finding = {
+        .kind = kind, .tier = tier, .count = 1, .message = format_text(result, format, arguments), .note = ""};
+    va_end(arguments);
+    return heddle_check_result_add_finding(result, &finding);
+}
+
+heddle_status heddle_check_result_note(heddle_check_result *result, const char *format, ...)
+{
+    void *array = (void *)result->notes;
+    HEDDLE_TRY(make_room(&array, result->note_count, &result->note_room));
+    result->notes = array;
+    va_list arguments;
+    va_start(arguments, format);
+    result->notes[result->note_count++] = format_text(result, format, arguments);
+    va_end(arguments);
+    return HEDDLE_OK;
+}
+
+// --- comparing runs --------------------------------------------------------------------------------------------------
+
+bool heddle_check_result_explains_difference(const heddle_check_result *result)
+{
+    for (int i = 0; i < result->finding_count; i++) {
+        const heddle_check_finding *finding = result->findings[i];
+        bool can_change_results = finding->kind != HEDDLE_CHECK_LEAK && finding->kind != HEDDLE_CHECK_UNCHECKED_ERROR;
+        if (finding->tier == HEDDLE_CHECK_ERROR && can_change_results)
+            return true;
+    }
+    return false;
+}
+
+int heddle_check_first_difference(const heddle_check_report *a, const heddle_check_report *b)
+{
+    int common = a->copy_count < b->copy_count ? a->copy_count : b->copy_count;
+    for (int i = 0; i < common; i++)
+        if (strcmp(a->copies[i], b->copies[i]) != 0)
+            return i;
+    return a->copy_count == b->copy_count ? -1 : common;
+}
+
+// --- ranking ---------------------------------------------------------------------------------------------------------
+
+// By tier, then by kind; among equals the one seen more often.
+static int compare_weight(const heddle_check_finding *a, const heddle_check_finding *b)
+{
+    if (a->tier != b->tier)
+        return a->tier == HEDDLE_CHECK_ERROR ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return (a->count < b->count) - (a->count > b->count);
+}
+
+// Findings of one kernel stand together, where its weightiest would stand. qsort is not stable; these sorts keep what
+// was found first before its equals.
+static void insert_sorted(heddle_check_finding **findings, int count)
+{
+    for (int i = 1; i < count; i++) {
+        heddle_check_finding *moving = findings[i];
+        int place = i;
+        for (; place > 0 && compare_weight(moving, findings[place - 1]) < 0; place--)
+            findings[place] = findings[place - 1];
+        findings[place] = moving;
+    }
+}
+
+static void gather_kernels(heddle_check_finding **findings, int count)
+{
+    int done = 0;
+    while (done < count) {
+        const char *kernel = findings[done]->kernel;
+        int place = done + 1;
+        for (int i = done + 1; i < count; i++) {
+            if (!same_text(findings[i]->kernel, kernel))
+                continue;
+            heddle_check_finding *moving = findings[i];
+            memmove(&findings[place + 1], &findings[place], (size_t)(i - place) * sizeof(heddle_check_finding *));
+            findings[place++] = moving;
+        }
+        done = place;
+    }
+}
+
+void heddle_check_result_finish(heddle_check_result *result, const heddle_check_suppressions *suppressions, bool strict)
+{
+    int kept = 0;
+    for (int i = 0; i < result->run_count; i++)
+        if (result->runs[i]->suppressed > result->suppressed)
+            result->suppressed = result->runs[i]->suppressed;
+    for (int i = 0; i < result->finding_count; i++) {
+        heddle_check_finding *finding = result->findings[i];
+        if (heddle_check_suppressed(suppressions, result->sources, finding)) {
+            result->suppressed++;
+            continue;
+        }
+        if (strict)
+            finding->tier = HEDDLE_CHECK_ERROR;
+        result->errors += finding->tier == HEDDLE_CHECK_ERROR;
+        result->warnings += finding->tier == HEDDLE_CHECK_WARNING;
+        result->findings[kept++] = finding;
+    }
+    result->finding_count = kept;
+    insert_sorted(result->findings, kept);
+    gather_kernels(result->findings, kept);
+}

@@ -1,0 +1,52 @@
+// What a check found out: the findings of all runs united, ranked and counted, the counters of the first run, and
+// notes.
+#ifndef HEDDLE_CHECK_RESULT_H
+#define HEDDLE_CHECK_RESULT_H
+
+#include "check/report.h"
+#include "check/sources.h"
+#include "check/suppress.h"
+
+enum { HEDDLE_CHECK_MOST_RUNS = 64 }; // a finding keeps a bit for each
+
+typedef struct heddle_check_result {
+    heddle_arena *arena;
+    heddle_check_sources *sources;
+    heddle_check_report *runs[HEDDLE_CHECK_MOST_RUNS]; // in the order they ran; the counters shown are the first's
+    int run_count;
+    heddle_check_finding **findings;
+    int finding_count, finding_room;
+    const char **notes;
+    int note_count, note_room;
+    int errors, warnings, suppressed;
+    bool built;           // the program was compiled
+    bool unwatched;       // it only ran
+    const char *messages; // of the compiler, where there are any; NULL
+    int exit_status;      // of the program itself, in its first run
+    double seconds;       // all of it, as the person waited
+} heddle_check_result;
+
+heddle_status heddle_check_result_create(heddle_check_result **result);
+void heddle_check_result_free(heddle_check_result *result); // NULL is fine
+
+// Takes the report over. Findings that an earlier run had already are one with those; a race whose written values were
+// not known takes the tier of a later run that knows them.
+heddle_status heddle_check_result_add_run(heddle_check_result *result, heddle_check_report *report);
+// Copies the finding and its places; its strings must live in the result's arena or as long as the result.
+heddle_status heddle_check_result_add_finding(heddle_check_result *result, const heddle_check_finding *finding);
+// A finding of the check itself, without a place.
+heddle_status heddle_check_result_add(heddle_check_result *result, heddle_check_kind kind, heddle_check_tier tier,
+                                      const char *format, ...) HEDDLE_PRINTF(4, 5);
+// Something worth knowing that is not a finding.
+heddle_status heddle_check_result_note(heddle_check_result *result, const char *format, ...) HEDDLE_PRINTF(2, 3);
+
+// Whether something that was found explains that results differ from run to run.
+bool heddle_check_result_explains_difference(const heddle_check_result *result);
+// The first copy to the host whose content differs between two runs, counted from 0; -1: none.
+int heddle_check_first_difference(const heddle_check_report *a, const heddle_check_report *b);
+
+// The last step: drops what is suppressed, raises warnings if strict, ranks, counts.
+void heddle_check_result_finish(heddle_check_result *result, const heddle_check_suppressions *suppressions,
+                                bool strict);
+
+#endif

@@ -1,0 +1,450 @@
+// The check from beginning to end: what is to be built, one run, further runs, and how they are judged.
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "check/build.h"
+#include "check/check.h"
+#include "check/input.h"
+#include "check/operator.h"
+#include "check/scan.h"
+#include "sim/build/build.h"
+
+enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 32 };
+
+// From the start of the check to the verdict; nvcc is heard as long as it is not later.
+static const double verdict_seconds = 1.5;
+
+static volatile int interrupted;
+
+void heddle_check_interrupt(void)
+{
+    interrupted = 1;
+    sim_build_interrupted();
+}
+
+// Everything that the steps of one check share.
+typedef struct check_state {
+    const heddle_check_options *options;
+    heddle_check_result *result;
+    heddle_check_folder folder;
+    heddle_check_opinion opinion;
+    heddle_check_suppressions *suppressions;
+    heddle_check_job job;
+    bool is_job;
+    char **sources; // absolute
+    char program[PATH_SIZE];
+    double started;
+} check_state;
+
+// --- what is to be checked -------------------------------------------------------------------------------------------
+
+static heddle_status find_sources(check_state *state)
+{
+    size_t count = 0;
+    while (state->options->sources[count])
+        count++;
+    state->sources = calloc(count + 1, sizeof *state->sources);
+    if (!state->sources)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the names of the files");
+    for (size_t i = 0; i < count; i++) {
+        const char *path = state->options->sources[i];
+        state->sources[i] = realpath(path, NULL);
+        if (!state->sources[i])
+            return heddle_fail(HEDDLE_INVALID, "%s: %s", path, errno == ENOENT ? "no such file" : strerror(errno));
+        if (heddle_folder_exists(path))
+            return heddle_fail(HEDDLE_INVALID, "%s: is a folder; name the .cu files in it", path);
+    }
+    return HEDDLE_OK;
+}
+
+static bool is_source(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".o") != 0 && strcmp(dot, ".a") != 0;
+}
+
+static heddle_status has_main(const check_state *state, bool *found)
+{
+    *found = false;
+    for (int i = 0; state->sources[i] && !*found; i++) {
+        heddle_check_defines defines = HEDDLE_CHECK_FUNCTION; // an object may hold it
+        if (is_source(state->sources[i]))
+            HEDDLE_TRY(heddle_check_file_defines(state->sources[i], "main", &defines));
+        *found = defines == HEDDLE_CHECK_FUNCTION;
+    }
+    return HEDDLE_OK;
+}
+
+static heddle_status choose_program(check_state *state)
+{
+    const heddle_check_options *options = state->options;
+    bool own_main = false;
+    HEDDLE_TRY(has_main(state, &own_main));
+    if (options->op) {
+        const heddle_op *op = NULL;
+        HEDDLE_TRY(heddle_check_op_find(options->op, &op));
+        if (own_main)
+            return heddle_fail(HEDDLE_INVALID, "%s has a main of its own: check it without --op", options->sources[0]);
+        state->is_job = true;
+        return heddle_check_job_prepare(&state->job, op, (const char *const *)state->sources, options->seed);
+    }
+    if (own_main)
+        return HEDDLE_OK;
+    const heddle_op *suggested = heddle_check_op_suggest((const char *const *)state->sources);
+    char suggestion[160] = "";
+    if (suggested)
+        snprintf(suggestion, sizeof suggestion, "; its function looks like --op %s", suggested->name);
+    return heddle_fail(HEDDLE_INVALID,
+                       "%s: nothing to run: give it a main, or name the operator it computes by --op "
+                       "(`heddle ops` lists them)%s",
+                       options->sources[0], suggestion);
+}
+
+static heddle_status build(check_state *state)
+{
+    const char *const *sources = (const char *const *)state->sources;
+    char driver[PATH_SIZE];
+    const char *only[] = {driver, NULL};
+    if (state->is_job) {
+        HEDDLE_TRY(heddle_check_job_write(&state->job, sources, &state->folder, driver, sizeof driver));
+        sources = only;
+    }
+    heddle_check_folder_path(&state->folder, "program", state->program, sizeof state->program);
+    heddle_status status = heddle_check_build(state->options, sources, state->program, state->result);
+    if (interrupted)
+        return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
+    HEDDLE_TRY(status);
+    // What the driver says of a function that it cannot call is all that a person has to know.
+    static const char mark[] = "heddle: ";
+    char *said = state->is_job && !state->result->built && state->result->messages
+                     ? strstr(state->result->messages, mark)
+                     : NULL;
+    if (said)
+        return heddle_fail(HEDDLE_INVALID, "%s: %.*s", state->options->sources[0],
+                           (int)strcspn(said + sizeof mark - 1, "\n\""), said + sizeof mark - 1);
+    return HEDDLE_OK;
+}
+
+// --- one run ---------------------------------------------------------------------------------------------------------
+
+typedef struct run_plan {
+    int number; // of the run, from 0
+    int schedule;
+    const char *values; // file for SIM_VALUES; NULL: none
+    char report[PATH_SIZE];
+} run_plan;
+
+typedef struct run_environment {
+    char text[MOST_VARIABLES][VARIABLE_SIZE];
+    const char *list[MOST_VARIABLES + 1];
+    int count;
+} run_environment;
+
+static void set(run_environment *environment, const char *name, const char *value)
+{
+    char *text = environment->text[environment->count];
+    snprintf(text, VARIABLE_SIZE, "%s=%s", name, value);
+    environment->list[environment->count++] = text;
+    environment->list[environment->count] = NULL;
+}
+
+static void fill_environment(const check_state *state, const run_plan *plan, run_environment *environment)
+{
+    char number[32];
+    environment->count = 0;
+    set(environment, "SIM_REPORT", plan->report);
+    snprintf(number, sizeof number, "%d", plan->schedule);
+    set(environment, "SIM_SCHEDULE", number);
+    set(environment, "SIM_WATCH", state->options->unwatched ? "0" : "1");
+    set(environment, "SIM_STRICT", "0"); // tiers are united over all runs before they are raised
+    if (state->options->gpu)
+        set(environment, "SIM_GPU", state->options->gpu);
+    if (plan->values)
+        set(environment, "SIM_VALUES", plan->values);
+}
+
+static char **program_arguments(const check_state *state)
+{
+    const char *const *arguments = state->options->arguments;
+    size_t count = 0;
+    while (arguments && arguments[count])
+        count++;
+    char **list = calloc(count + 2, sizeof *list);
+    if (!list)
+        return NULL;
+    list[0] = (char *)state->program;
+    for (size_t i = 0; i < count; i++)
+        list[i + 1] = (char *)arguments[i];
+    return list;
+}
+
+static heddle_status run_child(const check_state *state, const run_plan *plan, heddle_child *child)
+{
+    const heddle_check_options *options = state->options;
+    run_environment environment;
+    fill_environment(state, plan, &environment);
+    char **arguments = program_arguments(state);
+    if (!arguments)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to start the program");
+    struct termios terminal;
+    bool has_terminal = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &terminal) == 0;
+    heddle_check_input input;
+    heddle_status status = heddle_check_input_open(&input, state->folder.path, plan->number);
+    heddle_child_options how = {
+        .argv = arguments,
+        .environment = environment.list,
+        .input = input.file,
+        .output = plan->number == 0 ? options->output : -1,
+        .errors = plan->number == 0 ? options->errors : -1,
+        .seconds = options->seconds,
+        .memory = options->memory ? options->memory : heddle_child_usual_memory(),
+        .stop = &interrupted,
+    };
+    if (status == HEDDLE_OK)
+        status = heddle_child_start(child, &how);
+    heddle_check_input_passed(&input);
+    if (status == HEDDLE_OK)
+        heddle_child_wait(child, -1);
+    heddle_check_input_close(&input);
+    if (has_terminal)
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &terminal);
+    free(arguments);
+    return status;
+}
+
+// --- how it ended ----------------------------------------------------------------------------------------------------
+
+static bool has_error(const heddle_check_report *report)
+{
+    for (int i = 0; report && i < report->finding_count; i++)
+        if (report->findings[i].tier == HEDDLE_CHECK_ERROR && report->findings[i].kind != HEDDLE_CHECK_LEAK)
+            return true;
+    return false;
+}
+
+// A finding for an end that is not the program's own; one that the simulator has explained needs no second.
+static heddle_status judge_end(check_state *state, const heddle_child *child, const heddle_check_report *report)
+{
+    heddle_check_result *result = state->result;
+    char size[32], time[32];
+    switch (child->end) {
+    case HEDDLE_CHILD_TIMED_OUT:
+        return heddle_check_result_add(result, HEDDLE_CHECK_TIMEOUT, HEDDLE_CHECK_ERROR,
+                                       "It was still running after %s and was ended.",
+                                       heddle_text_seconds(child->options.seconds, time, sizeof time));
+    case HEDDLE_CHILD_TOO_LARGE:
+        return heddle_check_result_add(result, HEDDLE_CHECK_MEMORY, HEDDLE_CHECK_ERROR,
+                                       "It had %s in use and was ended.",
+                                       heddle_text_bytes((double)child->most_memory, size, sizeof size));
+    case HEDDLE_CHILD_SIGNALLED:
+        if (report && has_error(report))
+            return HEDDLE_OK;
+        return heddle_check_result_add(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR, "It was ended by %s.",
+                                       heddle_child_signal_name(child->code));
+    case HEDDLE_CHILD_EXITED:
+        if (report)
+            return HEDDLE_OK;
+        return heddle_check_result_add(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR,
+                                       "It ended with status %d and left no report: it called _exit() or became "
+                                       "another program.",
+                                       child->code);
+    case HEDDLE_CHILD_RUNNING:
+    case HEDDLE_CHILD_STOPPED: break;
+    }
+    return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
+}
+
+// Lines of the main that heddle wrote mean nothing to a person.
+static void hide_driver_frame(const check_state *state, heddle_check_frame *frame)
+{
+    if (strncmp(frame->file, state->folder.path, strlen(state->folder.path)) != 0)
+        return;
+    frame->file = "heddle's main";
+    frame->line = 0;
+}
+
+static void hide_driver(const check_state *state, heddle_check_report *report)
+{
+    for (int i = 0; i < report->finding_count; i++) {
+        heddle_check_finding *finding = &report->findings[i];
+        for (int p = 0; p < finding->place_count; p++)
+            for (int f = 0; f < finding->places[p].frames; f++)
+                hide_driver_frame(state, &finding->places[p].frame[f]);
+        heddle_check_memory *memory = (heddle_check_memory *)finding->memory;
+        if (memory) {
+            hide_driver_frame(state, &memory->allocated);
+            hide_driver_frame(state, &memory->freed);
+        }
+    }
+}
+
+// Runs once. *report is NULL where the program left none; *regular says whether it ended by itself.
+static heddle_status run_once(check_state *state, run_plan *plan, heddle_check_report **report, heddle_child *child)
+{
+    char name[64];
+    *report = NULL;
+    snprintf(name, sizeof name, "report-%d.json", plan->number);
+    heddle_check_folder_path(&state->folder, name, plan->report, sizeof plan->report);
+    HEDDLE_TRY(run_child(state, plan, child));
+    if (child->end == HEDDLE_CHILD_STOPPED)
+        return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
+    if (heddle_file_exists(plan->report) && heddle_check_report_read(plan->report, report) != HEDDLE_OK)
+        HEDDLE_TRY(heddle_check_result_note(state->result, "the report of run %d is damaged: %s", plan->number,
+                                            heddle_last_error()));
+    if (*report && state->is_job)
+        hide_driver(state, *report);
+    return HEDDLE_OK;
+}
+
+// --- all runs --------------------------------------------------------------------------------------------------------
+
+// Offsets of racing writes whose values have to be compared, one a line. *asked: there are any.
+static heddle_status write_values(const check_state *state, const char *path, bool *asked)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    *asked = false;
+    for (int i = 0; i < state->result->finding_count; i++)
+        for (int v = 0; v < state->result->findings[i]->value_count; v++) {
+            fprintf(file, "%lld\n", state->result->findings[i]->values[v]);
+            *asked = true;
+        }
+    return fclose(file) == 0 ? HEDDLE_OK : heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+}
+
+// Another result in another order: unless the program gives another one every time, the order is what changes it.
+static heddle_status compare_with_first(check_state *state, const heddle_check_report *report, int number)
+{
+    heddle_check_result *result = state->result;
+    const heddle_check_report *first = result->runs[0];
+    int copy = heddle_check_first_difference(first, report);
+    if (copy < 0 || heddle_check_result_explains_difference(result))
+        return HEDDLE_OK;
+    heddle_check_report *again = NULL;
+    heddle_child child;
+    run_plan plan = {.number = number + HEDDLE_CHECK_MOST_RUNS, .schedule = first->schedule};
+    HEDDLE_TRY(run_once(state, &plan, &again, &child));
+    bool repeatable = again && heddle_check_first_difference(first, again) < 0;
+    heddle_check_report_free(again);
+    if (!repeatable)
+        return heddle_check_result_note(result, "two runs in the same order gave different results (numbers from the "
+                                                "clock?), so results were not compared between orders");
+    return heddle_check_result_add(result, HEDDLE_CHECK_ORDER_DEPENDENT, HEDDLE_CHECK_WARNING,
+                                   "Copy number %d to the host differs between schedule %d and schedule %d.", copy + 1,
+                                   first->schedule, report->schedule);
+}
+
+static heddle_status run_first(check_state *state, bool *regular)
+{
+    heddle_check_result *result = state->result;
+    heddle_check_report *report = NULL;
+    heddle_child child;
+    run_plan plan = {.number = 0};
+    HEDDLE_TRY(run_once(state, &plan, &report, &child));
+    *regular = child.end == HEDDLE_CHILD_EXITED && report;
+    result->exit_status = child.end == HEDDLE_CHILD_EXITED ? child.code : 0;
+    heddle_status status = judge_end(state, &child, report);
+    if (report && status == HEDDLE_OK)
+        status = heddle_check_result_add_run(result, report);
+    else
+        heddle_check_report_free(report);
+    HEDDLE_TRY(status);
+    if (state->is_job)
+        HEDDLE_TRY(heddle_check_job_compare(&state->job, &state->folder, result));
+    if (result->exit_status != 0)
+        return heddle_check_result_note(result, "the program ended with status %d", result->exit_status);
+    return HEDDLE_OK;
+}
+
+static heddle_status run_others(check_state *state)
+{
+    char values[PATH_SIZE];
+    bool asked = false;
+    heddle_check_folder_path(&state->folder, "values", values, sizeof values);
+    for (int run = 1; run < HEDDLE_CHECK_MOST_RUNS; run++) {
+        HEDDLE_TRY(write_values(state, values, &asked));
+        // Values have to be asked for even where one order is enough.
+        if (run >= state->options->schedules && !(run == 1 && asked))
+            break;
+        heddle_check_report *report = NULL;
+        heddle_child child;
+        run_plan plan = {
+            .number = run, .schedule = run < state->options->schedules ? run : 0, .values = asked ? values : NULL};
+        HEDDLE_TRY(run_once(state, &plan, &report, &child));
+        heddle_status status = judge_end(state, &child, report);
+        if (!report || status != HEDDLE_OK) {
+            heddle_check_report_free(report);
+            return status;
+        }
+        HEDDLE_TRY(heddle_check_result_add_run(state->result, report));
+        HEDDLE_TRY(compare_with_first(state, report, run));
+    }
+    return HEDDLE_OK;
+}
+
+// --- from beginning to end -------------------------------------------------------------------------------------------
+
+static heddle_status hear_nvcc(check_state *state)
+{
+    double left = verdict_seconds - (heddle_now() - state->started);
+    double patience = state->options->nvcc == HEDDLE_CHECK_NVCC_ALWAYS ? -1 : left > 0 ? left : 0;
+    return heddle_check_opinion_hear(&state->opinion, patience, state->result);
+}
+
+static heddle_status check(check_state *state)
+{
+    const heddle_check_options *options = state->options;
+    HEDDLE_TRY(find_sources(state));
+    HEDDLE_TRY(choose_program(state));
+    if (options->suppress)
+        HEDDLE_TRY(heddle_check_suppressions_read(options->suppress, &state->suppressions));
+    HEDDLE_TRY(heddle_check_folder_create(&state->folder, options->keep));
+    HEDDLE_TRY(heddle_check_opinion_ask(&state->opinion, options, &state->folder, &interrupted));
+    HEDDLE_TRY(build(state));
+    state->result->unwatched = options->unwatched;
+    bool regular = false;
+    if (state->result->built)
+        HEDDLE_TRY(run_first(state, &regular));
+    if (regular && !options->unwatched)
+        HEDDLE_TRY(run_others(state));
+    HEDDLE_TRY(hear_nvcc(state));
+    if (options->keep)
+        HEDDLE_TRY(
+            heddle_check_result_note(state->result, "the program and its reports are in %s", state->folder.path));
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_check_run(const heddle_check_options *options, heddle_check_result **result)
+{
+    *result = NULL;
+    interrupted = 0;
+    check_state state = {.options = options, .folder = {.lock = -1}, .started = heddle_now()};
+    HEDDLE_TRY(heddle_check_result_create(&state.result));
+    heddle_status status = check(&state);
+    if (state.opinion.asked)
+        heddle_child_kill(&state.opinion.child);
+    heddle_check_folder_release(&state.folder);
+    if (status == HEDDLE_OK) {
+        heddle_check_result_finish(state.result, state.suppressions, options->strict);
+        state.result->seconds = heddle_now() - state.started;
+    }
+    heddle_check_suppressions_free(state.suppressions);
+    for (int i = 0; state.sources && state.sources[i]; i++)
+        free(state.sources[i]);
+    free(state.sources);
+    if (status != HEDDLE_OK) {
+        heddle_check_result_free(state.result);
+        return status;
+    }
+    *result = state.result;
+    return HEDDLE_OK;
+}

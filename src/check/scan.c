@@ -1,0 +1,161 @@
+// Finding function definitions by their shape: NAME ( ... ) {  at the outermost level. `extern "C" {` and namespaces do
+// not count as levels.
+
+#include "check/scan.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+enum {
+    LARGEST_SOURCE = 16 << 20,
+    DEEPEST_INCLUDE = 8,
+};
+
+static bool is_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static const char *skip_quoted(const char *at)
+{
+    char quote = *at++;
+    while (*at && *at != quote && *at != '\n')
+        at += *at == '\\' && at[1] ? 2 : 1;
+    return *at == quote ? at + 1 : at;
+}
+
+static const char *skip_line(const char *at)
+{
+    while (*at && *at != '\n')
+        at += *at == '\\' && at[1] ? 2 : 1;
+    return at;
+}
+
+// Past blanks, comments, literals and preprocessor lines, to the next name or sign.
+static const char *next_token(const char *at)
+{
+    for (;;) {
+        if (isspace((unsigned char)*at)) {
+            at++;
+        } else if (at[0] == '/' && at[1] == '/') {
+            at = skip_line(at);
+        } else if (at[0] == '/' && at[1] == '*') {
+            const char *end = strstr(at + 2, "*/");
+            at = end ? end + 2 : at + strlen(at);
+        } else if (*at == '"' || *at == '\'') {
+            at = skip_quoted(at);
+        } else if (*at == '#') {
+            at = skip_line(at);
+        } else {
+            return at;
+        }
+    }
+}
+
+// Past the bracket that closes the one at `at`.
+static const char *skip_brackets(const char *at)
+{
+    int depth = 0;
+    for (at = next_token(at); *at; at = next_token(at + 1)) {
+        depth += *at == '(' || *at == '{';
+        depth -= *at == ')' || *at == '}';
+        if (depth <= 0)
+            return at + 1;
+    }
+    return at;
+}
+
+static bool word_is(const char *at, size_t length, const char *word)
+{
+    return strlen(word) == length && strncmp(at, word, length) == 0;
+}
+
+// After a parameter list: does the body follow? const, noexcept and the like may stand between.
+static bool body_follows(const char *at)
+{
+    at = next_token(at);
+    while (is_name(*at)) {
+        while (is_name(*at))
+            at++;
+        at = next_token(at);
+    }
+    return *at == '{';
+}
+
+heddle_check_defines heddle_check_text_defines(const char *text, const char *name)
+{
+    bool kernel = false, transparent = false;
+    for (const char *at = next_token(text); *at; at = next_token(at)) {
+        if (is_name(*at)) {
+            const char *word = at;
+            while (is_name(*at))
+                at++;
+            size_t length = (size_t)(at - word);
+            kernel |= word_is(word, length, "__global__");
+            transparent |= word_is(word, length, "namespace") || word_is(word, length, "extern");
+            const char *open = next_token(at);
+            if (word_is(word, length, name) && *open == '(' && body_follows(skip_brackets(open)))
+                return kernel ? HEDDLE_CHECK_IS_KERNEL : HEDDLE_CHECK_FUNCTION;
+            continue;
+        }
+        if (*at == '(') {
+            at = skip_brackets(at);
+            transparent = false; // extern "C" void f(...) {: a body, not a block of declarations
+            continue;
+        }
+        if (*at == '{' && !transparent)
+            at = skip_brackets(at);
+        else
+            at++;
+        if (at[-1] == ';' || at[-1] == '}' || at[-1] == '{')
+            kernel = transparent = false;
+    }
+    return HEDDLE_CHECK_ABSENT;
+}
+
+// The name between the quotes of #include "..." at `at`, which follows the '#'; false for anything else.
+static bool read_include(const char *at, char *name, size_t size)
+{
+    at += strspn(at, " \t");
+    if (strncmp(at, "include", 7) != 0)
+        return false;
+    at += 7 + strspn(at + 7, " \t");
+    size_t length = *at == '"' ? strcspn(at + 1, "\"\n") : 0;
+    if (length == 0 || at[1 + length] != '"' || length >= size)
+        return false;
+    snprintf(name, size, "%.*s", (int)length, at + 1);
+    return true;
+}
+
+static heddle_status file_defines(const char *path, const char *name, int depth, heddle_check_defines *defines)
+{
+    char *text = NULL;
+    size_t size = 0;
+    HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &text, &size));
+    *defines = heddle_check_text_defines(text, name);
+    for (const char *hash = text; *defines == HEDDLE_CHECK_ABSENT && depth < DEEPEST_INCLUDE; hash++) {
+        hash = strchr(hash, '#');
+        if (!hash)
+            break;
+        char included[512], beside[PATH_MAX];
+        if (!read_include(hash + 1, included, sizeof included))
+            continue;
+        const char *slash = strrchr(path, '/');
+        snprintf(beside, sizeof beside, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, included);
+        if (heddle_file_exists(beside) && file_defines(beside, name, depth + 1, defines) != HEDDLE_OK)
+            *defines = HEDDLE_CHECK_ABSENT;
+    }
+    free(text);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_check_file_defines(const char *path, const char *name, heddle_check_defines *defines)
+{
+    *defines = HEDDLE_CHECK_ABSENT;
+    return file_defines(path, name, 0, defines);
+}

@@ -1,0 +1,21 @@
+// A quick look at source text, without a compiler: which functions it defines. Comments, strings and preprocessor lines
+// are passed over.
+#ifndef HEDDLE_CHECK_SCAN_H
+#define HEDDLE_CHECK_SCAN_H
+
+#include <stdbool.h>
+
+#include "heddle/status.h"
+
+typedef enum heddle_check_defines {
+    HEDDLE_CHECK_ABSENT,
+    HEDDLE_CHECK_FUNCTION,
+    HEDDLE_CHECK_IS_KERNEL, // __global__
+} heddle_check_defines;
+
+// Whether the text defines a function called `name` outside of every other.
+heddle_check_defines heddle_check_text_defines(const char *text, const char *name);
+// The same for a file and the files it includes with quotes, as far as they can be found.
+heddle_status heddle_check_file_defines(const char *path, const char *name, heddle_check_defines *defines);
+
+#endif

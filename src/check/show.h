@@ -1,0 +1,28 @@
+// The forms a result is shown in. Each writes to the file it is given and prints nothing else.
+#ifndef HEDDLE_CHECK_SHOW_H
+#define HEDDLE_CHECK_SHOW_H
+
+#include <stdio.h>
+
+#include "check/result.h"
+
+typedef struct heddle_check_style {
+    bool colour;
+    bool utf8;
+    bool counters;
+} heddle_check_style;
+
+// For a person: findings with their source, counters, the worst access as a picture, the verdict on the last line.
+heddle_status heddle_check_show_text(const heddle_check_result *result, const heddle_check_style *style, FILE *file);
+// Its parts: the table of counters with the picture of the worst access, and the picture alone.
+heddle_status heddle_check_show_counters(const heddle_check_result *result, const heddle_check_style *style,
+                                         FILE *file);
+void heddle_check_show_request(const heddle_check_line *line, const heddle_check_style *style, FILE *file);
+
+// For programs: one JSON document; SARIF 2.1.0.
+heddle_status heddle_check_show_json(const heddle_check_result *result, FILE *file);
+heddle_status heddle_check_show_sarif(const heddle_check_result *result, FILE *file);
+// A page that needs nothing else: the source line by line with findings and counters.
+heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *file);
+
+#endif

@@ -1,0 +1,223 @@
+// A result as one page that needs nothing else: verdict, findings, and every source file line by line with what was
+// found and counted there. All text that comes from the program or its source goes through print_escaped.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/describe.h"
+#include "check/html_page.h"
+#include "check/show.h"
+#include "heddle/heddle.h"
+
+enum { MOST_FILES = 64 };
+
+// Also safe inside a quoted attribute. Control characters cannot be shown and are left out.
+static void print_escaped(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        switch (*text) {
+        case '&': fputs("&amp;", file); break;
+        case '<': fputs("&lt;", file); break;
+        case '>': fputs("&gt;", file); break;
+        case '"': fputs("&quot;", file); break;
+        case '\'': fputs("&#39;", file); break;
+        default:
+            if ((unsigned char)*text >= ' ' || *text == '\t')
+                fputc(*text, file);
+        }
+    }
+}
+
+// <tag class="name">text</tag>
+static void print_element(FILE *file, const char *tag, const char *name, const char *text)
+{
+    fprintf(file, "<%s class=\"%s\">", tag, name);
+    print_escaped(file, text);
+    fprintf(file, "</%s>", tag);
+}
+
+// --- which files ----------------------------------------------------------------------------------------------------
+
+typedef struct file_list {
+    const char *paths[MOST_FILES];
+    int count;
+} file_list;
+
+static int find_file(const file_list *files, const char *path)
+{
+    for (int i = 0; i < files->count; i++)
+        if (strcmp(files->paths[i], path) == 0)
+            return i;
+    return -1;
+}
+
+static void add_file(const heddle_check_result *result, file_list *files, const char *path)
+{
+    if (path[0] == '\0' || files->count == MOST_FILES || find_file(files, path) >= 0)
+        return;
+    const heddle_check_source *source = heddle_check_sources_get(result->sources, path);
+    if (source && source->count > 0)
+        files->paths[files->count++] = path;
+}
+
+static void collect_files(const heddle_check_result *result, const heddle_check_row *rows, int row_count,
+                          file_list *files)
+{
+    for (int i = 0; i < result->finding_count; i++)
+        for (int p = 0; p < result->findings[i]->place_count; p++)
+            if (result->findings[i]->places[p].frames)
+                add_file(result, files, result->findings[i]->places[p].frame[0].file);
+    for (int i = 0; i < row_count; i++)
+        add_file(result, files, rows[i].line->file);
+}
+
+// --- findings --------------------------------------------------------------------------------------------------------
+
+// A link to the line, where its file is on the page.
+static void print_place(FILE *file, const file_list *files, const heddle_check_place *place)
+{
+    char text[HEDDLE_CHECK_SENTENCE];
+    fputs("<li>", file);
+    print_element(file, "span", "role", place->role);
+    if (place->frames) {
+        int index = find_file(files, place->frame[0].file);
+        if (index >= 0)
+            fprintf(file, " <a href=\"#f%d-%d\">", index, place->frame[0].line);
+        print_escaped(file, heddle_check_frame_text(&place->frame[0], text, sizeof text));
+        if (index >= 0)
+            fputs("</a>", file);
+    }
+    fputc(' ', file);
+    print_escaped(file, heddle_check_thread_text(place, text, sizeof text));
+    fputs("</li>\n", file);
+}
+
+static void print_finding(const heddle_check_result *result, FILE *file, const file_list *files, int index)
+{
+    const heddle_check_finding *finding = result->findings[index];
+    char text[HEDDLE_CHECK_SENTENCE];
+    fprintf(file, "<article class=\"finding %s\" id=\"finding-%d\">\n<h3>", heddle_check_tier_name(finding->tier),
+            index);
+    print_element(file, "span", "tier", heddle_check_tier_name(finding->tier));
+    fputc(' ', file);
+    print_escaped(file, heddle_check_headline(finding, text, sizeof text));
+    fputs("</h3>\n", file);
+    print_element(file, "p", "message", finding->message);
+    fputs("\n<ul>\n", file);
+    for (int i = 0; i < finding->place_count; i++)
+        print_place(file, files, &finding->places[i]);
+    fputs("</ul>\n", file);
+    if (heddle_check_memory_sentence(finding, text, sizeof text)[0])
+        print_element(file, "p", "memory", text);
+    if (finding->note[0])
+        print_element(file, "p", "note", finding->note);
+    print_element(file, "p", "cause", heddle_check_cause(finding));
+    print_element(file, "p", "cure", heddle_check_cure(finding));
+    fputs("\n</article>\n", file);
+}
+
+// --- source ----------------------------------------------------------------------------------------------------------
+
+static void print_line_findings(const heddle_check_result *result, FILE *file, const char *path, int line)
+{
+    char text[HEDDLE_CHECK_SENTENCE];
+    for (int i = 0; i < result->finding_count; i++) {
+        const heddle_check_finding *finding = result->findings[i];
+        for (int p = 0; p < finding->place_count; p++) {
+            const heddle_check_place *place = &finding->places[p];
+            if (!place->frames || place->frame[0].line != line || strcmp(place->frame[0].file, path) != 0)
+                continue;
+            fprintf(file, "<a class=\"mark %s\" href=\"#finding-%d\">", heddle_check_tier_name(finding->tier), i);
+            print_escaped(file, place->role);
+            fputs(": ", file);
+            print_escaped(file, heddle_check_headline(finding, text, sizeof text));
+            fputs("</a>", file);
+            break;
+        }
+    }
+}
+
+static void print_line_counters(FILE *file, const heddle_check_row *rows, int count, const char *path, int line)
+{
+    for (int i = 0; i < count; i++) {
+        const heddle_check_line *counters = rows[i].line;
+        if (counters->line != line || strcmp(counters->file, path) != 0)
+            continue;
+        double requests = counters->requests > 0 ? counters->requests : 1;
+        fprintf(file, "<span class=\"counter%s\">", counters->units > counters->ideal ? " excess" : "");
+        print_escaped(file, counters->space);
+        fputc(' ', file);
+        print_escaped(file, counters->access);
+        fprintf(file, " %d B: %.0f requests, %.1f lanes, %.1f %s each, ideal %.1f</span>", counters->size,
+                counters->requests, counters->lanes / requests, counters->units / requests, heddle_check_unit(counters),
+                counters->ideal / requests);
+    }
+}
+
+static void print_file(const heddle_check_result *result, FILE *file, const file_list *files, int index,
+                       const heddle_check_row *rows, int row_count)
+{
+    const char *path = files->paths[index];
+    const heddle_check_source *source = heddle_check_sources_get(result->sources, path);
+    char text[HEDDLE_CHECK_SENTENCE];
+    print_element(file, "h2", "file", heddle_check_short_path(path, text, sizeof text));
+    fputs("\n<table class=\"source\">\n", file);
+    for (int line = 1; source && line <= source->count; line++) {
+        fprintf(file, "<tr id=\"f%d-%d\"><td class=\"number\">%d</td><td class=\"code\"><pre>", index, line, line);
+        print_escaped(file, source->lines[line - 1]);
+        fputs("</pre>", file);
+        print_line_findings(result, file, path, line);
+        fputs("</td><td class=\"counters\">", file);
+        print_line_counters(file, rows, row_count, path, line);
+        fputs("</td></tr>\n", file);
+    }
+    fputs("</table>\n", file);
+}
+
+// --- the page --------------------------------------------------------------------------------------------------------
+
+static void print_page(const heddle_check_result *result, FILE *file, const heddle_check_row *rows, int row_count)
+{
+    file_list files = {.count = 0};
+    char text[HEDDLE_CHECK_SENTENCE];
+    collect_files(result, rows, row_count, &files);
+    fputs(heddle_check_html_head, file);
+    fprintf(file, "<p class=\"verdict %s\">",
+            heddle_check_failed(result) ? "error"
+            : result->warnings          ? "warning"
+                                        : "good");
+    print_escaped(file, heddle_check_verdict(result, text, sizeof text));
+    fputs("</p>\n", file);
+    if (result->messages) {
+        fputs("<pre class=\"messages\">", file);
+        for (const char *line = result->messages; *line; line += *line == '\n') {
+            size_t length = strcspn(line, "\n");
+            char *copy = strndup(line, length);
+            print_escaped(file, copy ? copy : "");
+            free(copy);
+            fputc('\n', file);
+            line += length;
+        }
+        fputs("</pre>\n", file);
+    }
+    for (int i = 0; i < result->finding_count; i++)
+        print_finding(result, file, &files, i);
+    for (int i = 0; i < result->note_count; i++)
+        print_element(file, "p", "aside", result->notes[i]);
+    for (int i = 0; i < files.count; i++)
+        print_file(result, file, &files, i, rows, row_count);
+    fputs("<footer>heddle check ", file);
+    print_escaped(file, heddle_version());
+    fputs("</footer>\n", file);
+    fputs(heddle_check_html_tail, file);
+}
+
+heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *file)
+{
+    heddle_check_row *rows = NULL;
+    int count = 0;
+    HEDDLE_TRY(heddle_check_rows(result, &rows, &count));
+    print_page(result, file, rows, count);
+    free(rows);
+    return ferror(file) ? heddle_fail(HEDDLE_IO, "cannot write the page") : HEDDLE_OK;
+}

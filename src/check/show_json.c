@@ -1,0 +1,186 @@
+// A result as one JSON document: everything the text says, and all lines of counters.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "check/describe.h"
+#include "check/show.h"
+#include "heddle/heddle.h"
+
+enum { VERSION = 1 }; // of this format
+
+static void add_triple(cJSON *object, const char *name, const int values[3])
+{
+    cJSON_AddItemToObject(object, name, cJSON_CreateIntArray(values, 3));
+}
+
+static cJSON *frame_json(const heddle_check_frame *frame, const char *function)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "file", frame->file);
+    cJSON_AddNumberToObject(object, "line", frame->line);
+    if (frame->function[0])
+        cJSON_AddStringToObject(object, function, frame->function);
+    return object;
+}
+
+// --- findings --------------------------------------------------------------------------------------------------------
+
+static cJSON *place_json(const heddle_check_result *result, const heddle_check_place *place)
+{
+    cJSON *object = place->frames ? frame_json(&place->frame[0], "function") : cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "role", place->role);
+    const char *source =
+        place->frames ? heddle_check_sources_line(result->sources, place->frame[0].file, place->frame[0].line) : NULL;
+    if (source)
+        cJSON_AddStringToObject(object, "source", source);
+    if (place->has_thread) {
+        add_triple(object, "thread", place->thread);
+        add_triple(object, "block", place->block);
+    }
+    cJSON *callers = place->frames > 1 ? cJSON_AddArrayToObject(object, "callers") : NULL;
+    for (int i = 1; i < place->frames; i++)
+        cJSON_AddItemToArray(callers, frame_json(&place->frame[i], "function"));
+    return object;
+}
+
+static cJSON *memory_json(const heddle_check_finding *finding)
+{
+    const heddle_check_memory *memory = finding->memory;
+    char sentence[HEDDLE_CHECK_SENTENCE];
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "space", memory->space);
+    cJSON_AddStringToObject(object, "name", memory->name);
+    cJSON_AddNumberToObject(object, "bytes", (double)memory->bytes);
+    cJSON_AddNumberToObject(object, "offset", (double)memory->offset);
+    cJSON_AddNumberToObject(object, "size", (double)memory->size);
+    cJSON_AddBoolToObject(object, "live", memory->live);
+    if (memory->allocated.file[0])
+        cJSON_AddItemToObject(object, "allocated", frame_json(&memory->allocated, "call"));
+    if (memory->freed.file[0])
+        cJSON_AddItemToObject(object, "freed", frame_json(&memory->freed, "call"));
+    cJSON_AddStringToObject(object, "sentence", heddle_check_memory_sentence(finding, sentence, sizeof sentence));
+    return object;
+}
+
+static cJSON *finding_json(const heddle_check_result *result, const heddle_check_finding *finding)
+{
+    char text[HEDDLE_CHECK_SENTENCE];
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "kind", heddle_check_kinds[finding->kind].name);
+    cJSON_AddStringToObject(object, "tier", heddle_check_tier_name(finding->tier));
+    cJSON_AddStringToObject(object, "headline", heddle_check_headline(finding, text, sizeof text));
+    cJSON_AddStringToObject(object, "message", finding->message);
+    cJSON_AddStringToObject(object, "note", finding->note);
+    cJSON_AddStringToObject(object, "cause", heddle_check_cause(finding));
+    cJSON_AddStringToObject(object, "cure", heddle_check_cure(finding));
+    cJSON_AddNumberToObject(object, "count", (double)finding->count);
+    if (finding->kernel)
+        cJSON_AddStringToObject(object, "kernel", finding->kernel);
+    else
+        cJSON_AddNullToObject(object, "kernel");
+    cJSON *places = cJSON_AddArrayToObject(object, "places");
+    for (int i = 0; i < finding->place_count; i++)
+        cJSON_AddItemToArray(places, place_json(result, &finding->places[i]));
+    if (finding->memory)
+        cJSON_AddItemToObject(object, "memory", memory_json(finding));
+    cJSON *schedules = cJSON_AddArrayToObject(object, "schedules");
+    for (int i = 0; i < result->run_count; i++)
+        if (finding->schedules >> i & 1)
+            cJSON_AddItemToArray(schedules, cJSON_CreateNumber(result->runs[i]->schedule));
+    return object;
+}
+
+// --- counters --------------------------------------------------------------------------------------------------------
+
+static cJSON *line_json(const heddle_check_line *line)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "file", line->file);
+    cJSON_AddNumberToObject(object, "line", line->line);
+    cJSON_AddStringToObject(object, "access", line->access);
+    cJSON_AddStringToObject(object, "space", line->space);
+    cJSON_AddNumberToObject(object, "size", line->size);
+    cJSON_AddNumberToObject(object, "requests", line->requests);
+    cJSON_AddNumberToObject(object, "lanes", line->lanes);
+    cJSON_AddNumberToObject(object, heddle_check_unit(line), line->units);
+    cJSON_AddNumberToObject(object, "ideal", line->ideal);
+    cJSON_AddNumberToObject(object, "excess_percent", heddle_check_excess(line));
+    if (!line->worst)
+        return object;
+    cJSON *worst = cJSON_AddObjectToObject(object, "worst");
+    cJSON_AddNumberToObject(worst, heddle_check_unit(line), line->worst->units);
+    cJSON_AddNumberToObject(worst, "mask", line->worst->mask);
+    cJSON_AddNumberToObject(worst, "lowest", (double)line->worst->lowest);
+    cJSON *offsets = cJSON_AddArrayToObject(worst, "offsets");
+    for (int lane = 0; lane < HEDDLE_CHECK_LANES; lane++)
+        cJSON_AddItemToArray(offsets, cJSON_CreateNumber((double)line->worst->offsets[lane]));
+    add_triple(worst, "block", line->worst->block);
+    cJSON_AddNumberToObject(worst, "warp", line->worst->warp);
+    return object;
+}
+
+static cJSON *kernel_json(const heddle_check_kernel *kernel)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "kernel", kernel->name);
+    add_triple(object, "grid", kernel->grid);
+    add_triple(object, "block", kernel->block);
+    cJSON_AddNumberToObject(object, "shared", kernel->shared);
+    cJSON_AddNumberToObject(object, "launches", kernel->launches);
+    cJSON_AddNumberToObject(object, "accesses", kernel->accesses);
+    cJSON_AddNumberToObject(object, "barriers", kernel->barriers);
+    cJSON_AddNumberToObject(object, "threads", kernel->threads);
+    cJSON *lines = cJSON_AddArrayToObject(object, "lines");
+    for (int i = 0; i < kernel->line_count; i++)
+        cJSON_AddItemToArray(lines, line_json(&kernel->lines[i]));
+    return object;
+}
+
+// --- all of it -------------------------------------------------------------------------------------------------------
+
+static cJSON *result_json(const heddle_check_result *result)
+{
+    const heddle_check_report *first = result->run_count ? result->runs[0] : NULL;
+    char text[HEDDLE_CHECK_SENTENCE];
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "version", VERSION);
+    cJSON_AddStringToObject(json, "heddle", heddle_version());
+    cJSON_AddStringToObject(json, "verdict", heddle_check_verdict(result, text, sizeof text));
+    cJSON_AddBoolToObject(json, "clean", !heddle_check_failed(result));
+    cJSON_AddBoolToObject(json, "built", result->built);
+    cJSON_AddNumberToObject(json, "errors", result->errors);
+    cJSON_AddNumberToObject(json, "warnings", result->warnings);
+    cJSON_AddNumberToObject(json, "suppressed", result->suppressed);
+    cJSON_AddNumberToObject(json, "exit_status", result->exit_status);
+    cJSON_AddNumberToObject(json, "seconds", result->seconds);
+    if (first)
+        cJSON_AddStringToObject(json, "gpu", first->gpu);
+    cJSON_AddNumberToObject(json, "runs", result->run_count);
+    if (result->messages)
+        cJSON_AddStringToObject(json, "messages", result->messages);
+    cJSON *findings = cJSON_AddArrayToObject(json, "findings");
+    for (int i = 0; i < result->finding_count; i++)
+        cJSON_AddItemToArray(findings, finding_json(result, result->findings[i]));
+    cJSON *kernels = cJSON_AddArrayToObject(json, "kernels");
+    for (int i = 0; first && i < first->kernel_count; i++)
+        cJSON_AddItemToArray(kernels, kernel_json(&first->kernels[i]));
+    cJSON *notes = cJSON_AddArrayToObject(json, "notes");
+    for (int i = 0; i < result->note_count; i++)
+        cJSON_AddItemToArray(notes, cJSON_CreateString(result->notes[i]));
+    return json;
+}
+
+heddle_status heddle_check_show_json(const heddle_check_result *result, FILE *file)
+{
+    cJSON *json = result_json(result);
+    char *text = cJSON_Print(json);
+    cJSON_Delete(json);
+    if (!text)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON document");
+    fputs(text, file);
+    fputc('\n', file);
+    cJSON_free(text);
+    return ferror(file) ? heddle_fail(HEDDLE_IO, "cannot write the JSON document") : HEDDLE_OK;
+}

@@ -1,0 +1,206 @@
+// A result as text for a terminal or a log: the findings with their source lines, then notes and the verdict. Counters
+// are show_counters.c's.
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "check/describe.h"
+#include "check/show.h"
+
+enum {
+    LINES_AROUND = 1,
+    NUMBER_WIDTH = 5,   // of a line number
+    MOST_COLUMNS = 400, // of a source line; the rest is generated code
+    ROLE_WIDTH = 8,
+    MOST_MESSAGES = 40, // lines of the compiler's
+};
+
+typedef struct palette {
+    const char *error, *warning, *bold, *dim, *good, *mark, *off;
+} palette;
+
+static const palette no_colours = {"", "", "", "", "", "", ""};
+static const palette terminal_colours = {"\033[1;31m", "\033[1;33m", "\033[1m", "\033[2m",
+                                         "\033[1;32m", "\033[1;36m", "\033[0m"};
+
+static const palette *choose_colours(const heddle_check_style *style)
+{
+    return style->colour ? &terminal_colours : &no_colours;
+}
+
+// --- source ----------------------------------------------------------------------------------------------------------
+
+// Source text may hold anything; only what moves the cursor forward is shown.
+static void print_source(FILE *file, const char *text)
+{
+    for (int column = 0; text[column] && column < MOST_COLUMNS; column++) {
+        unsigned char c = (unsigned char)text[column];
+        if (c == '\t')
+            fputs("    ", file);
+        else
+            fputc(c < ' ' || c == 0x7f ? '?' : c, file);
+    }
+    fputc('\n', file);
+}
+
+// The whole word `name` in `text`, or NULL.
+static const char *find_word(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = length ? strstr(text, name) : NULL; at; at = strstr(at + 1, name)) {
+        bool begins = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        bool ends = !(isalnum((unsigned char)at[length]) || at[length] == '_');
+        if (begins && ends)
+            return at;
+    }
+    return NULL;
+}
+
+// Under the variable that the finding is about where the line names it, else under the whole statement.
+static void print_caret(FILE *file, const char *text, const char *name, const palette *colours)
+{
+    size_t start = strspn(text, " \t");
+    size_t end = strlen(text);
+    const char *comment = strstr(text, "//");
+    if (comment && (size_t)(comment - text) > start)
+        end = (size_t)(comment - text);
+    while (end > start && isspace((unsigned char)text[end - 1]))
+        end--;
+    const char *word = find_word(text, name);
+    if (word) {
+        start = (size_t)(word - text);
+        end = start + strlen(name);
+    }
+    fprintf(file, "  %s%*s |%s ", colours->dim, NUMBER_WIDTH, "", colours->off);
+    for (size_t i = 0; i < start && i < MOST_COLUMNS; i++)
+        if (text[i] == '\t')
+            fputs("    ", file);
+        else if (((unsigned char)text[i] & 0xc0) != 0x80)
+            fputc(' ', file);
+    fputs(colours->mark, file);
+    for (size_t i = start; i < end && i < MOST_COLUMNS; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            fputc(i == start ? '^' : '~', file);
+    fprintf(file, "%s\n", colours->off);
+}
+
+static void print_lines(const heddle_check_result *result, const heddle_check_frame *frame, const char *name,
+                        const palette *colours, FILE *file)
+{
+    for (int line = frame->line - LINES_AROUND; line <= frame->line + LINES_AROUND; line++) {
+        const char *text = heddle_check_sources_line(result->sources, frame->file, line);
+        if (!text)
+            continue;
+        bool here = line == frame->line;
+        fprintf(file, "  %s%*d |%s ", colours->dim, NUMBER_WIDTH, line, here ? colours->off : "");
+        print_source(file, text);
+        if (here)
+            print_caret(file, text, name, colours);
+        else
+            fputs(colours->off, file);
+    }
+}
+
+// --- findings --------------------------------------------------------------------------------------------------------
+
+static void print_place(const heddle_check_result *result, const heddle_check_place *place, const char *name,
+                        bool repeated, const palette *colours, FILE *file)
+{
+    char where[HEDDLE_CHECK_SENTENCE], thread[128];
+    if (place->frames == 0) {
+        heddle_check_thread_text(place, thread, sizeof thread);
+        fprintf(file, "  %-*s  %s\n", ROLE_WIDTH, place->role, thread[0] ? thread : "place not known");
+        return;
+    }
+    fprintf(file, "  %-*s  %s%s%s", ROLE_WIDTH, place->role, colours->bold,
+            heddle_check_frame_text(&place->frame[0], where, sizeof where), colours->off);
+    if (heddle_check_thread_text(place, thread, sizeof thread)[0])
+        fprintf(file, "  %s", thread);
+    fputc('\n', file);
+    if (repeated)
+        return;
+    print_lines(result, &place->frame[0], name, colours, file);
+    for (int i = 1; i < place->frames; i++)
+        fprintf(file, "  %scalled from %s in %s%s\n", colours->dim,
+                heddle_check_frame_text(&place->frame[i], where, sizeof where), place->frame[i].function, colours->off);
+}
+
+static bool same_line(const heddle_check_place *a, const heddle_check_place *b)
+{
+    return a->frames && b->frames && a->frame[0].line == b->frame[0].line &&
+           strcmp(a->frame[0].file, b->frame[0].file) == 0;
+}
+
+static void print_times(const heddle_check_result *result, const heddle_check_finding *finding, const palette *colours,
+                        FILE *file)
+{
+    char count[32], schedules[96];
+    heddle_check_schedules_text(result, finding, schedules, sizeof schedules);
+    if (finding->count <= 1 && schedules[0] == '\0')
+        return;
+    fprintf(file, "  %sseen %s time%s%s%s%s\n", colours->dim,
+            heddle_check_count_text((double)finding->count, count, sizeof count), finding->count == 1 ? "" : "s",
+            schedules[0] ? ", " : "", schedules, colours->off);
+}
+
+static void print_finding(const heddle_check_result *result, const heddle_check_finding *finding,
+                          const palette *colours, FILE *file)
+{
+    char text[HEDDLE_CHECK_SENTENCE];
+    const char *tier = finding->tier == HEDDLE_CHECK_ERROR ? colours->error : colours->warning;
+    fprintf(file, "%s%s:%s %s%s%s\n", tier, heddle_check_tier_name(finding->tier), colours->off, colours->bold,
+            heddle_check_headline(finding, text, sizeof text), colours->off);
+    if (finding->message[0])
+        fprintf(file, "  %s\n", finding->message);
+    const char *name = finding->memory ? finding->memory->name : "";
+    for (int i = 0; i < finding->place_count; i++)
+        print_place(result, &finding->places[i], name, i > 0 && same_line(&finding->places[i - 1], &finding->places[i]),
+                    colours, file);
+    if (heddle_check_memory_sentence(finding, text, sizeof text)[0])
+        fprintf(file, "  memory    %s\n", text);
+    if (finding->note[0])
+        fprintf(file, "  because   %s\n", finding->note);
+    if (heddle_check_cause(finding)[0])
+        fprintf(file, "  usually   %s\n", heddle_check_cause(finding));
+    if (heddle_check_cure(finding)[0])
+        fprintf(file, "  %scure%s      %s\n", colours->good, colours->off, heddle_check_cure(finding));
+    print_times(result, finding, colours, file);
+    fputc('\n', file);
+}
+
+// --- all of it -------------------------------------------------------------------------------------------------------
+
+static void print_messages(const char *messages, FILE *file)
+{
+    for (int lines = 0; *messages && lines < MOST_MESSAGES; lines++) {
+        size_t length = strcspn(messages, "\n");
+        fprintf(file, "%.*s\n", (int)length, messages);
+        messages += length + (messages[length] == '\n');
+    }
+    if (*messages)
+        fprintf(file, "...\n");
+}
+
+heddle_status heddle_check_show_text(const heddle_check_result *result, const heddle_check_style *style, FILE *file)
+{
+    const palette *colours = choose_colours(style);
+    char text[HEDDLE_CHECK_SENTENCE];
+    if (result->messages && !result->built) {
+        print_messages(result->messages, file);
+        fputc('\n', file);
+    }
+    for (int i = 0; i < result->finding_count; i++)
+        print_finding(result, result->findings[i], colours, file);
+    if (style->counters)
+        HEDDLE_TRY(heddle_check_show_counters(result, style, file));
+    for (int i = 0; i < result->note_count; i++)
+        fprintf(file, "%snote:%s %s\n", colours->mark, colours->off, result->notes[i]);
+    bool failed = heddle_check_failed(result);
+    const char *colour = failed ? colours->error : result->warnings ? colours->warning : colours->good;
+    fprintf(file, "%s%s%s\n", colour, heddle_check_verdict(result, text, sizeof text), colours->off);
+    if (ferror(file))
+        return heddle_fail(HEDDLE_IO, "cannot write the findings");
+    return HEDDLE_OK;
+}

@@ -1,0 +1,121 @@
+// Source files as arrays of lines.
+
+#include "check/sources.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+enum { LARGEST_SOURCE = 16 << 20 }; // a source file beyond this is not for showing
+
+struct heddle_check_sources {
+    heddle_check_source **files;
+    int count, room;
+};
+
+heddle_check_sources *heddle_check_sources_create(void)
+{
+    return calloc(1, sizeof(heddle_check_sources));
+}
+
+static void free_source(heddle_check_source *source)
+{
+    if (!source)
+        return;
+    free((char *)source->path);
+    free(source->content);
+    free((void *)source->lines);
+    free(source);
+}
+
+void heddle_check_sources_free(heddle_check_sources *sources)
+{
+    if (!sources)
+        return;
+    for (int i = 0; i < sources->count; i++)
+        free_source(sources->files[i]);
+    free(sources->files);
+    free(sources);
+}
+
+// Cuts the content at its line ends.
+static void split_lines(heddle_check_source *source, size_t size)
+{
+    int count = size > 0;
+    for (size_t i = 0; i < size; i++)
+        count += source->content[i] == '\n' && i + 1 < size;
+    source->lines = calloc((size_t)count + 1, sizeof *source->lines);
+    if (!source->lines)
+        return;
+    char *rest = source->content;
+    for (int i = 0; i < count; i++) {
+        source->lines[i] = rest;
+        char *end = memchr(rest, '\n', size - (size_t)(rest - source->content));
+        if (!end)
+            end = source->content + size;
+        rest = end < source->content + size ? end + 1 : end;
+        if (end > source->lines[i] && end[-1] == '\r')
+            end--;
+        *end = '\0';
+    }
+    source->count = count;
+}
+
+static heddle_check_source *load(const char *path)
+{
+    heddle_check_source *source = calloc(1, sizeof *source);
+    if (source)
+        source->path = strdup(path);
+    if (!source || !source->path) {
+        free_source(source);
+        return NULL;
+    }
+    size_t size = 0;
+    if (heddle_file_read(path, LARGEST_SOURCE, &source->content, &size) == HEDDLE_OK)
+        split_lines(source, size);
+    return source;
+}
+
+const heddle_check_source *heddle_check_sources_get(heddle_check_sources *sources, const char *path)
+{
+    for (int i = 0; i < sources->count; i++)
+        if (strcmp(sources->files[i]->path, path) == 0)
+            return sources->files[i];
+    if (sources->count == sources->room) {
+        int more = sources->room ? 2 * sources->room : 8;
+        heddle_check_source **moved = realloc(sources->files, (size_t)more * sizeof(heddle_check_source *));
+        if (!moved)
+            return NULL;
+        sources->files = moved;
+        sources->room = more;
+    }
+    heddle_check_source *source = load(path);
+    if (source)
+        sources->files[sources->count++] = source;
+    return source;
+}
+
+const char *heddle_check_sources_line(heddle_check_sources *sources, const char *path, int line)
+{
+    const heddle_check_source *source = path[0] ? heddle_check_sources_get(sources, path) : NULL;
+    return source && line >= 1 && line <= source->count ? source->lines[line - 1] : NULL;
+}
+
+const char *heddle_check_short_path(const char *path, char *text, size_t size)
+{
+    char here[4096];
+    size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    if (length > 1 && strncmp(path, here, length) == 0 && path[length] == '/')
+        path += length + 1;
+    snprintf(text, size, "%s", path);
+    return text;
+}
+
+const char *heddle_check_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}

@@ -1,0 +1,28 @@
+// The lines of the source files that findings and counters point to, read once each.
+#ifndef HEDDLE_CHECK_SOURCES_H
+#define HEDDLE_CHECK_SOURCES_H
+
+#include <stddef.h>
+
+typedef struct heddle_check_sources heddle_check_sources;
+
+typedef struct heddle_check_source {
+    const char *path;
+    char *content;
+    const char **lines; // without their line ends; lines[0] is line 1
+    int count;          // 0: the file cannot be read
+} heddle_check_source;
+
+heddle_check_sources *heddle_check_sources_create(void); // NULL when out of memory
+void heddle_check_sources_free(heddle_check_sources *sources);
+// NULL when out of memory.
+const heddle_check_source *heddle_check_sources_get(heddle_check_sources *sources, const char *path);
+// The text of a line counted from 1; NULL where there is none.
+const char *heddle_check_sources_line(heddle_check_sources *sources, const char *path, int line);
+
+// The path as a person would type it here: relative to the working folder where it lies below it. Returns `text`.
+const char *heddle_check_short_path(const char *path, char *text, size_t size);
+// The last part of a path.
+const char *heddle_check_file_name(const char *path);
+
+#endif

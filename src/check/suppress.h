@@ -1,0 +1,28 @@
+// Findings that a person has looked at and does not want to see again: named in a file, or by a comment in the source.
+//
+// A line of the file is a kind (a pattern, * for all), then where it is allowed; everywhere if nothing follows:
+//
+//     race           reduce.cu            # in this file
+//     race           reduce.cu:41         # at this line
+//     uninitialised  third_party/*
+//     *              kernel:histogram*    # in these kernels
+//
+// In the source, `// heddle: allow race` on the line or on the one before allows that kind there; several kinds are
+// separated by commas, and `allow all` allows every kind. The simulator reads the same with `sim:`.
+#ifndef HEDDLE_CHECK_SUPPRESS_H
+#define HEDDLE_CHECK_SUPPRESS_H
+
+#include "check/report.h"
+#include "check/sources.h"
+
+typedef struct heddle_check_suppressions heddle_check_suppressions;
+
+// HEDDLE_CORRUPT names file, line and what is wrong.
+heddle_status heddle_check_suppressions_read(const char *path, heddle_check_suppressions **suppressions);
+void heddle_check_suppressions_free(heddle_check_suppressions *suppressions); // NULL is fine
+
+// By the file (may be NULL) or by a comment at one of the finding's places.
+bool heddle_check_suppressed(const heddle_check_suppressions *suppressions, heddle_check_sources *sources,
+                             const heddle_check_finding *finding);
+
+#endif

@@ -1,0 +1,238 @@
+// `heddle check`: proves a CUDA program on the simulated GPU. This file reads the command line and shows the result;
+// the check itself is the room check/'s.
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/terminal.h"
+#include "check/check.h"
+#include "check/describe.h"
+#include "check/show.h"
+#include "cli/cli.h"
+
+enum { MOST_FILES = 64 };
+
+typedef struct check_settings {
+    const char *op, *gpu, *suppress, *sarif, *html, *compiler;
+    heddle_cli_list include, define, library;
+    int schedules;
+    double timeout, memory;
+    uint64_t seed;
+    bool strict, unwatched, no_counters, quiet, json, keep, nvcc, no_nvcc;
+} check_settings;
+
+#define PLACE(field) offsetof(check_settings, field)
+
+static const heddle_cli_option options[] = {
+    {"op", HEDDLE_CLI_TEXT, PLACE(op), "NAME", NULL,
+     "the operator that a file without main computes: run on its test shapes against its reference", 0, 0, NULL},
+    {"schedules", HEDDLE_CLI_INT, PLACE(schedules), "N", "2", "runs, each in another legal order of blocks and threads",
+     1, HEDDLE_CHECK_MOST_RUNS, NULL},
+    {"gpu", HEDDLE_CLI_TEXT, PLACE(gpu), "NAME", NULL, "the card to be: h200, h100, a100, rtx4090, ...", 0, 0, NULL},
+    {"strict", HEDDLE_CLI_FLAG, PLACE(strict), NULL, NULL, "warnings count as errors", 0, 0, NULL},
+    {"suppress", HEDDLE_CLI_TEXT, PLACE(suppress), "FILE", NULL,
+     "findings to leave out: a line for each, KIND and FILE, FILE:LINE or kernel:NAME", 0, 0, NULL},
+    {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "run only, fast: nothing is checked", 0, 0, NULL},
+    {"no-counters", HEDDLE_CLI_FLAG, PLACE(no_counters), NULL, NULL, "do not show the counters", 0, 0, NULL},
+    {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "do not show what the program prints", 0, 0, NULL},
+    {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print one JSON document; the program's output goes to stderr",
+     0, 0, NULL},
+    {"sarif", HEDDLE_CLI_TEXT, PLACE(sarif), "FILE", NULL, "also write SARIF, for editors and code hosts", 0, 0, NULL},
+    {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "also write a page with the source annotated line by line", 0,
+     0, NULL},
+    {"include", HEDDLE_CLI_LIST, PLACE(include), "DIR", NULL, "folder with headers; -I DIR says the same", 0, 0, NULL},
+    {"define", HEDDLE_CLI_LIST, PLACE(define), "NAME[=VALUE]", NULL, "macro; -D says the same", 0, 0, NULL},
+    {"library", HEDDLE_CLI_LIST, PLACE(library), "NAME", NULL, "library to link; -l says the same", 0, 0, NULL},
+    {"compiler", HEDDLE_CLI_TEXT, PLACE(compiler), "NAME", NULL, "C++ compiler to build with: gcc, clang or a path", 0,
+     0, NULL},
+    {"timeout", HEDDLE_CLI_NUMBER, PLACE(timeout), "S", "60", "seconds that a run may take", 0.1, 1e6, NULL},
+    {"memory", HEDDLE_CLI_NUMBER, PLACE(memory), "GB", NULL,
+     "memory that the program may use; three quarters of what is there unless told", 0.01, 1e6, NULL},
+    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "of the numbers that --op puts in", 0, 0, NULL},
+    {"nvcc", HEDDLE_CLI_FLAG, PLACE(nvcc), NULL, NULL, "wait for nvcc's opinion on the source, however long it takes",
+     0, 0, NULL},
+    {"no-nvcc", HEDDLE_CLI_FLAG, PLACE(no_nvcc), NULL, NULL, "do not ask nvcc", 0, 0, NULL},
+    {"keep", HEDDLE_CLI_FLAG, PLACE(keep), NULL, NULL, "leave the built program and its reports, and say where", 0, 0,
+     NULL},
+};
+
+// --- the command line ------------------------------------------------------------------------------------------------
+
+// -I DIR, -IDIR and the like, as every compiler has them, become the long options they stand for. Frees nothing: the
+// line lives as long as the program.
+static char *long_form(const char *word, const char *next, bool *took_next)
+{
+    static const struct {
+        const char *letter, *name;
+    } short_options[] = {{"-I", "include"}, {"-D", "define"}, {"-l", "library"}};
+    for (size_t i = 0; i < sizeof short_options / sizeof *short_options; i++) {
+        if (strncmp(word, short_options[i].letter, 2) != 0)
+            continue;
+        *took_next = word[2] == '\0' && next != NULL;
+        const char *value = *took_next ? next : word + 2;
+        char *made = NULL;
+        return asprintf(&made, "--%s=%s", short_options[i].name, value) < 0 ? NULL : made;
+    }
+    return NULL;
+}
+
+// The words up to "--", with short options written out. *count is set; the list ends with NULL.
+static char **own_words(int argc, char **argv, int *count, char *made[], int *made_count)
+{
+    char **words = calloc((size_t)argc + 1, sizeof *words);
+    *count = *made_count = 0;
+    for (int i = 0; words && i < argc && strcmp(argv[i], "--") != 0; i++) {
+        bool took_next = false;
+        char *word = i > 0 ? long_form(argv[i], argv[i + 1], &took_next) : NULL;
+        if (word)
+            made[(*made_count)++] = word;
+        words[(*count)++] = word ? word : argv[i];
+        i += took_next;
+    }
+    return words;
+}
+
+static char *const *program_arguments(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0)
+            return argv + i + 1;
+    return NULL;
+}
+
+// --- signals ---------------------------------------------------------------------------------------------------------
+
+static void on_interrupt(int signal_number)
+{
+    heddle_check_interrupt();
+    signal(signal_number, SIG_DFL); // a second one ends it at once
+}
+
+static void watch_for_interrupts(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_interrupt};
+    struct sigaction before;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+}
+
+// --- showing ---------------------------------------------------------------------------------------------------------
+
+typedef heddle_status writer(const heddle_check_result *result, FILE *file);
+
+static heddle_status write_file(const heddle_check_result *result, const char *path, writer *write)
+{
+    if (path == NULL)
+        return HEDDLE_OK;
+    FILE *file = fopen(path, "we");
+    if (file == NULL)
+        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    heddle_status status = write(result, file);
+    if (fclose(file) != 0 && status == HEDDLE_OK)
+        status = heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    return status;
+}
+
+static heddle_status show(const check_settings *settings, const heddle_check_result *result)
+{
+    HEDDLE_TRY(write_file(result, settings->sarif, heddle_check_show_sarif));
+    HEDDLE_TRY(write_file(result, settings->html, heddle_check_show_html));
+    if (settings->json)
+        return heddle_check_show_json(result, stdout);
+    const char *no_colour = getenv("NO_COLOR");
+    heddle_check_style style = {
+        .colour = heddle_terminal_is(stdout) && (no_colour == NULL || no_colour[0] == '\0'),
+        .utf8 = heddle_terminal_utf8(),
+        .counters = !settings->no_counters && !settings->unwatched,
+    };
+    return heddle_check_show_text(result, &style, stdout);
+}
+
+static int check(const check_settings *settings, const heddle_cli_arguments *arguments, char *const *program)
+{
+    const char *sources[MOST_FILES + 1] = {NULL};
+    for (int i = 0; i < arguments->count; i++)
+        sources[i] = arguments->items[i];
+    const double gigabyte = 1e9;
+    heddle_check_options how = {
+        .sources = sources,
+        .arguments = (const char *const *)program,
+        .op = settings->op,
+        .include = settings->include.items,
+        .define = settings->define.items,
+        .library = settings->library.items,
+        .compiler = settings->compiler,
+        .gpu = settings->gpu,
+        .suppress = settings->suppress,
+        .schedules = settings->unwatched ? 1 : settings->schedules,
+        .seconds = settings->timeout,
+        .memory = (uint64_t)(settings->memory * gigabyte),
+        .seed = settings->seed,
+        .nvcc = settings->no_nvcc || settings->unwatched ? HEDDLE_CHECK_NVCC_NEVER
+                : settings->nvcc                         ? HEDDLE_CHECK_NVCC_ALWAYS
+                                                         : HEDDLE_CHECK_NVCC_QUICK,
+        .strict = settings->strict,
+        .unwatched = settings->unwatched,
+        .keep = settings->keep,
+        .output = settings->quiet  ? -1
+                  : settings->json ? STDERR_FILENO
+                                   : STDOUT_FILENO,
+        .errors = settings->quiet ? -1 : STDERR_FILENO,
+    };
+    heddle_check_result *result = NULL;
+    fflush(stdout);
+    watch_for_interrupts();
+    heddle_status status = heddle_check_run(&how, &result);
+    if (status == HEDDLE_OK)
+        status = show(settings, result);
+    int exit_code = status != HEDDLE_OK           ? heddle_cli_fail(status)
+                    : heddle_check_failed(result) ? HEDDLE_EXIT_FAILED
+                                                  : HEDDLE_EXIT_OK;
+    heddle_check_result_free(result);
+    return exit_code;
+}
+
+int heddle_cli_check(int argc, char **argv)
+{
+    check_settings settings = {0};
+    heddle_cli_arguments arguments;
+    int exit_code = HEDDLE_EXIT_FAILED;
+    int count = 0, made_count = 0;
+    char **made = calloc((size_t)argc + 1, sizeof *made);
+    char **words = made ? own_words(argc, argv, &count, made, &made_count) : NULL;
+    if (words == NULL)
+        exit_code = heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the command line"));
+    else if (heddle_cli_parse(&heddle_command_check, count, words, &settings, &arguments, &exit_code))
+        exit_code = check(&settings, &arguments, program_arguments(argc, argv));
+    for (int i = 0; i < made_count; i++)
+        free(made[i]);
+    free(made);
+    free(words);
+    return exit_code;
+}
+
+const heddle_cli_command heddle_command_check = {
+    .name = "check",
+    .summary = "prove a CUDA program on a simulated GPU: races, stray accesses, counters",
+    .arguments = "FILE.cu... [-- ARGUMENTS]",
+    .least_arguments = 1,
+    .most_arguments = MOST_FILES,
+    .description =
+        "Builds the program with the host's compiler, runs it on a simulated GPU that watches every access, and "
+        "says what is wrong, where, and what cures it. No GPU is needed. What follows -- goes to the program. "
+        "A file without main is checked as an operator: it defines a function with the operator's name that "
+        "takes device pointers to its operands and the fields of its shape, as `heddle ops NAME` lists them. "
+        "Exit code 0 clean, 1 errors were found, 2 wrong usage, 3 no C++ compiler.",
+    .example = "heddle check reduce.cu\n"
+               "heddle check main.cu kernels.cu -I include --gpu a100 -- 1024 1024\n"
+               "heddle check matmul.cu --op matmul --html matmul.html",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = heddle_cli_check,
+};

@@ -1,0 +1,161 @@
+// The device as a whole and its memory, and what the module shows of itself.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cuda/cuda.h"
+#include "ops/cuda/rung.h"
+
+const heddle_module_host *heddle_cuda_host;
+
+// The same sources are both devices.
+#if defined(SIM)
+static const heddle_device_kind KIND = HEDDLE_SIM;
+#else
+static const heddle_device_kind KIND = HEDDLE_CUDA;
+#endif
+
+heddle_status heddle_cuda_status(cudaError_t error, const char *call)
+{
+    if (error == cudaSuccess)
+        return HEDDLE_OK;
+    cudaGetLastError(); // the failure is told here; the next call starts clean
+    int length = (int)strcspn(call, "(");
+    heddle_status status = error == cudaErrorMemoryAllocation ? HEDDLE_OUT_OF_MEMORY : HEDDLE_DEVICE;
+    return heddle_cuda_fail(status, "%.*s failed: %s (%s)", length, call, cudaGetErrorString(error),
+                            cudaGetErrorName(error));
+}
+
+heddle_status heddle_cuda_select(const heddle_device *device)
+{
+    return heddle_cuda_status(cudaSetDevice(heddle_cuda_index(device)), "cudaSetDevice");
+}
+
+static heddle_status open_device(int index, int threads, heddle_device **device)
+{
+    (void)threads; // of the CPU
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess || count == 0) {
+        cudaGetLastError();
+        return heddle_cuda_fail(HEDDLE_MISSING, "no CUDA device here (%s): use cpu, or sim for kernels without a GPU",
+                                error == cudaSuccess ? "none found" : cudaGetErrorString(error));
+    }
+    if (index >= count)
+        return heddle_cuda_fail(HEDDLE_NOT_FOUND, "no CUDA device %d: there %s %d, counted from 0", index,
+                                count == 1 ? "is" : "are", count);
+    heddle_cuda_device *opened = (heddle_cuda_device *)calloc(1, sizeof *opened);
+    if (!opened)
+        return heddle_cuda_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a device");
+    opened->index = index;
+    heddle_status status = heddle_cuda_select(&opened->base);
+    if (status == HEDDLE_OK)
+        status = heddle_cuda_status(cudaFree(NULL), "cudaFree"); // makes the context, so that a broken driver shows here
+    if (status != HEDDLE_OK) {
+        free(opened);
+        return status;
+    }
+    *device = &opened->base;
+    return HEDDLE_OK;
+}
+
+static heddle_status synchronize(heddle_device *device)
+{
+    HEDDLE_TRY(heddle_cuda_select(device));
+    HEDDLE_CUDA_TRY(cudaDeviceSynchronize());
+    return HEDDLE_OK;
+}
+
+static void close_device(heddle_device *device)
+{
+    free(device);
+}
+
+static heddle_status describe(heddle_device *device, heddle_device_info *info)
+{
+    HEDDLE_TRY(heddle_cuda_select(device));
+    cudaDeviceProp properties;
+    HEDDLE_CUDA_TRY(cudaGetDeviceProperties(&properties, heddle_cuda_index(device)));
+    size_t free_bytes = 0, total_bytes = 0;
+    HEDDLE_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
+    HEDDLE_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&info->priority_least, &info->priority_greatest));
+    info->kind = KIND;
+    snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties.name);
+    snprintf(info->instructions, sizeof info->instructions, "sm_%d%d", properties.major, properties.minor);
+    info->processors = properties.multiProcessorCount;
+    info->threads = properties.multiProcessorCount * properties.maxThreadsPerMultiProcessor;
+    info->memory_free = free_bytes;
+    info->memory_total = total_bytes;
+    return HEDDLE_OK;
+}
+
+static heddle_status allocate(heddle_device *device, size_t bytes, void **memory)
+{
+    HEDDLE_TRY(heddle_cuda_select(device));
+    HEDDLE_CUDA_TRY(cudaMalloc(memory, bytes));
+    return HEDDLE_OK;
+}
+
+static void release(heddle_device *device, void *memory, size_t bytes)
+{
+    (void)bytes;
+    if (heddle_cuda_select(device) == HEDDLE_OK)
+        heddle_cuda_status(cudaFree(memory), "cudaFree");
+}
+
+static heddle_status allocate_pinned(heddle_device *device, size_t bytes, void **memory)
+{
+    HEDDLE_TRY(heddle_cuda_select(device));
+    HEDDLE_CUDA_TRY(cudaMallocHost(memory, bytes));
+    return HEDDLE_OK;
+}
+
+static void release_pinned(heddle_device *device, void *memory, size_t bytes)
+{
+    (void)bytes;
+    if (heddle_cuda_select(device) == HEDDLE_OK)
+        heddle_cuda_status(cudaFreeHost(memory), "cudaFreeHost");
+}
+
+static heddle_backend backend;
+
+extern "C" HEDDLE_API const heddle_module *heddle_module_start(const heddle_module_host *host)
+{
+    static heddle_module module;
+    if (host->version != HEDDLE_MODULE_VERSION)
+        return NULL;
+    heddle_cuda_host = host;
+    backend.kind = KIND;
+    backend.open = open_device;
+    backend.finish = synchronize;
+    backend.close = close_device;
+    backend.describe = describe;
+    backend.synchronize = synchronize;
+    backend.alloc = allocate;
+    backend.free = release;
+    backend.alloc_pinned = allocate_pinned;
+    backend.free_pinned = release_pinned;
+    backend.stream_create = heddle_cuda_stream_create;
+    backend.stream_destroy = heddle_cuda_stream_destroy;
+    backend.stream_synchronize = heddle_cuda_stream_synchronize;
+    backend.stream_query = heddle_cuda_stream_query;
+    backend.stream_wait = heddle_cuda_stream_wait;
+    backend.copy = heddle_cuda_copy;
+    backend.fill = heddle_cuda_fill;
+    backend.callback = heddle_cuda_callback;
+    backend.event_create = heddle_cuda_event_create;
+    backend.event_destroy = heddle_cuda_event_destroy;
+    backend.event_record = heddle_cuda_event_record;
+    backend.event_synchronize = heddle_cuda_event_synchronize;
+    backend.event_query = heddle_cuda_event_query;
+    backend.event_elapsed = heddle_cuda_event_elapsed;
+    backend.capture_begin = heddle_cuda_capture_begin;
+    backend.capture_end = heddle_cuda_capture_end;
+    backend.graph_launch = heddle_cuda_graph_launch;
+    backend.graph_destroy = heddle_cuda_graph_destroy;
+    backend.launcher = heddle_cuda_launcher;
+    module.version = HEDDLE_MODULE_VERSION;
+    module.backend = &backend;
+    return &module;
+}

@@ -1,0 +1,85 @@
+// Streams: copies, fills and host functions in order.
+
+#include <stdlib.h>
+
+#include "device/cuda/cuda.h"
+
+heddle_status heddle_cuda_stream_create(heddle_device *device, int priority, heddle_stream **stream)
+{
+    HEDDLE_TRY(heddle_cuda_select(device));
+    int least = 0, greatest = 0;
+    HEDDLE_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    int clamped = priority > least ? least : priority < greatest ? greatest : priority;
+    heddle_cuda_stream *made = (heddle_cuda_stream *)calloc(1, sizeof *made);
+    if (!made)
+        return heddle_cuda_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a stream");
+    heddle_status status = heddle_cuda_status(
+        cudaStreamCreateWithPriority(&made->stream, cudaStreamNonBlocking, clamped), "cudaStreamCreateWithPriority");
+    if (status != HEDDLE_OK) {
+        free(made);
+        return status;
+    }
+    made->base.device = device;
+    *stream = &made->base;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_cuda_stream_destroy(heddle_stream *stream)
+{
+    heddle_status status = heddle_cuda_stream_synchronize(stream);
+    heddle_status destroyed = heddle_cuda_status(cudaStreamDestroy(heddle_cuda_raw(stream)), "cudaStreamDestroy");
+    free(stream);
+    return status != HEDDLE_OK ? status : destroyed;
+}
+
+heddle_status heddle_cuda_stream_synchronize(heddle_stream *stream)
+{
+    HEDDLE_TRY(heddle_cuda_select(stream->device));
+    if (((heddle_cuda_stream *)stream)->capturing)
+        return heddle_cuda_fail(HEDDLE_INVALID, "the stream is recording a graph: end the capture before waiting for it");
+    HEDDLE_CUDA_TRY(cudaStreamSynchronize(heddle_cuda_raw(stream)));
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_cuda_stream_query(heddle_stream *stream, bool *done)
+{
+    HEDDLE_TRY(heddle_cuda_select(stream->device));
+    cudaError_t error = cudaStreamQuery(heddle_cuda_raw(stream));
+    *done = error == cudaSuccess;
+    if (error == cudaErrorNotReady) {
+        cudaGetLastError();
+        return HEDDLE_OK;
+    }
+    return heddle_cuda_status(error, "cudaStreamQuery");
+}
+
+heddle_status heddle_cuda_stream_wait(heddle_stream *stream, heddle_event *event)
+{
+    HEDDLE_TRY(heddle_cuda_select(stream->device));
+    heddle_cuda_event *waited = (heddle_cuda_event *)event;
+    if (!waited->recorded)
+        return HEDDLE_OK;
+    HEDDLE_CUDA_TRY(cudaStreamWaitEvent(heddle_cuda_raw(stream), waited->event, 0));
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_cuda_copy(heddle_stream *stream, void *to, const void *from, size_t bytes)
+{
+    HEDDLE_TRY(heddle_cuda_select(stream->device));
+    HEDDLE_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, heddle_cuda_raw(stream)));
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_cuda_fill(heddle_stream *stream, void *memory, uint8_t value, size_t bytes)
+{
+    HEDDLE_TRY(heddle_cuda_select(stream->device));
+    HEDDLE_CUDA_TRY(cudaMemsetAsync(memory, value, bytes, heddle_cuda_raw(stream)));
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_cuda_callback(heddle_stream *stream, heddle_host_function *function, void *context)
+{
+    HEDDLE_TRY(heddle_cuda_select(stream->device));
+    HEDDLE_CUDA_TRY(cudaLaunchHostFunc(heddle_cuda_raw(stream), function, context));
+    return HEDDLE_OK;
+}

@@ -1,0 +1,83 @@
+// Finding and loading modules: beside the program or library, then where they are installed, or where HEDDLE_MODULES
+// says.
+
+#include "device/module.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 4096, KINDS = HEDDLE_SIM + 1 };
+
+static const heddle_module_host host = {HEDDLE_MODULE_VERSION, heddle_fail};
+static const heddle_module *loaded[KINDS];
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
+// The folder of the file that this code is part of: the library's, or the command's.
+static void own_folder(char *folder, size_t size)
+{
+    Dl_info info;
+    snprintf(folder, size, ".");
+    char *slash;
+    if (dladdr((const void *)&host, &info) && info.dli_fname && strchr(info.dli_fname, '/'))
+        snprintf(folder, size, "%s", info.dli_fname);
+    else if (readlink("/proc/self/exe", folder, size - 1) <= 0)
+        return;
+    if ((slash = strrchr(folder, '/')))
+        *slash = '\0';
+}
+
+static bool find(const char *file, char *path)
+{
+    static const char *const beside[] = {"", "/heddle", "/../lib/heddle", "/.."};
+    const char *named = getenv("HEDDLE_MODULES");
+    if (named) {
+        snprintf(path, PATH_SIZE, "%s/%s", named, file);
+        return access(path, R_OK) == 0;
+    }
+    char folder[PATH_SIZE / 2] = {0};
+    own_folder(folder, sizeof folder);
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        snprintf(path, PATH_SIZE, "%s%s/%s", folder, beside[i], file);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static heddle_status load(heddle_device_kind kind, const heddle_module **module)
+{
+    const char *name = heddle_device_kind_name(kind);
+    char file[64], path[PATH_SIZE];
+    snprintf(file, sizeof file, "libheddle-%s.so", name);
+    if (!find(file, path))
+        return heddle_fail(HEDDLE_MISSING, "device '%s' needs %s, which is not beside heddle: %s", name, file,
+                           kind == HEDDLE_CUDA ? "build where the CUDA toolkit (nvcc) is found, or use cpu or sim"
+                                               : "build with a C++ compiler (g++ or clang++), or use cpu");
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!object)
+        return heddle_fail(HEDDLE_MISSING, "device '%s': %s", name, dlerror());
+    heddle_module_entry *start;
+    *(void **)&start = dlsym(object, HEDDLE_MODULE_ENTRY); // ISO C has no cast from object to function
+    *module = start ? start(&host) : NULL;
+    if (!*module || (*module)->version != HEDDLE_MODULE_VERSION || !(*module)->backend) {
+        dlclose(object);
+        *module = NULL;
+        return heddle_fail(HEDDLE_MISSING, "%s is not a module of this heddle: build both together", path);
+    }
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_module_load(heddle_device_kind kind, const heddle_backend **backend)
+{
+    *backend = NULL;
+    pthread_mutex_lock(&loading);
+    heddle_status status = loaded[kind] ? HEDDLE_OK : load(kind, &loaded[kind]);
+    if (status == HEDDLE_OK)
+        *backend = loaded[kind]->backend;
+    pthread_mutex_unlock(&loading);
+    return status;
+}

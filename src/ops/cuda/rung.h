@@ -1,0 +1,40 @@
+// What a rung's .cu file needs: its call's stream, how to end a launcher, and how to be found by the operator's table.
+#ifndef HEDDLE_OPS_CUDA_RUNG_H
+#define HEDDLE_OPS_CUDA_RUNG_H
+
+#include <cuda_runtime.h>
+
+#include "device/module.h"
+
+typedef heddle_status heddle_launcher(const heddle_call *call);
+
+// Rungs of a module, as their files put themselves on the list.
+typedef struct heddle_cuda_rung {
+    const char *op, *rung;
+    heddle_launcher *launch;
+    struct heddle_cuda_rung *next;
+} heddle_cuda_rung;
+
+void heddle_cuda_rung_add(heddle_cuda_rung *rung);
+heddle_launcher *heddle_cuda_launcher(const char *op, const char *rung);
+
+// HEDDLE_CUDA_RUNG("matmul_forward", "01_naive", launch): at the end of a rung's file.
+#define HEDDLE_CUDA_RUNG(op_name, rung_name, function) HEDDLE_CUDA_RUNG_(op_name, rung_name, function, __COUNTER__)
+#define HEDDLE_CUDA_RUNG_(op_name, rung_name, function, n) HEDDLE_CUDA_RUNG__(op_name, rung_name, function, n)
+#define HEDDLE_CUDA_RUNG__(op_name, rung_name, function, n)                                                            \
+    __attribute__((constructor)) static void heddle_cuda_rung_add_##n(void)                                            \
+    {                                                                                                                  \
+        static heddle_cuda_rung rung = {op_name, rung_name, function, NULL};                                           \
+        heddle_cuda_rung_add(&rung);                                                                                   \
+    }
+
+cudaStream_t heddle_cuda_stream_of(const heddle_call *call);
+// The last line of a launcher: says what is wrong with a launch that CUDA refused.
+heddle_status heddle_cuda_launched(const char *rung);
+
+static inline unsigned heddle_ceil_div(long long value, long long divisor)
+{
+    return (unsigned)((value + divisor - 1) / divisor);
+}
+
+#endif

@@ -1,0 +1,14 @@
+// Allocating and freeing, for the parts of the API that do it under other names.
+#ifndef SIM_ALLOCATE_H
+#define SIM_ALLOCATE_H
+
+#include <stdbool.h>
+
+#include "memory/memory.h"
+#include "sim/runtime_api.h"
+
+cudaError_t sim_allocate(void **memory, size_t bytes, sim_memory_kind kind);
+// Whether memory may be freed with cudaFree (or with cudaFreeHost); reports why not.
+cudaError_t sim_free_check(void *memory, bool pinned);
+
+#endif

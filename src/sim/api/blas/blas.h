@@ -1,0 +1,84 @@
+// Inside cuBLAS: how a call becomes work in a stream, what is checked before it touches memory, and elements of any type
+// as numbers. Each cublas function fills in a `work` and queues it; the work runs as a kernel of one thread.
+#ifndef SIM_BLAS_H
+#define SIM_BLAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cublas_api.h"
+
+struct cublasContext {
+    cudaStream_t stream;
+    cublasPointerMode_t pointer_mode;
+    cublasAtomicsMode_t atomics_mode;
+    cublasMath_t math_mode;
+    int processors; // cublasSetSmCountTarget
+};
+
+// --- elements (numbers.c) ---------------------------------------------------------------------------------------------
+
+size_t sim_blas_size(cudaDataType type); // 0: a type that is not simulated
+double sim_blas_load(cudaDataType type, const void *array, size_t index);
+void sim_blas_store(cudaDataType type, void *array, size_t index, double value);
+float sim_blas_from_half(uint16_t bits);
+uint16_t sim_blas_to_half(float value);
+float sim_blas_from_bfloat(uint16_t bits);
+uint16_t sim_blas_to_bfloat(float value);
+
+// --- a number given by pointer: read at the call where it lies on the host, when the work runs where on the device ----
+
+typedef struct sim_blas_scalar {
+    cudaDataType type;
+    double value;
+    const void *device; // NULL: value holds
+} sim_blas_scalar;
+sim_blas_scalar sim_blas_scalar_of(cublasHandle_t handle, cudaDataType type, const void *pointer);
+double sim_blas_scalar_value(const sim_blas_scalar *scalar);
+
+// --- work (work.c) ----------------------------------------------------------------------------------------------------
+
+// Where a call was made from: every public function passes its own name and return address on.
+typedef struct sim_blas_call {
+    const char *name;
+    const void *pc;
+} sim_blas_call;
+#define SIM_BLAS_CALL(name) ((sim_blas_call){name, __builtin_return_address(0)})
+
+// Copies `work` and runs it in the stream as a kernel. `wait`: until it has run. Other libraries' calls use it too.
+bool sim_library_queue(cudaStream_t stream, sim_blas_call call, void (*run)(const void *work), const void *work,
+                       size_t bytes, bool wait);
+cublasStatus_t sim_blas_queue(cublasHandle_t handle, sim_blas_call call, void (*run)(const void *work), const void *work,
+                              size_t bytes, bool result_on_host);
+// A wrong argument: a finding at the call, and the status for it. The text is what is wrong.
+cublasStatus_t sim_blas_wrong(sim_blas_call call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// A matrix as memory: `columns` runs of `rows` elements, `stride` elements apart. A vector is a matrix of one row.
+typedef struct sim_blas_span {
+    const char *name; // of the argument, for messages
+    const void *data;
+    cudaDataType type;
+    size_t rows, columns, stride;
+} sim_blas_span;
+
+// While the work runs: that the span lies in memory that is there, and, when read, has been written. What is wrong becomes
+// a finding at the call; a span outside memory ends the work.
+void sim_blas_reads(sim_blas_call call, const sim_blas_span *span);
+void sim_blas_writes(sim_blas_call call, const sim_blas_span *span); // before
+void sim_blas_written(const sim_blas_span *span);                    // after
+
+// --- multiplication (multiply.c) ---------------------------------------------------------------------------------------
+
+typedef struct sim_blas_operand {
+    const void *data;
+    cudaDataType type;
+    size_t stride; // leading dimension
+    bool transposed;
+} sim_blas_operand;
+
+// c: (m, n) = alpha a: (m, k) b: (k, n) + beta c, sums in float unless an operand is double or an integer.
+void sim_blas_multiply(size_t m, size_t n, size_t k, double alpha, sim_blas_operand a, sim_blas_operand b, double beta,
+                       void *c, cudaDataType c_type, size_t c_stride);
+
+#endif

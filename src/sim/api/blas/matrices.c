@@ -1,0 +1,350 @@
+// cuBLAS level 2 and the rest of level 3: matrix and vector, sums, triangular and symmetric matrices. Small and plain: what
+// programs spend their time in is gemm.c. All sums are made in double.
+#include "api/blas/blas.h"
+
+typedef enum matrix_operation { GEMV, SYMV, GER, TRSV, GEAM, DGMM, SYMM, SYRK, TRSM, TRMM } matrix_operation;
+
+// Every argument that one of them takes; `right`, `upper`, `unit`: the side, triangle and diagonal asked for.
+typedef struct matrix_work {
+    sim_blas_call call;
+    matrix_operation operation;
+    cudaDataType type;
+    bool transa, transb, right, upper, unit;
+    int m, n, k, lda, ldb, ldc; // of vectors the increments
+    sim_blas_scalar alpha, beta;
+    const void *a, *b;
+    void *c;
+} matrix_work;
+
+static double at(const matrix_work *w, const void *data, int row, int column, int stride)
+{
+    return sim_blas_load(w->type, data, (size_t)row + (size_t)column * (size_t)stride);
+}
+
+static size_t step(int i, int n, int increment)
+{
+    return (size_t)(increment >= 0 ? (long)i * increment : (long)(i - n + 1) * increment);
+}
+
+// Element of a symmetric matrix of which one triangle is stored.
+static double symmetric(const matrix_work *w, int row, int column)
+{
+    bool stored = w->upper ? row <= column : row >= column;
+    return stored ? at(w, w->a, row, column, w->lda) : at(w, w->a, column, row, w->lda);
+}
+
+// Element of op(A) for a triangular A.
+static double triangular(const matrix_work *w, bool transposed, int row, int column)
+{
+    int i = transposed ? column : row, j = transposed ? row : column;
+    if (i == j)
+        return w->unit ? 1 : at(w, w->a, i, j, w->lda);
+    return (w->upper ? i < j : i > j) ? at(w, w->a, i, j, w->lda) : 0;
+}
+
+static void update(const matrix_work *w, size_t index, double sum, double alpha, double beta)
+{
+    double value = alpha * sum;
+    if (beta != 0)
+        value += beta * sim_blas_load(w->type, w->c, index);
+    sim_blas_store(w->type, w->c, index, value);
+}
+
+static void run_gemv(const matrix_work *w, double alpha, double beta)
+{
+    int rows = w->transa ? w->n : w->m, columns = w->transa ? w->m : w->n;
+    for (int i = 0; i < rows; i++) {
+        double sum = 0;
+        for (int j = 0; j < columns; j++) {
+            double element = w->operation == SYMV ? symmetric(w, i, j)
+                             : w->transa          ? at(w, w->a, j, i, w->lda)
+                                                  : at(w, w->a, i, j, w->lda);
+            sum += element * sim_blas_load(w->type, w->b, step(j, columns, w->ldb));
+        }
+        update(w, step(i, rows, w->ldc), sum, alpha, beta);
+    }
+}
+
+static void run_ger(const matrix_work *w, double alpha)
+{
+    for (int j = 0; j < w->n; j++)
+        for (int i = 0; i < w->m; i++) {
+            double x = sim_blas_load(w->type, w->a, step(i, w->m, w->lda));
+            double y = sim_blas_load(w->type, w->b, step(j, w->n, w->ldb));
+            update(w, (size_t)i + (size_t)j * (size_t)w->ldc, x * y, alpha, 1);
+        }
+}
+
+static void run_geam(const matrix_work *w, double alpha, double beta)
+{
+    for (int j = 0; j < w->n; j++)
+        for (int i = 0; i < w->m; i++) {
+            double sum = 0;
+            if (alpha != 0)
+                sum += alpha * (w->transa ? at(w, w->a, j, i, w->lda) : at(w, w->a, i, j, w->lda));
+            if (beta != 0)
+                sum += beta * (w->transb ? at(w, w->b, j, i, w->ldb) : at(w, w->b, i, j, w->ldb));
+            sim_blas_store(w->type, w->c, (size_t)i + (size_t)j * (size_t)w->ldc, sum);
+        }
+}
+
+static void run_dgmm(const matrix_work *w)
+{
+    int length = w->right ? w->n : w->m;
+    for (int j = 0; j < w->n; j++)
+        for (int i = 0; i < w->m; i++) {
+            double factor = sim_blas_load(w->type, w->b, step(w->right ? j : i, length, w->ldb));
+            sim_blas_store(w->type, w->c, (size_t)i + (size_t)j * (size_t)w->ldc, at(w, w->a, i, j, w->lda) * factor);
+        }
+}
+
+static void run_symm(const matrix_work *w, double alpha, double beta)
+{
+    for (int j = 0; j < w->n; j++)
+        for (int i = 0; i < w->m; i++) {
+            double sum = 0;
+            if (w->right)
+                for (int l = 0; l < w->n; l++)
+                    sum += at(w, w->b, i, l, w->ldb) * symmetric(w, l, j);
+            else
+                for (int l = 0; l < w->m; l++)
+                    sum += symmetric(w, i, l) * at(w, w->b, l, j, w->ldb);
+            update(w, (size_t)i + (size_t)j * (size_t)w->ldc, sum, alpha, beta);
+        }
+}
+
+static void run_syrk(const matrix_work *w, double alpha, double beta)
+{
+    for (int j = 0; j < w->n; j++)
+        for (int i = w->upper ? 0 : j; i < (w->upper ? j + 1 : w->n); i++) {
+            double sum = 0;
+            for (int l = 0; l < w->k; l++)
+                sum += w->transa ? at(w, w->a, l, i, w->lda) * at(w, w->a, l, j, w->lda)
+                                 : at(w, w->a, i, l, w->lda) * at(w, w->a, j, l, w->lda);
+            update(w, (size_t)i + (size_t)j * (size_t)w->ldc, sum, alpha, beta);
+        }
+}
+
+// Solves op(A) x = alpha x in place for one vector of C, from the end of the triangle that has one unknown.
+static void solve(const matrix_work *w, bool transposed, int n, size_t first, size_t increment, double alpha)
+{
+    bool upper = w->upper != transposed;
+    for (int k = 0; k < n; k++) {
+        int i = upper ? n - 1 - k : k;
+        double value = alpha * sim_blas_load(w->type, w->c, first + (size_t)i * increment);
+        for (int j = upper ? i + 1 : 0; j < (upper ? n : i); j++)
+            value -= triangular(w, transposed, i, j) * sim_blas_load(w->type, w->c, first + (size_t)j * increment);
+        sim_blas_store(w->type, w->c, first + (size_t)i * increment, value / triangular(w, transposed, i, i));
+    }
+}
+
+// X op(A) = B is op(A)' X' = B': the rows of B are then the vectors.
+static void run_trsm(const matrix_work *w, double alpha)
+{
+    if (w->operation == TRSV)
+        solve(w, w->transa, w->n, 0, (size_t)w->ldc, 1);
+    else if (w->right)
+        for (int i = 0; i < w->m; i++)
+            solve(w, !w->transa, w->n, (size_t)i, (size_t)w->ldc, alpha);
+    else
+        for (int j = 0; j < w->n; j++)
+            solve(w, w->transa, w->m, (size_t)j * (size_t)w->ldc, 1, alpha);
+}
+
+static void run_trmm(const matrix_work *w, double alpha)
+{
+    for (int k = 0; k < w->m * w->n; k++) {
+        int j = k / w->m, i = k % w->m;
+        double sum = 0;
+        for (int l = 0; l < (w->right ? w->n : w->m); l++)
+            sum += w->right ? at(w, w->b, i, l, w->ldb) * triangular(w, w->transa, l, j)
+                            : triangular(w, w->transa, i, l) * at(w, w->b, l, j, w->ldb);
+        sim_blas_store(w->type, w->c, (size_t)i + (size_t)j * (size_t)w->ldc, alpha * sum);
+    }
+}
+
+// --- what is read and written -----------------------------------------------------------------------------------------
+
+static sim_blas_span matrix(const char *name, const void *data, cudaDataType type, int rows, int columns, int stride)
+{
+    return (sim_blas_span){name, data, type, (size_t)rows, (size_t)columns, (size_t)stride};
+}
+
+static sim_blas_span vector(const char *name, const void *data, cudaDataType type, int n, int increment)
+{
+    return matrix(name, data, type, 1, n, increment < 0 ? -increment : increment);
+}
+
+static void spans_of(const matrix_work *w, sim_blas_span *a, sim_blas_span *b, sim_blas_span *c)
+{
+    int order = w->right ? w->n : w->m; // of a square A
+    *a = matrix("A", w->a, w->type, w->transa ? w->n : w->m, w->transa ? w->m : w->n, w->lda);
+    *b = matrix("B", w->b, w->type, w->m, w->n, w->ldb);
+    *c = matrix("C", w->c, w->type, w->m, w->n, w->ldc);
+    switch (w->operation) {
+    case GEMV:
+    case SYMV:
+        *a = matrix("A", w->a, w->type, w->m, w->n, w->lda);
+        *b = vector("x", w->b, w->type, w->transa ? w->m : w->n, w->ldb);
+        *c = vector("y", w->c, w->type, w->transa ? w->n : w->m, w->ldc);
+        break;
+    case GER:
+        *a = vector("x", w->a, w->type, w->m, w->lda);
+        *b = vector("y", w->b, w->type, w->n, w->ldb);
+        break;
+    case TRSV:
+        *a = matrix("A", w->a, w->type, w->n, w->n, w->lda);
+        *c = vector("x", w->c, w->type, w->n, w->ldc);
+        break;
+    case GEAM:
+        *b = matrix("B", w->b, w->type, w->transb ? w->n : w->m, w->transb ? w->m : w->n, w->ldb);
+        break;
+    case DGMM: *b = vector("x", w->b, w->type, w->right ? w->n : w->m, w->ldb); break;
+    case SYRK: *a = matrix("A", w->a, w->type, w->transa ? w->k : w->n, w->transa ? w->n : w->k, w->lda); break;
+    default: *a = matrix("A", w->a, w->type, order, order, w->lda);
+    }
+}
+
+static bool one_triangle(matrix_operation operation)
+{
+    return operation == SYMV || operation == TRSV || operation == SYMM || operation == TRSM || operation == TRMM;
+}
+
+static void check(const matrix_work *w, double alpha, double beta, sim_blas_span *c)
+{
+    sim_blas_span a, b;
+    bool in_place = w->operation == TRSM || w->operation == TRSV;
+    spans_of(w, &a, &b, c);
+    // The other triangle of A may be anything, and the last column of a lower one starts late: only its place is checked.
+    if (one_triangle(w->operation))
+        sim_blas_writes(w->call, &a);
+    else if (alpha != 0 || w->operation != GEAM)
+        sim_blas_reads(w->call, &a);
+    if (w->b && (w->operation != GEAM || beta != 0))
+        sim_blas_reads(w->call, &b);
+    if (in_place || w->operation == GER || (beta != 0 && w->operation != GEAM && w->operation != SYRK))
+        sim_blas_reads(w->call, c);
+    sim_blas_writes(w->call, c);
+}
+
+static void matrix_run(const void *work)
+{
+    const matrix_work *w = work;
+    double alpha = sim_blas_scalar_value(&w->alpha), beta = sim_blas_scalar_value(&w->beta);
+    sim_blas_span c;
+    check(w, alpha, beta, &c);
+    switch (w->operation) {
+    case GEMV:
+    case SYMV: run_gemv(w, alpha, beta); break;
+    case GER: run_ger(w, alpha); break;
+    case GEAM: run_geam(w, alpha, beta); break;
+    case DGMM: run_dgmm(w); break;
+    case SYMM: run_symm(w, alpha, beta); break;
+    case SYRK: run_syrk(w, alpha, beta); break;
+    case TRMM: run_trmm(w, alpha); break;
+    default: run_trsm(w, alpha);
+    }
+    sim_blas_written(&c);
+}
+
+static cublasStatus_t queue_matrix(cublasHandle_t handle, matrix_work w, const void *alpha, const void *beta)
+{
+    if (!handle)
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (w.m < 0 || w.n < 0 || w.k < 0)
+        return sim_blas_wrong(w.call, "a size is negative: m = %d, n = %d, k = %d", w.m, w.n, w.k);
+    if (w.lda == 0 || (w.b && w.ldb == 0) || w.ldc == 0)
+        return sim_blas_wrong(w.call, "a leading dimension or increment is 0");
+    if (w.m == 0 || w.n == 0)
+        return CUBLAS_STATUS_SUCCESS;
+    w.alpha = sim_blas_scalar_of(handle, w.type, alpha);
+    w.beta = sim_blas_scalar_of(handle, w.type, beta);
+    return sim_blas_queue(handle, w.call, matrix_run, &w, sizeof w, false);
+}
+
+// --- the functions ----------------------------------------------------------------------------------------------------
+
+#define WORK(L, NAME, OPERATION, t) .call = SIM_BLAS_CALL("cublas" #L NAME), .operation = OPERATION, .type = t
+
+#define MATRICES(L, T, t)                                                                                              \
+    cublasStatus_t cublas##L##gemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const T *alpha,    \
+                                      const T *a, int lda, const T *x, int incx, const T *beta, T *y, int incy)        \
+    {                                                                                                                  \
+        matrix_work w = {WORK(L, "gemv", GEMV, t), .transa = trans != CUBLAS_OP_N, .m = m, .n = n, .lda = lda,         \
+                         .ldb = incx, .ldc = incy, .a = a, .b = x, .c = y};                                            \
+        return queue_matrix(handle, w, alpha, beta);                                                                   \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##symv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const T *alpha, const T *a, \
+                                      int lda, const T *x, int incx, const T *beta, T *y, int incy)                    \
+    {                                                                                                                  \
+        matrix_work w = {WORK(L, "symv", SYMV, t), .upper = uplo == CUBLAS_FILL_MODE_UPPER, .m = n, .n = n,            \
+                         .lda = lda, .ldb = incx, .ldc = incy, .a = a, .b = x, .c = y};                                \
+        return queue_matrix(handle, w, alpha, beta);                                                                   \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##ger_v2(cublasHandle_t handle, int m, int n, const T *alpha, const T *x, int incx,        \
+                                     const T *y, int incy, T *a, int lda)                                              \
+    {                                                                                                                  \
+        matrix_work w = {WORK(L, "ger", GER, t), .m = m, .n = n, .lda = incx, .ldb = incy, .ldc = lda, .a = x,         \
+                         .b = y, .c = a};                                                                              \
+        return queue_matrix(handle, w, alpha, 0);                                                                      \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##trsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,           \
+                                      cublasDiagType_t diag, int n, const T *a, int lda, T *x, int incx)               \
+    {                                                                                                                  \
+        matrix_work w = {WORK(L, "trsv", TRSV, t), .transa = trans != CUBLAS_OP_N,                                     \
+                         .upper = uplo == CUBLAS_FILL_MODE_UPPER, .unit = diag == CUBLAS_DIAG_UNIT, .m = n, .n = n,    \
+                         .lda = lda, .ldc = incx, .a = a, .c = x};                                                     \
+        return queue_matrix(handle, w, 0, 0);                                                                          \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##geam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,   \
+                                   int n, const T *alpha, const T *a, int lda, const T *beta, const T *b, int ldb,     \
+                                   T *c, int ldc)                                                                      \
+    {                                                                                                                  \
+        matrix_work w = {WORK(L, "geam", GEAM, t), .transa = transa != CUBLAS_OP_N, .transb = transb != CUBLAS_OP_N,   \
+                         .m = m, .n = n, .lda = lda, .ldb = ldb, .ldc = ldc, .a = a, .b = b, .c = c};                  \
+        return queue_matrix(handle, w, alpha, beta);                                                                   \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##dgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const T *a, int lda,    \
+                                   const T *x, int incx, T *c, int ldc)                                                \
+    {                                                                                                                  \
+        matrix_work w = {WORK(L, "dgmm", DGMM, t), .right = mode == CUBLAS_SIDE_RIGHT, .m = m, .n = n, .lda = lda,     \
+                         .ldb = incx, .ldc = ldc, .a = a, .b = x, .c = c};                                             \
+        return queue_matrix(handle, w, 0, 0);                                                                          \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##symm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m,      \
+                                      int n, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta,  \
+                                      T *c, int ldc)                                                                   \
+    {                                                                                                                  \
+        matrix_work w = {WORK(L, "symm", SYMM, t), .right = side == CUBLAS_SIDE_RIGHT,                                 \
+                         .upper = uplo == CUBLAS_FILL_MODE_UPPER, .m = m, .n = n, .lda = lda, .ldb = ldb, .ldc = ldc,  \
+                         .a = a, .b = b, .c = c};                                                                      \
+        return queue_matrix(handle, w, alpha, beta);                                                                   \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##syrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n,    \
+                                      int k, const T *alpha, const T *a, int lda, const T *beta, T *c, int ldc)        \
+    {                                                                                                                  \
+        matrix_work w = {WORK(L, "syrk", SYRK, t), .transa = trans != CUBLAS_OP_N,                                     \
+                         .upper = uplo == CUBLAS_FILL_MODE_UPPER, .m = n, .n = n, .k = k, .lda = lda, .ldc = ldc,      \
+                         .a = a, .c = c};                                                                              \
+        return queue_matrix(handle, w, alpha, beta);                                                                   \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##trsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,             \
+                                      cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const T *alpha,    \
+                                      const T *a, int lda, T *b, int ldb)                                              \
+    {                                                                                                                  \
+        matrix_work w = {WORK(L, "trsm", TRSM, t), .transa = trans != CUBLAS_OP_N, .right = side == CUBLAS_SIDE_RIGHT, \
+                         .upper = uplo == CUBLAS_FILL_MODE_UPPER, .unit = diag == CUBLAS_DIAG_UNIT, .m = m, .n = n,    \
+                         .lda = lda, .ldc = ldb, .a = a, .c = b};                                                      \
+        return queue_matrix(handle, w, alpha, 0);                                                                      \
+    }                                                                                                                  \
+    cublasStatus_t cublas##L##trmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,             \
+                                      cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const T *alpha,    \
+                                      const T *a, int lda, const T *b, int ldb, T *c, int ldc)                         \
+    {                                                                                                                  \
+        matrix_work w = {WORK(L, "trmm", TRMM, t), .transa = trans != CUBLAS_OP_N, .right = side == CUBLAS_SIDE_RIGHT, \
+                         .upper = uplo == CUBLAS_FILL_MODE_UPPER, .unit = diag == CUBLAS_DIAG_UNIT, .m = m, .n = n,    \
+                         .lda = lda, .ldb = ldb, .ldc = ldc, .a = a, .b = b, .c = c};                                  \
+        return queue_matrix(handle, w, alpha, 0);                                                                      \
+    }
+MATRICES(S, float, CUDA_R_32F)
+MATRICES(D, double, CUDA_R_64F)

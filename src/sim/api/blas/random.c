@@ -1,0 +1,214 @@
+// cuRAND's host API: numbers written to device memory by work in a stream, from Philox at a position that moves on.
+#include <math.h>
+#include <stdlib.h>
+
+#include "api/blas/blas.h"
+#include "curand.h"
+#include "sim/philox.h"
+
+struct curandGenerator_st {
+    unsigned long long seed, position;
+    cudaStream_t stream;
+    bool on_host;
+};
+
+typedef enum distribution { BITS, LONG_BITS, UNIFORM, UNIFORM_DOUBLE, NORMAL, NORMAL_DOUBLE, LOG_NORMAL, LOG_NORMAL_DOUBLE, POISSON } distribution;
+
+typedef struct random_work {
+    sim_blas_call call;
+    distribution shape;
+    unsigned long long seed, position;
+    void *output;
+    size_t n;
+    double mean, deviation; // or lambda
+} random_work;
+
+// The four 32-bit numbers that belong to element `index`: two uniforms of full precision.
+static void draw(const random_work *w, size_t index, double *u, double *v, uint32_t bits[4])
+{
+    unsigned long long counter = w->position + index;
+    uint32_t words[4] = {(uint32_t)counter, (uint32_t)(counter >> 32), 0, 0};
+    sim_philox(words, (uint32_t)w->seed, (uint32_t)(w->seed >> 32));
+    for (int i = 0; i < 4; i++)
+        bits[i] = words[i];
+    *u = (double)(((uint64_t)words[1] << 21 ^ words[0]) & ((1ull << 53) - 1)) * 0x1p-53 + 0x1p-54;
+    *v = (double)(((uint64_t)words[3] << 21 ^ words[2]) & ((1ull << 53) - 1)) * 0x1p-53 + 0x1p-54;
+}
+
+static unsigned poisson(const random_work *w, size_t index)
+{
+    double sum = 0, u, v;
+    uint32_t bits[4];
+    random_work inner = *w;
+    unsigned count = 0;
+    for (inner.position = (w->position + index) << 20;; count++, inner.position++) {
+        draw(&inner, 0, &u, &v, bits);
+        sum -= log(u); // gaps between events are exponential
+        if (sum > w->mean)
+            return count;
+    }
+}
+
+static void fill_one(const random_work *w, size_t i)
+{
+    double u, v;
+    uint32_t bits[4];
+    draw(w, i, &u, &v, bits);
+    double normal = w->mean + w->deviation * sqrt(-2 * log(u)) * sin(6.283185307179586 * v);
+    switch (w->shape) {
+    case BITS: ((uint32_t *)w->output)[i] = bits[0]; break;
+    case LONG_BITS: ((uint64_t *)w->output)[i] = (uint64_t)bits[1] << 32 | bits[0]; break;
+    case UNIFORM: ((float *)w->output)[i] = (float)bits[0] * 0x1p-32f + 0x1p-33f; break;
+    case UNIFORM_DOUBLE: ((double *)w->output)[i] = u; break;
+    case NORMAL: ((float *)w->output)[i] = (float)normal; break;
+    case NORMAL_DOUBLE: ((double *)w->output)[i] = normal; break;
+    case LOG_NORMAL: ((float *)w->output)[i] = (float)exp(normal); break;
+    case LOG_NORMAL_DOUBLE: ((double *)w->output)[i] = exp(normal); break;
+    default: ((uint32_t *)w->output)[i] = poisson(w, i);
+    }
+}
+
+static bool wide(distribution shape)
+{
+    return shape == LONG_BITS || shape == UNIFORM_DOUBLE || shape == NORMAL_DOUBLE || shape == LOG_NORMAL_DOUBLE;
+}
+
+static void random_run(const void *work)
+{
+    const random_work *w = work;
+    sim_blas_span span = {"the output", w->output, wide(w->shape) ? CUDA_R_64F : CUDA_R_32F, w->n, 1, w->n};
+    sim_blas_writes(w->call, &span);
+    for (size_t i = 0; i < w->n; i++)
+        fill_one(w, i);
+    sim_blas_written(&span);
+}
+
+static curandStatus_t generate(curandGenerator_t generator, random_work w)
+{
+    if (!generator)
+        return CURAND_STATUS_NOT_INITIALIZED;
+    w.seed = generator->seed;
+    w.position = generator->position;
+    generator->position += w.n;
+    if (generator->on_host) {
+        for (size_t i = 0; i < w.n; i++)
+            fill_one(&w, i);
+        return CURAND_STATUS_SUCCESS;
+    }
+    return w.n == 0 || sim_library_queue(generator->stream, w.call, random_run, &w, sizeof w, false)
+               ? CURAND_STATUS_SUCCESS
+               : CURAND_STATUS_LAUNCH_FAILURE;
+}
+
+// Normal values come in pairs there, so an odd number is refused.
+static curandStatus_t generate_pairs(curandGenerator_t generator, random_work w)
+{
+    return w.n % 2 ? CURAND_STATUS_LENGTH_NOT_MULTIPLE : generate(generator, w);
+}
+
+static curandStatus_t create(curandGenerator_t *generator, curandRngType_t type, bool on_host)
+{
+    if (type >= CURAND_RNG_QUASI_DEFAULT)
+        return CURAND_STATUS_TYPE_ERROR;
+    *generator = calloc(1, sizeof **generator);
+    if (!*generator)
+        return CURAND_STATUS_ALLOCATION_FAILED;
+    (*generator)->on_host = on_host;
+    return CURAND_STATUS_SUCCESS;
+}
+
+curandStatus_t curandCreateGenerator(curandGenerator_t *generator, curandRngType_t type)
+{
+    return create(generator, type, false);
+}
+
+curandStatus_t curandCreateGeneratorHost(curandGenerator_t *generator, curandRngType_t type)
+{
+    return create(generator, type, true);
+}
+
+curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
+{
+    free(generator);
+    return generator ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
+}
+
+curandStatus_t curandGetVersion(int *version)
+{
+    *version = CURAND_VERSION;
+    return CURAND_STATUS_SUCCESS;
+}
+
+curandStatus_t curandGetProperty(libraryPropertyType type, int *value)
+{
+    *value = type == MAJOR_VERSION ? CURAND_VER_MAJOR : type == MINOR_VERSION ? CURAND_VER_MINOR : CURAND_VER_PATCH;
+    return CURAND_STATUS_SUCCESS;
+}
+
+curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream)
+{
+    generator->stream = stream;
+    return CURAND_STATUS_SUCCESS;
+}
+
+curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed)
+{
+    generator->seed = seed;
+    generator->position = 0;
+    return CURAND_STATUS_SUCCESS;
+}
+
+curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset)
+{
+    generator->position = offset;
+    return CURAND_STATUS_SUCCESS;
+}
+
+curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order)
+{
+    (void)order;
+    return generator ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
+}
+
+curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned int dimensions)
+{
+    (void)generator;
+    (void)dimensions;
+    return CURAND_STATUS_TYPE_ERROR;
+}
+
+curandStatus_t curandGenerateSeeds(curandGenerator_t generator)
+{
+    return generator ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
+}
+
+#define GENERATE(Name, T, SHAPE)                                                                                       \
+    curandStatus_t Name(curandGenerator_t generator, T *output, size_t n)                                              \
+    {                                                                                                                  \
+        return generate(generator, (random_work){.call = SIM_BLAS_CALL(#Name), .shape = SHAPE, .output = output,       \
+                                                 .n = n});                                                             \
+    }
+GENERATE(curandGenerate, unsigned int, BITS)
+GENERATE(curandGenerateLongLong, unsigned long long, LONG_BITS)
+GENERATE(curandGenerateUniform, float, UNIFORM)
+GENERATE(curandGenerateUniformDouble, double, UNIFORM_DOUBLE)
+
+#define GENERATE_NORMAL(Name, T, SHAPE)                                                                                \
+    curandStatus_t Name(curandGenerator_t generator, T *output, size_t n, T mean, T stddev)                            \
+    {                                                                                                                  \
+        return generate_pairs(generator, (random_work){.call = SIM_BLAS_CALL(#Name), .shape = SHAPE,                   \
+                                                       .output = output, .n = n, .mean = (double)mean,                 \
+                                                       .deviation = (double)stddev});                                  \
+    }
+GENERATE_NORMAL(curandGenerateNormal, float, NORMAL)
+GENERATE_NORMAL(curandGenerateNormalDouble, double, NORMAL_DOUBLE)
+GENERATE_NORMAL(curandGenerateLogNormal, float, LOG_NORMAL)
+GENERATE_NORMAL(curandGenerateLogNormalDouble, double, LOG_NORMAL_DOUBLE)
+
+curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int *output, size_t n, double lambda)
+{
+    if (!(lambda > 0))
+        return CURAND_STATUS_OUT_OF_RANGE;
+    return generate(generator, (random_work){.call = SIM_BLAS_CALL("curandGeneratePoisson"), .shape = POISSON, .output = output,
+                                             .n = n, .mean = lambda});
+}

@@ -1,0 +1,170 @@
+// cuBLAS calls as work in a stream: queued like a kernel of one thread, so that what is true of kernels is true of them
+// (they wait, they run in order, graphs capture them). What they touch is checked here, a whole matrix at a time.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/blas/blas.h"
+#include "core/worker.h"
+#include "memory/memory.h"
+#include "report/report.h"
+#include "sim/abi.h"
+#include "sim/runtime_api.h"
+#include "watch/watch.h"
+
+typedef struct closure {
+    void (*run)(const void *work);
+    _Alignas(max_align_t) char work[];
+} closure;
+
+static void closure_run(void *memory)
+{
+    closure *bound = memory;
+    bound->run(bound->work);
+}
+
+bool sim_library_queue(cudaStream_t stream, sim_blas_call call, void (*run)(const void *work), const void *work,
+                       size_t bytes, bool wait)
+{
+    closure *bound = malloc(sizeof *bound + bytes);
+    if (!bound)
+        return false;
+    bound->run = run;
+    memcpy(bound->work, work, bytes);
+    sim_config config = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .stream = stream};
+    sim_kernel kernel = {.name = call.name,
+                         .function = (const void *)(uintptr_t)run,
+                         .run = closure_run,
+                         .closure = bound,
+                         .closure_bytes = sizeof *bound + bytes,
+                         .release = free};
+    if (sim_launch(&config, &kernel, call.pc) != cudaSuccess)
+        return false;
+    return !wait || cudaStreamSynchronize(stream) == cudaSuccess;
+}
+
+cublasStatus_t sim_blas_queue(cublasHandle_t handle, sim_blas_call call, void (*run)(const void *work), const void *work,
+                              size_t bytes, bool result_on_host)
+{
+    bool done = sim_library_queue(handle->stream, call, run, work, bytes, result_on_host);
+    return done ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+cublasStatus_t sim_blas_wrong(sim_blas_call call, const char *format, ...)
+{
+    sim_finding finding = {.kind = SIM_BAD_CALL, .tier = SIM_ERROR, .place = {{.pc = (uintptr_t)call.pc, .role = "call"}}};
+    int used = snprintf(finding.message, sizeof finding.message, "%s: ", call.name);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(finding.message + used, sizeof finding.message - (size_t)used, format, arguments);
+    va_end(arguments);
+    snprintf(finding.note, sizeof finding.note, "the call returns CUBLAS_STATUS_INVALID_VALUE and does nothing");
+    sim_report(&finding);
+    return CUBLAS_STATUS_INVALID_VALUE;
+}
+
+sim_blas_scalar sim_blas_scalar_of(cublasHandle_t handle, cudaDataType type, const void *pointer)
+{
+    sim_blas_scalar scalar = {.type = type};
+    if (handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
+        scalar.device = pointer;
+    else if (pointer)
+        scalar.value = sim_blas_load(type, pointer, 0);
+    return scalar;
+}
+
+double sim_blas_scalar_value(const sim_blas_scalar *scalar)
+{
+    return scalar->device ? sim_blas_load(scalar->type, scalar->device, 0) : scalar->value;
+}
+
+// --- checks -----------------------------------------------------------------------------------------------------------
+
+static size_t span_bytes(const sim_blas_span *span)
+{
+    if (span->rows == 0 || span->columns == 0)
+        return 0;
+    return ((span->columns - 1) * span->stride + span->rows) * sim_blas_size(span->type);
+}
+
+static void report_span(sim_blas_call call, const sim_blas_span *span, sim_finding_kind kind, uintptr_t address,
+                        const char *what, const char *note)
+{
+    sim_finding finding = {.kind = kind,
+                           .tier = SIM_ERROR,
+                           .kernel = call.name,
+                           .place = {{.pc = (uintptr_t)call.pc, .role = "call"}},
+                           .address = address,
+                           .bytes = sim_blas_size(span->type)};
+    snprintf(finding.message, sizeof finding.message, "%s %s %s, %zu bytes with gaps between columns included", call.name,
+             what, span->name, span_bytes(span));
+    snprintf(finding.note, sizeof finding.note, "%s", note);
+    sim_report(&finding);
+}
+
+// A __device__ variable, or a matrix that the program's own image holds: not the memory table's.
+static bool in_image(uintptr_t address)
+{
+    const sim_module *module = sim_module_self();
+    return address >= module->image_lo && address < module->image_hi;
+}
+
+static void check_place(sim_blas_call call, const sim_blas_span *span, const char *verb)
+{
+    uintptr_t start = (uintptr_t)span->data, end = start + span_bytes(span);
+    sim_allocation found;
+    char what[64];
+    if (start == end || in_image(start))
+        return;
+    if (!sim_memory_find(start, &found)) {
+        bool device = start >= sim_memory_base && start < sim_memory_base + sim_memory_span;
+        bool freed = device && sim_memory_nearest(start, &found) && !found.live && start < found.start + found.bytes;
+        snprintf(what, sizeof what, "%s %s:", verb, freed ? "freed memory" : device ? "beside every allocation" : "host memory");
+        report_span(call, span, freed ? SIM_USE_AFTER_FREE : device ? SIM_OUT_OF_BOUNDS : SIM_HOST_POINTER, start, what,
+                    device ? "" : "cuBLAS takes device pointers for matrices and vectors");
+        sim_thread_fail(cudaErrorIllegalAddress);
+    }
+    if (end > found.start + found.bytes) {
+        snprintf(what, sizeof what, "%s past the end of its allocation:", verb);
+        report_span(call, span, SIM_OUT_OF_BOUNDS, found.start + found.bytes, what,
+                    "sizes, leading dimension and transposition decide how much is touched");
+        sim_thread_fail(cudaErrorIllegalAddress);
+    }
+}
+
+void sim_blas_reads(sim_blas_call call, const sim_blas_span *span)
+{
+    check_place(call, span, "reads");
+    if (!sim_watching || in_image((uintptr_t)span->data))
+        return;
+    size_t size = sim_blas_size(span->type);
+    bool dense = span->rows == span->stride || span->columns <= 1;
+    size_t runs = dense ? 1 : span->columns, bytes = dense ? span_bytes(span) : span->rows * size;
+    for (size_t run = 0; run < runs && bytes > 0; run++) {
+        uintptr_t start = (uintptr_t)span->data + run * span->stride * size, first = 0;
+        if (sim_watch_initialised(start, bytes, &first))
+            continue;
+        report_span(call, span, SIM_UNINITIALISED, first, "reads elements that nothing has written:", "");
+        return;
+    }
+}
+
+void sim_blas_writes(sim_blas_call call, const sim_blas_span *span)
+{
+    check_place(call, span, "writes");
+}
+
+void sim_blas_written(const sim_blas_span *span)
+{
+    if (!sim_watching || in_image((uintptr_t)span->data))
+        return;
+    size_t size = sim_blas_size(span->type);
+    if (span->rows == span->stride || span->columns <= 1) {
+        if (span_bytes(span) > 0)
+            sim_watch_filled((uintptr_t)span->data, span_bytes(span));
+        return;
+    }
+    for (size_t column = 0; column < span->columns; column++)
+        sim_watch_filled((uintptr_t)span->data + column * span->stride * size, span->rows * size);
+}

@@ -1,0 +1,265 @@
+// The frame around every API call: lock, last error, sticky error, findings about failed calls.
+#define _GNU_SOURCE
+#include "api/call.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/chips.h"
+#include "api/exit.h"
+#include "api/stream.h"
+#include "core/worker.h"
+#include "memory/memory.h"
+#include "sim/runtime_api.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+static cudaError_t broken; // the device is unusable since this fault
+
+typedef struct current_call {
+    const char *function;
+    uintptr_t pc;
+    int depth; // API functions that this thread is in: it holds the lock when not 0
+    int outer_depth; // what depth was when a host function began
+    bool in_host_function;
+    cudaError_t last_error, refused_with;
+} current_call;
+static __thread current_call call;
+
+// Errors that nobody has looked at yet.
+enum { UNREAD = 64 };
+typedef struct unread_error {
+    cudaError_t error;
+    const char *function;
+    uintptr_t pc;
+    const void *thread;
+} unread_error;
+static unread_error unread[UNREAD];
+static int unread_count;
+
+static void start(void)
+{
+    sim_memory_start(sim_chip_get()->memory);
+    sim_streams_start();
+    sim_exit_start();
+}
+
+void sim_api_start(void)
+{
+    pthread_once(&started, start);
+}
+
+void sim_api_lock(void)
+{
+    if (call.depth++ == 0) {
+        pthread_mutex_lock(&lock);
+        sim_api_start();
+    }
+}
+
+void sim_api_unlock(void)
+{
+    if (--call.depth == 0)
+        pthread_mutex_unlock(&lock);
+}
+
+pthread_mutex_t *sim_api_mutex(void)
+{
+    return &lock;
+}
+
+bool sim_call_begin(const char *function, uintptr_t pc)
+{
+    if (sim_current != NULL) {
+        char feature[96];
+        snprintf(feature, sizeof feature, "%s in a kernel", function);
+        sim_unsupported(feature, "call it from host code");
+    }
+    sim_api_lock();
+    if (call.depth == 1) {
+        call.function = function;
+        call.pc = pc;
+        sim_progress_seen();
+    }
+    call.refused_with = cudaSuccess;
+    if (call.in_host_function) {
+        call.refused_with = sim_fail(cudaErrorNotPermitted, "a function that a stream runs may not call CUDA");
+    } else if (broken != cudaSuccess) {
+        call.refused_with = broken;
+    }
+    return call.refused_with == cudaSuccess;
+}
+
+cudaError_t sim_call_end(cudaError_t error)
+{
+    if (error != cudaSuccess && call.depth == 1)
+        sim_error_set(error, call.function, call.pc);
+    sim_api_unlock();
+    return error;
+}
+
+cudaError_t sim_call_refused(void)
+{
+    const cudaError_t error = call.refused_with;
+    call.last_error = error;
+    sim_api_unlock();
+    return error;
+}
+
+uintptr_t sim_call_pc(void)
+{
+    return call.pc;
+}
+
+const char *sim_call_function(void)
+{
+    return call.function;
+}
+
+// --- findings ----------------------------------------------------------------------------------------------------------
+
+static void report(sim_finding *finding, cudaError_t error, const char *format, va_list arguments)
+{
+    int written = snprintf(finding->message, sizeof finding->message, "%s fails with %s: ", call.function,
+                           sim_error_name(error));
+    if (error == cudaSuccess)
+        written = snprintf(finding->message, sizeof finding->message, "%s: ", call.function);
+    vsnprintf(finding->message + written, sizeof finding->message - (size_t)written, format, arguments);
+    finding->place[0].pc = call.pc;
+    finding->place[0].role = "call";
+    sim_report(finding);
+}
+
+cudaError_t sim_fail(cudaError_t error, const char *format, ...)
+{
+    sim_finding finding = {.kind = SIM_BAD_CALL, .tier = SIM_ERROR};
+    va_list arguments;
+    va_start(arguments, format);
+    report(&finding, error, format, arguments);
+    va_end(arguments);
+    return error;
+}
+
+cudaError_t sim_fail_as(sim_finding_kind kind, sim_tier tier, cudaError_t error, uintptr_t address, size_t bytes,
+                        const char *format, ...)
+{
+    sim_finding finding = {.kind = kind, .tier = tier, .address = address, .bytes = bytes};
+    va_list arguments;
+    va_start(arguments, format);
+    report(&finding, error, format, arguments);
+    va_end(arguments);
+    return error;
+}
+
+// --- last error and sticky error ---------------------------------------------------------------------------------------
+
+void sim_error_set(cudaError_t error, const char *function, uintptr_t pc)
+{
+    call.last_error = error;
+    if (error == cudaErrorNotReady || error == broken)
+        return;
+    for (int i = 0; i < unread_count; i++) {
+        if (unread[i].pc == pc && unread[i].thread == &call)
+            return;
+    }
+    if (unread_count < UNREAD)
+        unread[unread_count++] = (unread_error){error, function, pc, &call};
+}
+
+static void forget(bool (*matches)(const unread_error *, cudaError_t), cudaError_t error)
+{
+    int kept = 0;
+    for (int i = 0; i < unread_count; i++) {
+        if (!matches(&unread[i], error))
+            unread[kept++] = unread[i];
+    }
+    unread_count = kept;
+}
+
+static bool same_error(const unread_error *candidate, cudaError_t error)
+{
+    return candidate->error == error;
+}
+
+static bool same_thread(const unread_error *candidate, cudaError_t error)
+{
+    (void)error;
+    return candidate->thread == &call;
+}
+
+void sim_error_looked_at(cudaError_t error)
+{
+    if (sim_current != NULL || __atomic_load_n(&unread_count, __ATOMIC_RELAXED) == 0)
+        return;
+    sim_api_lock();
+    forget(same_error, error);
+    sim_api_unlock();
+}
+
+void sim_error_break(cudaError_t error)
+{
+    if (broken == cudaSuccess)
+        broken = error;
+}
+
+void sim_error_reset(void)
+{
+    broken = cudaSuccess;
+}
+
+cudaError_t sim_error_broken(void)
+{
+    return broken;
+}
+
+void sim_error_report_unread(void)
+{
+    for (int i = 0; i < unread_count; i++) {
+        sim_finding finding = {.kind = SIM_UNCHECKED_ERROR, .tier = SIM_WARNING};
+        snprintf(finding.message, sizeof finding.message,
+                 "%s failed with %s and the program never looked at the error", unread[i].function,
+                 sim_error_name(unread[i].error));
+        finding.place[0] = (sim_place){.pc = unread[i].pc, .role = "call"};
+        sim_report(&finding);
+    }
+    unread_count = 0;
+}
+
+static cudaError_t last_error(bool reset)
+{
+    sim_api_lock();
+    const cudaError_t error = broken != cudaSuccess ? broken : call.last_error;
+    if (reset)
+        call.last_error = cudaSuccess;
+    forget(same_thread, error);
+    sim_api_unlock();
+    return error;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    return last_error(true);
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+    return last_error(false);
+}
+
+// The lock is given up meanwhile, so that the function can wait for other threads of the program.
+void sim_host_function_enter(void)
+{
+    call.in_host_function = true;
+    call.outer_depth = call.depth;
+    call.depth = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+void sim_host_function_leave(void)
+{
+    pthread_mutex_lock(&lock);
+    call.depth = call.outer_depth;
+    call.in_host_function = false;
+}

@@ -1,0 +1,28 @@
+// The cards that the simulator can be: the figures that launches, occupancy and device properties depend on.
+#ifndef SIM_CHIPS_H
+#define SIM_CHIPS_H
+
+#include <stddef.h>
+
+typedef struct sim_chip {
+    const char *key;  // for SIM_GPU
+    const char *name; // as the program sees it
+    int major, minor; // compute capability
+    int multiprocessors;
+    size_t memory;                 // bytes
+    size_t shared_block;           // bytes of shared memory a block may have ...
+    size_t shared_block_optin;     // ... and with cudaFuncSetAttribute
+    size_t shared_multiprocessor;  // of a multiprocessor
+    size_t shared_reserved;        // of each block, by the system
+    int registers_multiprocessor;
+    int threads_multiprocessor, blocks_multiprocessor;
+    size_t l2;
+    int clock_khz, memory_clock_khz, bus_bits;
+    int fp64_ratio; // single-precision throughput over double
+    int integrated;
+} sim_chip;
+
+// The card that SIM_GPU names; the first of the table without it. A wrong name ends the program with a list of the names.
+const sim_chip *sim_chip_get(void);
+
+#endif

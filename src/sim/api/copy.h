@@ -1,0 +1,25 @@
+// Copies and fills: one description for all of their forms, checked once and then queued.
+#ifndef SIM_COPY_H
+#define SIM_COPY_H
+
+#include "api/work.h"
+
+// A copy of rows, as the program asked for it: 1-D is one row, 2-D one slice.
+typedef struct sim_copy_request {
+    void *to;
+    const void *from;
+    size_t to_pitch, to_slice, from_pitch, from_slice;
+    size_t width, height, depth;
+    enum cudaMemcpyKind kind;
+} sim_copy_request;
+
+sim_copy_request sim_copy_flat(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t sim_copy_rows(sim_copy_request *request, const struct cudaMemcpy3DParms *parameters);
+// Checks direction and bounds; *pageable: one end is ordinary host memory.
+cudaError_t sim_copy_check(const sim_copy_request *request, sim_work *work, bool *pageable);
+cudaError_t sim_copy_now(const sim_copy_request *request);
+cudaError_t sim_copy_in(const sim_copy_request *request, cudaStream_t stream);
+
+cudaError_t sim_fill_check(const sim_fill *fill, bool *host_can_see);
+
+#endif

@@ -1,0 +1,26 @@
+// Events: marks in a stream.
+#ifndef SIM_EVENT_H
+#define SIM_EVENT_H
+
+#include "api/stream.h"
+
+struct CUevent_st {
+    struct CUevent_st *next;
+    bool live;
+    unsigned flags;
+    bool recorded;
+    sim_operation *operation; // the last record, held; NULL: none yet
+    sim_order_clock clock;          // of that record
+    double milliseconds;      // when it ran
+    // Recorded in a stream that captures: the nodes it stands for.
+    sim_capture *capture;
+    cudaGraphNode_t *capture_after;
+    size_t capture_after_count;
+};
+
+struct CUevent_st *sim_event_of(cudaEvent_t handle); // NULL with a finding when it is none
+// The event now stands for this operation.
+void sim_event_mark(struct CUevent_st *event, sim_operation *operation, const sim_order_clock *clock);
+void sim_event_recorded(cudaEvent_t event);          // its turn came
+
+#endif

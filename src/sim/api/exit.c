@@ -1,0 +1,55 @@
+// What happens at the end: what is still queued runs, then leaks and errors that nobody looked at are reported.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/call.h"
+#include "api/exit.h"
+#include "api/stream.h"
+#include "memory/memory.h"
+
+static bool used; // the program called the API at all
+
+// Before the program's own objects are destroyed: queued work may use them.
+static void run_rest(void)
+{
+    sim_api_lock();
+    sim_device_wait();
+    sim_api_unlock();
+}
+
+void sim_exit_start(void)
+{
+    used = true;
+    atexit(run_rest);
+}
+
+static void report_leak(const sim_allocation *allocation, void *context)
+{
+    (void)context;
+    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP)
+        return;
+    sim_finding finding = {.kind = SIM_LEAK,
+                           .tier = SIM_WARNING,
+                           .address = allocation->start,
+                           .bytes = allocation->bytes,
+                           .place[0] = {.pc = allocation->allocated_at, .role = "allocated"}};
+    snprintf(finding.message, sizeof finding.message, "%zu bytes from %s are never freed", allocation->bytes,
+             allocation->function);
+    sim_report(&finding);
+}
+
+void sim_exit_report_leaks(void)
+{
+    // After a fault in a kernel the program cannot free anything any more.
+    if (sim_error_broken() == cudaSuccess)
+        sim_memory_each(report_leak, NULL);
+}
+
+void sim_api_finish(void)
+{
+    if (!used)
+        return;
+    run_rest();
+    sim_exit_report_leaks();
+    sim_error_report_unread();
+}

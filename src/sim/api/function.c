@@ -1,0 +1,200 @@
+// Function attributes and occupancy.
+#include "api/function.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/call.h"
+#include "api/chips.h"
+#include "core/worker.h"
+
+static sim_function **functions;
+static size_t function_count, function_room;
+
+sim_function *sim_function_of(const void *address)
+{
+    enum { FIRST_ROOM = 32 };
+    for (size_t i = 0; i < function_count; i++) {
+        if (functions[i]->address == address)
+            return functions[i];
+    }
+    if (function_count == function_room) {
+        function_room = function_room == 0 ? FIRST_ROOM : 2 * function_room;
+        functions = realloc(functions, function_room * sizeof *functions);
+    }
+    sim_function *made = calloc(1, sizeof *made);
+    if (functions == NULL || made == NULL)
+        abort();
+    made->address = address;
+    made->dynamic_shared = sim_chip_get()->shared_block;
+    made->carveout = cudaSharedmemCarveoutDefault;
+    return functions[function_count++] = made;
+}
+
+size_t sim_function_shared_limit(const void *address)
+{
+    for (size_t i = 0; address != NULL && i < function_count; i++) {
+        if (functions[i]->address == address)
+            return functions[i]->dynamic_shared;
+    }
+    return sim_chip_get()->shared_block;
+}
+
+// --- attributes --------------------------------------------------------------------------------------------------------
+
+static cudaError_t set_attribute(const void *address, enum cudaFuncAttribute attribute, int value)
+{
+    const sim_chip *chip = sim_chip_get();
+    if (address == NULL)
+        return sim_fail(cudaErrorInvalidDeviceFunction, "the kernel is NULL");
+    sim_function *function = sim_function_of(address);
+    switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+        if (value < 0 || (size_t)value > chip->shared_block_optin)
+            return sim_fail(cudaErrorInvalidValue,
+                            "%d bytes of shared memory are more than a block of this card (%s) can have: %zu", value,
+                            chip->name, chip->shared_block_optin);
+        function->dynamic_shared = (size_t)value;
+        return cudaSuccess;
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+        if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared)
+            return sim_fail(cudaErrorInvalidValue, "%d is no percentage", value);
+        function->carveout = value;
+        return cudaSuccess;
+    default: return cudaSuccess; // clusters: nothing to check
+    }
+}
+
+cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value)
+{
+    return SIM_CALL(set_attribute(function, attribute, value));
+}
+
+static cudaError_t get_attributes(struct cudaFuncAttributes *attributes, const void *address)
+{
+    enum { VERSIONS_PER_MAJOR = 10 };
+    const sim_chip *chip = sim_chip_get();
+    if (attributes == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the place for the attributes is NULL");
+    if (address == NULL)
+        return sim_fail(cudaErrorInvalidDeviceFunction, "the kernel is NULL");
+    const sim_function *function = sim_function_of(address);
+    *attributes = (struct cudaFuncAttributes){
+        .maxThreadsPerBlock = SIM_THREADS,
+        .numRegs = SIM_ASSUMED_REGISTERS,
+        .ptxVersion = chip->major * VERSIONS_PER_MAJOR + chip->minor,
+        .binaryVersion = chip->major * VERSIONS_PER_MAJOR + chip->minor,
+        .maxDynamicSharedSizeBytes = (int)function->dynamic_shared,
+        .preferredShmemCarveout = function->carveout,
+    };
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function)
+{
+    return SIM_CALL(get_attributes(attributes, function));
+}
+
+// How the cache is split is not simulated: accepted.
+cudaError_t cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache config)
+{
+    (void)function;
+    return SIM_CALL(config > cudaFuncCachePreferEqual ? sim_fail(cudaErrorInvalidValue, "%d is no cache setting", config)
+                                                      : cudaSuccess);
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void *function, enum cudaSharedMemConfig config)
+{
+    (void)function;
+    return SIM_CALL(config > cudaSharedMemBankSizeEightByte
+                        ? sim_fail(cudaErrorInvalidValue, "%d is no bank size", config)
+                        : cudaSuccess);
+}
+
+static cudaError_t get_name(const char **name, const void *address)
+{
+    if (name == NULL || address == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the %s is NULL", name == NULL ? "place for the name" : "kernel");
+    const sim_function *function = sim_function_of(address);
+    *name = function->name != NULL ? function->name : "";
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetName(const char **name, const void *function)
+{
+    return SIM_CALL(get_name(name, function));
+}
+
+// --- occupancy ---------------------------------------------------------------------------------------------------------
+
+static int lesser(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+int sim_occupancy(int threads, size_t shared)
+{
+    enum { REGISTERS_GRANULE = 256, SHARED_GRANULE = 128 }; // of a warp, of a block
+    const sim_chip *chip = sim_chip_get();
+    if (threads <= 0 || threads > SIM_THREADS || shared > chip->shared_block_optin)
+        return 0;
+    const int warps = (threads + SIM_LANES - 1) / SIM_LANES;
+    const int registers_of_warp =
+        (SIM_ASSUMED_REGISTERS * SIM_LANES + REGISTERS_GRANULE - 1) / REGISTERS_GRANULE * REGISTERS_GRANULE;
+    int blocks = lesser(chip->blocks_multiprocessor, chip->threads_multiprocessor / SIM_LANES / warps);
+    blocks = lesser(blocks, chip->registers_multiprocessor / registers_of_warp / warps);
+    const size_t needed = (shared + SHARED_GRANULE - 1) / SHARED_GRANULE * SHARED_GRANULE + chip->shared_reserved;
+    return needed == 0 ? blocks : lesser(blocks, (int)(chip->shared_multiprocessor / needed));
+}
+
+static cudaError_t max_active(int *blocks, const void *function, int threads, size_t shared)
+{
+    if (blocks == NULL || function == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the %s is NULL", blocks == NULL ? "place for the result" : "kernel");
+    *blocks = shared > sim_function_shared_limit(function) ? 0 : sim_occupancy(threads, shared);
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t shared)
+{
+    return SIM_CALL(max_active(blocks, function, threads, shared));
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int threads,
+                                                                   size_t shared, unsigned int flags)
+{
+    (void)flags;
+    return SIM_CALL(max_active(blocks, function, threads, shared));
+}
+
+static cudaError_t available_shared(size_t *shared, int blocks, int threads)
+{
+    const sim_chip *chip = sim_chip_get();
+    if (shared == NULL || blocks <= 0 || sim_occupancy(threads, 0) < blocks)
+        return sim_fail(cudaErrorInvalidValue, "%d blocks of %d threads do not fit on a multiprocessor", blocks, threads);
+    const size_t part = chip->shared_multiprocessor / (size_t)blocks - chip->shared_reserved;
+    *shared = part < chip->shared_block_optin ? part : chip->shared_block_optin;
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *function, int blocks, int threads)
+{
+    (void)function;
+    return SIM_CALL(available_shared(shared, blocks, threads));
+}
+
+// Clusters are not simulated: a cluster of one block.
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *function, const cudaLaunchConfig_t *config)
+{
+    (void)function, (void)config;
+    *size = 1;
+    return SIM_CALL(cudaSuccess);
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const cudaLaunchConfig_t *config)
+{
+    (void)function;
+    const int threads = (int)(config->blockDim.x * config->blockDim.y * config->blockDim.z);
+    *clusters = sim_occupancy(threads, config->dynamicSmemBytes) * sim_chip_get()->multiprocessors;
+    return SIM_CALL(cudaSuccess);
+}

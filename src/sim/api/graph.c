@@ -1,0 +1,416 @@
+// Graphs as the program builds them: nodes, what they come after, clones. What nodes do is in graph_nodes.c, running them
+// in graph_exec.c.
+#include "api/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/call.h"
+#include "memory/memory.h"
+
+static struct CUgraph_st *graphs;
+
+static void *allocated(void *memory)
+{
+    if (memory == NULL)
+        abort();
+    return memory;
+}
+
+// --- making and deleting -----------------------------------------------------------------------------------------------
+
+struct CUgraph_st *sim_graph_new(void)
+{
+    struct CUgraph_st *graph = allocated(calloc(1, sizeof *graph));
+    graph->next = graphs;
+    graphs = graph;
+    return graph;
+}
+
+bool sim_graph_is_live(const struct CUgraph_st *graph)
+{
+    const struct CUgraph_st *known = graphs;
+    while (known != NULL && known != graph)
+        known = known->next;
+    return known != NULL;
+}
+
+struct CUgraph_st *sim_graph_of(cudaGraph_t handle)
+{
+    if (sim_graph_is_live(handle))
+        return handle;
+    sim_fail(cudaErrorInvalidValue, "there is no such graph; has it been destroyed?");
+    return NULL;
+}
+
+struct CUgraphNode_st *sim_graph_node_of(cudaGraphNode_t handle)
+{
+    for (const struct CUgraph_st *graph = graphs; graph != NULL; graph = graph->next) {
+        for (size_t i = 0; i < graph->count; i++) {
+            if (graph->nodes[i] == handle)
+                return handle;
+        }
+    }
+    sim_fail(cudaErrorInvalidValue, "there is no such node");
+    return NULL;
+}
+
+static void delete_node(struct CUgraphNode_st *node)
+{
+    if (node->type == cudaGraphNodeTypeMemAlloc && node->original == NULL)
+        sim_memory_release((uintptr_t)node->allocation.dptr, sim_call_pc()); // unless the program freed it itself
+    sim_work_release(&node->work);
+    if (node->child != NULL)
+        sim_graph_delete(node->child);
+    free(node->after);
+    free(node);
+}
+
+void sim_graph_delete(struct CUgraph_st *graph)
+{
+    struct CUgraph_st **link = &graphs;
+    while (*link != graph)
+        link = &(*link)->next;
+    *link = graph->next;
+    for (size_t i = 0; i < graph->count; i++)
+        delete_node(graph->nodes[i]);
+    for (size_t i = 0; i < graph->held_count; i++)
+        sim_user_object_release(graph->held[i].object, graph->held[i].count);
+    free(graph->held);
+    free(graph->nodes);
+    free(graph);
+}
+
+static struct CUgraphNode_st *append(struct CUgraph_st *graph)
+{
+    graph->nodes = allocated(realloc(graph->nodes, (graph->count + 1) * sizeof *graph->nodes));
+    struct CUgraphNode_st *node = allocated(calloc(1, sizeof *node));
+    node->graph = graph;
+    return graph->nodes[graph->count++] = node;
+}
+
+void sim_graph_node_depend(struct CUgraphNode_st *node, struct CUgraphNode_st *earlier)
+{
+    for (size_t i = 0; i < node->after_count; i++) {
+        if (node->after[i] == earlier)
+            return;
+    }
+    node->after = allocated(realloc(node->after, (node->after_count + 1) * sizeof(struct CUgraphNode_st *)));
+    node->after[node->after_count++] = earlier;
+}
+
+struct CUgraphNode_st *sim_graph_add(struct CUgraph_st *graph, enum cudaGraphNodeType type,
+                                     const cudaGraphNode_t *after, size_t after_count)
+{
+    for (size_t i = 0; i < after_count; i++) {
+        struct CUgraphNode_st *earlier = after != NULL ? sim_graph_node_of(after[i]) : NULL;
+        if (earlier == NULL || earlier->graph != graph) {
+            sim_fail(cudaErrorInvalidValue, "dependency %zu is no node of this graph", i);
+            return NULL;
+        }
+    }
+    struct CUgraphNode_st *node = append(graph);
+    node->type = type;
+    for (size_t i = 0; i < after_count; i++)
+        sim_graph_node_depend(node, after[i]);
+    return node;
+}
+
+enum cudaGraphNodeType sim_graph_type_of(const sim_work *work)
+{
+    switch (work->kind) {
+    case SIM_WORK_KERNEL: return cudaGraphNodeTypeKernel;
+    case SIM_WORK_COPY: return cudaGraphNodeTypeMemcpy;
+    case SIM_WORK_FILL: return cudaGraphNodeTypeMemset;
+    case SIM_WORK_HOST:
+    case SIM_WORK_CALLBACK: return cudaGraphNodeTypeHost;
+    case SIM_WORK_RECORD: return cudaGraphNodeTypeEventRecord;
+    case SIM_WORK_FREE: return cudaGraphNodeTypeMemFree;
+    case SIM_WORK_NOTHING: break;
+    }
+    return cudaGraphNodeTypeEmpty;
+}
+
+struct CUgraph_st *sim_graph_clone(const struct CUgraph_st *graph)
+{
+    struct CUgraph_st *clone = sim_graph_new();
+    for (size_t i = 0; i < graph->count; i++) {
+        struct CUgraphNode_st *from = graph->nodes[i], *to = append(clone);
+        *to = *from;
+        to->graph = clone;
+        to->original = from;
+        to->after = NULL;
+        to->after_count = 0;
+        to->work = sim_work_share(&from->work);
+        if (from->child != NULL)
+            to->child = sim_graph_clone(from->child);
+        from->mark = i;
+    }
+    for (size_t i = 0; i < graph->count; i++) {
+        for (size_t j = 0; j < graph->nodes[i]->after_count; j++)
+            sim_graph_node_depend(clone->nodes[i], clone->nodes[graph->nodes[i]->after[j]->mark]);
+    }
+    return clone;
+}
+
+static cudaError_t create(cudaGraph_t *graph)
+{
+    if (graph == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the place for the graph is NULL");
+    *graph = sim_graph_new();
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags)
+{
+    (void)flags;
+    return SIM_CALL(create(graph));
+}
+
+static cudaError_t destroy(cudaGraph_t handle)
+{
+    struct CUgraph_st *graph = sim_graph_of(handle);
+    if (graph == NULL)
+        return cudaErrorInvalidValue;
+    sim_graph_delete(graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    return SIM_CALL(destroy(graph));
+}
+
+static cudaError_t clone_call(cudaGraph_t *clone, cudaGraph_t original)
+{
+    struct CUgraph_st *graph = sim_graph_of(original);
+    if (graph == NULL)
+        return cudaErrorInvalidValue;
+    *clone = sim_graph_clone(graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t original)
+{
+    return SIM_CALL(clone_call(clone, original));
+}
+
+static cudaError_t find_in_clone(cudaGraphNode_t *node, cudaGraphNode_t original, cudaGraph_t handle)
+{
+    const struct CUgraph_st *clone = sim_graph_of(handle);
+    for (size_t i = 0; clone != NULL && i < clone->count; i++) {
+        if (clone->nodes[i]->original == original) {
+            *node = clone->nodes[i];
+            return cudaSuccess;
+        }
+    }
+    return sim_fail(cudaErrorInvalidValue, "the clone has no such node");
+}
+
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *node, cudaGraphNode_t original, cudaGraph_t clone)
+{
+    return SIM_CALL(find_in_clone(node, original, clone));
+}
+
+static cudaError_t destroy_node(cudaGraphNode_t handle)
+{
+    struct CUgraphNode_st *node = sim_graph_node_of(handle);
+    if (node == NULL)
+        return cudaErrorInvalidValue;
+    struct CUgraph_st *graph = node->graph;
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->count; i++) {
+        struct CUgraphNode_st *other = graph->nodes[i];
+        size_t left = 0;
+        for (size_t j = 0; j < other->after_count; j++) {
+            if (other->after[j] != node)
+                other->after[left++] = other->after[j];
+        }
+        other->after_count = left;
+        if (other != node)
+            graph->nodes[kept++] = other;
+    }
+    graph->count = kept;
+    delete_node(node);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
+{
+    return SIM_CALL(destroy_node(node));
+}
+
+// --- asking ------------------------------------------------------------------------------------------------------------
+
+// Gives out a list the way CUDA does: without a place for it, its length; else as many as there is room for.
+static void give(cudaGraphNode_t *to, size_t *room, struct CUgraphNode_st *const *nodes, size_t count)
+{
+    for (size_t i = 0; to != NULL && i < *room; i++)
+        to[i] = i < count ? nodes[i] : NULL;
+    *room = to == NULL || count < *room ? count : *room;
+}
+
+static cudaError_t get_nodes(cudaGraph_t handle, cudaGraphNode_t *nodes, size_t *count)
+{
+    const struct CUgraph_st *graph = sim_graph_of(handle);
+    if (graph == NULL || count == NULL)
+        return cudaErrorInvalidValue;
+    give(nodes, count, graph->nodes, graph->count);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    return SIM_CALL(get_nodes(graph, nodes, count));
+}
+
+static cudaError_t get_roots(cudaGraph_t handle, cudaGraphNode_t *nodes, size_t *count)
+{
+    const struct CUgraph_st *graph = sim_graph_of(handle);
+    if (graph == NULL || count == NULL)
+        return cudaErrorInvalidValue;
+    struct CUgraphNode_st **roots = allocated(malloc((graph->count + 1) * sizeof *roots));
+    size_t found = 0;
+    for (size_t i = 0; i < graph->count; i++) {
+        if (graph->nodes[i]->after_count == 0)
+            roots[found++] = graph->nodes[i];
+    }
+    give(nodes, count, roots, found);
+    free(roots);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    return SIM_CALL(get_roots(graph, nodes, count));
+}
+
+static cudaError_t get_type(cudaGraphNode_t handle, enum cudaGraphNodeType *type)
+{
+    const struct CUgraphNode_st *node = sim_graph_node_of(handle);
+    if (node == NULL)
+        return cudaErrorInvalidValue;
+    *type = node->type;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
+{
+    return SIM_CALL(get_type(node, type));
+}
+
+static cudaError_t get_edges(cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count)
+{
+    const struct CUgraph_st *graph = sim_graph_of(handle);
+    if (graph == NULL || count == NULL)
+        return cudaErrorInvalidValue;
+    size_t found = 0;
+    for (size_t i = 0; i < graph->count; i++) {
+        for (size_t j = 0; j < graph->nodes[i]->after_count; j++, found++) {
+            if (from == NULL || to == NULL || found >= *count)
+                continue;
+            from[found] = graph->nodes[i]->after[j];
+            to[found] = graph->nodes[i];
+        }
+    }
+    *count = from == NULL || found < *count ? found : *count;
+    return cudaSuccess;
+}
+
+cudaError_t sim_graph_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count)
+{
+    return SIM_CALL_AS("cudaGraphGetEdges", get_edges(graph, from, to, count));
+}
+
+static cudaError_t get_dependencies(cudaGraphNode_t handle, cudaGraphNode_t *nodes, size_t *count)
+{
+    const struct CUgraphNode_st *node = sim_graph_node_of(handle);
+    if (node == NULL || count == NULL)
+        return cudaErrorInvalidValue;
+    give(nodes, count, node->after, node->after_count);
+    return cudaSuccess;
+}
+
+cudaError_t sim_graph_node_dependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count)
+{
+    return SIM_CALL_AS("cudaGraphNodeGetDependencies", get_dependencies(node, nodes, count));
+}
+
+static bool depends_on(const struct CUgraphNode_st *node, const struct CUgraphNode_st *earlier)
+{
+    for (size_t i = 0; i < node->after_count; i++) {
+        if (node->after[i] == earlier)
+            return true;
+    }
+    return false;
+}
+
+static cudaError_t get_dependents(cudaGraphNode_t handle, cudaGraphNode_t *nodes, size_t *count)
+{
+    const struct CUgraphNode_st *node = sim_graph_node_of(handle);
+    if (node == NULL || count == NULL)
+        return cudaErrorInvalidValue;
+    struct CUgraphNode_st **later = allocated(malloc((node->graph->count + 1) * sizeof *later));
+    size_t found = 0;
+    for (size_t i = 0; i < node->graph->count; i++) {
+        if (depends_on(node->graph->nodes[i], node))
+            later[found++] = node->graph->nodes[i];
+    }
+    give(nodes, count, later, found);
+    free(later);
+    return cudaSuccess;
+}
+
+cudaError_t sim_graph_node_dependents(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count)
+{
+    return SIM_CALL_AS("cudaGraphNodeGetDependentNodes", get_dependents(node, nodes, count));
+}
+
+// --- edges -------------------------------------------------------------------------------------------------------------
+
+static cudaError_t add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                    size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct CUgraphNode_st *earlier = sim_graph_node_of(from[i]), *later = sim_graph_node_of(to[i]);
+        if (earlier == NULL || later == NULL)
+            return cudaErrorInvalidValue;
+        if (earlier->graph != graph || later->graph != graph)
+            return sim_fail(cudaErrorInvalidValue, "edge %zu is not between nodes of this graph", i);
+        if (earlier == later || depends_on(later, earlier))
+            return sim_fail(cudaErrorInvalidValue, "edge %zu is there already", i);
+        sim_graph_node_depend(later, earlier);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t sim_graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                       size_t count)
+{
+    return SIM_CALL_AS("cudaGraphAddDependencies", add_dependencies(graph, from, to, count));
+}
+
+static cudaError_t remove_dependencies(const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct CUgraphNode_st *node = sim_graph_node_of(to[i]);
+        if (node == NULL)
+            return cudaErrorInvalidValue;
+        if (!depends_on(node, from[i]))
+            return sim_fail(cudaErrorInvalidValue, "there is no edge %zu", i);
+        size_t left = 0;
+        for (size_t j = 0; j < node->after_count; j++) {
+            if (node->after[j] != from[i])
+                node->after[left++] = node->after[j];
+        }
+        node->after_count = left;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t sim_graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                          size_t count)
+{
+    (void)graph;
+    return SIM_CALL_AS("cudaGraphRemoveDependencies", remove_dependencies(from, to, count));
+}

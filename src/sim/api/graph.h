@@ -1,0 +1,84 @@
+// Graphs: nodes of work and what each comes after; and graphs made ready to run.
+#ifndef SIM_GRAPH_H
+#define SIM_GRAPH_H
+
+#include "api/order.h"
+#include "api/work.h"
+
+struct CUgraphNode_st {
+    struct CUgraph_st *graph;
+    enum cudaGraphNodeType type;
+    sim_work work; // nothing for types that do not work by themselves
+    struct CUgraphNode_st **after;
+    size_t after_count;
+    struct CUgraphNode_st *original; // of which this one is a clone
+    struct CUgraph_st *child;
+    cudaEvent_t event;
+    // As the program gave them, to be given back.
+    struct cudaKernelNodeParams kernel;
+    struct cudaMemcpy3DParms copy;
+    struct cudaMemsetParams fill;
+    struct cudaMemAllocNodeParams allocation;
+    size_t mark; // scratch: its position while a graph is put in order
+};
+
+typedef struct sim_held_object {
+    cudaUserObject_t object;
+    unsigned count;
+} sim_held_object;
+
+struct CUgraph_st {
+    struct CUgraph_st *next; // all that are live
+    struct CUgraphNode_st **nodes;
+    size_t count;
+    sim_held_object *held;
+    size_t held_count;
+};
+
+// One node of a graph that is ready: with what it does, and its place in the order of operations.
+typedef struct sim_step {
+    struct CUgraphNode_st *node; // of the graph it was made from: how the program names it
+    enum cudaGraphNodeType type;
+    sim_work work;
+    cudaEvent_t event;
+    size_t *after; // indices of steps
+    size_t after_count;
+    size_t chain;
+    bool owns_chain, disabled;
+    sim_order_clock clock; // while a launch is being queued
+} sim_step;
+
+struct CUgraphExec_st {
+    struct CUgraphExec_st *next;
+    sim_step *steps; // each behind those that it comes after
+    size_t count;
+    sim_order_clock last; // the end of its last launch: launches of one exec do not overlap
+    unsigned long long flags;
+};
+
+struct CUgraph_st *sim_graph_new(void);
+struct CUgraph_st *sim_graph_clone(const struct CUgraph_st *graph);
+void sim_graph_delete(struct CUgraph_st *graph);
+bool sim_graph_is_live(const struct CUgraph_st *graph);
+struct CUgraph_st *sim_graph_of(cudaGraph_t handle);             // NULL with a finding when it is none
+struct CUgraphNode_st *sim_graph_node_of(cudaGraphNode_t handle); // the same
+// Adds a node that comes after others of the same graph; NULL with a finding when they are not.
+struct CUgraphNode_st *sim_graph_add(struct CUgraph_st *graph, enum cudaGraphNodeType type,
+                                     const cudaGraphNode_t *after, size_t after_count);
+void sim_graph_node_depend(struct CUgraphNode_st *node, struct CUgraphNode_st *earlier);
+enum cudaGraphNodeType sim_graph_type_of(const sim_work *work);
+
+// The nodes of a graph, with those of child graphs in their place, as steps in an order in which they can run. false: there
+// is no such order.
+bool sim_graph_steps(struct CUgraph_st *graph, sim_step **steps, size_t *count);
+void sim_graph_steps_free(sim_step *steps, size_t count);
+
+// Work from the parameters of a node.
+cudaError_t sim_graph_kernel_work(const struct cudaKernelNodeParams *parameters, sim_work *work);
+cudaError_t sim_graph_copy_work(const struct cudaMemcpy3DParms *parameters, sim_work *work);
+cudaError_t sim_graph_fill_work(const struct cudaMemsetParams *parameters, sim_work *work);
+struct cudaMemcpy3DParms sim_graph_copy_flat(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+
+void sim_user_object_release(cudaUserObject_t object, unsigned count);
+
+#endif

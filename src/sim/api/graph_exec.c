@@ -1,0 +1,383 @@
+// Graphs that are ready to run: made from a graph, changed a little, launched.
+#include <stdlib.h>
+
+#include "api/call.h"
+#include "api/capture.h"
+#include "api/event.h"
+#include "api/graph.h"
+#include "api/stream.h"
+
+static struct CUgraphExec_st *execs;
+
+static struct CUgraphExec_st *exec_of(cudaGraphExec_t handle)
+{
+    for (struct CUgraphExec_st *exec = execs; exec != NULL; exec = exec->next) {
+        if (exec == handle)
+            return exec;
+    }
+    sim_fail(cudaErrorInvalidValue, "there is no such executable graph; was it instantiated, has it been destroyed?");
+    return NULL;
+}
+
+static cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t handle, unsigned long long flags)
+{
+    struct CUgraph_st *graph = sim_graph_of(handle);
+    if (exec == NULL || graph == NULL)
+        return graph == NULL ? cudaErrorInvalidValue
+                             : sim_fail(cudaErrorInvalidValue, "the place for the executable graph is NULL");
+    struct CUgraphExec_st *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        abort();
+    if (!sim_graph_steps(graph, &made->steps, &made->count)) {
+        free(made);
+        return sim_fail(cudaErrorInvalidValue, "the graph has nodes that come after each other in a circle");
+    }
+    made->flags = flags;
+    made->next = execs;
+    execs = made;
+    *exec = made;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+    return SIM_CALL(instantiate(exec, graph, flags));
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+    return SIM_CALL(instantiate(exec, graph, flags));
+}
+
+static cudaError_t instantiate_with(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *parameters)
+{
+    if (parameters == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the parameters are NULL");
+    const cudaError_t error = instantiate(exec, graph, parameters->flags);
+    parameters->errNode_out = NULL;
+    parameters->result_out = error == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateInvalidStructure;
+    return error;
+}
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams *parameters)
+{
+    return SIM_CALL(instantiate_with(exec, graph, parameters));
+}
+
+// What was launched has its own share of the work, and still runs.
+static cudaError_t destroy(cudaGraphExec_t handle)
+{
+    struct CUgraphExec_st *exec = exec_of(handle);
+    if (exec == NULL)
+        return cudaErrorInvalidValue;
+    struct CUgraphExec_st **link = &execs;
+    while (*link != exec)
+        link = &(*link)->next;
+    *link = exec->next;
+    sim_graph_steps_free(exec->steps, exec->count);
+    sim_order_clear(&exec->last);
+    free(exec);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    return SIM_CALL(destroy(exec));
+}
+
+static cudaError_t get_flags(cudaGraphExec_t handle, unsigned long long *flags)
+{
+    const struct CUgraphExec_st *exec = exec_of(handle);
+    if (exec == NULL || flags == NULL)
+        return cudaErrorInvalidValue;
+    *flags = exec->flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
+{
+    return SIM_CALL(get_flags(exec, flags));
+}
+
+// --- launching ---------------------------------------------------------------------------------------------------------
+
+static void queue_step(struct CUstream_st *stream, struct CUgraphExec_st *exec, sim_step *step)
+{
+    sim_order_clear(&step->clock);
+    sim_order_join(&step->clock, &stream->clock);
+    for (size_t i = 0; i < step->after_count; i++)
+        sim_order_join(&step->clock, &exec->steps[step->after[i]].clock);
+    struct CUevent_st *event = step->event;
+    const bool waits = step->type == cudaGraphNodeTypeWaitEvent && event->recorded;
+    if (waits)
+        sim_order_join(&step->clock, &event->clock);
+    sim_work nothing = sim_work_new(SIM_WORK_NOTHING);
+    sim_work work = step->disabled ? nothing : sim_work_share(&step->work);
+    sim_operation *operation = sim_stream_push_at(stream, &work, step->chain, &step->clock);
+    if (waits)
+        sim_operation_after(operation, event->operation);
+    if (step->type == cudaGraphNodeTypeEventRecord)
+        sim_event_mark(event, operation, &step->clock);
+}
+
+static cudaError_t launch(cudaGraphExec_t handle, cudaStream_t stream_handle)
+{
+    struct CUgraphExec_st *exec = exec_of(handle);
+    struct CUstream_st *stream = sim_stream_of(stream_handle);
+    if (exec == NULL || stream == NULL)
+        return exec == NULL ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
+    if (stream->capture != NULL)
+        return sim_capture_refuse(stream);
+    sim_stream_meet(stream);
+    sim_order_join(&stream->clock, &exec->last);
+    for (size_t i = 0; i < exec->count; i++)
+        queue_step(stream, exec, &exec->steps[i]);
+    for (size_t i = 0; i < exec->count; i++)
+        sim_order_join(&stream->clock, &exec->steps[i].clock);
+    sim_order_clear(&exec->last);
+    sim_order_join(&exec->last, &stream->clock);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    return SIM_CALL(launch(exec, stream));
+}
+
+static cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    if (exec_of(exec) == NULL)
+        return cudaErrorInvalidValue;
+    return sim_stream_of(stream) != NULL ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    return SIM_CALL(upload(exec, stream));
+}
+
+// --- changing ----------------------------------------------------------------------------------------------------------
+
+static bool same_shape(const sim_step *a, const sim_step *b)
+{
+    if (a->after_count != b->after_count)
+        return false;
+    for (size_t i = 0; i < a->after_count; i++) {
+        if (a->after[i] != b->after[i])
+            return false;
+    }
+    return true;
+}
+
+// The first step at which another graph is not the same but for what its nodes work on.
+static enum cudaGraphExecUpdateResult compare(const struct CUgraphExec_st *exec, const sim_step *steps, size_t count,
+                                              size_t *at)
+{
+    *at = 0;
+    if (exec->count != count)
+        return cudaGraphExecUpdateErrorTopologyChanged;
+    for (size_t i = 0; i < count; i++) {
+        *at = i;
+        if (exec->steps[i].type != steps[i].type)
+            return cudaGraphExecUpdateErrorNodeTypeChanged;
+        if (!same_shape(&exec->steps[i], &steps[i]))
+            return cudaGraphExecUpdateErrorTopologyChanged;
+    }
+    return cudaGraphExecUpdateSuccess;
+}
+
+static cudaError_t update(cudaGraphExec_t handle, cudaGraph_t graph_handle, cudaGraphExecUpdateResultInfo *result)
+{
+    struct CUgraphExec_st *exec = exec_of(handle);
+    struct CUgraph_st *graph = sim_graph_of(graph_handle);
+    sim_step *steps;
+    size_t count, at;
+    cudaGraphExecUpdateResultInfo unwanted;
+    result = result != NULL ? result : &unwanted;
+    *result = (cudaGraphExecUpdateResultInfo){.result = cudaGraphExecUpdateError};
+    if (exec == NULL || graph == NULL || !sim_graph_steps(graph, &steps, &count))
+        return cudaErrorGraphExecUpdateFailure;
+    result->result = compare(exec, steps, count, &at);
+    if (result->result != cudaGraphExecUpdateSuccess) {
+        result->errorNode = at < count ? steps[at].node : NULL;
+        sim_graph_steps_free(steps, count);
+        return cudaErrorGraphExecUpdateFailure; // programs ask, and instantiate anew: no finding
+    }
+    for (size_t i = 0; i < count; i++) {
+        const sim_work old = exec->steps[i].work;
+        exec->steps[i].work = steps[i].work;
+        exec->steps[i].event = steps[i].event;
+        steps[i].work = old;
+    }
+    sim_graph_steps_free(steps, count);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result)
+{
+    return SIM_CALL(update(exec, graph, result));
+}
+
+static sim_step *step_of(cudaGraphExec_t handle, cudaGraphNode_t node)
+{
+    struct CUgraphExec_st *exec = exec_of(handle);
+    if (exec == NULL)
+        return NULL;
+    for (size_t i = 0; i < exec->count; i++) {
+        if (exec->steps[i].node == node)
+            return &exec->steps[i];
+    }
+    sim_fail(cudaErrorInvalidValue, "the executable graph was not made from a graph with this node");
+    return NULL;
+}
+
+// Puts other work of the same type into a step.
+static cudaError_t replace(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type, sim_work *work)
+{
+    sim_step *step = step_of(exec, node);
+    if (step == NULL || step->type != type) {
+        sim_work_release(work);
+        return step == NULL ? cudaErrorInvalidValue : sim_fail(cudaErrorInvalidValue, "the node is of another type");
+    }
+    sim_work_release(&step->work);
+    step->work = *work;
+    return cudaSuccess;
+}
+
+static cudaError_t set_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *parameters)
+{
+    sim_work work;
+    const cudaError_t error = sim_graph_kernel_work(parameters, &work);
+    return error == cudaSuccess ? replace(exec, node, cudaGraphNodeTypeKernel, &work) : error;
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const struct cudaKernelNodeParams *parameters)
+{
+    return SIM_CALL(set_kernel(exec, node, parameters));
+}
+
+static cudaError_t set_copy(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemcpy3DParms *parameters)
+{
+    sim_work work;
+    const cudaError_t error = sim_graph_copy_work(parameters, &work);
+    return error == cudaSuccess ? replace(exec, node, cudaGraphNodeTypeMemcpy, &work) : error;
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const struct cudaMemcpy3DParms *parameters)
+{
+    return SIM_CALL(set_copy(exec, node, parameters));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const void *from,
+                                               size_t bytes, enum cudaMemcpyKind kind)
+{
+    const struct cudaMemcpy3DParms flat = sim_graph_copy_flat(to, from, bytes, kind);
+    return SIM_CALL(set_copy(exec, node, &flat));
+}
+
+static cudaError_t set_fill(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemsetParams *parameters)
+{
+    sim_work work;
+    const cudaError_t error = sim_graph_fill_work(parameters, &work);
+    return error == cudaSuccess ? replace(exec, node, cudaGraphNodeTypeMemset, &work) : error;
+}
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const struct cudaMemsetParams *parameters)
+{
+    return SIM_CALL(set_fill(exec, node, parameters));
+}
+
+static cudaError_t set_host(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaHostNodeParams *parameters)
+{
+    if (parameters == NULL || parameters->fn == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the function is NULL");
+    sim_work work = sim_work_new(SIM_WORK_HOST);
+    work.host.function = parameters->fn;
+    work.host.data = parameters->userData;
+    return replace(exec, node, cudaGraphNodeTypeHost, &work);
+}
+
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                           const struct cudaHostNodeParams *parameters)
+{
+    return SIM_CALL(set_host(exec, node, parameters));
+}
+
+static cudaError_t set_event(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type, cudaEvent_t event)
+{
+    sim_step *step = step_of(exec, node);
+    if (step == NULL || sim_event_of(event) == NULL)
+        return cudaErrorInvalidValue;
+    if (step->type != type)
+        return sim_fail(cudaErrorInvalidValue, "the node is of another type");
+    step->event = event;
+    if (type == cudaGraphNodeTypeEventRecord)
+        step->work.event = event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
+{
+    return SIM_CALL(set_event(exec, node, cudaGraphNodeTypeEventRecord, event));
+}
+
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
+{
+    return SIM_CALL(set_event(exec, node, cudaGraphNodeTypeWaitEvent, event));
+}
+
+// The steps of a child graph are named by the nodes of the clone that its node holds.
+static cudaError_t set_child(cudaGraphExec_t exec, cudaGraphNode_t handle, cudaGraph_t child_handle)
+{
+    struct CUgraphNode_st *node = sim_graph_node_of(handle);
+    struct CUgraph_st *child = sim_graph_of(child_handle);
+    if (node == NULL || child == NULL || exec_of(exec) == NULL)
+        return cudaErrorInvalidValue;
+    if (node->child == NULL || node->child->count != child->count)
+        return sim_fail(cudaErrorGraphExecUpdateFailure, "the child graph has another shape");
+    for (size_t i = 0; i < child->count; i++) {
+        sim_step *step = step_of(exec, node->child->nodes[i]);
+        if (step == NULL || step->type != child->nodes[i]->type)
+            return sim_fail(cudaErrorGraphExecUpdateFailure, "the child graph has another shape");
+        sim_work_release(&step->work);
+        step->work = sim_work_share(&child->nodes[i]->work);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
+{
+    return SIM_CALL(set_child(exec, node, child));
+}
+
+static cudaError_t set_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
+{
+    sim_step *step = step_of(exec, node);
+    if (step == NULL)
+        return cudaErrorInvalidValue;
+    step->disabled = !enabled;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int enabled)
+{
+    return SIM_CALL(set_enabled(exec, node, enabled));
+}
+
+static cudaError_t get_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled)
+{
+    const sim_step *step = step_of(exec, node);
+    if (step == NULL)
+        return cudaErrorInvalidValue;
+    *enabled = !step->disabled;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int *enabled)
+{
+    return SIM_CALL(get_enabled(exec, node, enabled));
+}

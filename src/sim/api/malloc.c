@@ -1,0 +1,183 @@
+// Allocating and freeing: cudaMalloc and its kin. Where memory comes from is memory/'s business; pools are in pool.c.
+#include <stdlib.h>
+
+#include "api/allocate.h"
+#include "api/call.h"
+#include "api/capture.h"
+#include "api/pointer.h"
+#include "api/stream.h"
+
+// Rows of pitched memory start at multiples of this, as on every card.
+enum { PITCH = 512 };
+
+cudaError_t sim_allocate(void **memory, size_t bytes, sim_memory_kind kind)
+{
+    if (memory == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the place for the pointer is NULL");
+    if (sim_capture_global()) {
+        sim_capture_invalidate_all();
+        return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream captures a graph: allocate before or after");
+    }
+    *memory = NULL;
+    if (bytes == 0)
+        return cudaSuccess;
+    *memory = sim_memory_allocate(bytes, kind, sim_call_pc(), sim_call_function());
+    if (*memory != NULL)
+        return cudaSuccess;
+    return sim_fail_as(SIM_BAD_CALL, SIM_WARNING, cudaErrorMemoryAllocation, 0, 0,
+                       "%zu bytes asked for, %zu of the card's %zu are free", bytes, sim_memory_free(),
+                       sim_memory_total());
+}
+
+cudaError_t cudaMalloc(void **memory, size_t bytes)
+{
+    return SIM_CALL(sim_allocate(memory, bytes, SIM_MEMORY_DEVICE));
+}
+
+static cudaError_t allocate_managed(void **memory, size_t bytes, unsigned flags)
+{
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
+        return sim_fail(cudaErrorInvalidValue, "managed memory is attached to cudaMemAttachGlobal or cudaMemAttachHost");
+    if (bytes == 0)
+        return sim_fail(cudaErrorInvalidValue, "0 bytes asked for");
+    return sim_allocate(memory, bytes, SIM_MEMORY_MANAGED);
+}
+
+cudaError_t cudaMallocManaged(void **memory, size_t bytes, unsigned int flags)
+{
+    return SIM_CALL(allocate_managed(memory, bytes, flags));
+}
+
+static size_t pitch_of(size_t width)
+{
+    return (width + PITCH - 1) / PITCH * PITCH;
+}
+
+static cudaError_t allocate_pitched(void **memory, size_t *pitch, size_t width, size_t height)
+{
+    if (pitch == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the place for the pitch is NULL");
+    *pitch = pitch_of(width);
+    return sim_allocate(memory, *pitch * height, SIM_MEMORY_DEVICE);
+}
+
+cudaError_t cudaMallocPitch(void **memory, size_t *pitch, size_t width, size_t height)
+{
+    return SIM_CALL(allocate_pitched(memory, pitch, width, height));
+}
+
+static cudaError_t allocate_3d(struct cudaPitchedPtr *memory, struct cudaExtent extent)
+{
+    if (memory == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the place for the pointer is NULL");
+    memory->xsize = extent.width;
+    memory->ysize = extent.height;
+    return allocate_pitched(&memory->ptr, &memory->pitch, extent.width, extent.height * extent.depth);
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *memory, struct cudaExtent extent)
+{
+    return SIM_CALL(allocate_3d(memory, extent));
+}
+
+// --- freeing -----------------------------------------------------------------------------------------------------------
+
+static cudaError_t refuse_free(uintptr_t address, const char *why)
+{
+    return sim_fail_as(SIM_INVALID_FREE, SIM_ERROR, cudaErrorInvalidValue, address, 0, "%s", why);
+}
+
+cudaError_t sim_free_check(void *memory, bool pinned)
+{
+    const uintptr_t address = (uintptr_t)memory;
+    sim_allocation found;
+    if (!sim_memory_find(address, &found)) {
+        const bool known = sim_memory_nearest(address, &found);
+        if (known && !found.live && address - found.start < found.bytes)
+            return refuse_free(address, "the memory has been freed already");
+        return refuse_free(address, "CUDA did not allocate this memory");
+    }
+    if (found.start != address)
+        return refuse_free(address, "the pointer is not the start of the allocation");
+    if (found.kind == SIM_MEMORY_HEAP)
+        return refuse_free(address, "a kernel allocated this memory: only a kernel can free it");
+    if (pinned && found.kind != SIM_MEMORY_PINNED)
+        return refuse_free(address, "this is device memory: free it with cudaFree");
+    if (!pinned && found.kind == SIM_MEMORY_PINNED)
+        return refuse_free(address, "this is pinned host memory: free it with cudaFreeHost");
+    return cudaSuccess;
+}
+
+// Freeing waits for the device, as CUDA does.
+static cudaError_t free_now(void *memory, bool pinned)
+{
+    if (memory == NULL)
+        return cudaSuccess;
+    cudaError_t error = sim_free_check(memory, pinned);
+    if (error != cudaSuccess)
+        return error;
+    if (sim_capture_global())
+        return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream captures a graph: free before or after");
+    error = sim_device_wait();
+    sim_memory_release((uintptr_t)memory, sim_call_pc());
+    return error;
+}
+
+cudaError_t cudaFree(void *memory)
+{
+    return SIM_CALL(free_now(memory, false));
+}
+
+cudaError_t cudaFreeHost(void *memory)
+{
+    return SIM_CALL(free_now(memory, true));
+}
+
+// --- asking ------------------------------------------------------------------------------------------------------------
+
+static cudaError_t get_info(size_t *free_bytes, size_t *total_bytes)
+{
+    if (free_bytes == NULL || total_bytes == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the place for a result is NULL");
+    *free_bytes = sim_memory_free();
+    *total_bytes = sim_memory_total();
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+    return SIM_CALL(get_info(free_bytes, total_bytes));
+}
+
+static cudaError_t get_attributes(struct cudaPointerAttributes *attributes, const void *pointer)
+{
+    if (attributes == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the place for the attributes is NULL");
+    void *same = (void *)(uintptr_t)pointer;
+    sim_allocation found;
+    const sim_where where = sim_pointer_where(pointer, &found);
+    *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = cudaInvalidDeviceId};
+    switch (where) {
+    case SIM_AT_DEVICE:
+    case SIM_AT_SYMBOL:
+        *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeDevice, .devicePointer = same};
+        break;
+    case SIM_AT_PINNED:
+        *attributes = (struct cudaPointerAttributes){
+            .type = cudaMemoryTypeHost, .devicePointer = same, .hostPointer = same};
+        break;
+    case SIM_AT_MANAGED:
+        *attributes = (struct cudaPointerAttributes){
+            .type = cudaMemoryTypeManaged, .devicePointer = same, .hostPointer = same};
+        break;
+    case SIM_AT_VARIABLE:
+    case SIM_AT_HOST: attributes->hostPointer = same; break;
+    case SIM_AT_NOTHING: return sim_pointer_stale(pointer, 1, "pointer");
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
+{
+    return SIM_CALL(get_attributes(attributes, pointer));
+}

@@ -1,0 +1,180 @@
+// The order of operations: vector clocks over chains, and the records by which the race detector asks for it.
+#include "api/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct chain {
+    uint64_t sequence; // of its last operation
+    bool ended;
+    // Numbers of the operations that have run since the past was dropped: the one with sequence first + i is number[i].
+    uint64_t first, *number;
+    size_t count, room;
+} chain;
+
+typedef struct record {
+    size_t chain;
+    uint64_t sequence;
+    sim_order_clock clock;
+} record;
+
+static chain *chains;
+static size_t chain_count, chain_room;
+static record *records; // of the operations first_number, first_number + 1, ...
+static size_t record_count, record_room;
+static uint64_t first_number = 1;
+static bool waited_for_all = true;
+sim_order_clock sim_host_clock;
+
+// Room for one more; ends the program when there is no memory left for a few bytes.
+static void *grown(void *items, size_t *room, size_t item_bytes)
+{
+    enum { FIRST_ROOM = 16 };
+    *room = *room == 0 ? FIRST_ROOM : 2 * *room;
+    void *larger = realloc(items, *room * item_bytes);
+    if (larger == NULL)
+        abort();
+    return larger;
+}
+
+// --- clocks ------------------------------------------------------------------------------------------------------------
+
+static void extend(sim_order_clock *clock, size_t count)
+{
+    if (clock->count >= count)
+        return;
+    uint64_t *larger = realloc(clock->at, count * sizeof *larger);
+    if (larger == NULL)
+        abort();
+    memset(larger + clock->count, 0, (count - clock->count) * sizeof *larger);
+    clock->at = larger;
+    clock->count = count;
+}
+
+void sim_order_join(sim_order_clock *into, const sim_order_clock *from)
+{
+    extend(into, from->count);
+    for (size_t i = 0; i < from->count; i++) {
+        if (into->at[i] < from->at[i])
+            into->at[i] = from->at[i];
+    }
+}
+
+void sim_order_clear(sim_order_clock *clock)
+{
+    free(clock->at);
+    *clock = (sim_order_clock){0};
+}
+
+static uint64_t clock_at(const sim_order_clock *clock, size_t index)
+{
+    return index < clock->count ? clock->at[index] : 0;
+}
+
+// --- chains ------------------------------------------------------------------------------------------------------------
+
+size_t sim_chain_new(void)
+{
+    for (size_t i = 0; i < chain_count; i++) {
+        if (chains[i].ended && sim_host_waited_for(i, chains[i].sequence)) {
+            chains[i].ended = false;
+            return i;
+        }
+    }
+    if (chain_count == chain_room)
+        chains = grown(chains, &chain_room, sizeof *chains);
+    chains[chain_count] = (chain){.first = 1};
+    return chain_count++;
+}
+
+void sim_chain_end(size_t index)
+{
+    chains[index].ended = true;
+}
+
+uint64_t sim_chain_advance(size_t index, sim_order_clock *clock)
+{
+    extend(clock, index + 1);
+    __atomic_store_n(&waited_for_all, false, __ATOMIC_RELAXED);
+    return clock->at[index] = ++chains[index].sequence;
+}
+
+// --- the host ----------------------------------------------------------------------------------------------------------
+
+bool sim_host_waited_for(size_t index, uint64_t sequence)
+{
+    return clock_at(&sim_host_clock, index) >= sequence;
+}
+
+void sim_host_waited(const sim_order_clock *clock)
+{
+    sim_order_join(&sim_host_clock, clock);
+    bool all = true;
+    for (size_t i = 0; i < chain_count && all; i++)
+        all = sim_host_waited_for(i, chains[i].sequence);
+    __atomic_store_n(&waited_for_all, all, __ATOMIC_RELAXED);
+}
+
+bool sim_host_waited_for_all(void)
+{
+    return __atomic_load_n(&waited_for_all, __ATOMIC_RELAXED);
+}
+
+// --- records -----------------------------------------------------------------------------------------------------------
+
+uint64_t sim_order_start(size_t index, uint64_t sequence, sim_order_clock *clock)
+{
+    const uint64_t number = first_number + record_count;
+    if (record_count == record_room)
+        records = grown(records, &record_room, sizeof *records);
+    records[record_count++] = (record){index, sequence, *clock};
+    *clock = (sim_order_clock){0};
+    chain *own = &chains[index];
+    if (own->count == own->room)
+        own->number = grown(own->number, &own->room, sizeof *own->number);
+    if (own->count == 0)
+        own->first = sequence;
+    own->number[own->count++] = number;
+    return number;
+}
+
+void sim_order_idle(void)
+{
+    if (!waited_for_all)
+        return;
+    for (size_t i = 0; i < record_count; i++)
+        sim_order_clear(&records[i].clock);
+    first_number += record_count;
+    record_count = 0;
+    for (size_t i = 0; i < chain_count; i++)
+        chains[i].count = 0;
+}
+
+bool sim_api_ordered(uint64_t earlier, uint64_t later)
+{
+    if (earlier < first_number)
+        return true; // the host had waited for it before the later one was submitted
+    const uint64_t last = first_number + record_count;
+    if (later < first_number || earlier >= last || later >= last)
+        return false;
+    const record *first = &records[earlier - first_number], *second = &records[later - first_number];
+    return clock_at(&second->clock, first->chain) >= first->sequence;
+}
+
+// On each chain the operations run in their order, so the first that is not ordered before `number` is the one behind
+// the last that is.
+uint64_t sim_api_ordered_below(uint64_t number)
+{
+    if (number < first_number || number >= first_number + record_count)
+        return number;
+    const sim_order_clock *clock = &records[number - first_number].clock;
+    uint64_t below = number;
+    for (size_t i = 0; i < chain_count; i++) {
+        const chain *other = &chains[i];
+        const uint64_t next = clock_at(clock, i) + 1;
+        const size_t at = next > other->first ? (size_t)(next - other->first) : 0;
+        if (other->count > at && other->number[at] < below)
+            below = other->number[at];
+    }
+    return below;
+}

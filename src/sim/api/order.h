@@ -1,0 +1,39 @@
+// Which operation of a stream is ordered before which: by the stream itself, by events, by the legacy default stream, by
+// the host's waits. Vector clocks: a chain is a sequence of operations that run one after the other (a stream, or one path
+// through a graph); a clock says for each chain how many of its operations came before.
+#ifndef SIM_API_ORDER_H
+#define SIM_API_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sim_order_clock {
+    uint64_t *at; // by chain; chains beyond `count` are at 0
+    size_t count;
+} sim_order_clock;
+
+void sim_order_join(sim_order_clock *into, const sim_order_clock *from);
+void sim_order_clear(sim_order_clock *clock); // gives its memory back
+
+size_t sim_chain_new(void);
+void sim_chain_end(size_t chain); // another stream may go on with it
+// The next operation of a chain: `clock` becomes its time.
+uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock);
+
+// What the host has waited for. Everything that it submits comes after that.
+extern sim_order_clock sim_host_clock;
+void sim_host_waited(const sim_order_clock *clock);
+bool sim_host_waited_for(size_t chain, uint64_t sequence);
+bool sim_host_waited_for_all(void); // may be asked without the lock
+
+// An operation starts: gives it its number (1, 2, ... in the order of execution) and keeps its clock, which it takes over.
+uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock);
+// Nothing is queued any more: once the host has waited for everything, all of it is past.
+void sim_order_idle(void);
+
+// For the race detector; while a launch runs. Numbers of launches and copies.
+bool sim_api_ordered(uint64_t earlier, uint64_t later);
+uint64_t sim_api_ordered_below(uint64_t number); // all with smaller numbers than the result are ordered before `number`
+
+#endif

@@ -1,0 +1,76 @@
+// Streams run when the program waits for them. A program may wait in ways the runtime does not see (a condition that a
+// stream's callback signals, a flag in mapped memory): when it has made no call for a while and work is queued, this
+// thread runs it.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "api/call.h"
+#include "api/stream.h"
+
+static const long look_every_ns = 50000000;
+static const double idle_seconds = 0.2; // without a call, when the program uses no processor either: it waits
+static const double busy_seconds = 5;   // without a call, whatever it does: it may be polling
+static const double idle_share = 0.2;   // of a processor
+
+static bool started;
+static uint64_t calls_seen;
+
+void sim_progress_seen(void)
+{
+    __atomic_fetch_add(&calls_seen, 1, __ATOMIC_RELAXED);
+}
+
+static double seconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void run_all(void)
+{
+    sim_api_lock();
+    while (!sim_streams_empty()) {
+        for (struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next) {
+            while (sim_stream_step(stream))
+                continue;
+        }
+    }
+    sim_api_unlock();
+}
+
+static void *watch_over(void *unused)
+{
+    (void)unused;
+    uint64_t calls = 0;
+    double since = seconds(CLOCK_MONOTONIC), used = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    for (;;) {
+        const struct timespec pause = {0, look_every_ns};
+        nanosleep(&pause, NULL);
+        const uint64_t seen = __atomic_load_n(&calls_seen, __ATOMIC_RELAXED);
+        const double now = seconds(CLOCK_MONOTONIC), busy = seconds(CLOCK_PROCESS_CPUTIME_ID);
+        const bool idle = busy - used < idle_share * (now - since);
+        const bool queued = !sim_streams_empty();
+        if (seen == calls && queued && now - since > (idle ? idle_seconds : busy_seconds))
+            run_all();
+        else if (seen == calls && queued)
+            continue;
+        calls = seen;
+        since = now;
+        used = busy;
+    }
+    return NULL;
+}
+
+void sim_progress_wanted(void)
+{
+    pthread_t thread;
+    if (started)
+        return;
+    started = true;
+    if (pthread_create(&thread, NULL, watch_over, NULL) == 0)
+        pthread_detach(thread);
+}

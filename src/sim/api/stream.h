@@ -1,0 +1,82 @@
+// Streams: queues that run lazily, in the thread that waits for them, so that a wait that was forgotten shows. The rules
+// are CUDA's: a stream runs in order, the legacy default stream meets all blocking streams, events tie streams together.
+#ifndef SIM_STREAM_H
+#define SIM_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/order.h"
+#include "api/work.h"
+
+typedef struct sim_capture sim_capture; // api/capture.h
+
+// One entry of a queue.
+typedef struct sim_operation {
+    sim_work work;
+    struct CUstream_st *stream;
+    struct sim_operation *next;
+    struct sim_operation **after; // operations of other streams that must have run
+    int after_count;
+    int references; // the queue's, an event's, those of `after`
+    bool done;
+    uint64_t submitted; // over the program
+    size_t chain;       // its place in the order of operations
+    uint64_t sequence;
+    sim_order_clock clock;
+} sim_operation;
+
+struct CUstream_st {
+    struct CUstream_st *next; // all streams ever made; a destroyed one stays known
+    bool live;
+    unsigned flags;
+    int priority;
+    uint64_t number; // 0: the legacy default stream
+    size_t chain;
+    bool chain_ended;
+    sim_order_clock clock; // of its last operation
+    sim_operation *first, *last;
+    sim_capture *capture; // NULL: not capturing
+    cudaGraphNode_t *capture_after; // what the next captured node comes after
+    size_t capture_after_count;
+    cudaLaunchAttributeValue access_policy;
+};
+
+void sim_streams_start(void);
+extern struct CUstream_st *sim_streams; // all of them; the legacy default stream is the last
+
+// The stream behind a handle of the program; NULL with a finding when it is none.
+struct CUstream_st *sim_stream_of(cudaStream_t handle);
+struct CUstream_st *sim_stream_legacy(void);
+
+// Adds work to a stream, or to the graph that it captures into. Takes the work over.
+cudaError_t sim_stream_submit(struct CUstream_st *stream, sim_work *work);
+// The operation last submitted to it: its order is the stream's. NULL: none.
+sim_operation *sim_stream_push(struct CUstream_st *stream, sim_work *work);
+// What follows in the stream comes after this operation and this time.
+void sim_stream_await(struct CUstream_st *stream, sim_operation *operation, const sim_order_clock *clock);
+// A piece of a graph: at `clock` on `chain` instead of the stream's own.
+sim_operation *sim_stream_push_at(struct CUstream_st *stream, sim_work *work, size_t chain, sim_order_clock *clock);
+// What a new operation of this stream comes after: its own last one, the host, the legacy stream's rules.
+void sim_stream_meet(struct CUstream_st *stream);
+
+// Adds to what an operation that is queued must come after; NULL: nothing.
+void sim_operation_after(sim_operation *operation, sim_operation *earlier);
+void sim_operation_retain(sim_operation *operation);
+void sim_operation_release(sim_operation *operation);
+
+// Runs, and lets the host wait. They return the fault that broke the device, if one did.
+cudaError_t sim_run_until(sim_operation *operation);
+cudaError_t sim_stream_wait(struct CUstream_st *stream);
+cudaError_t sim_device_wait(void);
+bool sim_stream_step(struct CUstream_st *stream); // runs one operation that the stream needs; false: it has none left
+bool sim_streams_empty(void);
+
+// The program calls the API: what waits in the background starts counting anew.
+void sim_progress_seen(void);
+void sim_progress_wanted(void);
+
+// Kernels and copies that the host has not waited for, newest first.
+void sim_operations_unwaited(bool (*visit)(const sim_work *work, void *context), void *context);
+
+#endif

@@ -1,0 +1,351 @@
+// The runtime API's functions for streams, and waiting for the device.
+#include <stdlib.h>
+
+#include "api/call.h"
+#include "api/capture.h"
+#include "api/event.h"
+#include "api/stream.h"
+
+enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
+
+static __thread struct CUstream_st *own_default; // cudaStreamPerThread
+static bool zero_is_own;                         // --default-stream per-thread
+static uint64_t stream_count;
+
+int sim_default_stream_per_thread(void)
+{
+    zero_is_own = true;
+    return 0;
+}
+
+static struct CUstream_st *make(unsigned flags, int priority)
+{
+    struct CUstream_st *stream = calloc(1, sizeof *stream);
+    if (stream == NULL)
+        abort();
+    stream->live = true;
+    stream->flags = flags;
+    stream->priority = priority;
+    stream->number = ++stream_count;
+    stream->chain = sim_chain_new();
+    stream->next = sim_streams;
+    sim_streams = stream;
+    return stream;
+}
+
+struct CUstream_st *sim_stream_of(cudaStream_t handle)
+{
+    if (handle == cudaStreamPerThread || (handle == NULL && zero_is_own)) {
+        if (own_default == NULL)
+            own_default = make(cudaStreamDefault, 0);
+        return own_default;
+    }
+    if (handle == NULL || handle == cudaStreamLegacy)
+        return sim_stream_legacy();
+    for (struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next) {
+        if (stream != handle)
+            continue;
+        if (!stream->live)
+            sim_fail(cudaErrorInvalidResourceHandle, "the stream has been destroyed");
+        return stream->live ? stream : NULL;
+    }
+    sim_fail(cudaErrorInvalidResourceHandle, "there is no such stream; was it created, and did that succeed?");
+    return NULL;
+}
+
+// --- making and destroying ---------------------------------------------------------------------------------------------
+
+static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority)
+{
+    if (stream == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the place for the stream is NULL");
+    if (flags & ~(unsigned)cudaStreamNonBlocking)
+        return sim_fail(cudaErrorInvalidValue, "0x%x is no flag of a stream", flags);
+    const int lowered = priority > LEAST_PRIORITY ? LEAST_PRIORITY : priority;
+    *stream = make(flags, lowered < GREATEST_PRIORITY ? GREATEST_PRIORITY : lowered);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return SIM_CALL(create(stream, cudaStreamDefault, 0));
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
+{
+    return SIM_CALL(create(stream, flags, 0));
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority)
+{
+    return SIM_CALL(create(stream, flags, priority));
+}
+
+// What is queued still runs, as in CUDA.
+static cudaError_t destroy(cudaStream_t handle)
+{
+    if (handle == NULL || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
+        return sim_fail(cudaErrorInvalidResourceHandle, "a default stream cannot be destroyed");
+    struct CUstream_st *stream = sim_stream_of(handle);
+    if (stream == NULL)
+        return cudaErrorInvalidResourceHandle;
+    if (stream->capture != NULL)
+        return sim_capture_refuse(stream);
+    stream->live = false;
+    if (stream->first == NULL && !stream->chain_ended) {
+        sim_chain_end(stream->chain);
+        stream->chain_ended = true;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    return SIM_CALL(destroy(stream));
+}
+
+// --- asking ------------------------------------------------------------------------------------------------------------
+
+static cudaError_t get_priority(cudaStream_t handle, int *priority)
+{
+    struct CUstream_st *stream = sim_stream_of(handle);
+    if (stream == NULL)
+        return cudaErrorInvalidResourceHandle;
+    *priority = stream->priority;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{
+    return SIM_CALL(get_priority(stream, priority));
+}
+
+static cudaError_t get_flags(cudaStream_t handle, unsigned *flags)
+{
+    struct CUstream_st *stream = sim_stream_of(handle);
+    if (stream == NULL)
+        return cudaErrorInvalidResourceHandle;
+    *flags = stream->flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
+{
+    return SIM_CALL(get_flags(stream, flags));
+}
+
+static cudaError_t get_number(cudaStream_t handle, unsigned long long *id)
+{
+    struct CUstream_st *stream = sim_stream_of(handle);
+    if (stream == NULL)
+        return cudaErrorInvalidResourceHandle;
+    *id = stream->number + 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
+{
+    return SIM_CALL(get_number(stream, id));
+}
+
+static cudaError_t get_device(cudaStream_t handle, int *device)
+{
+    *device = 0;
+    return sim_stream_of(handle) != NULL ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
+{
+    return SIM_CALL(get_device(stream, device));
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    if (least != NULL)
+        *least = LEAST_PRIORITY;
+    if (greatest != NULL)
+        *greatest = GREATEST_PRIORITY;
+    return SIM_CALL(cudaSuccess);
+}
+
+// Attributes steer caches and scheduling, which are not simulated: kept, and given back.
+static cudaError_t set_attribute(cudaStream_t handle, cudaLaunchAttributeID attribute,
+                                 const cudaLaunchAttributeValue *value)
+{
+    struct CUstream_st *stream = sim_stream_of(handle);
+    if (stream == NULL)
+        return cudaErrorInvalidResourceHandle;
+    if (value == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the value is NULL");
+    if (attribute == cudaLaunchAttributePriority)
+        stream->priority = value->priority;
+    else
+        stream->access_policy = *value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   const cudaLaunchAttributeValue *value)
+{
+    return SIM_CALL(set_attribute(stream, attribute, value));
+}
+
+static cudaError_t get_attribute(cudaStream_t handle, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue *value)
+{
+    struct CUstream_st *stream = sim_stream_of(handle);
+    if (stream == NULL)
+        return cudaErrorInvalidResourceHandle;
+    *value = stream->access_policy;
+    if (attribute == cudaLaunchAttributePriority)
+        value->priority = stream->priority;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   cudaLaunchAttributeValue *value)
+{
+    return SIM_CALL(get_attribute(stream, attribute, value));
+}
+
+static cudaError_t copy_attributes(cudaStream_t to_handle, cudaStream_t from_handle)
+{
+    struct CUstream_st *to = sim_stream_of(to_handle), *from = sim_stream_of(from_handle);
+    if (to == NULL || from == NULL)
+        return cudaErrorInvalidResourceHandle;
+    to->access_policy = from->access_policy;
+    to->priority = from->priority;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    return SIM_CALL(copy_attributes(to, from));
+}
+
+// --- waiting -----------------------------------------------------------------------------------------------------------
+
+static cudaError_t synchronize(cudaStream_t handle)
+{
+    struct CUstream_st *stream = sim_stream_of(handle);
+    if (stream == NULL)
+        return cudaErrorInvalidResourceHandle;
+    if (stream->capture != NULL)
+        return sim_capture_refuse(stream);
+    return sim_stream_wait(stream);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    return SIM_CALL(synchronize(stream));
+}
+
+static bool legacy_has_work(void)
+{
+    for (const struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next) {
+        if (!(stream->flags & cudaStreamNonBlocking) && stream->first != NULL)
+            return true;
+    }
+    return false;
+}
+
+// A query makes progress, and says that there was some to make: a program that polls sees both answers.
+static cudaError_t query(cudaStream_t handle)
+{
+    struct CUstream_st *stream = sim_stream_of(handle);
+    if (stream == NULL)
+        return cudaErrorInvalidResourceHandle;
+    if (stream->capture != NULL)
+        return sim_capture_refuse(stream);
+    if (stream == sim_stream_legacy() ? legacy_has_work() : stream->first != NULL) {
+        if (stream->first == NULL)
+            sim_stream_wait(stream);
+        else
+            sim_stream_step(stream);
+        return sim_error_broken() != cudaSuccess ? sim_error_broken() : cudaErrorNotReady;
+    }
+    return sim_stream_wait(stream);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    return SIM_CALL(query(stream));
+}
+
+static cudaError_t wait_event(cudaStream_t handle, cudaEvent_t event_handle)
+{
+    struct CUstream_st *stream = sim_stream_of(handle);
+    struct CUevent_st *event = sim_event_of(event_handle);
+    if (stream == NULL || event == NULL)
+        return cudaErrorInvalidResourceHandle;
+    if (event->capture != NULL || stream->capture != NULL)
+        return sim_capture_wait(stream, event);
+    if (event->recorded)
+        sim_stream_await(stream, event->operation, &event->clock);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
+{
+    (void)flags;
+    return SIM_CALL(wait_event(stream, event));
+}
+
+static cudaError_t device_synchronize(void)
+{
+    if (sim_capture_global()) {
+        sim_capture_invalidate_all();
+        return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream captures a graph: nothing may be waited for");
+    }
+    return sim_device_wait();
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+    return SIM_CALL(device_synchronize());
+}
+
+cudaError_t cudaThreadSynchronize(void)
+{
+    return SIM_CALL(device_synchronize());
+}
+
+// --- functions of the host ---------------------------------------------------------------------------------------------
+
+static cudaError_t add_callback(cudaStream_t handle, cudaStreamCallback_t callback, void *data)
+{
+    struct CUstream_st *stream = sim_stream_of(handle);
+    if (stream == NULL)
+        return cudaErrorInvalidResourceHandle;
+    if (callback == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the callback is NULL");
+    if (stream->capture != NULL)
+        return sim_capture_refuse(stream);
+    sim_work work = sim_work_new(SIM_WORK_CALLBACK);
+    work.callback.function = callback;
+    work.callback.data = data;
+    return sim_stream_submit(stream, &work);
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned int flags)
+{
+    (void)flags;
+    return SIM_CALL(add_callback(stream, callback, data));
+}
+
+static cudaError_t launch_host(cudaStream_t handle, cudaHostFn_t function, void *data)
+{
+    struct CUstream_st *stream = sim_stream_of(handle);
+    if (stream == NULL)
+        return cudaErrorInvalidResourceHandle;
+    if (function == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the function is NULL");
+    sim_work work = sim_work_new(SIM_WORK_HOST);
+    work.host.function = function;
+    work.host.data = data;
+    return sim_stream_submit(stream, &work);
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
+{
+    return SIM_CALL(launch_host(stream, function, data));
+}

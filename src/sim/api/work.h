@@ -1,0 +1,84 @@
+// What a stream can be asked to do: one piece of work, as streams queue it and graph nodes keep it.
+#ifndef SIM_WORK_H
+#define SIM_WORK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/runtime_api.h"
+
+typedef enum sim_work_kind {
+    SIM_WORK_NOTHING,
+    SIM_WORK_KERNEL,
+    SIM_WORK_COPY,
+    SIM_WORK_FILL,
+    SIM_WORK_HOST,     // cudaLaunchHostFunc
+    SIM_WORK_CALLBACK, // cudaStreamAddCallback
+    SIM_WORK_RECORD,
+    SIM_WORK_FREE,
+} sim_work_kind;
+
+// A kernel with its arguments, shared by the launches and graph nodes that use it.
+typedef struct sim_bound {
+    sim_kernel kernel;
+    int references;
+} sim_bound;
+
+// A copy of depth slices of height rows of width bytes. Distances in bytes.
+typedef struct sim_copy {
+    uint8_t *to;
+    const uint8_t *from;
+    size_t to_pitch, to_slice, from_pitch, from_slice;
+    size_t width, height, depth;
+    bool to_host, from_host; // pageable or pinned memory of the host
+    void *staging;           // holds the source when it was taken at the call; owned
+} sim_copy;
+
+// Elements of 1, 2 or 4 bytes set to `value`.
+typedef struct sim_fill {
+    uint8_t *to;
+    size_t pitch, slice;
+    size_t width, height, depth; // width in bytes
+    unsigned value, element;
+} sim_fill;
+
+typedef struct sim_work {
+    sim_work_kind kind;
+    uintptr_t pc;
+    const char *function; // the call it comes from
+    union {
+        struct {
+            sim_bound *bound;
+            sim_config config;
+        } kernel;
+        sim_copy copy;
+        sim_fill fill;
+        struct {
+            cudaHostFn_t function;
+            void *data;
+        } host;
+        struct {
+            cudaStreamCallback_t function;
+            void *data;
+        } callback;
+        cudaEvent_t event;
+        void *memory;
+    };
+} sim_work;
+
+// Work of the current call.
+sim_work sim_work_new(sim_work_kind kind);
+sim_bound *sim_bound_new(const sim_kernel *kernel);
+// Another holder of the same work; nothing with staging.
+sim_work sim_work_share(const sim_work *work);
+void sim_work_release(sim_work *work);
+// Whether it touches memory, and so takes part in the order of operations.
+bool sim_work_has_number(const sim_work *work);
+// Runs it now. `number`: among all that touch memory. `stream`: as the program knows it, for callbacks.
+cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream, uint64_t stream_number);
+
+// A hash of each copy to the host, in order of execution.
+const uint64_t *sim_api_copy_hashes(size_t *count);
+
+#endif

@@ -1,0 +1,127 @@
+// The block barrier: __syncthreads and its counting forms. All live threads meet; threads that have exited count as
+// arrived, as on hardware. Meeting at different places of the source, or without the exited ones, is reported and then
+// forgiven: the barrier completes all the same.
+#include <stdio.h>
+
+#include "core/order.h"
+#include "core/scheduler.h"
+
+static int result_of(const sim_resident *resident, int operation)
+{
+    switch (operation) {
+    case SIM_BARRIER_COUNT: return resident->barrier_result;
+    case SIM_BARRIER_AND: return resident->barrier_result == resident->barrier_arrivals;
+    case SIM_BARRIER_OR: return resident->barrier_result != 0;
+    default: return 0;
+    }
+}
+
+static void report_pair(sim_worker *worker, int first, int second, const char *what)
+{
+    const sim_block *block = worker->block;
+    bool same_warp = first / SIM_LANES == second / SIM_LANES;
+    sim_finding finding = sim_finding_make(worker, SIM_BARRIER_DIVERGENT, same_warp ? SIM_ERROR : SIM_WARNING);
+    snprintf(finding.message, sizeof finding.message, "threads of one block wait at different %s calls", what);
+    snprintf(finding.note, sizeof finding.note, "%s",
+             same_warp ? "the two threads are in the same warp" : "warp-uniform: each warp waits at one place");
+    sim_finding_place(&finding, 0, worker, first, block->waits_at[first], "barrier");
+    sim_finding_place(&finding, 1, worker, second, block->waits_at[second], "barrier");
+    sim_report(&finding);
+}
+
+// Each warp is held against its own first lane, and that one against the block's first: one source line compiled twice
+// (unrolled, inlined) has two places, so the first difference seen need not be the one that counts.
+void sim_barrier_compare(sim_worker *worker, const uint32_t lanes[SIM_WARPS], const char *what)
+{
+    const sim_block *block = worker->block;
+    int block_first = -1;
+    for (int warp = 0; warp < block->launch->warps; warp++) {
+        if (!lanes[warp])
+            continue;
+        int first = warp * SIM_LANES + __builtin_ctz(lanes[warp]);
+        uintptr_t seen = block->waits_at[first];
+        for (uint32_t rest = lanes[warp] & (lanes[warp] - 1); rest; rest &= rest - 1) {
+            int thread = warp * SIM_LANES + __builtin_ctz(rest);
+            if (block->waits_at[thread] != block->waits_at[first] && block->waits_at[thread] != seen) {
+                report_pair(worker, first, thread, what);
+                seen = block->waits_at[thread];
+            }
+        }
+        if (block_first < 0)
+            block_first = first;
+        else if (block->waits_at[first] != block->waits_at[block_first])
+            report_pair(worker, block_first, first, what);
+    }
+}
+
+static void report_exited(sim_worker *worker, sim_resident *resident)
+{
+    const sim_block *block = worker->block;
+    sim_finding finding = sim_finding_make(worker, SIM_BARRIER_EXITED, SIM_WARNING);
+    snprintf(finding.message, sizeof finding.message,
+             "%d of the block's %d threads had exited before this barrier, which all threads should reach", block->ended,
+             block->launch->threads);
+    for (int warp = 0; warp < block->launch->warps; warp++)
+        if (resident->at_barrier[warp]) {
+            int thread = warp * SIM_LANES + __builtin_ctz(resident->at_barrier[warp]);
+            sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], "barrier");
+            break;
+        }
+    sim_report(&finding);
+    resident->exited_at = resident->barrier_at;
+}
+
+void sim_barrier_release(sim_worker *worker)
+{
+    sim_block *block = worker->block;
+    sim_resident *resident = sim_resident_of(block);
+    if (resident->barrier_mixed)
+        sim_barrier_compare(worker, resident->at_barrier, "__syncthreads");
+    if (block->ended && resident->exited_at != resident->barrier_at)
+        report_exited(worker, resident);
+    if (sim_watching)
+        sim_watch_barrier(worker);
+    for (int warp = 0; warp < block->launch->warps; warp++) {
+        if (resident->at_barrier[warp])
+            sim_lane_ready(resident, warp, resident->at_barrier[warp]);
+        resident->at_barrier[warp] = 0;
+    }
+    resident->barrier_result = resident->barrier_true;
+    resident->barrier_arrivals = block->waiting;
+    resident->barrier_true = 0;
+    resident->barrier_at = 0;
+    resident->barrier_mixed = false;
+    block->waiting = 0;
+    sim_progress(worker);
+    // All start again in order, not with the warp that came last.
+    worker->warp = sim_order_first(resident->warps_ready, block->number);
+}
+
+int sim_barrier_at(sim_worker *worker, int operation, int predicate, uintptr_t pc)
+{
+    sim_block *block = worker->block;
+    sim_resident *resident = sim_resident_of(block);
+    uint32_t lane = 1u << worker->lane;
+    sim_thread_stops(worker);
+    block->waits_at[worker->thread] = pc;
+    block->state[worker->thread] = SIM_AT_BARRIER;
+    if (block->waiting++ == 0)
+        resident->barrier_at = pc;
+    else if (resident->barrier_at != pc)
+        resident->barrier_mixed = true;
+    resident->barrier_true += predicate != 0;
+    block->ready[worker->warp] &= ~lane;
+    resident->at_barrier[worker->warp] |= lane;
+    if (block->waiting + block->ended == block->launch->threads)
+        sim_barrier_release(worker);
+    sim_thread_waits(worker);
+    return result_of(resident, operation);
+}
+
+int sim_barrier(int operation, int predicate)
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        return 0;
+    return sim_barrier_at(worker, operation, predicate, (uintptr_t)__builtin_return_address(0));
+}

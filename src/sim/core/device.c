@@ -1,0 +1,120 @@
+// Small things that kernels ask for: who and where they are, clocks, traps, dynamic shared memory.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/index.h"
+#include "core/scheduler.h"
+
+// A call of a clock costs a GPU some cycles; here it is what makes time pass, so that loops that wait for it end.
+enum { CYCLES_PER_LOOK = 64 };
+
+unsigned sim_multiprocessors = 132;
+
+int sim_in_kernel(void)
+{
+    return sim_current != NULL;
+}
+
+static _Noreturn void end_in_host_code(const char *what)
+{
+    fprintf(stderr, "sim: %s\n", what);
+    sim_report_write("stopped: a feature that is not simulated, or a trap, in host code");
+    _Exit(EXIT_FAILURE);
+}
+
+static _Noreturn void end_thread(sim_worker *worker, sim_finding *finding, uintptr_t pc, int error)
+{
+    sim_finding_place(finding, 0, worker, worker->thread, pc, "call");
+    sim_report(finding);
+    sim_thread_fail(error);
+}
+
+void sim_assert_failed(const char *expression, const char *file, unsigned line, const char *function)
+{
+    sim_worker *worker = sim_current;
+    if (!worker) {
+        fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
+        abort();
+    }
+    sim_finding finding = sim_finding_make(worker, SIM_ASSERT, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message, "assertion `%s' failed in %s", expression, function);
+    end_thread(worker, &finding, (uintptr_t)__builtin_return_address(0), SIM_ERROR_ASSERT);
+}
+
+void sim_trap(void)
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        end_in_host_code("__trap called in host code");
+    sim_finding finding = sim_finding_make(worker, SIM_TRAP, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message, "__trap() ends the kernel");
+    end_thread(worker, &finding, (uintptr_t)__builtin_return_address(0), SIM_ERROR_FAILURE);
+}
+
+void sim_unsupported(const char *feature, const char *instead)
+{
+    sim_worker *worker = sim_current;
+    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
+    sim_finding finding = {.kind = SIM_UNSUPPORTED, .tier = SIM_ERROR};
+    snprintf(finding.message, sizeof finding.message, "%s is not simulated", feature);
+    snprintf(finding.note, sizeof finding.note, "%s", instead ? instead : "");
+    if (worker) {
+        finding.kernel = worker->launch->kernel->name;
+        end_thread(worker, &finding, pc, SIM_ERROR_UNSUPPORTED);
+    }
+    finding.place[0] = (sim_place){.pc = pc, .role = "call"};
+    sim_report(&finding);
+    end_in_host_code(finding.message);
+}
+
+void sim_exit_thread(void)
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        end_in_host_code("a CUDA thread's exit called in host code");
+    sim_thread_stops(worker);
+    sim_thread_ends(worker);
+}
+
+long long sim_clock(void)
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        return 0;
+    sim_runner *runner = sim_runner_of(worker);
+    // Looking at the clock is an event: a loop that waits for it is no endless one.
+    uint64_t events = atomic_load_explicit(&runner->events, memory_order_relaxed) + 1;
+    atomic_store_explicit(&runner->events, events, memory_order_relaxed);
+    runner->clock += CYCLES_PER_LOOK;
+    return (long long)(runner->clock + events);
+}
+
+unsigned long long sim_time_ns(void)
+{
+    static atomic_ullong time;
+    sim_clock();
+    return atomic_fetch_add_explicit(&time, CYCLES_PER_LOOK, memory_order_relaxed) + CYCLES_PER_LOOK;
+}
+
+unsigned sim_register_special(int which)
+{
+    const sim_worker *worker = sim_current;
+    if (!worker)
+        return 0;
+    switch (which) {
+    case SIM_LANE_ID: return (unsigned)worker->lane;
+    case SIM_WARP_ID: return (unsigned)worker->warp;
+    default: return (unsigned)(worker->block->number % sim_multiprocessors);
+    }
+}
+
+void *sim_dynamic_shared(void)
+{
+    return sim_dynamic_buffer;
+}
+
+size_t sim_dynamic_shared_bytes(void)
+{
+    const sim_worker *worker = sim_current;
+    return worker ? worker->launch->config.shared : 0;
+}

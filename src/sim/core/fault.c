@@ -1,0 +1,233 @@
+// Signals that the hardware sends for a wrong access, and the watchdog's. In a CUDA thread they become a finding and the
+// launch ends; the handler itself does next to nothing: it makes the thread go on in a function of ours, on a fresh part
+// of its stack, where everything is allowed. In host code the report is written and the program dies as it would have.
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "core/scheduler.h"
+
+enum {
+    ALTERNATE_BYTES = 256 * 1024, // the report of a host crash is written on it
+    REPORT_SECONDS = 20,          // a crashed program may hold the very lock that the report needs
+    STACK_WORDS = 1024,           // looked through for a return address
+};
+
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+enum { FAULTS = sizeof faults / sizeof *faults };
+static struct sigaction before[FAULTS];
+
+#if defined(__x86_64__)
+#define SIM_HANDLER __attribute__((force_align_arg_pointer)) // qemu enters handlers with the stack misaligned
+static uintptr_t pc_of(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+}
+static uintptr_t sp_of(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+}
+static uintptr_t caller_of(const ucontext_t *context)
+{
+    (void)context;
+    return 0;
+}
+static void continue_in(ucontext_t *context, void (*function)(void), uintptr_t top)
+{
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)function;
+    context->uc_mcontext.gregs[REG_RSP] = (greg_t)((top & ~(uintptr_t)15) - sizeof(uintptr_t));
+}
+#elif defined(__aarch64__)
+#define SIM_HANDLER
+static uintptr_t pc_of(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.pc;
+}
+static uintptr_t sp_of(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.sp;
+}
+static uintptr_t caller_of(const ucontext_t *context)
+{
+    enum { LINK_REGISTER = 30 };
+    return (uintptr_t)context->uc_mcontext.regs[LINK_REGISTER];
+}
+static void continue_in(ucontext_t *context, void (*function)(void), uintptr_t top)
+{
+    context->uc_mcontext.pc = (uintptr_t)function;
+    context->uc_mcontext.sp = top & ~(uintptr_t)15;
+}
+#else
+#error "fault.c needs to know where this machine keeps the program counter of an interrupted thread"
+#endif
+
+static bool in_program(uintptr_t pc)
+{
+    const sim_module *module = sim_module_self();
+    return pc >= module->text_lo && pc < module->text_hi;
+}
+
+static bool in_stacks(const sim_worker *worker, uintptr_t address)
+{
+    return address >= worker->stacks_lo && address < worker->stacks_hi;
+}
+
+static uintptr_t top_of(sim_worker *worker)
+{
+    const sim_resident *resident = sim_resident_of(worker->block);
+    return (uintptr_t)sim_stacks_top(&sim_runner_of(worker)->stacks, resident->stack[worker->thread]);
+}
+
+static bool is_gap(sim_worker *worker, uintptr_t address)
+{
+    const sim_stacks *stacks = &sim_runner_of(worker)->stacks;
+    return in_stacks(worker, address) && (address - worker->stacks_lo) % stacks->slot < stacks->slot - stacks->size;
+}
+
+// The place in the program that led to the fault: a library function that was given a wild pointer has none of its own.
+static uintptr_t place_of(sim_worker *worker, const ucontext_t *context)
+{
+    uintptr_t pc = pc_of(context), sp = sp_of(context);
+    if (in_program(pc))
+        return pc + 1; // findings hold return addresses, which lie behind their call
+    if (in_program(caller_of(context)))
+        return caller_of(context);
+    if (is_gap(worker, sp))
+        return 0;
+    uintptr_t end = top_of(worker);
+    const uintptr_t *word = (const uintptr_t *)(sp & ~(sizeof(uintptr_t) - 1));
+    for (int i = 0; i < STACK_WORDS && (uintptr_t)&word[i] < end; i++)
+        if (in_program(word[i]))
+            return word[i];
+    return 0;
+}
+
+static const char *name_of(int signal)
+{
+    switch (signal) {
+    case SIGSEGV: return "invalid memory access";
+    case SIGBUS: return "access beyond the end of mapped memory";
+    case SIGFPE: return "arithmetic fault (an integer division by zero?)";
+    case SIGTRAP: return "trap";
+    default: return "illegal instruction";
+    }
+}
+
+static void report_fault(void)
+{
+    sim_worker *worker = sim_worker_here;
+    sim_runner *runner = sim_runner_of(worker);
+    bool overflow = runner->signal == SIGSEGV && is_gap(worker, runner->signal_address);
+    sim_current = worker; // it may have been in a function that is not watched
+    sim_finding finding = sim_finding_make(worker, overflow ? SIM_STACK_OVERFLOW : SIM_FAULT, SIM_ERROR);
+    if (overflow)
+        snprintf(finding.message, sizeof finding.message, "a thread has used up its stack of %zu KiB (SIM_STACK)",
+                 runner->stacks.size / 1024);
+    else if (runner->signal == SIGSEGV || runner->signal == SIGBUS)
+        snprintf(finding.message, sizeof finding.message, "%s at address %#llx", name_of(runner->signal),
+                 (unsigned long long)runner->signal_address);
+    else
+        snprintf(finding.message, sizeof finding.message, "%s", name_of(runner->signal));
+    sim_finding_place(&finding, 0, worker, worker->thread, runner->signal_pc, "call");
+    sim_report(&finding);
+    sim_thread_fail(SIM_ERROR_ILLEGAL_ADDRESS);
+}
+
+static void report_timeout(void)
+{
+    sim_current = sim_worker_here;
+    sim_watchdog_expired(sim_worker_here);
+}
+
+static void crash(int signal, const siginfo_t *info)
+{
+    static volatile sig_atomic_t crashed;
+    int which = 0;
+    while (which < FAULTS - 1 && faults[which] != signal)
+        which++;
+    sigaction(signal, &before[which], NULL);
+    if (!crashed) {
+        crashed = 1;
+        char status[128];
+        struct sigaction standard = {.sa_handler = SIG_DFL};
+        sigaction(SIGALRM, &standard, NULL);
+        alarm(REPORT_SECONDS);
+        snprintf(status, sizeof status, "crashed: %s (%s) at address %p in host code", name_of(signal),
+                 strsignal(signal), info->si_addr);
+        sim_report_write(status);
+        alarm(0);
+    }
+    if (info->si_code <= 0)
+        raise(signal); // somebody sent it: it does not come again by itself
+}
+
+SIM_HANDLER static void on_fault(int signal, siginfo_t *info, void *interrupted)
+{
+    sim_worker *worker = sim_worker_here;
+    ucontext_t *context = interrupted;
+    if (!worker || !worker->block || !in_stacks(worker, sp_of(context))) {
+        crash(signal, info);
+        return;
+    }
+    sim_runner *runner = sim_runner_of(worker);
+    runner->signal = signal;
+    runner->signal_address = (uintptr_t)info->si_addr;
+    runner->signal_pc = place_of(worker, context);
+    continue_in(context, report_fault, top_of(worker));
+}
+
+SIM_HANDLER static void on_watchdog(int signal, siginfo_t *info, void *interrupted)
+{
+    sim_worker *worker = sim_worker_here;
+    ucontext_t *context = interrupted;
+    (void)signal;
+    (void)info;
+    if (!worker || !worker->block || !in_stacks(worker, sp_of(context)))
+        return;
+    sim_runner *runner = sim_runner_of(worker);
+    // In a library function the thread may hold a lock: it is asked again later.
+    if (!runner->timed_out || !in_program(pc_of(context)))
+        return;
+    runner->timed_out = false;
+    runner->signal_pc = place_of(worker, context);
+    continue_in(context, report_timeout, top_of(worker));
+}
+
+void sim_fault_alternate_stack(void)
+{
+    void *stack = mmap(NULL, ALTERNATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t alternate = {.ss_sp = stack, .ss_size = ALTERNATE_BYTES};
+    if (stack != MAP_FAILED)
+        sigaltstack(&alternate, NULL);
+}
+
+void sim_fault_install(void)
+{
+    static bool installed;
+    if (installed)
+        return;
+    installed = true;
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    for (int i = 0; i < FAULTS; i++)
+        sigaction(faults[i], &action, &before[i]);
+    action.sa_sigaction = on_watchdog;
+    action.sa_flags |= SA_RESTART;
+    sigaction(SIGURG, &action, NULL);
+}
+
+#ifndef SIM_LOADABLE
+// Before main, so that a crash of host code before the first launch is reported too. A module that is loaded into a
+// running program waits for the first launch instead.
+__attribute__((constructor)) static void install_early(void)
+{
+    stack_t present;
+    sim_fault_install();
+    if (sigaltstack(NULL, &present) == 0 && (present.ss_flags & SS_DISABLE))
+        sim_fault_alternate_stack();
+}
+#endif

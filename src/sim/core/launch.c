@@ -1,0 +1,191 @@
+// One launch from its first block to its last. Workers take blocks in turn; a block that can only wait for other blocks
+// stays resident while others start, up to the number a chip could hold.
+#include "core/order.h"
+#include "core/scheduler.h"
+
+#include <string.h>
+
+#include "core/index.h"
+
+// More than any chip holds at once (an H200 holds at most 4224): a program that needs more waits for ever on hardware too.
+enum { MOST_RESIDENT = 4224 };
+
+static struct {
+    sim_launch_state *launch;
+    atomic_uint_fast64_t next; // block to start, by position in the order
+} run;
+
+static bool failed(void)
+{
+    return __atomic_load_n(&run.launch->failed, __ATOMIC_ACQUIRE);
+}
+
+static void enqueue(sim_runner *runner, sim_resident *resident)
+{
+    resident->next = NULL;
+    *runner->queue_end = resident;
+    runner->queue_end = &resident->next;
+}
+
+static sim_resident *dequeue(sim_runner *runner)
+{
+    sim_resident *resident = runner->queue;
+    if (!resident)
+        return NULL;
+    runner->queue = resident->next;
+    if (!runner->queue)
+        runner->queue_end = &runner->queue;
+    return resident;
+}
+
+static sim_resident *start_block(sim_worker *worker)
+{
+    uint64_t position = atomic_fetch_add(&run.next, 1);
+    if (position >= run.launch->blocks)
+        return NULL;
+    sim_resident *resident = sim_resident_new(worker);
+    if (resident)
+        sim_block_begin(worker, resident, sim_order_block(position, run.launch->blocks));
+    if (!resident || !sim_resident_bring(worker, resident)) {
+        sim_launch_fail(run.launch, SIM_ERROR_MEMORY);
+        return NULL;
+    }
+    if (sim_watching)
+        sim_watch_block_begin(worker);
+    sim_progress(worker);
+    return resident;
+}
+
+// The block to go on with. New blocks come first: what a spinning block waits for may be done by one of them.
+static sim_resident *choose(sim_worker *worker)
+{
+    sim_runner *runner = sim_runner_of(worker);
+    while (!failed()) {
+        if (runner->resident < MOST_RESIDENT || run.launch->config.cooperative) {
+            sim_resident *started = start_block(worker);
+            if (started)
+                return started;
+        }
+        sim_resident *resident = dequeue(runner);
+        if (resident && sim_resident_bring(worker, resident))
+            return resident;
+        if (resident) {
+            enqueue(runner, resident);
+            sim_launch_fail(run.launch, SIM_ERROR_MEMORY);
+        } else if (!runner->grid_queue || !sim_grid_wait(worker)) {
+            break;
+        }
+    }
+    return NULL;
+}
+
+static void end_block(sim_worker *worker, sim_resident *resident)
+{
+    if (sim_watching)
+        sim_watch_block_end(worker);
+    sim_resident_free(worker, resident);
+}
+
+static void abandon(sim_worker *worker, sim_resident *resident)
+{
+    if (sim_watching)
+        sim_watch_warp_stopped(worker);
+    sim_block_abandon(worker, resident);
+    end_block(worker, resident);
+    sim_grid_wake();
+}
+
+// No thread of the block can run.
+static void stuck(sim_worker *worker, sim_resident *resident)
+{
+    const sim_block *block = &resident->block;
+    if (resident->at_grid && resident->at_grid + block->ended == run.launch->threads) {
+        sim_grid_arrive(worker, resident);
+        return;
+    }
+    if (!resident->warps_spinning) {
+        sim_deadlock_report(worker);
+        sim_launch_fail(run.launch, SIM_ERROR_FAILURE);
+    } else if (sim_spin_endless(worker)) {
+        sim_spin_report(worker);
+        sim_launch_fail(run.launch, SIM_ERROR_TIMEOUT);
+    } else {
+        sim_spin_wake(resident);
+        enqueue(sim_runner_of(worker), resident);
+        return;
+    }
+    abandon(worker, resident);
+}
+
+static void abandon_queue(sim_worker *worker, sim_resident *resident)
+{
+    while (resident) {
+        sim_resident *next = resident->next;
+        worker->block = &resident->block;
+        sim_block_abandon(worker, resident);
+        end_block(worker, resident);
+        resident = next;
+    }
+}
+
+static void set_index(sim_runner *runner, sim_dim block)
+{
+    sim_block_size_variable = block;
+    sim_grid_size_variable = run.launch->config.grid;
+    if (memcmp(&runner->indexed, &block, sizeof block) == 0)
+        return;
+    runner->indexed = block;
+    for (int thread = 0; thread < run.launch->threads; thread++) {
+        unsigned number = (unsigned)thread;
+        runner->index[thread] = (sim_dim){number % block.x, number / block.x % block.y, number / block.x / block.y};
+    }
+}
+
+void sim_launch_run_blocks(sim_worker *worker)
+{
+    sim_runner *runner = sim_runner_of(worker);
+    worker->launch = run.launch;
+    runner->queue_end = &runner->queue;
+    runner->grid_queue_end = &runner->grid_queue;
+    runner->idle_count = 0;
+    set_index(runner, run.launch->config.block);
+    for (sim_resident *resident; (resident = choose(worker));) {
+        switch (sim_block_go(worker)) {
+        case SIM_BLOCK_ENDED:
+            end_block(worker, resident);
+            sim_grid_block_ended(worker);
+            break;
+        case SIM_BLOCK_ABANDONED: abandon(worker, resident); break;
+        case SIM_BLOCK_STUCK: stuck(worker, resident); break;
+        }
+    }
+    abandon_queue(worker, runner->queue);
+    abandon_queue(worker, runner->grid_queue);
+    runner->queue = runner->grid_queue = NULL;
+    worker->block = NULL;
+    worker->launch = NULL;
+}
+
+void (*sim_printf_flush)(void);
+
+int sim_run(sim_launch_state *launch)
+{
+    sim_dim grid = launch->config.grid, block = launch->config.block;
+    launch->blocks = (uint64_t)grid.x * grid.y * grid.z;
+    launch->threads = (int)(block.x * block.y * block.z);
+    launch->warps = (launch->threads + SIM_LANES - 1) / SIM_LANES;
+    launch->failed = false;
+    launch->error = 0;
+    sim_pool_start();
+    run.launch = launch;
+    atomic_store(&run.next, 0);
+    sim_grid_begin(launch);
+    if (sim_watching)
+        sim_watch_launch_begin(launch);
+    sim_pool_run(sim_launch_run_blocks, launch->blocks < (uint64_t)sim_workers ? (int)launch->blocks : sim_workers);
+    if (sim_watching)
+        sim_watch_launch_end(launch);
+    if (sim_printf_flush)
+        sim_printf_flush();
+    return launch->error;
+}

@@ -1,0 +1,49 @@
+// What the environment asks of a simulated program (its arguments are its own), read once at the first CUDA call or
+// launch. `heddle check` sets these for the program it runs.
+//
+//   SIM_REPORT=FILE    write the report there as JSON (report/format.md); without it findings go to stderr as text
+//   SIM_WATCH=0        run only: no checks, no counters, even if the program was built with hooks
+//   SIM_GPU=NAME       the card to be: h200 (default), h100, a100, rtx4090, ... ; a wrong name is an error that lists
+//   them SIM_SCHEDULE=N     which legal order of blocks, warps and lanes; 0 (default): ascending SIM_WORKERS=N      OS
+//   threads that run blocks; default: the cores of this machine SIM_STRICT=1       warnings count as errors
+//   SIM_SPIN_LIMIT=S   seconds a thread may run without a memory access or a meeting before it counts as endless (10)
+//   SIM_STACK=K        KiB of stack for each CUDA thread that waits in the middle of a kernel (192)
+//   SIM_VALUES=FILE    places (offsets of hooks in the program, a number a line) whose stored values are to be
+//   compared:
+//                      a second run learns with it whether racing writes stored the same value
+#ifndef SIM_OPTIONS_H
+#define SIM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct sim_options {
+    const char *report; // NULL: text to stderr
+    bool watch, strict;
+    const char *gpu;
+    unsigned schedule;
+    int workers;
+    double spin_limit;
+    const char *values;
+    size_t stack; // bytes
+} sim_options;
+
+enum { SIM_STACK_DEFAULT = 192 }; // KiB; with the gap below it a slot is 256
+
+const sim_options *sim_options_get(void);
+
+// What the program uses, known before main: each of these functions stands in a file of its own in the runtime's
+// archive, so that its constructor runs only in programs that call it. Programs whose blocks can see each other
+// (atomics, fences, printf, device heap) run on one worker, so that a run can be repeated; the race detector keeps more
+// where threads can meet in finer ways than the block barrier.
+enum {
+    SIM_USES_ATOMICS = 1,
+    SIM_USES_FENCES = 2,
+    SIM_USES_WARP_SYNC = 4, // with masks other than the whole warp
+    SIM_USES_PRINTF = 8,
+    SIM_USES_HEAP = 16,
+    SIM_USES_NAMED_BARRIERS = 32,
+};
+extern unsigned sim_program_uses;
+
+#endif

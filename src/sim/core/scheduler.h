@@ -1,0 +1,235 @@
+// The inside of core/: what it keeps of a worker and of a resident block beyond worker.h, and the few steps out of which
+// barriers, warp collectives and spinning are made. A thread that has to wait goes through three of them:
+//
+//     sim_thread_stops(worker);          the watch closes the lane's log
+//     ... note why it waits, clear its ready bit ...
+//     sim_thread_waits(worker);          others run; comes back when somebody has made the thread ready
+//
+#ifndef SIM_SCHEDULER_H
+#define SIM_SCHEDULER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core/fiber.h"
+#include "core/stacks.h"
+#include "core/worker.h"
+#include "report/report.h"
+#include "watch/watch.h"
+
+// Lanes of one warp that meet in a collective. Kept at the index of the first lane that came.
+typedef struct sim_meeting {
+    uint32_t mask, arrived; // the lanes that the callers named; those that are here
+    void (*function)(void **arguments, unsigned mask);
+} sim_meeting;
+
+// A block that has started and not ended.
+typedef struct sim_resident {
+    sim_block block; // the part the others know; first, so that a sim_block * is a sim_resident *
+    struct sim_resident *next;
+    // By thread.
+    sim_context context[SIM_THREADS]; // of those that have started and do not run
+    uint32_t stack[SIM_THREADS];
+    uint64_t value[SIM_THREADS]; // what a thread brings to a collective, then what it takes away
+    int argument[SIM_THREADS];
+    uint8_t width[SIM_THREADS], operation[SIM_THREADS];
+    uint32_t state_hash[SIM_THREADS]; // of a thread's registers and stack when it last polled (spin.c)
+    uint8_t polls[SIM_THREADS];
+    sim_meeting meeting[SIM_THREADS];
+    // By warp: lanes.
+    uint32_t at_barrier[SIM_WARPS], spinning[SIM_WARPS], asking[SIM_WARPS]; // asking: in sim_active_mask
+    uint32_t leaders[SIM_WARPS];                                            // open meetings
+    uint32_t undefined[SIM_WARPS]; // lanes whose value came from a shuffle that read nobody (warp_results.c)
+    uint8_t shift[SIM_WARPS];      // distance of the last shuffle down
+    uint32_t warps_ready, warps_spinning; // may hold a warp too many, never one too few
+    // The block barrier that is being waited at.
+    uintptr_t barrier_at;
+    bool barrier_mixed; // not all wait at the same place
+    int barrier_true;   // arrivals with a true predicate
+    int barrier_result, barrier_arrivals; // of the barrier that was passed last
+    uintptr_t exited_at;                  // the barrier that was last reported for threads that had exited
+    struct sim_named *named;              // named.c's own
+    bool named_used;                      // by this block
+    int at_grid;
+    uint64_t progress, round_progress; // steps that bring the block nearer its end; their count at the last round
+    uint64_t at_work, round_at_work;   // polls of threads that may be doing something else; at the last round
+    int idle_rounds;                   // of spinning, without progress
+    int ended_before;                  // threads that had ended when progress was last noted
+    char *shared;                      // its shared memory while another block runs; as large as the launch needs
+    bool away;                         // its shared memory is there and not in place
+} sim_resident;
+
+// A worker, with what core/ keeps of it.
+typedef struct sim_runner {
+    sim_worker worker; // first, so that a sim_worker * is a sim_runner *
+    pthread_t os_thread;
+    sim_context outside; // the OS thread's own stack: chooses blocks, starts and ends them
+    sim_stacks stacks;
+    sim_dim index[SIM_THREADS]; // by thread, for blocks of this size:
+    sim_dim indexed;
+    atomic_uint_fast64_t events, progress; // for those who look for a standstill
+    // Lanes of the current warp that run one after the other as a plain loop; those of them that have not begun. While
+    // that lasts the block does not know yet which of them have ended. 0: no such loop runs.
+    uint32_t batch, fresh;
+    uint64_t clock;
+    bool abandoned;                            // the block that ran last cannot go on
+    sim_resident *spare;                       // to be used again
+    sim_resident *here;                        // whose shared memory is in place
+    sim_resident *queue, **queue_end;          // may go on, oldest first
+    sim_resident *grid_queue, **grid_queue_end; // wait at the grid barrier
+    uint64_t grid_round;                       // that they wait for the end of
+    uint32_t resident;
+    // Idling (spin.c): how often nothing was done; since when nothing has come nearer its end, or changed at all.
+    unsigned idle_count;
+    double idle_since, polling_since;
+    uint64_t idle_progress, idle_at_work, at_work;
+    // A signal that ended a thread (fault.c).
+    int signal;
+    uintptr_t signal_pc, signal_address;
+    volatile bool timed_out;
+} sim_runner;
+
+static inline sim_runner *sim_runner_of(sim_worker *worker)
+{
+    return (sim_runner *)worker;
+}
+
+static inline sim_resident *sim_resident_of(sim_block *block)
+{
+    return (sim_resident *)block;
+}
+
+// The worker of this OS thread, also while sim_current is NULL; NULL on a host thread.
+extern __thread sim_worker *sim_worker_here;
+
+// --- steps of a thread (scheduler.c), on its own stack --------------------------------------------------------------------
+
+// Ends the plain loop because its current thread has to wait.
+void sim_batch_break(sim_worker *worker);
+
+static inline void sim_thread_stops(sim_worker *worker)
+{
+    if (sim_runner_of(worker)->batch)
+        sim_batch_break(worker);
+    if (sim_watching)
+        sim_watch_leave(worker);
+}
+
+// Others run. The thread is made ready by somebody, or was left ready and waits its turn.
+void sim_thread_waits(sim_worker *worker);
+// The current thread is over; its stack is given up. It has stopped.
+void sim_thread_ends(sim_worker *worker) __attribute__((noreturn));
+// The current block cannot go on: abandons all of its threads. The finding has been reported.
+void sim_block_fail(sim_worker *worker, int error) __attribute__((noreturn));
+
+static inline void sim_lane_ready(sim_resident *resident, int warp, uint32_t lanes)
+{
+    resident->block.ready[warp] |= lanes;
+    resident->warps_ready |= 1u << warp;
+}
+
+static inline void sim_progress(sim_worker *worker)
+{
+    sim_runner *runner = sim_runner_of(worker);
+    sim_resident_of(worker->block)->progress++;
+    // Written by this worker alone: no locked instruction is needed.
+    atomic_store_explicit(&runner->progress, atomic_load_explicit(&runner->progress, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+// --- steps of a block (scheduler.c), on the worker's own stack -------------------------------------------------------------
+
+typedef enum sim_outcome { SIM_BLOCK_ENDED, SIM_BLOCK_STUCK, SIM_BLOCK_ABANDONED } sim_outcome;
+
+void sim_block_begin(sim_worker *worker, sim_resident *resident, uint64_t number);
+// Runs the block's threads until all have ended or none can go on.
+sim_outcome sim_block_go(sim_worker *worker);
+// Takes back the stacks of the threads that have not ended.
+void sim_block_abandon(sim_worker *worker, sim_resident *resident);
+void sim_launch_fail(sim_launch_state *launch, int error);
+
+// --- parts that may be absent from a program -------------------------------------------------------------------------------
+
+// named.c: a thread has ended; named barriers that wait for all threads may be complete.
+extern void (*sim_named_ended)(sim_worker *worker);
+// printf.c: shows what kernels have printed.
+extern void (*sim_printf_flush)(void);
+
+// --- barrier.c ---------------------------------------------------------------------------------------------------------------
+
+int sim_barrier_at(sim_worker *worker, int operation, int predicate, uintptr_t pc);
+// All live threads wait at the block barrier: they may go on. The current thread has stopped.
+void sim_barrier_release(sim_worker *worker);
+// Reports threads that wait together at different places; `what` is the function they wait in.
+void sim_barrier_compare(sim_worker *worker, const uint32_t lanes[SIM_WARPS], const char *what);
+
+// --- meet.c, warp_results.c, active.c ----------------------------------------------------------------------------------------
+
+enum { SIM_WARP_SYNC = 64, SIM_WARP_CALL, SIM_WARP_ACTIVE }; // operations besides those of abi.h
+
+uint64_t sim_meet(sim_worker *worker, int operation, unsigned mask, uint64_t value, uintptr_t pc);
+// A lane of the current warp has ended: meetings that waited for it may be complete.
+void sim_meet_ended(sim_worker *worker);
+// What each of the lanes gets: resident->value, from what they brought.
+void sim_warp_results(sim_worker *worker, uint32_t lanes);
+const char *sim_warp_name(int operation);
+// The lanes of the current warp that ask who is active can be answered, because no other can run.
+void sim_active_answer(sim_worker *worker);
+
+// --- spin.c ------------------------------------------------------------------------------------------------------------------
+
+// No thread of the block is ready: lets the spinning ones try again. False: that has been done often enough.
+bool sim_spin_round(sim_worker *worker);
+void sim_spin_wake(sim_resident *resident);
+// Nothing but spinning goes on on this worker. True: it has been so for too long, anywhere.
+bool sim_spin_endless(sim_worker *worker);
+void sim_spin_report(sim_worker *worker);
+
+// --- resident.c --------------------------------------------------------------------------------------------------------------
+
+sim_resident *sim_resident_new(sim_worker *worker);
+void sim_resident_free(sim_worker *worker, sim_resident *resident);
+// Puts the block's shared memory and index in place; another block's is put away. False: no memory for that.
+bool sim_resident_bring(sim_worker *worker, sim_resident *resident);
+bool sim_resident_put_away(sim_worker *worker);
+
+// --- grid.c ------------------------------------------------------------------------------------------------------------------
+
+void sim_grid_begin(sim_launch_state *launch);
+void sim_grid_arrive(sim_worker *worker, sim_resident *resident); // all its live threads wait; it has been put away
+void sim_grid_block_ended(sim_worker *worker);
+// Waits until the blocks of this worker that wait at the grid barrier may go on, and queues them. False: launch failed.
+bool sim_grid_wait(sim_worker *worker);
+void sim_grid_wake(void); // the launch has failed
+
+// --- deadlock.c, finding.c -----------------------------------------------------------------------------------------------------
+
+void sim_deadlock_report(sim_worker *worker);
+
+sim_finding sim_finding_make(const sim_worker *worker, sim_finding_kind kind, sim_tier tier);
+void sim_finding_place(sim_finding *finding, int which, const sim_worker *worker, int thread, uintptr_t pc,
+                       const char *role);
+
+// --- worker.c, launch.c, watchdog.c, fault.c -----------------------------------------------------------------------------------
+
+enum { SIM_WORKERS_MOST = 256 };
+
+void sim_pool_start(void);                      // once; later calls do nothing
+void sim_pool_run(void (*job)(sim_worker *), int workers); // calls job on that many workers and waits for them
+void sim_launch_run_blocks(sim_worker *worker); // a worker's share of the current launch
+void sim_watchdog_start(void);
+void sim_watchdog_expired(sim_worker *worker) __attribute__((noreturn));
+void sim_fault_install(void);        // once for the process
+void sim_fault_alternate_stack(void); // once for each OS thread
+
+// What the runtime returns for these; the numbers are CUDA's.
+enum {
+    SIM_ERROR_MEMORY = 2,
+    SIM_ERROR_ILLEGAL_ADDRESS = 700,
+    SIM_ERROR_TIMEOUT = 702,
+    SIM_ERROR_ASSERT = 710,
+    SIM_ERROR_FAILURE = 719,
+    SIM_ERROR_UNSUPPORTED = 801,
+};
+
+#endif

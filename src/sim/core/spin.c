@@ -1,0 +1,206 @@
+// Threads that poll. A thread that does nothing but poll lets every other thread of its block run first, then (through
+// resident.c) other blocks. When nothing but polling has happened anywhere for long enough, it will go on for ever.
+//
+// Headers call sim_spin where a loop may be polling: a compare-and-swap that failed, an atomic that changed nothing. Much
+// of that is ordinary work, so each call looks at the caller's registers and stack: a loop that only polls comes back
+// with all of them as they were.
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "core/options.h"
+#include "core/scheduler.h"
+
+enum {
+    ROUNDS_IN_PLACE = 16,    // tries of a block before another block has a turn,
+    ROUNDS_AT_WORK = 4096,   // if its threads may be doing something
+    POLLS_AT_WORK = 32,      // looks of a thread that may be doing something, before it lets others run
+    IDLE_TURNS = 4,          // turns of each resident block without progress, at least, before a spin counts as endless
+    LOOK_EVERY = 16,         // turns between looks at the clock
+    STATE_BYTES = 2048,      // of the stack are looked at: the frames of the loop and some of its callers
+};
+
+// Of the time that a thread is given to compute: polling says itself that it waits, so less is enough, but a loop that
+// counts its polls may be at work after all.
+static const double polling_share = 0.1, working_share = 3;
+
+// sim_spin itself: saves the registers that a caller may keep its variables in, and passes their address.
+#if defined(__aarch64__)
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".globl sim_spin\n"
+        ".type sim_spin, %function\n"
+        "sim_spin:\n"
+        "    stp x29, x30, [sp, #-96]!\n"
+        "    stp x19, x20, [sp, #16]\n"
+        "    stp x21, x22, [sp, #32]\n"
+        "    stp x23, x24, [sp, #48]\n"
+        "    stp x25, x26, [sp, #64]\n"
+        "    stp x27, x28, [sp, #80]\n"
+        "    mov x0, sp\n"
+        "    mov x1, x30\n"
+        "    bl sim_spin_from\n"
+        "    ldp x29, x30, [sp], #96\n"
+        "    ret\n"
+        ".size sim_spin, .-sim_spin\n");
+#elif defined(__x86_64__)
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".globl sim_spin\n"
+        ".type sim_spin, @function\n"
+        "sim_spin:\n"
+        "    mov (%rsp), %rsi\n"
+        "    push %rbp\n"
+        "    push %rbx\n"
+        "    push %r12\n"
+        "    push %r13\n"
+        "    push %r14\n"
+        "    push %r15\n"
+        "    mov %rsp, %rdi\n"
+        "    sub $8, %rsp\n"
+        "    call sim_spin_from\n"
+        "    add $56, %rsp\n"
+        "    ret\n"
+        ".size sim_spin, .-sim_spin\n");
+#else
+void sim_spin_from(const uint64_t *state, uintptr_t pc);
+void sim_spin(void)
+{
+    sim_spin_from(NULL, (uintptr_t)__builtin_return_address(0));
+}
+#endif
+
+// Called from assembly only.
+void sim_spin_from(const uint64_t *state, uintptr_t pc) __attribute__((visibility("hidden"), used));
+
+static uint32_t hash_state(const sim_worker *worker, const uint64_t *state)
+{
+    const sim_resident *resident = sim_resident_of(worker->block);
+    const sim_stacks *stacks = &sim_runner_of(sim_worker_here)->stacks;
+    const uint64_t *end = (const uint64_t *)sim_stacks_top(stacks, resident->stack[worker->thread]);
+    if ((size_t)(end - state) > STATE_BYTES / sizeof *state)
+        end = state + STATE_BYTES / sizeof *state;
+    uint64_t hash = worker->block->number + 1;
+    while (state < end)
+        hash = (hash ^ *state++) * 0x9e3779b97f4a7c15u + (hash >> 29);
+    return (uint32_t)(hash >> 32);
+}
+
+void sim_spin_from(const uint64_t *state, uintptr_t pc)
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        return;
+    sim_resident *resident = sim_resident_of(worker->block);
+    uint32_t hash = state ? hash_state(worker, state) : 0, before = resident->state_hash[worker->thread];
+    resident->state_hash[worker->thread] = hash;
+    if (hash == before || ++resident->polls[worker->thread] % POLLS_AT_WORK == 0)
+        sim_thread_polls(worker, pc, state && hash == before);
+}
+
+void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely)
+{
+    sim_block *block = worker->block;
+    sim_resident *resident = sim_resident_of(block);
+    uint32_t lane = 1u << worker->lane;
+    if (!surely) {
+        resident->at_work++;
+        sim_runner_of(worker)->at_work++;
+    }
+    sim_thread_stops(worker);
+    block->waits_at[worker->thread] = pc;
+    block->state[worker->thread] = SIM_SPINNING;
+    block->ready[worker->warp] &= ~lane;
+    resident->spinning[worker->warp] |= lane;
+    resident->warps_spinning |= 1u << worker->warp;
+    sim_thread_waits(worker);
+}
+
+void sim_spin_wake(sim_resident *resident)
+{
+    for (uint32_t rest = resident->warps_spinning; rest; rest &= rest - 1) {
+        int warp = __builtin_ctz(rest);
+        sim_lane_ready(resident, warp, resident->spinning[warp]);
+        resident->spinning[warp] = 0;
+    }
+    resident->warps_spinning = 0;
+}
+
+bool sim_spin_round(sim_worker *worker)
+{
+    sim_resident *resident = sim_resident_of(worker->block);
+    if (!resident->warps_spinning)
+        return false;
+    bool at_work = resident->at_work != resident->round_at_work;
+    resident->round_at_work = resident->at_work;
+    if (resident->progress != resident->round_progress) {
+        resident->round_progress = resident->progress;
+        resident->idle_rounds = 0;
+    } else if (++resident->idle_rounds > (at_work ? ROUNDS_AT_WORK : ROUNDS_IN_PLACE)) {
+        return false;
+    }
+    sim_spin_wake(resident);
+    return true;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void sum_of_all(uint64_t *progress, uint64_t *at_work)
+{
+    *progress = *at_work = 0;
+    for (int number = 0; number < sim_workers; number++) {
+        sim_runner *runner = sim_runner_of(sim_worker_at(number));
+        *progress += atomic_load_explicit(&runner->progress, memory_order_relaxed);
+        *at_work += __atomic_load_n(&runner->at_work, __ATOMIC_RELAXED);
+    }
+}
+
+bool sim_spin_endless(sim_worker *worker)
+{
+    sim_runner *runner = sim_runner_of(worker);
+    sim_resident_of(worker->block)->idle_rounds = 0;
+    if (sim_workers > 1)
+        sched_yield();
+    if (runner->idle_count && ++runner->idle_count % LOOK_EVERY != 0)
+        return false;
+    uint64_t progress, at_work;
+    double time = now(), limit = sim_options_get()->spin_limit;
+    sum_of_all(&progress, &at_work);
+    if (progress != runner->idle_progress || runner->idle_count == 0) {
+        runner->idle_progress = progress;
+        runner->idle_count = 1;
+        runner->idle_since = time;
+    }
+    if (at_work != runner->idle_at_work || runner->idle_count == 1) {
+        runner->idle_at_work = at_work;
+        runner->polling_since = time;
+    }
+    if (runner->idle_count < IDLE_TURNS * runner->resident)
+        return false;
+    return time - runner->polling_since > polling_share * limit || time - runner->idle_since > working_share * limit;
+}
+
+void sim_spin_report(sim_worker *worker)
+{
+    const sim_block *block = worker->block;
+    const sim_resident *resident = sim_resident_of(worker->block);
+    int warp = __builtin_ctz(resident->warps_spinning);
+    int thread = warp * SIM_LANES + __builtin_ctz(resident->spinning[warp]);
+    sim_finding finding = sim_finding_make(worker, SIM_SPIN, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message,
+             "a thread waits in a loop for something that never happens: no other thread can still do it");
+    sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], "call");
+    for (int other = 0; other < block->launch->threads; other++)
+        if (block->state[other] != SIM_SPINNING && block->state[other] != SIM_ENDED) {
+            sim_finding_place(&finding, 1, worker, other, block->waits_at[other], "call");
+            snprintf(finding.note, sizeof finding.note, "another thread of the block waits here");
+            break;
+        }
+    sim_report(&finding);
+}

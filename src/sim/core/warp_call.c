@@ -1,0 +1,11 @@
+// A collective whose work is the caller's: matrix instructions, group operations of the stand-in headers.
+#include "core/scheduler.h"
+
+void sim_warp_call(unsigned mask, void *argument, void (*function)(void **arguments, unsigned mask))
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        return;
+    sim_resident_of(worker->block)->meeting[worker->thread].function = function;
+    sim_meet(worker, SIM_WARP_CALL, mask, (uintptr_t)argument, (uintptr_t)__builtin_return_address(0));
+}

@@ -1,0 +1,202 @@
+// What the lanes of a warp collective get: shuffles, votes, matches and reductions, by the rules of PTX. Lanes that came
+// with different operations (reported by meet.c) each get the result of their own.
+#include <stdio.h>
+#include <string.h>
+
+#include "core/scheduler.h"
+
+const char *sim_warp_name(int operation)
+{
+    static const char *const names[] = {
+        [SIM_SHUFFLE_INDEX] = "__shfl_sync",
+        [SIM_SHUFFLE_UP] = "__shfl_up_sync",
+        [SIM_SHUFFLE_DOWN] = "__shfl_down_sync",
+        [SIM_SHUFFLE_XOR] = "__shfl_xor_sync",
+        [SIM_BALLOT] = "__ballot_sync",
+        [SIM_ALL] = "__all_sync",
+        [SIM_ANY] = "__any_sync",
+        [SIM_MATCH_ANY] = "__match_any_sync",
+        [SIM_MATCH_ALL] = "__match_all_sync",
+        [SIM_REDUCE_ADD] = "__reduce_add_sync",
+        [SIM_REDUCE_MIN] = "__reduce_min_sync",
+        [SIM_REDUCE_MAX] = "__reduce_max_sync",
+        [SIM_REDUCE_MIN_SIGNED] = "__reduce_min_sync",
+        [SIM_REDUCE_MAX_SIGNED] = "__reduce_max_sync",
+        [SIM_REDUCE_AND] = "__reduce_and_sync",
+        [SIM_REDUCE_OR] = "__reduce_or_sync",
+        [SIM_REDUCE_XOR] = "__reduce_xor_sync",
+        [SIM_WARP_SYNC] = "__syncwarp",
+        [SIM_WARP_CALL] = "a warp-wide operation",
+        [SIM_WARP_ACTIVE] = "__activemask",
+    };
+    return names[operation];
+}
+
+// The lane that a shuffle reads; its own where the other would lie outside its segment.
+static int source_of(int operation, int lane, int argument, int width)
+{
+    int distance = argument & (SIM_LANES - 1); // the hardware looks at five bits
+    int first = lane & ~(width - 1), last = first + width - 1;
+    switch (operation) {
+    case SIM_SHUFFLE_INDEX: return first + (argument & (width - 1));
+    case SIM_SHUFFLE_UP: return lane - distance < first ? lane : lane - distance;
+    case SIM_SHUFFLE_DOWN: return lane + distance > last ? lane : lane + distance;
+    default: return (lane ^ distance) > last ? lane : lane ^ distance;
+    }
+}
+
+static void report_source(sim_worker *worker, int lane, int source, const char *note)
+{
+    const sim_block *block = worker->block;
+    int thread = worker->warp * SIM_LANES + lane;
+    sim_finding finding = sim_finding_make(worker, SIM_WARP_MASK, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message,
+             "%s: lane %d reads from lane %d, which does not take part: the value is undefined",
+             sim_warp_name(sim_resident_of(worker->block)->operation[thread]), lane, source);
+    snprintf(finding.note, sizeof finding.note, "%s", note);
+    sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], "call");
+    sim_report(&finding);
+}
+
+static int checked_width(sim_worker *worker, int lane, int width)
+{
+    if (width >= 1 && width <= SIM_LANES && (width & (width - 1)) == 0)
+        return width;
+    const sim_block *block = worker->block;
+    int thread = worker->warp * SIM_LANES + lane;
+    sim_finding finding = sim_finding_make(worker, SIM_WARP_MASK, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message, "the width of a shuffle is %d, not a power of two up to 32", width);
+    sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], "call");
+    sim_report(&finding);
+    return SIM_LANES;
+}
+
+// A reduction by shuffles down reads, in the upper lanes, values that nobody uses: lanes outside the mask there are
+// harmless as long as what they give does not travel down to the lowest lane. So it is followed on its way.
+static void follow_undefined(sim_worker *worker, uint32_t lanes, int lane, int source, uint32_t before)
+{
+    sim_resident *resident = sim_resident_of(worker->block);
+    int width = resident->width[worker->warp * SIM_LANES + lane];
+    bool missing = !(lanes >> source & 1);
+    if (!missing && (source == lane || !(before >> source & 1)))
+        return;
+    resident->undefined[worker->warp] |= 1u << lane;
+    uint32_t segment = width == SIM_LANES ? lanes : lanes >> (lane & ~(width - 1)) << (lane & ~(width - 1));
+    if (__builtin_ctz(segment) != lane)
+        return;
+    if (missing)
+        report_source(worker, lane, source, "");
+    else
+        report_source(worker, source, source + resident->shift[worker->warp],
+                      "its sum is read by lower lanes later and reaches the lowest");
+}
+
+static void shuffle(sim_worker *worker, uint32_t lanes, const uint64_t *brought, int lane)
+{
+    sim_resident *resident = sim_resident_of(worker->block);
+    int thread = worker->warp * SIM_LANES + lane, operation = resident->operation[thread];
+    int source = source_of(operation, lane, resident->argument[thread], resident->width[thread]);
+    bool missing = !(lanes >> source & 1);
+    if (missing && operation != SIM_SHUFFLE_DOWN)
+        report_source(worker, lane, source, "");
+    resident->value[thread] = brought[missing ? lane : source];
+}
+
+static uint64_t vote(int operation, uint32_t lanes, const uint64_t *brought)
+{
+    uint32_t yes = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        yes |= (uint32_t)(brought[lane] != 0) << lane;
+    }
+    return operation == SIM_BALLOT ? yes : operation == SIM_ALL ? yes == lanes : yes != 0;
+}
+
+static uint64_t match(int operation, uint32_t lanes, const uint64_t *brought, uint64_t mine)
+{
+    uint32_t same = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        same |= (uint32_t)(brought[lane] == mine) << lane;
+    }
+    return operation == SIM_MATCH_ANY || same == lanes ? same : 0;
+}
+
+static uint32_t combine(int operation, uint32_t a, uint32_t b)
+{
+    switch (operation) {
+    case SIM_REDUCE_ADD: return a + b;
+    case SIM_REDUCE_MIN: return a < b ? a : b;
+    case SIM_REDUCE_MAX: return a > b ? a : b;
+    case SIM_REDUCE_MIN_SIGNED: return (int32_t)a < (int32_t)b ? a : b;
+    case SIM_REDUCE_MAX_SIGNED: return (int32_t)a > (int32_t)b ? a : b;
+    case SIM_REDUCE_AND: return a & b;
+    case SIM_REDUCE_OR: return a | b;
+    default: return a ^ b;
+    }
+}
+
+static uint64_t reduce(int operation, uint32_t lanes, const uint64_t *brought)
+{
+    uint32_t result = (uint32_t)brought[__builtin_ctz(lanes)];
+    for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1)
+        result = combine(operation, result, (uint32_t)brought[__builtin_ctz(rest)]);
+    return result;
+}
+
+static void shuffles_down(sim_worker *worker, uint32_t lanes)
+{
+    sim_resident *resident = sim_resident_of(worker->block);
+    int warp = worker->warp, leader = warp * SIM_LANES + __builtin_ctz(lanes);
+    int distance = resident->argument[leader] & (SIM_LANES - 1);
+    // A step at least as long as the last one begins a new reduction.
+    if (distance >= resident->shift[warp])
+        resident->undefined[warp] = 0;
+    if (lanes == UINT32_MAX && !resident->undefined[warp]) {
+        resident->shift[warp] = (uint8_t)distance;
+        return;
+    }
+    uint32_t before = resident->undefined[warp];
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest), thread = warp * SIM_LANES + lane;
+        if (resident->operation[thread] == SIM_SHUFFLE_DOWN)
+            follow_undefined(worker, lanes, lane,
+                             source_of(SIM_SHUFFLE_DOWN, lane, resident->argument[thread], resident->width[thread]),
+                             before);
+    }
+    resident->shift[warp] = (uint8_t)distance;
+}
+
+// One result for all lanes, where the operation has one.
+static uint64_t common_result(int operation, uint32_t lanes, const uint64_t *brought)
+{
+    if (operation >= SIM_BALLOT && operation <= SIM_ANY)
+        return vote(operation, lanes, brought);
+    return operation >= SIM_REDUCE_ADD && operation <= SIM_REDUCE_XOR ? reduce(operation, lanes, brought) : 0;
+}
+
+void sim_warp_results(sim_worker *worker, uint32_t lanes)
+{
+    sim_resident *resident = sim_resident_of(worker->block);
+    int base = worker->warp * SIM_LANES;
+    uint64_t brought[SIM_LANES];
+    memcpy(brought, &resident->value[base], sizeof brought);
+    int leader = base + __builtin_ctz(lanes), operation = resident->operation[leader];
+    if (operation <= SIM_SHUFFLE_XOR)
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+            int thread = base + __builtin_ctz(rest);
+            resident->width[thread] = (uint8_t)checked_width(worker, thread - base, resident->width[thread]);
+        }
+    if (operation == SIM_SHUFFLE_DOWN)
+        shuffles_down(worker, lanes);
+    uint64_t common = common_result(operation, lanes, brought);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int thread = base + __builtin_ctz(rest), own = resident->operation[thread];
+        if (own <= SIM_SHUFFLE_XOR)
+            shuffle(worker, lanes, brought, thread - base);
+        else if (own == SIM_MATCH_ANY || own == SIM_MATCH_ALL)
+            resident->value[thread] = match(own, lanes, brought, brought[thread - base]);
+        else
+            resident->value[thread] = own == operation ? common : common_result(own, lanes, brought);
+    }
+}

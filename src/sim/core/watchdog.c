@@ -1,0 +1,79 @@
+// Notices a thread that computes for ever without waiting or touching memory. It looks at every worker's counters now
+// and then; a worker whose counters stand still while its OS thread uses processor time is sent a signal, which ends the
+// thread where it is (fault.c). Time is processor time: a machine that is busy elsewhere is no reason.
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "core/options.h"
+#include "core/scheduler.h"
+
+enum { LOOKS = 8 }; // in the time that a thread is given
+
+typedef struct watched {
+    uint64_t events;
+    int thread;
+    const uint64_t *log;
+    double since; // processor time of the worker when these last changed
+} watched;
+
+static watched seen[SIM_WORKERS_MOST];
+
+static double processor_time(const sim_runner *runner)
+{
+    clockid_t clock;
+    struct timespec time;
+    if (pthread_getcpuclockid(runner->os_thread, &clock) != 0 || clock_gettime(clock, &time) != 0)
+        return 0;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void look_at(sim_runner *runner, watched *before, double limit)
+{
+    double time = processor_time(runner);
+    uint64_t events = atomic_load_explicit(&runner->events, memory_order_relaxed);
+    int thread = __atomic_load_n(&runner->worker.thread, __ATOMIC_RELAXED);
+    const uint64_t *log = __atomic_load_n(&runner->worker.log_next, __ATOMIC_RELAXED);
+    if (events != before->events || thread != before->thread || log != before->log) {
+        *before = (watched){events, thread, log, time};
+        return;
+    }
+    if (time - before->since > limit && __atomic_load_n(&runner->worker.block, __ATOMIC_RELAXED)) {
+        runner->timed_out = true;
+        pthread_kill(runner->os_thread, SIGURG);
+        before->since = time;
+    }
+}
+
+static void *look_around(void *unused)
+{
+    double limit = sim_options_get()->spin_limit, pause = limit / LOOKS;
+    struct timespec time = {.tv_sec = (time_t)pause, .tv_nsec = (long)((pause - (double)(time_t)pause) * 1e9)};
+    for (;;) {
+        nanosleep(&time, NULL);
+        for (int number = 0; number < sim_workers; number++)
+            look_at(sim_runner_of(sim_worker_at(number)), &seen[number], limit);
+    }
+    return unused;
+}
+
+void sim_watchdog_start(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, look_around, NULL) == 0)
+        pthread_detach(thread);
+}
+
+void sim_watchdog_expired(sim_worker *worker)
+{
+    sim_runner *runner = sim_runner_of(worker);
+    sim_finding finding = sim_finding_make(worker, SIM_SPIN, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message,
+             "a thread has run for %g seconds without touching memory or meeting another: it seems to run for ever",
+             sim_options_get()->spin_limit);
+    snprintf(finding.note, sizeof finding.note, "SIM_SPIN_LIMIT sets the time");
+    sim_finding_place(&finding, 0, worker, worker->thread, runner->signal_pc, "call");
+    sim_report(&finding);
+    sim_thread_fail(SIM_ERROR_TIMEOUT);
+}

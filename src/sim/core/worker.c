@@ -1,0 +1,143 @@
+// The pool of OS threads that run blocks, and what each has of its own: index variables, stacks, address ranges.
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/index.h"
+#include "core/options.h"
+#include "core/scheduler.h"
+
+__thread sim_worker *sim_current;
+__thread sim_worker *sim_worker_here;
+__thread sim_dim sim_thread_index_variable, sim_block_index_variable, sim_block_size_variable, sim_grid_size_variable;
+
+int sim_workers = 1;
+static sim_runner *runners[SIM_WORKERS_MOST];
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t begin, end;
+    uint64_t round;
+    void (*job)(sim_worker *);
+    int taking_part, busy; // workers of this round; those of them that have not finished
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .begin = PTHREAD_COND_INITIALIZER, .end = PTHREAD_COND_INITIALIZER};
+
+sim_worker *sim_worker_at(int number)
+{
+    return runners[number] ? &runners[number]->worker : NULL;
+}
+
+static void give_up(const char *what)
+{
+    fprintf(stderr, "sim: %s\n", what);
+    exit(EXIT_FAILURE);
+}
+
+static void set_up(sim_runner *runner)
+{
+    sim_worker *worker = &runner->worker;
+    const sim_module *module = sim_module_self();
+    sim_worker_here = worker;
+    worker->thread_local_lo = sim_module_tls();
+    worker->thread_local_hi = worker->thread_local_lo + module->tls_bytes;
+    worker->dynamic_lo = (uintptr_t)sim_dynamic_buffer;
+    worker->scheduler = runner;
+    worker->stacks_lo = (uintptr_t)runner->stacks.base;
+    worker->stacks_hi = worker->stacks_lo + runner->stacks.slot * runner->stacks.slots;
+    sim_fault_alternate_stack();
+    sim_watch_start(worker);
+}
+
+static void *work(void *argument)
+{
+    sim_runner *runner = argument;
+    set_up(runner);
+    uint64_t done = 0;
+    pthread_mutex_lock(&pool.lock);
+    if (--pool.busy == 0)
+        pthread_cond_signal(&pool.end);
+    for (;;) {
+        while (pool.round == done)
+            pthread_cond_wait(&pool.begin, &pool.lock);
+        done = pool.round;
+        if (runner->worker.number >= pool.taking_part)
+            continue;
+        pthread_mutex_unlock(&pool.lock);
+        pool.job(&runner->worker);
+        pthread_mutex_lock(&pool.lock);
+        if (--pool.busy == 0)
+            pthread_cond_signal(&pool.end);
+    }
+    return NULL;
+}
+
+static int workers_wanted(void)
+{
+    const unsigned blocks_meet = SIM_USES_ATOMICS | SIM_USES_FENCES | SIM_USES_PRINTF | SIM_USES_HEAP;
+    if (sim_program_uses & blocks_meet)
+        return 1;
+    int wanted = sim_options_get()->workers;
+    return wanted < 1 ? 1 : wanted > SIM_WORKERS_MOST ? SIM_WORKERS_MOST : wanted;
+}
+
+static void start_worker(int number)
+{
+    sim_runner *runner = aligned_alloc(64, (sizeof *runner + 63) & ~(size_t)63);
+    if (!runner)
+        give_up("no memory for a worker");
+    *runner = (sim_runner){.worker.number = number};
+    if (!sim_stacks_reserve(&runner->stacks, sim_options_get()->stack))
+        give_up("no address space for the stacks of CUDA threads: raise `ulimit -v` or lower SIM_STACK");
+    runners[number] = runner;
+    if (pthread_create(&runner->os_thread, NULL, work, runner) != 0)
+        give_up("cannot start a thread to run blocks on: lower SIM_WORKERS");
+}
+
+// Signals that are meant for the program are left to its own threads.
+static void block_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGURG};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        sigdelset(&all, ours[i]);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+static void start_all(void)
+{
+    sigset_t before;
+    int wanted = workers_wanted();
+    sim_fault_install();
+    block_signals(&before);
+    pthread_mutex_lock(&pool.lock);
+    pool.busy = wanted;
+    for (int number = 0; number < wanted; number++)
+        start_worker(number);
+    sim_workers = wanted;
+    while (pool.busy)
+        pthread_cond_wait(&pool.end, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+    sim_watchdog_start();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void sim_pool_start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start_all);
+}
+
+void sim_pool_run(void (*job)(sim_worker *), int workers)
+{
+    pthread_mutex_lock(&pool.lock);
+    pool.job = job;
+    pool.taking_part = pool.busy = workers;
+    pool.round++;
+    pthread_cond_broadcast(&pool.begin);
+    while (pool.busy)
+        pthread_cond_wait(&pool.end, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+}

@@ -1,0 +1,91 @@
+// The machine's moving parts: a worker (one OS thread) runs blocks; a block's CUDA threads are fibers of that worker.
+// Everything here is touched by its own worker only, unless it says otherwise.
+#ifndef SIM_WORKER_H
+#define SIM_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/abi.h"
+
+enum { SIM_LANES = 32, SIM_WARPS = 32, SIM_THREADS = SIM_LANES * SIM_WARPS };
+
+typedef struct sim_worker sim_worker;
+typedef struct sim_block sim_block;
+typedef struct sim_fiber sim_fiber;             // core/fiber.h
+typedef struct sim_block_clock sim_block_clock; // race/: what the race detector knows of a block
+
+// Why a thread does not run.
+enum { SIM_RUNNABLE, SIM_AT_BARRIER, SIM_AT_NAMED, SIM_AT_GRID, SIM_IN_WARP, SIM_LOG_FULL, SIM_SPINNING, SIM_ENDED };
+
+// One launch while it runs.
+typedef struct sim_launch_state {
+    const sim_kernel *kernel;
+    sim_config config;
+    uint64_t blocks;        // in the grid
+    int threads, warps;     // of a block
+    uintptr_t launched_at;  // return address of the launch
+    uint64_t stream_number; // of the stream it runs in: 0 the default stream
+    uint64_t number;        // 1, 2, ... over the program
+    uint32_t first_serial;  // blocks are numbered first_serial + their linear index over the program (race/)
+    bool failed;            // a fatal finding: no further block starts (atomic access)
+    int error;              // the cudaError_t it leaves behind
+} sim_launch_state;
+
+struct sim_block {
+    sim_launch_state *launch;
+    uint64_t number; // linear index in the grid
+    unsigned index[3];
+    int ended, waiting; // threads ended; threads at the block barrier
+    // Lanes by warp.
+    uint32_t live[SIM_WARPS], ready[SIM_WARPS], started[SIM_WARPS], full_log[SIM_WARPS];
+    uintptr_t waits_at[SIM_THREADS]; // return address of the call a thread waits in
+    uint8_t state[SIM_THREADS];      // SIM_RUNNABLE, ...
+    sim_block_clock *clock;          // race/'s own
+    void *scheduler;                 // core/'s own
+};
+
+struct sim_worker {
+    // For the hooks: the log of the current lane.
+    uint64_t *log_next, *log_end;
+    struct sim_slot *slots; // watch/: by site
+    // Who runs: the current thread of the current block. warp = thread / 32, lane = thread % 32.
+    int thread, warp, lane;
+    int number; // 0 .. workers - 1
+    sim_block *block;
+    sim_launch_state *launch;
+    uint64_t epoch; // race/: the current thread's time, ready to be stored
+    // Address ranges of this worker.
+    uintptr_t stacks_lo, stacks_hi;             // all fiber stacks: local memory
+    uintptr_t thread_local_lo, thread_local_hi; // the module's TLS segment: __shared__ and the index variables
+    uintptr_t dynamic_lo;                       // extern __shared__, launch->config.shared bytes
+    struct sim_watch *watch;                    // watch/'s and race/'s own
+    void *scheduler;                            // core/'s own
+};
+
+// The worker whose CUDA thread runs now on this OS thread; NULL in host code.
+extern __thread sim_worker *sim_current;
+
+// --- what core/ offers the others ------------------------------------------------------------------------------------
+
+extern int sim_workers; // OS threads that run blocks
+sim_worker *sim_worker_at(int number); // NULL before the first launch
+
+// Runs a whole launch and returns its cudaError_t. Called by the API on one host thread at a time.
+int sim_run(sim_launch_state *launch);
+// Ends the current CUDA thread; the launch ends with this cudaError_t.
+void sim_thread_fail(int error) __attribute__((noreturn));
+// The current lane's log is full: it stops (SIM_LOG_FULL) until sim_watch_warp_stopped lets it go on.
+void sim_thread_log_full(sim_worker *worker);
+// The current thread polls, at `pc`: all others that can run do so before it goes on. sim_spin finds out by itself
+// whether its caller does nothing else; this is for callers whose own frames would hide it. surely: it does nothing else.
+void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely);
+// Index of a thread of the current block, for a report.
+void sim_thread_index(const sim_worker *worker, int thread, unsigned index[3]);
+// Set by options: which legal order of blocks, warps and lanes. 0: ascending.
+extern unsigned sim_schedule;
+// The chip's, for %smid; set by the API.
+extern unsigned sim_multiprocessors;
+
+#endif

@@ -1,0 +1,311 @@
+// Cooperative groups within a warp: tiles (aligned runs of 1 to 32 lanes; several warps with sync only) and coalesced
+// groups (any lanes). Masks are exact; only sync() orders memory, as __syncwarp does.
+#ifndef SIM_COOPERATIVE_GROUPS_TILE_H
+#define SIM_COOPERATIVE_GROUPS_TILE_H
+
+#include <cooperative_groups/details/groups.h>
+
+namespace cooperative_groups
+{
+class coalesced_group
+{
+  public:
+    SIM_GROUP_INLINE explicit coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
+        : mask_(mask), meta_rank_(meta_rank), meta_size_(meta_size)
+    {
+    }
+    SIM_GROUP_INLINE unsigned size() const
+    {
+        return (unsigned)__builtin_popcount(mask_);
+    }
+    SIM_GROUP_INLINE unsigned num_threads() const
+    {
+        return size();
+    }
+    SIM_GROUP_INLINE unsigned thread_rank() const
+    {
+        return (unsigned)__builtin_popcount(mask_ & details::lanes_below(details::lane()));
+    }
+    SIM_GROUP_INLINE unsigned meta_group_rank() const
+    {
+        return meta_rank_;
+    }
+    SIM_GROUP_INLINE unsigned meta_group_size() const
+    {
+        return meta_size_;
+    }
+    SIM_GROUP_INLINE bool is_valid() const
+    {
+        return true;
+    }
+    SIM_GROUP_INLINE void sync() const
+    {
+        sim_warp_sync(mask_);
+    }
+    template <class T> SIM_GROUP_INLINE details::plain<T> shfl(T &&value, int rank) const
+    {
+        return from_rank<details::plain<T>>(value, (unsigned)rank % size());
+    }
+    template <class T> SIM_GROUP_INLINE details::plain<T> shfl_down(T &&value, unsigned delta) const
+    {
+        unsigned rank = thread_rank();
+        return from_rank<details::plain<T>>(value, rank + delta < size() ? rank + delta : rank);
+    }
+    template <class T> SIM_GROUP_INLINE details::plain<T> shfl_up(T &&value, unsigned delta) const
+    {
+        unsigned rank = thread_rank();
+        return from_rank<details::plain<T>>(value, rank >= delta ? rank - delta : rank);
+    }
+    SIM_GROUP_INLINE int any(int predicate) const
+    {
+        return (int)sim_warp(SIM_ANY, mask_, predicate != 0, 0, details::warp_lanes);
+    }
+    SIM_GROUP_INLINE int all(int predicate) const
+    {
+        return (int)sim_warp(SIM_ALL, mask_, predicate != 0, 0, details::warp_lanes);
+    }
+    SIM_GROUP_INLINE unsigned ballot(int predicate) const
+    {
+        return details::pack((unsigned)sim_warp(SIM_BALLOT, mask_, predicate != 0, 0, details::warp_lanes), mask_);
+    }
+    template <class T> SIM_GROUP_INLINE unsigned match_any(T value) const
+    {
+        return details::pack((unsigned)sim_warp(SIM_MATCH_ANY, mask_, bits(value), 0, details::warp_lanes), mask_);
+    }
+    template <class T> SIM_GROUP_INLINE unsigned match_all(T value, int &predicate) const
+    {
+        unsigned equal = (unsigned)sim_warp(SIM_MATCH_ALL, mask_, bits(value), 0, details::warp_lanes);
+        predicate = equal != 0;
+        return details::pack(equal, mask_);
+    }
+    SIM_GROUP_INLINE operator thread_group() const
+    {
+        return thread_group(details::group_lanes, mask_);
+    }
+    SIM_GROUP_INLINE unsigned lanes() const
+    {
+        return mask_;
+    }
+
+    template <class T> SIM_GROUP_INLINE static uint64_t bits(const T &value)
+    {
+        static_assert(sizeof(T) <= sizeof(uint64_t), "match takes values of 4 or 8 bytes");
+        uint64_t word = 0;
+        __builtin_memcpy(&word, &value, sizeof(T));
+        return word;
+    }
+
+  private:
+    template <class T> SIM_GROUP_INLINE T from_rank(const T &value, unsigned rank) const
+    {
+        return details::shuffle(SIM_SHUFFLE_INDEX, mask_, value, (int)details::lane_of_rank(mask_, rank),
+                                details::warp_lanes);
+    }
+
+    unsigned mask_, meta_rank_, meta_size_;
+};
+
+SIM_GROUP_INLINE coalesced_group coalesced_threads()
+{
+    return coalesced_group(sim_active_mask());
+}
+
+template <unsigned Size, class Parent = void> class thread_block_tile;
+
+namespace details
+{
+// What every tile of a warp can do. It holds nothing: the lanes follow from the thread's index.
+template <unsigned Size> class warp_tile
+{
+    static_assert(Size != 0 && (Size & (Size - 1)) == 0, "a tile's size must be a power of two");
+
+  public:
+    SIM_GROUP_INLINE static constexpr unsigned size()
+    {
+        return Size;
+    }
+    SIM_GROUP_INLINE static constexpr unsigned num_threads()
+    {
+        return Size;
+    }
+    SIM_GROUP_INLINE static unsigned thread_rank()
+    {
+        return block_thread_rank() & (Size - 1);
+    }
+    SIM_GROUP_INLINE static bool is_valid()
+    {
+        return true;
+    }
+    SIM_GROUP_INLINE static unsigned lanes()
+    {
+        return tile_mask(Size);
+    }
+    SIM_GROUP_INLINE void sync() const
+    {
+        sim_warp_sync(lanes());
+    }
+    template <class T> SIM_GROUP_INLINE plain<T> shfl(T &&value, int rank) const
+    {
+        return shuffle<plain<T>>(SIM_SHUFFLE_INDEX, lanes(), value, rank, (int)Size);
+    }
+    template <class T> SIM_GROUP_INLINE plain<T> shfl_down(T &&value, unsigned delta) const
+    {
+        return shuffle<plain<T>>(SIM_SHUFFLE_DOWN, lanes(), value, (int)delta, (int)Size);
+    }
+    template <class T> SIM_GROUP_INLINE plain<T> shfl_up(T &&value, unsigned delta) const
+    {
+        return shuffle<plain<T>>(SIM_SHUFFLE_UP, lanes(), value, (int)delta, (int)Size);
+    }
+    template <class T> SIM_GROUP_INLINE plain<T> shfl_xor(T &&value, unsigned mask) const
+    {
+        return shuffle<plain<T>>(SIM_SHUFFLE_XOR, lanes(), value, (int)mask, (int)Size);
+    }
+    SIM_GROUP_INLINE int any(int predicate) const
+    {
+        return (int)sim_warp(SIM_ANY, lanes(), predicate != 0, 0, warp_lanes);
+    }
+    SIM_GROUP_INLINE int all(int predicate) const
+    {
+        return (int)sim_warp(SIM_ALL, lanes(), predicate != 0, 0, warp_lanes);
+    }
+    SIM_GROUP_INLINE unsigned ballot(int predicate) const
+    {
+        return by_rank((unsigned)sim_warp(SIM_BALLOT, lanes(), predicate != 0, 0, warp_lanes));
+    }
+    template <class T> SIM_GROUP_INLINE unsigned match_any(T value) const
+    {
+        return by_rank((unsigned)sim_warp(SIM_MATCH_ANY, lanes(), coalesced_group::bits(value), 0, warp_lanes));
+    }
+    template <class T> SIM_GROUP_INLINE unsigned match_all(T value, int &predicate) const
+    {
+        unsigned equal = (unsigned)sim_warp(SIM_MATCH_ALL, lanes(), coalesced_group::bits(value), 0, warp_lanes);
+        predicate = equal != 0;
+        return by_rank(equal);
+    }
+    SIM_GROUP_INLINE operator thread_group() const
+    {
+        return thread_group(group_lanes, lanes());
+    }
+    SIM_GROUP_INLINE operator coalesced_group() const
+    {
+        return coalesced_group(lanes());
+    }
+
+  private:
+    SIM_GROUP_INLINE static unsigned by_rank(unsigned bits)
+    {
+        return (bits >> (lane() & ~(Size - 1) & (warp_lanes - 1))) & (Size == warp_lanes ? ~0u : (1u << Size % 32) - 1);
+    }
+};
+
+// Tiles of several warps: a named barrier each, so at most fifteen of them in a block.
+template <unsigned Size> class multi_warp_tile
+{
+  public:
+    SIM_GROUP_INLINE static constexpr unsigned size()
+    {
+        return Size;
+    }
+    SIM_GROUP_INLINE static constexpr unsigned num_threads()
+    {
+        return Size;
+    }
+    SIM_GROUP_INLINE static unsigned thread_rank()
+    {
+        return block_thread_rank() & (Size - 1);
+    }
+    SIM_GROUP_INLINE static bool is_valid()
+    {
+        return true;
+    }
+    SIM_GROUP_INLINE void sync() const
+    {
+        constexpr unsigned named_barriers = 15;
+        if (block_threads() == Size)
+            sim_barrier(SIM_BARRIER_PLAIN, 0);
+        else if (block_thread_rank() / Size >= named_barriers)
+            sim_unsupported("more than fifteen tiles of several warps in a block", "fewer threads in the block");
+        else
+            sim_barrier_named(1 + (int)(block_thread_rank() / Size), (int)Size);
+    }
+    SIM_GROUP_INLINE operator thread_group() const
+    {
+        return thread_group(group_multi_warp, 0, Size);
+    }
+};
+
+template <unsigned Size>
+using tile_of_size = typename std::conditional<(Size <= warp_lanes), warp_tile<Size>, multi_warp_tile<Size>>::type;
+
+// Threads of the parent, and this thread's rank in it.
+template <class Parent> struct parent_of_tile {
+    SIM_GROUP_INLINE static unsigned rank()
+    {
+        return block_thread_rank();
+    }
+    SIM_GROUP_INLINE static unsigned threads()
+    {
+        return block_threads();
+    }
+};
+template <unsigned Size, class Grand> struct parent_of_tile<thread_block_tile<Size, Grand>> {
+    SIM_GROUP_INLINE static unsigned rank()
+    {
+        return block_thread_rank() & (Size - 1);
+    }
+    SIM_GROUP_INLINE static unsigned threads()
+    {
+        return Size;
+    }
+};
+} // namespace details
+
+template <unsigned Size, class Parent> class thread_block_tile : public details::tile_of_size<Size>
+{
+  public:
+    SIM_GROUP_INLINE explicit thread_block_tile(const Parent &)
+    {
+    }
+    SIM_GROUP_INLINE static unsigned meta_group_rank()
+    {
+        return details::parent_of_tile<Parent>::rank() / Size;
+    }
+    SIM_GROUP_INLINE static unsigned meta_group_size()
+    {
+        return (details::parent_of_tile<Parent>::threads() + Size - 1) / Size;
+    }
+};
+
+// A tile that has forgotten what it was cut from keeps its place in it.
+template <unsigned Size> class thread_block_tile<Size, void> : public details::tile_of_size<Size>
+{
+  public:
+    template <class Parent>
+    SIM_GROUP_INLINE thread_block_tile(const thread_block_tile<Size, Parent> &tile)
+        : meta_rank_(tile.meta_group_rank()), meta_size_(tile.meta_group_size())
+    {
+    }
+    SIM_GROUP_INLINE explicit thread_block_tile(unsigned meta_rank, unsigned meta_size)
+        : meta_rank_(meta_rank), meta_size_(meta_size)
+    {
+    }
+    SIM_GROUP_INLINE unsigned meta_group_rank() const
+    {
+        return meta_rank_;
+    }
+    SIM_GROUP_INLINE unsigned meta_group_size() const
+    {
+        return meta_size_;
+    }
+
+  private:
+    unsigned meta_rank_, meta_size_;
+};
+
+SIM_GROUP_INLINE thread_block_tile<1, void> this_thread()
+{
+    return thread_block_tile<1, void>(0, 1);
+}
+} // namespace cooperative_groups
+
+#endif

@@ -1,0 +1,90 @@
+// CUDA's cooperative_groups/scan.h: prefix sums over a tile or coalesced group.
+#ifndef SIM_COOPERATIVE_GROUPS_SCAN_H
+#define SIM_COOPERATIVE_GROUPS_SCAN_H
+
+#include <cooperative_groups/details/collective.h>
+#include <cuda/atomic>
+
+namespace cooperative_groups
+{
+namespace details
+{
+template <class Group, class T, class Operation>
+SIM_GROUP_INLINE collected<T, Operation> scan(const Group &group, const T &value, Operation &operation)
+{
+    collected<T, Operation> mine = {value, value, T{}, &operation};
+    sim_warp_call(group.lanes(), &mine, scan_all<T, Operation>);
+    return mine;
+}
+
+// The last thread adds the group's total to an atomic; each gets what stood there before.
+template <class Group, class A, class T, class Operation>
+SIM_GROUP_INLINE T scan_claim(const Group &group, A &target, const T &total, Operation &operation)
+{
+    T old{};
+    if (group.thread_rank() == group.size() - 1) {
+        old = target.load(cuda::std::memory_order_relaxed);
+        while (!target.compare_exchange_weak(old, operation(old, total), cuda::std::memory_order_relaxed))
+            ;
+    }
+    return group.shfl(old, (int)group.size() - 1);
+}
+} // namespace details
+
+template <class Group, class T, class Operation>
+SIM_GROUP_INLINE details::plain<T> inclusive_scan(const Group &group, T &&value, Operation &&operation)
+{
+    details::plain<T> mine = value;
+    return details::scan(group, mine, operation).value;
+}
+
+template <class Group, class T> SIM_GROUP_INLINE details::plain<T> inclusive_scan(const Group &group, T &&value)
+{
+    return inclusive_scan(group, std::forward<T>(value), plus<details::plain<T>>());
+}
+
+template <class Group, class T, class Operation>
+SIM_GROUP_INLINE details::plain<T> exclusive_scan(const Group &group, T &&value, Operation &&operation)
+{
+    details::plain<T> mine = value;
+    return details::scan(group, mine, operation).exclusive;
+}
+
+template <class Group, class T> SIM_GROUP_INLINE details::plain<T> exclusive_scan(const Group &group, T &&value)
+{
+    return exclusive_scan(group, std::forward<T>(value), plus<details::plain<T>>());
+}
+
+template <class Group, class A, class T, class Operation>
+SIM_GROUP_INLINE details::plain<T> inclusive_scan_update(const Group &group, A &target, T &&value,
+                                                         Operation &&operation)
+{
+    details::plain<T> mine = value;
+    auto sums = details::scan(group, mine, operation);
+    return operation(details::scan_claim(group, target, sums.reduced, operation), sums.value);
+}
+
+template <class Group, class A, class T>
+SIM_GROUP_INLINE details::plain<T> inclusive_scan_update(const Group &group, A &target, T &&value)
+{
+    return inclusive_scan_update(group, target, std::forward<T>(value), plus<details::plain<T>>());
+}
+
+template <class Group, class A, class T, class Operation>
+SIM_GROUP_INLINE details::plain<T> exclusive_scan_update(const Group &group, A &target, T &&value,
+                                                         Operation &&operation)
+{
+    details::plain<T> mine = value;
+    auto sums = details::scan(group, mine, operation);
+    details::plain<T> before = details::scan_claim(group, target, sums.reduced, operation);
+    return group.thread_rank() == 0 ? before : operation(before, sums.exclusive);
+}
+
+template <class Group, class A, class T>
+SIM_GROUP_INLINE details::plain<T> exclusive_scan_update(const Group &group, A &target, T &&value)
+{
+    return exclusive_scan_update(group, target, std::forward<T>(value), plus<details::plain<T>>());
+}
+} // namespace cooperative_groups
+
+#endif

@@ -1,0 +1,5 @@
+// Stands in for CUDA's header of this name.
+#pragma once
+#include "sim/standin.h"
+
+#include "sim/fp8.h"

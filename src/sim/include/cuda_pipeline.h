@@ -1,0 +1,53 @@
+// CUDA's cuda_pipeline.h: nvcuda::experimental::pipeline, the older form of cuda::pipeline, over cp.async.
+#ifndef SIM_CUDA_PIPELINE_H
+#define SIM_CUDA_PIPELINE_H
+
+#include <cuda_awbarrier.h>
+#include <cuda_pipeline_primitives.h>
+
+namespace nvcuda
+{
+namespace experimental
+{
+class pipeline
+{
+  public:
+    pipeline() = default;
+    pipeline(const pipeline &) = delete;
+    pipeline &operator=(const pipeline &) = delete;
+
+    SIM_INLINE size_t commit()
+    {
+        sim_copy_commit();
+        return batches_++;
+    }
+    SIM_INLINE void commit_and_wait()
+    {
+        commit();
+        sim::copy_wait(0);
+    }
+    SIM_INLINE void wait(size_t batch)
+    {
+        sim::copy_wait((unsigned)(batches_ - 1 - batch));
+    }
+    template <unsigned N> SIM_INLINE void wait_prior()
+    {
+        sim::copy_wait(N);
+    }
+
+  private:
+    size_t batches_ = 0;
+};
+
+template <class T> SIM_INLINE void memcpy_async(T &to, const T &from, pipeline &)
+{
+    size_t piece = sim::copy_piece(&to, &from, sizeof(T));
+    for (size_t at = 0; at < sizeof(T); at += piece) {
+        sim_copy copy = sim::copy_announced((char *)&to + at, (const char *)&from + at, piece);
+        sim_copy_add(&copy);
+    }
+}
+} // namespace experimental
+} // namespace nvcuda
+
+#endif

@@ -1,0 +1,2 @@
+// The Mersenne twister of cuRAND is not simulated.
+#error "the simulated GPU has no MTGP32: use curandStatePhilox4_32_10_t or curandStateXORWOW_t from curand_kernel.h"

@@ -1,0 +1,23 @@
+// The samples' helper_functions.h, written anew: the host-side helpers together.
+#ifndef SIM_HELPER_FUNCTIONS_H
+#define SIM_HELPER_FUNCTIONS_H
+#define COMMON_HELPER_FUNCTIONS_H_
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <exception.h>
+#include <helper_image.h>
+#include <helper_string.h>
+#include <helper_timer.h>
+
+#endif

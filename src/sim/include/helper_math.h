@@ -1,0 +1,341 @@
+// The samples' helper_math.h, written anew: arithmetic on the float, int and uint vector types, and the geometry that
+// programs build from it (dot, cross, normalize, clamp, lerp, reflect, ...).
+#ifndef SIM_HELPER_MATH_H
+#define SIM_HELPER_MATH_H
+#define HELPER_MATH_H
+
+#include <cmath>
+
+#include <cuda_runtime.h>
+
+#define SIM_VECTOR_MATH inline __host__ __device__
+
+typedef unsigned int uint;
+typedef unsigned short ushort;
+
+#ifndef EXIT_WAIVED
+#define EXIT_WAIVED 2
+#endif
+
+// --- operators: vector by vector, vector by number, number by vector -------------------------------------------------
+
+#define SIM_OPERATOR(T, S, OP, VV, VS, SV)                                                                             \
+    SIM_VECTOR_MATH T operator OP(T a, T b)                                                                            \
+    {                                                                                                                  \
+        return VV;                                                                                                     \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T operator OP(T a, S b)                                                                            \
+    {                                                                                                                  \
+        return VS;                                                                                                     \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T operator OP(S b, T a)                                                                            \
+    {                                                                                                                  \
+        return SV;                                                                                                     \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH void operator OP##=(T &a, T b)                                                                     \
+    {                                                                                                                  \
+        a = a OP b;                                                                                                    \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH void operator OP##=(T &a, S b)                                                                     \
+    {                                                                                                                  \
+        a = a OP b;                                                                                                    \
+    }
+
+#define SIM_OPERATOR_2(T, S, OP)                                                                                       \
+    SIM_OPERATOR(T##2, S, OP, make_##T##2(a.x OP b.x, a.y OP b.y), make_##T##2(a.x OP b, a.y OP b),                    \
+                 make_##T##2(b OP a.x, b OP a.y))
+#define SIM_OPERATOR_3(T, S, OP)                                                                                       \
+    SIM_OPERATOR(T##3, S, OP, make_##T##3(a.x OP b.x, a.y OP b.y, a.z OP b.z),                                         \
+                 make_##T##3(a.x OP b, a.y OP b, a.z OP b), make_##T##3(b OP a.x, b OP a.y, b OP a.z))
+#define SIM_OPERATOR_4(T, S, OP)                                                                                       \
+    SIM_OPERATOR(T##4, S, OP, make_##T##4(a.x OP b.x, a.y OP b.y, a.z OP b.z, a.w OP b.w),                             \
+                 make_##T##4(a.x OP b, a.y OP b, a.z OP b, a.w OP b),                                                  \
+                 make_##T##4(b OP a.x, b OP a.y, b OP a.z, b OP a.w))
+#define SIM_OPERATORS(T, S, OP) SIM_OPERATOR_2(T, S, OP) SIM_OPERATOR_3(T, S, OP) SIM_OPERATOR_4(T, S, OP)
+
+SIM_OPERATORS(float, float, +)
+SIM_OPERATORS(float, float, -)
+SIM_OPERATORS(float, float, *)
+SIM_OPERATORS(float, float, /)
+SIM_OPERATORS(int, int, +)
+SIM_OPERATORS(int, int, -)
+SIM_OPERATORS(int, int, *)
+SIM_OPERATORS(uint, uint, +)
+SIM_OPERATORS(uint, uint, -)
+SIM_OPERATORS(uint, uint, *)
+
+#define SIM_NEGATE(T)                                                                                                  \
+    SIM_VECTOR_MATH T##2 operator-(const T##2 &a)                                                                      \
+    {                                                                                                                  \
+        return make_##T##2(-a.x, -a.y);                                                                                \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##3 operator-(const T##3 &a)                                                                      \
+    {                                                                                                                  \
+        return make_##T##3(-a.x, -a.y, -a.z);                                                                          \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##4 operator-(const T##4 &a)                                                                      \
+    {                                                                                                                  \
+        return make_##T##4(-a.x, -a.y, -a.z, -a.w);                                                                    \
+    }
+SIM_NEGATE(float)
+SIM_NEGATE(int)
+
+// --- making one vector from another ----------------------------------------------------------------------------------
+
+#define SIM_CONVERT_FROM(T, S, A, B)                                                                                      \
+    SIM_VECTOR_MATH T##2 make_##T##2(const A##2 &a)                                                                    \
+    {                                                                                                                  \
+        return make_##T##2((S)a.x, (S)a.y);                                                                            \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##3 make_##T##3(const A##3 &a)                                                                    \
+    {                                                                                                                  \
+        return make_##T##3((S)a.x, (S)a.y, (S)a.z);                                                                    \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##4 make_##T##4(const A##4 &a)                                                                    \
+    {                                                                                                                  \
+        return make_##T##4((S)a.x, (S)a.y, (S)a.z, (S)a.w);                                                            \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##2 make_##T##2(const B##2 &a)                                                                    \
+    {                                                                                                                  \
+        return make_##T##2((S)a.x, (S)a.y);                                                                            \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##3 make_##T##3(const B##3 &a)                                                                    \
+    {                                                                                                                  \
+        return make_##T##3((S)a.x, (S)a.y, (S)a.z);                                                                    \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##4 make_##T##4(const B##4 &a)                                                                    \
+    {                                                                                                                  \
+        return make_##T##4((S)a.x, (S)a.y, (S)a.z, (S)a.w);                                                            \
+    }
+
+#define SIM_FROM_SMALLER(T, S)                                                                                                 \
+    SIM_VECTOR_MATH T##2 make_##T##2(S s)                                                                              \
+    {                                                                                                                  \
+        return make_##T##2(s, s);                                                                                      \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##3 make_##T##3(S s)                                                                              \
+    {                                                                                                                  \
+        return make_##T##3(s, s, s);                                                                                   \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##4 make_##T##4(S s)                                                                              \
+    {                                                                                                                  \
+        return make_##T##4(s, s, s, s);                                                                                \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##2 make_##T##2(const T##3 &a)                                                                    \
+    {                                                                                                                  \
+        return make_##T##2(a.x, a.y);                                                                                  \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##3 make_##T##3(const T##2 &a)                                                                    \
+    {                                                                                                                  \
+        return make_##T##3(a.x, a.y, (S)0);                                                                            \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##3 make_##T##3(const T##2 &a, S s)                                                               \
+    {                                                                                                                  \
+        return make_##T##3(a.x, a.y, s);                                                                               \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##3 make_##T##3(const T##4 &a)                                                                    \
+    {                                                                                                                  \
+        return make_##T##3(a.x, a.y, a.z);                                                                             \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##4 make_##T##4(const T##3 &a)                                                                    \
+    {                                                                                                                  \
+        return make_##T##4(a.x, a.y, a.z, (S)0);                                                                       \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##4 make_##T##4(const T##3 &a, S w)                                                               \
+    {                                                                                                                  \
+        return make_##T##4(a.x, a.y, a.z, w);                                                                          \
+    }
+
+SIM_FROM_SMALLER(float, float)
+SIM_FROM_SMALLER(int, int)
+SIM_FROM_SMALLER(uint, uint)
+SIM_CONVERT_FROM(float, float, int, uint)
+SIM_CONVERT_FROM(int, int, float, uint)
+SIM_CONVERT_FROM(uint, uint, int, float)
+
+// --- element by element ----------------------------------------------------------------------------------------------
+
+#define SIM_EACH_1(T, NAME, F)                                                                                         \
+    SIM_VECTOR_MATH T##2 NAME(T##2 a)                                                                                  \
+    {                                                                                                                  \
+        return make_##T##2(F(a.x), F(a.y));                                                                            \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##3 NAME(T##3 a)                                                                                  \
+    {                                                                                                                  \
+        return make_##T##3(F(a.x), F(a.y), F(a.z));                                                                    \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##4 NAME(T##4 a)                                                                                  \
+    {                                                                                                                  \
+        return make_##T##4(F(a.x), F(a.y), F(a.z), F(a.w));                                                            \
+    }
+#define SIM_EACH_2(T, NAME, F)                                                                                         \
+    SIM_VECTOR_MATH T##2 NAME(T##2 a, T##2 b)                                                                          \
+    {                                                                                                                  \
+        return make_##T##2(F(a.x, b.x), F(a.y, b.y));                                                                  \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##3 NAME(T##3 a, T##3 b)                                                                          \
+    {                                                                                                                  \
+        return make_##T##3(F(a.x, b.x), F(a.y, b.y), F(a.z, b.z));                                                     \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##4 NAME(T##4 a, T##4 b)                                                                          \
+    {                                                                                                                  \
+        return make_##T##4(F(a.x, b.x), F(a.y, b.y), F(a.z, b.z), F(a.w, b.w));                                        \
+    }
+
+namespace sim
+{
+template <class T> SIM_VECTOR_MATH T vector_lower(T a, T b)
+{
+    return a < b ? a : b;
+}
+template <class T> SIM_VECTOR_MATH T vector_higher(T a, T b)
+{
+    return a > b ? a : b;
+}
+template <class T> SIM_VECTOR_MATH T vector_magnitude(T a)
+{
+    return a < 0 ? -a : a;
+}
+} // namespace sim
+
+SIM_EACH_2(float, fminf, ::fminf)
+SIM_EACH_2(float, fmaxf, ::fmaxf)
+SIM_EACH_2(float, fmodf, ::fmodf)
+SIM_EACH_2(int, min, sim::vector_lower)
+SIM_EACH_2(int, max, sim::vector_higher)
+SIM_EACH_2(uint, min, sim::vector_lower)
+SIM_EACH_2(uint, max, sim::vector_higher)
+SIM_EACH_1(float, floorf, ::floorf)
+SIM_EACH_1(float, fabs, ::fabsf)
+SIM_EACH_1(int, abs, sim::vector_magnitude)
+
+SIM_VECTOR_MATH float fracf(float v)
+{
+    return v - floorf(v);
+}
+SIM_EACH_1(float, fracf, ::fracf)
+
+SIM_VECTOR_MATH float lerp(float a, float b, float t)
+{
+    return a + t * (b - a);
+}
+SIM_VECTOR_MATH float clamp(float f, float a, float b)
+{
+    return fmaxf(a, fminf(f, b));
+}
+SIM_VECTOR_MATH int clamp(int f, int a, int b)
+{
+    return sim::vector_higher(a, sim::vector_lower(f, b));
+}
+SIM_VECTOR_MATH uint clamp(uint f, uint a, uint b)
+{
+    return sim::vector_higher(a, sim::vector_lower(f, b));
+}
+SIM_VECTOR_MATH float smoothstep(float a, float b, float x)
+{
+    float y = clamp((x - a) / (b - a), 0.0f, 1.0f);
+    return y * y * (3.0f - 2.0f * y);
+}
+
+// --- by dimension ----------------------------------------------------------------------------------------------------
+
+#define SIM_DOT(T, S)                                                                                                  \
+    SIM_VECTOR_MATH S dot(T##2 a, T##2 b)                                                                              \
+    {                                                                                                                  \
+        return a.x * b.x + a.y * b.y;                                                                                  \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH S dot(T##3 a, T##3 b)                                                                              \
+    {                                                                                                                  \
+        return a.x * b.x + a.y * b.y + a.z * b.z;                                                                      \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH S dot(T##4 a, T##4 b)                                                                              \
+    {                                                                                                                  \
+        return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;                                                          \
+    }
+SIM_DOT(float, float)
+SIM_DOT(int, int)
+SIM_DOT(uint, uint)
+
+#define SIM_CLAMP(T, S)                                                                                                \
+    SIM_VECTOR_MATH T##2 clamp(T##2 v, S a, S b)                                                                       \
+    {                                                                                                                  \
+        return make_##T##2(clamp(v.x, a, b), clamp(v.y, a, b));                                                        \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##3 clamp(T##3 v, S a, S b)                                                                       \
+    {                                                                                                                  \
+        return make_##T##3(clamp(v.x, a, b), clamp(v.y, a, b), clamp(v.z, a, b));                                      \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##4 clamp(T##4 v, S a, S b)                                                                       \
+    {                                                                                                                  \
+        return make_##T##4(clamp(v.x, a, b), clamp(v.y, a, b), clamp(v.z, a, b), clamp(v.w, a, b));                    \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##2 clamp(T##2 v, T##2 a, T##2 b)                                                                 \
+    {                                                                                                                  \
+        return make_##T##2(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y));                                                \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##3 clamp(T##3 v, T##3 a, T##3 b)                                                                 \
+    {                                                                                                                  \
+        return make_##T##3(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y), clamp(v.z, a.z, b.z));                          \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T##4 clamp(T##4 v, T##4 a, T##4 b)                                                                 \
+    {                                                                                                                  \
+        return make_##T##4(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y), clamp(v.z, a.z, b.z), clamp(v.w, a.w, b.w));    \
+    }
+SIM_CLAMP(float, float)
+SIM_CLAMP(int, int)
+SIM_CLAMP(uint, uint)
+
+#define SIM_GEOMETRY(T)                                                                                                \
+    SIM_VECTOR_MATH T lerp(T a, T b, float t)                                                                          \
+    {                                                                                                                  \
+        return a + t * (b - a);                                                                                        \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH float length(T v)                                                                                  \
+    {                                                                                                                  \
+        return sqrtf(dot(v, v));                                                                                       \
+    }                                                                                                                  \
+    SIM_VECTOR_MATH T normalize(T v)                                                                                   \
+    {                                                                                                                  \
+        return v * (1.0f / sqrtf(dot(v, v)));                                                                          \
+    }
+SIM_GEOMETRY(float2)
+SIM_GEOMETRY(float3)
+SIM_GEOMETRY(float4)
+
+SIM_VECTOR_MATH float2 smoothstep(float2 a, float2 b, float2 x)
+{
+    return make_float2(smoothstep(a.x, b.x, x.x), smoothstep(a.y, b.y, x.y));
+}
+SIM_VECTOR_MATH float3 smoothstep(float3 a, float3 b, float3 x)
+{
+    return make_float3(smoothstep(a.x, b.x, x.x), smoothstep(a.y, b.y, x.y), smoothstep(a.z, b.z, x.z));
+}
+SIM_VECTOR_MATH float4 smoothstep(float4 a, float4 b, float4 x)
+{
+    return make_float4(smoothstep(a.x, b.x, x.x), smoothstep(a.y, b.y, x.y), smoothstep(a.z, b.z, x.z),
+                       smoothstep(a.w, b.w, x.w));
+}
+SIM_VECTOR_MATH float3 reflect(float3 i, float3 n)
+{
+    return i - 2.0f * n * dot(n, i);
+}
+SIM_VECTOR_MATH float3 cross(float3 a, float3 b)
+{
+    return make_float3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+#undef SIM_OPERATOR
+#undef SIM_OPERATOR_2
+#undef SIM_OPERATOR_3
+#undef SIM_OPERATOR_4
+#undef SIM_OPERATORS
+#undef SIM_NEGATE
+#undef SIM_CONVERT_FROM
+#undef SIM_FROM_SMALLER
+#undef SIM_EACH_1
+#undef SIM_EACH_2
+#undef SIM_DOT
+#undef SIM_CLAMP
+#undef SIM_GEOMETRY
+
+#endif

@@ -1,0 +1,117 @@
+// What the stand-in headers ask of the simulator's runtime: the only functions that compiled CUDA code calls besides
+// the CUDA runtime API itself and the compiler's own access hooks (__tsan_*). Plain C, so that the runtime is C and only
+// the headers are C++.
+#ifndef SIM_ABI_H
+#define SIM_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// clang may merge two calls of one function on two paths; a barrier merged with another is another barrier.
+#if defined(__clang__)
+#define SIM_CONVERGENT __attribute__((convergent, nomerge))
+#else
+#define SIM_CONVERGENT
+#endif
+
+typedef struct sim_dim {
+    unsigned x, y, z;
+} sim_dim;
+
+// --- launching -------------------------------------------------------------------------------------------------------
+
+typedef struct sim_config {
+    sim_dim grid, block;
+    size_t shared; // bytes of extern __shared__
+    void *stream;  // a cudaStream_t
+    int cooperative;
+} sim_config;
+
+// A kernel with its arguments bound. `run` executes one CUDA thread; it is called for each, with the same closure.
+typedef struct sim_kernel {
+    const char *name;     // as written before <<<; lives as long as the program
+    const void *function; // the kernel's address: attributes set with cudaFuncSetAttribute are found by it
+    void (*run)(void *closure);
+    void *closure; // on the heap; the runtime releases it when the last launch of it has ended
+    size_t closure_bytes;
+    void (*release)(void *closure);
+} sim_kernel;
+
+// Returns a cudaError_t and sets the last error. `pc` names the launching line: pass __builtin_return_address(0) of a
+// function that is not inlined, or 0 to have sim_launch take its own return address.
+int sim_launch(const sim_config *config, const sim_kernel *kernel, const void *pc);
+
+// --- block barriers --------------------------------------------------------------------------------------------------
+
+enum { SIM_BARRIER_PLAIN, SIM_BARRIER_COUNT, SIM_BARRIER_AND, SIM_BARRIER_OR };
+SIM_CONVERGENT int sim_barrier(int operation, int predicate);
+// bar.sync id, threads: `threads` of the block, a multiple of 32; 0 means all. Id 0 to 15; id 0 is __syncthreads'.
+SIM_CONVERGENT void sim_barrier_named(int id, int threads);
+SIM_CONVERGENT void sim_barrier_grid(void); // cooperative launches only
+
+// --- warp collectives ------------------------------------------------------------------------------------------------
+
+enum {
+    SIM_SHUFFLE_INDEX, SIM_SHUFFLE_UP, SIM_SHUFFLE_DOWN, SIM_SHUFFLE_XOR, // argument: lane or delta; width 1..32
+    SIM_BALLOT, SIM_ALL, SIM_ANY, SIM_MATCH_ANY, SIM_MATCH_ALL,           // match_all: argument unused; 0 or the mask
+    SIM_REDUCE_ADD, SIM_REDUCE_MIN, SIM_REDUCE_MAX,                       // unsigned 32 bit
+    SIM_REDUCE_MIN_SIGNED, SIM_REDUCE_MAX_SIGNED, SIM_REDUCE_AND, SIM_REDUCE_OR, SIM_REDUCE_XOR,
+};
+// __syncwarp, the only one that orders memory. Two functions, so that a program that only ever meets in whole warps is
+// known for one: the headers call sim_warp_sync_full where the mask is the constant 0xffffffff (__builtin_constant_p).
+// Either file's constructor tells (SIM_USES_WARP_SYNC is set by sim_warp_sync alone).
+SIM_CONVERGENT void sim_warp_sync(unsigned mask);
+SIM_CONVERGENT void sim_warp_sync_full(void);
+SIM_CONVERGENT uint64_t sim_warp(int operation, unsigned mask, uint64_t value, int argument, int width);
+// A collective of any kind: the last lane of `mask` to arrive calls `function` once with every lane's argument
+// (NULL for lanes outside the mask). Accesses made inside are not watched; announce them with sim_touch.
+SIM_CONVERGENT void sim_warp_call(unsigned mask, void *argument, void (*function)(void **arguments, unsigned mask));
+// The lanes that have reached this very call together with the caller, once no other lane of the warp can still join.
+SIM_CONVERGENT unsigned sim_active_mask(void);
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+enum { SIM_SCOPE_BLOCK, SIM_SCOPE_DEVICE, SIM_SCOPE_SYSTEM };
+enum { SIM_ATOMIC_LOAD = 1, SIM_ATOMIC_STORE = 2, SIM_ATOMIC_UPDATE = 3, SIM_ATOMIC_ACQUIRE = 4, SIM_ATOMIC_RELEASE = 8 };
+// Announces an atomic access, just before it is made. `what`: one of LOAD, STORE, UPDATE, with ACQUIRE or RELEASE where
+// the operation itself orders (cuda::atomic); CUDA's own atomics are relaxed.
+void sim_atomic(const volatile void *address, int bytes, int scope, int what);
+// The rewriter puts a call to this before an atomic whose result nobody uses: the next sim_atomic of this thread then
+// reads nothing. Always returns 0.
+int sim_discard(void);
+// A compare-and-swap failed, a flag was not yet set, __nanosleep: others run before this thread goes on.
+void sim_spin(void);
+void sim_fence(int scope);
+// Announces accesses that the compiler's hooks cannot see (wmma loads, cp.async, ldmatrix). write: 0 or 1.
+void sim_touch(const volatile void *address, size_t bytes, int write);
+
+void *sim_device_malloc(size_t bytes); // malloc and new in a kernel; NULL when the device heap is full
+void sim_device_free(void *memory);
+
+// --- other -----------------------------------------------------------------------------------------------------------
+
+int sim_in_kernel(void); // whether the caller runs as a CUDA thread
+int sim_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void sim_assert_failed(const char *expression, const char *file, unsigned line, const char *function)
+    __attribute__((noreturn));
+void sim_trap(void) __attribute__((noreturn));
+void sim_exit_thread(void) __attribute__((noreturn));
+long long sim_clock(void);            // the SM's cycle counter: counts simulated steps, always rising
+unsigned long long sim_time_ns(void); // %globaltimer
+unsigned sim_register_special(int which); // enum below
+enum { SIM_LANE_ID, SIM_WARP_ID, SIM_SM_ID };
+// A feature that is not simulated was used: a finding at the caller's line, and the kernel ends.
+void sim_unsupported(const char *feature, const char *instead) __attribute__((noreturn));
+// The start of this block's dynamic shared memory and its size.
+void *sim_dynamic_shared(void);
+size_t sim_dynamic_shared_bytes(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,83 @@
+// Barriers, fences, time, and the end of a thread.
+#ifndef SIM_BARRIERS_H
+#define SIM_BARRIERS_H
+
+#include "sim/abi.h"
+#include "sim/keywords.h"
+
+SIM_INLINE void __syncthreads()
+{
+    sim_barrier(SIM_BARRIER_PLAIN, 0);
+}
+SIM_INLINE int __syncthreads_count(int predicate)
+{
+    return sim_barrier(SIM_BARRIER_COUNT, predicate != 0);
+}
+SIM_INLINE int __syncthreads_and(int predicate)
+{
+    return sim_barrier(SIM_BARRIER_AND, predicate != 0);
+}
+SIM_INLINE int __syncthreads_or(int predicate)
+{
+    return sim_barrier(SIM_BARRIER_OR, predicate != 0);
+}
+SIM_INLINE void __barrier_sync(unsigned int id)
+{
+    sim_barrier_named((int)id, 0);
+}
+SIM_INLINE void __barrier_sync_count(unsigned int id, unsigned int threads)
+{
+    sim_barrier_named((int)id, (int)threads);
+}
+SIM_INLINE void __syncwarp(unsigned int mask = 0xffffffffu)
+{
+    sim_warp_sync(mask);
+}
+
+SIM_INLINE void __threadfence_block()
+{
+    sim_fence(SIM_SCOPE_BLOCK);
+}
+SIM_INLINE void __threadfence()
+{
+    sim_fence(SIM_SCOPE_DEVICE);
+}
+SIM_INLINE void __threadfence_system()
+{
+    sim_fence(SIM_SCOPE_SYSTEM);
+}
+// Blocks of a cluster are not simulated as one: a cluster's fence is at least as wide as the device's here.
+SIM_INLINE void __threadfence_cluster()
+{
+    sim_fence(SIM_SCOPE_DEVICE);
+}
+
+SIM_INLINE void __nanosleep(unsigned int)
+{
+    sim_spin();
+}
+SIM_INLINE long long clock64()
+{
+    return sim_clock();
+}
+SIM_INLINE unsigned long long __globaltimer()
+{
+    return sim_time_ns();
+}
+
+SIM_INLINE void __trap()
+{
+    sim_trap();
+}
+SIM_INLINE void __brkpt()
+{
+}
+SIM_INLINE void __prof_trigger(int)
+{
+}
+SIM_INLINE void __exit()
+{
+    sim_exit_thread();
+}
+
+#endif

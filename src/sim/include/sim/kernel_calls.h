@@ -1,0 +1,92 @@
+// C library calls that mean something else in a kernel. The rewriter puts these names in the place of printf, malloc, free,
+// clock, new and delete in device code; host code keeps the library's. A __host__ __device__ function may run on either
+// side, so each asks where it is. assert needs no rewriting: what it calls when it fails is defined here.
+#ifndef SIM_KERNEL_CALLS_H
+#define SIM_KERNEL_CALLS_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "sim/abi.h"
+#include "sim/keywords.h"
+
+#define SIM_PRINTF(...) (sim_in_kernel() ? sim_printf(__VA_ARGS__) : ::printf(__VA_ARGS__))
+
+SIM_INLINE void *sim_kernel_malloc(size_t bytes)
+{
+    return sim_in_kernel() ? sim_device_malloc(bytes) : ::malloc(bytes);
+}
+
+SIM_INLINE void sim_kernel_free(void *memory)
+{
+    if (sim_in_kernel())
+        sim_device_free(memory);
+    else
+        ::free(memory);
+}
+
+SIM_INLINE clock_t sim_kernel_clock()
+{
+    return sim_in_kernel() ? (clock_t)(int)sim_clock() : ::clock();
+}
+
+namespace sim
+{
+
+// new (sim::heap) T: the device's heap in a kernel.
+struct heap_type {
+};
+constexpr heap_type heap = {};
+
+// sim::heap_delete % pointer: an operator that binds as delete does, so that the rewriter need not find the operand's end.
+struct heap_delete_type {
+    template <class Type> SIM_INLINE void operator%(Type *object) const
+    {
+        if (!sim_in_kernel()) {
+            delete object;
+        } else if (object != nullptr) {
+            object->~Type();
+            sim_device_free((void *)object);
+        }
+    }
+};
+constexpr heap_delete_type heap_delete = {};
+
+// An array keeps its length in front only when its elements have destructors; those are not run.
+struct heap_delete_array_type {
+    template <class Type> SIM_INLINE void operator%(Type *objects) const
+    {
+        static_assert(__has_trivial_destructor(Type), "delete[] in a kernel: not simulated for elements with destructors");
+        if (sim_in_kernel())
+            sim_device_free((void *)objects);
+        else
+            delete[] objects;
+    }
+};
+constexpr heap_delete_array_type heap_delete_array = {};
+
+} // namespace sim
+
+SIM_INLINE void *operator new(size_t bytes, sim::heap_type) noexcept
+{
+    return sim_kernel_malloc(bytes);
+}
+SIM_INLINE void *operator new[](size_t bytes, sim::heap_type) noexcept
+{
+    return sim_kernel_malloc(bytes);
+}
+
+// What a failed assert of the C library calls.
+extern "C" __attribute__((noreturn)) inline void __assert_fail(const char *expression, const char *file,
+                                                               unsigned int line, const char *function) noexcept
+{
+    if (sim_in_kernel())
+        sim_assert_failed(expression, file, line, function);
+    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
+    abort();
+}
+#include <assert.h>
+
+#endif

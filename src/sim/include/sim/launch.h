@@ -1,0 +1,293 @@
+// What the rewriter makes of kernel<<<grid, block, shared, stream>>>(arguments):
+//
+//   SIM_LAUNCH_POINTER((kernel), (grid, block, shared, stream))(arguments)
+//       the kernel's address gives its exact parameter types: NULL, braces and numbers convert as in any call
+//   SIM_LAUNCH_CALL((kernel), (grid, block, shared, stream))(arguments)
+//       for names that are no single function: templates whose arguments are deduced, overloads, default arguments
+//
+// and of `(void *)kernel`, where a kernel's type would be lost: `sim::kernel_address->*kernel`.
+// Arguments are copied into a closure at the launch, as CUDA copies them; scheduling is the runtime's (sim_launch).
+#ifndef SIM_LAUNCH_H
+#define SIM_LAUNCH_H
+
+#include <new>
+#include <stdlib.h>
+#include <type_traits>
+#include <utility>
+
+#include "sim/abi.h"
+#include "sim/vector_types.h"
+
+struct CUstream_st;
+
+// The lambdas that call a kernel are part of closure::run, which is not watched.
+#define SIM_PASS_ON __attribute__((always_inline))
+
+#define SIM_TEXT_OF(...) #__VA_ARGS__
+#define SIM_LAUNCH_POINTER(kernel, configuration)                                                                      \
+    ::sim::launch_pointer(SIM_TEXT_OF kernel, ::sim::configure configuration, kernel)
+#define SIM_LAUNCH_CALL(kernel, configuration)                                                                         \
+    ::sim::launch_call(                                                                                                \
+        SIM_TEXT_OF kernel, ::sim::configure configuration,                                                            \
+        [=](auto &...sim_arguments) SIM_PASS_ON -> decltype((void)(kernel(sim_arguments...))) {                        \
+            kernel(sim_arguments...);                                                                                  \
+        },                                                                                                             \
+        [=](auto sim_tag) -> decltype(::sim::pointer_of(sim_tag, kernel)) {                                            \
+            return ::sim::pointer_of(sim_tag, kernel);                                                                 \
+        },                                                                                                             \
+        [=](auto *...sim_types) -> decltype(static_cast<::sim::function_of<decltype(sim_types)...> *>(kernel)) {       \
+            return static_cast<::sim::function_of<decltype(sim_types)...> *>(kernel);                                  \
+        })
+
+namespace sim
+{
+
+SIM_INLINE sim_dim size_of(const dim3 &size)
+{
+    sim_dim copy = {size.x, size.y, size.z};
+    return copy;
+}
+
+SIM_INLINE sim_config configure(dim3 grid, dim3 block, size_t shared = 0, CUstream_st *stream = nullptr)
+{
+    sim_config config = {size_of(grid), size_of(block), shared, stream, 0};
+    return config;
+}
+
+template <class Body> struct closure {
+    SIM_UNWATCHED static void run(void *memory)
+    {
+        (*static_cast<const Body *>(memory))();
+    }
+    static void release(void *memory)
+    {
+        static_cast<Body *>(memory)->~Body();
+        ::free(memory);
+    }
+};
+
+// A kernel with its arguments bound; `body` calls it for one thread.
+template <class Body> SIM_INLINE sim_kernel kernel_of(const char *name, const void *function, const Body &body)
+{
+    constexpr size_t alignment = alignof(Body) < sizeof(void *) ? sizeof(void *) : alignof(Body);
+    void *memory = nullptr;
+    if (posix_memalign(&memory, alignment, sizeof(Body)) != 0)
+        abort();
+    new (memory) Body(body);
+    sim_kernel kernel = {name, function, closure<Body>::run, memory, sizeof(Body), closure<Body>::release};
+    return kernel;
+}
+
+template <class... Types> struct no_references : std::true_type {
+};
+template <class First, class... Rest>
+struct no_references<First, Rest...>
+    : std::integral_constant<bool, !std::is_reference<First>::value && no_references<Rest...>::value> {
+};
+
+template <class... Parameters> struct pointer_launcher {
+    const char *name;
+    sim_config config;
+    void (*kernel)(Parameters...);
+
+    SIM_INLINE void operator()(Parameters... arguments) const
+    {
+        static_assert(no_references<Parameters...>::value,
+                      "a kernel's parameter is a reference: it would refer to memory of the host; pass it by value");
+        auto function = kernel;
+        sim_kernel bound = kernel_of(name, reinterpret_cast<const void *>(function),
+                                     [function, arguments...]() SIM_PASS_ON { function(arguments...); });
+        sim_launch(&config, &bound, nullptr);
+    }
+};
+
+template <class... Parameters>
+SIM_INLINE pointer_launcher<Parameters...> launch_pointer(const char *name, const sim_config &config,
+                                                          void (*kernel)(Parameters...))
+{
+    return {name, config, kernel};
+}
+
+template <class... Pointers> using function_of = void(typename std::remove_pointer<Pointers>::type...);
+
+// NULL and 0 lose what they are when a template passes them on: this is the number again, or a null pointer.
+template <class Number> struct number_or_null {
+    Number number;
+    constexpr operator Number() const
+    {
+        return number;
+    }
+    template <class Pointee> constexpr operator Pointee *() const
+    {
+        return nullptr;
+    }
+};
+
+template <class Type>
+SIM_INLINE typename std::enable_if<!std::is_integral<Type>::value, const Type &>::type as_literal(const Type &argument)
+{
+    return argument;
+}
+template <class Type>
+SIM_INLINE typename std::enable_if<std::is_integral<Type>::value, number_or_null<Type>>::type
+as_literal(const Type &argument)
+{
+    return {argument};
+}
+
+template <class Call, class... Arguments>
+auto takes(int) -> decltype(std::declval<const Call &>()(std::declval<const Arguments &>()...), std::true_type());
+template <class Call, class... Arguments> std::false_type takes(...);
+
+// The kernel's address, by which its attributes are known: when the name stands for one function, or when the arguments'
+// types are exactly its parameters'; else null.
+template <class... Parameters> SIM_INLINE const void *pointer_of(int, void (*kernel)(Parameters...))
+{
+    return reinterpret_cast<const void *>(kernel);
+}
+
+struct last_choice {
+};
+struct second_choice : last_choice {
+};
+struct first_choice : second_choice {
+};
+
+template <class Only, class Exact, class... Arguments>
+SIM_INLINE auto address_of(first_choice, const Only &only, const Exact &) -> decltype(only(0))
+{
+    return only(0);
+}
+template <class Only, class Exact, class... Arguments>
+SIM_INLINE auto address_of(second_choice, const Only &, const Exact &exact)
+    -> decltype(reinterpret_cast<const void *>(exact(static_cast<Arguments *>(nullptr)...)))
+{
+    return reinterpret_cast<const void *>(exact(static_cast<Arguments *>(nullptr)...));
+}
+template <class Only, class Exact, class... Arguments>
+SIM_INLINE const void *address_of(last_choice, const Only &, const Exact &)
+{
+    return nullptr;
+}
+
+template <class Call, class Only, class Exact> struct call_launcher {
+    const char *name;
+    sim_config config;
+    Call call;
+    Only only;
+    Exact exact;
+
+    template <class... Arguments> SIM_INLINE void submit(const void *function, const Arguments &...arguments) const
+    {
+        auto callee = call;
+        sim_kernel bound =
+            kernel_of(name, function, [callee, arguments...]() SIM_PASS_ON { callee(arguments...); });
+        sim_launch(&config, &bound, nullptr);
+    }
+    template <class... Arguments>
+    SIM_INLINE void choose(std::true_type, const void *function, const Arguments &...arguments) const
+    {
+        submit(function, arguments...);
+    }
+    template <class... Arguments>
+    SIM_INLINE void choose(std::false_type, const void *function, const Arguments &...arguments) const
+    {
+        submit(function, as_literal(arguments)...);
+    }
+    template <class... Arguments> SIM_INLINE void operator()(Arguments... arguments) const
+    {
+        choose(decltype(takes<Call, Arguments...>(0))(),
+               address_of<Only, Exact, Arguments...>(first_choice(), only, exact), arguments...);
+    }
+};
+
+template <class Call, class Only, class Exact>
+SIM_INLINE call_launcher<Call, Only, Exact> launch_call(const char *name, const sim_config &config, Call call, Only only,
+                                                        Exact exact)
+{
+    return {name, config, call, only, exact};
+}
+
+// --- kernels launched by address: cudaLaunchKernel, graph nodes ---------------------------------------------------------
+
+template <class... Parameters, size_t... At>
+SIM_INLINE sim_kernel bind_at(void (*kernel)(Parameters...), void **arguments, const char *name,
+                              std::index_sequence<At...>)
+{
+    auto copy = [kernel, name](Parameters... values) {
+        return kernel_of(name, reinterpret_cast<const void *>(kernel),
+                         [kernel, values...]() SIM_PASS_ON { kernel(values...); });
+    };
+    (void)arguments;
+    return copy(*static_cast<typename std::remove_reference<Parameters>::type *>(arguments[At])...);
+}
+
+// The kernel with the arguments that `arguments` points to, copied. A null name: known by its address alone.
+template <class... Parameters>
+SIM_INLINE sim_kernel bind(void (*kernel)(Parameters...), void **arguments, const char *name = nullptr)
+{
+    return bind_at(kernel, arguments, name, std::index_sequence_for<Parameters...>());
+}
+
+// Kernels whose type was lost on the way to the runtime API: how to bind their arguments, by address.
+struct binder {
+    const void *function;
+    sim_kernel (*bind)(const void *function, void **arguments);
+    const binder *next;
+};
+
+template <class Unused> struct binders {
+    static const binder *first;
+};
+template <class Unused> const binder *binders<Unused>::first;
+
+template <class... Parameters> SIM_UNWATCHED sim_kernel bind_lost(const void *function, void **arguments)
+{
+    return bind(reinterpret_cast<void (*)(Parameters...)>(const_cast<void *>(function)), arguments);
+}
+
+SIM_UNWATCHED inline const binder *binder_of(const void *function)
+{
+    const binder *found = __atomic_load_n(&binders<void>::first, __ATOMIC_ACQUIRE);
+    while (found != nullptr && found->function != function)
+        found = found->next;
+    return found;
+}
+
+SIM_UNWATCHED inline void remember(const void *function, sim_kernel (*bind)(const void *, void **))
+{
+    if (binder_of(function) != nullptr)
+        return;
+    binder *entry = static_cast<binder *>(malloc(sizeof(binder)));
+    if (entry == nullptr)
+        abort();
+    entry->function = function;
+    entry->bind = bind;
+    entry->next = __atomic_load_n(&binders<void>::first, __ATOMIC_ACQUIRE);
+    while (!__atomic_compare_exchange_n(&binders<void>::first, &entry->next, entry, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+        continue;
+}
+
+// False: no kernel at this address was ever converted to void * in the program's text.
+SIM_UNWATCHED inline bool bind_address(const void *function, void **arguments, sim_kernel *kernel)
+{
+    const binder *found = binder_of(function);
+    if (found != nullptr)
+        *kernel = found->bind(function, arguments);
+    return found != nullptr;
+}
+
+struct kernel_address_type {
+    template <class... Parameters> void *operator->*(void (*kernel)(Parameters...)) const
+    {
+        void *address = reinterpret_cast<void *>(kernel);
+        remember(address, bind_lost<Parameters...>);
+        return address;
+    }
+};
+constexpr kernel_address_type kernel_address = {};
+
+} // namespace sim
+
+#endif

@@ -1,0 +1,44 @@
+// The one header that every simulated translation unit starts with, as nvcc starts each with cuda_runtime.h: CUDA's
+// language and runtime API. Half precision, cooperative groups and the libraries come with their own headers, as in CUDA.
+#ifndef SIM_STANDIN_H
+#define SIM_STANDIN_H
+
+#include "sim/keywords.h"
+
+#if defined(__cplusplus)
+
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/abi.h"
+#include "sim/vector_types.h"
+
+#include "sim/atomic_builtins.h"
+#include "sim/atomics.h"
+#include "sim/barriers.h"
+#include "sim/index.h"
+#include "sim/intrinsics_convert.h"
+#include "sim/intrinsics_float.h"
+#include "sim/intrinsics_integer.h"
+#include "sim/intrinsics_simd.h"
+#include "sim/kernel_calls.h"
+#include "sim/launch.h"
+#include "sim/math.h"
+#include "sim/math_special.h"
+#include "sim/memory_access.h"
+#include "sim/warp.h"
+
+#if __has_include("sim/runtime_api.h")
+#include "sim/runtime_api.h"
+#endif
+
+#else
+#include "sim/vector_types.h"
+#endif
+
+#endif

@@ -1,0 +1,234 @@
+// The simulated card's memory: where allocations are placed in the reserved range, and how they are found again. The
+// table itself is table.c; which calls allocate, and what is an error, is the API's business.
+#define _GNU_SOURCE
+#include "memory/memory.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "memory/table.h"
+#include "watch/watch.h"
+
+// A fixed place that Linux leaves free on 64-bit machines: addresses are then the same in every run.
+#define PREFERRED_BASE ((void *)0x300000000000)
+// What a real context keeps for itself (code, local memory, printf buffer).
+static const size_t context_bytes = (size_t)512 << 20;
+// Below this a range is of no use to any program.
+static const size_t smallest_span = (size_t)64 << 20;
+
+uintptr_t sim_memory_base;
+size_t sim_memory_span;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t card_total, card_used;
+static uintptr_t next_address; // everything from here on was never used
+static uintptr_t reuse_from;   // where to look once no unused address is left
+
+enum { REGISTERED = 1024 };
+static sim_allocation registered[REGISTERED];
+static int registered_count;
+
+void sim_memory_start(size_t card_bytes)
+{
+    card_total = card_bytes;
+    // Twice the card: pinned host memory lives here too, and stale addresses stay unused for longer.
+    size_t span = 2 * card_bytes;
+    void *range = MAP_FAILED;
+    while (range == MAP_FAILED && span >= smallest_span) {
+        range = mmap(PREFERRED_BASE, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (range == MAP_FAILED)
+            span /= 2;
+    }
+    if (range == MAP_FAILED || !sim_table_start())
+        return; // every allocation fails, as on a full card
+    madvise(range, span, MADV_DONTDUMP);
+    sim_memory_base = (uintptr_t)range;
+    sim_memory_span = span;
+    next_address = reuse_from = sim_memory_base + SIM_MEMORY_GAP; // a gap below the first one too
+}
+
+static size_t rounded(size_t bytes)
+{
+    return (bytes + SIM_MEMORY_GAP - 1) / SIM_MEMORY_GAP * SIM_MEMORY_GAP;
+}
+
+static uintptr_t place(size_t bytes)
+{
+    const uintptr_t end = sim_memory_base + sim_memory_span;
+    const size_t needed = rounded(bytes) + SIM_MEMORY_GAP;
+    if (needed <= end - next_address) {
+        const uintptr_t start = next_address;
+        next_address += needed;
+        return start;
+    }
+    uintptr_t start = sim_table_gap(reuse_from, end, needed);
+    if (start == 0)
+        start = sim_table_gap(sim_memory_base + SIM_MEMORY_GAP, end, needed);
+    if (start != 0)
+        reuse_from = start + needed;
+    return start;
+}
+
+static bool on_card(sim_memory_kind kind)
+{
+    return kind != SIM_MEMORY_PINNED;
+}
+
+size_t sim_memory_total(void)
+{
+    return card_total;
+}
+
+size_t sim_memory_used(void)
+{
+    return __atomic_load_n(&card_used, __ATOMIC_RELAXED);
+}
+
+size_t sim_memory_free(void)
+{
+    const size_t used = sim_memory_used() + context_bytes;
+    return used < card_total ? card_total - used : 0;
+}
+
+void *sim_memory_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, const char *function)
+{
+    const bool fits = bytes <= sim_memory_span && (!on_card(kind) || rounded(bytes) <= sim_memory_free());
+    if (!fits)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    sim_allocation made = {.bytes = bytes, .kind = kind, .live = true, .allocated_at = pc, .function = function};
+    made.start = place(bytes);
+    const bool added = made.start != 0 && sim_table_add(&made);
+    if (added && on_card(kind))
+        card_used += rounded(bytes);
+    pthread_mutex_unlock(&lock);
+    if (!added)
+        return NULL;
+    sim_watch_allocated(made.start, bytes, kind == SIM_MEMORY_PINNED || kind == SIM_MEMORY_MANAGED);
+    return (void *)made.start;
+}
+
+// The host gets the pages back; what lies on the edges is zeroed, so that no stale content survives there either.
+static void discard(uintptr_t start, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t end = start + bytes;
+    const uintptr_t first = (start + page - 1) / page * page, last = end / page * page;
+    if (first >= last) {
+        memset((void *)start, 0, bytes);
+        return;
+    }
+    memset((void *)start, 0, first - start);
+    madvise((void *)first, last - first, MADV_DONTNEED);
+    memset((void *)last, 0, end - last);
+}
+
+bool sim_memory_release(uintptr_t start, uintptr_t pc)
+{
+    pthread_mutex_lock(&lock);
+    sim_neighbours found;
+    sim_table_search(start, &found);
+    const bool known = found.has_below && found.below.start == start && found.below.live;
+    if (known) {
+        sim_table_free(start, pc);
+        if (on_card(found.below.kind))
+            card_used -= rounded(found.below.bytes);
+    }
+    pthread_mutex_unlock(&lock);
+    if (known) {
+        sim_watch_freed(start, found.below.bytes);
+        discard(start, found.below.bytes);
+    }
+    return known;
+}
+
+static bool find_registered(uintptr_t address, sim_allocation *found)
+{
+    const int count = __atomic_load_n(&registered_count, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < count; i++) {
+        if (registered[i].live && address - registered[i].start < registered[i].bytes) {
+            *found = registered[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool in_range(uintptr_t address)
+{
+    return address - sim_memory_base < sim_memory_span;
+}
+
+bool sim_memory_find(uintptr_t address, sim_allocation *found)
+{
+    if (!in_range(address))
+        return find_registered(address, found);
+    sim_neighbours neighbours;
+    sim_table_search(address, &neighbours);
+    *found = neighbours.below;
+    return neighbours.has_below && neighbours.below.live && address - neighbours.below.start < neighbours.below.bytes;
+}
+
+bool sim_memory_nearest(uintptr_t address, sim_allocation *found)
+{
+    if (!in_range(address))
+        return find_registered(address, found);
+    sim_neighbours neighbours;
+    sim_table_search(address, &neighbours);
+    if (!neighbours.has_below && !neighbours.has_above)
+        return false;
+    // In a gap: just before an allocation is more likely that one's than far behind the one below.
+    const sim_allocation *below = &neighbours.below, *above = &neighbours.above;
+    const bool before_above = neighbours.has_above && above->start - address <= SIM_MEMORY_GAP / 2;
+    const bool behind_below = neighbours.has_below && address >= below->start + below->bytes;
+    const bool nearer_above = before_above && behind_below &&
+                              above->start - address < address - (below->start + below->bytes);
+    *found = !neighbours.has_below || nearer_above ? *above : *below;
+    return true;
+}
+
+void sim_memory_each(void (*visit)(const sim_allocation *allocation, void *context), void *context)
+{
+    if (sim_memory_span == 0)
+        return;
+    for (size_t i = 0; i < sim_table_count(); i++) {
+        const sim_allocation copy = *sim_table_at(i);
+        visit(&copy, context);
+    }
+}
+
+bool sim_memory_register(uintptr_t start, size_t bytes, uintptr_t pc)
+{
+    int slot = registered_count;
+    for (int i = 0; i < registered_count; i++) {
+        if (!registered[i].live)
+            slot = i;
+        else if (start < registered[i].start + registered[i].bytes && registered[i].start < start + bytes)
+            return false;
+    }
+    if (slot == REGISTERED)
+        return false;
+    registered[slot] = (sim_allocation){.start = start,
+                                        .bytes = bytes,
+                                        .kind = SIM_MEMORY_PINNED,
+                                        .live = true,
+                                        .allocated_at = pc,
+                                        .function = "cudaHostRegister"};
+    if (slot == registered_count)
+        __atomic_store_n(&registered_count, slot + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+bool sim_memory_unregister(uintptr_t start)
+{
+    for (int i = 0; i < registered_count; i++) {
+        if (registered[i].live && registered[i].start == start) {
+            registered[i].live = false;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,52 @@
+// The simulated card's memory: one reserved range of addresses, as large as the named chip's memory, in which
+// cudaMalloc and its kin place allocations 256 bytes aligned with a gap behind each. Addresses are not used twice while
+// others are left, so that a stale pointer is known for one. Shadow memory is found by position in this range.
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum sim_memory_kind {
+    SIM_MEMORY_DEVICE,
+    SIM_MEMORY_PINNED,
+    SIM_MEMORY_MANAGED,
+    SIM_MEMORY_HEAP
+} sim_memory_kind;
+
+typedef struct sim_allocation {
+    uintptr_t start;
+    size_t bytes;
+    sim_memory_kind kind;
+    bool live;
+    uintptr_t allocated_at, freed_at; // return addresses in the program
+    const char *function;             // "cudaMalloc", ...
+} sim_allocation;
+
+enum { SIM_MEMORY_GAP = 256 }; // bytes between allocations at least, and their alignment
+
+extern uintptr_t sim_memory_base; // the reserved range; set before the first launch
+extern size_t sim_memory_span;
+
+// The live allocation that holds `address`.
+bool sim_memory_find(uintptr_t address, sim_allocation *found);
+// For a message: the live or freed allocation that holds address or whose gap does, else the nearest below it.
+bool sim_memory_nearest(uintptr_t address, sim_allocation *found);
+
+// Called by whoever allocates; the watch hears of it (sim_watch_allocated, sim_watch_freed).
+// NULL: the card is full. Pinned and managed memory counts as initialised: what host code stores there is not all seen.
+void *sim_memory_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, const char *function);
+bool sim_memory_release(uintptr_t start, uintptr_t pc); // false: no live allocation starts there
+// Reserves the range for a card with this much memory; called once, before anything else here.
+void sim_memory_start(size_t card_bytes);
+// Host memory of the program that cudaHostRegister pinned: outside the range, and yet the device may use it. It is then
+// found by sim_memory_find as SIM_MEMORY_PINNED.
+bool sim_memory_register(uintptr_t start, size_t bytes, uintptr_t pc); // false: overlaps what is registered
+bool sim_memory_unregister(uintptr_t start);
+void sim_memory_each(void (*visit)(const sim_allocation *allocation, void *context), void *context);
+size_t sim_memory_used(void);  // of the card, by live allocations
+size_t sim_memory_total(void); // the card's
+size_t sim_memory_free(void);  // what an allocation can still get
+
+#endif

@@ -1,0 +1,243 @@
+// Stamps, clocks, and the question whether one access happened before another.
+
+#include "race/clock.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "race/launches.h"
+#include "race/race.h"
+
+// 28 bits hold a stamp in a cell. The table says which block had it.
+enum { STAMPS = 1 << 28 };
+
+uint32_t sim_clock_floor = 1;
+static uint32_t next_stamp = 1;
+static uint32_t *block_of_stamp;
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static sim_block_clock *pool;
+
+uint32_t sim_clock_block_of(uint32_t stamp)
+{
+    return block_of_stamp && stamp < STAMPS ? block_of_stamp[stamp] : 0;
+}
+
+uint32_t sim_clock_stamp(uint32_t serial)
+{
+    uint32_t stamp = __atomic_fetch_add(&next_stamp, 1, __ATOMIC_RELAXED);
+    if (stamp >= STAMPS - 1) { // a launch with more intervals than bits: its last ones look like one
+        __atomic_store_n(&next_stamp, STAMPS - 1, __ATOMIC_RELAXED);
+        stamp = STAMPS - 2;
+    }
+    if (block_of_stamp)
+        block_of_stamp[stamp] = serial;
+    return stamp;
+}
+
+void sim_clock_launch_begin(sim_launch_state *launch)
+{
+    if (!block_of_stamp) {
+        void *table = mmap(NULL, (size_t)STAMPS * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        block_of_stamp = table == MAP_FAILED ? NULL : table;
+    }
+    if (next_stamp > STAMPS / 2) {
+        // Numbers run out: everything that has happened is taken for ordered before this launch.
+        sim_region_forget(&sim_global_region, sim_global_region.base, sim_global_region.span);
+        sim_region_forget(&sim_data_region, sim_data_region.base, sim_data_region.span);
+        next_stamp = 1;
+    }
+    sim_clock_floor = sim_launches_begin(launch, next_stamp);
+}
+
+sim_block_clock *sim_clock_block_begin(const sim_block *block)
+{
+    pthread_mutex_lock(&pool_lock);
+    sim_block_clock *clock = pool;
+    if (clock)
+        pool = clock->next_free;
+    pthread_mutex_unlock(&pool_lock);
+    if (!clock)
+        clock = calloc(1, sizeof *clock);
+    if (!clock)
+        return NULL;
+    clock->serial = block->launch->first_serial + (uint32_t)block->number;
+    clock->stamp = sim_clock_stamp(clock->serial);
+    for (int i = 0; i < block->launch->threads; i++)
+        clock->clock[i] = 1;
+    return clock;
+}
+
+static void forget_learned(sim_block_clock *clock)
+{
+    for (int i = 0; i < SIM_THREADS; i++) {
+        sim_knowledge_drop(clock->known[i]);
+        sim_knowledge_drop(clock->fenced[i].block);
+        sim_knowledge_drop(clock->fenced[i].device);
+        clock->known[i] = NULL;
+        clock->fenced[i] = (sim_fenced){0};
+    }
+    clock->learned = false;
+}
+
+void sim_clock_block_end(sim_block_clock *clock)
+{
+    if (!clock)
+        return;
+    if (clock->learned)
+        forget_learned(clock);
+    pthread_mutex_lock(&pool_lock);
+    clock->next_free = pool;
+    pool = clock;
+    pthread_mutex_unlock(&pool_lock);
+}
+
+// After a barrier every thread knows what any knew, and may hand on what any had fenced.
+static void share_learned(sim_block_clock *clock)
+{
+    sim_knowledge *known = NULL, *block = NULL, *device = NULL;
+    for (int i = 0; i < SIM_THREADS; i++) {
+        if (clock->known[i])
+            sim_knowledge_learn(&known, clock->known[i]);
+        if (clock->fenced[i].block)
+            sim_knowledge_learn(&block, clock->fenced[i].block);
+        if (clock->fenced[i].device)
+            sim_knowledge_learn(&device, clock->fenced[i].device);
+    }
+    forget_learned(clock);
+    for (int i = 0; i < SIM_THREADS; i++) {
+        clock->known[i] = sim_knowledge_keep(known);
+        clock->fenced[i].block = sim_knowledge_keep(block);
+        clock->fenced[i].device = sim_knowledge_keep(device);
+    }
+    clock->learned = known || block || device;
+    sim_knowledge_drop(known);
+    sim_knowledge_drop(block);
+    sim_knowledge_drop(device);
+}
+
+void sim_clock_barrier(sim_block_clock *clock)
+{
+    if (clock->learned)
+        share_learned(clock);
+    clock->stamp = sim_clock_stamp(clock->serial);
+    for (int i = 0; i < SIM_THREADS; i++)
+        clock->clock[i] = 1;
+}
+
+void sim_clock_barrier_grid(void)
+{
+    sim_clock_floor = __atomic_load_n(&next_stamp, __ATOMIC_RELAXED);
+}
+
+static sim_warp_clock *warp_clock(sim_block_clock *clock, int warp)
+{
+    if (!clock->warp[warp])
+        clock->warp[warp] = malloc(sizeof(sim_warp_clock));
+    if (clock->warp[warp] && clock->warp_stamp[warp] != clock->stamp) {
+        memset(clock->warp[warp], 0, sizeof(sim_warp_clock));
+        clock->warp_stamp[warp] = clock->stamp;
+    }
+    return clock->warp[warp];
+}
+
+void sim_clock_advance(sim_block_clock *clock, int thread)
+{
+    if (clock->clock[thread] < SIM_CLOCK_MAX)
+        clock->clock[thread]++;
+}
+
+void sim_clock_warp(sim_block_clock *clock, int warp, uint32_t mask)
+{
+    sim_warp_clock *seen = warp_clock(clock, warp);
+    if (!seen)
+        return;
+    int base = warp * SIM_LANES;
+    uint16_t joined[SIM_LANES] = {0};
+    sim_knowledge *known = NULL, *block = NULL, *device = NULL;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        for (int other = 0; other < SIM_LANES; other++)
+            if (seen->seen[lane][other] > joined[other])
+                joined[other] = seen->seen[lane][other];
+        if (clock->clock[base + lane] > joined[lane])
+            joined[lane] = clock->clock[base + lane];
+        if (clock->learned) {
+            sim_knowledge_learn(&known, clock->known[base + lane]);
+            sim_knowledge_learn(&block, clock->fenced[base + lane].block);
+            sim_knowledge_learn(&device, clock->fenced[base + lane].device);
+        }
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        memcpy(seen->seen[lane], joined, sizeof joined);
+        sim_clock_advance(clock, base + lane);
+        if (clock->learned) {
+            sim_knowledge_learn(&clock->known[base + lane], known);
+            sim_knowledge_learn(&clock->fenced[base + lane].block, block);
+            sim_knowledge_learn(&clock->fenced[base + lane].device, device);
+        }
+    }
+    sim_knowledge_drop(known);
+    sim_knowledge_drop(block);
+    sim_knowledge_drop(device);
+}
+
+sim_knowledge *sim_clock_tell(sim_block_clock *clock, int thread)
+{
+    int warp = thread / SIM_LANES, lane = thread % SIM_LANES;
+    sim_fact fact[SIM_LANES];
+    uint32_t count = 0;
+    bool met = clock->warp[warp] && clock->warp_stamp[warp] == clock->stamp;
+    for (int other = 0; other < SIM_LANES; other++) {
+        unsigned at = other == lane ? clock->clock[thread] : met ? clock->warp[warp]->seen[lane][other] : 0;
+        if (at > 0)
+            fact[count++] = (sim_fact){clock->serial, clock->stamp, (uint32_t)(warp * SIM_LANES + other), at};
+    }
+    sim_knowledge *self = sim_knowledge_make(fact, count);
+    sim_knowledge *told = sim_knowledge_join(clock->known[thread], self);
+    sim_knowledge_drop(self);
+    return told;
+}
+
+void sim_clock_barrier_some(sim_block_clock *clock, const uint32_t members[SIM_WARPS])
+{
+    sim_knowledge *met = NULL;
+    for (int warp = 0; warp < SIM_WARPS; warp++)
+        for (uint32_t rest = members[warp]; rest; rest &= rest - 1) {
+            sim_knowledge *told = sim_clock_tell(clock, warp * SIM_LANES + __builtin_ctz(rest));
+            sim_knowledge_learn(&met, told);
+            sim_knowledge_drop(told);
+        }
+    for (int warp = 0; warp < SIM_WARPS; warp++)
+        for (uint32_t rest = members[warp]; rest; rest &= rest - 1) {
+            int thread = warp * SIM_LANES + __builtin_ctz(rest);
+            sim_knowledge_learn(&clock->known[thread], met);
+            sim_clock_advance(clock, thread);
+        }
+    clock->learned = true;
+    sim_knowledge_drop(met);
+}
+
+bool sim_clock_ordered(const sim_block_clock *clock, int me, uint32_t stamp, unsigned thread, unsigned at, bool shared)
+{
+    uint32_t serial = clock->serial;
+    if (stamp == clock->stamp) {
+        if (thread == (unsigned)me)
+            return true;
+        unsigned warp = thread / SIM_LANES;
+        if (warp == (unsigned)me / SIM_LANES && clock->warp_stamp[warp] == stamp && clock->warp[warp] &&
+            clock->warp[warp]->seen[me % SIM_LANES][thread % SIM_LANES] >= at)
+            return true;
+    } else {
+        if (stamp < sim_clock_floor || shared)
+            return true;
+        serial = sim_clock_block_of(stamp);
+        if (serial == clock->serial || sim_launches_ordered(serial, clock->serial))
+            return true;
+    }
+    return sim_knowledge_has(clock->known[me], serial, stamp, thread, at);
+}

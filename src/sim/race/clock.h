@@ -1,0 +1,65 @@
+// Who has met whom. A block barrier starts a new interval for the whole block: its stamp, a number that rises over the
+// program. Within an interval threads may meet more finely: lanes in __syncwarp (a vector clock for each lane of the
+// warp), and any two threads through a fence and an atomic (knowledge.h).
+#ifndef SIM_CLOCK_H
+#define SIM_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/worker.h"
+#include "race/cell.h"
+#include "race/knowledge.h"
+#include "race/shadow.h"
+
+typedef struct sim_warp_clock {
+    uint16_t seen[SIM_LANES][SIM_LANES]; // [lane][other]: the last clock of `other` that `lane` has met
+} sim_warp_clock;
+
+// A thread's fence, waiting for the atomic that makes it visible.
+typedef struct sim_fenced {
+    sim_knowledge *block, *device; // what a release at that scope hands on
+} sim_fenced;
+
+struct sim_block_clock {
+    uint32_t serial; // of the block, over the program
+    uint32_t stamp;  // of the current interval
+    uint16_t clock[SIM_THREADS];
+    uint32_t warp_stamp[SIM_WARPS]; // the interval in which warp[] below is valid
+    sim_warp_clock *warp[SIM_WARPS];
+    bool learned; // somebody has known[] or fenced[]
+    sim_knowledge *known[SIM_THREADS];
+    sim_fenced fenced[SIM_THREADS];
+    sim_region shared; // of a parked block: its shared memory's shadow
+    struct sim_block_clock *next_free;
+};
+
+// Stamps below are ordered before everything that runs now.
+extern uint32_t sim_clock_floor;
+
+void sim_clock_launch_begin(sim_launch_state *launch);
+sim_block_clock *sim_clock_block_begin(const sim_block *block);
+void sim_clock_block_end(sim_block_clock *clock);
+void sim_clock_barrier(sim_block_clock *clock);
+void sim_clock_barrier_some(sim_block_clock *clock, const uint32_t members[SIM_WARPS]);
+void sim_clock_barrier_grid(void);
+void sim_clock_warp(sim_block_clock *clock, int warp, uint32_t mask);
+// A stamp for something that is not a block: a copy by a stream.
+uint32_t sim_clock_stamp(uint32_t serial);
+
+// What `thread` would tell another now: all it knows, and itself. A new reference.
+sim_knowledge *sim_clock_tell(sim_block_clock *clock, int thread);
+// Later accesses of the thread are not part of what it has told.
+void sim_clock_advance(sim_block_clock *clock, int thread);
+
+// Whether the access (stamp, thread, clock) happened before what `me` of this block does now.
+bool sim_clock_ordered(const sim_block_clock *clock, int me, uint32_t stamp, unsigned thread, unsigned at, bool shared);
+uint32_t sim_clock_block_of(uint32_t stamp); // the serial number of the block that had this stamp
+
+static inline uint64_t sim_clock_word(const sim_block_clock *clock, int thread)
+{
+    return (uint64_t)clock->stamp << SIM_STAMP_SHIFT | (uint64_t)clock->clock[thread] << SIM_CLOCK_SHIFT |
+           (uint64_t)thread << SIM_THREAD_SHIFT;
+}
+
+#endif

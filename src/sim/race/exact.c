@@ -1,0 +1,262 @@
+// Lists of accesses.
+
+#include "race/exact.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/options.h"
+#include "race/launches.h"
+
+typedef struct access {
+    uint32_t stamp, lanes;
+    uint16_t site, clock;
+    uint8_t warp, kind, scope, what;
+    // Readers kept in two words were counted, not listed: how many there were (SIM_MANY_...).
+    uint8_t many;
+} access;
+
+typedef struct story {
+    uint32_t count, room;
+    access access[];
+} story;
+
+// Beyond this many the oldest is forgotten: a word that a thousand blocks update would otherwise remember them all.
+enum { FIRST_ROOM = 4, MOST = 64, MOST_OTHERS = 4, MOST_OTHER_READERS = 8 };
+
+static story *story_of(const sim_cell *cell)
+{
+    return (story *)(uintptr_t)cell->read; // NOLINT(performance-no-int-to-ptr)
+}
+
+static sim_cell cell_of(const story *told)
+{
+    return (sim_cell){.write = SIM_EXACT, .read = (uintptr_t)told};
+}
+
+static story *story_make(uint32_t room)
+{
+    story *made = malloc(sizeof *made + room * sizeof(access));
+    if (made)
+        *made = (story){.room = room};
+    return made;
+}
+
+sim_cell sim_exact_copy(const sim_cell *cell)
+{
+    const story *told = story_of(cell);
+    story *made = story_make(told->room);
+    if (!made)
+        return (sim_cell){0};
+    made->count = told->count;
+    memcpy(made->access, told->access, told->count * sizeof(access));
+    return cell_of(made);
+}
+
+void sim_exact_forget(sim_cell *cell)
+{
+    if (sim_exact_is(cell))
+        free(story_of(cell));
+    *cell = (sim_cell){0};
+}
+
+static void forget(story *told, uint32_t at)
+{
+    memmove(told->access + at, told->access + at + 1, (told->count - at - 1) * sizeof(access));
+    told->count--;
+}
+
+static story *add(story *told, const access *next)
+{
+    if (told->count == MOST)
+        forget(told, 0);
+    if (told->count == told->room) {
+        uint32_t room = 2 * told->room;
+        story *moved = realloc(told, sizeof *told + room * sizeof(access));
+        if (!moved)
+            return told;
+        told = moved;
+        told->room = room;
+    }
+    told->access[told->count++] = *next;
+    return told;
+}
+
+static access from_word(uint64_t word, unsigned kind)
+{
+    unsigned thread = sim_thread_of(word);
+    return (access){.stamp = sim_stamp_of(word),
+                    .lanes = 1u << thread % SIM_LANES,
+                    .site = (uint16_t)sim_site_of(word),
+                    .clock = (uint16_t)sim_clock_of(word),
+                    .warp = (uint8_t)(thread / SIM_LANES),
+                    .kind = (uint8_t)kind,
+                    .many = kind == SIM_READ ? (uint8_t)(word & SIM_FLAGS) : 0};
+}
+
+static story *begin(const sim_view *view, sim_cell *cell)
+{
+    if (sim_exact_is(cell))
+        return story_of(cell);
+    story *told = story_make(FIRST_ROOM);
+    if (!told)
+        return NULL;
+    if (cell->write >= view->floor)
+        told->access[told->count++] = from_word(cell->write, SIM_WRITE);
+    if (cell->read >= view->floor)
+        told->access[told->count++] = from_word(cell->read, SIM_READ);
+    *cell = cell_of(told);
+    return told;
+}
+
+static bool reads_only(unsigned kind, unsigned what)
+{
+    return kind == SIM_READ || kind == SIM_VOLATILE_READ || (kind == SIM_ATOMIC && !(what & SIM_ATOMIC_STORE));
+}
+
+static bool is_volatile(unsigned kind)
+{
+    return kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE;
+}
+
+// Whether two accesses may not happen at once. Atomics may, if each is atomic for the other's thread; volatile accesses
+// are what PTX calls strong, but lanes of a warp that talk through shared memory need __syncwarp all the same.
+static bool conflicts(const sim_view *view, int thread, const access *earlier)
+{
+    if (reads_only(view->kind, view->what) && reads_only(earlier->kind, earlier->what))
+        return false;
+    bool strong = view->kind == SIM_ATOMIC || is_volatile(view->kind);
+    bool earlier_strong = earlier->kind == SIM_ATOMIC || is_volatile(earlier->kind);
+    if (!strong || !earlier_strong)
+        return true;
+    bool same_block = view->shared || earlier->stamp == view->clock->stamp ||
+                      sim_clock_block_of(earlier->stamp) == view->clock->serial;
+    if (is_volatile(view->kind) && is_volatile(earlier->kind))
+        return view->shared && earlier->stamp == view->clock->stamp && earlier->warp == thread / SIM_LANES;
+    bool narrow = (view->kind == SIM_ATOMIC && view->scope == SIM_SCOPE_BLOCK) ||
+                  (earlier->kind == SIM_ATOMIC && earlier->scope == SIM_SCOPE_BLOCK);
+    return narrow && !same_block;
+}
+
+// The lanes of `earlier` that are ordered before `thread`.
+static uint32_t ordered_lanes(const sim_view *view, int thread, const access *earlier)
+{
+    uint64_t word = (uint64_t)earlier->stamp << SIM_STAMP_SHIFT;
+    if (word < view->floor)
+        return earlier->lanes;
+    uint32_t ordered = 0;
+    for (uint32_t rest = earlier->lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        if (sim_clock_ordered(view->clock, thread, earlier->stamp, earlier->warp * SIM_LANES + lane, earlier->clock,
+                              view->shared))
+            ordered |= 1u << lane;
+    }
+    return ordered;
+}
+
+// Counted readers other than the one that is named: in a program whose threads meet at block barriers only, whether
+// they are ordered follows from the interval alone.
+static bool counted_readers_race(const sim_view *view, const access *earlier)
+{
+    if (earlier->many == SIM_MANY_BLOCKS)
+        return true;
+    if (earlier->many == SIM_ONE_READER || view->shared)
+        return earlier->many != SIM_ONE_READER && earlier->stamp == view->clock->stamp;
+    return earlier->stamp == view->clock->stamp;
+}
+
+static bool covers(const sim_view *view, const access *earlier)
+{
+    if (view->kind == SIM_WRITE)
+        return true;
+    return view->kind == earlier->kind && view->scope <= earlier->scope && view->what == earlier->what;
+}
+
+// Checks the access against one earlier one. Returns whether the earlier one can be dropped.
+static bool meet(const sim_view *view, int thread, access *earlier, uintptr_t address)
+{
+    uint32_t ordered = ordered_lanes(view, thread, earlier);
+    uint32_t unordered = earlier->lanes & ~ordered;
+    bool counted = earlier->many && ((uint64_t)earlier->stamp << SIM_STAMP_SHIFT) >= view->floor &&
+                   counted_readers_race(view, earlier);
+    if ((unordered || counted) && conflicts(view, thread, earlier)) {
+        unsigned lane = (unsigned)__builtin_ctz(unordered ? unordered : earlier->lanes);
+        sim_earlier found = {earlier->stamp, earlier->warp * SIM_LANES + lane, earlier->site, earlier->kind};
+        sim_race_found(view, thread, &found, address);
+    }
+    if (counted || !covers(view, earlier))
+        return false;
+    earlier->lanes = unordered;
+    return unordered == 0;
+}
+
+// A thread that read the word plainly and now updates it atomically: the read was a guess that the atomic confirms.
+static void note_optimism(const sim_view *view, int thread, const access *earlier)
+{
+    if (view->kind == SIM_ATOMIC && earlier->kind == SIM_READ && earlier->stamp == view->clock->stamp &&
+        earlier->warp == thread / SIM_LANES && (earlier->lanes >> thread % SIM_LANES & 1))
+        sim_sites[earlier->site].optimistic = true;
+}
+
+static bool merges(const access *a, const access *b)
+{
+    return a->stamp == b->stamp && a->clock == b->clock && a->warp == b->warp && a->kind == b->kind &&
+           a->site == b->site && a->scope == b->scope && a->what == b->what && !a->many;
+}
+
+// Where only block barriers and launches order, a few accesses of other intervals stand for all. Elsewhere that is true
+// of nothing, but a word that the whole grid reads would cost too much: some of its readers are forgotten.
+static void thin(story *told, const sim_view *view)
+{
+    unsigned others = 0, most = view->finer_threads ? MOST_OTHER_READERS : MOST_OTHERS;
+    for (uint32_t i = told->count; i-- > 0;) {
+        const access *one = &told->access[i];
+        bool counts = view->finer_threads ? one->kind == SIM_READ : one->kind != SIM_WRITE;
+        if (one->stamp != view->clock->stamp && counts && ++others > most)
+            forget(told, i);
+    }
+}
+
+// A story of one plain write fits in two words again.
+static void settle(sim_cell *cell, story *told)
+{
+    const access *only = &told->access[0];
+    if (told->count != 1 || only->kind != SIM_WRITE || (only->lanes & (only->lanes - 1)) != 0) {
+        *cell = cell_of(told);
+        return;
+    }
+    unsigned thread = only->warp * SIM_LANES + (unsigned)__builtin_ctz(only->lanes);
+    *cell = (sim_cell){.write = (uint64_t)only->stamp << SIM_STAMP_SHIFT | (uint64_t)only->clock << SIM_CLOCK_SHIFT |
+                                (uint64_t)thread << SIM_THREAD_SHIFT | (uint64_t)only->site << SIM_SITE_SHIFT};
+    free(told);
+}
+
+void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_t address)
+{
+    story *told = begin(view, cell);
+    if (!told)
+        return;
+    access next = {.stamp = view->clock->stamp,
+                   .lanes = 1u << thread % SIM_LANES,
+                   .site = (uint16_t)view->site,
+                   .clock = view->clock->clock[thread],
+                   .warp = (uint8_t)(thread / SIM_LANES),
+                   .kind = (uint8_t)view->kind,
+                   .scope = (uint8_t)view->scope,
+                   .what = (uint8_t)view->what};
+    for (uint32_t i = told->count; i-- > 0;) {
+        note_optimism(view, thread, &told->access[i]);
+        if (meet(view, thread, &told->access[i], address))
+            forget(told, i);
+    }
+    bool added = false;
+    for (uint32_t i = 0; i < told->count && !added; i++)
+        if (merges(&told->access[i], &next)) {
+            told->access[i].lanes |= next.lanes;
+            added = true;
+        }
+    if (!added)
+        told = add(told, &next);
+    thin(told, view);
+    settle(cell, told);
+}

@@ -1,0 +1,24 @@
+// The full story of one cell, for those that two words cannot tell: words touched by atomics or through volatile, and,
+// in programs whose threads meet in finer ways than the block barrier, words with several readers. A list of accesses,
+// each by some lanes of one warp at one time; an access is dropped when a later one that is ordered after it says as
+// much.
+#ifndef SIM_EXACT_H
+#define SIM_EXACT_H
+
+#include <stdbool.h>
+
+#include "race/cell.h"
+#include "race/view.h"
+
+static inline bool sim_exact_is(const sim_cell *cell)
+{
+    return cell->write == SIM_EXACT;
+}
+// A cell with a copy of the list of another.
+sim_cell sim_exact_copy(const sim_cell *cell);
+// Forgets the cell's story, whichever form it has.
+void sim_exact_forget(sim_cell *cell);
+// Turns the cell into one with a list, if it is not; checks the access of `thread` against it and adds it.
+void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_t address);
+
+#endif

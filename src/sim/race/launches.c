@@ -1,0 +1,91 @@
+// The list of launches so far, by the serial numbers of their blocks.
+
+#include "race/launches.h"
+
+#include <stdlib.h>
+
+// Order by streams is the API's knowledge (api/); a program without it runs everything in order.
+__attribute__((weak)) uint64_t sim_api_ordered_below(uint64_t number);
+__attribute__((weak)) bool sim_api_ordered(uint64_t earlier, uint64_t later);
+
+static sim_launch_record *records;
+static size_t count, room;
+static uint32_t next_serial = 1;
+
+static sim_launch_record *add(uint64_t number, uint32_t blocks, uint32_t next_stamp)
+{
+    if (count == room) {
+        size_t larger = room ? 2 * room : 64;
+        sim_launch_record *moved = realloc(records, larger * sizeof *moved);
+        if (!moved)
+            return NULL;
+        records = moved;
+        room = larger;
+    }
+    sim_launch_record *record = &records[count++];
+    *record =
+        (sim_launch_record){.number = number, .first_serial = next_serial, .blocks = blocks, .first_stamp = next_stamp};
+    next_serial += blocks;
+    return record;
+}
+
+// The first stamp of the earliest launch that may still run beside number.
+static uint32_t floor_of(uint64_t number, uint32_t next_stamp)
+{
+    uint64_t below = sim_api_ordered_below ? sim_api_ordered_below(number) : number;
+    uint32_t floor = next_stamp;
+    for (size_t i = count; i-- > 0 && records[i].number >= below;)
+        if (records[i].number < number)
+            floor = records[i].first_stamp;
+    return floor;
+}
+
+uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp)
+{
+    sim_launch_record *record = add(launch->number, (uint32_t)launch->blocks, next_stamp);
+    if (!record)
+        return next_stamp;
+    launch->first_serial = record->first_serial;
+    record->name = launch->kernel->name;
+    record->launched_at = launch->launched_at;
+    const sim_dim *grid = &launch->config.grid, *block = &launch->config.block;
+    record->grid[0] = grid->x, record->grid[1] = grid->y, record->grid[2] = grid->z;
+    record->block[0] = block->x, record->block[1] = block->y, record->block[2] = block->z;
+    return floor_of(launch->number, next_stamp);
+}
+
+uint32_t sim_launches_begin_copy(uint64_t number, uintptr_t pc, uint32_t next_stamp, uint32_t *serial)
+{
+    sim_launch_record *record = add(number, 1, next_stamp);
+    if (!record) {
+        *serial = 0;
+        return next_stamp;
+    }
+    *serial = record->first_serial;
+    record->name = "a copy by a stream";
+    record->launched_at = pc;
+    return floor_of(number, next_stamp);
+}
+
+const sim_launch_record *sim_launches_find(uint32_t serial)
+{
+    size_t low = 0, high = count;
+    while (low < high) { // the first record that starts after serial
+        size_t middle = low + (high - low) / 2;
+        if (records[middle].first_serial <= serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || serial - records[low - 1].first_serial >= records[low - 1].blocks)
+        return NULL;
+    return &records[low - 1];
+}
+
+bool sim_launches_ordered(uint32_t earlier_serial, uint32_t later_serial)
+{
+    const sim_launch_record *earlier = sim_launches_find(earlier_serial), *later = sim_launches_find(later_serial);
+    if (!earlier || !later || earlier == later)
+        return false;
+    return sim_api_ordered ? sim_api_ordered(earlier->number, later->number) : true;
+}

@@ -1,0 +1,346 @@
+// Rows against shadow memory: the common cases in a few instructions a word, the rest through exact.c.
+
+#include <string.h>
+
+#include "core/options.h"
+#include "memory/memory.h"
+#include "race/exact.h"
+#include "race/race.h"
+#include "watch/internal.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+
+sim_region sim_global_region, sim_data_region;
+
+sim_region *sim_region_of(sim_worker *worker, uintptr_t address)
+{
+    if (address - sim_global_region.base < sim_global_region.span)
+        return &sim_global_region;
+    sim_region *shared = &worker->watch->shared;
+    if (address - shared->base < shared->span)
+        return shared;
+    if (address - sim_data_region.base < sim_data_region.span)
+        return &sim_data_region;
+    return NULL;
+}
+
+static void view_make(sim_view *view, sim_worker *worker, const sim_region *region, unsigned site)
+{
+    sim_block_clock *clock = worker->block->clock;
+    const sim_site *about = &sim_sites[site];
+    uint32_t floor = region->shared ? clock->stamp : sim_clock_floor;
+    *view = (sim_view){.worker = worker,
+                       .clock = clock,
+                       .floor = (uint64_t)floor << SIM_STAMP_SHIFT,
+                       .shared = region->shared,
+                       .finer_lanes = (sim_program_uses & (SIM_USES_WARP_SYNC)) != 0,
+                       .finer_threads = (sim_program_uses & (SIM_USES_FENCES | SIM_USES_NAMED_BARRIERS)) != 0,
+                       .site = site,
+                       .kind = about->kind,
+                       .scope = about->scope,
+                       .what = about->what};
+}
+
+static void found(const sim_view *view, int thread, uint64_t word, unsigned kind, uintptr_t address)
+{
+    sim_earlier earlier = {sim_stamp_of(word), sim_thread_of(word), sim_site_of(word), kind};
+    sim_race_found(view, thread, &earlier, address);
+}
+
+// Who has read the word, now that `me` has too.
+static void add_reader(const sim_view *view, sim_cell *cell, uint64_t me, unsigned many, uintptr_t address)
+{
+    int thread = (int)sim_thread_of(me);
+    uint64_t old = cell->read;
+    unsigned flags = (unsigned)(old & SIM_FLAGS);
+    if (old < view->floor) {
+        cell->read = me | many;
+        return;
+    }
+    if (flags == SIM_MANY_BLOCKS)
+        return;
+    if (sim_stamp_of(old) != sim_stamp_of(me)) {
+        if (view->shared || sim_clock_block_of(sim_stamp_of(old)) == view->clock->serial)
+            cell->read = me | many;
+        else if (!view->finer_threads)
+            cell->read = me | SIM_MANY_BLOCKS;
+        else
+            sim_exact_access(view, cell, thread, address);
+        return;
+    }
+    if (sim_same_thread(old, me)) {
+        cell->read = me | (flags > many ? flags : many);
+        return;
+    }
+    if (sim_thread_of(old) / SIM_LANES != sim_thread_of(me) / SIM_LANES) {
+        if (!view->finer_threads)
+            cell->read = me | SIM_MANY_WARPS;
+        else
+            sim_exact_access(view, cell, thread, address);
+        return;
+    }
+    if (flags <= SIM_MANY_LANES && sim_view_ordered(view, thread, old)) {
+        cell->read = me | many; // earlier readers of the warp met this one since
+        return;
+    }
+    if (view->finer_lanes || view->finer_threads)
+        sim_exact_access(view, cell, thread, address);
+    else
+        cell->read = me | (flags > SIM_MANY_LANES ? flags : SIM_MANY_LANES);
+}
+
+static __attribute__((noinline)) void read_slow(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
+{
+    int thread = (int)sim_thread_of(me);
+    if (sim_exact_is(cell)) {
+        sim_exact_access(view, cell, thread, address);
+        return;
+    }
+    if (cell->write >= view->floor && !sim_view_ordered(view, thread, cell->write))
+        found(view, thread, cell->write, SIM_WRITE, address);
+    add_reader(view, cell, me, SIM_ONE_READER, address);
+}
+
+static inline void read_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
+{
+    uint64_t write = cell->write, read = cell->read;
+    if (LIKELY(write < view->floor || sim_same_thread(write, me))) {
+        if (read < view->floor) {
+            cell->read = me;
+            return;
+        }
+        // One reader more changes nothing that a later write would be judged by.
+        uint64_t many = read & SIM_FLAGS;
+        if (many == SIM_MANY_BLOCKS || (many == SIM_MANY_WARPS && (read ^ me) >> SIM_STAMP_SHIFT == 0))
+            return;
+        if (sim_same_thread(read, me)) {
+            cell->read = me | many;
+            return;
+        }
+    }
+    read_slow(view, cell, me, address);
+}
+
+// Whether some reader of the word is not ordered before the write of `thread`.
+static bool readers_race(const sim_view *view, int thread, uint64_t read)
+{
+    unsigned flags = (unsigned)(read & SIM_FLAGS);
+    if (flags == SIM_MANY_BLOCKS)
+        return true;
+    bool now = sim_stamp_of(read) == view->clock->stamp;
+    if (flags == SIM_MANY_WARPS && now)
+        return true;
+    if (flags == SIM_MANY_LANES && now && sim_thread_of(read) == (unsigned)thread)
+        return true; // the others of its warp, at the same clock
+    return !sim_view_ordered(view, thread, read);
+}
+
+static __attribute__((noinline)) void write_slow(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
+{
+    int thread = (int)sim_thread_of(me);
+    if (sim_exact_is(cell)) {
+        sim_exact_access(view, cell, thread, address);
+        return;
+    }
+    if (cell->write >= view->floor && !sim_view_ordered(view, thread, cell->write))
+        found(view, thread, cell->write, SIM_WRITE, address);
+    if (cell->read >= view->floor && readers_race(view, thread, cell->read))
+        found(view, thread, cell->read, SIM_READ, address);
+    *cell = (sim_cell){.write = me};
+}
+
+static inline void write_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
+{
+    uint64_t write = cell->write, read = cell->read;
+    if (LIKELY((write < view->floor || sim_same_thread(write, me)) &&
+               (read < view->floor || (sim_same_thread(read, me) && (read & SIM_FLAGS) == SIM_ONE_READER)))) {
+        cell->write = me;
+        cell->read = 0;
+        return;
+    }
+    write_slow(view, cell, me, address);
+}
+
+// One lane, one access of any kind.
+static void access_lane(const sim_view *view, sim_region *region, int thread, uintptr_t address, unsigned bytes)
+{
+    uint64_t me = sim_clock_word(view->clock, thread) | (uint64_t)view->site << SIM_SITE_SHIFT;
+    for (uintptr_t at = address; at < address + bytes;) {
+        sim_page *page = sim_page_at(region, at, bytes);
+        if (!page)
+            return;
+        sim_cell *cell = sim_cell_at(page, at);
+        if (view->kind == SIM_READ)
+            read_cell(view, cell, me, at);
+        else if (view->kind == SIM_WRITE)
+            write_cell(view, cell, me, at);
+        else
+            sim_exact_access(view, cell, thread, at);
+        at = (at >> page->grain << page->grain) + ((uintptr_t)1 << page->grain);
+    }
+}
+
+// --- whether memory was ever written
+// ------------------------------------------------------------------------------------
+
+static void initialise_lane(sim_worker *worker, sim_region *region, unsigned site, int thread, uintptr_t address)
+{
+    const sim_site *about = &sim_sites[site];
+    bool reads = about->kind == SIM_READ || about->kind == SIM_VOLATILE_READ ||
+                 (about->kind == SIM_ATOMIC && (about->what & SIM_ATOMIC_LOAD) && !about->discards);
+    bool writes = about->kind == SIM_WRITE || about->kind == SIM_VOLATILE_WRITE ||
+                  (about->kind == SIM_ATOMIC && (about->what & SIM_ATOMIC_STORE));
+    for (unsigned i = 0; i < about->bytes; i++) {
+        size_t at = address + i - region->base;
+        uint8_t bit = (uint8_t)(1u << (at % 4));
+        uint8_t *word = &region->initialised[at >> SIM_WORD_SHIFT];
+        if (reads && !(*word & bit)) {
+            sim_watch_uninitialised(worker, site, thread, address);
+            sim_region_mark(region, address, about->bytes, true); // once is enough
+            return;
+        }
+        if (writes)
+            *word |= bit;
+    }
+}
+
+#define EIGHT_INITIALISED (0x0101010101010101u * SIM_WORD_INITIALISED)
+
+// True when the whole range is written already; a write makes it so.
+static inline bool initialised_range(sim_region *region, uintptr_t address, size_t bytes, bool write)
+{
+    uint8_t *word = region->initialised + ((address - region->base) >> SIM_WORD_SHIFT);
+    size_t words = bytes >> SIM_WORD_SHIFT;
+    if (write) {
+        memset(word, SIM_WORD_INITIALISED, words);
+        return true;
+    }
+    uint64_t all = EIGHT_INITIALISED;
+    size_t i = 0;
+    for (; i + sizeof all <= words; i += sizeof all) {
+        uint64_t eight;
+        memcpy(&eight, word + i, sizeof eight);
+        all &= eight;
+    }
+    for (; i < words; i++)
+        all &= word[i] | (EIGHT_INITIALISED & ~(uint64_t)0xff);
+    return all == EIGHT_INITIALISED;
+}
+
+// --- runs and rows
+// --------------------------------------------------------------------------------------------------------
+
+static void run_by_lane(sim_worker *worker, const sim_view *view, sim_region *region, const sim_stretch *run)
+{
+    unsigned bytes = sim_sites[view->site].bytes;
+    int thread = worker->warp * SIM_LANES + run->first;
+    uintptr_t address = run->address;
+    for (int i = 0; i < run->lanes; i++, address += run->stride) {
+        if (region->initialised)
+            initialise_lane(worker, region, view->site, thread + i, address);
+        access_lane(view, region, thread + i, address, bytes);
+    }
+}
+
+// Whole words of one page, all of them written before: the cells stand side by side.
+static sim_cell *cells_of(sim_region *region, const sim_stretch *run, unsigned bytes, bool write)
+{
+    size_t span = run->stride ? (size_t)run->stride * (unsigned)run->lanes : bytes;
+    if (bytes < 4 || (run->address & (SIM_PAGE_BYTES - 1)) + span > SIM_PAGE_BYTES)
+        return NULL;
+    sim_page *page = sim_page_at(region, run->address, bytes);
+    if (!page || page->grain != SIM_WORD_SHIFT)
+        return NULL;
+    if (region->initialised && !initialised_range(region, run->address, span, write))
+        return NULL;
+    return sim_cell_at(page, run->address);
+}
+
+// The next lane's word. Where lanes only ever meet in whole warps their clocks are equal.
+static inline uint64_t next_lane(const sim_view *view, uint64_t me)
+{
+    if (LIKELY(!view->finer_lanes && !view->finer_threads))
+        return me + ((uint64_t)1 << SIM_THREAD_SHIFT);
+    return sim_clock_word(view->clock, (int)sim_thread_of(me) + 1) | (me & ((uint64_t)0x3fff << SIM_SITE_SHIFT));
+}
+
+// Consecutive words, one a lane.
+static __attribute__((noinline)) void read_words(const sim_view *view, sim_cell *cell, int lanes, uint64_t me,
+                                                 uintptr_t address)
+{
+    for (int lane = 0; lane < lanes; lane++, cell++, address += 4) {
+        read_cell(view, cell, me, address);
+        me = lane + 1 < lanes ? next_lane(view, me) : me;
+    }
+}
+
+static __attribute__((noinline)) void write_words(const sim_view *view, sim_cell *cell, int lanes, uint64_t me,
+                                                  uintptr_t address)
+{
+    for (int lane = 0; lane < lanes; lane++, cell++, address += 4) {
+        write_cell(view, cell, me, address);
+        me = lane + 1 < lanes ? next_lane(view, me) : me;
+    }
+}
+
+// One address for several lanes. Two of them stand for all, unless lanes can meet in parts of a warp.
+static void read_shared_words(const sim_view *view, const sim_stretch *run, sim_cell *cell, uint64_t first,
+                              unsigned words)
+{
+    int lanes = view->finer_lanes || view->finer_threads || run->lanes < 2 ? run->lanes : 2;
+    for (unsigned i = 0; i < words; i++) {
+        uint64_t me = first;
+        for (int lane = 0; lane < lanes; lane++) {
+            read_cell(view, cell + i, me, run->address + 4 * i);
+            me = lane + 1 < lanes ? next_lane(view, me) : me;
+        }
+    }
+}
+
+static void run_words(const sim_view *view, const sim_stretch *run, sim_cell *cell, int thread, unsigned words)
+{
+    uint64_t me = sim_clock_word(view->clock, thread) | (uint64_t)view->site << SIM_SITE_SHIFT;
+    bool write = view->kind == SIM_WRITE;
+    if (run->stride == 0 && run->lanes > 1) {
+        read_shared_words(view, run, cell, me, words);
+    } else if (words == 1 && write) {
+        write_words(view, cell, run->lanes, me, run->address);
+    } else if (words == 1) {
+        read_words(view, cell, run->lanes, me, run->address);
+    } else {
+        uintptr_t address = run->address;
+        for (int lane = 0; lane < run->lanes; lane++) {
+            for (unsigned i = 0; i < words; i++, cell++, address += 4)
+                write ? write_cell(view, cell, me, address) : read_cell(view, cell, me, address);
+            me = lane + 1 < run->lanes ? next_lane(view, me) : me;
+        }
+    }
+}
+
+void sim_race_row(sim_worker *worker, const sim_row *row)
+{
+    if (!worker->block->clock)
+        return;
+    const sim_site *about = &sim_sites[row->site];
+    unsigned bytes = about->bytes;
+    sim_region *region = NULL;
+    sim_view view;
+    for (int i = 0; i < row->runs; i++) {
+        const sim_stretch *run = &row->run[i];
+        if (!region || run->address - region->base >= region->span) {
+            region = sim_region_of(worker, run->address);
+            if (!region)
+                continue;
+            view_make(&view, worker, region, row->site);
+        }
+        int thread = worker->warp * SIM_LANES + run->first;
+        sim_cell *cell = NULL;
+        bool alone = run->lanes == 1 || run->stride != 0;
+        if (about->kind == SIM_READ || (about->kind == SIM_WRITE && alone))
+            cell = cells_of(region, run, bytes, about->kind == SIM_WRITE);
+        if (!cell)
+            run_by_lane(worker, &view, region, run);
+        else
+            run_words(&view, run, cell, thread, bytes >> SIM_WORD_SHIFT);
+    }
+}

@@ -1,0 +1,117 @@
+// Making, refining and forgetting shadow pages.
+
+#include "race/shadow.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "race/exact.h"
+
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+static void *reserve(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static size_t page_count(const sim_region *region)
+{
+    return (region->span + SIM_PAGE_BYTES - 1) >> SIM_PAGE_SHIFT;
+}
+
+bool sim_region_make(sim_region *region, uintptr_t base, size_t span, bool tracked, bool shared)
+{
+    uintptr_t aligned = base & ~(uintptr_t)(SIM_PAGE_BYTES - 1);
+    *region = (sim_region){.base = aligned, .span = span + (base - aligned), .shared = shared};
+    region->pages = reserve(page_count(region) * sizeof(sim_page));
+    if (tracked)
+        region->initialised = reserve((region->span >> SIM_WORD_SHIFT) + SIM_PAGE_BYTES);
+    if (region->pages && (region->initialised || !tracked))
+        return true;
+    sim_region_free(region);
+    return false;
+}
+
+void sim_region_free(sim_region *region)
+{
+    if (region->pages) {
+        sim_region_forget(region, region->base, region->span);
+        for (size_t i = 0; i < page_count(region); i++)
+            free(region->pages[i].cells);
+        munmap(region->pages, page_count(region) * sizeof(sim_page));
+    }
+    if (region->initialised)
+        munmap(region->initialised, (region->span >> SIM_WORD_SHIFT) + SIM_PAGE_BYTES);
+    memset(region, 0, sizeof *region);
+}
+
+// Splits every cell in as many as it has bytes; each part saw what the whole saw.
+static bool refine(sim_page *page)
+{
+    sim_cell *fine = malloc(SIM_PAGE_BYTES * sizeof *fine);
+    if (!fine)
+        return false;
+    for (size_t i = 0; i < SIM_PAGE_BYTES; i++) {
+        const sim_cell *coarse = &page->cells[i >> SIM_WORD_SHIFT];
+        fine[i] = i % 4 == 0 || !sim_exact_is(coarse) ? *coarse : sim_exact_copy(coarse);
+    }
+    // The coarse cells stay allocated: another worker may be about to read them.
+    page->cells = fine;
+    page->grain = 0;
+    return true;
+}
+
+sim_page *sim_page_make(sim_region *region, uintptr_t address, unsigned bytes)
+{
+    sim_page *page = &region->pages[(address - region->base) >> SIM_PAGE_SHIFT];
+    pthread_mutex_lock(&making);
+    if (!page->cells) {
+        unsigned grain = bytes >= 4 ? SIM_WORD_SHIFT : 0;
+        page->grain = grain;
+        sim_cell *cells = calloc(SIM_PAGE_BYTES >> grain, sizeof *cells);
+        __atomic_store_n(&page->cells, cells, __ATOMIC_RELEASE);
+    } else if (bytes < 4 && page->grain != 0) {
+        refine(page);
+    }
+    bool usable = page->cells && (bytes >= 4 || page->grain == 0);
+    pthread_mutex_unlock(&making);
+    return usable ? page : NULL;
+}
+
+void sim_region_forget(sim_region *region, uintptr_t start, size_t bytes)
+{
+    for (uintptr_t address = start; address < start + bytes;) {
+        uintptr_t page_end = (address | (SIM_PAGE_BYTES - 1)) + 1;
+        uintptr_t end = page_end < start + bytes ? page_end : start + bytes;
+        sim_page *page = &region->pages[(address - region->base) >> SIM_PAGE_SHIFT];
+        if (page->cells) {
+            sim_cell *first = sim_cell_at(page, address);
+            size_t count = (end - address + (1u << page->grain) - 1) >> page->grain;
+            for (size_t i = 0; i < count; i++)
+                sim_exact_forget(&first[i]);
+        }
+        address = end;
+    }
+}
+
+void sim_region_mark(sim_region *region, uintptr_t start, size_t bytes, bool initialised)
+{
+    if (!region->initialised || bytes == 0)
+        return;
+    size_t at = start - region->base, end = at + bytes;
+    for (; at < end && at % 4 != 0; at++) {
+        uint8_t bit = (uint8_t)(1u << (at % 4));
+        uint8_t *word = &region->initialised[at >> SIM_WORD_SHIFT];
+        *word = initialised ? *word | bit : *word & (uint8_t)~bit;
+    }
+    size_t whole = (end - at) >> SIM_WORD_SHIFT;
+    memset(region->initialised + (at >> SIM_WORD_SHIFT), initialised ? SIM_WORD_INITIALISED : 0, whole);
+    for (at += whole << SIM_WORD_SHIFT; at < end; at++) {
+        uint8_t bit = (uint8_t)(1u << (at % 4));
+        uint8_t *word = &region->initialised[at >> SIM_WORD_SHIFT];
+        *word = initialised ? *word | bit : *word & (uint8_t)~bit;
+    }
+}

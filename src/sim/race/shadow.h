@@ -1,0 +1,56 @@
+// Shadow memory: for each word (or byte) that kernels touch, who touched it last, and for each byte, whether it was
+// ever written. Shadows are kept by page, made at first touch, in cells of a word each; the first access to less than a
+// word turns its page into cells of a byte each, so that neighbouring bytes are never mistaken for one another.
+#ifndef SIM_SHADOW_H
+#define SIM_SHADOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Two words: the last write, and the readers since. See cell.h.
+typedef struct sim_cell {
+    uint64_t write, read;
+} sim_cell;
+
+enum { SIM_PAGE_SHIFT = 12, SIM_PAGE_BYTES = 1 << SIM_PAGE_SHIFT, SIM_WORD_SHIFT = 2 };
+
+typedef struct sim_page {
+    sim_cell *cells; // NULL: never touched
+    unsigned grain;  // a cell is 1 << grain bytes: 2, or 0 once bytes were accessed
+} sim_page;
+
+// A range of addresses with a shadow: the card's memory, the program's __device__ variables, a worker's shared memory.
+typedef struct sim_region {
+    uintptr_t base; // a multiple of SIM_PAGE_BYTES
+    size_t span;
+    sim_page *pages;
+    uint8_t *initialised; // a byte a word, bit i: byte i of it was written; NULL: all of it always is
+    bool shared;          // seen by one block only
+} sim_region;
+
+enum { SIM_WORD_INITIALISED = 0x0f };
+
+bool sim_region_make(sim_region *region, uintptr_t base, size_t span, bool tracked, bool shared);
+void sim_region_free(sim_region *region);
+// Forgets every access to [start, start + bytes), as after a free.
+void sim_region_forget(sim_region *region, uintptr_t start, size_t bytes);
+void sim_region_mark(sim_region *region, uintptr_t start, size_t bytes, bool initialised);
+
+// The page of an address, with cells no coarser than an access of `bytes` bytes needs; NULL: no memory left.
+sim_page *sim_page_make(sim_region *region, uintptr_t address, unsigned bytes);
+
+static inline sim_page *sim_page_at(sim_region *region, uintptr_t address, unsigned bytes)
+{
+    sim_page *page = &region->pages[(address - region->base) >> SIM_PAGE_SHIFT];
+    if (__builtin_expect(page->cells && (bytes >= 4 || page->grain == 0), 1))
+        return page;
+    return sim_page_make(region, address, bytes);
+}
+
+static inline sim_cell *sim_cell_at(const sim_page *page, uintptr_t address)
+{
+    return &page->cells[(address & (SIM_PAGE_BYTES - 1)) >> page->grain];
+}
+
+#endif

@@ -1,0 +1,206 @@
+// The words through which threads have handed on what they know.
+
+#include "race/sync.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/options.h"
+#include "race/clock.h"
+#include "watch/internal.h"
+
+// What a word carries: for anybody, and for threads of one block only.
+typedef struct carrier {
+    uintptr_t address; // 0: free
+    uint32_t block;    // whose `narrow` is
+    sim_knowledge *wide, *narrow;
+} carrier;
+
+// An open table; cleared with each launch, so that it stays small. Programs with atomics run on one worker.
+static carrier *carriers;
+static size_t used, room;
+// After this many polls of one word without anything else, let others run.
+enum { POLLS = 32, FIRST_ROOM = 256 };
+
+void sim_sync_launch_begin(void)
+{
+    for (size_t i = 0; i < room; i++) {
+        sim_knowledge_drop(carriers[i].wide);
+        sim_knowledge_drop(carriers[i].narrow);
+    }
+    if (carriers)
+        memset(carriers, 0, room * sizeof *carriers);
+    used = 0;
+}
+
+static size_t slot_of(const carrier *table, size_t size, uintptr_t address)
+{
+    size_t at = (size_t)((address >> 2) * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
+    while (table[at].address != 0 && table[at].address != address)
+        at = (at + 1) & (size - 1);
+    return at;
+}
+
+static bool grow(void)
+{
+    size_t larger = room ? 2 * room : FIRST_ROOM;
+    carrier *table = calloc(larger, sizeof *table);
+    if (!table)
+        return false;
+    for (size_t i = 0; i < room; i++)
+        if (carriers[i].address)
+            table[slot_of(table, larger, carriers[i].address)] = carriers[i];
+    free(carriers);
+    carriers = table;
+    room = larger;
+    return true;
+}
+
+static carrier *find(uintptr_t address, bool make)
+{
+    if (room == 0 && (!make || !grow()))
+        return NULL;
+    carrier *found = &carriers[slot_of(carriers, room, address)];
+    if (found->address || !make)
+        return found->address ? found : NULL;
+    if (2 * (used + 1) > room) {
+        if (!grow())
+            return NULL;
+        found = &carriers[slot_of(carriers, room, address)];
+    }
+    *found = (carrier){.address = address};
+    used++;
+    return found;
+}
+
+// Shared memory of different blocks has the same addresses on one worker: what is carried there is narrow.
+static bool is_shared(const sim_worker *worker, uintptr_t address)
+{
+    return address - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo;
+}
+
+static void acquire(sim_worker *worker, uintptr_t address, int scope)
+{
+    const carrier *from = find(address, false);
+    sim_block_clock *clock = worker->block->clock;
+    if (!from)
+        return;
+    bool mine = from->narrow && from->block == clock->serial;
+    bool anybody = from->wide && scope != SIM_SCOPE_BLOCK && !is_shared(worker, address);
+    // A block-scope read still takes over what its own block has released more widely.
+    if (!mine && !anybody)
+        return;
+    if (mine)
+        sim_knowledge_learn(&clock->known[worker->thread], from->narrow);
+    if (anybody)
+        sim_knowledge_learn(&clock->known[worker->thread], from->wide);
+    clock->learned = true;
+}
+
+static void carry(sim_knowledge **carried, sim_knowledge *released, bool update)
+{
+    // A plain store starts anew; an update goes on with the chain of releases before it.
+    if (update) {
+        sim_knowledge_learn(carried, released);
+        return;
+    }
+    sim_knowledge_drop(*carried);
+    *carried = sim_knowledge_keep(released);
+}
+
+static void release(sim_worker *worker, uintptr_t address, int scope, bool update, const sim_fenced *fenced)
+{
+    sim_block_clock *clock = worker->block->clock;
+    bool narrow_only = scope == SIM_SCOPE_BLOCK || is_shared(worker, address);
+    if (!fenced->block && !fenced->device && (update || !find(address, false)))
+        return;
+    carrier *to = find(address, true);
+    if (!to)
+        return;
+    if (to->narrow && to->block != clock->serial) {
+        sim_knowledge_drop(to->narrow);
+        to->narrow = NULL;
+    }
+    to->block = clock->serial;
+    sim_knowledge *to_block = sim_knowledge_join(fenced->block, fenced->device);
+    carry(&to->narrow, to_block, update);
+    sim_knowledge_drop(to_block);
+    if (!narrow_only)
+        carry(&to->wide, fenced->device, update);
+    else if (!update)
+        carry(&to->wide, NULL, false);
+}
+
+static bool orders(unsigned what)
+{
+    return (what & (SIM_ATOMIC_ACQUIRE | SIM_ATOMIC_RELEASE)) != 0;
+}
+
+static void synchronise(sim_worker *worker, uintptr_t address, int scope, unsigned what, bool reads, bool update)
+{
+    sim_block_clock *clock = worker->block->clock;
+    int thread = worker->thread;
+    if (!clock || (!(sim_program_uses & SIM_USES_FENCES) && !orders(what) && used == 0))
+        return;
+    // What the thread did so far is judged by what it knew so far.
+    sim_merge_lanes(worker, 1u << worker->lane);
+    if (reads)
+        acquire(worker, address, scope);
+    if (!(what & SIM_ATOMIC_STORE))
+        return;
+    sim_fenced fenced = clock->fenced[thread];
+    sim_knowledge *now = NULL;
+    if (what & SIM_ATOMIC_RELEASE) {
+        now = sim_clock_tell(clock, thread);
+        fenced.block = now;
+        if (scope != SIM_SCOPE_BLOCK)
+            fenced.device = now;
+        sim_clock_advance(clock, thread);
+    }
+    release(worker, address, scope, update, &fenced);
+    sim_knowledge_drop(now);
+}
+
+void sim_sync_atomic(sim_worker *worker, unsigned site, uintptr_t address)
+{
+    const sim_site *about = &sim_sites[site];
+    bool reads = (about->what & SIM_ATOMIC_LOAD) && !about->discards;
+    bool update = (about->what & SIM_ATOMIC_UPDATE) == SIM_ATOMIC_UPDATE;
+    synchronise(worker, address, about->scope, about->what, reads, update);
+}
+
+void sim_sync_volatile(sim_worker *worker, unsigned site, uintptr_t address)
+{
+    static __thread uintptr_t polled;
+    static __thread unsigned polls;
+    static __thread const uint64_t *logged;
+    bool write = sim_sites[site].kind == SIM_VOLATILE_WRITE;
+    sim_log_add(worker, site, address);
+    bool nothing_between = worker->log_next == logged + 1;
+    synchronise(worker, address, SIM_SCOPE_SYSTEM, write ? SIM_ATOMIC_STORE : SIM_ATOMIC_LOAD, !write, false);
+    logged = worker->log_next;
+    if (write || polled != address) {
+        polled = address;
+        polls = 0;
+    } else if (++polls >= POLLS) {
+        polls = 0;
+        sim_thread_polls(worker, sim_sites[site].pc, nothing_between);
+    }
+}
+
+void sim_sync_fence(sim_worker *worker, int scope)
+{
+    sim_block_clock *clock = worker->block->clock;
+    if (!clock)
+        return;
+    sim_merge_lanes(worker, 1u << worker->lane);
+    sim_fenced *fenced = &clock->fenced[worker->thread];
+    sim_knowledge *told = sim_clock_tell(clock, worker->thread);
+    sim_knowledge_learn(&fenced->block, told);
+    if (scope != SIM_SCOPE_BLOCK)
+        sim_knowledge_learn(&fenced->device, told);
+    sim_knowledge_drop(told);
+    clock->learned = true;
+    sim_clock_advance(clock, worker->thread);
+}

@@ -1,0 +1,204 @@
+// The races found so far, one entry for each pair of places, held until the program ends: only then is it known whether
+// the racing stores ever disagreed, and whether a plain read was a guess that an atomic confirmed.
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "race/launches.h"
+#include "race/race.h"
+#include "race/view.h"
+#include "report/report.h"
+#include "watch/internal.h"
+
+typedef struct race {
+    unsigned site[2], kind[2]; // the earlier access, the later one
+    bool shared;
+    sim_finding finding;
+    uint64_t count;
+    struct race *next;
+} race;
+
+// A read of what nothing had written yet. Where the same read also races with a write, the write was only late.
+typedef struct unwritten {
+    unsigned site;
+    sim_finding finding;
+    uint64_t count;
+    struct unwritten *next;
+} unwritten;
+static unwritten *unwritten_reads;
+
+enum { BUCKETS = 256 };
+static race *buckets[BUCKETS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void (*observer)(uintptr_t address, size_t bytes, void *context);
+static void *observer_context;
+
+void sim_race_observe(void (*callback)(uintptr_t address, size_t bytes, void *context), void *context)
+{
+    observer = callback;
+    observer_context = context;
+}
+
+static const char *role(unsigned kind)
+{
+    static const char *const names[] = {"read", "write", "atomic", "volatile read", "volatile write"};
+    return names[kind];
+}
+
+static bool same_race(const race *one, const sim_earlier *earlier, const sim_view *view)
+{
+    bool forward = one->site[0] == earlier->site && one->site[1] == view->site;
+    bool backward = one->site[1] == earlier->site && one->site[0] == view->site;
+    return (forward || backward) && one->shared == view->shared &&
+           strcmp(one->finding.kernel, view->worker->launch->kernel->name) == 0;
+}
+
+// Thread and block of an earlier access, from the launch that its interval belonged to.
+static void place_earlier(const sim_earlier *earlier, sim_place *place)
+{
+    *place = (sim_place){.pc = sim_sites[earlier->site].pc, .role = role(earlier->kind)};
+    uint32_t serial = sim_clock_block_of(earlier->stamp);
+    const sim_launch_record *launch = sim_launches_find(serial);
+    if (!launch || launch->block[0] == 0)
+        return;
+    uint32_t block = serial - launch->first_serial;
+    unsigned thread = earlier->thread;
+    place->has_thread = true;
+    for (int i = 0; i < 3; i++) {
+        place->thread[i] = thread % launch->block[i];
+        thread /= launch->block[i];
+        place->block[i] = block % launch->grid[i];
+        block /= launch->grid[i];
+    }
+}
+
+static const char *relation(const sim_view *view, int thread, const sim_earlier *earlier)
+{
+    uint32_t serial = sim_clock_block_of(earlier->stamp), mine = view->clock->serial;
+    if (sim_launches_find(serial) != sim_launches_find(mine))
+        return "different launches in streams that do not wait for each other";
+    if (serial != mine)
+        return "different blocks, nothing orders them within one launch but a fence with an atomic";
+    if (earlier->thread / SIM_LANES == (unsigned)thread / SIM_LANES)
+        return "same warp, no __syncwarp between them";
+    return "same block, no __syncthreads between them";
+}
+
+static void describe(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address,
+                     sim_finding *finding)
+{
+    memset(finding, 0, sizeof *finding);
+    finding->kind = SIM_RACE;
+    finding->tier = SIM_ERROR;
+    finding->kernel = view->worker->launch->kernel->name;
+    finding->address = address;
+    finding->bytes = sim_sites[view->site].bytes;
+    snprintf(finding->message, sizeof finding->message, "%s and %s of the same %s memory with nothing to order them",
+             role(earlier->kind), role(view->kind), view->shared ? "shared" : "global");
+    snprintf(finding->note, sizeof finding->note, "%s", relation(view, thread, earlier));
+    place_earlier(earlier, &finding->place[0]);
+    finding->place[1] = (sim_place){.pc = sim_sites[view->site].pc, .role = role(view->kind)};
+    sim_place_thread(view->worker, thread, &finding->place[1]);
+}
+
+void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address)
+{
+    if (observer)
+        observer(address, sim_sites[view->site].bytes, observer_context);
+    unsigned low = earlier->site < view->site ? earlier->site : view->site;
+    unsigned high = earlier->site < view->site ? view->site : earlier->site;
+    race **bucket = &buckets[(low * 31 + high) % BUCKETS];
+    pthread_mutex_lock(&lock);
+    race *one = *bucket;
+    while (one && !same_race(one, earlier, view))
+        one = one->next;
+    if (!one) {
+        one = calloc(1, sizeof *one);
+        if (one) {
+            *one = (race){.site = {earlier->site, view->site},
+                          .kind = {earlier->kind, view->kind},
+                          .shared = view->shared,
+                          .next = *bucket};
+            describe(view, thread, earlier, address, &one->finding);
+            *bucket = one;
+        }
+    }
+    if (one)
+        one->count++;
+    pthread_mutex_unlock(&lock);
+}
+
+void sim_race_unwritten(unsigned site, const sim_finding *finding)
+{
+    pthread_mutex_lock(&lock);
+    unwritten *one = unwritten_reads;
+    while (one && (one->site != site || strcmp(one->finding.kernel, finding->kernel) != 0))
+        one = one->next;
+    if (!one && (one = calloc(1, sizeof *one))) {
+        *one = (unwritten){.site = site, .finding = *finding, .next = unwritten_reads};
+        unwritten_reads = one;
+    }
+    if (one)
+        one->count++;
+    pthread_mutex_unlock(&lock);
+}
+
+static bool races(unsigned site)
+{
+    for (int i = 0; i < BUCKETS; i++)
+        for (const race *one = buckets[i]; one; one = one->next)
+            if (one->site[0] == site || one->site[1] == site)
+                return true;
+    return false;
+}
+
+static bool is_write(unsigned kind)
+{
+    return kind == SIM_WRITE || kind == SIM_VOLATILE_WRITE;
+}
+
+// What keeps a race from being able to change a result.
+static void judge(race *one)
+{
+    unsigned a = one->kind[0], b = one->kind[1];
+    sim_finding *finding = &one->finding;
+    if (is_write(a) && is_write(b)) {
+        bool asked = sim_values_asked(one->site[0]) && sim_values_asked(one->site[1]);
+        finding->ask_values = !asked;
+        if (asked && sim_values_equal(one->site[0], one->site[1])) {
+            finding->tier = SIM_WARNING;
+            snprintf(finding->note, sizeof finding->note, "every thread stored the same value");
+        }
+    } else if ((a == SIM_VOLATILE_READ && b == SIM_WRITE) || (b == SIM_VOLATILE_READ && a == SIM_WRITE)) {
+        finding->tier = SIM_WARNING;
+        snprintf(finding->note, sizeof finding->note, "a volatile read polls what a plain write sets");
+    } else {
+        bool guess = (a == SIM_READ && b == SIM_ATOMIC && sim_sites[one->site[0]].optimistic) ||
+                     (b == SIM_READ && a == SIM_ATOMIC && sim_sites[one->site[1]].optimistic);
+        if (guess) {
+            finding->tier = SIM_WARNING;
+            snprintf(finding->note, sizeof finding->note,
+                     "the read is a guess that an atomic of the same thread confirms");
+        }
+    }
+}
+
+void sim_watch_finish(void)
+{
+    pthread_mutex_lock(&lock);
+    for (unwritten *one = unwritten_reads; one; one = one->next)
+        if (!races(one->site))
+            sim_report_many(&one->finding, one->count);
+    unwritten_reads = NULL;
+    for (int i = 0; i < BUCKETS; i++)
+        for (race *one = buckets[i]; one; one = one->next) {
+            judge(one);
+            sim_report_many(&one->finding, one->count);
+            one->count = 0;
+        }
+    memset(buckets, 0, sizeof buckets);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,38 @@
+// One lane's place in time, worked out once for all the words it touches in a row; and the two things that every check
+// of a word needs: whether an earlier access is ordered before this one, and where to report one that is not.
+#ifndef SIM_VIEW_H
+#define SIM_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "race/cell.h"
+#include "race/clock.h"
+#include "watch/site.h"
+
+typedef struct sim_view {
+    sim_worker *worker;
+    sim_block_clock *clock;
+    uint64_t floor; // words below are ordered before: in shared memory all of earlier intervals
+    bool shared;
+    bool finer_lanes;   // lanes of this program can meet in part of a warp
+    bool finer_threads; // any two threads of it can, through fences or named barriers
+    unsigned site, kind, scope, what;
+} sim_view;
+
+// One earlier access that conflicts, as the detector remembers it.
+typedef struct sim_earlier {
+    uint32_t stamp;
+    unsigned thread, site, kind;
+} sim_earlier;
+
+// Reports that `thread` of the view's block, at the view's site, races with `earlier` on `address`. (verdict.c)
+void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address);
+
+static inline bool sim_view_ordered(const sim_view *view, int me, uint64_t word)
+{
+    return word < view->floor || sim_clock_ordered(view->clock, me, sim_stamp_of(word), sim_thread_of(word),
+                                                   sim_clock_of(word), view->shared);
+}
+
+#endif

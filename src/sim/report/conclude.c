@@ -1,0 +1,138 @@
+// The last word on what was found: source lines are looked up, what turns out not to be a mistake is dropped, what is
+// the same in the source is counted together, what the user allowed is left out, and the rest is ranked.
+#include <string.h>
+
+#include "core/options.h"
+#include "report/internal.h"
+
+static sim_conclusion conclusion;
+
+static void want_lines(sim_record *record)
+{
+    for (; record; record = record->next) {
+        for (int i = 0; i < SIM_PLACES; i++)
+            sim_lines_want(record->finding.place[i].pc);
+        if (record->memory.space)
+            sim_describe_want(&record->memory);
+    }
+}
+
+static void place_in_source(sim_record *record)
+{
+    for (; record; record = record->next) {
+        for (int i = 0; i < SIM_PLACES; i++)
+            record->where[i] = sim_lines_of(record->finding.place[i].pc);
+        if (record->memory.space)
+            sim_describe_name(&record->memory);
+        if (sim_options_get()->strict)
+            record->finding.tier = SIM_ERROR;
+    }
+}
+
+static int compare_frame(const sim_frame *a, const sim_frame *b)
+{
+    int order = strcmp(a->file, b->file);
+    if (order == 0)
+        order = (a->line > b->line) - (a->line < b->line);
+    return order ? order : a->line ? 0 : strcmp(a->function, b->function);
+}
+
+static int compare_place(const sim_stack *a, const sim_stack *b)
+{
+    if (!a || !b)
+        return (a != NULL) - (b != NULL);
+    return compare_frame(&a->frames[0], &b->frames[0]);
+}
+
+static bool same_stack(const sim_stack *a, const sim_stack *b)
+{
+    if (!a || !b || a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (compare_frame(&a->frames[i], &b->frames[i]) != 0)
+            return false;
+    return true;
+}
+
+// The compiler may copy a barrier (unrolled loops, template instances): in the source it is still one.
+static bool is_one_barrier(const sim_record *record)
+{
+    return record->finding.kind == SIM_BARRIER_DIVERGENT && record->where[0] && record->where[0]->frames[0].line &&
+           same_stack(record->where[0], record->where[1]);
+}
+
+static bool same_in_source(const sim_record *a, const sim_record *b)
+{
+    if (a->finding.kind != b->finding.kind || strcmp(a->memory.name, b->memory.name) != 0)
+        return false;
+    return (compare_place(a->where[0], b->where[0]) == 0 && compare_place(a->where[1], b->where[1]) == 0) ||
+           (compare_place(a->where[0], b->where[1]) == 0 && compare_place(a->where[1], b->where[0]) == 0);
+}
+
+// The earlier (0) or later (1) place of two; which of them did what does not matter.
+static const sim_stack *place_by_line(const sim_record *record, int which)
+{
+    bool swapped = record->where[1] && compare_place(record->where[0], record->where[1]) > 0;
+    return record->where[swapped ? !which : which];
+}
+
+// Errors first, then the graver kind, then by line; what follows only makes the order the same each time.
+static int compare_rank(const void *left, const void *right)
+{
+    const sim_record *a = left, *b = right;
+    if (a->finding.tier != b->finding.tier)
+        return a->finding.tier < b->finding.tier ? -1 : 1;
+    if (a->finding.kind != b->finding.kind)
+        return sim_kind_of(a->finding.kind)->rank - sim_kind_of(b->finding.kind)->rank;
+    int order = 0;
+    for (int i = 0; order == 0 && i < SIM_PLACES; i++)
+        order = compare_place(place_by_line(a, i), place_by_line(b, i));
+    if (order == 0)
+        order = sim_findings_compare(&a->finding, &b->finding);
+    if (order == 0)
+        order = strcmp(a->finding.kernel ? a->finding.kernel : "", b->finding.kernel ? b->finding.kernel : "");
+    return order ? order : strcmp(a->finding.message, b->finding.message);
+}
+
+static void add(sim_record *record)
+{
+    for (size_t i = conclusion.count; i-- > 0;) {
+        sim_record *other = conclusion.findings[i];
+        if (same_in_source(other, record)) {
+            other->count += record->count;
+            return;
+        }
+    }
+    conclusion.findings[conclusion.count++] = record;
+    conclusion.errors += record->finding.tier == SIM_ERROR;
+    conclusion.warnings += record->finding.tier == SIM_WARNING;
+}
+
+const sim_conclusion *sim_conclude(void)
+{
+    sim_record *all = sim_findings_close();
+    want_lines(all);
+    sim_counters_want();
+    sim_lines_resolve();
+    place_in_source(all);
+    size_t count = 0;
+    for (sim_record *record = all; record; record = record->next)
+        count++;
+    const void **ranked = sim_arena_take((count + 1) * sizeof *ranked);
+    conclusion.findings = sim_arena_take((count + 1) * sizeof *conclusion.findings);
+    if (!ranked || !conclusion.findings)
+        return &conclusion;
+    size_t used = 0;
+    for (sim_record *record = all; record; record = record->next)
+        if (!is_one_barrier(record))
+            ranked[used++] = record;
+    sim_sort(ranked, used, compare_rank);
+    for (size_t i = 0; i < used; i++) {
+        sim_record *record = (sim_record *)ranked[i];
+        if (sim_suppressed(record))
+            conclusion.suppressed[record->finding.kind] += record->count;
+        else
+            add(record);
+    }
+    return &conclusion;
+}

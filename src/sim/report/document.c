@@ -1,0 +1,188 @@
+// The report as JSON, in the form that format.md gives. It is written beside its place and then moved there, so that a
+// reader sees a whole one or none.
+#define _GNU_SOURCE 1
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/options.h"
+#include "report/internal.h"
+#include "report/json.h"
+
+// api/: a hash of each copy to the host, in order. Absent in a program without the runtime API.
+const uint64_t *sim_api_copy_hashes(size_t *count) __attribute__((weak));
+
+static void write_frame(sim_json *out, const sim_frame *frame)
+{
+    sim_json_string(out, "file", frame->file);
+    sim_json_unsigned(out, "line", frame->line);
+    sim_json_string(out, "function", frame->function);
+}
+
+static uint64_t offset_of(uintptr_t pc)
+{
+    return pc - sim_module_self()->base;
+}
+
+static void write_place(sim_json *out, const sim_place *place, const sim_stack *stack)
+{
+    sim_json_open(out, NULL, '{');
+    sim_json_string(out, "role", place->role ? place->role : "");
+    write_frame(out, &stack->frames[0]);
+    if (place->has_thread) {
+        sim_json_triple(out, "thread", place->thread);
+        sim_json_triple(out, "block", place->block);
+    }
+    sim_json_open(out, "stack", '[');
+    for (size_t i = 0; i < stack->count; i++) {
+        sim_json_open(out, NULL, '{');
+        write_frame(out, &stack->frames[i]);
+        sim_json_close(out, '}');
+    }
+    sim_json_close(out, ']');
+    sim_json_unsigned(out, "offset", offset_of(place->pc));
+    sim_json_close(out, '}');
+}
+
+static void write_call(sim_json *out, const char *name, uintptr_t pc, const char *call)
+{
+    const sim_stack *stack = sim_lines_of(pc);
+    if (!stack)
+        return;
+    sim_json_open(out, name, '{');
+    sim_json_string(out, "file", stack->frames[0].file);
+    sim_json_unsigned(out, "line", stack->frames[0].line);
+    if (call)
+        sim_json_string(out, "call", call);
+    sim_json_close(out, '}');
+}
+
+static void write_memory(sim_json *out, const sim_described *memory)
+{
+    sim_json_open(out, "memory", '{');
+    sim_json_string(out, "space", memory->space);
+    sim_json_string(out, "name", memory->name);
+    sim_json_unsigned(out, "bytes", memory->bytes);
+    sim_json_signed(out, "offset", memory->offset);
+    sim_json_unsigned(out, "size", memory->size);
+    sim_json_bool(out, "live", memory->live);
+    write_call(out, "allocated", memory->allocated_at, memory->function ? memory->function : "");
+    write_call(out, "freed", memory->freed_at, NULL);
+    sim_json_close(out, '}');
+}
+
+static void write_values(sim_json *out, const sim_finding *finding)
+{
+    if (!finding->ask_values)
+        return;
+    sim_json_open(out, "values", '[');
+    for (int i = 0; i < SIM_PLACES; i++)
+        if (finding->place[i].pc && (i == 0 || finding->place[i].pc != finding->place[0].pc))
+            sim_json_unsigned(out, NULL, offset_of(finding->place[i].pc));
+    sim_json_close(out, ']');
+}
+
+static void write_finding(sim_json *out, const sim_record *record)
+{
+    const sim_finding *finding = &record->finding;
+    const sim_kind_text *kind = sim_kind_of(finding->kind);
+    sim_json_open(out, NULL, '{');
+    sim_json_string(out, "kind", kind->name);
+    sim_json_string(out, "tier", finding->tier == SIM_ERROR ? "error" : "warning");
+    sim_json_unsigned(out, "count", record->count);
+    sim_json_string(out, "kernel", finding->kernel);
+    sim_json_string(out, "message", finding->message);
+    sim_json_string(out, "note", finding->note);
+    sim_json_string(out, "title", kind->title);
+    sim_json_string(out, "cause", kind->cause);
+    sim_json_string(out, "cure", kind->cure);
+    sim_json_open(out, "places", '[');
+    for (int i = 0; i < SIM_PLACES; i++)
+        if (record->where[i])
+            write_place(out, &finding->place[i], record->where[i]);
+    sim_json_close(out, ']');
+    if (record->memory.space)
+        write_memory(out, &record->memory);
+    write_values(out, finding);
+    sim_json_close(out, '}');
+}
+
+static void write_suppressed(sim_json *out, const sim_conclusion *conclusion)
+{
+    uint64_t total = 0;
+    for (int kind = 0; kind < SIM_FINDING_KINDS; kind++)
+        total += conclusion->suppressed[kind];
+    sim_json_open(out, "suppressed", '{');
+    sim_json_unsigned(out, "total", total);
+    for (int kind = 0; kind < SIM_FINDING_KINDS; kind++)
+        if (conclusion->suppressed[kind])
+            sim_json_unsigned(out, sim_kind_of(kind)->name, conclusion->suppressed[kind]);
+    sim_json_close(out, '}');
+}
+
+static void write_copies(sim_json *out)
+{
+    size_t count = 0;
+    const uint64_t *hashes = sim_api_copy_hashes ? sim_api_copy_hashes(&count) : NULL;
+    sim_json_open(out, "copies", '[');
+    for (size_t i = 0; hashes && i < count; i++) {
+        char text[20];
+        snprintf(text, sizeof text, "%016llx", (unsigned long long)hashes[i]);
+        sim_json_string(out, NULL, text);
+    }
+    sim_json_close(out, ']');
+}
+
+static bool write_all(int descriptor, const char *text, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t written = write(descriptor, text, bytes);
+        if (written <= 0)
+            return false;
+        text += written;
+        bytes -= (size_t)written;
+    }
+    return true;
+}
+
+static void save(const sim_json *out, const char *path)
+{
+    char temporary[1024];
+    int length = snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
+    bool saved = false;
+    if (length > 0 && (size_t)length < sizeof temporary) {
+        int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        saved = descriptor >= 0 && write_all(descriptor, out->text, out->used);
+        if (descriptor >= 0)
+            saved = close(descriptor) == 0 && saved;
+        saved = saved && rename(temporary, path) == 0;
+        if (!saved)
+            unlink(temporary);
+    }
+    if (!saved)
+        dprintf(STDERR_FILENO, "sim: the report could not be written to %s (SIM_REPORT)\n", path);
+}
+
+void sim_document_write(const sim_conclusion *conclusion, const char *status, const char *path)
+{
+    sim_json *out = &(sim_json){0};
+    const sim_options *options = sim_options_get();
+    sim_json_open(out, NULL, '{');
+    sim_json_unsigned(out, "version", 1);
+    sim_json_string(out, "status", status);
+    sim_json_string(out, "gpu", options->gpu ? options->gpu : "");
+    sim_json_unsigned(out, "schedule", options->schedule);
+    sim_json_bool(out, "strict", options->strict);
+    sim_json_open(out, "findings", '[');
+    for (size_t i = 0; i < conclusion->count; i++)
+        write_finding(out, conclusion->findings[i]);
+    sim_json_close(out, ']');
+    sim_json_unsigned(out, "lost", sim_findings_lost());
+    write_suppressed(out, conclusion);
+    sim_counters_write(out);
+    write_copies(out);
+    sim_json_close(out, '}');
+    if (!out->failed)
+        save(out, path);
+}

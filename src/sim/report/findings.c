@@ -1,0 +1,136 @@
+// Collecting findings while the program runs: equal ones are counted together, each kind of mistake with one example.
+// What the example's address belongs to is looked up at once, for it may be gone by the end (memory.c).
+#define _GNU_SOURCE 1
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "report/internal.h"
+
+enum { BUCKETS = 1024 };        // a power of two
+enum { MOST_FINDINGS = 10000 }; // distinct ones; nobody reads more
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sim_record *buckets[BUCKETS];
+static sim_record *first, **last = &first;
+static uint64_t kept, lost;
+static bool closed;
+static atomic_bool any;
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_finding(const sim_finding *a, const sim_finding *b)
+{
+    if (a->kind != b->kind || !same_text(a->kernel, b->kernel))
+        return false;
+    return (a->place[0].pc == b->place[0].pc && a->place[1].pc == b->place[1].pc) ||
+           (a->place[0].pc == b->place[1].pc && a->place[1].pc == b->place[0].pc);
+}
+
+static size_t bucket_of(const sim_finding *finding)
+{
+    uint64_t both = (uint64_t)finding->place[0].pc + finding->place[1].pc; // the order does not matter
+    uint64_t mixed = (both * 31 + finding->kind) * 0x9e3779b97f4a7c15u;
+    return mixed >> 32 & (BUCKETS - 1);
+}
+
+static int compare_index(const unsigned a[3], const unsigned b[3])
+{
+    for (int i = 2; i >= 0; i--)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+int sim_findings_compare(const sim_finding *a, const sim_finding *b)
+{
+    for (int i = 0; i < SIM_PLACES; i++) {
+        int order = compare_index(a->place[i].block, b->place[i].block);
+        if (order == 0)
+            order = compare_index(a->place[i].thread, b->place[i].thread);
+        if (order != 0)
+            return order;
+    }
+    return (a->place[0].pc > b->place[0].pc) - (a->place[0].pc < b->place[0].pc);
+}
+
+static void keep(sim_record *record, const sim_finding *finding)
+{
+    record->finding = *finding;
+    sim_describe(finding, &record->memory);
+}
+
+static void add(const sim_finding *finding, uint64_t times, size_t bucket)
+{
+    sim_record *record = kept < MOST_FINDINGS ? sim_arena_take(sizeof *record) : NULL;
+    if (!record) {
+        lost++;
+        return;
+    }
+    kept++;
+    keep(record, finding);
+    record->count = times;
+    record->next_in_bucket = buckets[bucket];
+    buckets[bucket] = record;
+    *last = record;
+    last = &record->next;
+}
+
+static void count(const sim_finding *finding, uint64_t times)
+{
+    size_t bucket = bucket_of(finding);
+    for (sim_record *record = buckets[bucket]; record; record = record->next_in_bucket) {
+        if (!same_finding(&record->finding, finding))
+            continue;
+        record->count += times;
+        // One error among warnings makes it an error.
+        if (finding->tier < record->finding.tier ||
+            (finding->tier == record->finding.tier && sim_findings_compare(finding, &record->finding) < 0))
+            keep(record, finding);
+        return;
+    }
+    add(finding, times, bucket);
+}
+
+// A thread that crashed while it held the lock will not give it back.
+static bool lock_unless_crashing(void)
+{
+    return sim_report_crashing ? pthread_mutex_trylock(&lock) == 0 : pthread_mutex_lock(&lock) == 0;
+}
+
+void sim_report_many(const sim_finding *finding, uint64_t times)
+{
+    atomic_store(&any, true);
+    if (!lock_unless_crashing())
+        return;
+    if (!closed)
+        count(finding, times);
+    pthread_mutex_unlock(&lock);
+}
+
+void sim_report(const sim_finding *finding)
+{
+    sim_report_many(finding, 1);
+}
+
+bool sim_report_any(void)
+{
+    return atomic_load(&any);
+}
+
+sim_record *sim_findings_close(void)
+{
+    bool locked = lock_unless_crashing();
+    closed = true;
+    if (locked)
+        pthread_mutex_unlock(&lock);
+    return first;
+}
+
+uint64_t sim_findings_lost(void)
+{
+    return lost;
+}

@@ -1,0 +1,143 @@
+// What the files of the report share. The road of a finding: findings.c keeps it with what was known of its address at
+// that moment (memory.c); at the end lines.c finds the source lines, conclude.c classifies, merges, suppresses and
+// ranks, and document.c (JSON) or text.c writes. Nothing here uses malloc: the program may have crashed in the middle
+// of it.
+#ifndef SIM_REPORT_INTERNAL_H
+#define SIM_REPORT_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/report.h"
+
+// --- arena.c: memory that is never given back ----------------------------------------------------------------------
+
+// Zeroed and aligned for anything; NULL when the report's share of the address space is used up.
+void *sim_arena_take(size_t bytes);
+const char *sim_arena_string(const char *text, size_t length);
+// Sorts pointers, equal ones staying in order. The C library's qsort takes memory from malloc.
+void sim_sort(const void **items, size_t count, int (*compare)(const void *left, const void *right));
+
+// --- names.c -------------------------------------------------------------------------------------------------------
+
+// "void mm<1>(float*)" becomes "mm<1>".
+void sim_name_of_function(const char *demangled, char *name, size_t bytes);
+// "_ZZ2mmILi1EEvPfE4tile" becomes "tile".
+void sim_name_of_variable(const char *mangled, char *name, size_t bytes);
+// As the C++ runtime writes it, where the program has one, else unchanged.
+void sim_name_demangle(const char *mangled, char *name, size_t bytes);
+// Set by whoever handles a crash: from then on the C++ runtime, which uses malloc, is left alone.
+extern bool sim_report_crashing;
+
+// --- symbols.c -----------------------------------------------------------------------------------------------------
+
+// The variable that holds `address`, else the nearest one, with *offset from its start: negative, or past its end.
+// tls: start of the thread-local segment that a shared address lies in.
+bool sim_symbol_nearest_shared(uintptr_t address, uintptr_t tls, sim_symbol *symbol);
+bool sim_symbol_nearest_data(uintptr_t address, sim_symbol *symbol);
+// The names that extern __shared__ was declared under, "a or b".
+const char *sim_symbol_dynamic_names(void);
+// The function at `pc` (mangled) and how far in it pc lies; NULL: none.
+const char *sim_symbol_function(uintptr_t pc, size_t *offset);
+
+// --- lines.c -------------------------------------------------------------------------------------------------------
+
+typedef struct sim_frame {
+    const char *file; // "": not known
+    unsigned line;
+    const char *function; // "": not known
+} sim_frame;
+
+typedef struct sim_stack {
+    size_t count; // at least 1
+    const sim_frame *frames;
+} sim_stack;
+
+void sim_lines_want(uintptr_t pc); // 0 is ignored
+void sim_lines_resolve(void);
+const sim_stack *sim_lines_of(uintptr_t pc); // NULL: not wanted before
+
+// --- inlined.c -----------------------------------------------------------------------------------------------------
+
+const char *sim_inlined_name(const sim_frame *inner, const sim_frame *caller); // "": not known
+
+// --- source.c ------------------------------------------------------------------------------------------------------
+
+// Line `number` (from 1) of a source file, without its end; NULL: no such file or line.
+const char *sim_source_line(const char *file, unsigned number, size_t *length);
+
+// --- memory.c ------------------------------------------------------------------------------------------------------
+
+typedef struct sim_described {
+    const char *space; // a literal, as in format.md; NULL: not about memory
+    char name[128];
+    size_t bytes, size;
+    int64_t offset;
+    bool live;
+    uintptr_t allocated_at, freed_at; // 0: not known
+    const char *function;
+} sim_described;
+
+void sim_describe(const sim_finding *finding, sim_described *memory);
+
+// --- allocation.c --------------------------------------------------------------------------------------------------
+
+// Asks for the lines of every allocation, so that sim_describe_name can tell two calls on one line apart.
+void sim_describe_want(const sim_described *memory);
+void sim_describe_name(sim_described *memory);
+// "cudaMalloc((void **)&d_c, n)" gives "d_c"; `which`: of several calls of `function` in `text`, from 0.
+bool sim_describe_parse(const char *text, const char *function, size_t which, char *name, size_t bytes);
+
+// --- findings.c ----------------------------------------------------------------------------------------------------
+
+typedef struct sim_record {
+    sim_finding finding;
+    sim_described memory;
+    uint64_t count;
+    struct sim_record *next_in_bucket, *next;
+    // From here on: known at the end.
+    const sim_stack *where[SIM_PLACES]; // NULL: no place
+    bool dropped;
+} sim_record;
+
+// All findings in the order they were first seen. No more are accepted afterwards.
+sim_record *sim_findings_close(void);
+// Which of two examples to keep: an order that does not depend on which worker came first.
+int sim_findings_compare(const sim_finding *a, const sim_finding *b);
+uint64_t sim_findings_lost(void); // distinct ones that there was no room for
+
+// --- suppress.c, conclude.c ----------------------------------------------------------------------------------------
+
+bool sim_suppressed(const sim_record *record);
+
+typedef struct sim_conclusion {
+    sim_record **findings; // ranked
+    size_t count, errors, warnings;
+    uint64_t suppressed[SIM_FINDING_KINDS];
+} sim_conclusion;
+
+const sim_conclusion *sim_conclude(void);
+
+// --- kinds.c -------------------------------------------------------------------------------------------------------
+
+typedef struct sim_kind_text {
+    const char *name;  // as in the report
+    const char *title; // for a person
+    const char *tier;  // what it mostly is, and when it is the other
+    const char *cause, *cure;
+    int rank; // the smaller, the earlier it is shown
+} sim_kind_text;
+
+const sim_kind_text *sim_kind_of(sim_finding_kind kind);
+
+// --- output --------------------------------------------------------------------------------------------------------
+
+void sim_counters_want(void);                  // counters.c: asks for the lines of all counters
+struct sim_json;                               // json.h
+void sim_counters_write(struct sim_json *out); // "kernels" and "totals"
+void sim_document_write(const sim_conclusion *conclusion, const char *status, const char *path);
+void sim_text_write(const sim_conclusion *conclusion, const char *status, int descriptor);
+double sim_report_seconds(void); // since the program started
+
+#endif

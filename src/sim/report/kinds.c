@@ -1,0 +1,92 @@
+// The kinds of finding in words: what each is called, what usually causes it and what cures it. Text and JSON, and by
+// the JSON all who read it, take them from here.
+#include "report/internal.h"
+
+static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
+    [SIM_OUT_OF_BOUNDS] =
+        {"out-of-bounds", "access outside an allocation or variable", "error",
+         "An index runs past the end, mostly in the last block, where the size is no multiple of the block's.",
+         "Guard the access (`if (i < n)`) and check that the allocation counts bytes, not elements.", 0},
+    [SIM_USE_AFTER_FREE] =
+        {"use-after-free", "use of memory that was freed", "error",
+         "Memory was freed while a kernel or copy that uses it was still to run, or a stale pointer is kept.",
+         "Free after the last use, and after the stream that uses it has been waited for.", 1},
+    [SIM_FAULT] = {"fault", "access to an address that is nobody's", "error",
+                   "A pointer was never set, is null, or was overwritten.",
+                   "Check that the pointer was allocated and passed to the kernel before it is used.", 2},
+    [SIM_HOST_POINTER] = {"host-pointer", "a kernel uses a host pointer", "error",
+                          "Memory from malloc, new or the stack was passed to a kernel.",
+                          "Copy it into memory from cudaMalloc first, or allocate it with cudaMallocManaged.", 3},
+    [SIM_DEVICE_POINTER] = {"device-pointer", "host code uses a device pointer", "error",
+                            "Host code reads or writes memory from cudaMalloc directly.",
+                            "Copy it with cudaMemcpy, or allocate it with cudaMallocManaged.", 4},
+    [SIM_RACE] =
+        {"race", "two threads use the same memory without order, and one writes",
+         "error; warning where all threads store the same value, a volatile read polls, or an atomic confirms a read",
+         "A barrier is missing between writing and reading, or several threads write one place.",
+         "Put __syncthreads() (or __syncwarp() within a warp) between the two, or make the access atomic.", 5},
+    [SIM_MISSING_WAIT] = {"missing-wait", "data is used before the stream that makes it has finished", "error",
+                          "An asynchronous copy or a kernel was not waited for.",
+                          "Wait with cudaStreamSynchronize, or between streams with cudaStreamWaitEvent.", 6},
+    [SIM_UNINITIALISED] = {"uninitialised", "memory is read that nobody has written",
+                           "error in a kernel; warning where a copy takes it to the host",
+                           "An array is read before it is filled, or only part of it was filled.",
+                           "Set it first (cudaMemset, a copy, a loop over the whole array) and wait before reading.",
+                           7},
+    [SIM_BARRIER_DIVERGENT] =
+        {"barrier-divergent", "threads of one block wait at different barriers",
+         "error within a warp; warning where each warp waits at one barrier",
+         "__syncthreads() stands inside a branch or loop that not all threads of the block take alike.",
+         "Move the barrier out of the branch so that every thread reaches the same one.", 8},
+    [SIM_BARRIER_EXITED] =
+        {"barrier-exited", "a barrier that threads which have returned never reach",
+         "warning: hardware counts the exited threads as arrived",
+         "Some threads return early while the others wait at __syncthreads().",
+         "Replace the early return by a condition around the work, and let all threads reach the barrier.", 9},
+    [SIM_DEADLOCK] = {"deadlock", "threads wait for each other for ever", "error",
+                      "Threads wait at barriers or collectives that the others never reach.",
+                      "Let all threads named by the barrier or mask reach it, in the same order.", 10},
+    [SIM_SPIN] = {"spin", "a thread waits in a loop for ever", "error",
+                  "A lock or flag is waited for by threads that keep its holder from running, or nobody sets it.",
+                  "Do the locked work inside the loop that takes the lock; make sure that the flag is set.", 11},
+    [SIM_WARP_MASK] =
+        {"warp-mask", "the mask of a warp collective is wrong", "error; warning where the missing lanes have exited",
+         "The mask names lanes that do not reach the call, or not the lane that makes it.",
+         "Use the mask of the lanes that take the branch (__ballot_sync before it), or move the call out.", 12},
+    [SIM_WARP_MISMATCH] = {"warp-mismatch", "lanes of one warp meet in different collectives", "error",
+                           "Lanes of one mask call different collectives, or the same one at different lines.",
+                           "Let all lanes of the mask make the same call at the same line.", 13},
+    [SIM_MISALIGNED] =
+        {"misaligned", "an address is no multiple of the size of the access", "error",
+         "A pointer was cast to a wider type (float4 *) at an offset that does not suit it.",
+         "Keep offsets multiples of the vector's size, and handle the first and last elements one by one.", 14},
+    [SIM_ASSERT] = {"assert", "an assertion of a kernel failed", "error",
+                    "A condition the kernel relies on does not hold.", "See which thread's data breaks it.", 15},
+    [SIM_TRAP] = {"trap", "a kernel stopped itself", "error", "The kernel called __trap().",
+                  "See why that branch is reached.", 16},
+    [SIM_STACK_OVERFLOW] = {"stack-overflow", "a thread's stack is full", "error",
+                            "Deep recursion, or large local arrays.",
+                            "Bound the recursion, use shared or global memory, or raise cudaLimitStackSize.", 17},
+    [SIM_INVALID_FREE] = {"invalid-free", "a pointer is freed that cannot be", "error",
+                          "It was freed before, was not allocated, or belongs to another function's free.",
+                          "Free each allocation once, with the function that goes with the one that made it.", 18},
+    [SIM_BAD_LAUNCH] =
+        {"bad-launch", "a kernel launch that fails", "error",
+         "Too many threads a block, too much shared memory, or a size of zero.",
+         "Keep within the card's limits; ask for more than 48 KB of shared memory with cudaFuncSetAttribute.", 19},
+    [SIM_BAD_CALL] = {"bad-call", "a CUDA call that fails", "error", "Its arguments are wrong.",
+                      "Check sizes, pointers and the direction of copies; look at what the call returns.", 20},
+    [SIM_UNSUPPORTED] = {"unsupported", "a feature that is not simulated", "error",
+                         "The program uses something that only a real GPU can run.",
+                         "Check this part on a GPU, or give the simulator another path for it.", 21},
+    [SIM_UNCHECKED_ERROR] = {"unchecked-error", "an error that nobody looked at", "warning",
+                             "A CUDA call or launch failed and the program went on.",
+                             "Check what each call returns, and cudaGetLastError() after each launch.", 22},
+    [SIM_LEAK] = {"leak", "memory that is never freed", "warning", "The program ends without freeing it.",
+                  "Free it with the function that goes with the one that made it.", 23},
+};
+
+const sim_kind_text *sim_kind_of(sim_finding_kind kind)
+{
+    return &kinds[kind];
+}

@@ -1,0 +1,308 @@
+// The program's own symbol table: where its __shared__ variables (thread-local symbols) and its __device__ variables
+// (data symbols) lie, and which function a place is in. Read once, from the module's file.
+#define _GNU_SOURCE 1
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/internal.h"
+
+typedef ElfW(Ehdr) elf_header;
+typedef ElfW(Shdr) elf_section;
+typedef ElfW(Sym) elf_symbol;
+
+typedef struct symbol_list {
+    const void **items; // const elf_symbol *, sorted by address
+    size_t count;
+} symbol_list;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const elf_symbol *symbols;
+static size_t symbol_count;
+static const char *strings;
+static size_t string_bytes;
+static symbol_list objects, functions;
+static sim_shared_variable *variables;
+static size_t variable_count;
+static const elf_symbol *dynamic_buffer; // what every extern __shared__ name is an alias of
+static char dynamic_names[128];
+
+static const char *name_of(const elf_symbol *symbol)
+{
+    return symbol->st_name < string_bytes ? strings + symbol->st_name : "";
+}
+
+static int type_of(const elf_symbol *symbol)
+{
+    return symbol->st_info & 0xf; // the same in 32 and 64 bit ELF
+}
+
+// --- reading the file ----------------------------------------------------------------------------------------------
+
+static const char *map_file(const char *path, size_t *bytes)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (descriptor < 0)
+        return NULL;
+    void *map = MAP_FAILED;
+    if (fstat(descriptor, &status) == 0 && status.st_size > 0)
+        map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    close(descriptor);
+    *bytes = map == MAP_FAILED ? 0 : (size_t)status.st_size;
+    return map == MAP_FAILED ? NULL : map;
+}
+
+static bool inside(size_t offset, size_t length, size_t bytes)
+{
+    return offset <= bytes && length <= bytes - offset;
+}
+
+// A stripped program has only the table for the dynamic linker.
+static void find_table(const char *file, size_t bytes)
+{
+    const elf_header *header = (const elf_header *)file;
+    if (bytes < sizeof *header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_shentsize != sizeof(elf_section) ||
+        !inside(header->e_shoff, header->e_shnum * sizeof(elf_section), bytes))
+        return;
+    const elf_section *sections = (const elf_section *)(file + header->e_shoff);
+    const elf_section *best = NULL;
+    for (unsigned i = 0; i < header->e_shnum; i++)
+        if (sections[i].sh_type == SHT_SYMTAB || (sections[i].sh_type == SHT_DYNSYM && !best))
+            best = &sections[i];
+    if (!best || best->sh_link >= header->e_shnum || !inside(best->sh_offset, best->sh_size, bytes))
+        return;
+    const elf_section *text = &sections[best->sh_link];
+    if (!inside(text->sh_offset, text->sh_size, bytes) || text->sh_size == 0 ||
+        file[text->sh_offset + text->sh_size - 1] != '\0')
+        return;
+    symbols = (const elf_symbol *)(file + best->sh_offset);
+    symbol_count = best->sh_size / sizeof *symbols;
+    strings = file + text->sh_offset;
+    string_bytes = text->sh_size;
+}
+
+static int compare_address(const void *left, const void *right)
+{
+    const elf_symbol *a = left, *b = right;
+    return (a->st_value > b->st_value) - (a->st_value < b->st_value);
+}
+
+static symbol_list list_of(int type)
+{
+    symbol_list list = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < symbol_count; i++)
+        count += type_of(&symbols[i]) == type;
+    list.items = sim_arena_take((count + 1) * sizeof *list.items);
+    for (size_t i = 0; list.items && i < symbol_count; i++)
+        if (type_of(&symbols[i]) == type && symbols[i].st_shndx != SHN_UNDEF && symbols[i].st_size > 0)
+            list.items[list.count++] = &symbols[i];
+    if (list.items)
+        sim_sort(list.items, list.count, compare_address);
+    return list;
+}
+
+// --- shared variables ----------------------------------------------------------------------------------------------
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+// Thread-local but no __shared__ variable: the simulator's, the C++ library's, and what the compiler adds.
+static bool is_foreign(const char *name, bool from_c)
+{
+    static const char *const starts[] = {"sim_",   "_ZN3sim", "_ZZN3sim", "_ZSt", "_ZNSt", "_ZNKSt",
+                                         "_ZZNSt", "_ZGV",    "_ZTH",     "_ZTW", "__",    "$"};
+    static const char *const whole[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "errno"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (starts_with(name, starts[i]))
+            return true;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(name, whole[i]) == 0)
+            return true;
+    return from_c;
+}
+
+static void add_dynamic_name(const char *mangled)
+{
+    char name[64];
+    sim_name_of_variable(mangled, name, sizeof name);
+    size_t used = strlen(dynamic_names);
+    if (strstr(dynamic_names, name) == NULL)
+        snprintf(dynamic_names + used, sizeof dynamic_names - used, "%s%s", used ? " or " : "", name);
+}
+
+static int compare_variable(const void *left, const void *right)
+{
+    const sim_shared_variable *a = left, *b = right;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static bool in_dynamic_buffer(const elf_symbol *symbol)
+{
+    return dynamic_buffer && symbol->st_value >= dynamic_buffer->st_value &&
+           symbol->st_value - dynamic_buffer->st_value < dynamic_buffer->st_size;
+}
+
+static void add_variable(const elf_symbol *symbol)
+{
+    sim_shared_variable *variable = &variables[variable_count++];
+    variable->offset = symbol->st_value;
+    variable->bytes = symbol->st_size;
+    sim_name_of_variable(name_of(symbol), variable->name, sizeof variable->name);
+}
+
+// Local symbols follow the name of the file they are from: those of a C file are the runtime's, for CUDA is C++.
+static void find_shared(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < symbol_count; i++) {
+        count += type_of(&symbols[i]) == STT_TLS;
+        if (type_of(&symbols[i]) == STT_TLS && strcmp(name_of(&symbols[i]), "sim_dynamic_buffer") == 0)
+            dynamic_buffer = &symbols[i];
+    }
+    variables = sim_arena_take((count + 1) * sizeof *variables);
+    bool from_c = false;
+    for (size_t i = 0; variables && i < symbol_count; i++) {
+        const elf_symbol *symbol = &symbols[i];
+        const char *name = name_of(symbol);
+        if (type_of(symbol) == STT_FILE)
+            from_c = strlen(name) > 2 && strcmp(name + strlen(name) - 2, ".c") == 0;
+        if (type_of(symbol) != STT_TLS || symbol->st_shndx == SHN_UNDEF ||
+            is_foreign(name, from_c && symbol->st_info >> 4 == STB_LOCAL))
+            continue;
+        if (in_dynamic_buffer(symbol))
+            add_dynamic_name(name);
+        else if (symbol->st_size > 0)
+            add_variable(symbol);
+    }
+    if (variables)
+        qsort(variables, variable_count, sizeof *variables, compare_variable);
+}
+
+static void read_symbols(void)
+{
+    size_t bytes = 0;
+    const char *file = map_file(sim_module_self()->path, &bytes);
+    if (file)
+        find_table(file, bytes);
+    objects = list_of(STT_OBJECT);
+    functions = list_of(STT_FUNC);
+    find_shared();
+}
+
+// --- asking --------------------------------------------------------------------------------------------------------
+
+const sim_shared_variable *sim_shared_variables(size_t *count)
+{
+    pthread_once(&once, read_symbols);
+    *count = variable_count;
+    return variables;
+}
+
+const char *sim_symbol_dynamic_names(void)
+{
+    pthread_once(&once, read_symbols);
+    return dynamic_names;
+}
+
+// How far `address` lies from [start, start + bytes).
+static size_t distance(uintptr_t address, uintptr_t start, size_t bytes)
+{
+    if (address < start)
+        return start - address;
+    return address - start < bytes ? 0 : address - start - bytes + 1;
+}
+
+bool sim_symbol_nearest_shared(uintptr_t address, uintptr_t tls, sim_symbol *symbol)
+{
+    pthread_once(&once, read_symbols);
+    const sim_shared_variable *best = NULL;
+    for (size_t i = 0; i < variable_count; i++) {
+        const sim_shared_variable *variable = &variables[i];
+        if (!best || distance(address, tls + variable->offset, variable->bytes) <
+                         distance(address, tls + best->offset, best->bytes))
+            best = variable;
+    }
+    if (!best)
+        return false;
+    memcpy(symbol->name, best->name, sizeof symbol->name);
+    symbol->start = tls + best->offset;
+    symbol->bytes = best->bytes;
+    symbol->shared = true;
+    return true;
+}
+
+// The last of the list that starts at or before `address`, as an offset in the module.
+static const elf_symbol *last_before(const symbol_list *list, uintptr_t address)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (((const elf_symbol *)list->items[middle])->st_value <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? list->items[low - 1] : NULL;
+}
+
+bool sim_symbol_nearest_data(uintptr_t address, sim_symbol *symbol)
+{
+    pthread_once(&once, read_symbols);
+    uintptr_t base = sim_module_self()->base;
+    const elf_symbol *found = last_before(&objects, address - base);
+    if (!found)
+        return false;
+    sim_name_of_variable(name_of(found), symbol->name, sizeof symbol->name);
+    symbol->start = base + found->st_value;
+    symbol->bytes = found->st_size;
+    symbol->shared = false;
+    return true;
+}
+
+static bool find_shared_at(uintptr_t address, sim_symbol *symbol)
+{
+    uintptr_t tls = sim_module_tls();
+    if (address < tls || address - tls >= sim_module_self()->tls_bytes)
+        return false;
+    if (dynamic_buffer && distance(address, tls + dynamic_buffer->st_value, dynamic_buffer->st_size) == 0) {
+        snprintf(symbol->name, sizeof symbol->name, "%s", dynamic_names);
+        symbol->start = tls + dynamic_buffer->st_value;
+        symbol->bytes = dynamic_buffer->st_size;
+        symbol->shared = true;
+        return true;
+    }
+    return sim_symbol_nearest_shared(address, tls, symbol) && distance(address, symbol->start, symbol->bytes) == 0;
+}
+
+bool sim_symbol_at(uintptr_t address, sim_symbol *symbol)
+{
+    pthread_once(&once, read_symbols);
+    const sim_module *module = sim_module_self();
+    if (find_shared_at(address, symbol))
+        return true;
+    return address >= module->image_lo && address < module->image_hi && sim_symbol_nearest_data(address, symbol) &&
+           distance(address, symbol->start, symbol->bytes) == 0;
+}
+
+const char *sim_symbol_function(uintptr_t pc, size_t *offset)
+{
+    pthread_once(&once, read_symbols);
+    uintptr_t value = pc - sim_module_self()->base;
+    const elf_symbol *found = last_before(&functions, value);
+    if (!found || value - found->st_value >= found->st_size)
+        return NULL;
+    *offset = value - found->st_value;
+    return name_of(found);
+}

@@ -1,0 +1,140 @@
+// Findings for a person, on the terminal: used when a simulated program is run by itself. `check` reads the JSON and
+// says more. Source lines are shown; the words on cause and cure come once for each kind.
+#define _GNU_SOURCE 1
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/internal.h"
+
+enum { MOST_SHOWN = 20 };   // the rest is a number
+enum { WIDEST_LINE = 110 }; // of source text
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void show_source(int to, const sim_frame *frame)
+{
+    size_t length;
+    const char *line = sim_source_line(frame->file, frame->line, &length);
+    if (!line)
+        return;
+    while (length > 0 && (*line == ' ' || *line == '\t')) {
+        line++;
+        length--;
+    }
+    bool cut = length > WIDEST_LINE;
+    dprintf(to, "    %5u | %.*s%s\n", frame->line, (int)(cut ? WIDEST_LINE : length), line, cut ? "..." : "");
+}
+
+static void show_frame(int to, const sim_frame *frame)
+{
+    if (frame->file[0])
+        dprintf(to, "%s:%u", base_name(frame->file), frame->line);
+    else
+        dprintf(to, "%s", frame->function);
+}
+
+static void show_place(int to, const sim_place *place, const sim_stack *stack, bool with_source)
+{
+    dprintf(to, "  ");
+    show_frame(to, &stack->frames[0]);
+    if (stack->frames[0].file[0] && stack->frames[0].function[0])
+        dprintf(to, " in %s", stack->frames[0].function);
+    if (place->role && place->role[0])
+        dprintf(to, ": %s", place->role);
+    if (place->has_thread)
+        dprintf(to, " by thread (%u,%u,%u) of block (%u,%u,%u)", place->thread[0], place->thread[1], place->thread[2],
+                place->block[0], place->block[1], place->block[2]);
+    dprintf(to, "\n");
+    if (!with_source)
+        return;
+    show_source(to, &stack->frames[0]);
+    for (size_t i = 1; i < stack->count; i++) {
+        dprintf(to, "          called at ");
+        show_frame(to, &stack->frames[i]);
+        dprintf(to, " in %s\n", stack->frames[i].function);
+    }
+}
+
+static bool same_line(const sim_stack *a, const sim_stack *b)
+{
+    return a && b && a->frames[0].line == b->frames[0].line && strcmp(a->frames[0].file, b->frames[0].file) == 0;
+}
+
+// How far the access reaches: "4 bytes past its end" is the element right behind an array of floats.
+static void show_offset(int to, const sim_described *memory)
+{
+    long long past = (long long)memory->offset + (long long)memory->size - (long long)memory->bytes;
+    if (memory->offset < 0)
+        dprintf(to, "; %lld bytes before it", -(long long)memory->offset);
+    else if (past > 0)
+        dprintf(to, "; %lld bytes past its end", past);
+    else if (memory->offset > 0)
+        dprintf(to, "; at byte %lld of it", (long long)memory->offset);
+}
+
+static void show_memory(int to, const sim_described *memory)
+{
+    if (!memory->bytes)
+        return;
+    dprintf(to, "  %s: %s, %zu bytes", memory->space, memory->name[0] ? memory->name : "an allocation", memory->bytes);
+    const sim_stack *made = sim_lines_of(memory->allocated_at);
+    const sim_stack *freed = sim_lines_of(memory->freed_at);
+    if (made) {
+        dprintf(to, ", %s at ", memory->function ? memory->function : "allocated");
+        show_frame(to, &made->frames[0]);
+    }
+    if (freed && !memory->live) {
+        dprintf(to, ", freed at ");
+        show_frame(to, &freed->frames[0]);
+    }
+    show_offset(to, memory);
+    dprintf(to, "\n");
+}
+
+static void show_finding(int to, const sim_record *record, bool explain)
+{
+    const sim_finding *finding = &record->finding;
+    const sim_kind_text *kind = sim_kind_of(finding->kind);
+    dprintf(to, "\nsim: %s: %s", finding->tier == SIM_ERROR ? "error" : "warning", kind->name);
+    if (finding->kernel)
+        dprintf(to, " in %s", finding->kernel);
+    if (record->count > 1)
+        dprintf(to, ", %llu times", (unsigned long long)record->count);
+    dprintf(to, "\n  %s\n", finding->message[0] ? finding->message : kind->title);
+    for (int i = 0; i < SIM_PLACES; i++)
+        if (record->where[i])
+            show_place(to, &finding->place[i], record->where[i],
+                       i == 0 || !same_line(record->where[0], record->where[i]));
+    if (record->memory.space)
+        show_memory(to, &record->memory);
+    if (finding->note[0])
+        dprintf(to, "  %s\n", finding->note);
+    if (explain)
+        dprintf(to, "  Usual cause: %s\n  Cure: %s\n", kind->cause, kind->cure);
+}
+
+void sim_text_write(const sim_conclusion *conclusion, const char *status, int to)
+{
+    bool explained[SIM_FINDING_KINDS] = {false};
+    size_t shown = conclusion->count < MOST_SHOWN ? conclusion->count : MOST_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        const sim_record *record = conclusion->findings[i];
+        show_finding(to, record, !explained[record->finding.kind]);
+        explained[record->finding.kind] = true;
+    }
+    if (strcmp(status, "finished") != 0)
+        dprintf(to, "\nsim: %s\n", status);
+    if (conclusion->count == 0)
+        return;
+    dprintf(to, "\nsim: %zu error%s, %zu warning%s", conclusion->errors, conclusion->errors == 1 ? "" : "s",
+            conclusion->warnings, conclusion->warnings == 1 ? "" : "s");
+    if (shown < conclusion->count)
+        dprintf(to, "; %zu not shown", conclusion->count - shown);
+    dprintf(to, "\n");
+}

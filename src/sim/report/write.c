@@ -1,0 +1,83 @@
+// When the report is written: once, at the end of the program or when it crashes, and only by the process that started
+// it, not by its children.
+#define _GNU_SOURCE 1
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/options.h"
+#include "report/internal.h"
+#include "watch/watch.h"
+
+// api/: runs what is still pending in streams and looks for leaks.
+void sim_api_finish(void) __attribute__((weak));
+
+static atomic_bool started, writing;
+static pid_t owner;
+static struct timespec start_time;
+
+double sim_report_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start_time.tv_sec) + 1e-9 * (double)(now.tv_nsec - start_time.tv_nsec);
+}
+
+static size_t write_once(const char *status)
+{
+    if (atomic_exchange(&writing, true) || getpid() != owner)
+        return 0;
+    if (strncmp(status, "crashed", 7) == 0)
+        sim_report_crashing = true;
+    sim_watch_finish();
+    const sim_options *options = sim_options_get();
+    const sim_conclusion *conclusion = sim_conclude();
+    if (options->report)
+        sim_document_write(conclusion, status, options->report);
+    else
+        sim_text_write(conclusion, status, STDERR_FILENO);
+    return conclusion->errors;
+}
+
+void sim_report_write(const char *status)
+{
+    sim_report_start();
+    write_once(status);
+}
+
+void sim_report_crash(const sim_finding *finding, const char *status)
+{
+    sim_report_start();
+    sim_report_crashing = true;
+    sim_report(finding);
+    write_once(status);
+}
+
+static void at_exit(void)
+{
+    if (getpid() != owner)
+        return;
+    if (sim_api_finish && !atomic_load(&writing))
+        sim_api_finish();
+    size_t errors = write_once("finished");
+    const char *wanted = getenv("SIM_EXIT");
+    if (errors > 0 && wanted && strcmp(wanted, "1") == 0) {
+        fflush(NULL);
+        _exit(1);
+    }
+}
+
+// Before every other constructor, so that at_exit runs after the destructors of the program's own objects, which may
+// still free memory.
+__attribute__((constructor(101))) void sim_report_start(void)
+{
+    if (atomic_exchange(&started, true))
+        return;
+    owner = getpid();
+    clock_gettime(CLOCK_MONOTONIC, &start_time);
+    sim_module_self();
+    atexit(at_exit);
+}

@@ -1,0 +1,62 @@
+// The list of edits of a source, and the text that comes of it. No edit adds or removes a line.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite/unit.h"
+
+static void add(sim_source *source, uint32_t start, uint32_t removed, char *inserted)
+{
+    if (!inserted || !sim_array_grow(&source->edits, source->edit_count, &source->edit_room, sizeof *source->edits)) {
+        free(inserted);
+        source->failed = true;
+        return;
+    }
+    source->edits[source->edit_count] = (sim_edit){start, removed, inserted, source->edit_count};
+    source->edit_count++;
+}
+
+void sim_edit_insert(sim_source *source, uint32_t at, const char *inserted)
+{
+    add(source, at, 0, strdup(inserted));
+}
+
+void sim_edit_replace(sim_source *source, uint32_t start, uint32_t end, const char *inserted)
+{
+    sim_text text = {0};
+    sim_text_add(&text, inserted);
+    for (uint32_t i = start; i < end; i++) {
+        if (source->text[i] != '\n')
+            continue;
+        // On a preprocessor line the newline is continued; elsewhere the backslash does no harm to a space.
+        bool returned = i > start && source->text[i - 1] == '\r';
+        uint32_t before = returned ? i - 1 : i;
+        bool continued = before > start && source->text[before - 1] == '\\';
+        sim_text_add(&text, continued && returned ? " \\\r\n" : continued ? " \\\n" : "\n");
+    }
+    add(source, start, end - start, sim_text_take(&text));
+}
+
+static int compare_edits(const void *left, const void *right)
+{
+    const sim_edit *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void sim_edits_apply(sim_source *source, sim_text *result)
+{
+    if (source->edit_count > 1)
+        qsort(source->edits, (size_t)source->edit_count, sizeof *source->edits, compare_edits);
+    uint32_t at = 0;
+    for (int i = 0; i < source->edit_count; i++) {
+        const sim_edit *edit = &source->edits[i];
+        if (edit->start < at)
+            continue; // inside what another edit has replaced
+        sim_text_add_bytes(result, source->text + at, edit->start - at);
+        sim_text_add(result, edit->inserted);
+        at = edit->start + edit->removed;
+    }
+    sim_text_add_bytes(result, source->text + at, source->bytes - at);
+}

@@ -1,0 +1,171 @@
+// The user's headers: found as the compiler would find them, read once each, and, where one is rewritten, included from
+// its new place. Headers of the system and of the simulator are left alone.
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "rewrite/includes.h"
+
+enum { MOST_SOURCES = 2000, LARGEST_HEADER = 1 << 24 };
+
+static bool is_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size < LARGEST_HEADER;
+}
+
+static char *join(const char *folder, size_t folder_bytes, const char *name)
+{
+    sim_text path = {0};
+    if (folder_bytes && !(folder_bytes == 1 && folder[0] == '.')) {
+        sim_text_add_bytes(&path, folder, folder_bytes);
+        sim_text_add(&path, "/");
+    }
+    sim_text_add(&path, name);
+    return sim_text_take(&path);
+}
+
+static char *try_folder(const char *folder, size_t folder_bytes, const char *name)
+{
+    char *path = join(folder, folder_bytes, name);
+    if (path && is_file(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+static char *try_folders(const char *const *folders, const char *name)
+{
+    char *path = NULL;
+    for (; folders && *folders && !path; folders++)
+        path = try_folder(*folders, strlen(*folders), name);
+    return path;
+}
+
+static char *resolve(const sim_source *source, const sim_rewrite_options *options, const char *name, bool quoted)
+{
+    if (name[0] == '/')
+        return is_file(name) ? strdup(name) : NULL;
+    char *path = NULL;
+    if (quoted) {
+        const char *slash = strrchr(source->path, '/');
+        path = try_folder(source->path, slash ? (size_t)(slash - source->path) : 0, name);
+        if (!path)
+            path = try_folders(options->quote_folders, name);
+    }
+    return path ? path : try_folders(options->folders, name);
+}
+
+static bool same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static int find_source(const sim_unit *unit, const char *path)
+{
+    for (int i = 0; i < unit->source_count; i++)
+        if (strcmp(unit->sources[i]->path, path) == 0 || same_file(unit->sources[i]->path, path))
+            return i;
+    return -1;
+}
+
+int sim_unit_add(sim_unit *unit, const char *path, char *text, size_t bytes)
+{
+    if (!text || unit->source_count >= MOST_SOURCES ||
+        !sim_array_grow(&unit->sources, unit->source_count, &unit->source_room, sizeof *unit->sources)) {
+        free(text);
+        return -1;
+    }
+    sim_source *source = malloc(sizeof *source);
+    if (!source) {
+        free(text);
+        return -1;
+    }
+    sim_source_open(source, path, text, bytes);
+    unit->sources[unit->source_count] = source;
+    return unit->source_count++;
+}
+
+int sim_unit_read(sim_unit *unit, const char *path)
+{
+    sim_text text = {0};
+    if (!sim_text_read(&text, path)) {
+        sim_text_free(&text);
+        return -1;
+    }
+    size_t bytes = text.bytes;
+    return sim_unit_add(unit, path, sim_text_take(&text), bytes);
+}
+
+// The name in #include "name" or <name>; NULL when it is neither (a macro).
+static char *included_name(const sim_source *source, const sim_directive *directive, bool *quoted)
+{
+    if (directive->first >= directive->last)
+        return NULL;
+    const sim_token *first = &source->lines.at[directive->first], *last = &source->lines.at[directive->last - 1];
+    *quoted = first->kind == SIM_TOKEN_STRING;
+    if (*quoted && source->text[first->start] == '"' && first->end - first->start > 2)
+        return strndup(source->text + first->start + 1, first->end - first->start - 2);
+    if (sim_token_is(source, first, "<") && sim_token_is(source, last, ">") && last > first + 1)
+        return strndup(source->text + first->end, last->start - first->end);
+    return NULL;
+}
+
+static void read_includes_of(sim_unit *unit, int index, const sim_rewrite_options *options)
+{
+    sim_source *source = unit->sources[index];
+    for (int i = 0; i < source->directive_count; i++) {
+        if (source->directives[i].kind != SIM_DIRECTIVE_INCLUDE)
+            continue;
+        bool quoted = false;
+        char *name = included_name(source, &source->directives[i], &quoted);
+        char *path = name ? resolve(source, options, name, quoted) : NULL;
+        free(name);
+        if (!path)
+            continue;
+        int target = find_source(unit, path);
+        if (target < 0)
+            target = sim_unit_read(unit, path);
+        free(path);
+        if (target >= 0 &&
+            sim_array_grow(&unit->includes, unit->include_count, &unit->include_room, sizeof *unit->includes))
+            unit->includes[unit->include_count++] = (sim_include){index, target, i, quoted};
+    }
+}
+
+void sim_includes_read(sim_unit *unit, const sim_rewrite_options *options)
+{
+    for (int i = 0; i < unit->source_count; i++)
+        read_includes_of(unit, i, options);
+}
+
+void sim_includes_edit(sim_unit *unit, const char *const *shadows)
+{
+    for (int i = 0; i < unit->include_count; i++) {
+        const sim_include *include = &unit->includes[i];
+        sim_source *source = unit->sources[include->from];
+        if (!shadows[include->from] || (!shadows[include->to] && !include->quoted))
+            continue;
+        // Seen from its new place, the file no longer has its old neighbours: they are named in full.
+        char full[PATH_MAX];
+        const char *target = shadows[include->to];
+        if (!target)
+            target = realpath(unit->sources[include->to]->path, full);
+        if (!target)
+            continue;
+        const sim_directive *directive = &source->directives[include->directive];
+        sim_text line = {0};
+        sim_text_add(&line, "\"");
+        sim_text_add(&line, target);
+        sim_text_add(&line, "\"");
+        char *inserted = sim_text_take(&line);
+        if (inserted)
+            sim_edit_replace(source, source->lines.at[directive->first].start,
+                             source->lines.at[directive->last - 1].end, inserted);
+        free(inserted);
+    }
+}

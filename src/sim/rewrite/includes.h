@@ -1,0 +1,22 @@
+// The files of a translation unit and who includes whom.
+#ifndef SIM_REWRITE_INCLUDES_H
+#define SIM_REWRITE_INCLUDES_H
+
+#include "rewrite/rewrite.h"
+#include "rewrite/unit.h"
+
+typedef struct sim_include {
+    int from, to;  // sources
+    int directive; // of `from`
+    bool quoted;
+} sim_include;
+
+// Index of the new source; -1: it cannot be read. sim_unit_add takes over text.
+int sim_unit_add(sim_unit *unit, const char *path, char *text, size_t bytes);
+int sim_unit_read(sim_unit *unit, const char *path);
+// Reads what is included, and what that includes.
+void sim_includes_read(sim_unit *unit, const sim_rewrite_options *options);
+// Makes the sources that have a shadow include each other's shadows. shadows[i]: of source i; NULL: none.
+void sim_includes_edit(sim_unit *unit, const char *const *shadows);
+
+#endif

@@ -1,0 +1,84 @@
+// Cuts CUDA C++ source into tokens and preprocessor lines. Comments and white space are left out; every token knows where
+// it stands in the text, because all that the rewriter does is replace pieces of the text.
+#ifndef SIM_REWRITE_LEXER_H
+#define SIM_REWRITE_LEXER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum sim_token_kind {
+    SIM_TOKEN_NAME,
+    SIM_TOKEN_NUMBER,
+    SIM_TOKEN_STRING,
+    SIM_TOKEN_CHARACTER,
+    SIM_TOKEN_SIGN, // one character, or ::
+    SIM_TOKEN_BREAK // between the preprocessor lines of a list
+} sim_token_kind;
+
+typedef struct sim_token {
+    uint32_t start, end; // in the text
+    int32_t match;       // of a bracket: the token that closes or opens it; -1: none
+    int32_t scope;       // see scope.h
+    uint8_t kind;
+} sim_token;
+
+typedef struct sim_tokens {
+    sim_token *at;
+    int count, room;
+} sim_tokens;
+
+typedef enum sim_directive_kind {
+    SIM_DIRECTIVE_OTHER,
+    SIM_DIRECTIVE_DEFINE,
+    SIM_DIRECTIVE_INCLUDE,
+    SIM_DIRECTIVE_IF, // if, ifdef, ifndef
+    SIM_DIRECTIVE_ELIF,
+    SIM_DIRECTIVE_ELSE,
+    SIM_DIRECTIVE_ENDIF,
+} sim_directive_kind;
+
+typedef struct sim_directive {
+    sim_directive_kind kind;
+    uint32_t start, end; // of the line in the text, without its last newline
+    int first, last;     // its tokens after the directive's name: [first, last) of sim_source.lines
+    int code;            // the code token that follows it
+} sim_directive;
+
+typedef struct sim_edit {
+    uint32_t start, removed; // what is taken out of the text
+    char *inserted;          // and what comes in its place
+    int order;               // of edits at one place: as they were made
+} sim_edit;
+
+// One file: its text and all that is known about it.
+typedef struct sim_source {
+    char *path; // as the user would write it
+    char *text;
+    size_t bytes;
+    sim_tokens code;  // what is not on a preprocessor line
+    sim_tokens lines; // what is, line after line, with a break after each
+    sim_directive *directives;
+    int directive_count, directive_room;
+    struct sim_scope *scopes; // see scope.h
+    int scope_count, scope_room;
+    sim_edit *edits;
+    int edit_count, edit_room;
+    bool uses_ptx; // needs sim/ptx.h
+    bool failed;   // out of memory, or larger than 2 GB
+} sim_source;
+
+// Takes over text, which must end with a 0 at text[bytes].
+void sim_source_open(sim_source *source, const char *path, char *text, size_t bytes);
+void sim_source_close(sim_source *source);
+
+bool sim_token_is(const sim_source *source, const sim_token *token, const char *text);
+bool sim_token_is_any(const sim_source *source, const sim_token *token, const char *const *texts); // NULL ends the list
+// The token at this index, or a break when it is outside.
+const sim_token *sim_token_at(const sim_tokens *tokens, int index);
+int sim_source_line(const sim_source *source, uint32_t offset); // from 1
+
+// Grows an array so that one more fits; false when memory ran out.
+bool sim_array_grow(void *array, int count, int *room, size_t element);
+
+#endif

@@ -1,0 +1,182 @@
+// What is known about names over a whole translation unit: which kernels are templates, overloaded or have default
+// arguments, because only those need the slower form of launch; and which atomics the user wrote himself.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite/unit.h"
+
+static const char *const attribute_calls[] = {"__launch_bounds__", "__attribute__",  "__cluster_dims__", "__maxnreg__",
+                                              "alignas",           "__block_size__", "__declspec",       NULL};
+static const char *const atomics[] = {"atomicAdd", "atomicSub", "atomicExch", "atomicMin", "atomicMax", "atomicInc",
+                                      "atomicDec", "atomicAnd", "atomicOr",   "atomicXor", NULL};
+static const char *const atomic_scopes[] = {"", "_block", "_system", NULL};
+
+const sim_kernel_name *sim_kernel_find(const sim_unit *unit, const char *name, size_t length)
+{
+    for (int i = 0; i < unit->kernel_count; i++)
+        if (strlen(unit->kernels[i].name) == length && memcmp(unit->kernels[i].name, name, length) == 0)
+            return &unit->kernels[i];
+    return NULL;
+}
+
+// The types of a parameter list: its tokens without the names of the parameters, so that a declaration without them and
+// the definition agree.
+static char *parameter_types(const sim_source *source, const sim_tokens *code, int open, bool *has_defaults)
+{
+    static const char *const starts[] = {"const", "volatile", "struct", "unsigned", "signed", "long", NULL};
+    sim_text types = {0};
+    int close = code->at[open].match, parameter = open + 1;
+    bool in_default = false;
+    for (int i = open + 1; i < close; i++) {
+        const sim_token *token = &code->at[i];
+        bool ends = i + 1 == close || sim_token_is(source, &code->at[i + 1], ",") ||
+                    sim_token_is(source, &code->at[i + 1], "=") || sim_token_is(source, &code->at[i + 1], "[");
+        if (sim_token_is(source, token, "=") && !in_default)
+            *has_defaults = in_default = true;
+        if (sim_token_is(source, token, ",")) {
+            in_default = false;
+            parameter = i + 1;
+        }
+        bool name = token->kind == SIM_TOKEN_NAME && ends && i > parameter &&
+                    !sim_token_is(source, &code->at[i - 1], "::") &&
+                    !sim_token_is_any(source, &code->at[i - 1], starts);
+        if (!in_default && !name) {
+            sim_text_add_bytes(&types, source->text + token->start, token->end - token->start);
+            sim_text_add(&types, " ");
+        }
+    }
+    return sim_text_take(&types);
+}
+
+static void learn_kernel(sim_unit *unit, const sim_source *source, int name, int open, bool is_template)
+{
+    const sim_token *token = &source->code.at[name];
+    bool has_defaults = false;
+    char *types = parameter_types(source, &source->code, open, &has_defaults);
+    const char *text = source->text + token->start;
+    sim_kernel_name *known = (sim_kernel_name *)sim_kernel_find(unit, text, token->end - token->start);
+    if (!known && sim_array_grow(&unit->kernels, unit->kernel_count, &unit->kernel_room, sizeof *unit->kernels)) {
+        char *copy = strndup(text, token->end - token->start);
+        if (copy) {
+            known = &unit->kernels[unit->kernel_count++];
+            *known = (sim_kernel_name){.name = copy, .parameters = types};
+            types = NULL;
+        }
+    }
+    if (known) {
+        known->is_template |= is_template;
+        known->has_defaults |= has_defaults;
+        known->overloaded |= types && known->parameters && strcmp(types, known->parameters) != 0;
+    }
+    free(types);
+}
+
+// The token after the template arguments that open at `open`; -1 when they do not close.
+static int after_angles(const sim_source *source, const sim_tokens *code, int open)
+{
+    int depth = 0;
+    for (int i = open; i < code->count; i++) {
+        const sim_token *token = &code->at[i];
+        if (sim_token_is(source, token, "("))
+            i = token->match > i ? token->match : i;
+        depth += sim_token_is(source, token, "<") ? 1 : sim_token_is(source, token, ">") ? -1 : 0;
+        if (depth == 0)
+            return i + 1;
+        if (sim_token_is(source, token, ";") || sim_token_is(source, token, "{"))
+            return -1;
+    }
+    return -1;
+}
+
+static void learn_kernel_at(sim_unit *unit, const sim_source *source, int qualifier)
+{
+    const sim_tokens *code = &source->code;
+    bool is_template = false;
+    for (int i = sim_statement_start(source, code, qualifier); i < qualifier; i++)
+        is_template |= sim_token_is(source, &code->at[i], "template");
+    for (int i = qualifier + 1; i + 1 < code->count; i++) {
+        const sim_token *token = &code->at[i], *next = &code->at[i + 1];
+        if (sim_token_is(source, token, ";") || sim_token_is(source, token, "{"))
+            return;
+        if (sim_token_is(source, token, "(")) {
+            i = token->match > i ? token->match : i;
+            continue;
+        }
+        if (token->kind != SIM_TOKEN_NAME || sim_token_is_any(source, token, attribute_calls))
+            continue;
+        int open = i + 1;
+        if (sim_token_is(source, next, "<")) // a specialisation: k<float>(...)
+            open = after_angles(source, code, open);
+        if (open > 0 && open < code->count && sim_token_is(source, &code->at[open], "(") && code->at[open].match > open) {
+            learn_kernel(unit, source, i, open, is_template);
+            return;
+        }
+    }
+}
+
+static bool is_atomic_name(const sim_source *source, const sim_token *token)
+{
+    size_t length = token->end - token->start;
+    const char *text = source->text + token->start;
+    if (token->kind != SIM_TOKEN_NAME || length < 8 || memcmp(text, "atomic", 6) != 0)
+        return false;
+    for (int i = 0; atomics[i]; i++) {
+        size_t stem = strlen(atomics[i]);
+        if (length < stem || memcmp(text, atomics[i], stem) != 0)
+            continue;
+        for (int s = 0; atomic_scopes[s]; s++)
+            if (length == stem + strlen(atomic_scopes[s]) && !memcmp(text + stem, atomic_scopes[s], length - stem))
+                return true;
+    }
+    return false;
+}
+
+// A declaration or definition, seen by the type or qualifier right before the name.
+static void learn_atomic(sim_unit *unit, const sim_source *source, int index)
+{
+    static const char *const not_types[] = {"return", "else", "do", "case", "throw", NULL};
+    const sim_token *token = &source->code.at[index], *before = sim_token_at(&source->code, index - 1);
+    const sim_scope *scope = sim_scope_of(source, token);
+    if (before->kind != SIM_TOKEN_NAME || scope->kind == SIM_SCOPE_FUNCTION || scope->kind == SIM_SCOPE_OTHER ||
+        sim_token_is_any(source, before, not_types) ||
+        !sim_array_grow(&unit->own_atomics, unit->own_atomic_count, &unit->own_atomic_room, sizeof *unit->own_atomics))
+        return;
+    char *copy = strndup(source->text + token->start, token->end - token->start);
+    if (copy)
+        unit->own_atomics[unit->own_atomic_count++] = copy;
+}
+
+bool sim_is_plain_atomic(const sim_unit *unit, const sim_source *source, const sim_token *token)
+{
+    if (!is_atomic_name(source, token))
+        return false;
+    for (int i = 0; i < unit->own_atomic_count; i++)
+        if (sim_token_is(source, token, unit->own_atomics[i]))
+            return false;
+    return true;
+}
+
+void sim_names_learn(sim_unit *unit, const sim_source *source)
+{
+    for (int i = 0; i < source->code.count; i++) {
+        const sim_token *token = &source->code.at[i];
+        if (sim_qualifier_side(&unit->qualifiers, source, token) & SIM_SIDE_GLOBAL)
+            learn_kernel_at(unit, source, i);
+        else if (is_atomic_name(source, token) && sim_token_is(source, sim_token_at(&source->code, i + 1), "("))
+            learn_atomic(unit, source, i);
+    }
+}
+
+void sim_names_free(sim_unit *unit)
+{
+    for (int i = 0; i < unit->kernel_count; i++) {
+        free(unit->kernels[i].name);
+        free(unit->kernels[i].parameters);
+    }
+    free(unit->kernels);
+    for (int i = 0; i < unit->own_atomic_count; i++)
+        free(unit->own_atomics[i]);
+    free(unit->own_atomics);
+    sim_qualifiers_free(&unit->qualifiers);
+}

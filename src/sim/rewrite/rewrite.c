@@ -1,0 +1,192 @@
+// The rewriter as a whole: reads the files, learns the names, makes the edits, says which files have changed.
+
+#include "rewrite/rewrite.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite/includes.h"
+#include "rewrite/unit.h"
+
+static void learn(sim_unit *unit)
+{
+    // Twice, because a macro may stand for one that a later file defines.
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < unit->source_count && (round == 0 || unit->qualifiers.count > 0); i++)
+            sim_qualifiers_learn(&unit->qualifiers, unit->sources[i]);
+    for (int i = 0; i < unit->source_count; i++)
+        sim_scopes_find(unit->sources[i], &unit->qualifiers);
+    for (int i = 0; i < unit->source_count; i++)
+        sim_names_learn(unit, unit->sources[i]);
+}
+
+static void edit(const sim_unit *unit, sim_source *source)
+{
+    const sim_tokens *both[] = {&source->code, &source->lines};
+    for (int i = 0; i < 2; i++) {
+        sim_edit_assembly(source, both[i]);
+        sim_edit_launches(unit, source, both[i]);
+        sim_edit_atomics(unit, source, both[i]);
+    }
+    sim_edit_calls(unit, source);
+    sim_edit_variables(unit, source);
+    sim_edit_conditionals(unit, source);
+}
+
+// A file that includes a rewritten one must be rewritten, to include it from its new place.
+static void find_changed(const sim_unit *unit, bool *changed)
+{
+    for (int i = 0; i < unit->source_count; i++)
+        changed[i] = i == 0 || unit->sources[i]->edit_count > 0;
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < unit->include_count; i++) {
+            const sim_include *include = &unit->includes[i];
+            if (changed[include->to] && include->to != 0 && !changed[include->from])
+                changed[include->from] = more = true;
+        }
+    }
+}
+
+static char *shadow_name(const char *path, int index, const sim_rewrite_options *options)
+{
+    const char *slash = strrchr(path, '/');
+    sim_text name = {0};
+    sim_text_print(&name, "%s/%d-%d-%s", options->shadow_folder, options->number, index, slash ? slash + 1 : path);
+    return sim_text_take(&name);
+}
+
+static bool write_results(sim_rewritten *result)
+{
+    sim_unit *unit = result->unit;
+    for (int i = 0; i < unit->source_count; i++) {
+        sim_source *source = unit->sources[i];
+        result->files[i].path = source->path;
+        if (i > 0 && !result->files[i].shadow)
+            continue;
+        sim_text text = {0};
+        sim_edits_apply(source, &text);
+        if (text.failed || source->failed) {
+            sim_text_free(&text);
+            errno = ENOMEM;
+            return false;
+        }
+        result->files[i].uses_ptx = source->uses_ptx;
+        result->files[i].bytes = text.bytes;
+        result->files[i].text = sim_text_take(&text);
+    }
+    return true;
+}
+
+static bool rewrite(sim_rewritten *result, const sim_rewrite_options *options)
+{
+    sim_unit *unit = result->unit;
+    if (options->shadow_folder)
+        sim_includes_read(unit, options);
+    learn(unit);
+    for (int i = 0; i < unit->source_count; i++)
+        edit(unit, unit->sources[i]);
+    result->count = unit->source_count;
+    result->files = calloc((size_t)unit->source_count, sizeof *result->files);
+    bool *changed = calloc((size_t)unit->source_count, sizeof *changed);
+    const char **shadows = calloc((size_t)unit->source_count, sizeof *shadows);
+    bool fine = result->files && changed && shadows;
+    if (fine) {
+        find_changed(unit, changed);
+        for (int i = 0; i < unit->source_count && options->shadow_folder; i++)
+            if (changed[i])
+                result->files[i].shadow = shadows[i] = shadow_name(unit->sources[i]->path, i, options);
+        sim_includes_edit(unit, shadows);
+        fine = write_results(result);
+    } else {
+        errno = ENOMEM;
+    }
+    free(changed);
+    free(shadows);
+    return fine;
+}
+
+bool sim_rewrite_unit(const char *path, const sim_rewrite_options *options, sim_rewritten *result)
+{
+    *result = (sim_rewritten){.unit = calloc(1, sizeof *result->unit)};
+    if (result->unit && sim_unit_read(result->unit, path) == 0 && rewrite(result, options))
+        return true;
+    int error = errno;
+    sim_rewritten_free(result);
+    errno = error;
+    return false;
+}
+
+char *sim_rewrite_text(const char *path, const char *text, size_t bytes, size_t *result_bytes)
+{
+    sim_rewritten result = {.unit = calloc(1, sizeof *result.unit)};
+    char *copy = malloc(bytes + 1), *rewritten = NULL;
+    if (result.unit && copy) {
+        memcpy(copy, text, bytes);
+        copy[bytes] = 0;
+        const sim_rewrite_options alone = {0};
+        if (sim_unit_add(result.unit, path, copy, bytes) == 0 && rewrite(&result, &alone)) {
+            rewritten = result.files[0].text;
+            *result_bytes = result.files[0].bytes;
+            result.files[0].text = NULL;
+        }
+    } else {
+        free(copy);
+    }
+    sim_rewritten_free(&result);
+    return rewritten;
+}
+
+void sim_rewritten_free(sim_rewritten *result)
+{
+    for (int i = 0; i < result->count && result->files; i++) {
+        free(result->files[i].text);
+        free((char *)result->files[i].shadow);
+    }
+    free(result->files);
+    if (result->unit) {
+        for (int i = 0; i < result->unit->source_count; i++) {
+            sim_source_close(result->unit->sources[i]);
+            free(result->unit->sources[i]);
+        }
+        free(result->unit->sources);
+        free(result->unit->includes);
+        sim_names_free(result->unit);
+        free(result->unit);
+    }
+    *result = (sim_rewritten){0};
+}
+
+// Start of a line in the text; its end when there are fewer.
+static uint32_t line_start(const sim_source *source, int line)
+{
+    uint32_t at = 0;
+    for (int i = 1; i < line && at < source->bytes; at++)
+        i += source->text[at] == '\n';
+    return at;
+}
+
+int sim_rewritten_column(const sim_rewritten *result, const char *path, int line, int column)
+{
+    const sim_source *source = NULL;
+    for (int i = 0; i < result->count && !source; i++)
+        if (strcmp(result->unit->sources[i]->path, path) == 0)
+            source = result->unit->sources[i];
+    if (!source)
+        return column;
+    uint32_t start = line_start(source, line), end = line_start(source, line + 1);
+    long shift = 0; // rewritten column minus the user's
+    for (int i = 0; i < source->edit_count; i++) {
+        const sim_edit *edit = &source->edits[i];
+        if (edit->start < start || edit->start >= end)
+            continue;
+        long at = (long)(edit->start - start) + 1 + shift, grown = (long)strcspn(edit->inserted, "\n");
+        if (column < at)
+            break;
+        if (column < at + grown)
+            return (int)(at - shift);
+        shift += grown - (long)edit->removed;
+    }
+    return column - shift > 0 ? (int)(column - shift) : 1;
+}

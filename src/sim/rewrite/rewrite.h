@@ -1,0 +1,39 @@
+// The rewriter: makes C++ of CUDA C++ by replacing pieces of the text. Every line stays where it was. A translation unit is
+// rewritten as a whole: the user's headers that need an edit, or that include one that does, are rewritten too.
+#ifndef SIM_REWRITE_H
+#define SIM_REWRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct sim_rewrite_options {
+    const char *const *quote_folders; // where #include "..." looks, after the folder of the file itself; NULL ends it
+    const char *const *folders;       // where both kinds of #include look; NULL ends it
+    const char *shadow_folder;        // where rewritten headers will lie; NULL: headers are not looked at
+    int number;                       // of the unit in that folder
+} sim_rewrite_options;
+
+typedef struct sim_rewritten_file {
+    const char *path;   // the user's
+    const char *shadow; // where `text` is to be written
+    char *text;         // NULL: the file stays as it is
+    size_t bytes;
+    bool uses_ptx; // the text needs sim/ptx.h
+} sim_rewritten_file;
+
+typedef struct sim_rewritten {
+    sim_rewritten_file *files; // the first is the one that is compiled; it always has a text
+    int count;
+    struct sim_unit *unit;
+} sim_rewritten;
+
+// False: the file cannot be read or memory ran out; errno says which.
+bool sim_rewrite_unit(const char *path, const sim_rewrite_options *options, sim_rewritten *result);
+// One text alone, as the file `path`; the result is to be freed. NULL: out of memory.
+char *sim_rewrite_text(const char *path, const char *text, size_t bytes, size_t *result_bytes);
+void sim_rewritten_free(sim_rewritten *result);
+
+// The column of the user's file where column `column` of line `line` of the rewritten one came from; all from 1.
+int sim_rewritten_column(const sim_rewritten *result, const char *path, int line, int column);
+
+#endif

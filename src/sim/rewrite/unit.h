@@ -1,0 +1,49 @@
+// A translation unit while it is rewritten: the file that is compiled, the user's headers it includes, and what is known
+// about names over all of them. Each kind of edit stands in a file of its own and is one function over one source.
+#ifndef SIM_REWRITE_UNIT_H
+#define SIM_REWRITE_UNIT_H
+
+#include "rewrite/lexer.h"
+#include "rewrite/scope.h"
+#include "rewrite/text.h"
+
+typedef struct sim_kernel_name {
+    char *name;
+    char *parameters; // of its first declaration, as types; NULL: none seen
+    bool is_template, overloaded, has_defaults;
+} sim_kernel_name;
+
+typedef struct sim_unit {
+    struct sim_source **sources; // the first is the one that is compiled
+    int source_count, source_room;
+    struct sim_include *includes; // includes.c
+    int include_count, include_room;
+    sim_qualifiers qualifiers;
+    sim_kernel_name *kernels;
+    int kernel_count, kernel_room;
+    char **own_atomics; // functions of the user's with the name of an atomic of CUDA's
+    int own_atomic_count, own_atomic_room;
+} sim_unit;
+
+// --- names.c -----------------------------------------------------------------------------------------------------------
+void sim_names_learn(sim_unit *unit, const sim_source *source);
+void sim_names_free(sim_unit *unit);
+const sim_kernel_name *sim_kernel_find(const sim_unit *unit, const char *name, size_t length);
+bool sim_is_plain_atomic(const sim_unit *unit, const sim_source *source, const sim_token *token);
+
+// --- the edits ---------------------------------------------------------------------------------------------------------
+void sim_edit_launches(const sim_unit *unit, sim_source *source, const sim_tokens *tokens);
+void sim_edit_atomics(const sim_unit *unit, sim_source *source, const sim_tokens *tokens);
+void sim_edit_variables(const sim_unit *unit, sim_source *source);
+void sim_edit_conditionals(const sim_unit *unit, sim_source *source);
+void sim_edit_calls(const sim_unit *unit, sim_source *source);
+void sim_edit_assembly(sim_source *source, const sim_tokens *tokens);
+
+// --- edits.c -----------------------------------------------------------------------------------------------------------
+void sim_edit_insert(sim_source *source, uint32_t at, const char *inserted);
+// Replaces text[start, end); newlines in it are kept, after what is inserted.
+void sim_edit_replace(sim_source *source, uint32_t start, uint32_t end, const char *inserted);
+// The text with all edits made.
+void sim_edits_apply(sim_source *source, sim_text *result);
+
+#endif

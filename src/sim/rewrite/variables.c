@@ -1,0 +1,60 @@
+// __device__, __constant__ and __managed__ variables are marked, so that the runtime knows the addresses that belong to
+// the card: SIM_DEVICE_VARIABLE puts them into a section of their own.
+
+#include "rewrite/unit.h"
+
+typedef struct declaration {
+    bool is_variable, is_template, is_extern, is_inline, is_constant;
+} declaration;
+
+// Constants are left where they are: host code may read them too, and a section is writable or not.
+static declaration read_declaration(const sim_source *source, const sim_tokens *code, int start)
+{
+    static const char *const attributes[] = {"__attribute__", "__align__", "alignas", NULL};
+    static const char *const others[] = {"typedef", "using",     "class", "struct", "union",
+                                         "enum",    "namespace", "friend", NULL};
+    declaration found = {.is_variable = true};
+    int angles = 0;
+    for (int i = start; i < code->count; i++) {
+        const sim_token *token = &code->at[i];
+        if (sim_token_is(source, token, ";") || sim_token_is(source, token, "{") || sim_token_is(source, token, "=") ||
+            sim_token_is(source, token, "["))
+            return found;
+        found.is_template |= sim_token_is(source, token, "template");
+        found.is_extern |= sim_token_is(source, token, "extern");
+        found.is_inline |= sim_token_is(source, token, "inline");
+        angles += sim_token_is(source, token, "<") ? 1 : sim_token_is(source, token, ">") ? -1 : 0;
+        if (sim_token_is(source, token, "const") || sim_token_is(source, token, "constexpr"))
+            found.is_constant = true;
+        if (sim_token_is(source, token, "*") && angles == 0)
+            found.is_constant = false; // const float *pointer: what may change is the pointer
+        bool call = sim_token_is(source, token, "(");
+        bool attribute = call && sim_token_is_any(source, sim_token_at(code, i - 1), attributes);
+        bool pointer = call && sim_token_is(source, sim_token_at(code, i + 1), "*");
+        if ((call && !attribute && !pointer) || sim_token_is_any(source, token, others))
+            found.is_variable = false;
+        if (call)
+            i = token->match > i ? token->match : i;
+    }
+    found.is_variable = false;
+    return found;
+}
+
+void sim_edit_variables(const sim_unit *unit, sim_source *source)
+{
+    const sim_tokens *code = &source->code;
+    int done = 0; // the first token after the last declaration that was marked
+    for (int i = 0; i < code->count; i++) {
+        unsigned side = sim_qualifier_side(&unit->qualifiers, source, &code->at[i]);
+        if (!(side & (SIM_SIDE_DEVICE | SIM_SIDE_VARIABLE)) || (side & SIM_SIDE_GLOBAL) || i < done ||
+            sim_scope_of(source, &code->at[i])->kind != SIM_SCOPE_FILE)
+            continue;
+        int start = sim_statement_start(source, code, i);
+        declaration found = read_declaration(source, code, start);
+        if (found.is_variable && !found.is_template && !found.is_extern && !found.is_inline && !found.is_constant)
+            sim_edit_insert(source, code->at[start].start, "SIM_DEVICE_VARIABLE ");
+        while (i < code->count && !sim_token_is(source, &code->at[i], ";") && !sim_token_is(source, &code->at[i], "{"))
+            i++;
+        done = i;
+    }
+}

@@ -1,0 +1,239 @@
+// An access that the hook does not know yet: where it points, whether it may, and what to say if not.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/index.h"
+#include "memory/memory.h"
+#include "race/sync.h"
+#include "report/report.h"
+#include "watch/internal.h"
+
+// cudaError_t of what ends a kernel here.
+enum { ERROR_ILLEGAL_ADDRESS = 700, ERROR_MISALIGNED = 716 };
+// Addresses this low are null pointers with an index.
+enum { NULL_PAGES = 1 << 16 };
+
+__attribute__((weak)) void sim_api_host_touched(uintptr_t address, int write, uintptr_t pc);
+
+static const char *verb(unsigned kind)
+{
+    static const char *const names[] = {"read", "write", "atomic", "read", "write"};
+    return names[kind];
+}
+
+static void finding_begin(sim_finding *finding, const sim_worker *worker, sim_finding_kind kind, unsigned access_kind,
+                          uintptr_t pc, uintptr_t address, unsigned bytes)
+{
+    memset(finding, 0, sizeof *finding);
+    finding->kind = kind;
+    finding->tier = SIM_ERROR;
+    finding->kernel = worker->launch->kernel->name;
+    finding->address = address;
+    finding->bytes = bytes;
+    finding->place[0].pc = pc;
+    finding->place[0].role = verb(access_kind);
+    sim_place_thread(worker, worker->thread, &finding->place[0]);
+}
+
+static void fail(const sim_finding *finding, int error)
+{
+    sim_report(finding);
+    sim_thread_fail(error);
+}
+
+static void fail_misaligned(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    sim_finding finding;
+    finding_begin(&finding, worker, SIM_MISALIGNED, kind, pc, address, bytes);
+    snprintf(finding.message, sizeof finding.message,
+             "%s of %u bytes at an address that is not a multiple of %u (it is %u past one)", verb(kind), bytes, bytes,
+             (unsigned)(address % bytes));
+    fail(&finding, ERROR_MISALIGNED);
+}
+
+static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    sim_finding finding;
+    sim_allocation near;
+    bool known = sim_memory_nearest(address, &near);
+    bool freed = known && !near.live && address - near.start < near.bytes;
+    finding_begin(&finding, worker, freed ? SIM_USE_AFTER_FREE : SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
+    if (freed) {
+        snprintf(finding.message, sizeof finding.message, "%s of %u bytes in memory that has been freed", verb(kind),
+                 bytes);
+        finding.place[1] = (sim_place){.pc = near.freed_at, .role = "freed"};
+    } else {
+        snprintf(finding.message, sizeof finding.message, "%s of %u bytes outside every allocation of the card",
+                 verb(kind), bytes);
+    }
+    fail(&finding, ERROR_ILLEGAL_ADDRESS);
+}
+
+static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    sim_finding finding;
+    finding_begin(&finding, worker, SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
+    uintptr_t dynamic = worker->dynamic_lo;
+    size_t given = worker->launch->config.shared;
+    if (address >= dynamic && address - dynamic < ((size_t)1 << 20)) {
+        size_t past = address - dynamic;
+        snprintf(finding.message, sizeof finding.message,
+                 "%s of %u bytes at offset %zu of dynamic shared memory; the launch gave it %zu bytes", verb(kind),
+                 bytes, past, given);
+    } else {
+        snprintf(finding.message, sizeof finding.message, "%s of %u bytes outside every __shared__ variable",
+                 verb(kind), bytes);
+    }
+    fail(&finding, ERROR_ILLEGAL_ADDRESS);
+}
+
+static void fail_host(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    sim_finding finding;
+    bool null = address < NULL_PAGES;
+    finding_begin(&finding, worker, null ? SIM_OUT_OF_BOUNDS : SIM_HOST_POINTER, kind, pc, address, bytes);
+    snprintf(finding.message, sizeof finding.message,
+             null ? "%s of %u bytes through a null pointer"
+                  : "%s of %u bytes in host memory, which a kernel cannot reach",
+             verb(kind), bytes);
+    fail(&finding, ERROR_ILLEGAL_ADDRESS);
+}
+
+static void remember(sim_worker *worker, unsigned site, uintptr_t start, size_t size, unsigned bytes)
+{
+    if (site == 0 || sim_sites[site].values || sim_sites[site].kind >= SIM_ATOMIC || size < bytes)
+        return;
+    uintptr_t pc = sim_sites[site].pc;
+    worker->slots[sim_slot_of(pc)] = (sim_slot){pc, start, size - (bytes - 1), (uint64_t)site << SIM_ENTRY_SHIFT};
+}
+
+static bool inside(uintptr_t address, unsigned bytes, uintptr_t start, size_t size)
+{
+    return address >= start && address - start + bytes <= size;
+}
+
+// Some compilers watch the index variables too.
+static bool is_index(uintptr_t address)
+{
+    const sim_dim *const variables[] = {&sim_thread_index_variable, &sim_block_index_variable, &sim_block_size_variable,
+                                        &sim_grid_size_variable};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (address - (uintptr_t)variables[i] < sizeof(sim_dim))
+            return true;
+    return false;
+}
+
+// False: an access nobody needs to know of.
+static bool check_shared(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind,
+                         uintptr_t pc)
+{
+    if (is_index(address))
+        return false;
+    if (inside(address, bytes, worker->dynamic_lo, worker->launch->config.shared)) {
+        remember(worker, site, worker->dynamic_lo, worker->launch->config.shared, bytes);
+        return true;
+    }
+    sim_symbol symbol;
+    if (sim_symbol_at(address, &symbol)) {
+        if (!symbol.shared)
+            return false;
+        bool dynamic = symbol.start == worker->dynamic_lo;
+        if (!dynamic && inside(address, bytes, symbol.start, symbol.bytes)) {
+            remember(worker, site, symbol.start, symbol.bytes, bytes);
+            return true;
+        }
+    }
+    fail_shared(worker, address, bytes, kind, pc);
+    return false;
+}
+
+bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    if (address - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo)
+        return false;
+    const sim_module *module = sim_module_self();
+    if (address - sim_memory_base < sim_memory_span) {
+        sim_allocation found;
+        if (!sim_memory_find(address, &found) || !inside(address, bytes, found.start, found.bytes))
+            fail_global(worker, address, bytes, kind, pc);
+        bool write = kind != SIM_READ && kind != SIM_VOLATILE_READ;
+        if (!sim_copies_meet(worker, address, bytes, write, pc, found.start, found.bytes))
+            remember(worker, site, found.start, found.bytes, bytes);
+    } else if (address - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo) {
+        if (!check_shared(worker, site, address, bytes, kind, pc))
+            return false;
+    } else if (address - module->data_lo < module->data_hi - module->data_lo) {
+        sim_symbol symbol;
+        bool known = sim_symbol_at(address, &symbol) && inside(address, bytes, symbol.start, symbol.bytes);
+        if (known)
+            remember(worker, site, symbol.start, symbol.bytes, bytes);
+    } else if (address - module->image_lo < module->image_hi - module->image_lo) {
+        return false; // tables and literals
+    } else if (inside(address, bytes, (uintptr_t)worker->launch->kernel->closure,
+                      worker->launch->kernel->closure_bytes)) {
+        return false; // the kernel's arguments
+    } else {
+        fail_host(worker, address, bytes, kind, pc);
+    }
+    if ((address & (bytes - 1)) != 0)
+        fail_misaligned(worker, address, bytes, kind, pc);
+    return true;
+}
+
+void sim_log_add(sim_worker *worker, unsigned site, uintptr_t address)
+{
+    uint64_t *next = worker->log_next;
+    *next++ = (uint64_t)site << SIM_ENTRY_SHIFT | address;
+    worker->log_next = next;
+    if (next == worker->log_end)
+        sim_thread_log_full(worker);
+}
+
+void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    if (!sim_watching || address - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo)
+        return;
+    unsigned site = sim_site_find(pc);
+    if (site == 0)
+        site = sim_site_make(pc, kind, bytes);
+    if (!sim_access_check(worker, site, address, bytes, kind, pc))
+        return;
+    if (kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE) {
+        sim_sync_volatile(worker, site, address);
+        return;
+    }
+    if (sim_sites[site].values && kind == SIM_WRITE)
+        sim_values_store(worker, site, address);
+    sim_log_add(worker, site, address);
+}
+
+// Structures, in the largest pieces that their size and address allow.
+void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
+{
+    enum { LARGEST = 16 };
+    sim_worker *worker = sim_current;
+    if (bytes == 0)
+        return;
+    if (!worker) {
+        sim_access_host(address, write, pc);
+        return;
+    }
+    size_t piece = LARGEST;
+    while (bytes % piece != 0 || address % piece != 0)
+        piece /= 2;
+    // A site has one size: that of the smallest pieces it was ever cut in.
+    sim_site *site = &sim_sites[sim_site_find(pc)];
+    if (site->pc == pc && site->bytes > piece)
+        site->bytes = (uint8_t)piece;
+    else if (site->pc == pc)
+        piece = site->bytes;
+    for (size_t at = 0; at < bytes; at += piece)
+        sim_access_slow(worker, address + at, (unsigned)piece, write ? SIM_WRITE : SIM_READ, pc);
+}
+
+void sim_access_host(uintptr_t address, bool write, uintptr_t pc)
+{
+    if (address - sim_memory_base < sim_memory_span && sim_api_host_touched)
+        sim_api_host_touched(address, write, pc);
+}

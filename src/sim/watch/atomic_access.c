@@ -1,0 +1,47 @@
+// What every atomic access goes through, whoever announces it.
+
+#include "race/sync.h"
+#include "watch/internal.h"
+
+// After this many atomics of one thread on one word with nothing between, others run: it may be a lock.
+enum { POLLS = 32 };
+
+static void poll(uintptr_t address, uintptr_t pc)
+{
+    static __thread uintptr_t polled;
+    static __thread int thread, polls;
+    if (polled == address && thread == sim_current->thread) {
+        if (++polls < POLLS)
+            return;
+        polls = 0;
+        sim_thread_polls(sim_current, pc, false);
+        return;
+    }
+    polled = address;
+    thread = sim_current->thread;
+    polls = 0;
+}
+
+void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, uintptr_t pc)
+{
+    sim_worker *worker = sim_current;
+    if (!worker) {
+        sim_access_host(address, (what & SIM_ATOMIC_STORE) != 0, pc);
+        return;
+    }
+    if (!sim_watching)
+        return;
+    unsigned site = sim_site_find(pc);
+    if (site == 0) {
+        site = sim_site_make(pc, SIM_ATOMIC, bytes);
+        sim_sites[site].scope = (uint8_t)scope;
+        sim_sites[site].what = (uint8_t)what;
+        sim_sites[site].discards = worker->watch->discard;
+    }
+    worker->watch->discard = false;
+    if (!sim_access_check(worker, site, address, bytes, SIM_ATOMIC, pc))
+        return;
+    poll(address, pc);
+    sim_log_add(worker, site, address);
+    sim_sync_atomic(worker, site, address);
+}

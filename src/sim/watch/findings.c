@@ -1,0 +1,56 @@
+// What the watch itself reports besides faults: reads of memory that nothing was written to, and indices beyond an
+// array's bounds that the compiler can see (-fsanitize=bounds).
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "watch/internal.h"
+
+enum { ERROR_ILLEGAL_ADDRESS = 700 };
+
+void sim_place_thread(const sim_worker *worker, int thread, sim_place *place)
+{
+    place->has_thread = true;
+    sim_thread_index(worker, thread, place->thread);
+    memcpy(place->block, worker->block->index, sizeof place->block);
+}
+
+void sim_watch_uninitialised(sim_worker *worker, unsigned site, int thread, uintptr_t address)
+{
+    const sim_site *about = &sim_sites[site];
+    sim_finding finding = {.kind = SIM_UNINITIALISED,
+                           .tier = SIM_ERROR,
+                           .kernel = worker->launch->kernel->name,
+                           .address = address,
+                           .bytes = about->bytes,
+                           .place[0] = {.pc = about->pc, .role = about->kind == SIM_ATOMIC ? "atomic" : "read"}};
+    snprintf(finding.message, sizeof finding.message, "read of %u bytes that nothing has written", about->bytes);
+    sim_place_thread(worker, thread, &finding.place[0]);
+    sim_race_unwritten(site, &finding);
+}
+
+// The beginning of what the compiler passes to its handler: where the index is.
+typedef struct bounds_place {
+    const char *file;
+    uint32_t line, column;
+} bounds_place;
+
+__attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(bounds_place *where, uintptr_t index);
+
+void __ubsan_handle_out_of_bounds(bounds_place *where, uintptr_t index)
+{
+    (void)where; // the return address gives the same place, with what it was inlined into
+    sim_worker *worker = sim_current;
+    sim_finding finding = {.kind = SIM_OUT_OF_BOUNDS,
+                           .tier = SIM_ERROR,
+                           .kernel = worker ? worker->launch->kernel->name : NULL,
+                           .place[0] = {.pc = (uintptr_t)__builtin_return_address(0), .role = "index"}};
+    snprintf(finding.message, sizeof finding.message, "index %lld is outside the bounds of the array",
+             (long long)index);
+    if (worker)
+        sim_place_thread(worker, worker->thread, &finding.place[0]);
+    sim_report(&finding);
+    if (worker)
+        sim_thread_fail(ERROR_ILLEGAL_ADDRESS);
+}

@@ -1,0 +1,169 @@
+// The hooks that the compiler calls before each memory access (-fsanitize=thread). The names are the compiler's;
+// nothing else of ThreadSanitizer is here. The common case must be short: known site, known range, one store into the
+// lane's log.
+
+#include <string.h>
+
+#include "watch/internal.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define CALLER    ((uintptr_t)__builtin_return_address(0))
+#define HOOK      __attribute__((visibility("default")))
+
+static inline __attribute__((always_inline)) void access(const void *memory, unsigned bytes, unsigned kind,
+                                                         uintptr_t pc)
+{
+    uintptr_t address = (uintptr_t)memory;
+    sim_worker *worker = sim_current;
+    if (__builtin_expect(!worker, 0)) {
+        sim_access_host(address, kind == SIM_WRITE, pc);
+        return;
+    }
+    const sim_slot *slot = &worker->slots[sim_slot_of(pc)];
+    if (LIKELY(slot->pc == pc && address - slot->lo < slot->span && (address & (bytes - 1)) == 0)) {
+        uint64_t *next = worker->log_next;
+        *next++ = slot->tag | address;
+        worker->log_next = next;
+        if (__builtin_expect(next == worker->log_end, 0))
+            sim_thread_log_full(worker);
+        return;
+    }
+    sim_access_slow(worker, address, bytes, kind, pc);
+}
+
+static void access_volatile(const void *memory, unsigned bytes, unsigned kind, uintptr_t pc);
+
+#define HOOKS(bytes)                                                                                                   \
+    HOOK void __tsan_read##bytes(void *memory);                                                                        \
+    HOOK void __tsan_write##bytes(void *memory);                                                                       \
+    HOOK void __tsan_read_write##bytes(void *memory);                                                                  \
+    HOOK void __tsan_unaligned_read##bytes(void *memory);                                                              \
+    HOOK void __tsan_unaligned_write##bytes(void *memory);                                                             \
+    HOOK void __tsan_unaligned_read_write##bytes(void *memory);                                                        \
+    HOOK void __tsan_volatile_read##bytes(void *memory);                                                               \
+    HOOK void __tsan_volatile_write##bytes(void *memory);                                                              \
+    HOOK void __tsan_unaligned_volatile_read##bytes(void *memory);                                                     \
+    HOOK void __tsan_unaligned_volatile_write##bytes(void *memory);                                                    \
+    void __tsan_read##bytes(void *memory)                                                                              \
+    {                                                                                                                  \
+        access(memory, bytes, SIM_READ, CALLER);                                                                       \
+    }                                                                                                                  \
+    void __tsan_write##bytes(void *memory)                                                                             \
+    {                                                                                                                  \
+        access(memory, bytes, SIM_WRITE, CALLER);                                                                      \
+    }                                                                                                                  \
+    /* Its own site would be needed for each half: the write is what matters for races. */                             \
+    void __tsan_read_write##bytes(void *memory)                                                                        \
+    {                                                                                                                  \
+        access(memory, bytes, SIM_WRITE, CALLER);                                                                      \
+    }                                                                                                                  \
+    void __tsan_unaligned_read##bytes(void *memory)                                                                    \
+    {                                                                                                                  \
+        access(memory, bytes, SIM_READ, CALLER);                                                                       \
+    }                                                                                                                  \
+    void __tsan_unaligned_write##bytes(void *memory)                                                                   \
+    {                                                                                                                  \
+        access(memory, bytes, SIM_WRITE, CALLER);                                                                      \
+    }                                                                                                                  \
+    void __tsan_unaligned_read_write##bytes(void *memory)                                                              \
+    {                                                                                                                  \
+        access(memory, bytes, SIM_WRITE, CALLER);                                                                      \
+    }                                                                                                                  \
+    void __tsan_volatile_read##bytes(void *memory)                                                                     \
+    {                                                                                                                  \
+        access_volatile(memory, bytes, SIM_VOLATILE_READ, CALLER);                                                     \
+    }                                                                                                                  \
+    void __tsan_volatile_write##bytes(void *memory)                                                                    \
+    {                                                                                                                  \
+        access_volatile(memory, bytes, SIM_VOLATILE_WRITE, CALLER);                                                    \
+    }                                                                                                                  \
+    void __tsan_unaligned_volatile_read##bytes(void *memory)                                                           \
+    {                                                                                                                  \
+        access_volatile(memory, bytes, SIM_VOLATILE_READ, CALLER);                                                     \
+    }                                                                                                                  \
+    void __tsan_unaligned_volatile_write##bytes(void *memory)                                                          \
+    {                                                                                                                  \
+        access_volatile(memory, bytes, SIM_VOLATILE_WRITE, CALLER);                                                    \
+    }
+
+HOOKS(1)
+HOOKS(2)
+HOOKS(4)
+HOOKS(8)
+HOOKS(16)
+
+HOOK void __tsan_init(void);
+HOOK void __tsan_func_entry(void *caller);
+HOOK void __tsan_func_exit(void);
+HOOK void __tsan_vptr_read(void **memory);
+HOOK void __tsan_vptr_update(void **memory, void *value);
+HOOK void __tsan_read_range(void *memory, unsigned long bytes);
+HOOK void __tsan_write_range(void *memory, unsigned long bytes);
+HOOK void *__tsan_memcpy(void *to, const void *from, size_t bytes);
+HOOK void *__tsan_memmove(void *to, const void *from, size_t bytes);
+HOOK void *__tsan_memset(void *to, int value, size_t bytes);
+
+void __tsan_init(void)
+{
+}
+
+void __tsan_func_entry(void *caller)
+{
+    (void)caller;
+}
+
+void __tsan_func_exit(void)
+{
+}
+
+void __tsan_vptr_read(void **memory)
+{
+    access(memory, sizeof *memory, SIM_READ, CALLER);
+}
+
+void __tsan_vptr_update(void **memory, void *value)
+{
+    (void)value;
+    access(memory, sizeof *memory, SIM_WRITE, CALLER);
+}
+
+void __tsan_read_range(void *memory, unsigned long bytes)
+{
+    sim_access_range((uintptr_t)memory, bytes, false, CALLER);
+}
+
+void __tsan_write_range(void *memory, unsigned long bytes)
+{
+    sim_access_range((uintptr_t)memory, bytes, true, CALLER);
+}
+
+// Copies of structures become calls of these: the build redirects memcpy and its kin here. The two halves of a copy are
+// two sites, so the read is counted at the address before the caller's.
+void *__tsan_memcpy(void *to, const void *from, size_t bytes)
+{
+    sim_access_range((uintptr_t)from, bytes, false, CALLER - (1u << SIM_CODE_SHIFT));
+    sim_access_range((uintptr_t)to, bytes, true, CALLER);
+    return memcpy(to, from, bytes);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t bytes)
+{
+    sim_access_range((uintptr_t)from, bytes, false, CALLER - (1u << SIM_CODE_SHIFT));
+    sim_access_range((uintptr_t)to, bytes, true, CALLER);
+    return memmove(to, from, bytes);
+}
+
+void *__tsan_memset(void *to, int value, size_t bytes)
+{
+    sim_access_range((uintptr_t)to, bytes, true, CALLER);
+    return memset(to, value, bytes);
+}
+
+// Volatile accesses may be polls and may carry a protocol: each is looked at when it is made.
+static void access_volatile(const void *memory, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    if (!sim_current)
+        sim_access_host((uintptr_t)memory, kind == SIM_VOLATILE_WRITE, pc);
+    else
+        sim_access_slow(sim_current, (uintptr_t)memory, bytes, kind, pc);
+}

@@ -1,0 +1,110 @@
+// What the files of watch/ share with one another and with race/.
+#ifndef SIM_WATCH_INTERNAL_H
+#define SIM_WATCH_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/worker.h"
+#include "race/race.h"
+#include "race/shadow.h"
+#include "report/report.h"
+#include "watch/site.h"
+#include "watch/watch.h"
+
+// The range of addresses that an access at this place was last found good for, in a table by the place's address. Two
+// places that share an entry take turns in it.
+typedef struct sim_slot {
+    uintptr_t pc; // whose entry it is
+    uintptr_t lo;
+    size_t span;  // of good first bytes; 0: look it up
+    uint64_t tag; // the site, where a log entry has it
+} sim_slot;
+
+enum { SIM_SLOTS = 1 << 13 };
+
+static inline size_t sim_slot_of(uintptr_t pc)
+{
+    return (pc >> SIM_CODE_SHIFT) & (SIM_SLOTS - 1);
+}
+
+// A log holds this many accesses of a lane; then the lane waits for its warp. The gap between logs keeps 32 of them
+// from falling into the same cache sets.
+enum { SIM_LOG_ENTRIES = 128, SIM_LOG_GAP = 8, SIM_LOG_STRIDE = SIM_LOG_ENTRIES + SIM_LOG_GAP };
+
+// An entry: the site in the top 16 bits, the address below.
+enum { SIM_ENTRY_SHIFT = 48 };
+#define SIM_ENTRY_ADDRESS (((uint64_t)1 << SIM_ENTRY_SHIFT) - 1)
+
+enum { SIM_GLOBAL, SIM_SHARED, SIM_VARIABLE, SIM_SPACES };
+
+typedef struct sim_counter {
+    uint64_t requests, lanes, units, ideal;
+    uint32_t worst_units, worst_mask;
+    uint32_t worst_offset[32], worst_lowest;
+    unsigned worst_block[3], worst_warp;
+} sim_counter;
+
+// A store whose value will be read once it has been made (race/values.c).
+typedef struct sim_pending_store {
+    uintptr_t address;
+    unsigned site, bytes;
+    int thread;
+} sim_pending_store;
+
+struct sim_watch {
+    uint64_t log[SIM_LANES][SIM_LOG_STRIDE];
+    uint32_t head[SIM_LANES], tail[SIM_LANES]; // entries not yet merged
+    uint32_t raced[SIM_LANES];                 // entries before this index are known to the race detector already
+    bool entered;                              // the current lane's tail is in worker->log_next
+    sim_region shared;                         // shadow of the shared memory of the current block
+    sim_counter *counters;                     // [site * SIM_SPACES + space]
+    uint32_t *touched, touched_count;          // counters in use
+    uint64_t accesses, barriers;               // since the launch began
+    bool discard;                              // the next atomic's result is not used
+    sim_pending_store pending;
+};
+
+bool sim_watch_ready(void); // starts the watch on first use; false: not watching
+
+// access.c: everything the fast path of a hook does not do. Logs the access, or reports it and ends the thread.
+void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc);
+// Bounds, alignment; on success fills the slot. Does not return on a fault.
+bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind,
+                      uintptr_t pc);
+void sim_access_host(uintptr_t address, bool write, uintptr_t pc);
+void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc);
+
+// atomic_access.c: an atomic access is about to be made.
+void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, uintptr_t pc);
+
+void sim_log_add(sim_worker *worker, unsigned site, uintptr_t address);
+// merge.c
+void sim_merge(sim_worker *worker, uint32_t unfinished);
+// Tells the race detector of all that these lanes have logged; the entries stay for the counters.
+void sim_merge_lanes(sim_worker *worker, uint32_t lanes);
+
+// copy.c. Whether a copy beside this launch touches the allocation [start, start + size): then its accesses are looked
+// at one by one, and one that meets the copy is reported.
+void sim_copies_launch_begin(uint64_t number);
+bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool write, uintptr_t pc, uintptr_t start,
+                     size_t size);
+
+// counters.c
+void sim_counters_row(sim_worker *worker, const sim_row *row);
+void sim_counters_collect(sim_launch_state *launch);
+
+// findings.c
+void sim_watch_uninitialised(sim_worker *worker, unsigned site, int thread, uintptr_t address);
+void sim_place_thread(const sim_worker *worker, int thread, sim_place *place);
+// race/verdict.c
+void sim_race_unwritten(unsigned site, const sim_finding *finding);
+// race/values.c
+void sim_values_settle(sim_worker *worker);
+void sim_values_start(void);
+void sim_values_store(sim_worker *worker, unsigned site, uintptr_t address);
+bool sim_values_asked(unsigned site);
+bool sim_values_wanted(uintptr_t pc);
+bool sim_values_equal(unsigned one, unsigned other); // after the run: whether racing stores were seen to agree
+
+#endif

@@ -1,0 +1,49 @@
+// The table of sites.
+
+#include "watch/site.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "report/report.h"
+#include "watch/internal.h"
+
+sim_site sim_sites[SIM_SITES];
+uint16_t *sim_site_table;
+uintptr_t sim_code_lo, sim_code_bytes;
+
+static unsigned sites_made; // site 0 is nobody's
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+void sim_sites_start(void)
+{
+    const sim_module *module = sim_module_self();
+    size_t bytes = module->text_hi - module->text_lo;
+    size_t entries = (bytes >> SIM_CODE_SHIFT) + 1;
+    void *table = mmap(NULL, entries * sizeof(uint16_t), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table == MAP_FAILED)
+        return; // sim_code_bytes stays 0: every access takes the slow path, as site 0
+    sim_site_table = table;
+    sim_code_lo = module->text_lo;
+    sim_code_bytes = bytes;
+}
+
+unsigned sim_site_make(uintptr_t pc, unsigned kind, unsigned bytes)
+{
+    uintptr_t offset = pc - sim_code_lo;
+    if (offset >= sim_code_bytes)
+        return 0;
+    uint16_t *entry = &sim_site_table[offset >> SIM_CODE_SHIFT];
+    pthread_mutex_lock(&making);
+    unsigned number = *entry;
+    if (number == 0 && sites_made + 1 < SIM_SITES) {
+        number = ++sites_made;
+        sim_sites[number] =
+            (sim_site){.pc = pc, .kind = (uint8_t)kind, .bytes = (uint8_t)bytes, .values = sim_values_wanted(pc)};
+        __atomic_store_n(entry, (uint16_t)number, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&making);
+    return number;
+}

@@ -1,0 +1,46 @@
+// A site is one place in the program that accesses memory: one call of one hook. Its number is found from the hook's
+// return address by a table over the program's code, filled as sites are met; what is constant about it stands here.
+#ifndef SIM_SITE_H
+#define SIM_SITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SIM_READ, SIM_WRITE, SIM_ATOMIC, SIM_VOLATILE_READ, SIM_VOLATILE_WRITE };
+
+typedef struct sim_site {
+    uintptr_t pc;
+    uint8_t kind;    // SIM_READ, ...
+    uint8_t bytes;   // 1, 2, 4, 8, 16
+    uint8_t scope;   // of an atomic: SIM_SCOPE_...
+    uint8_t what;    // of an atomic: SIM_ATOMIC_... flags
+    bool discards;   // an atomic whose result is not used
+    bool optimistic; // a plain read whose thread then goes on to update the same word atomically
+    bool values;     // the values stored here are to be compared (values.c)
+} sim_site;
+
+// 14 bits hold a site in shadow memory (race/cell.h); site 0 stands for "more sites than that".
+enum { SIM_SITES = 1 << 14 };
+
+// Return addresses are multiples of four on aarch64, of anything on x86_64.
+#if defined(__aarch64__)
+enum { SIM_CODE_SHIFT = 2 };
+#else
+enum { SIM_CODE_SHIFT = 0 };
+#endif
+
+extern sim_site sim_sites[SIM_SITES];
+extern uint16_t *sim_site_table; // by (pc - sim_code_lo) >> SIM_CODE_SHIFT
+extern uintptr_t sim_code_lo, sim_code_bytes;
+
+void sim_sites_start(void);
+// The site's number, made on the first call. A wrong number of bytes or kind for a known pc cannot happen.
+unsigned sim_site_make(uintptr_t pc, unsigned kind, unsigned bytes);
+
+static inline unsigned sim_site_find(uintptr_t pc)
+{
+    uintptr_t offset = pc - sim_code_lo;
+    return offset < sim_code_bytes ? sim_site_table[offset >> SIM_CODE_SHIFT] : 0;
+}
+
+#endif

@@ -1,0 +1,287 @@
+// The scheduler's and the API's side of the watch: what to do when threads change, meet and end, and when memory comes,
+// goes and is filled.
+
+#include "watch/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/options.h"
+#include "memory/memory.h"
+#include "race/clock.h"
+#include "race/sync.h"
+#include "report/report.h"
+#include "watch/internal.h"
+
+bool sim_watching;
+
+static void *reserve(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+bool sim_watch_ready(void)
+{
+    static bool started;
+    if (started)
+        return sim_watching;
+    started = true;
+    if (!sim_options_get()->watch)
+        return false;
+    sim_sites_start();
+    const sim_module *module = sim_module_self();
+    bool made = sim_region_make(&sim_global_region, sim_memory_base, sim_memory_span, true, false) &&
+                sim_region_make(&sim_data_region, module->data_lo, module->data_hi - module->data_lo, false, false);
+    sim_watching = made && sim_code_bytes > 0;
+    sim_values_start();
+    return sim_watching;
+}
+
+void sim_watch_start(sim_worker *worker)
+{
+    sim_watch_ready();
+    struct sim_watch *watch = reserve(sizeof *watch);
+    worker->slots = reserve(SIM_SLOTS * sizeof(sim_slot));
+    if (!watch || !worker->slots)
+        return;
+    watch->counters = reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(sim_counter));
+    watch->touched = reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(uint32_t));
+    if (sim_watching)
+        sim_region_make(&watch->shared, worker->thread_local_lo, worker->thread_local_hi - worker->thread_local_lo,
+                        true, true);
+    worker->watch = watch;
+    worker->log_next = watch->log[0];
+    worker->log_end = watch->log[0] + SIM_LOG_ENTRIES;
+}
+
+void sim_watch_launch_begin(sim_launch_state *launch)
+{
+    if (!sim_watch_ready())
+        return;
+    sim_clock_launch_begin(launch);
+    sim_sync_launch_begin();
+    sim_copies_launch_begin(launch->number);
+    for (int i = 0; i < sim_workers; i++) {
+        sim_worker *worker = sim_worker_at(i);
+        if (worker && worker->slots) // memory may have been freed since
+            madvise(worker->slots, SIM_SLOTS * sizeof(sim_slot), MADV_DONTNEED);
+    }
+}
+
+void sim_watch_launch_end(sim_launch_state *launch)
+{
+    if (sim_watching)
+        sim_counters_collect(launch);
+}
+
+// Every __shared__ variable and the dynamic part hold nothing yet.
+static void forget_shared(sim_worker *worker)
+{
+    sim_region *shared = &worker->watch->shared;
+    size_t count;
+    const sim_shared_variable *variable = sim_shared_variables(&count);
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t start = worker->thread_local_lo + variable[i].offset;
+        if (start != worker->dynamic_lo)
+            sim_region_mark(shared, start, variable[i].bytes, false);
+    }
+    sim_region_mark(shared, worker->dynamic_lo, worker->launch->config.shared, false);
+}
+
+void sim_watch_block_begin(sim_worker *worker)
+{
+    if (!sim_watching)
+        return;
+    worker->block->clock = sim_clock_block_begin(worker->block);
+    forget_shared(worker);
+    struct sim_watch *watch = worker->watch;
+    memset(watch->head, 0, sizeof watch->head);
+    memset(watch->tail, 0, sizeof watch->tail);
+    memset(watch->raced, 0, sizeof watch->raced);
+    watch->entered = false;
+}
+
+void sim_watch_block_end(sim_worker *worker)
+{
+    if (!sim_watching)
+        return;
+    sim_watch_leave(worker);
+    sim_merge(worker, 0);
+    sim_clock_block_end(worker->block->clock);
+    worker->block->clock = NULL;
+}
+
+void sim_watch_block_park(sim_worker *worker)
+{
+    if (!sim_watching)
+        return;
+    sim_watch_leave(worker);
+    sim_merge(worker, 0);
+    if (!worker->block->clock)
+        return;
+    worker->block->clock->shared = worker->watch->shared;
+    sim_region_make(&worker->watch->shared, worker->thread_local_lo, worker->thread_local_hi - worker->thread_local_lo,
+                    true, true);
+}
+
+void sim_watch_block_resume(sim_worker *worker)
+{
+    if (!sim_watching || !worker->block->clock || !worker->block->clock->shared.pages)
+        return;
+    sim_region_free(&worker->watch->shared);
+    worker->watch->shared = worker->block->clock->shared;
+    worker->block->clock->shared = (sim_region){0};
+}
+
+void sim_watch_leave(sim_worker *worker)
+{
+    struct sim_watch *watch = worker->watch;
+    if (!watch || !watch->entered)
+        return;
+    watch->tail[worker->lane] = (uint32_t)(worker->log_next - watch->log[worker->lane]);
+    watch->entered = false;
+    if (watch->pending.address)
+        sim_values_settle(worker);
+}
+
+void sim_watch_enter(sim_worker *worker)
+{
+    struct sim_watch *watch = worker->watch;
+    if (!watch)
+        return;
+    uint64_t *log = watch->log[worker->lane];
+    worker->log_next = log + watch->tail[worker->lane];
+    worker->log_end = log + SIM_LOG_ENTRIES;
+    watch->entered = true;
+}
+
+// Merging moves what is left in a log; the current lane goes on behind it.
+static void merge_in_place(sim_worker *worker, uint32_t unfinished)
+{
+    bool entered = worker->watch->entered;
+    sim_watch_leave(worker);
+    sim_merge(worker, unfinished);
+    if (entered)
+        sim_watch_enter(worker);
+}
+
+uint32_t sim_watch_warp_stopped(sim_worker *worker)
+{
+    uint32_t full = worker->block->full_log[worker->warp];
+    if (!sim_watching)
+        return full;
+    merge_in_place(worker, full);
+    uint32_t room = 0;
+    for (uint32_t rest = full; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        room |= (uint32_t)(worker->watch->tail[lane] < SIM_LOG_ENTRIES) << lane;
+    }
+    return room;
+}
+
+void sim_watch_barrier(sim_worker *worker)
+{
+    if (!sim_watching)
+        return;
+    merge_in_place(worker, 0);
+    worker->watch->barriers++;
+    if (worker->block->clock)
+        sim_clock_barrier(worker->block->clock);
+}
+
+void sim_watch_barrier_some(sim_worker *worker, const uint32_t members[SIM_WARPS])
+{
+    if (!sim_watching)
+        return;
+    merge_in_place(worker, 0);
+    if (worker->block->clock)
+        sim_clock_barrier_some(worker->block->clock, members);
+}
+
+void sim_watch_barrier_grid(sim_launch_state *launch)
+{
+    (void)launch;
+    if (sim_watching)
+        sim_clock_barrier_grid();
+}
+
+void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered)
+{
+    if (!sim_watching)
+        return;
+    // A whole warp stands still: its rows are complete. Part of one: only the detector must know of it now.
+    if (mask == worker->block->live[worker->warp])
+        merge_in_place(worker, 0);
+    else if (ordered)
+        sim_merge_lanes(worker, mask);
+    if (ordered && worker->block->clock)
+        sim_clock_warp(worker->block->clock, worker->warp, mask);
+}
+
+// --- memory
+// ---------------------------------------------------------------------------------------------------------------
+
+static bool in_global(uintptr_t start)
+{
+    return start - sim_global_region.base < sim_global_region.span;
+}
+
+void sim_watch_allocated(uintptr_t start, size_t bytes, bool initialised)
+{
+    if (sim_watch_ready() && in_global(start))
+        sim_region_mark(&sim_global_region, start, bytes, initialised);
+}
+
+void sim_watch_freed(uintptr_t start, size_t bytes)
+{
+    if (sim_watching && in_global(start))
+        sim_region_forget(&sim_global_region, start, bytes);
+}
+
+void sim_watch_filled(uintptr_t start, size_t bytes)
+{
+    if (sim_watch_ready() && in_global(start))
+        sim_region_mark(&sim_global_region, start, bytes, true);
+}
+
+void sim_watch_copied(uintptr_t to, uintptr_t from, size_t bytes)
+{
+    if (!sim_watch_ready() || !in_global(to))
+        return;
+    if (!from || !in_global(from)) {
+        sim_region_mark(&sim_global_region, to, bytes, true);
+        return;
+    }
+    sim_region *region = &sim_global_region;
+    uintptr_t first;
+    if (sim_watch_initialised(from, bytes, &first)) {
+        sim_region_mark(region, to, bytes, true);
+        return;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        size_t at = from + i - region->base;
+        sim_region_mark(region, to + i, 1, region->initialised[at >> SIM_WORD_SHIFT] >> (at % 4) & 1);
+    }
+}
+
+bool sim_watch_initialised(uintptr_t start, size_t bytes, uintptr_t *first)
+{
+    if (!sim_watching || !in_global(start))
+        return true;
+    const sim_region *region = &sim_global_region;
+    for (size_t at = start - region->base, end = at + bytes; at < end;) {
+        uint8_t word = region->initialised[at >> SIM_WORD_SHIFT];
+        if (word == SIM_WORD_INITIALISED) {
+            at = (at | 3) + 1;
+            continue;
+        }
+        if (!(word >> (at % 4) & 1)) {
+            *first = region->base + at;
+            return false;
+        }
+        at++;
+    }
+    return true;
+}

@@ -1,0 +1,84 @@
+// The watch: what happens at every memory access of a kernel. The compiler calls a hook before each access (hooks.c);
+// the hook checks bounds and writes the access into the log of its lane; when all lanes of a warp have come to a stop,
+// merge.c lays the 32 logs side by side, finds the accesses that a warp makes together, and gives each such row to the
+// counters (counters.c) and to the race detector (race/). The scheduler tells the watch when threads stop, meet and
+// end.
+#ifndef SIM_WATCH_H
+#define SIM_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sim_worker sim_worker;
+typedef struct sim_block sim_block;
+typedef struct sim_launch_state sim_launch_state;
+
+// True when the program was built with hooks and checking was asked for.
+extern bool sim_watching;
+
+// --- called by the scheduler (core/), on the worker's own OS thread
+// ----------------------------------------------------
+
+void sim_watch_start(sim_worker *worker); // once for each worker, after its thread runs
+void sim_watch_launch_begin(sim_launch_state *launch);
+void sim_watch_launch_end(sim_launch_state *launch);
+void sim_watch_block_begin(sim_worker *worker); // worker->block is set, shared memory is this block's
+void sim_watch_block_end(sim_worker *worker);
+// A resident block gives way to another on this worker (its shared memory is about to be saved), and comes back.
+void sim_watch_block_park(sim_worker *worker);
+void sim_watch_block_resume(sim_worker *worker);
+
+// The current thread changes: leave before, enter after worker->thread, ->warp and ->lane are set.
+void sim_watch_leave(sim_worker *worker);
+void sim_watch_enter(sim_worker *worker);
+// The worker's current warp has no lane left that can run, or the scheduler is about to run another warp: the logs are
+// merged. Returns the lanes of block->full_log[warp] that may run again because their logs have room.
+uint32_t sim_watch_warp_stopped(sim_worker *worker);
+
+// All live threads of the block have met: what came before is ordered before what comes after.
+void sim_watch_barrier(sim_worker *worker);
+void sim_watch_barrier_some(sim_worker *worker, const uint32_t members[32]); // a named barrier; lanes by warp
+void sim_watch_barrier_grid(sim_launch_state *launch); // every block has arrived; called once, workers stand still
+// The lanes of `mask` of the current warp have met in a collective; ordered: it was __syncwarp.
+void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered);
+
+// --- called by the API (api/, memory/)
+// --------------------------------------------------------------------------------
+
+void sim_watch_allocated(uintptr_t start, size_t bytes, bool initialised);
+void sim_watch_freed(uintptr_t start, size_t bytes);
+// A copy or memset by a stream: contents become initialised, or as initialised as their source. 0: from host memory.
+void sim_watch_filled(uintptr_t start, size_t bytes);
+void sim_watch_copied(uintptr_t to, uintptr_t from, size_t bytes);
+// A copy or fill that a stream makes: operation `number` of the program, as launches are numbered. 0: host memory.
+void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, uintptr_t pc);
+// Whether all of it has been written; *first is the first byte that has not.
+bool sim_watch_initialised(uintptr_t start, size_t bytes, uintptr_t *first);
+
+// --- counters, for the report
+// -----------------------------------------------------------------------------------------
+
+typedef struct sim_count {
+    uintptr_t pc;
+    const char *kernel;
+    uint8_t space;                          // 0 global, 1 shared, 2 __device__ and __constant__ variables
+    uint8_t kind;                           // 0 load, 1 store, 2 atomic
+    uint16_t size;                          // bytes a lane
+    uint64_t requests, lanes, units, ideal; // units: 32-byte sectors, or wavefronts in shared memory
+    uint32_t worst_units, worst_mask;       // the request with the most units
+    uint32_t worst_offset[32];              // bytes from the lowest address of that request
+    uint32_t worst_lowest;                  // that lowest address modulo 128
+    unsigned worst_block[3], worst_warp;
+} sim_count;
+void sim_counters_each(void (*visit)(const sim_count *count, void *context), void *context);
+
+typedef struct sim_kernel_count {
+    const char *kernel;
+    unsigned grid[3], block[3]; // of the first launch
+    size_t shared;
+    uint64_t launches, accesses, barriers, threads;
+} sim_kernel_count;
+void sim_kernel_counts_each(void (*visit)(const sim_kernel_count *count, void *context), void *context);
+
+#endif

@@ -1,0 +1,59 @@
+// What nvcc prints, read as findings.
+
+#include "files.h"
+#include "sample.h"
+
+#include "check/build.h"
+
+static heddle_check_result *read_opinion(const char *text)
+{
+    heddle_check_result *result = NULL;
+    assert_ok(heddle_check_result_create(&result));
+    assert_ok(heddle_check_opinion_read(text, result));
+    return result;
+}
+
+static void test_a_host_function_in_a_kernel_is_an_error(void **state)
+{
+    (void)state;
+    heddle_check_result *result = read_opinion(
+        "k.cu(4): error: calling a constexpr __host__ function(\"min\") from a __global__ function(\"k\") is "
+        "not allowed. The experimental flag can be used to allow this.\n"
+        "  a[i] = std::min(a[i], 2.0f);\n         ^\n\n1 error detected in the compilation of \"k.cu\".\n");
+    assert_int_equal(result->finding_count, 1);
+    assert_int_equal(result->findings[0]->kind, HEDDLE_CHECK_NOT_LEGAL);
+    assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
+    assert_string_equal(result->findings[0]->places[0].frame[0].file, "k.cu");
+    assert_int_equal(result->findings[0]->places[0].frame[0].line, 4);
+    assert_contains(result->findings[0]->message, "nvcc: calling a constexpr __host__ function");
+    heddle_check_result_free(result);
+}
+
+static void test_what_may_be_the_toolkits_version_is_a_warning(void **state)
+{
+    (void)state;
+    heddle_check_result *result = read_opinion(
+        "k.cu(9): error: class \"cudaDeviceProp\" has no member \"clockRate\"\nk.cu(9): warning: unused\nnvcc fatal\n");
+    assert_int_equal(result->finding_count, 1);
+    assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_WARNING);
+    heddle_check_result_free(result);
+}
+
+static void test_a_header_that_is_missing_is_no_finding(void **state)
+{
+    (void)state;
+    heddle_check_result *result =
+        read_opinion("k.cu:1:10: fatal error: helper_cuda.h: No such file or directory\ncompilation terminated.\n");
+    assert_int_equal(result->finding_count, 0);
+    heddle_check_result_free(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_host_function_in_a_kernel_is_an_error),
+        cmocka_unit_test(test_what_may_be_the_toolkits_version_is_a_warning),
+        cmocka_unit_test(test_a_header_that_is_missing_is_no_finding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

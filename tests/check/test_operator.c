@@ -1,0 +1,232 @@
+// Files without main: finding functions in source text, choosing an operator, and holding outputs against references.
+
+#include "files.h"
+#include "sample.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "check/operator.h"
+#include "check/scan.h"
+#include "check/values.h"
+
+static char *folder;
+
+static int create_folder(void **state)
+{
+    (void)state;
+    folder = scratch_create();
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    scratch_remove(folder);
+    return 0;
+}
+
+// --- finding functions -----------------------------------------------------------------------------------------------
+
+static void test_main_is_found_wherever_a_linker_would_find_it(void **state)
+{
+    (void)state;
+    static const char *const with[] = {
+        "int main() { return 0; }",
+        "#include <stdio.h>\nint\nmain (int argc, char **argv)\n{\n}",
+        "void f() { g(); }\nstruct s { int a; };\nint main(void) {}",
+        "extern \"C\" { int main() { } }",
+        "extern \"C\" void f() { }\nint main() { }",
+        "namespace n { int x; }\nauto main() noexcept {}",
+        "const char *s = \"{\"; // {\nint main() {}",
+        "#define BODY {\nint main() {}",
+        "__global__ void k(int *p) { p[0] = '{'; }\nint main() { k<<<1, 1>>>(0); }",
+    };
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++)
+        if (heddle_check_text_defines(with[i], "main") != HEDDLE_CHECK_FUNCTION)
+            fail_msg("not found in: %s", with[i]);
+    static const char *const without[] = {
+        "",
+        "int main();",
+        "// int main() {}\nint x;",
+        "/* int main() {} */",
+        "const char *s = \"int main() {}\";",
+        "int remain() {}",
+        "#define MAIN int main() {}",
+        "void f() { main(); { } }",
+        "struct s { void main() {} };",
+    };
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (heddle_check_text_defines(without[i], "main") != HEDDLE_CHECK_ABSENT)
+            fail_msg("found in: %s", without[i]);
+}
+
+static void test_kernels_are_told_from_functions(void **state)
+{
+    (void)state;
+    const char *text = "__global__ void relu(float *x) { }\nvoid add(float *x) { }";
+    assert_int_equal(heddle_check_text_defines(text, "relu"), HEDDLE_CHECK_IS_KERNEL);
+    assert_int_equal(heddle_check_text_defines(text, "add"), HEDDLE_CHECK_FUNCTION);
+}
+
+static void test_included_files_are_looked_at(void **state)
+{
+    (void)state;
+    heddle_check_defines defines;
+    scratch_write(folder, "part.cuh", "int main() {}\n", 14);
+    scratch_write(folder, "whole.cu", "#include \"part.cuh\"\n", 20);
+    scratch_write(folder, "loop.cu", "#include \"loop.cu\"\n", 19);
+    assert_ok(heddle_check_file_defines(scratch_path(folder, "whole.cu"), "main", &defines));
+    assert_int_equal(defines, HEDDLE_CHECK_FUNCTION);
+    assert_ok(heddle_check_file_defines(scratch_path(folder, "loop.cu"), "main", &defines));
+    assert_int_equal(defines, HEDDLE_CHECK_ABSENT);
+}
+
+// --- the job ---------------------------------------------------------------------------------------------------------
+
+static const heddle_op *find(const char *name)
+{
+    const heddle_op *op = NULL;
+    assert_ok(heddle_check_op_find(name, &op));
+    return op;
+}
+
+static heddle_status prepare(heddle_check_job *job, const char *name, const char *source)
+{
+    scratch_write(folder, "op.cu", source, strlen(source));
+    static char path[1024];
+    snprintf(path, sizeof path, "%s", scratch_path(folder, "op.cu"));
+    static const char *const sources[] = {path, NULL};
+    return heddle_check_job_prepare(job, find(name), sources, 1);
+}
+
+static void test_operators_go_by_their_short_names(void **state)
+{
+    (void)state;
+    assert_string_equal(find("matmul")->name, "matmul_forward");
+    assert_string_equal(find("matmul_backward")->name, "matmul_backward");
+    assert_string_equal(find("sgd")->name, "sgd_update");
+    const heddle_op *op = NULL;
+    assert_fails(heddle_check_op_find("matmull", &op), HEDDLE_INVALID, "--op");
+}
+
+static void test_the_function_wanted_is_spelled_out(void **state)
+{
+    (void)state;
+    heddle_check_job job;
+    assert_fails(prepare(&job, "matmul", "void other() {}"), HEDDLE_INVALID,
+                 "void matmul(const float *a, const float *b, float *output, int m, int n, int k)");
+    assert_fails(prepare(&job, "matmul", "__global__ void matmul(float *a) {}"), HEDDLE_INVALID, "is a kernel");
+    assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
+    assert_string_equal(job.function, "matmul");
+    assert_ok(prepare(&job, "matmul", "void matmul_forward(float *a) {}"));
+    assert_string_equal(job.function, "matmul_forward");
+    assert_true(job.count > 3);
+}
+
+// Writes what the reference gives as the program's output, with element `wrong` of the first shape moved by `distance`.
+static void play_program(const heddle_check_job *job, const heddle_check_folder *where, double distance)
+{
+    for (int i = 0; i < job->count; i++) {
+        _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+        heddle_check_values values;
+        char name[64];
+        assert_ok(heddle_shape_parse(job->op, job->shapes[i], shape));
+        assert_ok(heddle_check_values_create(&values, job->op, shape));
+        assert_ok(heddle_check_values_draw(&values, job->seed));
+        heddle_check_values_reference(&values);
+        snprintf(name, sizeof name, "case-%d.out", i);
+        FILE *file = fopen(scratch_path(where->path, name), "wb");
+        assert_non_null(file);
+        for (int o = 0; o < job->op->operand_count; o++) {
+            if (job->op->operands[o].role == HEDDLE_INPUT || job->op->operands[o].saved)
+                continue;
+            if (i == 0)
+                values.operand[o][0] += distance;
+            assert_true(heddle_check_values_write(&values, o, file));
+        }
+        fclose(file);
+        heddle_check_values_destroy(&values);
+    }
+}
+
+static int findings_for(const char *name, const char *source, double distance, char *message, size_t size)
+{
+    heddle_check_job job;
+    heddle_check_folder where;
+    heddle_check_result *result = NULL;
+    assert_ok(prepare(&job, name, source));
+    assert_ok(heddle_check_folder_create(&where, false));
+    assert_ok(heddle_check_result_create(&result));
+    play_program(&job, &where, distance);
+    assert_ok(heddle_check_job_compare(&job, &where, result));
+    int count = result->finding_count;
+    if (count > 0)
+        snprintf(message, size, "%s", result->findings[0]->message);
+    heddle_check_result_free(result);
+    heddle_check_folder_release(&where);
+    return count;
+}
+
+static void test_right_outputs_pass_and_wrong_ones_are_named(void **state)
+{
+    (void)state;
+    const char *matmul = "void matmul(float *a) {}", *softmax = "void softmax(float *a) {}";
+    char message[1024] = "";
+    assert_int_equal(findings_for("matmul", matmul, 0, message, sizeof message), 0);
+    assert_int_equal(findings_for("matmul", matmul, 1e-9, message, sizeof message), 0);
+    assert_int_equal(findings_for("matmul", matmul, 0.5, message, sizeof message), 1);
+    assert_contains(message, "output[0][0] is ");
+    assert_contains(message, "1 of ");
+    assert_int_equal(findings_for("matmul", matmul, NAN, message, sizeof message), 1);
+    assert_int_equal(findings_for("softmax", softmax, 0, message, sizeof message), 0);
+    assert_int_equal(findings_for("softmax", softmax, 0.01, message, sizeof message), 1);
+}
+
+static void test_a_program_that_computes_nothing_fails(void **state)
+{
+    (void)state;
+    heddle_check_job job;
+    heddle_check_folder where;
+    heddle_check_result *result = NULL;
+    assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
+    assert_ok(heddle_check_folder_create(&where, false));
+    assert_ok(heddle_check_result_create(&result));
+    assert_ok(heddle_check_job_compare(&job, &where, result));
+    assert_int_equal(result->finding_count, 1);
+    assert_int_equal(result->findings[0]->kind, HEDDLE_CHECK_WRONG_RESULT);
+    heddle_check_result_free(result);
+    heddle_check_folder_release(&where);
+}
+
+static void test_the_driver_hands_over_operands_and_fields_in_order(void **state)
+{
+    (void)state;
+    heddle_check_job job;
+    assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
+    const char *const sources[] = {"/somewhere/op.cu", NULL};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    heddle_check_driver_print(&job, sources, "/folder", stream);
+    fclose(stream);
+    assert_contains(text, "#include \"/somewhere/op.cu\"\n");
+    assert_contains(text, "function(a, b, output, (int)one.field[0], (int)one.field[1], (int)one.field[2]);");
+    assert_contains(text, "heddle_apply(matmul, one, a, b, output)");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_main_is_found_wherever_a_linker_would_find_it),
+        cmocka_unit_test(test_kernels_are_told_from_functions),
+        cmocka_unit_test(test_included_files_are_looked_at),
+        cmocka_unit_test(test_operators_go_by_their_short_names),
+        cmocka_unit_test(test_the_function_wanted_is_spelled_out),
+        cmocka_unit_test(test_right_outputs_pass_and_wrong_ones_are_named),
+        cmocka_unit_test(test_a_program_that_computes_nothing_fails),
+        cmocka_unit_test(test_the_driver_hands_over_operands_and_fields_in_order),
+    };
+    return cmocka_run_group_tests(tests, create_folder, remove_folder);
+}

@@ -1,0 +1,223 @@
+// Uniting runs: the same finding is one, a value that turns out to be the same makes a warning, order and suppressions.
+
+#include "files.h"
+#include "sample.h"
+
+#include <string.h>
+
+#include "check/describe.h"
+
+static char *folder;
+
+static int create_folder(void **state)
+{
+    (void)state;
+    folder = scratch_create();
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    scratch_remove(folder);
+    return 0;
+}
+
+#define RACE(tier, first, second, count, more)                                                                         \
+    "{\"kind\": \"race\", \"tier\": \"" tier "\", \"count\": " count ", \"kernel\": \"k\", \"places\": [{\"role\": "   \
+    "\"write\", \"file\": \"@\", \"line\": " first "}, {\"role\": \"write\", \"file\": \"@\", \"line\": " second       \
+    "}]" more "}"
+#define REPORT(findings) "{\"findings\": [" findings "], \"copies\": [\"1\", \"2\"]}"
+
+static heddle_check_result *unite(const char *first, const char *second)
+{
+    heddle_check_result *result = NULL;
+    assert_ok(heddle_check_result_create(&result));
+    result->built = true;
+    assert_ok(heddle_check_result_add_run(result, sample_parse(folder, first)));
+    if (second)
+        assert_ok(heddle_check_result_add_run(result, sample_parse(folder, second)));
+    return result;
+}
+
+static void test_the_same_places_in_either_order_are_one_finding(void **state)
+{
+    (void)state;
+    heddle_check_result *result =
+        unite(REPORT(RACE("error", "4", "5", "3", "")), REPORT(RACE("error", "5", "4", "9", "")));
+    assert_int_equal(result->finding_count, 1);
+    assert_int_equal(result->findings[0]->count, 9);
+    assert_int_equal(result->findings[0]->schedules, 3);
+    heddle_check_result_free(result);
+}
+
+static void test_other_places_are_other_findings(void **state)
+{
+    (void)state;
+    heddle_check_result *result =
+        unite(REPORT(RACE("error", "4", "5", "3", "")), REPORT(RACE("error", "4", "6", "9", "")));
+    assert_int_equal(result->finding_count, 2);
+    char text[HEDDLE_CHECK_SENTENCE];
+    result->runs[1]->schedule = 1;
+    assert_string_equal(heddle_check_schedules_text(result, result->findings[1], text, sizeof text),
+                        "in schedule 1 only");
+    heddle_check_result_free(result);
+}
+
+static void test_a_race_that_stored_the_same_value_becomes_a_warning(void **state)
+{
+    (void)state;
+    const char *unknown = REPORT(RACE("error", "4", "4", "3", ", \"values\": [1, 2]"));
+    heddle_check_result *result =
+        unite(unknown, REPORT(RACE("warning", "4", "4", "3", ", \"note\": \"the same value\"")));
+    assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_WARNING);
+    assert_string_equal(result->findings[0]->note, "the same value");
+    heddle_check_result_free(result);
+
+    result = unite(unknown, REPORT(RACE("error", "4", "4", "3", "")));
+    assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
+    heddle_check_result_free(result);
+
+    result = unite(unknown, unknown);
+    assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
+    heddle_check_result_free(result);
+}
+
+static void test_a_warning_that_another_order_shows_as_error_is_one(void **state)
+{
+    (void)state;
+    heddle_check_result *result =
+        unite(REPORT(RACE("warning", "4", "4", "3", "")), REPORT(RACE("error", "4", "4", "3", "")));
+    assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
+    heddle_check_result_free(result);
+}
+
+static void test_findings_are_ranked_and_gathered_by_kernel(void **state)
+{
+    (void)state;
+#define SIMPLE(kind, tier, kernel) "{\"kind\": \"" kind "\", \"tier\": \"" tier "\", \"kernel\": " kernel "}"
+    heddle_check_result *result =
+        unite(REPORT(SIMPLE("leak", "warning", "null") "," SIMPLE("race", "error", "\"b\"") "," SIMPLE(
+                  "uninitialised", "warning", "\"a\"") "," SIMPLE("out-of-bounds", "error", "\"a\"")),
+              NULL);
+    heddle_check_result_finish(result, NULL, false);
+    const heddle_check_kind expected[] = {HEDDLE_CHECK_OUT_OF_BOUNDS, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_RACE,
+                                          HEDDLE_CHECK_LEAK};
+    assert_int_equal(result->finding_count, 4);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(result->findings[i]->kind, expected[i]);
+    assert_int_equal(result->errors, 2);
+    assert_int_equal(result->warnings, 2);
+    heddle_check_result_free(result);
+}
+
+static void test_strict_raises_warnings(void **state)
+{
+    (void)state;
+    heddle_check_result *result = unite(REPORT(RACE("warning", "4", "4", "3", "")), NULL);
+    assert_false(heddle_check_failed(result));
+    heddle_check_result_finish(result, NULL, true);
+    assert_int_equal(result->errors, 1);
+    assert_true(heddle_check_failed(result));
+    heddle_check_result_free(result);
+}
+
+static void test_copies_that_differ_are_found(void **state)
+{
+    (void)state;
+    heddle_check_report *one = sample_parse(folder, "{\"findings\": [], \"copies\": [\"1\", \"2\"]}");
+    heddle_check_report *other = sample_parse(folder, "{\"findings\": [], \"copies\": [\"1\", \"3\"]}");
+    heddle_check_report *longer = sample_parse(folder, "{\"findings\": [], \"copies\": [\"1\", \"2\", \"3\"]}");
+    assert_int_equal(heddle_check_first_difference(one, one), -1);
+    assert_int_equal(heddle_check_first_difference(one, other), 1);
+    assert_int_equal(heddle_check_first_difference(one, longer), 2);
+    heddle_check_report_free(one);
+    heddle_check_report_free(other);
+    heddle_check_report_free(longer);
+}
+
+// --- suppressions ----------------------------------------------------------------------------------------------------
+
+static int left_with(const char *rules)
+{
+    heddle_check_suppressions *suppressions = NULL;
+    scratch_write(folder, "rules", rules, strlen(rules));
+    assert_ok(heddle_check_suppressions_read(scratch_path(folder, "rules"), &suppressions));
+    heddle_check_result *result = unite(sample_report, NULL);
+    heddle_check_result_finish(result, suppressions, false);
+    int left = result->finding_count;
+    assert_int_equal(left + result->suppressed, 3);
+    heddle_check_result_free(result);
+    heddle_check_suppressions_free(suppressions);
+    return left;
+}
+
+static void test_a_file_suppresses_by_kind_file_line_and_kernel(void **state)
+{
+    (void)state;
+    assert_int_equal(left_with(""), 3);
+    assert_int_equal(left_with("race"), 2);
+    assert_int_equal(left_with("race tile.cu:4 # the first place\n"), 2);
+    assert_int_equal(left_with("race tile.cu:5"), 2);
+    assert_int_equal(left_with("race tile.cu:6"), 3);
+    assert_int_equal(left_with("* tile.cu"), 0);
+    assert_int_equal(left_with("* other.cu"), 3);
+    assert_int_equal(left_with("*\tkernel:m*"), 1);
+    assert_int_equal(left_with("* kernel:other"), 3);
+    assert_int_equal(left_with("\n# nothing\n\nleak *\nrace *\n"), 1);
+}
+
+static void test_a_wrong_suppression_is_told_with_its_line(void **state)
+{
+    (void)state;
+    heddle_check_suppressions *suppressions = NULL;
+    scratch_write(folder, "rules", "race\nraces *\n", 13);
+    assert_fails(heddle_check_suppressions_read(scratch_path(folder, "rules"), &suppressions), HEDDLE_CORRUPT,
+                 "rules:2: there is no kind of finding called 'races'; did you mean race?");
+    scratch_write(folder, "rules", "race a b\n", 9);
+    assert_fails(heddle_check_suppressions_read(scratch_path(folder, "rules"), &suppressions), HEDDLE_CORRUPT,
+                 "rules:1:");
+    assert_fails(heddle_check_suppressions_read("/nosuch/rules", &suppressions), HEDDLE_NOT_FOUND, "/nosuch/rules");
+}
+
+static int left_with_comment(const char *line, const char *before)
+{
+    char source[256];
+    snprintf(source, sizeof source, "\n\n%s\nx = 1; %s\n", before, line);
+    heddle_check_result *result = unite(REPORT(RACE("error", "4", "4", "1", "")), NULL);
+    scratch_write(folder, "tile.cu", source, strlen(source));
+    heddle_check_result_finish(result, NULL, false);
+    int left = result->finding_count;
+    heddle_check_result_free(result);
+    return left;
+}
+
+static void test_a_comment_suppresses_at_its_line(void **state)
+{
+    (void)state;
+    assert_int_equal(left_with_comment("", ""), 1);
+    assert_int_equal(left_with_comment("// heddle: allow race", ""), 0);
+    assert_int_equal(left_with_comment("// heddle: allow leak, race  because it is meant", ""), 0);
+    assert_int_equal(left_with_comment("/* heddle: allow all */", ""), 0);
+    assert_int_equal(left_with_comment("", "// heddle: allow race: both write 1"), 0);
+    assert_int_equal(left_with_comment("// heddle: allow leak", ""), 1);
+    assert_int_equal(left_with_comment("// heddle: allow leak not race", ""), 1);
+    assert_int_equal(left_with_comment("// heddle: allow races", ""), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_same_places_in_either_order_are_one_finding),
+        cmocka_unit_test(test_other_places_are_other_findings),
+        cmocka_unit_test(test_a_race_that_stored_the_same_value_becomes_a_warning),
+        cmocka_unit_test(test_a_warning_that_another_order_shows_as_error_is_one),
+        cmocka_unit_test(test_findings_are_ranked_and_gathered_by_kernel),
+        cmocka_unit_test(test_strict_raises_warnings),
+        cmocka_unit_test(test_copies_that_differ_are_found),
+        cmocka_unit_test(test_a_file_suppresses_by_kind_file_line_and_kernel),
+        cmocka_unit_test(test_a_wrong_suppression_is_told_with_its_line),
+        cmocka_unit_test(test_a_comment_suppresses_at_its_line),
+    };
+    return cmocka_run_group_tests(tests, create_folder, remove_folder);
+}

@@ -1,0 +1,309 @@
+"""`heddle check` as a person uses it, on small programs: findings, exit codes, forms of output, and programs that misbehave.
+
+    check.py path/to/heddle
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HEDDLE = os.path.abspath(sys.argv.pop(1))
+PATIENCE = 240
+
+ADD = r"""
+#include <cstdio>
+#include <cstdlib>
+__global__ void add(const float *a, float *b, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        b[i] += a[i];
+}
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 1000;
+    float *a, *b, *host = (float *)calloc(n, sizeof(float));
+    cudaMalloc(&a, n * sizeof(float));
+    cudaMalloc(&b, n * sizeof(float));
+    cudaMemcpy(a, host, n * sizeof(float), cudaMemcpyHostToDevice);
+    cudaMemcpy(b, host, n * sizeof(float), cudaMemcpyHostToDevice);
+    add<<<(n + 255) / 256, 256>>>(a, b, n);
+    cudaMemcpy(host, b, n * sizeof(float), cudaMemcpyDeviceToHost);
+    printf("added %d\n", n);
+    cudaFree(a);
+    cudaFree(b);
+    free(host);
+    return 0;
+}
+"""
+
+RACE = r"""
+__global__ void reverse(float *x)
+{
+    __shared__ float tile[128];
+    tile[threadIdx.x] = x[threadIdx.x];
+    x[threadIdx.x] = tile[127 - threadIdx.x];
+}
+int main()
+{
+    float *x;
+    cudaMalloc(&x, 512);
+    cudaMemset(x, 0, 512);
+    reverse<<<1, 128>>>(x);
+    cudaDeviceSynchronize();
+    cudaFree(x);
+}
+"""
+
+PAST_THE_END = r"""
+__global__ void fill(float *d_c) { d_c[threadIdx.x] = 1; }
+int main()
+{
+    float *d_c;
+    cudaMalloc(&d_c, 124);
+    fill<<<1, 32>>>(d_c);
+    cudaDeviceSynchronize();
+    cudaFree(d_c);
+}
+"""
+
+MATMUL = r"""
+__global__ void kernel(const float *a, const float *b, float *c, int m, int n, int k)
+{
+    int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row >= m || column >= n)
+        return;
+    float sum = SUM;
+    for (int i = 0; i < k; i++)
+        sum += a[row * k + i] * b[i * n + column];
+    c[row * n + column] = sum;
+}
+void matmul(const float *a, const float *b, float *c, int m, int n, int k)
+{
+    kernel<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(a, b, c, m, n, k);
+}
+"""
+
+
+class Check(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.folder = self.scratch.name
+        self.temporary = os.path.join(self.folder, "temporary")
+        os.mkdir(self.temporary)
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("SIM_")}
+        self.environment.update(TMPDIR=self.temporary, LC_ALL="C.UTF-8")
+        self.environment["ASAN_OPTIONS"] = self.environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def check(self, *arguments, code=0, text=None, clean_up=True, **more):
+        result = subprocess.run([HEDDLE, "check", *arguments], capture_output=True, text=True, env=self.environment,
+                                cwd=self.folder, timeout=PATIENCE, input=text, check=False, **more)
+        self.assertEqual(result.returncode, code, f"{arguments}:\n{result.stdout}\n{result.stderr}")
+        if clean_up:
+            self.assertEqual(os.listdir(self.temporary), [])
+        return result
+
+    def last_line(self, result):
+        return result.stdout.rstrip("\n").split("\n")[-1]
+
+    # --- findings -----------------------------------------------------------------------------------------------------
+
+    def test_a_right_program_is_clean(self):
+        self.write("add.cu", ADD)
+        result = self.check("add.cu")
+        self.assertRegex(self.last_line(result), r"^clean: 2 schedules, [\d,.]+( million)? accesses, 0 findings$")
+        self.assertIn("added 1000\n", result.stdout)
+        self.assertEqual(result.stdout.count("added 1000\n"), 1)
+        self.assertIn("global load 4 B", result.stdout)
+
+    def test_a_race_is_shown_with_both_lines(self):
+        self.write("reverse.cu", RACE)
+        result = self.check("reverse.cu", code=1)
+        self.assertIn("error: race on shared memory tile in kernel reverse\n", result.stdout)
+        self.assertIn("reverse.cu:5", result.stdout)
+        self.assertIn("reverse.cu:6", result.stdout)
+        self.assertRegex(self.last_line(result), r"^1 error, 0 warnings$")
+
+    def test_an_access_past_the_end_names_the_allocation(self):
+        self.write("fill.cu", PAST_THE_END)
+        result = self.check("fill.cu", code=1)
+        self.assertIn("d_c, 124 bytes of global memory, allocated at fill.cu:6; 4 bytes past its end", result.stdout)
+
+    def test_a_suppression_takes_a_finding_away(self):
+        self.write("reverse.cu", RACE)
+        self.write("known", "race reverse.cu:6\n")
+        self.assertIn("1 suppressed", self.last_line(self.check("reverse.cu", "--suppress", "known")))
+        self.write("known", "races *\n")
+        self.assertIn("did you mean race?", self.check("reverse.cu", "--suppress", "known", code=1).stderr)
+
+    # --- what goes in -------------------------------------------------------------------------------------------------
+
+    def test_arguments_after_the_dashes_go_to_the_program(self):
+        self.write("add.cu", ADD)
+        self.assertIn("added 77\n", self.check("add.cu", "--no-counters", "--", "77", "--json").stdout)
+
+    def test_macros_and_folders_are_passed_on(self):
+        os.mkdir(os.path.join(self.folder, "headers"))
+        self.write("headers/words.h", '#define WORD "from the header"\n')
+        self.write("words.cu", '#include "words.h"\n#include <cstdio>\nint main() { puts(WORD); puts(MORE); }\n')
+        for options in (["-Iheaders", "-DMORE=\"more\""], ["-I", "headers", "-D", "MORE=\"more\""],
+                        ["--include", "headers", "--define=MORE=\"more\""]):
+            self.assertIn("from the header\nmore\n", self.check("words.cu", "--no-nvcc", *options).stdout)
+
+    def test_every_schedule_reads_the_same_input(self):
+        self.write("sum.cu", "#include <cstdio>\nint main() { int a = 0, b = 0; int got = scanf(\"%d %d\", &a, &b);\n"
+                             "printf(\"%d\\n\", a + b); return got == 2 ? 0 : 9; }\n")
+        result = self.check("sum.cu", "--schedules", "3", text="20 22\n")
+        self.assertIn("42\n", result.stdout)
+        self.assertNotIn("status 9", result.stdout)
+
+    def test_the_programs_own_exit_status_is_a_note(self):
+        self.write("three.cu", "int main() { return 3; }\n")
+        result = self.check("three.cu")
+        self.assertIn("note: the program ended with status 3\n", result.stdout)
+
+    # --- operators ----------------------------------------------------------------------------------------------------
+
+    def test_a_right_operator_passes(self):
+        self.write("matmul.cu", MATMUL.replace("SUM", "0"))
+        result = self.check("matmul.cu", "--op", "matmul")
+        self.assertRegex(result.stdout, r"note: matmul_forward: \d+ of \d+ test shapes compared")
+
+    def test_a_wrong_operator_is_named_with_shape_and_element(self):
+        self.write("matmul.cu", MATMUL.replace("SUM", "1"))
+        result = self.check("matmul.cu", "--op", "matmul", code=1)
+        self.assertRegex(result.stdout, r"error: wrong result\n  matmul_forward with m=1 n=1 k=1: 1 of 1 elements are wrong; "
+                                        r"output\[0\]\[0\] is ")
+
+    def test_a_file_without_main_is_told_both_ways(self):
+        self.write("matmul.cu", MATMUL.replace("SUM", "0"))
+        result = self.check("matmul.cu", code=2)
+        self.assertEqual(result.stderr.count("\n"), 1)
+        self.assertIn("give it a main", result.stderr)
+        self.assertIn("--op matmul_forward", result.stderr)
+
+    def test_a_function_of_another_form_is_told_the_right_one(self):
+        self.write("matmul.cu", "void matmul(float *a) { }\n")
+        self.assertIn("void matmul(const float *a, const float *b, float *output, int m, int n, int k)",
+                      self.check("matmul.cu", "--op", "matmul", code=2).stderr)
+
+    # --- what comes out -----------------------------------------------------------------------------------------------
+
+    def test_json_is_one_document_and_the_program_speaks_on_stderr(self):
+        self.write("add.cu", ADD)
+        result = self.check("add.cu", "--json")
+        document = json.loads(result.stdout)
+        self.assertTrue(document["clean"])
+        self.assertEqual(document["runs"], 2)
+        self.assertEqual(document["kernels"][0]["kernel"], "add")
+        self.assertIn("added 1000", result.stderr)
+        self.write("reverse.cu", RACE)
+        document = json.loads(self.check("reverse.cu", "--json", code=1).stdout)
+        self.assertEqual([finding["kind"] for finding in document["findings"]], ["race"])
+        self.assertEqual({place["line"] for place in document["findings"][0]["places"]}, {5, 6})
+
+    def test_sarif_and_the_page_are_written(self):
+        self.write("reverse.cu", RACE)
+        self.check("reverse.cu", "--sarif", "out.sarif", "--html", "out.html", "--quiet", code=1)
+        with open(os.path.join(self.folder, "out.sarif"), encoding="utf-8") as file:
+            results = json.load(file)["runs"][0]["results"]
+        self.assertEqual(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "reverse.cu")
+        with open(os.path.join(self.folder, "out.html"), encoding="utf-8") as file:
+            self.assertIn("tile[127 - threadIdx.x]", file.read())
+
+    def test_compiler_errors_are_against_the_persons_file(self):
+        self.write("wrong.cu", "int main()\n{\n    int x = ;\n}\n")
+        result = self.check("wrong.cu", code=1)
+        self.assertRegex(result.stdout, r"(?m)^wrong\.cu:3:\d+: error: ")
+        self.assertEqual(self.last_line(result), "not built")
+        self.assertFalse(json.loads(self.check("wrong.cu", "--json", code=1).stdout)["built"])
+
+    def test_wrong_usage_is_one_line_and_exit_2(self):
+        for arguments in ([], ["nosuch.cu"], [self.folder], ["--schedules", "0", "x.cu"]):
+            with self.subTest(arguments):
+                self.assertEqual(self.check(*arguments, code=2).stderr.count("\n"), 1)
+
+    def test_no_compiler_is_exit_3(self):
+        self.write("add.cu", ADD)
+        self.assertIn("/nosuch/g++", self.check("add.cu", "--compiler", "/nosuch/g++", code=3).stderr)
+
+    # --- programs that misbehave --------------------------------------------------------------------------------------
+
+    def test_a_program_that_does_not_end_is_ended(self):
+        self.write("loop.cu", "int main() { for (volatile int i = 0;; i++) { } }\n")
+        result = self.check("loop.cu", "--timeout", "1", code=1)
+        self.assertIn("error: program did not end\n", result.stdout)
+
+    def test_a_program_that_takes_all_memory_is_ended(self):
+        self.write("eat.cu", "#include <cstdlib>\n#include <cstring>\n"
+                             "int main() { for (;;) memset(malloc(1 << 20), 1, 1 << 20); }\n")
+        result = self.check("eat.cu", "--memory", "0.5", code=1)
+        self.assertIn("error: memory limit reached\n", result.stdout)
+
+    def test_a_wild_write_of_host_code_is_a_finding(self):
+        self.write("wild.cu", "int main() { *(volatile int *)64 = 1; }\n")
+        self.check("wild.cu", code=1)
+
+    def test_a_program_that_leaves_by_the_back_door_is_a_finding(self):
+        self.write("leave.cu", "#include <unistd.h>\nint main() { _exit(0); }\n")
+        self.assertIn("error: program died\n", self.check("leave.cu", code=1).stdout)
+
+    def start_loop(self):
+        self.write("loop.cu", '#include <cstdio>\n#include <unistd.h>\n'
+                              'int main() { printf("%d\\n", (int)getpid()); fflush(stdout); for (;;) pause(); }\n')
+        process = subprocess.Popen([HEDDLE, "check", "loop.cu"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL)
+        return process, int(process.stdout.readline())
+
+    def wait_for_end_of(self, process):
+        for _ in range(400):
+            try:
+                with open(f"/proc/{process}/stat", encoding="ascii") as file:
+                    if file.read().rsplit(")", 1)[1].split()[0] == "Z":
+                        return
+            except FileNotFoundError:
+                return
+            time.sleep(0.05)
+        self.fail(f"process {process} is still there")
+
+    def test_an_interrupt_ends_everything(self):
+        heddle, program = self.start_loop()
+        heddle.send_signal(signal.SIGINT)
+        self.assertNotEqual(heddle.wait(PATIENCE), 0)
+        heddle.communicate()
+        self.wait_for_end_of(program)
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    def test_a_killed_check_takes_its_program_along_and_is_swept(self):
+        heddle, program = self.start_loop()
+        heddle.kill()
+        heddle.communicate()
+        self.wait_for_end_of(program)
+        self.assertNotEqual(os.listdir(self.temporary), [])
+        self.write("three.cu", "int main() { return 0; }\n")
+        self.check("three.cu")
+
+    def test_a_kept_program_is_there_and_named(self):
+        self.write("three.cu", "int main() { return 0; }\n")
+        result = self.check("three.cu", "--keep", clean_up=False)
+        folder = re.search(r"note: the program and its reports are in (\S+)", result.stdout).group(1)
+        self.assertEqual(subprocess.run([os.path.join(folder, "program")], env=self.environment, check=False).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

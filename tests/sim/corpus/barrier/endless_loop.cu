@@ -1,0 +1,21 @@
+// A loop without any memory access that never ends.
+#include "../corpus.h"
+
+__global__ void forever(int *output)
+{
+    unsigned x = threadIdx.x + 1;
+    while (x != 0) { // expect: spin a+
+        x = x * 2 + 1;
+        asm volatile("" : "+r"(x)); // expect: spin a+
+    }
+    *output = (int)x;
+}
+
+int main()
+{
+    int *output = device_zeros<int>(1);
+    forever<<<1, 1>>>(output);
+    SHOW(cudaDeviceSynchronize());
+    SHOW(cudaFree(output));
+    return 0;
+}

@@ -1,0 +1,34 @@
+// The event is recorded before the kernel it should stand behind.
+#include "../corpus.h"
+
+__global__ void make(int *data)
+{
+    data[threadIdx.x] = threadIdx.x; // expect: missing-wait a+
+}
+
+__global__ void twice(const int *data, int *output)
+{
+    output[threadIdx.x] = 2 * data[threadIdx.x]; // expect: missing-wait a+
+}
+
+int main()
+{
+    cudaStream_t a, b;
+    cudaEvent_t made;
+    int *data = device_zeros<int>(64), *output = device_zeros<int>(64);
+    CHECK(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
+    CHECK(cudaEventCreate(&made));
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaEventRecord(made, a));
+    make<<<1, 64, 0, a>>>(data); // expect: missing-wait a+
+    CHECK(cudaStreamWaitEvent(b, made, 0));
+    twice<<<1, 64, 0, b>>>(data, output); // expect: missing-wait a+
+    SHOW(cudaDeviceSynchronize());
+    CHECK(cudaEventDestroy(made));
+    CHECK(cudaStreamDestroy(a));
+    CHECK(cudaStreamDestroy(b));
+    CHECK(cudaFree(data));
+    CHECK(cudaFree(output));
+    return 0;
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Builds and runs every program of the corpus on the simulated GPU and holds its findings against its comments.
+
+A comment on the line concerned says what is to be found there:
+
+    x[i] = 1;        // expect: race                one place, or both places of a finding on this line
+    s[t] = a[t];     // expect: race a              the same label on two lines: a finding with these two places
+    b[t] = s[t + 1]; // expect: race a
+    lock = 0;        // expect: race b+             with a plus: any places among the lines with this label
+    flag = 1;        // expect: race(warning)       a warning; without, an error
+    s[t] += s[k];    // expect: race a; race b      several
+    p = q[i];        // allow: uninitialised        may be found, need not be
+
+A file without such comments must build, exit with 0 and give no finding. A file's first line may hold `flags: ...` for the
+compiler. Exits 1 when anything differs. What a finding is: src/sim/report/format.md.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CORPUS = os.path.join(HERE, "corpus")
+RUN_SECONDS = 60
+BUILD_SECONDS = 120
+# A thread that runs this long without a memory access is endless: short, so that the corpus stays quick.
+SPIN_SECONDS = "1"
+PROCESSES = 2
+
+MARK = re.compile(r"//.*?\b((?:expect|allow):.*)$")
+ITEM = re.compile(r"^(?:(expect|allow):\s*)?([a-z-]+)(?:\((warning|error)\))?(?:\s+([a-z]\+?))?$")
+FLAGS = re.compile(r"flags:\s*((?:-\S+\s*)+)\.(?:\s|$)")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)"')
+# Findings about two places of the same rank; the others have one that counts and perhaps one that explains.
+TWO_PLACES = {"race", "missing-wait", "barrier-divergent", "warp-mismatch", "deadlock"}
+
+
+class Group:
+    """What one label, or one unlabelled comment, asks for."""
+
+    def __init__(self, required, kind, tier, loose):
+        self.required, self.kind, self.tier, self.loose = required, kind, tier, loose
+        self.lines = set()
+        self.found = False
+
+    def holds(self, finding):
+        if (finding["kind"], finding["tier"]) != (self.kind, self.tier):
+            return False
+        places = places_of(finding)
+        if not places:
+            return False
+        if self.loose or len(self.lines) > 2:
+            return set(places) <= self.lines or places[0] in self.lines and self.kind not in TWO_PLACES
+        if len(self.lines) == 2 or self.kind in TWO_PLACES:
+            return set(places) == self.lines
+        return places[0] in self.lines
+
+    def __str__(self):
+        lines = ", ".join("%s:%d" % line for line in sorted(self.lines))
+        return "%s(%s) at %s" % (self.kind, self.tier, lines)
+
+
+def places_of(finding):
+    return [(os.path.basename(place.get("file") or "?"), place.get("line") or 0) for place in finding["places"]]
+
+
+def describe(finding):
+    places = ", ".join("%s:%d %s" % (place + (role["role"],)) for place, role in zip(places_of(finding), finding["places"]))
+    return "%s(%s) at %s: %s" % (finding["kind"], finding["tier"], places, finding["message"])
+
+
+def sources_of(path):
+    """The file and the headers beside it that it includes."""
+    sources = [path]
+    with open(path) as text:
+        for line in text:
+            match = INCLUDE.match(line)
+            header = match and os.path.join(os.path.dirname(path), match.group(1))
+            if header and os.path.exists(header):
+                sources.append(header)
+    return sources
+
+
+def expectations(path):
+    groups, labelled = [], {}
+    for source in sources_of(path):
+        with open(source) as text:
+            for number, line in enumerate(text, 1):
+                mark = MARK.search(line.rstrip())
+                mode = "expect"
+                for part in mark.group(1).split(";") if mark else []:
+                    item = ITEM.match(part.strip())
+                    if not item:
+                        sys.exit("%s:%d: not understood: %s" % (source, number, part))
+                    mode = item.group(1) or mode
+                    kind, tier, label = item.group(2), item.group(3) or "error", item.group(4) or ""
+                    key = (mode, kind, tier, label.rstrip("+"))
+                    group = labelled.get(key) if label else None
+                    if not group:
+                        group = Group(mode == "expect", kind, tier, label.endswith("+"))
+                        groups.append(group)
+                        if label:
+                            labelled[key] = group
+                    group.loose |= label.endswith("+")
+                    group.lines.add((os.path.basename(source), number))
+    return groups
+
+
+def run(command, environment, seconds):
+    """Status, output; status None: took too long."""
+    try:
+        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=seconds)
+        return done.returncode, done.stdout.decode(errors="replace")
+    except subprocess.TimeoutExpired as late:
+        return None, (late.stdout or b"").decode(errors="replace")
+
+
+def run_watched(program, folder, values=None):
+    report = os.path.join(folder, "report.json")
+    if os.path.exists(report):
+        os.remove(report)
+    environment = dict(os.environ, SIM_REPORT=report, SIM_SPIN_LIMIT=SPIN_SECONDS)
+    if values:
+        environment["SIM_VALUES"] = os.path.join(folder, "values")
+        with open(environment["SIM_VALUES"], "w") as out:
+            out.write("".join("%d\n" % value for value in values))
+    status, output = run([program], environment, RUN_SECONDS)
+    if status is None:
+        return None, None, "ran for more than %d s" % RUN_SECONDS
+    try:
+        with open(report) as text:
+            return status, json.load(text), output
+    except (OSError, ValueError) as error:
+        return status, None, "no report (%s); status %s; %s" % (error, status, output[-300:])
+
+
+class Outcome:
+    def __init__(self, name):
+        self.name, self.groups = name, []
+        self.missed, self.alarms, self.broken = [], [], []
+        self.seconds = 0.0
+
+
+def judge(outcome, status, report, output):
+    wrong = any(group.required for group in outcome.groups)
+    raced = set().union(*[group.lines for group in outcome.groups if group.kind == "race"])
+    for finding in report["findings"]:
+        fits = [group for group in outcome.groups if group.holds(finding)]
+        for group in fits:
+            group.found = True
+        # What races may also be read before it was written.
+        tolerated = finding["kind"] == "uninitialised" and set(places_of(finding)[:1]) & raced
+        if not fits and not tolerated:
+            outcome.alarms.append(describe(finding))
+    outcome.missed = [str(group) for group in outcome.groups if group.required and not group.found]
+    if not wrong and status != 0:
+        outcome.broken.append("exit status %s: %s" % (status, output[-300:].strip()))
+
+
+def check(path, compiler, flags, keep):
+    outcome = Outcome(os.path.relpath(path, CORPUS))
+    outcome.groups = expectations(path)
+    folder = tempfile.mkdtemp(prefix="corpus-")
+    program = os.path.join(folder, "program")
+    started = time.time()
+    with open(path) as text:
+        own = FLAGS.search(text.readline())
+    command = [compiler, path, "-o", program] + flags + (own.group(1).split() if own else [])
+    status, output = run(command, None, BUILD_SECONDS)
+    if status != 0:
+        outcome.broken.append("does not build: " + output[-1500:].strip())
+    else:
+        status, report, output = run_watched(program, folder)
+        values = sorted({value for finding in (report or {}).get("findings", []) for value in finding.get("values", [])})
+        if values:
+            status, report, output = run_watched(program, folder, values)
+        if report is None:
+            outcome.broken.append(output)
+        else:
+            judge(outcome, status, report, output)
+    outcome.seconds = time.time() - started
+    if keep:
+        print("%s: %s" % (outcome.name, folder))
+    else:
+        shutil.rmtree(folder)
+    return outcome
+
+
+def summary(outcomes, seconds):
+    planted = sum(group.required for outcome in outcomes for group in outcome.groups)
+    found = sum(group.required and group.found for outcome in outcomes for group in outcome.groups)
+    right = [outcome for outcome in outcomes if not any(group.required for group in outcome.groups)]
+    silent = sum(not outcome.alarms and not outcome.broken for outcome in right)
+    alarms = sum(len(outcome.alarms) for outcome in outcomes)
+    broken = sum(bool(outcome.broken) for outcome in outcomes)
+    for title in ("broken", "missed", "alarms"):
+        rows = [(outcome.name, row) for outcome in outcomes for row in getattr(outcome, title)]
+        if rows:
+            print("\n%s:" % {"broken": "did not build or run", "missed": "missed", "alarms": "false alarms"}[title])
+        for name, row in rows:
+            print("  %-52s %s" % (name, row.replace("\n", "\n      ")))
+    print("\n%d programs, %.0f s: %d faults planted, %d found; %d right programs, %d silent; %d false alarms; %d broken" %
+          (len(outcomes), seconds, planted, found, len(right), silent, alarms, broken))
+    return planted == found and not alarms and not broken
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--compiler", default="simcc", help="the simulator's compiler driver")
+    parser.add_argument("--flag", action="append", default=[], help="a flag for the compiler; may be given again")
+    parser.add_argument("--filter", default="", help="only programs whose path matches this regular expression")
+    parser.add_argument("--keep", action="store_true", help="keep programs and reports, and say where")
+    parser.add_argument("--list", action="store_true", help="count programs and faults by topic; run nothing")
+    arguments = parser.parse_args()
+    paths = sorted(os.path.join(folder, name) for folder, _, names in os.walk(CORPUS) for name in names
+                   if name.endswith(".cu") and re.search(arguments.filter, os.path.relpath(os.path.join(folder, name), CORPUS)))
+    if not paths:
+        sys.exit("no program matches")
+    if arguments.list:
+        counts = collections.Counter()
+        for path in paths:
+            topic = os.path.basename(os.path.dirname(path))
+            wrong = any(group.required for group in expectations(path))
+            counts[topic, wrong] += 1
+            counts["all", wrong] += 1
+        for topic in sorted({topic for topic, _ in counts}):
+            print("%-16s %3d right %3d wrong" % (topic, counts[topic, False], counts[topic, True]))
+        return
+    started = time.time()
+    with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
+        outcomes = list(pool.map(lambda path: check(path, arguments.compiler, arguments.flag, arguments.keep), paths))
+    sys.exit(0 if summary(outcomes, time.time() - started) else 1)
+
+
+if __name__ == "__main__":
+    main()
