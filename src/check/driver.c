@@ -89,7 +89,7 @@ static void print_call(const heddle_op *op, bool complete, FILE *file)
         fprintf(file, "%s%s", i ? ", " : "", op->operands[i].name);
     for (int i = 0; i < op->field_count; i++)
         if (is_wanted(&op->fields[i], complete))
-            fprintf(file, ", (%s)one.field[%d]", field_type(&op->fields[i]), i);
+            fprintf(file, ", (%s)heddle_one.field[%d]", field_type(&op->fields[i]), i);
     fprintf(file, ");\n");
 }
 
@@ -98,7 +98,8 @@ static void print_choice(const heddle_check_job *job, FILE *file)
 {
     const heddle_op *op = job->op;
     char signature[2048];
-    fprintf(file, "template <typename Function> static bool heddle_apply(Function function, const heddle_case &one");
+    fprintf(file,
+            "template <typename Function> static bool heddle_apply(Function function, const heddle_case &heddle_one");
     for (int i = 0; i < op->operand_count; i++)
         fprintf(file, ", %s *%s", heddle_check_c_type(op->operands[i].dtype), op->operands[i].name);
     fprintf(file, ")\n{\n    if constexpr (std::is_invocable<Function");
@@ -107,7 +108,7 @@ static void print_choice(const heddle_check_job *job, FILE *file)
     print_call(op, true, file);
     fprintf(file, "        return true;\n    } else if constexpr (std::is_invocable<Function");
     print_types(op, false, file);
-    fprintf(file, ">::value) {\n        if (!one.usual)\n            return false;\n");
+    fprintf(file, ">::value) {\n        if (!heddle_one.usual)\n            return false;\n");
     print_call(op, false, file);
     fprintf(file,
             "        return true;\n    } else {\n        static_assert(sizeof(Function) == 0, \"heddle: the function "
@@ -139,29 +140,31 @@ static void print_run(const heddle_check_job *job, const char *folder, FILE *fil
 {
     const heddle_op *op = job->op;
     fprintf(file,
-            "static void heddle_run(int number)\n{\n    const heddle_case &one = heddle_cases[number];\n"
-            "    FILE *input = heddle_open(\"%s\", number, \"in\", \"rb\");\n",
+            "static void heddle_run(int heddle_number)\n{\n    const heddle_case &heddle_one = "
+            "heddle_cases[heddle_number];\n"
+            "    FILE *heddle_input = heddle_open(\"%s\", heddle_number, \"in\", \"rb\");\n",
             folder);
     for (int i = 0; i < op->operand_count; i++) {
         const char *name = op->operands[i].name;
         fprintf(file, "    %s *%s = nullptr;\n", heddle_check_c_type(op->operands[i].dtype), name);
-        fprintf(file, "    heddle_check(cudaMalloc(&%s, one.bytes[%d]));\n", name, i);
+        fprintf(file, "    heddle_check(cudaMalloc(&%s, heddle_one.bytes[%d]));\n", name, i);
         if (op->operands[i].role != HEDDLE_OUTPUT)
-            fprintf(file, "    heddle_fill(%s, one.bytes[%d], input);\n", name, i);
+            fprintf(file, "    heddle_fill(%s, heddle_one.bytes[%d], heddle_input);\n", name, i);
     }
-    fprintf(file, "    fclose(input);\n    bool applied = heddle_apply(%s, one", job->function);
+    fprintf(file, "    fclose(heddle_input);\n    bool heddle_applied = heddle_apply(%s, heddle_one", job->function);
     for (int i = 0; i < op->operand_count; i++)
         fprintf(file, ", %s", op->operands[i].name);
-    fprintf(file,
-            ");\n    heddle_check(cudaGetLastError());\n    heddle_check(cudaDeviceSynchronize());\n"
-            "    FILE *output = applied ? heddle_open(\"%s\", number, \"out\", \"wb\") : nullptr;\n",
-            folder);
+    fprintf(
+        file,
+        ");\n    heddle_check(cudaGetLastError());\n    heddle_check(cudaDeviceSynchronize());\n"
+        "    FILE *heddle_output = heddle_applied ? heddle_open(\"%s\", heddle_number, \"out\", \"wb\") : nullptr;\n",
+        folder);
     for (int i = 0; i < op->operand_count; i++) {
         if (op->operands[i].role != HEDDLE_INPUT && !op->operands[i].saved)
-            fprintf(file, "    heddle_save(%s, one.bytes[%d], output);\n", op->operands[i].name, i);
+            fprintf(file, "    heddle_save(%s, heddle_one.bytes[%d], heddle_output);\n", op->operands[i].name, i);
         fprintf(file, "    heddle_check(cudaFree(%s));\n", op->operands[i].name);
     }
-    fprintf(file, "    if (output)\n        fclose(output);\n}\n\n");
+    fprintf(file, "    if (heddle_output)\n        fclose(heddle_output);\n}\n\n");
 }
 
 static const char helpers[] =

@@ -36,8 +36,7 @@ const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS] = {
                                    "Compute the named element by hand from its inputs and compare."},
     [HEDDLE_CHECK_ORDER_DEPENDENT] = {"order-dependent", "result depends on the order of execution", NULL,
                                       "Another legal order of blocks and threads gave another result, as a GPU may.",
-                                      "Where floats are summed by atomics this is rounding; anywhere else make each "
-                                      "element the work of one thread."},
+                                      "Make each element the work of one thread, or order the threads that share it."},
     [HEDDLE_CHECK_UNCHECKED_ERROR] = {"unchecked-error", "error that nobody looked at", NULL, NULL, NULL},
     [HEDDLE_CHECK_LEAK] = {"leak", "leak", "of", NULL, NULL},
     [HEDDLE_CHECK_TIMEOUT] = {"timeout", "program did not end", NULL,

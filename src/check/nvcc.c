@@ -56,13 +56,19 @@ static void add(argument_list *arguments, const char *text)
         arguments->list[arguments->count++] = (char *)text;
 }
 
-static heddle_status start(heddle_check_opinion *opinion, const argument_list *arguments, const volatile int *stop)
+// Its temporary files go where they are swept with ours: it leaves them when it is killed.
+static heddle_status start(heddle_check_opinion *opinion, const argument_list *arguments, const char *folder,
+                           const volatile int *stop)
 {
+    char temporary[PATH_MAX];
+    snprintf(temporary, sizeof temporary, "TMPDIR=%s", folder);
+    const char *const environment[] = {temporary, NULL};
     int file = open(opinion->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, MODE);
     if (file < 0)
         return heddle_fail(HEDDLE_IO, "%s: %s", opinion->output, strerror(errno));
     heddle_child_options how = {
         .argv = arguments->list,
+        .environment = environment,
         .input = -1,
         .output = file,
         .errors = file,
@@ -111,7 +117,7 @@ heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const hedd
             add(&arguments, options->sources[i]);
             files++;
         }
-    return files ? start(opinion, &arguments, stop) : HEDDLE_OK;
+    return files ? start(opinion, &arguments, results, stop) : HEDDLE_OK;
 }
 
 // --- what it says ----------------------------------------------------------------------------------------------------
@@ -150,9 +156,11 @@ static heddle_status read_line(const char *text, size_t length, heddle_check_res
     char *said = NULL;
     if (asprintf(&said, "nvcc: %s", message ? message + 1 : "error") < 0)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for nvcc's messages");
+    bool illegal = is_about_legality(said);
     heddle_check_finding finding = {
         .kind = HEDDLE_CHECK_NOT_LEGAL,
-        .tier = is_about_legality(said) ? HEDDLE_CHECK_ERROR : HEDDLE_CHECK_WARNING,
+        .tier = illegal ? HEDDLE_CHECK_ERROR : HEDDLE_CHECK_WARNING,
+        .cure = illegal ? NULL : "Another version of the toolkit may take it; this one does not.",
         .count = 1,
         .message = heddle_arena_copy_text(result->arena, said),
         .note = "",

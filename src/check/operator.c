@@ -12,7 +12,10 @@
 #include "check/scan.h"
 #include "check/values.h"
 
-enum { NAME_SIZE = 128 };
+enum {
+    NAME_SIZE = 128,
+    MOST_WRONG = 3, // shapes that are told: further ones say the same
+};
 
 static const double most_flops = 5e7; // of a shape: about a second under watch
 
@@ -253,8 +256,8 @@ static heddle_status compare_case(const heddle_check_job *job, int number, FILE 
 heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle_check_folder *folder,
                                        heddle_check_result *result)
 {
-    int compared = 0;
-    for (int i = 0; i < job->count; i++) {
+    int compared = 0, before = result->finding_count;
+    for (int i = 0; i < job->count && result->finding_count - before < MOST_WRONG; i++) {
         FILE *file = NULL;
         if (open_case(folder, i, "out", "rb", &file) != HEDDLE_OK)
             continue; // a shape that the function does not take, or that the program did not come to
@@ -266,7 +269,6 @@ heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle
     if (compared == 0 && result->finding_count == 0)
         HEDDLE_TRY(heddle_check_result_add(result, HEDDLE_CHECK_WRONG_RESULT, HEDDLE_CHECK_ERROR,
                                            "%s: the program computed nothing that could be compared.", job->op->name));
-    return heddle_check_result_note(result, "%s: %d of %d test shapes compared with the float64 reference, seed %llu%s",
-                                    job->op->name, compared, job->count + job->left_out, (unsigned long long)job->seed,
-                                    job->left_out ? " (the others are too large for the simulated GPU)" : "");
+    return heddle_check_result_note(result, "%s: %d of %d test shapes compared with the float64 reference, seed %llu",
+                                    job->op->name, compared, job->count + job->left_out, (unsigned long long)job->seed);
 }

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,6 +222,30 @@ static void read_kernel(reading *reader, const cJSON *object, heddle_check_kerne
         read_line(reader, item, &kernel->lines[next++]);
 }
 
+// --- copies ----------------------------------------------------------------------------------------------------------
+
+static void read_copies(reading *reader, const cJSON *json, heddle_check_report *report)
+{
+    const cJSON *item = NULL;
+    int next = 0;
+    report->copies = room(reader, field(json, "copies"), sizeof *report->copies, &report->copy_count);
+    cJSON_ArrayForEach(item, field(json, "copies")) if (next < report->copy_count)
+    {
+        heddle_check_copy *copy = &report->copies[next++];
+        copy->hash = cJSON_IsString(item) ? keep(reader, item->valuestring) : "";
+        copy->sums[0].magnitude = copy->sums[1].magnitude = -1;
+    }
+    next = 0;
+    cJSON_ArrayForEach(item, field(json, "copied_floats")) if (next < report->copy_count)
+    {
+        heddle_check_copy *copy = &report->copies[next++];
+        if (!cJSON_IsString(item) ||
+            sscanf(item->valuestring, "%lf %lf %lf %lf", &copy->sums[0].sum, &copy->sums[0].magnitude,
+                   &copy->sums[1].sum, &copy->sums[1].magnitude) != 4)
+            copy->sums[0].magnitude = copy->sums[1].magnitude = -1;
+    }
+}
+
 // --- all of it -------------------------------------------------------------------------------------------------------
 
 static void read_all(reading *reader, const cJSON *json, heddle_check_report *report)
@@ -237,10 +262,7 @@ static void read_all(reading *reader, const cJSON *json, heddle_check_report *re
     report->kernels = room(reader, field(json, "kernels"), sizeof *report->kernels, &report->kernel_count);
     cJSON_ArrayForEach(item, field(json, "kernels")) if (next < report->kernel_count)
         read_kernel(reader, item, &report->kernels[next++]);
-    next = 0;
-    report->copies = room(reader, field(json, "copies"), sizeof *report->copies, &report->copy_count);
-    cJSON_ArrayForEach(item, field(json, "copies")) if (next < report->copy_count) report->copies[next++] =
-        cJSON_IsString(item) ? keep(reader, item->valuestring) : "";
+    read_copies(reader, json, report);
     const cJSON *totals = field(json, "totals");
     report->accesses = number(totals, "accesses");
     report->launches = number(totals, "launches");

@@ -83,6 +83,14 @@ typedef struct heddle_check_kernel {
     int line_count;
 } heddle_check_kernel;
 
+// What one copy to the host carried: a hash of its bytes, and weighted sums of them as float and as double.
+typedef struct heddle_check_copy {
+    const char *hash;
+    struct {
+        double sum, magnitude; // negative magnitude: not numbers of that type
+    } sums[2];
+} heddle_check_copy;
+
 typedef struct heddle_check_report {
     heddle_arena *arena;
     const char *status; // "finished", "crashed: ...", "stopped: ..."
@@ -92,7 +100,7 @@ typedef struct heddle_check_report {
     int finding_count;
     heddle_check_kernel *kernels;
     int kernel_count;
-    const char **copies; // hashes of the copies to the host, in order
+    heddle_check_copy *copies; // to the host, in order
     int copy_count;
     double accesses, launches, seconds;
     int suppressed; // by comments in the source

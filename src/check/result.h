@@ -42,7 +42,7 @@ heddle_status heddle_check_result_note(heddle_check_result *result, const char *
 
 // Whether something that was found explains that results differ from run to run.
 bool heddle_check_result_explains_difference(const heddle_check_result *result);
-// The first copy to the host whose content differs between two runs, counted from 0; -1: none.
+// The first copy to the host whose content differs between two runs by more than rounding, counted from 0; -1: none.
 int heddle_check_first_difference(const heddle_check_report *a, const heddle_check_report *b);
 
 // The last step: drops what is suppressed, raises warnings if strict, ranks, counts.

@@ -110,11 +110,12 @@ static heddle_status choose_program(check_state *state)
 
 static heddle_status build(check_state *state)
 {
-    const char *const *sources = (const char *const *)state->sources;
+    const char *const *sources = state->options->sources; // as typed: that is how messages name them
     char driver[PATH_SIZE];
     const char *only[] = {driver, NULL};
     if (state->is_job) {
-        HEDDLE_TRY(heddle_check_job_write(&state->job, sources, &state->folder, driver, sizeof driver));
+        HEDDLE_TRY(heddle_check_job_write(&state->job, (const char *const *)state->sources, &state->folder, driver,
+                                          sizeof driver));
         sources = only;
     }
     heddle_check_folder_path(&state->folder, "program", state->program, sizeof state->program);
@@ -286,6 +287,15 @@ static void hide_driver(const check_state *state, heddle_check_report *report)
     }
 }
 
+// A setting that the simulator does not know is a mistake in our own command line.
+static heddle_status refuse_setting(const heddle_check_report *report)
+{
+    static const char mark[] = "refused: ";
+    if (strncmp(report->status, mark, sizeof mark - 1) != 0)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "%s", report->status + sizeof mark - 1);
+}
+
 // Runs once. *report is NULL where the program left none; *regular says whether it ended by itself.
 static heddle_status run_once(check_state *state, run_plan *plan, heddle_check_report **report, heddle_child *child)
 {
@@ -301,7 +311,12 @@ static heddle_status run_once(check_state *state, run_plan *plan, heddle_check_r
                                             heddle_last_error()));
     if (*report && state->is_job)
         hide_driver(state, *report);
-    return HEDDLE_OK;
+    heddle_status status = *report ? refuse_setting(*report) : HEDDLE_OK;
+    if (status != HEDDLE_OK) {
+        heddle_check_report_free(*report);
+        *report = NULL;
+    }
+    return status;
 }
 
 // --- all runs --------------------------------------------------------------------------------------------------------
@@ -411,9 +426,10 @@ static heddle_status check(check_state *state)
     HEDDLE_TRY(heddle_check_opinion_ask(&state->opinion, options, &state->folder, &interrupted));
     HEDDLE_TRY(build(state));
     state->result->unwatched = options->unwatched;
+    if (!state->result->built)
+        return HEDDLE_OK; // nvcc would only say the same again
     bool regular = false;
-    if (state->result->built)
-        HEDDLE_TRY(run_first(state, &regular));
+    HEDDLE_TRY(run_first(state, &regular));
     if (regular && !options->unwatched)
         HEDDLE_TRY(run_others(state));
     HEDDLE_TRY(hear_nvcc(state));

@@ -45,17 +45,21 @@ static void print_source(FILE *file, const char *text)
     fputc('\n', file);
 }
 
-// The whole word `name` in `text`, or NULL.
+// The whole word `name` in `text`, or NULL; where it is indexed, if anywhere.
 static const char *find_word(const char *text, const char *name)
 {
     size_t length = strlen(name);
+    const char *first = NULL;
     for (const char *at = length ? strstr(text, name) : NULL; at; at = strstr(at + 1, name)) {
         bool begins = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
         bool ends = !(isalnum((unsigned char)at[length]) || at[length] == '_');
-        if (begins && ends)
+        if (!begins || !ends)
+            continue;
+        if (at[length + strspn(at + length, " ")] == '[')
             return at;
+        first = first ? first : at;
     }
-    return NULL;
+    return first;
 }
 
 // Under the variable that the finding is about where the line names it, else under the whole statement.

@@ -17,20 +17,14 @@ const heddle_field heddle_pool2d_fields[] = {
 };
 _Static_assert(HEDDLE_COUNT(heddle_pool2d_fields) == HEDDLE_POOL2D_FIELDS, "the header's count");
 
-static int out_extent(int in, const heddle_pool2d_shape *shape)
-{
-    long long room = (long long)in + 2LL * shape->padding - shape->window;
-    return room < 0 || shape->stride < 1 ? 0 : (int)(room / shape->stride + 1);
-}
-
 int heddle_pool2d_out_h(const heddle_pool2d_shape *shape)
 {
-    return out_extent(shape->h, shape);
+    return heddle_pool2d_extent(shape, shape->h);
 }
 
 int heddle_pool2d_out_w(const heddle_pool2d_shape *shape)
 {
-    return out_extent(shape->w, shape);
+    return heddle_pool2d_extent(shape, shape->w);
 }
 
 int heddle_pool2d_dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])

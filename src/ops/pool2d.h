@@ -14,6 +14,13 @@ heddle_status heddle_pool2d_validate(const void *shape);
 extern const char *const heddle_pool2d_test_shapes[];
 extern const char *const heddle_pool2d_bench_shapes[];
 
+// Rows or columns of the output, for `in` of the input.
+static inline int heddle_pool2d_extent(const heddle_pool2d_shape *shape, int in)
+{
+    long long room = (long long)in + 2LL * shape->padding - shape->window;
+    return room < 0 || shape->stride < 1 ? 0 : (int)(room / shape->stride + 1);
+}
+
 // The part of output position (y, x)'s window that is inside the input; never empty in a valid shape.
 typedef struct heddle_window {
     int h_begin, h_end, w_begin, w_end;
@@ -22,10 +29,12 @@ typedef struct heddle_window {
 static inline heddle_window heddle_pool2d_window(const heddle_pool2d_shape *shape, int y, int x)
 {
     int h = y * shape->stride - shape->padding, w = x * shape->stride - shape->padding;
-    return (heddle_window){.h_begin = h > 0 ? h : 0,
-                           .h_end = h + shape->window < shape->h ? h + shape->window : shape->h,
-                           .w_begin = w > 0 ? w : 0,
-                           .w_end = w + shape->window < shape->w ? w + shape->window : shape->w};
+    heddle_window window;
+    window.h_begin = h > 0 ? h : 0;
+    window.h_end = h + shape->window < shape->h ? h + shape->window : shape->h;
+    window.w_begin = w > 0 ? w : 0;
+    window.w_end = w + shape->window < shape->w ? w + shape->window : shape->w;
+    return window;
 }
 
 #endif

@@ -211,8 +211,9 @@ static void test_the_driver_hands_over_operands_and_fields_in_order(void **state
     heddle_check_driver_print(&job, sources, "/folder", stream);
     fclose(stream);
     assert_contains(text, "#include \"/somewhere/op.cu\"\n");
-    assert_contains(text, "function(a, b, output, (int)one.field[0], (int)one.field[1], (int)one.field[2]);");
-    assert_contains(text, "heddle_apply(matmul, one, a, b, output)");
+    assert_contains(text, "function(a, b, output, (int)heddle_one.field[0], (int)heddle_one.field[1], "
+                          "(int)heddle_one.field[2]);");
+    assert_contains(text, "heddle_apply(matmul, heddle_one, a, b, output)");
     free(text);
 }
 

@@ -136,6 +136,30 @@ static void test_copies_that_differ_are_found(void **state)
     heddle_check_report_free(longer);
 }
 
+static int difference_of(const char *a, const char *b)
+{
+    static const char form[] = "{\"findings\": [], \"copies\": [\"%c\"], \"copied_floats\": [\"%s\"]}";
+    char text[2][256];
+    snprintf(text[0], sizeof text[0], form, '1', a);
+    snprintf(text[1], sizeof text[1], form, '2', b);
+    heddle_check_report *one = sample_parse(folder, text[0]), *other = sample_parse(folder, text[1]);
+    int difference = heddle_check_first_difference(one, other);
+    heddle_check_report_free(one);
+    heddle_check_report_free(other);
+    return difference;
+}
+
+static void test_floats_that_differ_by_rounding_are_the_same(void **state)
+{
+    (void)state;
+    assert_int_equal(difference_of("100.00001 100 0 -1", "100 100 0 -1"), -1);
+    assert_int_equal(difference_of("101 100 0 -1", "100 100 0 -1"), 0);
+    assert_int_equal(difference_of("0 -1 1 1", "0 -1 1.00000000001 1"), -1);
+    assert_int_equal(difference_of("0 -1 1 1", "0 -1 1.00001 1"), 0);
+    assert_int_equal(difference_of("0 -1 0 -1", "0 -1 0 -1"), 0);
+    assert_int_equal(difference_of("damaged", "damaged"), 0);
+}
+
 // --- suppressions ----------------------------------------------------------------------------------------------------
 
 static int left_with(const char *rules)
@@ -215,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_findings_are_ranked_and_gathered_by_kernel),
         cmocka_unit_test(test_strict_raises_warnings),
         cmocka_unit_test(test_copies_that_differ_are_found),
+        cmocka_unit_test(test_floats_that_differ_by_rounding_are_the_same),
         cmocka_unit_test(test_a_file_suppresses_by_kind_file_line_and_kernel),
         cmocka_unit_test(test_a_wrong_suppression_is_told_with_its_line),
         cmocka_unit_test(test_a_comment_suppresses_at_its_line),

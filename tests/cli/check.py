@@ -91,6 +91,59 @@ void matmul(const float *a, const float *b, float *c, int m, int n, int k)
 """
 
 
+FLAG = r"""
+__global__ void raise(int *flag) { *flag = VALUE; }
+int main()
+{
+    int *flag;
+    cudaMalloc(&flag, 4);
+    raise<<<1, 64>>>(flag);
+    cudaDeviceSynchronize();
+    cudaFree(flag);
+}
+"""
+
+ORDER = r"""
+__global__ void queue(int *list) { list[1 + atomicAdd(list, 1)] = blockIdx.x + 1; }
+int main()
+{
+    int *list, host[65];
+    cudaMalloc(&list, sizeof host);
+    cudaMemset(list, 0, sizeof host);
+    queue<<<64, 1>>>(list);
+    cudaMemcpy(host, list, sizeof host, cudaMemcpyDeviceToHost);
+    cudaFree(list);
+}
+"""
+
+SUM = r"""
+__global__ void sum(float *s) { atomicAdd(s, 1.0f / (1 + threadIdx.x + blockIdx.x * blockDim.x)); }
+int main()
+{
+    float *s, host;
+    cudaMalloc(&s, 4);
+    cudaMemset(s, 0, 4);
+    sum<<<64, 64>>>(s);
+    cudaMemcpy(&host, s, 4, cudaMemcpyDeviceToHost);
+    cudaFree(s);
+}
+"""
+
+CLOCK = r"""
+#include <ctime>
+int main()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long *d, nanoseconds = now.tv_nsec;
+    cudaMalloc(&d, sizeof *d);
+    cudaMemcpy(d, &nanoseconds, sizeof *d, cudaMemcpyHostToDevice);
+    cudaMemcpy(&nanoseconds, d, sizeof *d, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+}
+"""
+
+
 class Check(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
@@ -237,6 +290,36 @@ class Check(unittest.TestCase):
         for arguments in ([], ["nosuch.cu"], [self.folder], ["--schedules", "0", "x.cu"]):
             with self.subTest(arguments):
                 self.assertEqual(self.check(*arguments, code=2).stderr.count("\n"), 1)
+
+    def test_a_card_that_does_not_exist_is_wrong_usage(self):
+        self.write("add.cu", ADD)
+        self.assertIn("there is no card called 'h2000'; there are h200,",
+                      self.check("add.cu", "--gpu", "h2000", code=2).stderr)
+        self.check("add.cu", "--gpu", "a100")
+
+    def test_racing_writes_of_one_value_are_a_warning(self):
+        self.write("flag.cu", FLAG.replace("VALUE", "1"))
+        result = self.check("flag.cu")
+        self.assertIn("warning: race on global memory flag in kernel raise\n", result.stdout)
+        self.assertIn("1 warning", self.last_line(result))
+        self.check("flag.cu", "--strict", code=1)
+        self.assertIn("warning: race", self.check("flag.cu", "--schedules", "1").stdout)
+        self.write("flag.cu", FLAG.replace("VALUE", "threadIdx.x"))
+        self.assertIn("error: race", self.check("flag.cu", code=1).stdout)
+
+    def test_results_that_depend_on_the_order_are_a_warning(self):
+        self.write("order.cu", ORDER)
+        self.assertIn("warning: result depends on the order of execution\n", self.check("order.cu").stdout)
+
+    def test_a_sum_of_floats_may_round_as_the_order_wants(self):
+        self.write("sum.cu", SUM)
+        self.assertIn("0 findings", self.last_line(self.check("sum.cu")))
+
+    def test_results_that_change_every_time_are_not_blamed_on_the_order(self):
+        self.write("clock.cu", CLOCK)
+        result = self.check("clock.cu")
+        self.assertIn("note: two runs in the same order gave different results", result.stdout)
+        self.assertIn("0 findings", self.last_line(result))
 
     def test_no_compiler_is_exit_3(self):
         self.write("add.cu", ADD)

@@ -10,6 +10,7 @@ A comment on the line concerned says what is to be found there:
     flag = 1;        // expect: race(warning)       a warning; without, an error
     s[t] += s[k];    // expect: race a; race b      several
     p = q[i];        // allow: uninitialised        may be found, need not be
+    *wild = 1;       // expect: fault|host-pointer  either
 
 A file without such comments must build, exit with 0 and give no finding. A file's first line may hold `flags: ...` for the
 compiler. Exits 1 when anything differs. What a finding is: src/sim/report/format.md.
@@ -35,7 +36,7 @@ SPIN_SECONDS = "1"
 PROCESSES = 2
 
 MARK = re.compile(r"//.*?\b((?:expect|allow):.*)$")
-ITEM = re.compile(r"^(?:(expect|allow):\s*)?([a-z-]+)(?:\((warning|error)\))?(?:\s+([a-z]\+?))?$")
+ITEM = re.compile(r"^(?:(expect|allow):\s*)?([a-z|-]+)(?:\((warning|error)\))?(?:\s+([a-z]\+?))?$")
 FLAGS = re.compile(r"flags:\s*((?:-\S+\s*)+)\.(?:\s|$)")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)"')
 # Findings about two places of the same rank; the others have one that counts and perhaps one that explains.
@@ -51,7 +52,7 @@ class Group:
         self.found = False
 
     def holds(self, finding):
-        if (finding["kind"], finding["tier"]) != (self.kind, self.tier):
+        if finding["kind"] not in self.kind.split("|") or finding["tier"] != self.tier:
             return False
         places = places_of(finding)
         if not places:

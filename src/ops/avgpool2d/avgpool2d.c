@@ -88,6 +88,7 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_avgpool2d_forward_cpu_naive, "a window at a time", NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_avgpool2d_forward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a window: loads a stride apart", NULL, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -95,6 +96,8 @@ static const heddle_rung backward_ladder[] = {
      NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_avgpool2d_backward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
+     "a thread an element gathers from its windows: a division for every window", NULL, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_avgpool2d_backward, NULL};

@@ -221,12 +221,23 @@ static const char *const bench_shapes[] = {
     "n=256 c=64 h=14 w=14", "n=64 c=256 h=56 w=56", NULL,
 };
 
+// A double a channel: the mean that one kernel leaves for the next.
+static size_t naive_workspace(const void *shape_, int threads)
+{
+    (void)threads;
+    const heddle_batchnorm2d_shape *shape = shape_;
+    return (size_t)shape->c * sizeof(double);
+}
+
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_batchnorm2d_forward_cpu_naive,
      "three passes over each channel, a number at a time", NULL, NULL},
     {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_forward_cpu_channels,
      "channels over the threads, vectors along each plane: memory-bound", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
+     "a thread a channel for the statistics, a thread an element to use them: few threads, long sums", NULL,
+     naive_workspace},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -234,6 +245,8 @@ static const heddle_rung backward_ladder[] = {
      "two passes over each channel, a number at a time", NULL, NULL},
     {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_backward_cpu_channels,
      "channels over the threads, vectors along each plane: memory-bound", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
+     "a thread a channel for the sums, a thread an element to use them: few threads, long sums", NULL, NULL},
 };
 
 static const heddle_rung inference_ladder[] = {
@@ -241,6 +254,7 @@ static const heddle_rung inference_ladder[] = {
      "one pass, a square root and a division an element", NULL, NULL},
     {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_inference_cpu_channels,
      "planes over the threads, one multiplication and addition an element: memory-bound", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: a square root and a division each", NULL, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_batchnorm2d_backward, NULL};

@@ -20,20 +20,14 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(heddle_conv2d_shape, dilation, 1, "step between the taps of a window")},
 };
 
-static int out_extent(int in, int filter, const heddle_conv2d_shape *shape)
-{
-    long long room = (long long)in + 2LL * shape->padding - (long long)shape->dilation * (filter - 1) - 1;
-    return room < 0 || shape->stride < 1 ? 0 : (int)(room / shape->stride + 1);
-}
-
 int heddle_conv2d_out_h(const heddle_conv2d_shape *shape)
 {
-    return out_extent(shape->h, shape->r, shape);
+    return heddle_conv2d_extent(shape, shape->h, shape->r);
 }
 
 int heddle_conv2d_out_w(const heddle_conv2d_shape *shape)
 {
-    return out_extent(shape->w, shape->s, shape);
+    return heddle_conv2d_extent(shape, shape->w, shape->s);
 }
 
 static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
@@ -288,6 +282,8 @@ static const heddle_rung forward_ladder[] = {
      heddle_conv2d_cpu_direct_supports, heddle_conv2d_forward_cpu_direct_workspace},
     {"cpu_winograd", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_forward_cpu_winograd, WINOGRAD_NOTE,
      heddle_conv2d_cpu_winograd_supports, heddle_conv2d_cpu_winograd_workspace},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
+     "a thread an element of the output: a bounds check and two loads for every multiplication", NULL, NULL},
 };
 
 static const heddle_rung backward_data_ladder[] = {
@@ -299,6 +295,8 @@ static const heddle_rung backward_data_ladder[] = {
      heddle_conv2d_backward_data_cpu_direct_supports, heddle_conv2d_backward_data_cpu_direct_workspace},
     {"cpu_winograd", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_data_cpu_winograd, WINOGRAD_NOTE,
      heddle_conv2d_cpu_winograd_supports, heddle_conv2d_cpu_winograd_workspace},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
+     "a thread an element gathers from its windows: a bounds check and two loads for every multiplication", NULL, NULL},
 };
 
 static const heddle_rung backward_weight_ladder[] = {
@@ -310,6 +308,8 @@ static const heddle_rung backward_weight_ladder[] = {
      heddle_conv2d_cpu_direct_supports, heddle_conv2d_backward_weight_cpu_direct_workspace},
     {"cpu_winograd", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_weight_cpu_winograd, WINOGRAD_NOTE,
      heddle_conv2d_cpu_winograd_supports, heddle_conv2d_backward_weight_cpu_winograd_workspace},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a weight sums over the batch: few threads, long sums", NULL,
+     NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_conv2d_backward_data, &heddle_op_conv2d_backward_weight, NULL};

@@ -3,6 +3,14 @@
 #define HEDDLE_OPS_CONV2D_H
 
 #include "heddle/op.h"
+#include "heddle/ops.h"
+
+// Rows or columns of the output, for `in` of the input and a filter of `filter`.
+static inline int heddle_conv2d_extent(const heddle_conv2d_shape *shape, int in, int filter)
+{
+    long long room = (long long)in + 2LL * shape->padding - (long long)shape->dilation * (filter - 1) - 1;
+    return room < 0 || shape->stride < 1 ? 0 : (int)(room / shape->stride + 1);
+}
 
 extern const heddle_op heddle_op_conv2d_forward, heddle_op_conv2d_backward_data, heddle_op_conv2d_backward_weight;
 

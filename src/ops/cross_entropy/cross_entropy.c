@@ -140,12 +140,21 @@ static const char *const test_shapes[] = {"rows=1 cols=1",
                                           NULL};
 static const char *const bench_shapes[] = {"rows=64 cols=10", "rows=256 cols=10", "rows=4096 cols=1000", NULL};
 
+static size_t naive_workspace(const void *shape_, int threads)
+{
+    (void)threads;
+    const heddle_rows_shape *shape = shape_;
+    return (size_t)shape->rows * sizeof(heddle_cross_entropy_row);
+}
+
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cross_entropy_forward_cpu_naive,
      "a row at a time, two calls of exp an element", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_cross_entropy_forward_cpu_rows,
      "rows over the threads, vectors along each row", NULL, heddle_cross_entropy_forward_cpu_rows_workspace},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
+     "a thread a row, then one thread adds the rows up in order: uncoalesced, few threads", NULL, naive_workspace},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -153,6 +162,7 @@ static const heddle_rung backward_ladder[] = {
      NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_cross_entropy_backward_cpu_rows,
      "rows over the threads, vectors along each row: memory-bound", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: memory-bound", NULL, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_cross_entropy_backward, NULL};

@@ -37,4 +37,14 @@ static inline unsigned heddle_ceil_div(long long value, long long divisor)
     return (unsigned)((value + divisor - 1) / divisor);
 }
 
+// Threads of a block where a rung has no reason for another number: eight warps, several such blocks to a
+// multiprocessor, so that some warp has work while others wait for memory.
+enum { HEDDLE_CUDA_BLOCK = 256 };
+
+// Such blocks for a thread an element. None for no elements: a grid of 0 blocks is no legal launch.
+static inline unsigned heddle_cuda_blocks(size_t elements)
+{
+    return heddle_ceil_div((long long)elements, HEDDLE_CUDA_BLOCK);
+}
+
 #endif

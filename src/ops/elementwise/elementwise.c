@@ -102,6 +102,7 @@ static const char *const bench_shapes[] = {"n=1605632", "n=200704", "n=6422528",
          NULL, NULL},                                                                                                  \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##operator##_cpu_vectorised,                               \
          "vector code on all threads: memory-bound", NULL, NULL},                                                      \
+        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: memory-bound", NULL, NULL},                \
     }
 LADDER(add_forward_ladder, add_forward);
 LADDER(add_backward_ladder, add_backward);

@@ -201,6 +201,8 @@ static const heddle_rung forward_ladder[] = {
 #if HEDDLE_HAVE_OPENBLAS && !HEDDLE_BLOCKED_BEATS_OPENBLAS
     OPENBLAS_FORWARD,
 #endif
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
+     "a thread an element of the output: two loads for every multiplication", NULL, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -215,6 +217,8 @@ static const heddle_rung backward_ladder[] = {
 #if HEDDLE_HAVE_OPENBLAS && !HEDDLE_BLOCKED_BEATS_OPENBLAS
     OPENBLAS_BACKWARD,
 #endif
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
+     "a thread an element of each gradient: two loads for every multiplication", NULL, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_matmul_backward, NULL};

@@ -97,6 +97,7 @@ static const heddle_rung forward_ladder[] = {
      "a window at a time, a branch an element", NULL, NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_maxpool2d_forward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a window: loads a stride apart", NULL, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -104,6 +105,8 @@ static const heddle_rung backward_ladder[] = {
      NULL},
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_maxpool2d_backward_cpu_planes,
      "planes over the threads, 2x2 windows by selects: memory-bound", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
+     "a thread a plane, which it clears and adds to by index: few threads, uncoalesced", NULL, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_maxpool2d_backward, NULL};

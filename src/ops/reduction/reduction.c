@@ -98,6 +98,8 @@ static const char *const bench_shapes[] = {"n=1605632", "n=200704", "n=6422528",
         {"cpu_pieces", HEDDLE_CPU, HEDDLE_TUNED, heddle_##name##_forward_cpu_pieces,                                   \
          "fixed pieces over the threads, added in order: memory-bound", NULL,                                          \
          heddle_reduction_forward_cpu_pieces_workspace},                                                               \
+        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,                                                                  \
+         "one thread adds everything: the latency of an addition an element", NULL, NULL},                             \
     }
 #define BACKWARD_LADDER(name)                                                                                          \
     static const heddle_rung name##_backward_ladder[] = {                                                              \
@@ -105,6 +107,7 @@ static const char *const bench_shapes[] = {"n=1605632", "n=200704", "n=6422528",
          "one thread, an element at a time", NULL, NULL},                                                              \
         {"cpu_pieces", HEDDLE_CPU, HEDDLE_TUNED, heddle_##name##_backward_cpu_pieces,                                  \
          "vector stores on all threads: memory-bound", NULL, NULL},                                                    \
+        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: memory-bound", NULL, NULL},                \
     }
 FORWARD_LADDER(sum);
 BACKWARD_LADDER(sum);

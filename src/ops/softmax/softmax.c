@@ -118,18 +118,23 @@ static const heddle_rung softmax_forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_forward_cpu_naive,
      "a row at a time, two calls of exp an element", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_softmax_forward_cpu_rows, ROWS_NOTE, NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
+     "a thread a row, three passes: uncoalesced, two calls of exp an element", NULL, NULL},
 };
 static const heddle_rung softmax_backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_backward_cpu_naive, "a row at a time", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_softmax_backward_cpu_rows, ROWS_NOTE, NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, two passes: uncoalesced", NULL, NULL},
 };
 static const heddle_rung log_softmax_forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_log_softmax_forward_cpu_naive, NAIVE_NOTE, NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_log_softmax_forward_cpu_rows, ROWS_NOTE, NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, three passes: uncoalesced", NULL, NULL},
 };
 static const heddle_rung log_softmax_backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_log_softmax_backward_cpu_naive, NAIVE_NOTE, NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_log_softmax_backward_cpu_rows, ROWS_NOTE, NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, two passes: uncoalesced", NULL, NULL},
 };
 
 static const heddle_op *const softmax_gradients[] = {&heddle_op_softmax_backward, NULL};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/options.h"
+#include "report/report.h"
 
 #define KB ((size_t)1 << 10)
 #define MB ((size_t)1 << 20)
@@ -35,10 +36,12 @@ enum { CHIPS = sizeof chips / sizeof chips[0] };
 
 static void refuse(const char *name)
 {
-    fprintf(stderr, "sim: there is no card called \"%s\"; SIM_GPU can be", name);
-    for (int i = 0; i < CHIPS; i++)
-        fprintf(stderr, "%s %s", i > 0 ? "," : "", chips[i].key);
-    fprintf(stderr, ".\n");
+    char text[512];
+    size_t used = (size_t)snprintf(text, sizeof text, "refused: there is no card called '%s'; there are", name);
+    for (int i = 0; i < CHIPS && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %s", i > 0 ? "," : "", chips[i].key);
+    fprintf(stderr, "sim: %s\n", text + strlen("refused: "));
+    sim_report_write(text);
     exit(2);
 }
 

@@ -206,3 +206,13 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 {
     return SIM_CALL(elapsed(milliseconds, start, end));
 }
+
+void sim_events_leave(const sim_capture *capture)
+{
+    for (struct CUevent_st *event = events; event != NULL; event = event->next) {
+        if (event->capture == capture) {
+            event->capture = NULL;
+            event->recorded = false;
+        }
+    }
+}

@@ -22,5 +22,7 @@ struct CUevent_st *sim_event_of(cudaEvent_t handle); // NULL with a finding when
 // The event now stands for this operation.
 void sim_event_mark(struct CUevent_st *event, sim_operation *operation, const sim_order_clock *clock);
 void sim_event_recorded(cudaEvent_t event);          // its turn came
+// A capture is over: events that were recorded in it have not happened.
+void sim_events_leave(const sim_capture *capture);
 
 #endif

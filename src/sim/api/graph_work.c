@@ -146,7 +146,8 @@ static bool flatten(struct CUgraph_st *graph, step_list *list, const ends *befor
         for (size_t i = 0; i < graph->count; i++) {
             if (done[i].count > 0 || !ready(graph->nodes[i], done, &after))
                 continue;
-            progress = flatten_node(graph->nodes[i], list, after.count > 0 ? &after : before, &done[i]);
+            if (flatten_node(graph->nodes[i], list, after.count > 0 ? &after : before, &done[i]))
+                progress = true;
             left--;
         }
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/copied.h"
 #include "api/event.h"
 #include "core/worker.h"
 #include "memory/memory.h"
@@ -71,44 +72,6 @@ static cudaError_t run_kernel(const sim_work *work, uint64_t number, uint64_t st
 
 // --- copies and fills --------------------------------------------------------------------------------------------------
 
-static uint64_t *hashes;
-static size_t hash_count, hash_room;
-
-static void keep_hash(uint64_t hash)
-{
-    enum { FIRST_ROOM = 64 };
-    if (hash_count == hash_room) {
-        const size_t room = hash_room == 0 ? FIRST_ROOM : 2 * hash_room;
-        uint64_t *larger = realloc(hashes, room * sizeof *larger);
-        if (larger == NULL)
-            return;
-        hashes = larger;
-        hash_room = room;
-    }
-    hashes[hash_count++] = hash;
-}
-
-const uint64_t *sim_api_copy_hashes(size_t *count)
-{
-    *count = hash_count;
-    return hashes;
-}
-
-// FNV-1a over words of eight bytes, then the rest byte by byte.
-static uint64_t hash_of(uint64_t hash, const uint8_t *bytes, size_t count)
-{
-    const uint64_t prime = 0x100000001b3;
-    for (; count >= sizeof(uint64_t); count -= sizeof(uint64_t), bytes += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, bytes, sizeof word);
-        hash = (hash ^ word) * prime;
-        hash ^= hash >> 32;
-    }
-    for (; count > 0; count--)
-        hash = (hash ^ *bytes++) * prime;
-    return hash;
-}
-
 static bool in_card(const void *address)
 {
     return (uintptr_t)address - sim_memory_base < sim_memory_span;
@@ -147,7 +110,8 @@ static void run_copy(const sim_work *work, uint64_t number)
                             copy->from_slice == copy->width * copy->height;
     const size_t rows = contiguous ? 1 : copy->height, slices = contiguous ? 1 : copy->depth;
     const size_t bytes = contiguous ? copy->width * copy->height * copy->depth : copy->width;
-    uint64_t hash = 0xcbf29ce484222325;
+    sim_copied copied;
+    sim_copied_begin(&copied);
     for (size_t z = 0; z < slices; z++) {
         for (size_t y = 0; y < rows; y++) {
             uint8_t *to = copy->to + z * copy->to_slice + y * copy->to_pitch;
@@ -155,11 +119,11 @@ static void run_copy(const sim_work *work, uint64_t number)
             announce_copy(work, number, to, from, bytes);
             memmove(to, from, bytes);
             if (copy->to_host)
-                hash = hash_of(hash, from, bytes);
+                sim_copied_add(&copied, from, bytes, sim_watching);
         }
     }
     if (copy->to_host && !copy->from_host)
-        keep_hash(hash);
+        sim_copied_keep(&copied);
 }
 
 static void fill_row(uint8_t *to, const sim_fill *fill)

@@ -78,7 +78,4 @@ bool sim_work_has_number(const sim_work *work);
 // Runs it now. `number`: among all that touch memory. `stream`: as the program knows it, for callbacks.
 cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream, uint64_t stream_number);
 
-// A hash of each copy to the host, in order of execution.
-const uint64_t *sim_api_copy_hashes(size_t *count);
-
 #endif

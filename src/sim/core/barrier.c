@@ -11,8 +11,7 @@ static int result_of(const sim_resident *resident, int operation)
     switch (operation) {
     case SIM_BARRIER_COUNT: return resident->barrier_result;
     case SIM_BARRIER_AND: return resident->barrier_result == resident->barrier_arrivals;
-    case SIM_BARRIER_OR: return resident->barrier_result != 0;
-    default: return 0;
+    default: return resident->barrier_result != 0;
     }
 }
 
@@ -59,8 +58,8 @@ static void report_exited(sim_worker *worker, sim_resident *resident)
     const sim_block *block = worker->block;
     sim_finding finding = sim_finding_make(worker, SIM_BARRIER_EXITED, SIM_WARNING);
     snprintf(finding.message, sizeof finding.message,
-             "%d of the block's %d threads had exited before this barrier, which all threads should reach", block->ended,
-             block->launch->threads);
+             "%d of the block's %d threads had exited before this barrier, which all threads should reach",
+             block->ended, block->launch->threads);
     for (int warp = 0; warp < block->launch->warps; warp++)
         if (resident->at_barrier[warp]) {
             int thread = warp * SIM_LANES + __builtin_ctz(resident->at_barrier[warp]);
@@ -97,7 +96,8 @@ void sim_barrier_release(sim_worker *worker)
     worker->warp = sim_order_first(resident->warps_ready, block->number);
 }
 
-int sim_barrier_at(sim_worker *worker, int operation, int predicate, uintptr_t pc)
+// The current thread has come to the barrier and stops there.
+static inline void arrive(sim_worker *worker, int predicate, uintptr_t pc)
 {
     sim_block *block = worker->block;
     sim_resident *resident = sim_resident_of(block);
@@ -114,14 +114,30 @@ int sim_barrier_at(sim_worker *worker, int operation, int predicate, uintptr_t p
     resident->at_barrier[worker->warp] |= lane;
     if (block->waiting + block->ended == block->launch->threads)
         sim_barrier_release(worker);
+}
+
+void sim_barrier_at(sim_worker *worker, uintptr_t pc)
+{
+    arrive(worker, 0, pc);
     sim_thread_waits(worker);
-    return result_of(resident, operation);
+}
+
+static __attribute__((noinline)) int counting_barrier(sim_worker *worker, int operation, int predicate, uintptr_t pc)
+{
+    arrive(worker, predicate, pc);
+    sim_thread_waits(worker);
+    return result_of(sim_resident_of(worker->block), operation);
 }
 
 int sim_barrier(int operation, int predicate)
 {
     sim_worker *worker = sim_current;
+    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
     if (!worker)
         return 0;
-    return sim_barrier_at(worker, operation, predicate, (uintptr_t)__builtin_return_address(0));
+    if (operation != SIM_BARRIER_PLAIN)
+        return counting_barrier(worker, operation, predicate, pc);
+    arrive(worker, 0, pc);
+    sim_thread_waits(worker);
+    return 0;
 }

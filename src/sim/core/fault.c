@@ -1,6 +1,7 @@
-// Signals that the hardware sends for a wrong access, and the watchdog's. In a CUDA thread they become a finding and the
-// launch ends; the handler itself does next to nothing: it makes the thread go on in a function of ours, on a fresh part
-// of its stack, where everything is allowed. In host code the report is written and the program dies as it would have.
+// Signals that the hardware sends for a wrong access, and the watchdog's. In a CUDA thread they become a finding and
+// the launch ends; the handler itself does next to nothing: it makes the thread go on in a function of ours, on a fresh
+// part of its stack, where everything is allowed. In host code the report is written and the program dies as it would
+// have.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// Helpers to say what is wrong: a finding about the current launch, with places that name a thread of the current block.
+// Helpers to say what is wrong: a finding about the current launch, with places that name a thread of the current
+// block.
 #include "core/scheduler.h"
 
 sim_finding sim_finding_make(const sim_worker *worker, sim_finding_kind kind, sim_tier tier)

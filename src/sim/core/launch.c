@@ -7,7 +7,8 @@
 
 #include "core/index.h"
 
-// More than any chip holds at once (an H200 holds at most 4224): a program that needs more waits for ever on hardware too.
+// More than any chip holds at once (an H200 holds at most 4224): a program that needs more waits for ever on hardware
+// too.
 enum { MOST_RESIDENT = 4224 };
 
 static struct {

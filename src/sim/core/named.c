@@ -78,8 +78,8 @@ static void refuse(sim_worker *worker, uintptr_t pc, int id, int threads)
 {
     sim_finding finding = sim_finding_make(worker, SIM_BARRIER_DIVERGENT, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message,
-             "named barrier %d for %d threads: there are barriers 0 to 15, for a multiple of 32 threads of the block", id,
-             threads);
+             "named barrier %d for %d threads: there are barriers 0 to 15, for a multiple of 32 threads of the block",
+             id, threads);
     sim_finding_place(&finding, 0, worker, worker->thread, pc, "barrier");
     sim_report(&finding);
     sim_block_fail(worker, SIM_ERROR_FAILURE);
@@ -131,7 +131,7 @@ void sim_barrier_named(int id, int threads)
     if (threads == all)
         threads = 0;
     if (id == 0 && threads == 0)
-        sim_barrier_at(worker, SIM_BARRIER_PLAIN, 0, pc);
+        sim_barrier_at(worker, pc);
     else
         wait_at(worker, id, threads, pc);
 }

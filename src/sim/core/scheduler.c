@@ -96,18 +96,21 @@ static inline int pick(sim_worker *worker)
 
 static void thread_main(void);
 
-// The context of a thread that does not run.
-static sim_context context_of(sim_worker *worker, int thread)
+static __attribute__((noinline)) sim_context new_context(sim_worker *worker, int thread)
 {
-    sim_resident *resident = sim_resident_of(worker->block);
-    if (has_started(&resident->block, thread))
-        return resident->context[thread];
     sim_stacks *stacks = &sim_runner_of(worker)->stacks;
     uint32_t stack = sim_stacks_take(stacks);
-    resident->stack[thread] = stack;
+    sim_resident_of(worker->block)->stack[thread] = stack;
     return stack == SIM_NO_STACK
                ? NULL
                : sim_fiber_prepare(sim_stacks_low(stacks, stack), sim_stacks_top(stacks, stack), thread_main);
+}
+
+// The context of a thread that does not run; NULL: there is no stack left for it.
+static inline sim_context context_of(sim_worker *worker, int thread)
+{
+    const sim_resident *resident = sim_resident_of(worker->block);
+    return has_started(&resident->block, thread) ? resident->context[thread] : new_context(worker, thread);
 }
 
 static void out_of_stacks(sim_worker *worker)
@@ -120,20 +123,31 @@ static void out_of_stacks(sim_worker *worker)
     sim_report(&finding);
 }
 
+static __attribute__((noinline)) void wait_outside(sim_runner *runner, sim_context *save)
+{
+    sim_fiber_switch(save, runner->outside);
+}
+
+static _Noreturn __attribute__((noinline)) void fail_for_stacks(sim_worker *worker)
+{
+    out_of_stacks(worker);
+    sim_block_fail(worker, SIM_ERROR_MEMORY);
+}
+
 static void leave_for(sim_worker *worker, int next)
 {
     sim_runner *runner = sim_runner_of(worker);
     if (next < 0)
         sim_fiber_leave(runner->outside);
     sim_context context = context_of(worker, next);
-    if (!context) {
-        out_of_stacks(worker);
-        sim_block_fail(worker, SIM_ERROR_MEMORY);
-    }
+    if (!context)
+        fail_for_stacks(worker);
+    worker->block->state[next] = SIM_RUNNABLE;
     make_current(worker, next);
     sim_fiber_leave(context);
 }
 
+// Nothing is left to do after the switch, so that a thread that goes on has no frame of this function to take down.
 void sim_thread_waits(sim_worker *worker)
 {
     sim_runner *runner = sim_runner_of(worker);
@@ -142,20 +156,17 @@ void sim_thread_waits(sim_worker *worker)
     resident->block.started[(unsigned)thread / SIM_LANES] |= 1u << (unsigned)thread % SIM_LANES;
     count_event(runner);
     int next = pick(worker);
-    if (next == thread) {
-        make_current(worker, thread);
-    } else if (next < 0) {
-        sim_fiber_switch(&resident->context[thread], runner->outside);
-    } else {
-        sim_context context = context_of(worker, next);
-        if (!context) {
-            out_of_stacks(worker);
-            sim_block_fail(worker, SIM_ERROR_MEMORY);
-        }
-        make_current(worker, next);
-        sim_fiber_switch(&resident->context[thread], context);
+    if (next < 0) {
+        wait_outside(runner, &resident->context[thread]);
+        return;
     }
-    resident->block.state[thread] = SIM_RUNNABLE;
+    sim_context context = next == thread ? NULL : context_of(worker, next);
+    if (!context && next != thread)
+        fail_for_stacks(worker);
+    resident->block.state[next] = SIM_RUNNABLE;
+    make_current(worker, next);
+    if (context)
+        sim_fiber_switch(&resident->context[thread], context);
 }
 
 // The current thread, which has stopped, is over: takes it out of the block. Those who waited for it go on.
@@ -188,7 +199,8 @@ void sim_thread_ends(sim_worker *worker)
     __builtin_unreachable();
 }
 
-// --- threads that never wait ------------------------------------------------------------------------------------------------
+// --- threads that never wait
+// ------------------------------------------------------------------------------------------------
 
 static void settle(sim_worker *worker, uint32_t ended)
 {
@@ -308,6 +320,7 @@ void sim_block_begin(sim_worker *worker, sim_resident *resident, uint64_t number
     block->index[2] = (unsigned)(number / grid.x / grid.y);
     block->ended = block->waiting = 0;
     memset(block->state, SIM_RUNNABLE, (size_t)launch->threads);
+    memset(resident->unchanged, 0, (size_t)launch->threads);
     for (int warp = 0; warp < launch->warps; warp++) {
         int lanes = launch->threads - warp * SIM_LANES;
         uint32_t all = lanes >= SIM_LANES ? UINT32_MAX : (1u << lanes) - 1;
@@ -347,6 +360,7 @@ sim_outcome sim_block_go(sim_worker *worker)
     runner->abandoned = false;
     sim_current = worker;
     count_event(runner);
+    block->state[thread] = SIM_RUNNABLE;
     make_current(worker, thread);
     sim_fiber_switch(&runner->outside, context);
     sim_current = NULL;

@@ -1,5 +1,5 @@
-// The inside of core/: what it keeps of a worker and of a resident block beyond worker.h, and the few steps out of which
-// barriers, warp collectives and spinning are made. A thread that has to wait goes through three of them:
+// The inside of core/: what it keeps of a worker and of a resident block beyond worker.h, and the few steps out of
+// which barriers, warp collectives and spinning are made. A thread that has to wait goes through three of them:
 //
 //     sim_thread_stops(worker);          the watch closes the lane's log
 //     ... note why it waits, clear its ready bit ...
@@ -34,18 +34,18 @@ typedef struct sim_resident {
     int argument[SIM_THREADS];
     uint8_t width[SIM_THREADS], operation[SIM_THREADS];
     uint32_t state_hash[SIM_THREADS]; // of a thread's registers and stack when it last polled (spin.c)
-    uint8_t polls[SIM_THREADS];
+    uint8_t polls[SIM_THREADS], unchanged[SIM_THREADS]; // unchanged: the last two hashes were the same
     sim_meeting meeting[SIM_THREADS];
     // By warp: lanes.
     uint32_t at_barrier[SIM_WARPS], spinning[SIM_WARPS], asking[SIM_WARPS]; // asking: in sim_active_mask
     uint32_t leaders[SIM_WARPS];                                            // open meetings
-    uint32_t undefined[SIM_WARPS]; // lanes whose value came from a shuffle that read nobody (warp_results.c)
-    uint8_t shift[SIM_WARPS];      // distance of the last shuffle down
+    uint32_t undefined[SIM_WARPS];        // lanes whose value came from a shuffle that read nobody (warp_results.c)
+    uint8_t shift[SIM_WARPS];             // distance of the last shuffle down
     uint32_t warps_ready, warps_spinning; // may hold a warp too many, never one too few
     // The block barrier that is being waited at.
     uintptr_t barrier_at;
-    bool barrier_mixed; // not all wait at the same place
-    int barrier_true;   // arrivals with a true predicate
+    bool barrier_mixed;                   // not all wait at the same place
+    int barrier_true;                     // arrivals with a true predicate
     int barrier_result, barrier_arrivals; // of the barrier that was passed last
     uintptr_t exited_at;                  // the barrier that was last reported for threads that had exited
     struct sim_named *named;              // named.c's own
@@ -72,12 +72,12 @@ typedef struct sim_runner {
     // that lasts the block does not know yet which of them have ended. 0: no such loop runs.
     uint32_t batch, fresh;
     uint64_t clock;
-    bool abandoned;                            // the block that ran last cannot go on
-    sim_resident *spare;                       // to be used again
-    sim_resident *here;                        // whose shared memory is in place
-    sim_resident *queue, **queue_end;          // may go on, oldest first
+    bool abandoned;                             // the block that ran last cannot go on
+    sim_resident *spare;                        // to be used again
+    sim_resident *here;                         // whose shared memory is in place
+    sim_resident *queue, **queue_end;           // may go on, oldest first
     sim_resident *grid_queue, **grid_queue_end; // wait at the grid barrier
-    uint64_t grid_round;                       // that they wait for the end of
+    uint64_t grid_round;                        // that they wait for the end of
     uint32_t resident;
     // Idling (spin.c): how often nothing was done; since when nothing has come nearer its end, or changed at all.
     unsigned idle_count;
@@ -102,7 +102,8 @@ static inline sim_resident *sim_resident_of(sim_block *block)
 // The worker of this OS thread, also while sim_current is NULL; NULL on a host thread.
 extern __thread sim_worker *sim_worker_here;
 
-// --- steps of a thread (scheduler.c), on its own stack --------------------------------------------------------------------
+// --- steps of a thread (scheduler.c), on its own stack
+// --------------------------------------------------------------------
 
 // Ends the plain loop because its current thread has to wait.
 void sim_batch_break(sim_worker *worker);
@@ -137,7 +138,8 @@ static inline void sim_progress(sim_worker *worker)
                           memory_order_relaxed);
 }
 
-// --- steps of a block (scheduler.c), on the worker's own stack -------------------------------------------------------------
+// --- steps of a block (scheduler.c), on the worker's own stack
+// -------------------------------------------------------------
 
 typedef enum sim_outcome { SIM_BLOCK_ENDED, SIM_BLOCK_STUCK, SIM_BLOCK_ABANDONED } sim_outcome;
 
@@ -148,22 +150,25 @@ sim_outcome sim_block_go(sim_worker *worker);
 void sim_block_abandon(sim_worker *worker, sim_resident *resident);
 void sim_launch_fail(sim_launch_state *launch, int error);
 
-// --- parts that may be absent from a program -------------------------------------------------------------------------------
+// --- parts that may be absent from a program
+// -------------------------------------------------------------------------------
 
 // named.c: a thread has ended; named barriers that wait for all threads may be complete.
 extern void (*sim_named_ended)(sim_worker *worker);
 // printf.c: shows what kernels have printed.
 extern void (*sim_printf_flush)(void);
 
-// --- barrier.c ---------------------------------------------------------------------------------------------------------------
+// --- barrier.c
+// ---------------------------------------------------------------------------------------------------------------
 
-int sim_barrier_at(sim_worker *worker, int operation, int predicate, uintptr_t pc);
+void sim_barrier_at(sim_worker *worker, uintptr_t pc);
 // All live threads wait at the block barrier: they may go on. The current thread has stopped.
 void sim_barrier_release(sim_worker *worker);
 // Reports threads that wait together at different places; `what` is the function they wait in.
 void sim_barrier_compare(sim_worker *worker, const uint32_t lanes[SIM_WARPS], const char *what);
 
-// --- meet.c, warp_results.c, active.c ----------------------------------------------------------------------------------------
+// --- meet.c, warp_results.c, active.c
+// ----------------------------------------------------------------------------------------
 
 enum { SIM_WARP_SYNC = 64, SIM_WARP_CALL, SIM_WARP_ACTIVE }; // operations besides those of abi.h
 
@@ -176,7 +181,8 @@ const char *sim_warp_name(int operation);
 // The lanes of the current warp that ask who is active can be answered, because no other can run.
 void sim_active_answer(sim_worker *worker);
 
-// --- spin.c ------------------------------------------------------------------------------------------------------------------
+// --- spin.c
+// ------------------------------------------------------------------------------------------------------------------
 
 // No thread of the block is ready: lets the spinning ones try again. False: that has been done often enough.
 bool sim_spin_round(sim_worker *worker);
@@ -185,7 +191,8 @@ void sim_spin_wake(sim_resident *resident);
 bool sim_spin_endless(sim_worker *worker);
 void sim_spin_report(sim_worker *worker);
 
-// --- resident.c --------------------------------------------------------------------------------------------------------------
+// --- resident.c
+// --------------------------------------------------------------------------------------------------------------
 
 sim_resident *sim_resident_new(sim_worker *worker);
 void sim_resident_free(sim_worker *worker, sim_resident *resident);
@@ -193,7 +200,8 @@ void sim_resident_free(sim_worker *worker, sim_resident *resident);
 bool sim_resident_bring(sim_worker *worker, sim_resident *resident);
 bool sim_resident_put_away(sim_worker *worker);
 
-// --- grid.c ------------------------------------------------------------------------------------------------------------------
+// --- grid.c
+// ------------------------------------------------------------------------------------------------------------------
 
 void sim_grid_begin(sim_launch_state *launch);
 void sim_grid_arrive(sim_worker *worker, sim_resident *resident); // all its live threads wait; it has been put away
@@ -202,7 +210,8 @@ void sim_grid_block_ended(sim_worker *worker);
 bool sim_grid_wait(sim_worker *worker);
 void sim_grid_wake(void); // the launch has failed
 
-// --- deadlock.c, finding.c -----------------------------------------------------------------------------------------------------
+// --- deadlock.c, finding.c
+// -----------------------------------------------------------------------------------------------------
 
 void sim_deadlock_report(sim_worker *worker);
 
@@ -210,16 +219,17 @@ sim_finding sim_finding_make(const sim_worker *worker, sim_finding_kind kind, si
 void sim_finding_place(sim_finding *finding, int which, const sim_worker *worker, int thread, uintptr_t pc,
                        const char *role);
 
-// --- worker.c, launch.c, watchdog.c, fault.c -----------------------------------------------------------------------------------
+// --- worker.c, launch.c, watchdog.c, fault.c
+// -----------------------------------------------------------------------------------
 
 enum { SIM_WORKERS_MOST = 256 };
 
-void sim_pool_start(void);                      // once; later calls do nothing
+void sim_pool_start(void);                                 // once; later calls do nothing
 void sim_pool_run(void (*job)(sim_worker *), int workers); // calls job on that many workers and waits for them
-void sim_launch_run_blocks(sim_worker *worker); // a worker's share of the current launch
+void sim_launch_run_blocks(sim_worker *worker);            // a worker's share of the current launch
 void sim_watchdog_start(void);
 void sim_watchdog_expired(sim_worker *worker) __attribute__((noreturn));
-void sim_fault_install(void);        // once for the process
+void sim_fault_install(void);         // once for the process
 void sim_fault_alternate_stack(void); // once for each OS thread
 
 // What the runtime returns for these; the numbers are CUDA's.

@@ -1,5 +1,5 @@
-// Which memory an address lies in, as __isShared and its kin ask. Constant memory cannot be told from __device__ variables:
-// both are the program's data.
+// Which memory an address lies in, as __isShared and its kin ask. Constant memory cannot be told from __device__
+// variables: both are the program's data.
 #include "core/worker.h"
 
 #include "memory/memory.h"

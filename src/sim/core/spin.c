@@ -1,9 +1,9 @@
 // Threads that poll. A thread that does nothing but poll lets every other thread of its block run first, then (through
 // resident.c) other blocks. When nothing but polling has happened anywhere for long enough, it will go on for ever.
 //
-// Headers call sim_spin where a loop may be polling: a compare-and-swap that failed, an atomic that changed nothing. Much
-// of that is ordinary work, so each call looks at the caller's registers and stack: a loop that only polls comes back
-// with all of them as they were.
+// Headers call sim_spin where a loop may be polling: a compare-and-swap that failed, an atomic that changed nothing.
+// Much of that is ordinary work, so each call looks at the caller's registers and stack: a loop that only polls comes
+// back with all of them as they were.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@
 #include "core/scheduler.h"
 
 enum {
-    ROUNDS_IN_PLACE = 16,    // tries of a block before another block has a turn,
-    ROUNDS_AT_WORK = 4096,   // if its threads may be doing something
-    POLLS_AT_WORK = 32,      // looks of a thread that may be doing something, before it lets others run
-    IDLE_TURNS = 4,          // turns of each resident block without progress, at least, before a spin counts as endless
-    LOOK_EVERY = 16,         // turns between looks at the clock
-    STATE_BYTES = 2048,      // of the stack are looked at: the frames of the loop and some of its callers
+    ROUNDS_IN_PLACE = 16,  // tries of a block before another block has a turn,
+    ROUNDS_AT_WORK = 4096, // if its threads may be doing something
+    POLLS_AT_WORK = 32,    // looks of a thread that may be doing something, before it lets others run
+    IDLE_TURNS = 4,        // turns of each resident block without progress, at least, before a spin counts as endless
+    LOOK_EVERY = 16,       // turns between looks at the clock
+    STATE_BYTES = 2048,    // of the stack are looked at: the frames of the loop and some of its callers
 };
 
 // Of the time that a thread is given to compute: polling says itself that it waits, so less is enough, but a loop that
@@ -95,6 +95,7 @@ void sim_spin_from(const uint64_t *state, uintptr_t pc)
     sim_resident *resident = sim_resident_of(worker->block);
     uint32_t hash = state ? hash_state(worker, state) : 0, before = resident->state_hash[worker->thread];
     resident->state_hash[worker->thread] = hash;
+    resident->unchanged[worker->thread] = state && hash == before;
     if (hash == before || ++resident->polls[worker->thread] % POLLS_AT_WORK == 0)
         sim_thread_polls(worker, pc, state && hash == before);
 }
@@ -104,7 +105,7 @@ void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely)
     sim_block *block = worker->block;
     sim_resident *resident = sim_resident_of(block);
     uint32_t lane = 1u << worker->lane;
-    if (!surely) {
+    if (!surely && !resident->unchanged[worker->thread]) {
         resident->at_work++;
         sim_runner_of(worker)->at_work++;
     }

@@ -1,5 +1,5 @@
-// Reserves the range of a worker's stacks and opens slots in it. Below each stack lies a gap that faults, so that a stack
-// overflow is noticed; it is as large as compilers' stack probes assume.
+// Reserves the range of a worker's stacks and opens slots in it. Below each stack lies a gap that faults, so that a
+// stack overflow is noticed; it is as large as compilers' stack probes assume.
 #define _GNU_SOURCE
 #include "core/stacks.h"
 
@@ -9,11 +9,12 @@
 #include "core/worker.h"
 
 enum {
-    GAP_BYTES = 64 * 1024,       // the step of stack probes on aarch64, the largest in use
-    MOST_SLOTS = 512 * 1024,     // 512 resident blocks of the largest size
+    GAP_BYTES = 64 * 1024,   // the step of stack probes on aarch64, the largest in use
+    MOST_SLOTS = 512 * 1024, // 512 resident blocks of the largest size
     LEAST_SLOTS = SIM_THREADS + 1,
-    CHUNK = 32,                  // slots opened together
-    // Each gap splits a mapping, and Linux allows a process 65530 of them: past this many stacks only chunks have a gap.
+    CHUNK = 32, // slots opened together
+    // Each gap splits a mapping, and Linux allows a process 65530 of them: past this many stacks only chunks have a
+    // gap.
     MOST_GAPS = 16 * 1024,
 };
 

@@ -1,5 +1,5 @@
-// What the lanes of a warp collective get: shuffles, votes, matches and reductions, by the rules of PTX. Lanes that came
-// with different operations (reported by meet.c) each get the result of their own.
+// What the lanes of a warp collective get: shuffles, votes, matches and reductions, by the rules of PTX. Lanes that
+// came with different operations (reported by meet.c) each get the result of their own.
 #include <stdio.h>
 #include <string.h>
 
@@ -65,7 +65,8 @@ static int checked_width(sim_worker *worker, int lane, int width)
     const sim_block *block = worker->block;
     int thread = worker->warp * SIM_LANES + lane;
     sim_finding finding = sim_finding_make(worker, SIM_WARP_MASK, SIM_ERROR);
-    snprintf(finding.message, sizeof finding.message, "the width of a shuffle is %d, not a power of two up to 32", width);
+    snprintf(finding.message, sizeof finding.message, "the width of a shuffle is %d, not a power of two up to 32",
+             width);
     sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], "call");
     sim_report(&finding);
     return SIM_LANES;

@@ -1,6 +1,6 @@
 // Notices a thread that computes for ever without waiting or touching memory. It looks at every worker's counters now
-// and then; a worker whose counters stand still while its OS thread uses processor time is sent a signal, which ends the
-// thread where it is (fault.c). Time is processor time: a machine that is busy elsewhere is no reason.
+// and then; a worker whose counters stand still while its OS thread uses processor time is sent a signal, which ends
+// the thread where it is (fault.c). Time is processor time: a machine that is busy elsewhere is no reason.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>

@@ -69,7 +69,7 @@ extern __thread sim_worker *sim_current;
 
 // --- what core/ offers the others ------------------------------------------------------------------------------------
 
-extern int sim_workers; // OS threads that run blocks
+extern int sim_workers;                // OS threads that run blocks
 sim_worker *sim_worker_at(int number); // NULL before the first launch
 
 // Runs a whole launch and returns its cudaError_t. Called by the API on one host thread at a time.
@@ -79,7 +79,8 @@ void sim_thread_fail(int error) __attribute__((noreturn));
 // The current lane's log is full: it stops (SIM_LOG_FULL) until sim_watch_warp_stopped lets it go on.
 void sim_thread_log_full(sim_worker *worker);
 // The current thread polls, at `pc`: all others that can run do so before it goes on. sim_spin finds out by itself
-// whether its caller does nothing else; this is for callers whose own frames would hide it. surely: it does nothing else.
+// whether its caller does nothing else; this is for callers whose own frames would hide it. surely: it does nothing
+// else.
 void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely);
 // Index of a thread of the current block, for a report.
 void sim_thread_index(const sim_worker *worker, int thread, unsigned index[3]);

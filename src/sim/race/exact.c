@@ -119,22 +119,18 @@ static bool is_volatile(unsigned kind)
     return kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE;
 }
 
-// Whether two accesses may not happen at once. Atomics may, if each is atomic for the other's thread; volatile accesses
-// are what PTX calls strong, but lanes of a warp that talk through shared memory need __syncwarp all the same.
-static bool conflicts(const sim_view *view, int thread, const access *earlier)
+// Whether two accesses may not happen at once. Atomics may, if each is atomic for the other's thread. Volatile accesses
+// never quite may; what follows from it is for verdict.c to say.
+static bool conflicts(const sim_view *view, const access *earlier)
 {
     if (reads_only(view->kind, view->what) && reads_only(earlier->kind, earlier->what))
         return false;
-    bool strong = view->kind == SIM_ATOMIC || is_volatile(view->kind);
-    bool earlier_strong = earlier->kind == SIM_ATOMIC || is_volatile(earlier->kind);
-    if (!strong || !earlier_strong)
+    bool atomic = view->kind == SIM_ATOMIC, earlier_atomic = earlier->kind == SIM_ATOMIC;
+    if (!(atomic && (earlier_atomic || is_volatile(earlier->kind))) && !(earlier_atomic && is_volatile(view->kind)))
         return true;
     bool same_block = view->shared || earlier->stamp == view->clock->stamp ||
                       sim_clock_block_of(earlier->stamp) == view->clock->serial;
-    if (is_volatile(view->kind) && is_volatile(earlier->kind))
-        return view->shared && earlier->stamp == view->clock->stamp && earlier->warp == thread / SIM_LANES;
-    bool narrow = (view->kind == SIM_ATOMIC && view->scope == SIM_SCOPE_BLOCK) ||
-                  (earlier->kind == SIM_ATOMIC && earlier->scope == SIM_SCOPE_BLOCK);
+    bool narrow = (atomic && view->scope == SIM_SCOPE_BLOCK) || (earlier_atomic && earlier->scope == SIM_SCOPE_BLOCK);
     return narrow && !same_block;
 }
 
@@ -179,7 +175,7 @@ static bool meet(const sim_view *view, int thread, access *earlier, uintptr_t ad
     uint32_t unordered = earlier->lanes & ~ordered;
     bool counted = earlier->many && ((uint64_t)earlier->stamp << SIM_STAMP_SHIFT) >= view->floor &&
                    counted_readers_race(view, earlier);
-    if ((unordered || counted) && conflicts(view, thread, earlier)) {
+    if ((unordered || counted) && conflicts(view, earlier)) {
         unsigned lane = (unsigned)__builtin_ctz(unordered ? unordered : earlier->lanes);
         sim_earlier found = {earlier->stamp, earlier->warp * SIM_LANES + lane, earlier->site, earlier->kind};
         sim_race_found(view, thread, &found, address);

@@ -183,6 +183,12 @@ static void access_lane(const sim_view *view, sim_region *region, int thread, ui
 // --- whether memory was ever written
 // ------------------------------------------------------------------------------------
 
+// A word half written is a mistake; a vector or structure half written may have padding, or a member nobody uses.
+static bool reads_unwritten(unsigned written, unsigned bytes)
+{
+    return bytes <= 4 ? written != (1u << bytes) - 1 : written == 0;
+}
+
 static void initialise_lane(sim_worker *worker, sim_region *region, unsigned site, int thread, uintptr_t address)
 {
     const sim_site *about = &sim_sites[site];
@@ -190,18 +196,16 @@ static void initialise_lane(sim_worker *worker, sim_region *region, unsigned sit
                  (about->kind == SIM_ATOMIC && (about->what & SIM_ATOMIC_LOAD) && !about->discards);
     bool writes = about->kind == SIM_WRITE || about->kind == SIM_VOLATILE_WRITE ||
                   (about->kind == SIM_ATOMIC && (about->what & SIM_ATOMIC_STORE));
+    unsigned written = 0;
     for (unsigned i = 0; i < about->bytes; i++) {
         size_t at = address + i - region->base;
-        uint8_t bit = (uint8_t)(1u << (at % 4));
-        uint8_t *word = &region->initialised[at >> SIM_WORD_SHIFT];
-        if (reads && !(*word & bit)) {
-            sim_watch_uninitialised(worker, site, thread, address);
-            sim_region_mark(region, address, about->bytes, true); // once is enough
-            return;
-        }
-        if (writes)
-            *word |= bit;
+        written |= (unsigned)(region->initialised[at >> SIM_WORD_SHIFT] >> (at % 4) & 1) << i;
     }
+    bool unwritten = reads && reads_unwritten(written, about->bytes);
+    if (unwritten)
+        sim_watch_uninitialised(worker, site, thread, address);
+    if (writes || unwritten) // once is enough
+        sim_region_mark(region, address, about->bytes, true);
 }
 
 #define EIGHT_INITIALISED (0x0101010101010101u * SIM_WORD_INITIALISED)

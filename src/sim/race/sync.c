@@ -170,23 +170,24 @@ void sim_sync_atomic(sim_worker *worker, unsigned site, uintptr_t address)
     synchronise(worker, address, about->scope, about->what, reads, update);
 }
 
+// Others run before the access is noted, not after: it is made when this returns, and what it then reads was written
+// before it.
 void sim_sync_volatile(sim_worker *worker, unsigned site, uintptr_t address)
 {
     static __thread uintptr_t polled;
     static __thread unsigned polls;
     static __thread const uint64_t *logged;
     bool write = sim_sites[site].kind == SIM_VOLATILE_WRITE;
-    sim_log_add(worker, site, address);
-    bool nothing_between = worker->log_next == logged + 1;
-    synchronise(worker, address, SIM_SCOPE_SYSTEM, write ? SIM_ATOMIC_STORE : SIM_ATOMIC_LOAD, !write, false);
-    logged = worker->log_next;
     if (write || polled != address) {
         polled = address;
         polls = 0;
     } else if (++polls >= POLLS) {
         polls = 0;
-        sim_thread_polls(worker, sim_sites[site].pc, nothing_between);
+        sim_thread_polls(worker, sim_sites[site].pc, worker->log_next == logged);
     }
+    sim_log_add(worker, site, address);
+    synchronise(worker, address, SIM_SCOPE_SYSTEM, write ? SIM_ATOMIC_STORE : SIM_ATOMIC_LOAD, !write, false);
+    logged = worker->log_next;
 }
 
 void sim_sync_fence(sim_worker *worker, int scope)

@@ -14,7 +14,7 @@
 
 typedef struct race {
     unsigned site[2], kind[2]; // the earlier access, the later one
-    bool shared;
+    bool shared, same_warp;
     sim_finding finding;
     uint64_t count;
     struct race *next;
@@ -78,13 +78,16 @@ static void place_earlier(const sim_earlier *earlier, sim_place *place)
 static const char *relation(const sim_view *view, int thread, const sim_earlier *earlier)
 {
     uint32_t serial = sim_clock_block_of(earlier->stamp), mine = view->clock->serial;
-    if (sim_launches_find(serial) != sim_launches_find(mine))
-        return "different launches in streams that do not wait for each other";
     if (serial != mine)
         return "different blocks, nothing orders them within one launch but a fence with an atomic";
     if (earlier->thread / SIM_LANES == (unsigned)thread / SIM_LANES)
         return "same warp, no __syncwarp between them";
     return "same block, no __syncthreads between them";
+}
+
+static bool other_launch(const sim_view *view, const sim_earlier *earlier)
+{
+    return sim_launches_find(sim_clock_block_of(earlier->stamp)) != sim_launches_find(view->clock->serial);
 }
 
 static void describe(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address,
@@ -99,6 +102,13 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
     snprintf(finding->message, sizeof finding->message, "%s and %s of the same %s memory with nothing to order them",
              role(earlier->kind), role(view->kind), view->shared ? "shared" : "global");
     snprintf(finding->note, sizeof finding->note, "%s", relation(view, thread, earlier));
+    if (other_launch(view, earlier)) {
+        finding->kind = SIM_MISSING_WAIT;
+        snprintf(finding->message, sizeof finding->message,
+                 "two kernels use the same memory (%s, %s) in streams that do not wait for each other",
+                 role(earlier->kind), role(view->kind));
+        finding->note[0] = '\0';
+    }
     place_earlier(earlier, &finding->place[0]);
     finding->place[1] = (sim_place){.pc = sim_sites[view->site].pc, .role = role(view->kind)};
     sim_place_thread(view->worker, thread, &finding->place[1]);
@@ -126,8 +136,11 @@ void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier
             *bucket = one;
         }
     }
-    if (one)
+    if (one) {
         one->count++;
+        one->same_warp |=
+            earlier->stamp == view->clock->stamp && earlier->thread / SIM_LANES == (unsigned)thread / SIM_LANES;
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -160,12 +173,26 @@ static bool is_write(unsigned kind)
     return kind == SIM_WRITE || kind == SIM_VOLATILE_WRITE;
 }
 
+static bool is_volatile(unsigned kind)
+{
+    return kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE;
+}
+
 // What keeps a race from being able to change a result.
 static void judge(race *one)
 {
     unsigned a = one->kind[0], b = one->kind[1];
     sim_finding *finding = &one->finding;
-    if (is_write(a) && is_write(b)) {
+    if (finding->kind != SIM_RACE)
+        return;
+    if (is_volatile(a) && is_volatile(b)) {
+        // Lanes of a warp that talk through shared memory need __syncwarp; a flag that is polled needs luck no longer.
+        if (!(one->shared && one->same_warp)) {
+            finding->tier = SIM_WARNING;
+            snprintf(finding->note, sizeof finding->note,
+                     "both accesses are volatile, which orders nothing around them");
+        }
+    } else if (is_write(a) && is_write(b)) {
         bool asked = sim_values_asked(one->site[0]) && sim_values_asked(one->site[1]);
         finding->ask_values = !asked;
         if (asked && sim_values_equal(one->site[0], one->site[1])) {

@@ -6,12 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/copied.h"
 #include "core/options.h"
 #include "report/internal.h"
 #include "report/json.h"
 
-// api/: a hash of each copy to the host, in order. Absent in a program without the runtime API.
-const uint64_t *sim_api_copy_hashes(size_t *count) __attribute__((weak));
+// Absent in a program without the runtime API.
+const sim_copied *sim_api_copied(size_t *count) __attribute__((weak));
 
 static void write_frame(sim_json *out, const sim_frame *frame)
 {
@@ -121,14 +122,28 @@ static void write_suppressed(sim_json *out, const sim_conclusion *conclusion)
     sim_json_close(out, '}');
 }
 
+static void write_sum(char *text, size_t size, const sim_copied_sum *sum)
+{
+    snprintf(text, size, "%.17g %.17g", sum->fits ? sum->sum : 0, sum->fits ? sum->magnitude : -1);
+}
+
 static void write_copies(sim_json *out)
 {
     size_t count = 0;
-    const uint64_t *hashes = sim_api_copy_hashes ? sim_api_copy_hashes(&count) : NULL;
+    const sim_copied *copies = sim_api_copied ? sim_api_copied(&count) : NULL;
     sim_json_open(out, "copies", '[');
-    for (size_t i = 0; hashes && i < count; i++) {
+    for (size_t i = 0; copies && i < count; i++) {
         char text[20];
-        snprintf(text, sizeof text, "%016llx", (unsigned long long)hashes[i]);
+        snprintf(text, sizeof text, "%016llx", (unsigned long long)copies[i].hash);
+        sim_json_string(out, NULL, text);
+    }
+    sim_json_close(out, ']');
+    sim_json_open(out, "copied_floats", '[');
+    for (size_t i = 0; copies && i < count; i++) {
+        char singles[64], doubles[64], text[2 * sizeof singles];
+        write_sum(singles, sizeof singles, &copies[i].singles);
+        write_sum(doubles, sizeof doubles, &copies[i].doubles);
+        snprintf(text, sizeof text, "%s %s", singles, doubles);
         sim_json_string(out, NULL, text);
     }
     sim_json_close(out, ']');

@@ -1,6 +1,6 @@
 // Names that mean something else in device code, or that a macro cannot stand for: printf, malloc, free, clock, new and
-// delete become the kernel's own (sim/kernel_calls.h); __noinline__ is only a keyword of CUDA's outside __attribute__; the
-// address of a kernel as void * keeps the kernel's type.
+// delete become the kernel's own (sim/kernel_calls.h); __noinline__ is only a keyword of CUDA's outside __attribute__;
+// the address of a kernel as void * keeps the kernel's type.
 
 #include "rewrite/unit.h"
 

@@ -1,6 +1,6 @@
-// __CUDA_ARCH__ is defined in device code and nowhere else. Here one compiler sees both, so each #if that asks for it is
-// decided by what it stands in or around: in device code, or around nothing but device code, it asks for SIM_CUDA_ARCH
-// instead, which is defined.
+// __CUDA_ARCH__ is defined in device code and nowhere else. Here one compiler sees both, so each #if that asks for it
+// is decided by what it stands in or around: in device code, or around nothing but device code, it asks for
+// SIM_CUDA_ARCH instead, which is defined.
 
 #include "rewrite/unit.h"
 
@@ -36,8 +36,8 @@ static bool is_device(unsigned side)
     return side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL);
 }
 
-// Whether code tokens [first, last), at file or class scope, hold no function that only the host calls, and something of
-// the device's or nothing at all.
+// Whether code tokens [first, last), at file or class scope, hold no function that only the host calls, and something
+// of the device's or nothing at all.
 static bool holds_device_code(const sim_source *source, const sim_qualifiers *known, int first, int last)
 {
     bool device = first == last;
@@ -65,9 +65,10 @@ void sim_edit_conditionals(const sim_unit *unit, sim_source *source)
         int end = find_endif(source, i), depth = 0;
         int last = end < source->directive_count ? source->directives[end].code : code->count;
         const sim_scope *scope = sim_scope_of(source, sim_token_at(code, directive->code));
-        bool device = scope->kind == SIM_SCOPE_FUNCTION
-                          ? is_device(scope->side)
-                          : mentions(source, directive) && holds_device_code(source, &unit->qualifiers, directive->code, last);
+        bool device =
+            scope->kind == SIM_SCOPE_FUNCTION
+                ? is_device(scope->side)
+                : mentions(source, directive) && holds_device_code(source, &unit->qualifiers, directive->code, last);
         for (int d = i; device && d < end; d++) {
             sim_directive_kind kind = source->directives[d].kind;
             depth += kind == SIM_DIRECTIVE_IF ? 1 : kind == SIM_DIRECTIVE_ENDIF ? -1 : 0;

@@ -1,5 +1,6 @@
-// kernel<<<config>>>(arguments) becomes SIM_LAUNCH_POINTER((kernel), (config))(arguments). Also written << < > >>, in macros, and
-// with any callee: names with namespaces and template arguments, members, table[i], (expression), make<int>().
+// kernel<<<config>>>(arguments) becomes SIM_LAUNCH_POINTER((kernel), (config))(arguments). Also written << < > >>, in
+// macros, and with any callee: names with namespaces and template arguments, members, table[i], (expression),
+// make<int>().
 
 #include <string.h>
 
@@ -25,7 +26,8 @@ static bool is_arrow_tail(const sim_source *source, const sim_tokens *tokens, in
 
 static bool is_open(const sim_source *source, const sim_tokens *tokens, int i)
 {
-    return sim_token_is(source, sim_token_at(tokens, i), "<") && sim_token_is(source, sim_token_at(tokens, i + 1), "<") &&
+    return sim_token_is(source, sim_token_at(tokens, i), "<") &&
+           sim_token_is(source, sim_token_at(tokens, i + 1), "<") &&
            sim_token_is(source, sim_token_at(tokens, i + 2), "<") && adjacent(tokens, i) &&
            !sim_token_is(source, sim_token_at(tokens, i - 1), "operator");
 }
@@ -51,8 +53,8 @@ static int angle_start(const sim_source *source, const sim_tokens *tokens, int i
 
 static bool is_callable_name(const sim_source *source, const sim_token *token)
 {
-    static const char *const keywords[] = {"if", "while", "for", "switch", "return", "sizeof", "else", "do", "constexpr",
-                                           "case", "throw", "co_return", NULL};
+    static const char *const keywords[] = {"if", "while",     "for",  "switch", "return",    "sizeof", "else",
+                                           "do", "constexpr", "case", "throw",  "co_return", NULL};
     return token->kind == SIM_TOKEN_NAME && !sim_token_is_any(source, token, keywords);
 }
 
@@ -120,8 +122,8 @@ static bool find_callee(const sim_source *source, const sim_tokens *tokens, int 
     return found->callee >= 0;
 }
 
-// The first token of the >>> that ends the configuration. Template arguments may end in > and >> as well, so one with an
-// argument list behind it is preferred.
+// The first token of the >>> that ends the configuration. Template arguments may end in > and >> as well, so one with
+// an argument list behind it is preferred.
 static int find_close(const sim_source *source, const sim_tokens *tokens, int start)
 {
     int fallback = -1;
@@ -129,7 +131,8 @@ static int find_close(const sim_source *source, const sim_tokens *tokens, int st
         const sim_token *token = &tokens->at[i];
         if (token->kind == SIM_TOKEN_BREAK || sim_token_is(source, token, ";"))
             return fallback;
-        bool opens = sim_token_is(source, token, "(") || sim_token_is(source, token, "[") || sim_token_is(source, token, "{");
+        bool opens =
+            sim_token_is(source, token, "(") || sim_token_is(source, token, "[") || sim_token_is(source, token, "{");
         if (opens) {
             if (token->match < i)
                 return fallback;
@@ -155,7 +158,8 @@ static int find_close(const sim_source *source, const sim_tokens *tokens, int st
 }
 
 // Whether the callee can only be called, not pointed to: a template, or a name that several kernels share.
-static bool needs_call(const sim_unit *unit, const sim_source *source, const sim_tokens *tokens, const launch_place *launch)
+static bool needs_call(const sim_unit *unit, const sim_source *source, const sim_tokens *tokens,
+                       const launch_place *launch)
 {
     int last = launch->name >= 0 ? launch->name : launch->open - 1;
     for (int i = launch->name >= 0 ? launch->name : launch->callee; i <= last; i++) {

@@ -1,5 +1,5 @@
-// Tokens and preprocessor lines of a text. Never fails on wrong source: an open string ends with its line, an open comment
-// with the file; the compiler will say what is wrong.
+// Tokens and preprocessor lines of a text. Never fails on wrong source: an open string ends with its line, an open
+// comment with the file; the compiler will say what is wrong.
 
 #include "rewrite/lexer.h"
 

@@ -1,5 +1,5 @@
-// Cuts CUDA C++ source into tokens and preprocessor lines. Comments and white space are left out; every token knows where
-// it stands in the text, because all that the rewriter does is replace pieces of the text.
+// Cuts CUDA C++ source into tokens and preprocessor lines. Comments and white space are left out; every token knows
+// where it stands in the text, because all that the rewriter does is replace pieces of the text.
 #ifndef SIM_REWRITE_LEXER_H
 #define SIM_REWRITE_LEXER_H
 

@@ -108,7 +108,8 @@ static void learn_kernel_at(sim_unit *unit, const sim_source *source, int qualif
         int open = i + 1;
         if (sim_token_is(source, next, "<")) // a specialisation: k<float>(...)
             open = after_angles(source, code, open);
-        if (open > 0 && open < code->count && sim_token_is(source, &code->at[open], "(") && code->at[open].match > open) {
+        if (open > 0 && open < code->count && sim_token_is(source, &code->at[open], "(") &&
+            code->at[open].match > open) {
             learn_kernel(unit, source, i, open, is_template);
             return;
         }

@@ -6,17 +6,20 @@
 
 #include "rewrite/ptx.h"
 
-// --- types and registers -----------------------------------------------------------------------------------------------
+// --- types and registers
+// -----------------------------------------------------------------------------------------------
 
 const char *sim_ptx_type(const char *part)
 {
-    static const char *const types[][2] = {
-        {"u8", "unsigned char"},       {"s8", "signed char"},   {"b8", "unsigned char"},
-        {"u16", "unsigned short"},     {"s16", "short"},        {"b16", "unsigned short"},
-        {"u32", "unsigned int"},       {"s32", "int"},          {"b32", "unsigned int"},
-        {"u64", "unsigned long long"}, {"s64", "long long"},    {"b64", "unsigned long long"},
-        {"f32", "float"},              {"f64", "double"},       {"f16", "unsigned short"},
-        {"f16x2", "unsigned int"},     {"bf16", "unsigned short"}, {"bf16x2", "unsigned int"}};
+    static const char *const types[][2] = {{"u8", "unsigned char"},    {"s8", "signed char"},
+                                           {"b8", "unsigned char"},    {"u16", "unsigned short"},
+                                           {"s16", "short"},           {"b16", "unsigned short"},
+                                           {"u32", "unsigned int"},    {"s32", "int"},
+                                           {"b32", "unsigned int"},    {"u64", "unsigned long long"},
+                                           {"s64", "long long"},       {"b64", "unsigned long long"},
+                                           {"f32", "float"},           {"f64", "double"},
+                                           {"f16", "unsigned short"},  {"f16x2", "unsigned int"},
+                                           {"bf16", "unsigned short"}, {"bf16x2", "unsigned int"}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(part, types[i][0]) == 0)
             return types[i][1];
@@ -25,26 +28,33 @@ const char *sim_ptx_type(const char *part)
 
 const char *sim_ptx_special(const char *name)
 {
-    static const char *const registers[][2] = {
-        {"laneid", "sim_register_special(SIM_LANE_ID)"},
-        {"warpid", "sim_register_special(SIM_WARP_ID)"},
-        {"smid", "sim_register_special(SIM_SM_ID)"},
-        {"lanemask_eq", "(1u << sim_register_special(SIM_LANE_ID))"},
-        {"lanemask_lt", "((1u << sim_register_special(SIM_LANE_ID)) - 1u)"},
-        {"lanemask_le", "((2u << sim_register_special(SIM_LANE_ID)) - 1u)"},
-        {"lanemask_gt", "(~((2u << sim_register_special(SIM_LANE_ID)) - 1u))"},
-        {"lanemask_ge", "(~((1u << sim_register_special(SIM_LANE_ID)) - 1u))"},
-        {"clock", "(unsigned int)sim_clock()"},
-        {"clock_hi", "(unsigned int)((unsigned long long)sim_clock() >> 32)"},
-        {"clock64", "(unsigned long long)sim_clock()"},
-        {"globaltimer", "sim_time_ns()"},
-        {"globaltimer_lo", "(unsigned int)sim_time_ns()"},
-        {"globaltimer_hi", "(unsigned int)(sim_time_ns() >> 32)"},
-        {"tid.x", "threadIdx.x"}, {"tid.y", "threadIdx.y"}, {"tid.z", "threadIdx.z"},
-        {"ntid.x", "blockDim.x"}, {"ntid.y", "blockDim.y"}, {"ntid.z", "blockDim.z"},
-        {"ctaid.x", "blockIdx.x"}, {"ctaid.y", "blockIdx.y"}, {"ctaid.z", "blockIdx.z"},
-        {"nctaid.x", "gridDim.x"}, {"nctaid.y", "gridDim.y"}, {"nctaid.z", "gridDim.z"},
-        {"WARP_SZ", "32u"}};
+    static const char *const registers[][2] = {{"laneid", "sim_register_special(SIM_LANE_ID)"},
+                                               {"warpid", "sim_register_special(SIM_WARP_ID)"},
+                                               {"smid", "sim_register_special(SIM_SM_ID)"},
+                                               {"lanemask_eq", "(1u << sim_register_special(SIM_LANE_ID))"},
+                                               {"lanemask_lt", "((1u << sim_register_special(SIM_LANE_ID)) - 1u)"},
+                                               {"lanemask_le", "((2u << sim_register_special(SIM_LANE_ID)) - 1u)"},
+                                               {"lanemask_gt", "(~((2u << sim_register_special(SIM_LANE_ID)) - 1u))"},
+                                               {"lanemask_ge", "(~((1u << sim_register_special(SIM_LANE_ID)) - 1u))"},
+                                               {"clock", "(unsigned int)sim_clock()"},
+                                               {"clock_hi", "(unsigned int)((unsigned long long)sim_clock() >> 32)"},
+                                               {"clock64", "(unsigned long long)sim_clock()"},
+                                               {"globaltimer", "sim_time_ns()"},
+                                               {"globaltimer_lo", "(unsigned int)sim_time_ns()"},
+                                               {"globaltimer_hi", "(unsigned int)(sim_time_ns() >> 32)"},
+                                               {"tid.x", "threadIdx.x"},
+                                               {"tid.y", "threadIdx.y"},
+                                               {"tid.z", "threadIdx.z"},
+                                               {"ntid.x", "blockDim.x"},
+                                               {"ntid.y", "blockDim.y"},
+                                               {"ntid.z", "blockDim.z"},
+                                               {"ctaid.x", "blockIdx.x"},
+                                               {"ctaid.y", "blockIdx.y"},
+                                               {"ctaid.z", "blockIdx.z"},
+                                               {"nctaid.x", "gridDim.x"},
+                                               {"nctaid.y", "gridDim.y"},
+                                               {"nctaid.z", "gridDim.z"},
+                                               {"WARP_SZ", "32u"}};
     for (size_t i = 0; i < sizeof registers / sizeof *registers; i++)
         if (strcmp(name, registers[i][0]) == 0)
             return registers[i][1];
@@ -81,10 +91,13 @@ static const char *type_from_end(const sim_ptx_instruction *instruction, int nth
 
 static const char *scope_of(const sim_ptx_instruction *instruction)
 {
-    return has(instruction, "cta") ? "SIM_SCOPE_BLOCK" : has(instruction, "sys") ? "SIM_SCOPE_SYSTEM" : "SIM_SCOPE_DEVICE";
+    return has(instruction, "cta")   ? "SIM_SCOPE_BLOCK"
+           : has(instruction, "sys") ? "SIM_SCOPE_SYSTEM"
+                                     : "SIM_SCOPE_DEVICE";
 }
 
-// --- arithmetic --------------------------------------------------------------------------------------------------------
+// --- arithmetic
+// --------------------------------------------------------------------------------------------------------
 
 typedef struct ptx_formula {
     const char *name; // with the parts that matter
@@ -243,13 +256,17 @@ static bool convert(const sim_ptx_instruction *instruction, sim_text *out)
             way = rounded[i];
     bool from_real = strcmp(from, "float") == 0 || strcmp(from, "double") == 0;
     bool to_real = strcmp(to, "float") == 0 || strcmp(to, "double") == 0;
-    const char *function = !strcmp(way, "rni") ? "__builtin_rint" : !strcmp(way, "rmi") ? "__builtin_floor"
-                           : !strcmp(way, "rpi") ? "__builtin_ceil" : !strcmp(way, "rzi") ? "__builtin_trunc" : NULL;
+    const char *function = !strcmp(way, "rni")   ? "__builtin_rint"
+                           : !strcmp(way, "rmi") ? "__builtin_floor"
+                           : !strcmp(way, "rpi") ? "__builtin_ceil"
+                           : !strcmp(way, "rzi") ? "__builtin_trunc"
+                                                 : NULL;
     if ((*way && !function) || (function && !from_real))
         return false;
     if (from_real && !to_real)
-        sim_text_print(out, "sim::ptx_set(%s, sim::ptx_saturate<%s>(%s(sim::ptx_get<%s>(%s))))", instruction->operand[0], to,
-                       function ? function : "__builtin_trunc", from, instruction->operand[1]);
+        sim_text_print(out, "sim::ptx_set(%s, sim::ptx_saturate<%s>(%s(sim::ptx_get<%s>(%s))))",
+                       instruction->operand[0], to, function ? function : "__builtin_trunc", from,
+                       instruction->operand[1]);
     else
         sim_text_print(out, "sim::ptx_set(%s, (%s)%s(sim::ptx_get<%s>(%s)))", instruction->operand[0], to,
                        function ? function : "", from, instruction->operand[1]);
@@ -271,7 +288,8 @@ static bool move_parts(const sim_ptx_instruction *instruction, sim_text *out)
     return true;
 }
 
-// --- memory ------------------------------------------------------------------------------------------------------------
+// --- memory
+// ------------------------------------------------------------------------------------------------------------
 
 static bool load_or_store(const sim_ptx_instruction *instruction, sim_text *out)
 {
@@ -295,8 +313,8 @@ static bool load_or_store(const sim_ptx_instruction *instruction, sim_text *out)
             sim_text_print(out, "sim::ptx_set(%s, sim::ptx_load_atomic<%s>(%s, %s, SIM_ATOMIC_LOAD%s))", value, type,
                            address, scope_of(instruction), order);
         else
-            sim_text_print(out, "sim::ptx_store_atomic<%s>(%s, %s, SIM_ATOMIC_STORE%s, sim::ptx_get<%s>(%s))", type, address,
-                           scope_of(instruction), order, type, value);
+            sim_text_print(out, "sim::ptx_store_atomic<%s>(%s, %s, SIM_ATOMIC_STORE%s, sim::ptx_get<%s>(%s))", type,
+                           address, scope_of(instruction), order, type, value);
     } else {
         const char *kind = has(instruction, "volatile") || has(instruction, "cv") ? "volatile " : "";
         if (load)
@@ -309,8 +327,9 @@ static bool load_or_store(const sim_ptx_instruction *instruction, sim_text *out)
 
 static bool atomic(const sim_ptx_instruction *instruction, sim_text *out)
 {
-    static const char *const names[][2] = {{"add", "Add"}, {"exch", "Exch"}, {"min", "Min"}, {"max", "Max"}, {"inc", "Inc"},
-                                           {"dec", "Dec"}, {"and", "And"},   {"or", "Or"},   {"xor", "Xor"}, {"cas", "CAS"}};
+    static const char *const names[][2] = {{"add", "Add"}, {"exch", "Exch"}, {"min", "Min"}, {"max", "Max"},
+                                           {"inc", "Inc"}, {"dec", "Dec"},   {"and", "And"}, {"or", "Or"},
+                                           {"xor", "Xor"}, {"cas", "CAS"}};
     bool reduce = is(instruction, "red");
     const char *type = type_from_end(instruction, 0), *name = NULL;
     int first = reduce ? 0 : 1;
@@ -368,13 +387,15 @@ static bool copy_async(const sim_ptx_instruction *instruction, sim_text *out)
     else if (instruction->operands >= 3 && instruction->is_address[0] && instruction->is_address[1] &&
              !instruction->is_address[2])
         sim_text_print(out, "sim::ptx_copy(%s, %s, %s, %s)", instruction->operand[0], instruction->operand[1],
-                       instruction->operand[2], instruction->operands == 4 ? instruction->operand[3] : instruction->operand[2]);
+                       instruction->operand[2],
+                       instruction->operands == 4 ? instruction->operand[3] : instruction->operand[2]);
     else
         return false;
     return true;
 }
 
-// --- the rest ----------------------------------------------------------------------------------------------------------
+// --- the rest
+// ----------------------------------------------------------------------------------------------------------
 
 static bool barrier(const sim_ptx_instruction *instruction, sim_text *out)
 {
@@ -398,8 +419,8 @@ static bool fence(const sim_ptx_instruction *instruction, sim_text *out)
 
 bool sim_ptx_instruction_text(const sim_ptx_instruction *instruction, sim_text *out)
 {
-    static const char *const hints[] = {"prefetch", "prefetchu", "discard", "applypriority", "griddepcontrol",
-                                        "setmaxnreg", "pmevent", NULL};
+    static const char *const hints[] = {"prefetch",       "prefetchu",  "discard", "applypriority",
+                                        "griddepcontrol", "setmaxnreg", "pmevent", NULL};
     for (int i = 0; hints[i]; i++) {
         if (is(instruction, hints[i])) {
             sim_text_add(out, "(void)0");

@@ -158,6 +158,20 @@ void sim_rewritten_free(sim_rewritten *result)
     *result = (sim_rewritten){0};
 }
 
+bool sim_rewritten_includes(const sim_rewritten *result, const char *const *names)
+{
+    for (int i = 0; i < result->count; i++) {
+        const sim_source *source = result->unit->sources[i];
+        for (int d = 0; d < source->directive_count; d++) {
+            const sim_directive *directive = &source->directives[d];
+            bool one_name = directive->kind == SIM_DIRECTIVE_INCLUDE && directive->last - directive->first == 3;
+            if (one_name && sim_token_is_any(source, &source->lines.at[directive->first + 1], names))
+                return true;
+        }
+    }
+    return false;
+}
+
 // Start of a line in the text; its end when there are fewer.
 static uint32_t line_start(const sim_source *source, int line)
 {

@@ -1,5 +1,5 @@
-// The rewriter: makes C++ of CUDA C++ by replacing pieces of the text. Every line stays where it was. A translation unit is
-// rewritten as a whole: the user's headers that need an edit, or that include one that does, are rewritten too.
+// The rewriter: makes C++ of CUDA C++ by replacing pieces of the text. Every line stays where it was. A translation
+// unit is rewritten as a whole: the user's headers that need an edit, or that include one that does, are rewritten too.
 #ifndef SIM_REWRITE_H
 #define SIM_REWRITE_H
 
@@ -32,6 +32,9 @@ bool sim_rewrite_unit(const char *path, const sim_rewrite_options *options, sim_
 // One text alone, as the file `path`; the result is to be freed. NULL: out of memory.
 char *sim_rewrite_text(const char *path, const char *text, size_t bytes, size_t *result_bytes);
 void sim_rewritten_free(sim_rewritten *result);
+
+// Whether any file of the unit has #include <name> with one of these names. NULL ends the list.
+bool sim_rewritten_includes(const sim_rewritten *result, const char *const *names);
 
 // The column of the user's file where column `column` of line `line` of the rewritten one came from; all from 1.
 int sim_rewritten_column(const sim_rewritten *result, const char *path, int line, int column);

@@ -16,8 +16,8 @@ typedef struct open_stack {
 typedef struct scope_finder {
     sim_source *source;
     const sim_qualifiers *known;
-    open_stack open;  // brackets
-    int scope;   // innermost
+    open_stack open; // brackets
+    int scope;       // innermost
     struct {
         open_stack open;
         int scope;
@@ -25,7 +25,8 @@ typedef struct scope_finder {
     int depth;
 } scope_finder;
 
-// --- qualifiers --------------------------------------------------------------------------------------------------------
+// --- qualifiers
+// --------------------------------------------------------------------------------------------------------
 
 static unsigned own_side(const sim_source *source, const sim_token *token)
 {
@@ -63,7 +64,8 @@ void sim_qualifiers_learn(sim_qualifiers *known, const sim_source *source)
         bool brackets = false;
         for (int t = directive->first + 1; t < directive->last; t++) {
             side |= sim_qualifier_side(known, source, &source->lines.at[t]);
-            brackets |= sim_token_is(source, &source->lines.at[t], "(") || sim_token_is(source, &source->lines.at[t], "{");
+            brackets |=
+                sim_token_is(source, &source->lines.at[t], "(") || sim_token_is(source, &source->lines.at[t], "{");
         }
         if (!side || brackets || !sim_array_grow(&known->at, known->count, &known->room, sizeof *known->at))
             continue;
@@ -81,7 +83,8 @@ void sim_qualifiers_free(sim_qualifiers *known)
     *known = (sim_qualifiers){0};
 }
 
-// --- heads -------------------------------------------------------------------------------------------------------------
+// --- heads
+// -------------------------------------------------------------------------------------------------------------
 
 static bool is_access_label(const sim_source *source, const sim_tokens *tokens, int colon)
 {
@@ -139,8 +142,9 @@ static unsigned lambda_side(const scope_finder *finder, int start, int brace)
 
 static sim_scope describe(const scope_finder *finder, int brace)
 {
-    static const char *const attributes[] = {"__attribute__", "__launch_bounds__", "__align__",   "alignas", "__declspec",
-                                             "decltype",      "__cluster_dims__",  "__maxnreg__", "noexcept", NULL};
+    static const char *const attributes[] = {
+        "__attribute__", "__launch_bounds__", "__align__",   "alignas",  "__declspec",
+        "decltype",      "__cluster_dims__",  "__maxnreg__", "noexcept", NULL};
     static const char *const classes[] = {"class", "struct", "union", "enum", NULL};
     const sim_source *source = finder->source;
     const sim_tokens *code = &source->code;
@@ -181,7 +185,8 @@ static sim_scope describe(const scope_finder *finder, int brace)
     return scope;
 }
 
-// --- the walk ----------------------------------------------------------------------------------------------------------
+// --- the walk
+// ----------------------------------------------------------------------------------------------------------
 
 static bool push(open_stack *stack, int value)
 {

@@ -1,5 +1,5 @@
-// Brackets and scopes: which bracket closes which, and whether a token stands in device code, in host code, at file scope
-// or in a class. Both branches of an #if are seen, each starting from where the #if stood.
+// Brackets and scopes: which bracket closes which, and whether a token stands in device code, in host code, at file
+// scope or in a class. Both branches of an #if are seen, each starting from where the #if stood.
 #ifndef SIM_REWRITE_SCOPE_H
 #define SIM_REWRITE_SCOPE_H
 

@@ -1,5 +1,6 @@
-// A translation unit while it is rewritten: the file that is compiled, the user's headers it includes, and what is known
-// about names over all of them. Each kind of edit stands in a file of its own and is one function over one source.
+// A translation unit while it is rewritten: the file that is compiled, the user's headers it includes, and what is
+// known about names over all of them. Each kind of edit stands in a file of its own and is one function over one
+// source.
 #ifndef SIM_REWRITE_UNIT_H
 #define SIM_REWRITE_UNIT_H
 
@@ -25,13 +26,15 @@ typedef struct sim_unit {
     int own_atomic_count, own_atomic_room;
 } sim_unit;
 
-// --- names.c -----------------------------------------------------------------------------------------------------------
+// --- names.c
+// -----------------------------------------------------------------------------------------------------------
 void sim_names_learn(sim_unit *unit, const sim_source *source);
 void sim_names_free(sim_unit *unit);
 const sim_kernel_name *sim_kernel_find(const sim_unit *unit, const char *name, size_t length);
 bool sim_is_plain_atomic(const sim_unit *unit, const sim_source *source, const sim_token *token);
 
-// --- the edits ---------------------------------------------------------------------------------------------------------
+// --- the edits
+// ---------------------------------------------------------------------------------------------------------
 void sim_edit_launches(const sim_unit *unit, sim_source *source, const sim_tokens *tokens);
 void sim_edit_atomics(const sim_unit *unit, sim_source *source, const sim_tokens *tokens);
 void sim_edit_variables(const sim_unit *unit, sim_source *source);
@@ -39,7 +42,8 @@ void sim_edit_conditionals(const sim_unit *unit, sim_source *source);
 void sim_edit_calls(const sim_unit *unit, sim_source *source);
 void sim_edit_assembly(sim_source *source, const sim_tokens *tokens);
 
-// --- edits.c -----------------------------------------------------------------------------------------------------------
+// --- edits.c
+// -----------------------------------------------------------------------------------------------------------
 void sim_edit_insert(sim_source *source, uint32_t at, const char *inserted);
 // Replaces text[start, end); newlines in it are kept, after what is inserted.
 void sim_edit_replace(sim_source *source, uint32_t start, uint32_t end, const char *inserted);

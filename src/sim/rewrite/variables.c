@@ -8,18 +8,21 @@ typedef struct declaration {
 } declaration;
 
 // Constants are left where they are: host code may read them too, and a section is writable or not.
-static declaration read_declaration(const sim_source *source, const sim_tokens *code, int start)
+static declaration read_declaration(const sim_source *source, const sim_tokens *code, int start, int qualifier)
 {
     static const char *const attributes[] = {"__attribute__", "__align__", "alignas", NULL};
-    static const char *const others[] = {"typedef", "using",     "class", "struct", "union",
+    static const char *const others[] = {"typedef", "using",     "class",  "struct", "union",
                                          "enum",    "namespace", "friend", NULL};
     declaration found = {.is_variable = true};
     int angles = 0;
+    bool to_function = false; // float (*f)(float)
     for (int i = start; i < code->count; i++) {
         const sim_token *token = &code->at[i];
         if (sim_token_is(source, token, ";") || sim_token_is(source, token, "{") || sim_token_is(source, token, "=") ||
-            sim_token_is(source, token, "["))
+            sim_token_is(source, token, "[")) {
+            found.is_variable &= i > qualifier; // else it belongs to a lambda in the initialiser
             return found;
+        }
         found.is_template |= sim_token_is(source, token, "template");
         found.is_extern |= sim_token_is(source, token, "extern");
         found.is_inline |= sim_token_is(source, token, "inline");
@@ -31,7 +34,8 @@ static declaration read_declaration(const sim_source *source, const sim_tokens *
         bool call = sim_token_is(source, token, "(");
         bool attribute = call && sim_token_is_any(source, sim_token_at(code, i - 1), attributes);
         bool pointer = call && sim_token_is(source, sim_token_at(code, i + 1), "*");
-        if ((call && !attribute && !pointer) || sim_token_is_any(source, token, others))
+        to_function |= pointer;
+        if ((call && !attribute && !to_function) || sim_token_is_any(source, token, others))
             found.is_variable = false;
         if (call)
             i = token->match > i ? token->match : i;
@@ -50,7 +54,7 @@ void sim_edit_variables(const sim_unit *unit, sim_source *source)
             sim_scope_of(source, &code->at[i])->kind != SIM_SCOPE_FILE)
             continue;
         int start = sim_statement_start(source, code, i);
-        declaration found = read_declaration(source, code, start);
+        declaration found = read_declaration(source, code, start, i);
         if (found.is_variable && !found.is_template && !found.is_extern && !found.is_inline && !found.is_constant)
             sim_edit_insert(source, code->at[start].start, "SIM_DEVICE_VARIABLE ");
         while (i < code->count && !sim_token_is(source, &code->at[i], ";") && !sim_token_is(source, &code->at[i], "{"))

@@ -8,9 +8,9 @@
 #include "core/scheduler.h"
 
 #define threadIdx sim_thread_index_variable
-#define blockIdx sim_block_index_variable
-#define blockDim sim_block_size_variable
-#define gridDim sim_grid_size_variable
+#define blockIdx  sim_block_index_variable
+#define blockDim  sim_block_size_variable
+#define gridDim   sim_grid_size_variable
 
 enum { DOUBLE_FINDINGS = 64 };
 extern sim_finding double_findings[DOUBLE_FINDINGS];

@@ -10,8 +10,8 @@
 
 #include "doubles.h"
 
-#define check(condition)                                                                                                \
-    ((condition) ? (void)0                                                                                              \
+#define check(condition)                                                                                               \
+    ((condition) ? (void)0                                                                                             \
                  : (fprintf(stderr, "%s:%d: %s does not hold\n", __func__, __LINE__, #condition), exit(EXIT_FAILURE)))
 
 static void write_index(void *closure)

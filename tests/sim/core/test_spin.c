@@ -60,10 +60,9 @@ static void chain(void *closure)
             sim_spin();
     meet();
     if (threadIdx.x == 1)
-        done[blockIdx.x] = shared_value[3] == (int)(blockIdx.x * 100 + 3) &&
-                                   ((int *)sim_dynamic_shared())[2] == (int)blockIdx.x
-                               ? 1
-                               : 2;
+        done[blockIdx.x] =
+            shared_value[3] == (int)(blockIdx.x * 100 + 3) && ((int *)sim_dynamic_shared())[2] == (int)blockIdx.x ? 1
+                                                                                                                  : 2;
 }
 
 static void blocks_wait_for_earlier_ones_in_any_order(void **state)
@@ -175,9 +174,12 @@ int main(void)
     setenv("SIM_SPIN_LIMIT", "0.3", 1);
     double_shared(shared_value);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lock_lets_one_thread_in),       cmocka_unit_test(blocks_wait_for_earlier_ones_in_any_order),
-        cmocka_unit_test(spinning_for_ever_is_named),      cmocka_unit_test(a_loop_that_never_ends_is_named),
-        cmocka_unit_test(the_clock_goes_on),               cmocka_unit_test(polling_at_work_is_no_waiting),
+        cmocka_unit_test(a_lock_lets_one_thread_in),
+        cmocka_unit_test(blocks_wait_for_earlier_ones_in_any_order),
+        cmocka_unit_test(spinning_for_ever_is_named),
+        cmocka_unit_test(a_loop_that_never_ends_is_named),
+        cmocka_unit_test(the_clock_goes_on),
+        cmocka_unit_test(polling_at_work_is_no_waiting),
         cmocka_unit_test(waiting_that_counts_its_looks_ends_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

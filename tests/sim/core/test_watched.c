@@ -1,5 +1,5 @@
-// What the watch is told, and when: a warp's logs are closed before they are merged, and merged before another warp runs.
-// At a meeting it merges by itself.
+// What the watch is told, and when: a warp's logs are closed before they are merged, and merged before another warp
+// runs. At a meeting it merges by itself.
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/copied.h"
 #include "core/options.h"
 #include "core/worker.h"
 #include "memory/memory.h"
@@ -133,11 +134,14 @@ void sim_kernel_counts_each(void (*visit)(const sim_kernel_count *count, void *c
     visit(&count, context);
 }
 
-const uint64_t *sim_api_copy_hashes(size_t *count)
+const sim_copied *sim_api_copied(size_t *count)
 {
-    static const uint64_t hashes[] = {0x1f, 0xabcdef};
+    static const sim_copied copies[] = {
+        {.hash = 0x1f, .singles = {.fits = true, .sum = 1.5, .magnitude = 2}},
+        {.hash = 0xabcdef},
+    };
     *count = 2;
-    return hashes;
+    return copies;
 }
 
 void sim_watch_finish(void)

@@ -89,7 +89,12 @@ typedef enum cudaGraphDependencyType_enum {
     cudaGraphDependencyTypeProgrammatic = 1
 } cudaGraphDependencyType;
 
-enum cudaGraphMemAttributeType { cudaGraphMemAttrUsedMemCurrent = 0x0, cudaGraphMemAttrUsedMemHigh = 0x1 };
+enum cudaGraphMemAttributeType {
+    cudaGraphMemAttrUsedMemCurrent = 0x0,
+    cudaGraphMemAttrUsedMemHigh = 0x1,
+    cudaGraphMemAttrReservedMemCurrent = 0x2,
+    cudaGraphMemAttrReservedMemHigh = 0x3
+};
 
 struct cudaKernelNodeParams {
     void *func;

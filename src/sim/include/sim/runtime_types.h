@@ -197,6 +197,8 @@ enum cudaMemPoolAttr {
     cudaMemPoolReuseAllowOpportunistic = 0x2,
     cudaMemPoolReuseAllowInternalDependencies = 0x3,
     cudaMemPoolAttrReleaseThreshold = 0x4,
+    cudaMemPoolAttrReservedMemCurrent = 0x5,
+    cudaMemPoolAttrReservedMemHigh = 0x6,
     cudaMemPoolAttrUsedMemCurrent = 0x7,
     cudaMemPoolAttrUsedMemHigh = 0x8
 };

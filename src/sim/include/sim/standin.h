@@ -36,6 +36,7 @@
 #if __has_include("sim/runtime_api.h")
 #include "sim/runtime_api.h"
 #endif
+#include "sim/surface_fetch.h"
 
 #else
 #include "sim/vector_types.h"

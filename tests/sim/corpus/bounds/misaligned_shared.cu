@@ -7,8 +7,10 @@ __global__ void pairs(float *output)
     int t = threadIdx.x;
     s[t] = (float)t;
     __syncthreads();
-    if (t < 31)
-        output[t] = reinterpret_cast<float2 *>(s + t)->y; // expect: misaligned
+    if (t < 31) {
+        float2 two = *reinterpret_cast<float2 *>(s + t); // expect: misaligned
+        output[t] = two.x + two.y;
+    }
 }
 
 int main()

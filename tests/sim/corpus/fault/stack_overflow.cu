@@ -2,11 +2,11 @@
 #include "../corpus.h"
 
 __device__ __noinline__ int dig(int depth, volatile int *trace)
-{
-    int here[16];
-    here[depth % 16] = depth;
-    trace[0] = depth;
-    return dig(depth + 1, trace) + here[depth % 16]; // expect: stack-overflow
+{ // expect: stack-overflow a+
+    int here[16];             // expect: stack-overflow a+
+    here[depth % 16] = depth; // expect: stack-overflow a+
+    trace[0] = depth;         // expect: stack-overflow a+
+    return dig(depth + 1, trace) + here[depth % 16]; // expect: stack-overflow a+
 }
 
 __global__ void start(int *output)

@@ -22,8 +22,10 @@ __global__ void sums(const int *input, int *output)
         output[0] = total;
         output[1] = (int)block.size();
     }
-    if (tile.any(tile.thread_rank() == 5) && tile.all(tile.thread_rank() < 8) && block.thread_rank() == 9)
-        output[2] = (int)tile.ballot(tile.thread_rank() % 2);
+    bool agreed = tile.any(tile.thread_rank() == 5) && tile.all(tile.thread_rank() < 8);
+    int odd = (int)tile.ballot(tile.thread_rank() % 2);
+    if (agreed && block.thread_rank() == 9)
+        output[2] = odd;
 }
 
 int main()

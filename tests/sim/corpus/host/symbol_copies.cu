@@ -7,7 +7,8 @@ __device__ int history[8];
 
 __global__ void work()
 {
-    total = (int)(coefficients[0] + coefficients[1] * 10 + coefficients[2] * 100 + coefficients[3] * 1000);
+    if (threadIdx.x == 0)
+        total = (int)(coefficients[0] + coefficients[1] * 10 + coefficients[2] * 100 + coefficients[3] * 1000);
     history[threadIdx.x] = threadIdx.x;
 }
 

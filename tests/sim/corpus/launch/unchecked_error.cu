@@ -4,7 +4,7 @@
 int main()
 {
     int *data = device_zeros<int>(16);
-    cudaMemcpy(data, NULL, 16, cudaMemcpyHostToDevice); // expect: unchecked-error
+    cudaMemcpy(data, NULL, 16, cudaMemcpyHostToDevice); // expect: bad-call; unchecked-error(warning)
     CHECK(cudaFree(data));
     return 0;
 }

@@ -1,11 +1,11 @@
-// __reduce_add_sync with a mask that names lanes of a branch not taken.
+// __reduce_add_sync with a mask that names lanes that have ended.
 #include "../corpus.h"
 
 __global__ void add(unsigned *data)
 {
     unsigned t = threadIdx.x;
     if (t % 2 == 0)
-        data[t] = __reduce_add_sync(0xffffffffu, t); // expect: warp-mask
+        data[t] = __reduce_add_sync(0xffffffffu, t); // expect: warp-mask(warning)
 }
 
 int main()

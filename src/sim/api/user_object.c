@@ -1,0 +1,170 @@
+// Objects of the program that graphs keep alive; graph memory's settings; and graphs as pictures.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/call.h"
+#include "api/device.h"
+#include "api/graph.h"
+
+struct CUuserObject_st {
+    void *data;
+    cudaHostFn_t destroy;
+    unsigned references;
+};
+
+static cudaError_t create(cudaUserObject_t *object, void *data, cudaHostFn_t destroy, unsigned references)
+{
+    if (object == NULL || destroy == NULL || references == 0)
+        return sim_fail(cudaErrorInvalidValue, "an object needs a place, a destroy function and a reference");
+    *object = malloc(sizeof **object);
+    if (*object == NULL)
+        abort();
+    **object = (struct CUuserObject_st){data, destroy, references};
+    return cudaSuccess;
+}
+
+cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *data, cudaHostFn_t destroy, unsigned int references,
+                                 unsigned int flags)
+{
+    (void)flags;
+    return SIM_CALL(create(object, data, destroy, references));
+}
+
+void sim_user_object_release(cudaUserObject_t object, unsigned count)
+{
+    object->references -= count < object->references ? count : object->references;
+    if (object->references > 0)
+        return;
+    object->destroy(object->data);
+    free(object);
+}
+
+static cudaError_t retain(cudaUserObject_t object, unsigned count)
+{
+    if (object == NULL || count == 0)
+        return sim_fail(cudaErrorInvalidValue, "there is nothing to retain");
+    object->references += count;
+    return cudaSuccess;
+}
+
+cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned int count)
+{
+    return SIM_CALL(retain(object, count));
+}
+
+static cudaError_t release(cudaUserObject_t object, unsigned count)
+{
+    if (object == NULL || count == 0)
+        return sim_fail(cudaErrorInvalidValue, "there is nothing to release");
+    sim_user_object_release(object, count);
+    return cudaSuccess;
+}
+
+cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned int count)
+{
+    return SIM_CALL(release(object, count));
+}
+
+static cudaError_t graph_retain(cudaGraph_t handle, cudaUserObject_t object, unsigned count, unsigned flags)
+{
+    struct CUgraph_st *graph = sim_graph_of(handle);
+    if (graph == NULL || object == NULL)
+        return cudaErrorInvalidValue;
+    graph->held = realloc(graph->held, (graph->held_count + 1) * sizeof *graph->held);
+    if (graph->held == NULL)
+        abort();
+    graph->held[graph->held_count++] = (sim_held_object){object, count};
+    if (!(flags & cudaGraphUserObjectMove))
+        object->references += count;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count,
+                                      unsigned int flags)
+{
+    return SIM_CALL(graph_retain(graph, object, count, flags));
+}
+
+static cudaError_t graph_release(cudaGraph_t handle, cudaUserObject_t object, unsigned count)
+{
+    struct CUgraph_st *graph = sim_graph_of(handle);
+    for (size_t i = 0; graph != NULL && i < graph->held_count; i++) {
+        if (graph->held[i].object != object || graph->held[i].count < count)
+            continue;
+        graph->held[i].count -= count;
+        if (graph->held[i].count == 0)
+            graph->held[i] = graph->held[--graph->held_count];
+        sim_user_object_release(object, count);
+        return cudaSuccess;
+    }
+    return sim_fail(cudaErrorInvalidValue, "the graph does not hold this object");
+}
+
+cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count)
+{
+    return SIM_CALL(graph_release(graph, object, count));
+}
+
+cudaError_t cudaDeviceGraphMemTrim(int device)
+{
+    return SIM_CALL(sim_device_check(device));
+}
+
+static cudaError_t get_graph_memory(int device, void *value)
+{
+    const cudaError_t error = sim_device_check(device);
+    if (error == cudaSuccess && value != NULL)
+        *(unsigned long long *)value = 0; // a graph's memory is counted with the rest
+    return error;
+}
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
+{
+    (void)attribute;
+    return SIM_CALL(get_graph_memory(device, value));
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
+{
+    (void)attribute, (void)value;
+    return SIM_CALL(sim_device_check(device));
+}
+
+// --- as a picture ------------------------------------------------------------------------------------------------------
+
+static const char *label(const struct CUgraphNode_st *node)
+{
+    static const char *const names[] = {"kernel", "copy", "fill", "host function", "graph", "empty", "wait for event",
+                                        "record event", "signal", "wait", "allocate", "free"};
+    if (node->type == cudaGraphNodeTypeKernel && node->work.kernel.bound->kernel.name != NULL)
+        return node->work.kernel.bound->kernel.name;
+    return (size_t)node->type < sizeof names / sizeof names[0] ? names[node->type] : "node";
+}
+
+static cudaError_t print(cudaGraph_t handle, const char *path)
+{
+    struct CUgraph_st *graph = sim_graph_of(handle);
+    if (graph == NULL)
+        return cudaErrorInvalidValue;
+    FILE *file = path != NULL ? fopen(path, "w") : NULL;
+    if (file == NULL)
+        return sim_fail(cudaErrorOperatingSystem, "the file cannot be written");
+    fprintf(file, "digraph graph_1 {\n");
+    for (size_t i = 0; i < graph->count; i++) {
+        graph->nodes[i]->mark = i;
+        fprintf(file, "    node_%zu [label=\"%zu: %s\"];\n", i, i, label(graph->nodes[i]));
+    }
+    for (size_t i = 0; i < graph->count; i++) {
+        for (size_t j = 0; j < graph->nodes[i]->after_count; j++)
+            fprintf(file, "    node_%zu -> node_%zu;\n", graph->nodes[i]->after[j]->mark, i);
+    }
+    fprintf(file, "}\n");
+    fclose(file);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags)
+{
+    (void)flags;
+    return SIM_CALL(print(graph, path));
+}

@@ -1,0 +1,2 @@
+// cuDNN is not simulated: said where it is included, rather than in a hundred errors.
+#error "the simulated GPU has no cuDNN: use the convolution kernels themselves"

@@ -1,0 +1,2 @@
+// cuSPARSE is not simulated: said where it is included, rather than in a hundred errors.
+#error "the simulated GPU has no cuSPARSE: use kernels of your own, or run on a GPU"

@@ -1,0 +1,2 @@
+// NCCL is not simulated: said where it is included, rather than in a hundred errors.
+#error "the simulated GPU has no NCCL: use one device"

@@ -1,0 +1,3 @@
+// NVTX under its other name.
+#pragma once
+#include <nvtx3/nvToolsExt.h>

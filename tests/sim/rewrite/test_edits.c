@@ -1,0 +1,268 @@
+// What the rewriter makes of each piece of CUDA that is not C++, and what it leaves alone.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite/rewrite.h"
+
+static char *rewrite(const char *text)
+{
+    size_t bytes = 0;
+    char *result = sim_rewrite_text("test.cu", text, strlen(text), &bytes);
+    assert_non_null(result);
+    assert_int_equal(strlen(result), bytes);
+    return result;
+}
+
+static void becomes(const char *text, const char *expected)
+{
+    char *result = rewrite(text);
+    assert_string_equal(result, expected);
+    free(result);
+}
+
+static void stays(const char *text)
+{
+    becomes(text, text);
+}
+
+#define KERNEL   "__global__ void k(int *p);\n"
+#define TEMPLATE "template <class T, int N> __global__ void t(T *p) {}\n"
+
+static void a_launch_becomes_a_call(void **state)
+{
+    (void)state;
+    becomes(KERNEL "void f() { k<<<1, 2>>>(p); }", KERNEL "void f() { SIM_LAUNCH_POINTER((k), (1, 2))(p); }");
+    becomes(KERNEL "void f() { if (x) k<<<g, b, 0, s>>>(p); }",
+            KERNEL "void f() { if (x) SIM_LAUNCH_POINTER((k), (g, b, 0, s))(p); }");
+    becomes("void f() { k << <1, 2>> >(p); }", "void f() { SIM_LAUNCH_POINTER((k ), (1, 2))(p); }");
+    becomes("void f() { k <<< dim3(1), 2 >>> (p); }", "void f() { SIM_LAUNCH_POINTER((k ), ( dim3(1), 2 )) (p); }");
+}
+
+static void any_callee_is_taken_whole(void **state)
+{
+    (void)state;
+    becomes("void f() { ::k<<<1, 2>>>(); }", "void f() { SIM_LAUNCH_POINTER((::k), (1, 2))(); }");
+    becomes("void f() { a::b::k<<<1, 2>>>(); }", "void f() { SIM_LAUNCH_POINTER((a::b::k), (1, 2))(); }");
+    becomes("void f() { X<int>::k<<<1, 2>>>(); }", "void f() { SIM_LAUNCH_POINTER((X<int>::k), (1, 2))(); }");
+    becomes("void f() { (*table[i])<<<1, 2>>>(); }", "void f() { SIM_LAUNCH_POINTER(((*table[i])), (1, 2))(); }");
+    becomes("void f() { table[i]<<<1, 2>>>(); }", "void f() { SIM_LAUNCH_POINTER((table[i]), (1, 2))(); }");
+    becomes("void f() { o.m->k<<<1, 2>>>(); }", "void f() { SIM_LAUNCH_POINTER((o.m->k), (1, 2))(); }");
+    becomes("void f() { if (a) (k)<<<1, 2>>>(); }", "void f() { if (a) SIM_LAUNCH_POINTER(((k)), (1, 2))(); }");
+    becomes("void f() { return g<int>()<<<1, 2>>>(); }", "void f() { return SIM_LAUNCH_POINTER((g<int>()), (1, 2))(); }");
+}
+
+static void template_arguments_may_end_in_angles(void **state)
+{
+    (void)state;
+    becomes(TEMPLATE "void f() { t<int, 4><<<1, 2>>>(p); }", TEMPLATE "void f() { SIM_LAUNCH_CALL((t<int, 4>), (1, 2))(p); }");
+    becomes(TEMPLATE "void f() { t<V<V<int>>, (a > b)><<<1, 2>>>(p); }",
+            TEMPLATE "void f() { SIM_LAUNCH_CALL((t<V<V<int>>, (a > b)>), (1, 2))(p); }");
+    becomes("void f() { k<<<A<B<C>>>::n, d<4>(n)>>>(p); }",
+            "void f() { SIM_LAUNCH_POINTER((k), (A<B<C>>>::n, d<4>(n)))(p); }");
+    becomes("void f() { k<<<1, 8 >> 1>>>(p); }", "void f() { SIM_LAUNCH_POINTER((k), (1, 8 >> 1))(p); }");
+}
+
+static void names_that_are_no_single_function_are_called(void **state)
+{
+    (void)state;
+    becomes("__global__ void o(int a) {}\n__global__ void o(float a) {}\nvoid f() { o<<<1, 2>>>(1); }",
+            "__global__ void o(int a) {}\n__global__ void o(float a) {}\nvoid f() { SIM_LAUNCH_CALL((o), (1, 2))(1); }");
+    becomes("__global__ void d(int a, int b = 2) {}\nvoid f() { d<<<1, 2>>>(1); }",
+            "__global__ void d(int a, int b = 2) {}\nvoid f() { SIM_LAUNCH_CALL((d), (1, 2))(1); }");
+    // A declaration and its definition are one function, whatever its parameters are called.
+    becomes("__global__ void o(const int *, float x);\n__global__ void o(const int *a, float y) {}\n"
+            "void f() { o<<<1, 2>>>(1); }",
+            "__global__ void o(const int *, float x);\n__global__ void o(const int *a, float y) {}\n"
+            "void f() { SIM_LAUNCH_POINTER((o), (1, 2))(1); }");
+}
+
+static void launches_in_macros_are_rewritten(void **state)
+{
+    (void)state;
+    becomes("#define RUN k<<<1, 2>>>(p)\n", "#define RUN SIM_LAUNCH_POINTER((k), (1, 2))(p)\n");
+    becomes("#define RUN(k, ...) k<<<1, \\\n  2>>>(__VA_ARGS__)\n",
+            "#define RUN(k, ...) SIM_LAUNCH_CALL((k), (1, \\\n  2))(__VA_ARGS__)\n");
+    becomes("#define RUN(n) n##_kernel<<<1, 2>>>()\n", "#define RUN(n) SIM_LAUNCH_POINTER((n##_kernel), (1, 2))()\n");
+}
+
+static void what_only_looks_like_a_launch_stays(void **state)
+{
+    (void)state;
+    stays("const char *s = \"k<<<1, 2>>>(p)\"; // k<<<1, 2>>>(p)\n/* k<<<1, 2>>>(p) */\n");
+    stays("const char *s = R\"x(k<<<1, 2>>>(p) )\" )x\";\n");
+    stays("std::ostream &operator<< <char>(std::ostream &);\n");
+    stays("int x = 1'000'000 << 3 >> 2;\nchar c = '\"', d = '\\'';\n");
+    stays("std::vector<std::vector<std::vector<int>>> v;\n");
+}
+
+static void a_launch_in_a_kernel_is_refused_where_it_stands(void **state)
+{
+    (void)state;
+    char *result = rewrite("__global__ void k() {\n    k<<<1, 2>>>();\n}\n");
+    assert_non_null(strstr(result, "\n    sim_unsupported(\"dynamic parallelism"));
+    free(result);
+}
+
+static void an_atomic_without_use_of_its_result_says_so(void **state)
+{
+    (void)state;
+    becomes("__device__ void f() { atomicAdd(p, 1); }", "__device__ void f() { sim_discard(), atomicAdd(p, 1); }");
+    becomes("__device__ void f() { if (a) atomicMax_block(p, 1); else ::atomicMin(p, 1); }",
+            "__device__ void f() { if (a) sim_discard(), atomicMax_block(p, 1); else sim_discard(), ::atomicMin(p, 1); }");
+    becomes("__device__ void f() { (void)atomicExch(p, 1); }", "__device__ void f() { sim_discard(), (void)atomicExch(p, 1); }");
+    becomes("__device__ void f() { switch (a) { case 1: atomicOr(p, 1); } }",
+            "__device__ void f() { switch (a) { case 1: sim_discard(), atomicOr(p, 1); } }");
+    stays("__device__ int f() { int a = atomicAdd(p, 1); b = a ? 1 : atomicAdd(p, 1); return atomicAdd(p, 1); }");
+    stays("__device__ void f() { while (atomicCAS(p, 0, 1) != 0) ; atomicCAS(p, 1, 0); }");
+    // The user's own atomic is not CUDA's.
+    stays("__device__ double atomicAdd(double *p, double x) { return 0; }\n__device__ void f() { atomicAdd(p, 1.0); }");
+}
+
+static void variables_of_the_device_are_marked(void **state)
+{
+    (void)state;
+    becomes("__device__ int a, b[4];\n", "SIM_DEVICE_VARIABLE __device__ int a, b[4];\n");
+    becomes("static __constant__ float c[4] = {1};\n", "SIM_DEVICE_VARIABLE static __constant__ float c[4] = {1};\n");
+    becomes("__managed__ const float *p;\n", "SIM_DEVICE_VARIABLE __managed__ const float *p;\n");
+    becomes("namespace n {\n__device__ float (*f)(float);\n}\n", "namespace n {\nSIM_DEVICE_VARIABLE __device__ float (*f)(float);\n}\n");
+    stays("__device__ const int a = 3;\nconstexpr __device__ int b = 3;\nextern __device__ int c;\n");
+    stays("__device__ int f(int x);\n__device__ int g(int x) { int y = x; return y; }\n");
+    stays("template <class T> __device__ T v;\n");
+}
+
+static void the_architecture_is_known_in_device_code_alone(void **state)
+{
+    (void)state;
+    becomes("__device__ void f() {\n#if __CUDA_ARCH__ >= 700\n#elif defined(__CUDA_ARCH__)\n#endif\n}\n",
+            "__device__ void f() {\n#if SIM_CUDA_ARCH >= 700\n#elif defined(SIM_CUDA_ARCH)\n#endif\n}\n");
+    becomes("#if __CUDA_ARCH__ < 600\n__device__ double f(double x) { return x; }\n#endif\n",
+            "#if SIM_CUDA_ARCH < 600\n__device__ double f(double x) { return x; }\n#endif\n");
+    becomes("__global__ void k() { if (__CUDA_ARCH__ > 1) return; }", "__global__ void k() { if (SIM_CUDA_ARCH > 1) return; }");
+    stays("void f() {\n#ifdef __CUDA_ARCH__\n    return;\n#endif\n}\n");
+    stays("#ifndef __CUDA_ARCH__\nvoid f() {}\n#endif\n");
+}
+
+static void calls_in_device_code_are_the_kernels_own(void **state)
+{
+    (void)state;
+    becomes("__global__ void k() { printf(\"a\"); free(malloc(4)); clock(); }",
+            "__global__ void k() { SIM_PRINTF(\"a\"); sim_kernel_free(sim_kernel_malloc(4)); sim_kernel_clock(); }");
+    becomes("__device__ void f() { int *p = new int[4]; delete[] p; delete q; new (p) int; }",
+            "__device__ void f() { int *p = new (sim::heap) int[4]; sim::heap_delete_array % p; sim::heap_delete % q; "
+            "new (p) int; }");
+    becomes("auto l = [=] __device__ (int i) { printf(\"a\"); };", "auto l = [=] __device__ (int i) { SIM_PRINTF(\"a\"); };");
+    becomes("#define HD __host__ __device__\nHD void f() { printf(\"a\"); }",
+            "#define HD __host__ __device__\nHD void f() { SIM_PRINTF(\"a\"); }");
+    stays("void f() { printf(\"a\"); int *p = new int; delete p; }");
+    stays("__device__ void f() { a.printf(1); b->free(2); std::malloc(3); }\nstruct X { X(const X &) = delete; };");
+}
+
+static void the_address_of_a_kernel_keeps_its_type(void **state)
+{
+    (void)state;
+    becomes(KERNEL "void f() { g((void *)k, (const void *)&k); }",
+            KERNEL "void f() { g(sim::kernel_address->*k, sim::kernel_address->*&k); }");
+    stays("void f() { g((void *)pointer); }");
+}
+
+static void noinline_is_a_keyword_outside_attributes(void **state)
+{
+    (void)state;
+    becomes("__noinline__ __device__ void f();", "SIM_NOINLINE __device__ void f();");
+    stays("__attribute__((__noinline__)) void f();");
+}
+
+static void both_branches_of_a_conditional_are_seen(void **state)
+{
+    (void)state;
+    becomes("#ifdef A\n__global__ void k(int a) {\n#else\n__global__ void k() {\n#endif\n    printf(\"a\");\n}\n"
+            "void f() { printf(\"b\"); }\n",
+            "#ifdef A\n__global__ void k(int a) {\n#else\n__global__ void k() {\n#endif\n    SIM_PRINTF(\"a\");\n}\n"
+            "void f() { printf(\"b\"); }\n");
+}
+
+static void constructors_and_classes_do_not_confuse_scopes(void **state)
+{
+    (void)state;
+    becomes("struct X { int a, b; __device__ X(int i) : a{i}, b{i} { printf(\"a\"); } void h() { printf(\"b\"); } };",
+            "struct X { int a, b; __device__ X(int i) : a{i}, b{i} { SIM_PRINTF(\"a\"); } void h() { printf(\"b\"); } };");
+    becomes("struct __align__(8) X { public: __device__ int g() const { printf(\"a\"); return 1; } };",
+            "struct __align__(8) X { public: __device__ int g() const { SIM_PRINTF(\"a\"); return 1; } };");
+}
+
+static int lines_of(const char *text)
+{
+    int lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+static void every_line_stays_where_it_was(void **state)
+{
+    (void)state;
+    const char *text = "#define A(k) \\\n  k<<<1, \\\n 2 \\\n >>>(1)\n"
+                       "__device__ void f() {\n  asm volatile(\"membar.gl;\"\n   :\n   :\n   : \"memory\");\n}\n"
+                       "void g() {\n  k<<<\n   1,\n   2\n  >>>(\n   p);\n int end; }\n"
+                       "#define B asm volatile(\"mov.u32 %0, 1;\" \\\n  : \"=r\"(x))\n"
+                       "int last;\n";
+    char *result = rewrite(text);
+    assert_int_equal(lines_of(result), lines_of(text));
+    const char *last = strstr(text, "int last;"), *last_after = strstr(result, "int last;");
+    assert_non_null(last_after);
+    char *before = strndup(text, (size_t)(last - text)), *after = strndup(result, (size_t)(last_after - result));
+    assert_int_equal(lines_of(before), lines_of(after));
+    // A macro's lines stay joined, or its end would become code.
+    assert_non_null(strstr(result, "sim::ptx_set(x, (unsigned int)(sim::ptx_get<unsigned int>(1))) \\\n"));
+    free(before);
+    free(after);
+    free(result);
+}
+
+static void broken_source_is_left_to_the_compiler(void **state)
+{
+    (void)state;
+    stays("k<<<1, 2");
+    stays("<<<1>>>()");
+    stays("void f() { \"open\n k }");
+    stays("R\"(");
+    stays("#define");
+    stays("asm(");
+    stays("/* open");
+    stays("}}}})))]]]");
+    stays("");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_launch_becomes_a_call),
+        cmocka_unit_test(any_callee_is_taken_whole),
+        cmocka_unit_test(template_arguments_may_end_in_angles),
+        cmocka_unit_test(names_that_are_no_single_function_are_called),
+        cmocka_unit_test(launches_in_macros_are_rewritten),
+        cmocka_unit_test(what_only_looks_like_a_launch_stays),
+        cmocka_unit_test(a_launch_in_a_kernel_is_refused_where_it_stands),
+        cmocka_unit_test(an_atomic_without_use_of_its_result_says_so),
+        cmocka_unit_test(variables_of_the_device_are_marked),
+        cmocka_unit_test(the_architecture_is_known_in_device_code_alone),
+        cmocka_unit_test(calls_in_device_code_are_the_kernels_own),
+        cmocka_unit_test(the_address_of_a_kernel_keeps_its_type),
+        cmocka_unit_test(noinline_is_a_keyword_outside_attributes),
+        cmocka_unit_test(both_branches_of_a_conditional_are_seen),
+        cmocka_unit_test(constructors_and_classes_do_not_confuse_scopes),
+        cmocka_unit_test(every_line_stays_where_it_was),
+        cmocka_unit_test(broken_source_is_left_to_the_compiler),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
