@@ -70,7 +70,6 @@ static void become(const heddle_child_options *options, char *const *environment
 // Ours, with the added ones in the place of those of the same name.
 static char **make_environment(const char *const *added)
 {
-    extern char **environ;
     size_t own = 0, more = 0;
     while (environ[own])
         own++;
@@ -148,18 +147,20 @@ static void wait_a_little(const heddle_child *child, int milliseconds)
         poll(NULL, 0, milliseconds < TICK_WITHOUT_HANDLE ? milliseconds : TICK_WITHOUT_HANDLE);
 }
 
+// The second number of /proc/PROCESS/statm: pages that are in memory.
 static uint64_t memory_in_use(pid_t process)
 {
-    char path[64];
-    unsigned long long size = 0, resident = 0;
+    char path[64], text[256], *rest = text;
     snprintf(path, sizeof path, "/proc/%d/statm", (int)process);
     FILE *file = fopen(path, "re");
     if (!file)
         return 0;
-    if (fscanf(file, "%llu %llu", &size, &resident) != 2)
-        resident = 0;
+    bool got = fgets(text, sizeof text, file) != NULL;
     fclose(file);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (!got)
+        return 0;
+    strtoull(text, &rest, 10);
+    return strtoull(rest, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 // Why it has to end now, if it has.

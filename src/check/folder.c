@@ -68,6 +68,7 @@ int heddle_check_folder_sweep(const char *root)
     DIR *folder = opendir(root);
     if (!folder)
         return 0;
+    // cppcheck-suppress readdirCalled ; readdir is safe on a folder that one thread reads
     for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
         char path[PATH_MAX];
         if (strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0)

@@ -149,7 +149,7 @@ static heddle_status read_line(const char *text, size_t length, heddle_check_res
     char *absolute = realpath(line, NULL);
     place.frame[0] = (heddle_check_frame){
         .file = heddle_arena_copy_text(result->arena, absolute ? absolute : line),
-        .line = atoi(open + 1),
+        .line = (int)strtol(open + 1, NULL, 10),
         .function = "",
     };
     free(absolute);

@@ -181,7 +181,7 @@ typedef struct comparison {
 static void position_text(const heddle_operand *operand, const void *shape, size_t element, char *text, size_t size)
 {
     int dims[HEDDLE_MAX_DIMS];
-    size_t place[HEDDLE_MAX_DIMS];
+    size_t place[HEDDLE_MAX_DIMS] = {0};
     int rank = operand->dims(shape, dims);
     for (int d = rank - 1; d >= 0; d--) {
         place[d] = element % (size_t)dims[d];

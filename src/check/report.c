@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,6 +223,21 @@ static void read_kernel(reading *reader, const cJSON *object, heddle_check_kerne
 
 // --- copies ----------------------------------------------------------------------------------------------------------
 
+// "SUM MAGNITUDE SUM MAGNITUDE"
+static void read_sums(const char *text_of_sums, heddle_check_copy *copy)
+{
+    char *rest = (char *)text_of_sums;
+    for (int type = 0; type < 2; type++) {
+        double sum = strtod(rest, &rest);
+        const char *before = rest;
+        double magnitude = strtod(rest, &rest);
+        if (rest == before)
+            return;
+        copy->sums[type].sum = sum;
+        copy->sums[type].magnitude = magnitude;
+    }
+}
+
 static void read_copies(reading *reader, const cJSON *json, heddle_check_report *report)
 {
     const cJSON *item = NULL;
@@ -237,13 +251,7 @@ static void read_copies(reading *reader, const cJSON *json, heddle_check_report 
     }
     next = 0;
     cJSON_ArrayForEach(item, field(json, "copied_floats")) if (next < report->copy_count)
-    {
-        heddle_check_copy *copy = &report->copies[next++];
-        if (!cJSON_IsString(item) ||
-            sscanf(item->valuestring, "%lf %lf %lf %lf", &copy->sums[0].sum, &copy->sums[0].magnitude,
-                   &copy->sums[1].sum, &copy->sums[1].magnitude) != 4)
-            copy->sums[0].magnitude = copy->sums[1].magnitude = -1;
-    }
+        read_sums(cJSON_IsString(item) ? item->valuestring : "", &report->copies[next++]);
 }
 
 // --- all of it -------------------------------------------------------------------------------------------------------

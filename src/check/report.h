@@ -107,7 +107,8 @@ typedef struct heddle_check_report {
 } heddle_check_report;
 
 // `what` names the text in errors. *report is freed by heddle_check_report_free.
-heddle_status heddle_check_report_parse(const char *what, const char *text, size_t size, heddle_check_report **report);
+heddle_status heddle_check_report_parse(const char *what, const char *content, size_t size,
+                                        heddle_check_report **report);
 heddle_status heddle_check_report_read(const char *path, heddle_check_report **report);
 void heddle_check_report_free(heddle_check_report *report); // NULL is fine
 

@@ -248,8 +248,9 @@ static heddle_status judge_end(check_state *state, const heddle_child *child, co
     case HEDDLE_CHILD_SIGNALLED:
         if (report && has_error(report))
             return HEDDLE_OK;
-        return heddle_check_result_add(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR, "It was ended by %s.",
-                                       heddle_child_signal_name(child->code));
+        return heddle_check_result_add(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR, "It was ended by %s%s%s.",
+                                       heddle_child_signal_name(child->code), report ? "; it " : "",
+                                       report ? report->status : "");
     case HEDDLE_CHILD_EXITED:
         if (report)
             return HEDDLE_OK;
@@ -345,7 +346,7 @@ static heddle_status compare_with_first(check_state *state, const heddle_check_r
     if (copy < 0 || heddle_check_result_explains_difference(result))
         return HEDDLE_OK;
     heddle_check_report *again = NULL;
-    heddle_child child;
+    heddle_child child = {.process = -1};
     run_plan plan = {.number = number + HEDDLE_CHECK_MOST_RUNS, .schedule = first->schedule};
     HEDDLE_TRY(run_once(state, &plan, &again, &child));
     bool repeatable = again && heddle_check_first_difference(first, again) < 0;
@@ -362,7 +363,7 @@ static heddle_status run_first(check_state *state, bool *regular)
 {
     heddle_check_result *result = state->result;
     heddle_check_report *report = NULL;
-    heddle_child child;
+    heddle_child child = {.process = -1};
     run_plan plan = {.number = 0};
     HEDDLE_TRY(run_once(state, &plan, &report, &child));
     *regular = child.end == HEDDLE_CHILD_EXITED && report;
@@ -391,7 +392,7 @@ static heddle_status run_others(check_state *state)
         if (run >= state->options->schedules && !(run == 1 && asked))
             break;
         heddle_check_report *report = NULL;
-        heddle_child child;
+        heddle_child child = {.process = -1};
         run_plan plan = {
             .number = run, .schedule = run < state->options->schedules ? run : 0, .values = asked ? values : NULL};
         HEDDLE_TRY(run_once(state, &plan, &report, &child));

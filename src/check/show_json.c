@@ -87,7 +87,7 @@ static cJSON *finding_json(const heddle_check_result *result, const heddle_check
         cJSON_AddItemToObject(object, "memory", memory_json(finding));
     cJSON *schedules = cJSON_AddArrayToObject(object, "schedules");
     for (int i = 0; i < result->run_count; i++)
-        if (finding->schedules >> i & 1)
+        if (result->runs[i] && finding->schedules >> i & 1)
             cJSON_AddItemToArray(schedules, cJSON_CreateNumber(result->runs[i]->schedule));
     return object;
 }

@@ -35,7 +35,7 @@ static const palette *choose_colours(const heddle_check_style *style)
 // Source text may hold anything; only what moves the cursor forward is shown.
 static void print_source(FILE *file, const char *text)
 {
-    for (int column = 0; text[column] && column < MOST_COLUMNS; column++) {
+    for (int column = 0; column < MOST_COLUMNS && text[column]; column++) {
         unsigned char c = (unsigned char)text[column];
         if (c == '\t')
             fputs("    ", file);

@@ -76,7 +76,7 @@ heddle_status heddle_check_suppressions_read(const char *path, heddle_check_supp
     if (status == HEDDLE_OK && !made->rules)
         status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %s", path);
     char *rest = made->content;
-    for (int number = 1; status == HEDDLE_OK && rest; number++)
+    for (int number = 1; status == HEDDLE_OK && made->rules && rest; number++)
         status = read_rule(path, number, strsep(&rest, "\n"), made);
     if (status != HEDDLE_OK) {
         heddle_check_suppressions_free(made);

@@ -140,23 +140,37 @@ static void examine_toolkit(job_report *job)
     snprintf(job->advice, sizeof job->advice, "apt install nvidia-cuda-toolkit, or NVIDIA's packages");
 }
 
-static void examine_gpu(job_report *job)
+// Opens a device that comes as a module; on failure the advice is what opening it said.
+static bool open_module(const char *name, job_report *job)
 {
     heddle_device *device;
     heddle_device_info info;
-    heddle_status status = heddle_device_open("cuda", 0, &device);
+    heddle_status status = heddle_device_open(name, 0, &device);
     if (status == HEDDLE_OK) {
         status = heddle_device_describe(device, &info);
         heddle_device_close(device);
     }
     if (status == HEDDLE_OK) {
         snprintf(job->detail, sizeof job->detail, "%s, %s", info.name, info.instructions);
-        return;
+        return true;
     }
     job->state = JOB_MISSING;
+    snprintf(job->advice, sizeof job->advice, "%s", heddle_last_error());
+    return false;
+}
+
+static void examine_simulator(job_report *job)
+{
+    if (!open_module("sim", job))
+        snprintf(job->detail, sizeof job->detail, "no simulated GPU");
+}
+
+static void examine_gpu(job_report *job)
+{
+    if (open_module("cuda", job))
+        return;
     bool driver = access("/proc/driver/nvidia/version", R_OK) == 0;
     snprintf(job->detail, sizeof job->detail, "%s", driver ? "NVIDIA driver loaded" : "no NVIDIA driver is loaded");
-    snprintf(job->advice, sizeof job->advice, "%s", heddle_last_error());
 }
 
 static void examine_peers(job_report *job)
@@ -214,6 +228,7 @@ int heddle_cli_doctor(int argc, char **argv)
         {.name = "fetch datasets", .examine = examine_fetching},
         {.name = "predict PNG files", .examine = examine_pictures},
         {.name = "compile CUDA kernels", .examine = examine_toolkit},
+        {.name = "run without a GPU", .examine = examine_simulator},
         {.name = "run on a GPU", .examine = examine_gpu},
         {.name = "compare with PyTorch", .examine = examine_peers},
     };

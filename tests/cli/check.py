@@ -5,6 +5,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -269,6 +270,47 @@ class Check(unittest.TestCase):
         document = json.loads(self.check("reverse.cu", "--json", code=1).stdout)
         self.assertEqual([finding["kind"] for finding in document["findings"]], ["race"])
         self.assertEqual({place["line"] for place in document["findings"][0]["places"]}, {5, 6})
+
+    def on_terminal(self, **more):
+        """What `heddle check` says to a terminal."""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(self.folder)
+            os.execve(HEDDLE, [HEDDLE, "check", "reverse.cu", "--no-nvcc"], {**self.environment, "TERM": "xterm", **more})
+        said = b""
+        try:
+            while piece := os.read(terminal, 65536):
+                said += piece
+        except OSError:  # the end, on Linux
+            pass
+        os.waitpid(child, 0)
+        os.close(terminal)
+        return said.decode()
+
+    def test_colours_are_for_terminals_that_want_them(self):
+        self.write("reverse.cu", RACE)
+        self.assertIn("\033[1;31merror:", self.on_terminal())
+        plain = self.on_terminal(NO_COLOR="1")
+        self.assertIn("error: race", plain)
+        self.assertNotIn("\033", plain)
+        self.assertNotIn("\033", self.check("reverse.cu", code=1).stdout)
+
+    def test_nvccs_opinion_is_heard_where_it_is(self):
+        self.write("min.cu", "#include <algorithm>\n__global__ void k(int *p) { *p = std::min(1, 2); }\n"
+                             "int main() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaFree(p); }\n")
+        tools = os.path.join(self.folder, "tools")
+        os.mkdir(tools)
+        # Plays nvcc, so that the test does not depend on a toolkit.
+        path = self.write("tools/nvcc", "#!/bin/sh\nfor last; do :; done\necho \"$last(2): error: calling a constexpr __host__ "
+                                        "function from a __global__ function is not allowed\"\nexit 1\n")
+        os.chmod(path, 0o755)
+        self.environment["PATH"] = tools + ":" + self.environment["PATH"]
+        result = self.check("min.cu", "--nvcc", code=1)
+        self.assertIn("error: not legal CUDA\n  nvcc: calling a constexpr __host__ function", result.stdout)
+        self.assertIn("min.cu:2\n", result.stdout)
+        self.check("min.cu", "--no-nvcc")
+        self.write("tools/nvcc", "#!/bin/sh\nsleep 100\n")
+        self.assertIn("note: nvcc had no time", self.check("min.cu").stdout)
 
     def test_sarif_and_the_page_are_written(self):
         self.write("reverse.cu", RACE)

@@ -179,11 +179,13 @@ class Command(unittest.TestCase):
         self.assertEqual(sorted(devices), ["cpu", "cuda", "sim"])
         for one in devices.values():
             self.assertTrue(one["present"] or one["why"])
+        if os.path.exists(os.path.join(os.path.dirname(HEDDLE), "libheddle-sim.so")):
+            self.assertTrue(devices["sim"]["present"], devices["sim"].get("why"))
 
     def test_doctor_knows_every_job_and_how_to_get_what_lacks(self):
         text = self.run_heddle("doctor").stdout
         jobs = json.loads(self.run_heddle("doctor", "--json").stdout)
-        self.assertEqual(len(jobs), 6)
+        self.assertEqual(len(jobs), 7)
         for job in jobs:
             self.assertIn(job["job"], text)
             self.assertIn(job["state"], ("ok", "limited", "missing"))

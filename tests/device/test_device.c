@@ -11,14 +11,29 @@
 #include "base/threads.h"
 #include "device/cpu/processor.h"
 
-static void only_cpu_is_in_this_build(void **state)
+// In a folder that HEDDLE_MODULES names, and that has no modules or none that are.
+static void a_device_without_its_module_says_what_is_missing(void **state)
 {
     (void)state;
+    char folder[] = "/tmp/heddle-modules-XXXXXX", path[sizeof folder + 32];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(setenv("HEDDLE_MODULES", folder, 1), 0);
     heddle_device *none = opened;
-    assert_fails(heddle_device_open("cuda", 0, &none), HEDDLE_MISSING, "'cuda' is not in this build: use cpu");
+    assert_fails(heddle_device_open("cuda", 0, &none), HEDDLE_MISSING, "device 'cuda' needs libheddle-cuda.so");
     assert_null(none);
-    assert_fails(heddle_device_open("cuda:1", 0, &none), HEDDLE_MISSING, "'cuda:1'");
-    assert_fails(heddle_device_open("sim", 0, &none), HEDDLE_MISSING, "'sim'");
+    assert_fails(heddle_device_open("cuda:1", 0, &none), HEDDLE_MISSING, "CUDA toolkit");
+    assert_fails(heddle_device_open("sim", 0, &none), HEDDLE_MISSING, "needs libheddle-sim.so");
+
+    snprintf(path, sizeof path, "%s/libheddle-sim.so", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("not a module", file);
+    fclose(file);
+    assert_fails(heddle_device_open("sim", 0, &none), HEDDLE_MISSING, "libheddle-sim.so");
+    assert_null(none);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(unsetenv("HEDDLE_MODULES"), 0);
 }
 
 static void unknown_names_suggest_the_nearest(void **state)
@@ -266,7 +281,7 @@ static void closing_a_clean_device_is_silent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_cpu_is_in_this_build),
+        cmocka_unit_test(a_device_without_its_module_says_what_is_missing),
         cmocka_unit_test(unknown_names_suggest_the_nearest),
         cmocka_unit_test(device_numbers_are_checked),
         cmocka_unit_test(describe_tells_what_the_machine_has),

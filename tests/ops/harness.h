@@ -32,6 +32,16 @@ uint64_t harness_seed(void);
 // The operator that lists `op` among its gradients; NULL if none does.
 const heddle_op *harness_forward_of(const heddle_op *op);
 
+// --- the device under test ------------------------------------------------------------------------------------------
+
+// $HEDDLE_TEST_DEVICE: "cpu" unless set, "sim" or "cuda".
+const char *harness_device_name(void);
+// Whether the rung is for that device, and whether any of the operator's is.
+bool harness_runs(const heddle_rung *rung);
+bool harness_has_rung(const heddle_op *op);
+// heddle_launch with operands in host memory, on the device under test; on return the outputs are there.
+heddle_status harness_launch(const heddle_op *op, const heddle_rung *rung, const heddle_call *call);
+
 // --- values: every operand of an operator, in float64 ---------------------------------------------------------------
 
 typedef struct harness_values {
@@ -99,9 +109,9 @@ bool harness_compare(const heddle_op *op, int operand, const double *got, const 
 
 // --- checks ---------------------------------------------------------------------------------------------------------
 
-// Every rung of the ladder that can do the shape: values, guards, poison, optional operands left out, threads,
-// alignment, a stream, and for a forward operator what its reference gradients make of what it saved. `forward` is NULL
-// or the operator whose gradient this is.
+// Every rung for the device under test that can do the shape: values, guards, poison, optional operands left out,
+// threads, alignment, a stream, and for a forward operator what its reference gradients make of what it saved.
+// `forward` is NULL or the operator whose gradient this is.
 bool harness_check_ladder(const heddle_op *op, const heddle_op *forward, const char *shape_text, uint64_t seed,
                           harness_report *report);
 // Every forward rung, each followed by every backward rung on what it left, against the two references.

@@ -78,7 +78,7 @@ static void trial_destroy(rung_trial *trial)
 static bool run_call(rung_trial *trial, harness_memory *memory, heddle_pool *pool, const char *what)
 {
     memory->call.pool = pool;
-    if (heddle_launch(memory->op, trial->rung, &memory->call) != HEDDLE_OK)
+    if (harness_launch(memory->op, trial->rung, &memory->call) != HEDDLE_OK)
         return harness_fail(trial->report, "%s: %s", what, heddle_last_error());
     return harness_memory_intact(memory, &trial->prepared, trial->report);
 }
@@ -204,9 +204,9 @@ static bool parse(const heddle_op *op, const char *text, void *shape, harness_re
     return heddle_shape_parse(op, text, shape) == HEDDLE_OK || harness_fail(report, "%s", heddle_last_error());
 }
 
-static bool supports(const heddle_rung *rung, const void *shape)
+static bool tried(const heddle_rung *rung, const void *shape)
 {
-    return !rung->supports || rung->supports(shape);
+    return harness_runs(rung) && (!rung->supports || rung->supports(shape));
 }
 
 bool harness_reads_saved(const heddle_op *op)
@@ -228,14 +228,31 @@ static bool explain(const heddle_op *op, const heddle_rung *rung, const char *sh
     return false;
 }
 
+// A second run gives the same bits.
+static bool check_repeated(rung_trial *trial, const harness_memory *once)
+{
+    harness_memory memory;
+    harness_memory_create(&memory, &trial->prepared, trial->rung, 1, 0);
+    bool passed =
+        run_call(trial, &memory, NULL, "again") && harness_memory_same_outputs(&memory, once, "again", trial->report);
+    harness_memory_destroy(&memory);
+    return passed;
+}
+
+// Whatever runs it: on cpu the threads, and a stream; elsewhere everything goes through a stream.
+static bool check_runners(rung_trial *trial, const harness_memory *alone)
+{
+    return trial->rung->device == HEDDLE_CPU ? check_threads(trial, alone) && check_stream(trial, alone)
+                                             : check_repeated(trial, alone);
+}
+
 // Everything that is asked of one rung with all its operands. `gradients` (count of them) follow a forward operator.
 static bool check_complete(rung_trial *trial, const rung_trial *gradients, int count)
 {
     harness_memory alone;
     harness_memory_create(&alone, &trial->prepared, trial->rung, 1, 0);
     bool passed = run_call(trial, &alone, NULL, "alone") && compare_outputs(trial, &alone, "alone") &&
-                  check_threads(trial, &alone) && check_stream(trial, &alone) &&
-                  check_aligned_to(trial, 1, "off alignment");
+                  check_runners(trial, &alone) && check_aligned_to(trial, 1, "off alignment");
     for (int g = 0; passed && g < count; g++)
         passed = check_saved(trial, &alone, &gradients[g]);
     harness_memory_destroy(&alone);
@@ -260,7 +277,7 @@ static bool check_all_operands(const harness_values *prepared, const char *shape
     }
     bool passed = true;
     for (int r = 0; passed && r < op->rungs; r++)
-        if (supports(&op->ladder[r], prepared->shape)) {
+        if (tried(&op->ladder[r], prepared->shape)) {
             trial.rung = &op->ladder[r];
             report->reached[r] = true;
             passed = check_complete(&trial, gradients, count) || explain(op, trial.rung, shape_text, seed, report);
@@ -286,7 +303,7 @@ static bool check_left_out(const harness_values *prepared, int left_out, const c
     trial_create(&trial, &partly, harness_reduction(op, prepared->shape), report);
     bool passed = true;
     for (int r = 0; passed && r < op->rungs; r++)
-        if (supports(&op->ladder[r], prepared->shape)) {
+        if (tried(&op->ladder[r], prepared->shape)) {
             trial.rung = &op->ladder[r];
             passed = check_aligned_to(&trial, 0, what) || explain(op, trial.rung, shape_text, seed, report);
         }
@@ -328,7 +345,7 @@ static bool check_followers(const harness_memory *left, rung_trial *backward_tri
     harness_values_round(&backward_trial->prepared);
     bool passed = true;
     for (int r = 0; passed && r < backward->rungs; r++)
-        if (supports(&backward->ladder[r], left->shape)) {
+        if (tried(&backward->ladder[r], left->shape)) {
             harness_memory memory;
             backward_trial->rung = &backward->ladder[r];
             harness_memory_create(&memory, &backward_trial->prepared, backward_trial->rung, STREAM_THREADS, 0);
@@ -359,7 +376,7 @@ bool harness_check_pairs(const heddle_op *forward, const heddle_op *backward, co
     trial_create(&second, &taken, longest_reduction(forward, backward, shape), report);
     bool passed = true;
     for (int r = 0; passed && r < forward->rungs; r++)
-        if (supports(&forward->ladder[r], shape)) {
+        if (tried(&forward->ladder[r], shape)) {
             harness_memory left;
             first.rung = &forward->ladder[r];
             harness_memory_create(&left, &prepared, first.rung, STREAM_THREADS, 0);

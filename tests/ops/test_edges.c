@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "harness.h"
 #include "heddle/op.h"
 #include "heddle/ops.h"
 #include "heddle/random.h"
@@ -24,12 +25,20 @@ static const heddle_op *op_named(const char *name)
     return op;
 }
 
+// From rung r on, the first for the device under test; op->rungs: there is no more.
+static int next_rung(const heddle_op *op, int r)
+{
+    while (r < op->rungs && !harness_runs(&op->ladder[r]))
+        r++;
+    return r;
+}
+
 // Runs one rung now, with the workspace it asks for.
 static heddle_status run(const heddle_op *op, const heddle_rung *rung, heddle_call call)
 {
     size_t bytes = rung->workspace ? rung->workspace(call.shape, 1) : 0;
     call.workspace = aligned_alloc(256, (bytes + 256) / 256 * 256);
-    heddle_status status = heddle_launch(op, rung, &call);
+    heddle_status status = harness_launch(op, rung, &call);
     free(call.workspace);
     return status;
 }
@@ -72,7 +81,7 @@ static void activations_reach_their_limits_and_keep_nan(void **state)
         char name[64];
         activation_name(name, limit->name, "_forward");
         const heddle_op *op = op_named(name);
-        for (int r = 0; r < op->rungs; r++)
+        for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1))
             for (int i = 0; i < 5; i++) {
                 float input[LENGTH], output[LENGTH];
                 for (int e = 0; e < LENGTH; e++)
@@ -97,7 +106,7 @@ static void activation_gradients_reach_their_limits_and_keep_nan(void **state)
         char name[64];
         activation_name(name, limit->name, "_backward");
         const heddle_op *op = op_named(name);
-        for (int r = 0; r < op->rungs; r++) {
+        for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
             float input[LENGTH], output[LENGTH], grad_output[LENGTH], grad_input[LENGTH];
             for (int e = 0; e < LENGTH; e++) {
                 input[e] = values[e % 4];
@@ -154,7 +163,7 @@ static void the_first_of_equal_values_wins(void **state)
 {
     (void)state;
     const heddle_op *op = op_named("maxpool2d_forward");
-    for (int r = 0; r < op->rungs; r++) {
+    for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
         float output[2];
         int32_t index[2];
         pool(&op->ladder[r], (const float[]){1, 5, -INFINITY, -INFINITY, 5, 5, -INFINITY, -INFINITY}, output, index);
@@ -168,7 +177,7 @@ static void nan_in_a_window_comes_out(void **state)
 {
     (void)state;
     const heddle_op *op = op_named("maxpool2d_forward");
-    for (int r = 0; r < op->rungs; r++)
+    for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1))
         for (int place = 0; place < 2; place++)
             for (int row = 0; row < 2; row++) {
                 float plane[8] = {1, 2, 3, 4, 5, 6, 7, 8}, output[2];
@@ -202,7 +211,7 @@ static void overlapping_windows_add_their_gradients(void **state)
     heddle_pool2d_shape shape = {.n = 1, .c = 1, .h = 1, .w = 3, .window = 1, .stride = 1};
     const int32_t index[3] = {1, 1, 1};
     const float grad_output[3] = {1, 2, 4};
-    for (int r = 0; r < op->rungs; r++) {
+    for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
         float grad_input[3];
         heddle_call call = {.shape = &shape, .input = {index, grad_output}, .output = {grad_input}};
         assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
@@ -219,7 +228,7 @@ static void large_logits_do_not_overflow(void **state)
     const char *const names[] = {"softmax_forward", "log_softmax_forward"};
     for (int i = 0; i < 2; i++) {
         const heddle_op *op = op_named(names[i]);
-        for (int r = 0; r < op->rungs; r++) {
+        for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
             float output[2][3];
             heddle_rows_shape shape = {.rows = 2, .cols = 3};
             heddle_call call = {.shape = &shape, .input = {logits}, .output = {output}};
@@ -244,7 +253,7 @@ static void the_first_of_equal_logits_is_the_prediction(void **state)
     (void)state;
     const heddle_op *op = op_named("cross_entropy_forward");
     const float logits[3][10] = {{0}, {1, 3, 3}, {0, 0, 0, 0, 0, 0, 0, 0, 2, 2}};
-    for (int r = 0; r < op->rungs; r++) {
+    for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
         float loss = 0;
         int32_t correct = 0;
         heddle_rows_shape shape = {.rows = 3, .cols = 10};
@@ -256,7 +265,19 @@ static void the_first_of_equal_logits_is_the_prediction(void **state)
     }
 }
 
-static void a_label_out_of_range_is_named_not_read(void **state)
+// On cpu by name; a kernel has nobody to tell, and makes everything that depends on the label NaN.
+static void assert_told(heddle_status status, const heddle_rung *rung, const char *words, const float *poisoned)
+{
+    if (rung->device != HEDDLE_CPU) {
+        assert_int_equal(status, HEDDLE_OK);
+        assert_true(isnan(*poisoned));
+        return;
+    }
+    assert_int_equal(status, HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), words));
+}
+
+static void a_label_out_of_range_is_told_not_read(void **state)
 {
     (void)state;
     const heddle_op *op = op_named("cross_entropy_forward"), *backward = op_named("cross_entropy_backward");
@@ -267,17 +288,16 @@ static void a_label_out_of_range_is_named_not_read(void **state)
     heddle_rows_shape shape = {.rows = 2, .cols = 3};
     for (int i = 0; i < 3; i++) {
         const int32_t labels[] = {2, wrong[i]};
-        for (int r = 0; r < op->rungs; r++) {
+        for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
             float loss = 0;
             int32_t correct = 0;
-            assert_int_equal(cross_entropy(&op->ladder[r], logits, labels, shape, &loss, &correct), HEDDLE_INVALID);
-            assert_non_null(strstr(heddle_last_error(), words[i]));
+            assert_told(cross_entropy(&op->ladder[r], logits, labels, shape, &loss, &correct), &op->ladder[r], words[i],
+                        &loss);
         }
-        for (int r = 0; r < backward->rungs; r++) {
+        for (int r = next_rung(backward, 0); r < backward->rungs; r = next_rung(backward, r + 1)) {
             float grad_logits[6];
             heddle_call call = {.shape = &shape, .input = {logits, labels, &grad_loss}, .output = {grad_logits}};
-            assert_int_equal(run(backward, &backward->ladder[r], call), HEDDLE_INVALID);
-            assert_non_null(strstr(heddle_last_error(), words[i]));
+            assert_told(run(backward, &backward->ladder[r], call), &backward->ladder[r], words[i], &grad_logits[5]);
         }
     }
 }
@@ -306,7 +326,7 @@ static void statistics_survive_a_mean_far_from_zero(void **state)
         squares += (noise[i] - mean) * (noise[i] - mean) / COUNT;
     double inverse_std = 1 / sqrt(squares + 1e-5);
     const float gamma = 2, beta = 0.5f;
-    for (int r = 0; r < op->rungs; r++) {
+    for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
         float saved_mean, saved_inverse_std;
         heddle_call call = {
             .shape = &shape, .input = {input, &gamma, &beta}, .output = {output, &saved_mean, &saved_inverse_std}};
@@ -331,7 +351,7 @@ static void with_beta_zero_the_output_is_not_read(void **state)
         float *a = calloc((size_t)shape.m * shape.k + 1, sizeof *a),
               *b = calloc((size_t)shape.k * shape.n + 1, sizeof *b);
         float *output = malloc((size_t)shape.m * shape.n * sizeof *output);
-        for (int r = 0; r < op->rungs; r++) {
+        for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
             for (int i = 0; i < shape.m * shape.n; i++)
                 output[i] = NAN;
             heddle_call call = {.shape = &shape, .input = {a, b}, .output = {output}};
@@ -352,7 +372,7 @@ static void a_sum_may_take_the_place_of_a_term(void **state)
 {
     (void)state;
     const heddle_op *op = op_named("add_forward");
-    for (int r = 0; r < op->rungs; r++)
+    for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1))
         for (int place = 0; place < 3; place++) {
             float terms[2][LENGTH];
             for (int i = 0; i < LENGTH; i++) {
@@ -382,7 +402,7 @@ static void dropout_draws_the_words_that_random_h_numbers(void **state)
     for (int i = 0; i < COUNT; i++)
         input[i] = 1.0f;
     for (int s = 0; s < 4; s++)
-        for (int r = 0; r < op->rungs; r++) {
+        for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
             heddle_dropout_shape shape = {.n = COUNT, .probability = 0.3f};
             heddle_call call = {.shape = &shape, .input = {input, states[s]}, .output = {output, mask}};
             assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
@@ -410,7 +430,7 @@ int main(void)
         cmocka_unit_test(overlapping_windows_add_their_gradients),
         cmocka_unit_test(large_logits_do_not_overflow),
         cmocka_unit_test(the_first_of_equal_logits_is_the_prediction),
-        cmocka_unit_test(a_label_out_of_range_is_named_not_read),
+        cmocka_unit_test(a_label_out_of_range_is_told_not_read),
         cmocka_unit_test(statistics_survive_a_mean_far_from_zero),
         cmocka_unit_test(with_beta_zero_the_output_is_not_read),
         cmocka_unit_test(a_sum_may_take_the_place_of_a_term),

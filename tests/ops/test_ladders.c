@@ -1,5 +1,5 @@
-// Every rung of every operator, on every test shape, against the float64 reference; and every pair of a forward and a
-// backward rung.
+// Every rung of every operator for the device under test, on every test shape, against the float64 reference; and every
+// pair of a forward and a backward rung.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void every_rung_matches_the_reference(void **state)
             telling[i] |= report.telling[i];
     }
     for (int r = 0; r < op->rungs; r++)
-        if (!reached[r])
+        if (harness_runs(&op->ladder[r]) && !reached[r])
             fail_msg("%s: no test shape reaches rung %s", op->name, op->ladder[r].name);
     for (int i = 0; i < op->operand_count; i++)
         if (op->operands[i].role != HEDDLE_INPUT && !op->operands[i].saved && !telling[i])
@@ -61,11 +61,13 @@ int main(void)
     int count = 0;
     struct CMUnitTest *tests = calloc((size_t)heddle_op_count() * 2, sizeof *tests);
     for (int i = 0; i < heddle_op_count(); i++) {
-        const heddle_op *op = heddle_op_at(i);
+        const heddle_op *op = heddle_op_at(i), *forward = harness_forward_of(op);
+        if (!harness_has_rung(op))
+            continue;
         tests[count++] = (struct CMUnitTest){.name = name_of(op->name, "every rung matches the reference"),
                                              .test_func = every_rung_matches_the_reference,
                                              .initial_state = (void *)op};
-        if (harness_forward_of(op) && harness_reads_saved(op))
+        if (forward && harness_reads_saved(op) && harness_has_rung(forward))
             tests[count++] = (struct CMUnitTest){.name = name_of(op->name, "every rung follows every forward rung"),
                                                  .test_func = every_backward_rung_follows_every_forward_rung,
                                                  .initial_state = (void *)op};

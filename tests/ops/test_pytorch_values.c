@@ -167,11 +167,11 @@ static void compare_rungs(const torch_case *from, const harness_values *prepared
 {
     const heddle_op *op = prepared->op;
     for (int r = 0; r < op->rungs; r++) {
-        if (op->ladder[r].supports && !op->ladder[r].supports(from->shape))
+        if (!harness_runs(&op->ladder[r]) || (op->ladder[r].supports && !op->ladder[r].supports(from->shape)))
             continue;
         harness_memory memory;
         harness_memory_create(&memory, prepared, &op->ladder[r], 1, 0);
-        if (heddle_launch(op, &op->ladder[r], &memory.call) != HEDDLE_OK)
+        if (harness_launch(op, &op->ladder[r], &memory.call) != HEDDLE_OK)
             fail_msg("case %s: %s", from->number, heddle_last_error());
         harness_values got;
         harness_values_copy(&got, prepared);
@@ -256,6 +256,8 @@ static void five_steps_of_an_optimiser_stay_with_pytorch(void **state)
 {
     const heddle_op *op = *state;
     for (int r = 0; r < op->rungs; r++) {
+        if (!harness_runs(&op->ladder[r]))
+            continue;
         harness_values values = {0};
         int steps = 0;
         for (int c = 0; c < case_count(); c++) {
@@ -277,7 +279,7 @@ static void five_steps_of_an_optimiser_stay_with_pytorch(void **state)
             harness_bounds_create(&bounds, &values, &computed, 1);
             harness_memory memory;
             harness_memory_create(&memory, &values, &op->ladder[r], 1, 0);
-            assert_int_equal(heddle_launch(op, &op->ladder[r], &memory.call), HEDDLE_OK);
+            assert_int_equal(harness_launch(op, &op->ladder[r], &memory.call), HEDDLE_OK);
             for (int i = 0; i < op->operand_count; i++)
                 harness_memory_read(&memory, i, values.operand[i]);
             assert_true(compare_results(&tried, &values, &bounds, op->ladder[r].name) > 0);

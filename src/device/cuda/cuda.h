@@ -38,6 +38,14 @@ heddle_status heddle_cuda_status(cudaError_t error, const char *call);
 // Makes the device current on this host thread; every backend function begins with it.
 heddle_status heddle_cuda_select(const heddle_device *device);
 
+// findings.cu
+// Called once, when the module is loaded.
+void heddle_cuda_watch(void);
+// On sim, the gravest of what the simulator has found since this was last asked, as a failure; else HEDDLE_OK.
+heddle_status heddle_cuda_findings(void);
+// heddle_cuda_status after waiting for the device: a finding is a failure too.
+heddle_status heddle_cuda_waited(cudaError_t error, const char *call);
+
 #define HEDDLE_CUDA_TRY(call) HEDDLE_TRY(heddle_cuda_status((call), #call))
 
 static inline int heddle_cuda_index(const heddle_device *device)

@@ -10,20 +10,46 @@
 const heddle_module_host *heddle_cuda_host;
 
 // The same sources are both devices.
-#if defined(SIM)
+#if defined(HEDDLE_SIM_MODULE)
 static const heddle_device_kind KIND = HEDDLE_SIM;
 #else
 static const heddle_device_kind KIND = HEDDLE_CUDA;
 #endif
+
+// What is the caller's mistake, and what the device's.
+static heddle_status kind_of(cudaError_t error)
+{
+    switch (error) {
+    case cudaErrorMemoryAllocation: return HEDDLE_OUT_OF_MEMORY;
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidResourceHandle:
+    case cudaErrorIllegalState:
+    case cudaErrorNotPermitted: // from a host function, which must not wait for its device
+    case cudaErrorStreamCaptureUnsupported:
+    case cudaErrorStreamCaptureInvalidated:
+    case cudaErrorStreamCaptureMerge:
+    case cudaErrorStreamCaptureUnmatched:
+    case cudaErrorStreamCaptureUnjoined:
+    case cudaErrorStreamCaptureIsolation:
+    case cudaErrorStreamCaptureImplicit:
+    case cudaErrorCapturedEvent:
+    case cudaErrorStreamCaptureWrongThread: return HEDDLE_INVALID;
+    default: return HEDDLE_DEVICE;
+    }
+}
+
+static bool failure_told; // of the device; CUDA goes on answering every call with it
 
 heddle_status heddle_cuda_status(cudaError_t error, const char *call)
 {
     if (error == cudaSuccess)
         return HEDDLE_OK;
     cudaGetLastError(); // the failure is told here; the next call starts clean
+    failure_told |= kind_of(error) == HEDDLE_DEVICE;
+    if (kind_of(error) == HEDDLE_DEVICE)
+        HEDDLE_TRY(heddle_cuda_findings()); // says more of an illegal address than its name: where
     int length = (int)strcspn(call, "(");
-    heddle_status status = error == cudaErrorMemoryAllocation ? HEDDLE_OUT_OF_MEMORY : HEDDLE_DEVICE;
-    return heddle_cuda_fail(status, "%.*s failed: %s (%s)", length, call, cudaGetErrorString(error),
+    return heddle_cuda_fail(kind_of(error), "%.*s failed: %s (%s)", length, call, cudaGetErrorString(error),
                             cudaGetErrorName(error));
 }
 
@@ -63,7 +89,17 @@ static heddle_status open_device(int index, int threads, heddle_device **device)
 static heddle_status synchronize(heddle_device *device)
 {
     HEDDLE_TRY(heddle_cuda_select(device));
-    HEDDLE_CUDA_TRY(cudaDeviceSynchronize());
+    return heddle_cuda_waited(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+static heddle_status finish(heddle_device *device)
+{
+    cudaError_t error = cudaSetDevice(heddle_cuda_index(device));
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess || !failure_told)
+        return heddle_cuda_waited(error, "cudaDeviceSynchronize");
+    cudaGetLastError();
     return HEDDLE_OK;
 }
 
@@ -97,11 +133,17 @@ static heddle_status allocate(heddle_device *device, size_t bytes, void **memory
     return HEDDLE_OK;
 }
 
+// Freeing has nobody to tell. It fails after a failure of the device, which has been told, and the message stays.
+static bool select_quietly(const heddle_device *device)
+{
+    return cudaSetDevice(heddle_cuda_index(device)) == cudaSuccess;
+}
+
 static void release(heddle_device *device, void *memory, size_t bytes)
 {
     (void)bytes;
-    if (heddle_cuda_select(device) == HEDDLE_OK)
-        heddle_cuda_status(cudaFree(memory), "cudaFree");
+    if (!select_quietly(device) || cudaFree(memory) != cudaSuccess)
+        cudaGetLastError();
 }
 
 static heddle_status allocate_pinned(heddle_device *device, size_t bytes, void **memory)
@@ -114,8 +156,8 @@ static heddle_status allocate_pinned(heddle_device *device, size_t bytes, void *
 static void release_pinned(heddle_device *device, void *memory, size_t bytes)
 {
     (void)bytes;
-    if (heddle_cuda_select(device) == HEDDLE_OK)
-        heddle_cuda_status(cudaFreeHost(memory), "cudaFreeHost");
+    if (!select_quietly(device) || cudaFreeHost(memory) != cudaSuccess)
+        cudaGetLastError();
 }
 
 static heddle_backend backend;
@@ -126,9 +168,10 @@ extern "C" HEDDLE_API const heddle_module *heddle_module_start(const heddle_modu
     if (host->version != HEDDLE_MODULE_VERSION)
         return NULL;
     heddle_cuda_host = host;
+    heddle_cuda_watch();
     backend.kind = KIND;
     backend.open = open_device;
-    backend.finish = synchronize;
+    backend.finish = finish;
     backend.close = close_device;
     backend.describe = describe;
     backend.synchronize = synchronize;

@@ -39,9 +39,9 @@ heddle_status heddle_cuda_event_record(heddle_event *event, heddle_stream *strea
 heddle_status heddle_cuda_event_synchronize(heddle_event *event)
 {
     HEDDLE_TRY(heddle_cuda_select(event->device));
-    if (((heddle_cuda_event *)event)->recorded)
-        HEDDLE_CUDA_TRY(cudaEventSynchronize(((heddle_cuda_event *)event)->event));
-    return HEDDLE_OK;
+    if (!((heddle_cuda_event *)event)->recorded)
+        return HEDDLE_OK;
+    return heddle_cuda_waited(cudaEventSynchronize(((heddle_cuda_event *)event)->event), "cudaEventSynchronize");
 }
 
 heddle_status heddle_cuda_event_query(heddle_event *event, bool *done)

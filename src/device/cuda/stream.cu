@@ -27,6 +27,10 @@ heddle_status heddle_cuda_stream_create(heddle_device *device, int priority, hed
 heddle_status heddle_cuda_stream_destroy(heddle_stream *stream)
 {
     heddle_status status = heddle_cuda_stream_synchronize(stream);
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing(heddle_cuda_raw(stream), &capture) == cudaSuccess &&
+        capture != cudaStreamCaptureStatusNone)
+        return status; // part of a capture, which waiting for it has ended; the stream stays
     heddle_status destroyed = heddle_cuda_status(cudaStreamDestroy(heddle_cuda_raw(stream)), "cudaStreamDestroy");
     free(stream);
     return status != HEDDLE_OK ? status : destroyed;
@@ -35,10 +39,7 @@ heddle_status heddle_cuda_stream_destroy(heddle_stream *stream)
 heddle_status heddle_cuda_stream_synchronize(heddle_stream *stream)
 {
     HEDDLE_TRY(heddle_cuda_select(stream->device));
-    if (((heddle_cuda_stream *)stream)->capturing)
-        return heddle_cuda_fail(HEDDLE_INVALID, "the stream is recording a graph: end the capture before waiting for it");
-    HEDDLE_CUDA_TRY(cudaStreamSynchronize(heddle_cuda_raw(stream)));
-    return HEDDLE_OK;
+    return heddle_cuda_waited(cudaStreamSynchronize(heddle_cuda_raw(stream)), "cudaStreamSynchronize");
 }
 
 heddle_status heddle_cuda_stream_query(heddle_stream *stream, bool *done)

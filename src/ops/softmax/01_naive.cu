@@ -82,30 +82,43 @@ static unsigned blocks_of(const heddle_rows_shape *shape)
     return shape->cols > 0 ? heddle_cuda_blocks(shape->rows) : 0;
 }
 
-typedef void forward_kernel(heddle_rows_shape shape, const float *input, float *output);
-typedef void backward_kernel(heddle_rows_shape shape, const float *output, const float *grad_output, float *grad_input);
-
-template <forward_kernel *kernel>
-static heddle_status launch_forward(const heddle_call *call)
+static heddle_status launch_softmax_forward(const heddle_call *call)
 {
     const heddle_rows_shape *shape = (const heddle_rows_shape *)call->shape;
     if (blocks_of(shape) > 0)
-        kernel<<<blocks_of(shape), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+        softmax_forward<<<blocks_of(shape), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
             *shape, (const float *)call->input[0], (float *)call->output[0]);
     return heddle_cuda_launched("01_naive");
 }
 
-template <backward_kernel *kernel>
-static heddle_status launch_backward(const heddle_call *call)
+static heddle_status launch_log_softmax_forward(const heddle_call *call)
 {
     const heddle_rows_shape *shape = (const heddle_rows_shape *)call->shape;
     if (blocks_of(shape) > 0)
-        kernel<<<blocks_of(shape), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+        log_softmax_forward<<<blocks_of(shape), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+            *shape, (const float *)call->input[0], (float *)call->output[0]);
+    return heddle_cuda_launched("01_naive");
+}
+
+static heddle_status launch_softmax_backward(const heddle_call *call)
+{
+    const heddle_rows_shape *shape = (const heddle_rows_shape *)call->shape;
+    if (blocks_of(shape) > 0)
+        softmax_backward<<<blocks_of(shape), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
             *shape, (const float *)call->input[0], (const float *)call->input[1], (float *)call->output[0]);
     return heddle_cuda_launched("01_naive");
 }
 
-HEDDLE_CUDA_RUNG("softmax_forward", "01_naive", launch_forward<softmax_forward>)
-HEDDLE_CUDA_RUNG("softmax_backward", "01_naive", launch_backward<softmax_backward>)
-HEDDLE_CUDA_RUNG("log_softmax_forward", "01_naive", launch_forward<log_softmax_forward>)
-HEDDLE_CUDA_RUNG("log_softmax_backward", "01_naive", launch_backward<log_softmax_backward>)
+static heddle_status launch_log_softmax_backward(const heddle_call *call)
+{
+    const heddle_rows_shape *shape = (const heddle_rows_shape *)call->shape;
+    if (blocks_of(shape) > 0)
+        log_softmax_backward<<<blocks_of(shape), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+            *shape, (const float *)call->input[0], (const float *)call->input[1], (float *)call->output[0]);
+    return heddle_cuda_launched("01_naive");
+}
+
+HEDDLE_CUDA_RUNG("softmax_forward", "01_naive", launch_softmax_forward)
+HEDDLE_CUDA_RUNG("softmax_backward", "01_naive", launch_softmax_backward)
+HEDDLE_CUDA_RUNG("log_softmax_forward", "01_naive", launch_log_softmax_forward)
+HEDDLE_CUDA_RUNG("log_softmax_backward", "01_naive", launch_log_softmax_backward)

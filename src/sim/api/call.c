@@ -59,6 +59,14 @@ void sim_api_lock(void)
     }
 }
 
+bool sim_api_try_lock(void)
+{
+    if (call.depth == 0 && pthread_mutex_trylock(&lock) != 0)
+        return false;
+    call.depth++;
+    return true;
+}
+
 void sim_api_unlock(void)
 {
     if (--call.depth == 0)
@@ -262,4 +270,9 @@ void sim_host_function_leave(void)
     pthread_mutex_lock(&lock);
     call.depth = call.outer_depth;
     call.in_host_function = false;
+}
+
+bool sim_in_host_function(void)
+{
+    return call.in_host_function;
 }

@@ -25,6 +25,7 @@ uintptr_t sim_call_pc(void);
 const char *sim_call_function(void);
 // The lock alone, for what is no call of the program: an exit, a wait in the background.
 void sim_api_lock(void);
+bool sim_api_try_lock(void); // false: another thread is in the API, and may be for long
 void sim_api_unlock(void);
 pthread_mutex_t *sim_api_mutex(void); // to wait on a condition with
 void sim_api_start(void); // once: the card, its memory, what happens at exit
@@ -47,5 +48,6 @@ void sim_error_report_unread(void);
 // While a stream runs a function of the program: calls from it are refused.
 void sim_host_function_enter(void);
 void sim_host_function_leave(void);
+bool sim_in_host_function(void);
 
 #endif

@@ -58,6 +58,10 @@ cudaError_t sim_capture_add(struct CUstream_st *stream, sim_work *work)
         return cudaErrorInvalidValue;
     }
     node->work = *work;
+    if (work->kind == SIM_WORK_FREE) { // memory of a graph stays as long as the graph: it runs again
+        node->allocation.dptr = work->memory;
+        node->work.kind = SIM_WORK_NOTHING;
+    }
     if (work->kind == SIM_WORK_KERNEL) {
         const sim_config *config = &work->kernel.config;
         node->kernel = (struct cudaKernelNodeParams){
@@ -67,6 +71,18 @@ cudaError_t sim_capture_add(struct CUstream_st *stream, sim_work *work)
             .sharedMemBytes = (unsigned)config->shared,
         };
     }
+    set_after(&stream->capture_after, &stream->capture_after_count, &node, 1);
+    return cudaSuccess;
+}
+
+cudaError_t sim_capture_allocation(struct CUstream_st *stream, void *memory, size_t bytes)
+{
+    struct CUgraphNode_st *node = sim_graph_add(stream->capture->graph, cudaGraphNodeTypeMemAlloc,
+                                                stream->capture_after, stream->capture_after_count);
+    if (node == NULL)
+        return cudaErrorInvalidValue;
+    node->allocation.dptr = memory;
+    node->allocation.bytesize = bytes;
     set_after(&stream->capture_after, &stream->capture_after_count, &node, 1);
     return cudaSuccess;
 }

@@ -15,6 +15,8 @@ struct sim_capture {
 };
 
 cudaError_t sim_capture_add(struct CUstream_st *stream, sim_work *work);
+// Memory allocated by the stream while it captures: the graph's.
+cudaError_t sim_capture_allocation(struct CUstream_st *stream, void *memory, size_t bytes);
 bool sim_capture_global(void); // some stream captures in a mode that forbids unsafe calls
 void sim_capture_invalidate_all(void);
 // A wait for, or a query of, a stream that captures is an error and spoils the capture.

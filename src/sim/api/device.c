@@ -6,7 +6,6 @@
 #include "api/capture.h"
 #include "api/chips.h"
 #include "api/device.h"
-#include "api/exit.h"
 #include "api/stream.h"
 #include "memory/memory.h"
 
@@ -92,11 +91,10 @@ static void free_allocation(const sim_allocation *allocation, void *context)
         sim_memory_release(allocation->start, sim_call_pc());
 }
 
-// All that the program holds on the device goes; what it had not freed is a leak.
+// All that the program holds on the device goes.
 static cudaError_t reset(void)
 {
     sim_device_wait();
-    sim_exit_report_leaks();
     sim_memory_each(free_allocation, NULL);
     sim_error_reset();
     return cudaSuccess;
@@ -129,16 +127,13 @@ static size_t limits[LIMITS] = {[cudaLimitStackSize] = 1024,
                                 [cudaLimitDevRuntimePendingLaunchCount] = 2048,
                                 [cudaLimitMaxL2FetchGranularity] = 64};
 
-size_t sim_device_heap_limit(void)
-{
-    return limits[cudaLimitMallocHeapSize];
-}
-
 static cudaError_t set_limit(enum cudaLimit limit, size_t value)
 {
     if ((unsigned)limit >= LIMITS)
         return sim_fail(cudaErrorUnsupportedLimit, "%d is no limit", (int)limit);
     limits[limit] = value;
+    if (limit == cudaLimitMallocHeapSize && &sim_memory_heap_limit != NULL)
+        sim_memory_heap_limit = value;
     return cudaSuccess;
 }
 

@@ -2,11 +2,8 @@
 #ifndef SIM_DEVICE_H
 #define SIM_DEVICE_H
 
-#include <stddef.h>
-
 #include "sim/runtime_api.h"
 
 cudaError_t sim_device_check(int device); // reports a number other than 0
-size_t sim_device_heap_limit(void);       // bytes for malloc in kernels
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/allocate.h"
 #include "api/call.h"
 #include "api/exit.h"
 #include "api/stream.h"
@@ -26,7 +27,7 @@ void sim_exit_start(void)
 static void report_leak(const sim_allocation *allocation, void *context)
 {
     (void)context;
-    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP)
+    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP || sim_allocated_for_graph(allocation))
         return;
     sim_finding finding = {.kind = SIM_LEAK,
                            .tier = SIM_WARNING,
@@ -38,7 +39,7 @@ static void report_leak(const sim_allocation *allocation, void *context)
     sim_report(&finding);
 }
 
-void sim_exit_report_leaks(void)
+static void report_leaks(void)
 {
     // After a fault in a kernel the program cannot free anything any more.
     if (sim_error_broken() == cudaSuccess)
@@ -50,6 +51,6 @@ void sim_api_finish(void)
     if (!used)
         return;
     run_rest();
-    sim_exit_report_leaks();
+    report_leaks();
     sim_error_report_unread();
 }

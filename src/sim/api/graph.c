@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "memory/memory.h"
 
 static struct CUgraph_st *graphs;
 
@@ -57,8 +56,6 @@ struct CUgraphNode_st *sim_graph_node_of(cudaGraphNode_t handle)
 
 static void delete_node(struct CUgraphNode_st *node)
 {
-    if (node->type == cudaGraphNodeTypeMemAlloc && node->original == NULL)
-        sim_memory_release((uintptr_t)node->allocation.dptr, sim_call_pc()); // unless the program freed it itself
     sim_work_release(&node->work);
     if (node->child != NULL)
         sim_graph_delete(node->child);

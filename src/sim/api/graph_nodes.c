@@ -442,13 +442,14 @@ cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t eve
     return SIM_CALL(set_event(node, cudaGraphNodeTypeWaitEvent, event));
 }
 
-// Memory of a graph: allocated when the node is made, and kept as long as the graph, so that its address never changes.
+// Memory of a graph is allocated when the node is made.
 static cudaError_t add_allocation(target at, struct cudaMemAllocNodeParams *parameters)
 {
     struct CUgraphNode_st *node;
     if (parameters == NULL)
         return sim_fail(cudaErrorInvalidValue, "the parameters are NULL");
-    cudaError_t error = sim_allocate(&parameters->dptr, parameters->bytesize, SIM_MEMORY_DEVICE);
+    parameters->dptr = sim_allocate_for_graph(parameters->bytesize);
+    cudaError_t error = parameters->dptr != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
     if (error == cudaSuccess)
         error = add_plain(at, cudaGraphNodeTypeMemAlloc, &node);
     if (error == cudaSuccess)

@@ -29,6 +29,18 @@ cudaError_t sim_allocate(void **memory, size_t bytes, sim_memory_kind kind)
                        sim_memory_total());
 }
 
+static const char graph_memory[] = "a node of a graph";
+
+void *sim_allocate_for_graph(size_t bytes)
+{
+    return sim_memory_allocate(bytes, SIM_MEMORY_DEVICE, sim_call_pc(), graph_memory);
+}
+
+bool sim_allocated_for_graph(const sim_allocation *allocation)
+{
+    return allocation->function == graph_memory;
+}
+
 cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
     return SIM_CALL(sim_allocate(memory, bytes, SIM_MEMORY_DEVICE));

@@ -138,6 +138,14 @@ uint64_t sim_order_start(size_t index, uint64_t sequence, sim_order_clock *clock
     return number;
 }
 
+bool sim_order_waited(uint64_t number)
+{
+    if (number < first_number || number >= first_number + record_count)
+        return true;
+    const record *one = &records[number - first_number];
+    return sim_host_waited_for(one->chain, one->sequence);
+}
+
 void sim_order_idle(void)
 {
     if (!waited_for_all)

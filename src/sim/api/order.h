@@ -29,6 +29,7 @@ bool sim_host_waited_for_all(void); // may be asked without the lock
 
 // An operation starts: gives it its number (1, 2, ... in the order of execution) and keeps its clock, which it takes over.
 uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock);
+bool sim_order_waited(uint64_t number); // the host has waited for it; 0 counts as waited for
 // Nothing is queued any more: once the host has waited for everything, all of it is past.
 void sim_order_idle(void);
 

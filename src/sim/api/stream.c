@@ -7,6 +7,7 @@
 
 #include "api/call.h"
 #include "api/capture.h"
+#include "api/touch.h"
 #include "core/worker.h"
 
 struct CUstream_st *sim_streams;
@@ -30,6 +31,11 @@ struct CUstream_st *sim_stream_legacy(void)
 bool sim_streams_empty(void)
 {
     return queued == 0;
+}
+
+uint64_t sim_streams_submitted(void)
+{
+    return submitted;
 }
 
 // --- submitting --------------------------------------------------------------------------------------------------------
@@ -203,13 +209,15 @@ static void execute(sim_operation *operation)
         uint64_t number = 0;
         if (sim_work_has_number(&operation->work))
             number = sim_order_start(operation->chain, operation->sequence, &operation->clock);
-        cudaStream_t handle = stream == &legacy ? NULL : operation->stream;
-        const cudaError_t error = sim_work_run(&operation->work, number, handle, stream->number);
-        if (error != cudaSuccess)
-            sim_error_break(error);
-        // The function of the host may have told any thread of the program that the work before it is done.
+        // A function of the host sees what was before it, and may tell any thread of the program that it is done.
         if (kind == SIM_WORK_HOST || kind == SIM_WORK_CALLBACK)
             sim_host_waited(&operation->clock);
+        cudaStream_t handle = stream == &legacy ? NULL : operation->stream;
+        const cudaError_t error = sim_work_run(&operation->work, number, handle, stream->number);
+        if (kind == SIM_WORK_KERNEL)
+            sim_touch_ran(operation, number, operation->work.kernel.bound->kernel.name, operation->work.pc);
+        if (error != cudaSuccess)
+            sim_error_break(error);
     }
     finish(operation);
 }

@@ -3,6 +3,7 @@
 // part of its stack, where everything is allowed. In host code the report is written and the program dies as it would
 // have.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ enum {
     ALTERNATE_BYTES = 256 * 1024, // the report of a host crash is written on it
     REPORT_SECONDS = 20,          // a crashed program may hold the very lock that the report needs
     STACK_WORDS = 1024,           // looked through for a return address
+    ALIKE = 2,                    // interruptions that find a thread unchanged before it counts as polling
 };
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
@@ -38,6 +40,14 @@ static uintptr_t caller_of(const ucontext_t *context)
     (void)context;
     return 0;
 }
+enum { REGISTERS = 15 };
+static void registers_of(const ucontext_t *context, uint64_t registers[REGISTERS])
+{
+    static const int which[REGISTERS] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_R8,
+                                         REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+    for (int i = 0; i < REGISTERS; i++)
+        registers[i] = (uint64_t)context->uc_mcontext.gregs[which[i]];
+}
 static void continue_in(ucontext_t *context, void (*function)(void), uintptr_t top)
 {
     context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)function;
@@ -57,6 +67,12 @@ static uintptr_t caller_of(const ucontext_t *context)
 {
     enum { LINK_REGISTER = 30 };
     return (uintptr_t)context->uc_mcontext.regs[LINK_REGISTER];
+}
+enum { REGISTERS = 31 };
+static void registers_of(const ucontext_t *context, uint64_t registers[REGISTERS])
+{
+    for (int i = 0; i < REGISTERS; i++)
+        registers[i] = context->uc_mcontext.regs[i];
 }
 static void continue_in(ucontext_t *context, void (*function)(void), uintptr_t top)
 {
@@ -182,21 +198,47 @@ SIM_HANDLER static void on_fault(int signal, siginfo_t *info, void *interrupted)
     continue_in(context, report_fault, top_of(worker));
 }
 
+static uint64_t hash_of(sim_worker *worker, const ucontext_t *context)
+{
+    uint64_t registers[REGISTERS];
+    registers_of(context, registers);
+    uint64_t seed = worker->block->number * SIM_THREADS + (uint64_t)worker->thread;
+    uint64_t hash = sim_spin_hash(seed, registers, registers + REGISTERS);
+    return sim_spin_hash(hash, (const uint64_t *)(sp_of(context) & ~(uintptr_t)7), (const uint64_t *)top_of(worker));
+}
+
+static bool on_own_stack(sim_worker *worker, uintptr_t sp)
+{
+    const sim_stacks *stacks = &sim_runner_of(worker)->stacks;
+    uint32_t stack = sim_resident_of(worker->block)->stack[worker->thread];
+    return sp >= (uintptr_t)sim_stacks_low(stacks, stack) && sp < top_of(worker);
+}
+
+// Runs on the thread's own stack, because another thread may run before it returns.
 SIM_HANDLER static void on_watchdog(int signal, siginfo_t *info, void *interrupted)
 {
     sim_worker *worker = sim_worker_here;
     ucontext_t *context = interrupted;
     (void)signal;
     (void)info;
-    if (!worker || !worker->block || !in_stacks(worker, sp_of(context)))
+    // In the runtime or in a library the thread may hold a lock or be half switched: it is asked again later.
+    if (!worker || !sim_current || !worker->block || sim_runner_of(worker)->busy || !in_program(pc_of(context)) ||
+        !on_own_stack(worker, sp_of(context)))
         return;
     sim_runner *runner = sim_runner_of(worker);
-    // In a library function the thread may hold a lock: it is asked again later.
-    if (!runner->timed_out || !in_program(pc_of(context)))
-        return;
-    runner->timed_out = false;
-    runner->signal_pc = place_of(worker, context);
-    continue_in(context, report_timeout, top_of(worker));
+    uint64_t hash = hash_of(worker, context);
+    runner->polling_count = hash == runner->polling_hash ? runner->polling_count + 1 : 0;
+    runner->polling_hash = hash;
+    if (runner->timed_out || (!sim_watching && sim_spin_interrupted_long(worker))) {
+        runner->timed_out = false;
+        runner->signal_pc = place_of(worker, context);
+        continue_in(context, report_timeout, top_of(worker));
+    } else if (!sim_watching && runner->polling_count >= ALIKE) {
+        int error = errno;
+        runner->polling_count = 0;
+        sim_spin_interrupted(worker, place_of(worker, context));
+        errno = error;
+    }
 }
 
 void sim_fault_alternate_stack(void)
@@ -217,7 +259,7 @@ void sim_fault_install(void)
     for (int i = 0; i < FAULTS; i++)
         sigaction(faults[i], &action, &before[i]);
     action.sa_sigaction = on_watchdog;
-    action.sa_flags |= SA_RESTART;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
     sigaction(SIGURG, &action, NULL);
 }
 

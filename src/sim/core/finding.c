@@ -2,8 +2,10 @@
 // block.
 #include "core/scheduler.h"
 
-sim_finding sim_finding_make(const sim_worker *worker, sim_finding_kind kind, sim_tier tier)
+// Whoever makes a finding reports it next, which takes locks and time.
+sim_finding sim_finding_make(sim_worker *worker, sim_finding_kind kind, sim_tier tier)
 {
+    sim_runner_of(worker)->busy = true;
     return (sim_finding){.kind = kind, .tier = tier, .kernel = worker->launch->kernel->name};
 }
 

@@ -28,6 +28,21 @@ static void enqueue(sim_runner *runner, sim_resident *resident)
     runner->queue_end = &resident->next;
 }
 
+// A block that has just started and already waits goes first: what it waits for is done by older ones, and most often
+// by the one before it. One that has waited in vain again lets all others try.
+static void enqueue_waiting(sim_runner *runner, sim_resident *resident)
+{
+    if (resident->waited) {
+        enqueue(runner, resident);
+        return;
+    }
+    resident->waited = true;
+    resident->next = runner->queue;
+    runner->queue = resident;
+    if (!resident->next)
+        runner->queue_end = &resident->next;
+}
+
 static sim_resident *dequeue(sim_runner *runner)
 {
     sim_resident *resident = runner->queue;
@@ -112,7 +127,7 @@ static void stuck(sim_worker *worker, sim_resident *resident)
         sim_launch_fail(run.launch, SIM_ERROR_TIMEOUT);
     } else {
         sim_spin_wake(resident);
-        enqueue(sim_runner_of(worker), resident);
+        enqueue_waiting(sim_runner_of(worker), resident);
         return;
     }
     abandon(worker, resident);

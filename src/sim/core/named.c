@@ -98,9 +98,9 @@ static void report_expected(sim_worker *worker, const struct named_barrier *barr
 static void wait_at(sim_worker *worker, int id, int threads, uintptr_t pc)
 {
     sim_block *block = worker->block;
-    struct named_barrier *barrier = barrier_of(sim_resident_of(block), id);
     uint32_t lane = 1u << worker->lane;
     sim_thread_stops(worker);
+    struct named_barrier *barrier = barrier_of(sim_resident_of(block), id);
     block->waits_at[worker->thread] = pc;
     block->state[worker->thread] = SIM_AT_NAMED;
     block->ready[worker->warp] &= ~lane;

@@ -19,6 +19,7 @@ static inline void make_current(sim_worker *worker, int thread)
     sim_thread_index_variable = sim_runner_of(worker)->index[thread];
     if (sim_watching)
         sim_watch_enter(worker);
+    sim_runner_of(worker)->busy = false;
 }
 
 static void count_event(sim_runner *runner)
@@ -228,12 +229,15 @@ static int run_batch(sim_worker *worker, uint32_t stack)
     sim_resident *resident = sim_resident_of(worker->block);
     const sim_kernel *kernel = worker->launch->kernel;
     int thread = worker->thread, warp = worker->warp;
+    runner->busy = true;
     bool awaited = resident->block.waiting || resident->leaders[warp] || resident->named_used;
     runner->batch = awaited ? 0 : resident->block.ready[warp] & ~resident->block.started[warp];
     uint32_t fresh = runner->batch & ~(1u << worker->lane);
     for (;;) {
         runner->fresh = fresh;
+        runner->busy = false;
         kernel->run(kernel->closure);
+        runner->busy = true;
         if (!runner->batch || !fresh)
             return thread;
         if (sim_watching)
@@ -339,7 +343,7 @@ void sim_block_begin(sim_worker *worker, sim_resident *resident, uint64_t number
     resident->at_work = resident->round_at_work = 0;
     resident->idle_rounds = 0;
     resident->ended_before = 0;
-    resident->named_used = false;
+    resident->named_used = resident->waited = false;
 }
 
 sim_outcome sim_block_go(sim_worker *worker)

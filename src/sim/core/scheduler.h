@@ -56,6 +56,7 @@ typedef struct sim_resident {
     int idle_rounds;                   // of spinning, without progress
     int ended_before;                  // threads that had ended when progress was last noted
     char *shared;                      // its shared memory while another block runs; as large as the launch needs
+    bool waited;                       // for other blocks, before
     bool away;                         // its shared memory is there and not in place
 } sim_resident;
 
@@ -86,7 +87,13 @@ typedef struct sim_runner {
     // A signal that ended a thread (fault.c).
     int signal;
     uintptr_t signal_pc, signal_address;
-    volatile bool timed_out;
+    // The watchdog's: the runtime is at work for the current thread, which must not be interrupted; what it is asked
+    // for; what the thread was like when it was last interrupted.
+    volatile bool busy, timed_out;
+    uint64_t polling_hash;
+    int polling_count; // interruptions that found it like that
+    uint64_t interrupted_progress;
+    double interrupted_since; // with progress standing there
 } sim_runner;
 
 static inline sim_runner *sim_runner_of(sim_worker *worker)
@@ -110,6 +117,7 @@ void sim_batch_break(sim_worker *worker);
 
 static inline void sim_thread_stops(sim_worker *worker)
 {
+    sim_runner_of(worker)->busy = true;
     if (sim_runner_of(worker)->batch)
         sim_batch_break(worker);
     if (sim_watching)
@@ -189,6 +197,11 @@ bool sim_spin_round(sim_worker *worker);
 void sim_spin_wake(sim_resident *resident);
 // Nothing but spinning goes on on this worker. True: it has been so for too long, anywhere.
 bool sim_spin_endless(sim_worker *worker);
+uint64_t sim_spin_hash(uint64_t seed, const uint64_t *from, const uint64_t *end);
+// Threads of this worker have been interrupted for too long a time in which nobody has come nearer the end.
+bool sim_spin_interrupted_long(sim_worker *worker);
+// The current thread was interrupted at `pc` in a loop that only polls: others run, other blocks at once.
+void sim_spin_interrupted(sim_worker *worker, uintptr_t pc);
 void sim_spin_report(sim_worker *worker);
 
 // --- resident.c
@@ -215,7 +228,7 @@ void sim_grid_wake(void); // the launch has failed
 
 void sim_deadlock_report(sim_worker *worker);
 
-sim_finding sim_finding_make(const sim_worker *worker, sim_finding_kind kind, sim_tier tier);
+sim_finding sim_finding_make(sim_worker *worker, sim_finding_kind kind, sim_tier tier);
 void sim_finding_place(sim_finding *finding, int which, const sim_worker *worker, int thread, uintptr_t pc,
                        const char *role);
 

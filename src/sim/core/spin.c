@@ -16,8 +16,7 @@ enum {
     ROUNDS_IN_PLACE = 16,  // tries of a block before another block has a turn,
     ROUNDS_AT_WORK = 4096, // if its threads may be doing something
     POLLS_AT_WORK = 32,    // looks of a thread that may be doing something, before it lets others run
-    IDLE_TURNS = 4,        // turns of each resident block without progress, at least, before a spin counts as endless
-    LOOK_EVERY = 16,       // turns between looks at the clock
+    IDLE_TURNS = 2,        // turns of each resident block without progress, at least, before a spin counts as endless
     STATE_BYTES = 2048,    // of the stack are looked at: the frames of the loop and some of its callers
 };
 
@@ -74,17 +73,21 @@ void sim_spin(void)
 // Called from assembly only.
 void sim_spin_from(const uint64_t *state, uintptr_t pc) __attribute__((visibility("hidden"), used));
 
-static uint32_t hash_state(const sim_worker *worker, const uint64_t *state)
+uint64_t sim_spin_hash(uint64_t seed, const uint64_t *from, const uint64_t *end)
+{
+    uint64_t hash = seed + 1;
+    if ((size_t)(end - from) > STATE_BYTES / sizeof *from)
+        end = from + STATE_BYTES / sizeof *from;
+    while (from < end)
+        hash = (hash ^ *from++) * 0x9e3779b97f4a7c15u + (hash >> 29);
+    return hash;
+}
+
+static uint32_t hash_state(sim_worker *worker, const uint64_t *state)
 {
     const sim_resident *resident = sim_resident_of(worker->block);
-    const sim_stacks *stacks = &sim_runner_of(sim_worker_here)->stacks;
-    const uint64_t *end = (const uint64_t *)sim_stacks_top(stacks, resident->stack[worker->thread]);
-    if ((size_t)(end - state) > STATE_BYTES / sizeof *state)
-        end = state + STATE_BYTES / sizeof *state;
-    uint64_t hash = worker->block->number + 1;
-    while (state < end)
-        hash = (hash ^ *state++) * 0x9e3779b97f4a7c15u + (hash >> 29);
-    return (uint32_t)(hash >> 32);
+    const char *top = sim_stacks_top(&sim_runner_of(worker)->stacks, resident->stack[worker->thread]);
+    return (uint32_t)(sim_spin_hash(worker->block->number, state, (const uint64_t *)top) >> 32);
 }
 
 void sim_spin_from(const uint64_t *state, uintptr_t pc)
@@ -116,6 +119,37 @@ void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely)
     resident->spinning[worker->warp] |= lane;
     resident->warps_spinning |= 1u << worker->warp;
     sim_thread_waits(worker);
+}
+
+static void sum_of_all(uint64_t *progress, uint64_t *at_work)
+{
+    *progress = *at_work = 0;
+    for (int number = 0; number < sim_workers; number++) {
+        sim_runner *runner = sim_runner_of(sim_worker_at(number));
+        *progress += atomic_load_explicit(&runner->progress, memory_order_relaxed);
+        *at_work += __atomic_load_n(&runner->at_work, __ATOMIC_RELAXED);
+    }
+}
+
+bool sim_spin_interrupted_long(sim_worker *worker)
+{
+    sim_runner *runner = sim_runner_of(worker);
+    uint64_t progress, at_work;
+    struct timespec used;
+    sum_of_all(&progress, &at_work);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    double time = (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+    if (progress != runner->interrupted_progress) {
+        runner->interrupted_progress = progress;
+        runner->interrupted_since = time;
+    }
+    return time - runner->interrupted_since > sim_options_get()->spin_limit;
+}
+
+void sim_spin_interrupted(sim_worker *worker, uintptr_t pc)
+{
+    sim_resident_of(worker->block)->idle_rounds = ROUNDS_IN_PLACE;
+    sim_thread_polls(worker, pc, true);
 }
 
 void sim_spin_wake(sim_resident *resident)
@@ -152,37 +186,25 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void sum_of_all(uint64_t *progress, uint64_t *at_work)
-{
-    *progress = *at_work = 0;
-    for (int number = 0; number < sim_workers; number++) {
-        sim_runner *runner = sim_runner_of(sim_worker_at(number));
-        *progress += atomic_load_explicit(&runner->progress, memory_order_relaxed);
-        *at_work += __atomic_load_n(&runner->at_work, __ATOMIC_RELAXED);
-    }
-}
-
 bool sim_spin_endless(sim_worker *worker)
 {
     sim_runner *runner = sim_runner_of(worker);
     sim_resident_of(worker->block)->idle_rounds = 0;
     if (sim_workers > 1)
         sched_yield();
-    if (runner->idle_count && ++runner->idle_count % LOOK_EVERY != 0)
-        return false;
     uint64_t progress, at_work;
     double time = now(), limit = sim_options_get()->spin_limit;
     sum_of_all(&progress, &at_work);
     if (progress != runner->idle_progress || runner->idle_count == 0) {
         runner->idle_progress = progress;
-        runner->idle_count = 1;
+        runner->idle_count = 0;
         runner->idle_since = time;
     }
-    if (at_work != runner->idle_at_work || runner->idle_count == 1) {
+    if (at_work != runner->idle_at_work || runner->idle_count == 0) {
         runner->idle_at_work = at_work;
         runner->polling_since = time;
     }
-    if (runner->idle_count < IDLE_TURNS * runner->resident)
+    if (++runner->idle_count < IDLE_TURNS * runner->resident)
         return false;
     return time - runner->polling_since > polling_share * limit || time - runner->idle_since > working_share * limit;
 }

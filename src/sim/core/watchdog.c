@@ -1,6 +1,8 @@
 // Notices a thread that computes for ever without waiting or touching memory. It looks at every worker's counters now
-// and then; a worker whose counters stand still while its OS thread uses processor time is sent a signal, which ends
-// the thread where it is (fault.c). Time is processor time: a machine that is busy elsewhere is no reason.
+// and then; a worker whose counters stand still while its OS thread uses processor time is sent a signal (fault.c),
+// which in the end stops the thread where it is. Before that, and where no hooks see what a kernel reads, the signal is
+// how a thread that polls a plain variable is made to let others run. Time is processor time: a machine that is busy
+// elsewhere is no reason.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +11,7 @@
 #include "core/options.h"
 #include "core/scheduler.h"
 
-enum { LOOKS = 8 }; // in the time that a thread is given
+static const double pause_busy = 0.01, pause_idle = 0.05; // seconds between looks
 
 typedef struct watched {
     uint64_t events;
@@ -39,21 +41,32 @@ static void look_at(sim_runner *runner, watched *before, double limit)
         *before = (watched){events, thread, log, time};
         return;
     }
-    if (time - before->since > limit && __atomic_load_n(&runner->worker.block, __ATOMIC_RELAXED)) {
-        runner->timed_out = true;
-        pthread_kill(runner->os_thread, SIGURG);
-        before->since = time;
-    }
+    bool expired = time - before->since > limit;
+    if (!expired && (sim_watching || time - before->since < pause_busy / 2))
+        return;
+    runner->timed_out = expired;
+    pthread_kill(runner->os_thread, SIGURG);
+}
+
+static bool is_running(const sim_runner *runner)
+{
+    return __atomic_load_n(&runner->worker.block, __ATOMIC_RELAXED) != NULL;
 }
 
 static void *look_around(void *unused)
 {
-    double limit = sim_options_get()->spin_limit, pause = limit / LOOKS;
-    struct timespec time = {.tv_sec = (time_t)pause, .tv_nsec = (long)((pause - (double)(time_t)pause) * 1e9)};
+    double limit = sim_options_get()->spin_limit;
     for (;;) {
-        nanosleep(&time, NULL);
-        for (int number = 0; number < sim_workers; number++)
-            look_at(sim_runner_of(sim_worker_at(number)), &seen[number], limit);
+        bool running = false;
+        for (int number = 0; number < sim_workers; number++) {
+            sim_runner *runner = sim_runner_of(sim_worker_at(number));
+            if (!is_running(runner))
+                continue;
+            running = true;
+            look_at(runner, &seen[number], limit);
+        }
+        struct timespec pause = {.tv_nsec = (long)((running ? pause_busy : pause_idle) * 1e9)};
+        nanosleep(&pause, NULL);
     }
     return unused;
 }

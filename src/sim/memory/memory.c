@@ -24,6 +24,7 @@ size_t sim_memory_span;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t card_total, card_used;
+static unsigned releases;
 static uintptr_t next_address; // everything from here on was never used
 static uintptr_t reuse_from;   // where to look once no unused address is left
 
@@ -82,6 +83,11 @@ size_t sim_memory_total(void)
     return card_total;
 }
 
+unsigned sim_memory_releases(void)
+{
+    return __atomic_load_n(&releases, __ATOMIC_RELAXED);
+}
+
 size_t sim_memory_used(void)
 {
     return __atomic_load_n(&card_used, __ATOMIC_RELAXED);
@@ -134,6 +140,7 @@ bool sim_memory_release(uintptr_t start, uintptr_t pc)
     const bool known = found.has_below && found.below.start == start && found.below.live;
     if (known) {
         sim_table_free(start, pc);
+        __atomic_fetch_add(&releases, 1, __ATOMIC_RELAXED);
         if (on_card(found.below.kind))
             card_used -= rounded(found.below.bytes);
     }

@@ -40,12 +40,15 @@ void *sim_memory_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, cons
 bool sim_memory_release(uintptr_t start, uintptr_t pc); // false: no live allocation starts there
 // Reserves the range for a card with this much memory; called once, before anything else here.
 void sim_memory_start(size_t card_bytes);
+// Bytes that malloc in kernels may have at a time; only there in programs that use it (heap.c).
+extern size_t sim_memory_heap_limit __attribute__((weak));
 // Host memory of the program that cudaHostRegister pinned: outside the range, and yet the device may use it. It is then
 // found by sim_memory_find as SIM_MEMORY_PINNED.
 bool sim_memory_register(uintptr_t start, size_t bytes, uintptr_t pc); // false: overlaps what is registered
 bool sim_memory_unregister(uintptr_t start);
 void sim_memory_each(void (*visit)(const sim_allocation *allocation, void *context), void *context);
 size_t sim_memory_used(void);  // of the card, by live allocations
+unsigned sim_memory_releases(void); // how often memory was released: what was found before may be gone
 size_t sim_memory_total(void); // the card's
 size_t sim_memory_free(void);  // what an allocation can still get
 

@@ -140,6 +140,12 @@ static uint32_t ordered_lanes(const sim_view *view, int thread, const access *ea
     uint64_t word = (uint64_t)earlier->stamp << SIM_STAMP_SHIFT;
     if (word < view->floor)
         return earlier->lanes;
+    bool now = earlier->stamp == view->clock->stamp;
+    if (!view->clock->known[thread] && (!now || earlier->warp != thread / SIM_LANES)) {
+        // Only barriers and launches order these, and they do not tell lanes apart.
+        bool all = !now && sim_clock_ordered(view->clock, thread, earlier->stamp, 0, 0, view->shared);
+        return all ? earlier->lanes : 0;
+    }
     uint32_t ordered = 0;
     for (uint32_t rest = earlier->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
@@ -171,16 +177,19 @@ static bool covers(const sim_view *view, const access *earlier)
 // Checks the access against one earlier one. Returns whether the earlier one can be dropped.
 static bool meet(const sim_view *view, int thread, access *earlier, uintptr_t address)
 {
-    uint32_t ordered = ordered_lanes(view, thread, earlier);
-    uint32_t unordered = earlier->lanes & ~ordered;
+    bool conflict = conflicts(view, earlier), covered = covers(view, earlier);
+    bool elsewhere = earlier->stamp == view->clock->stamp && earlier->warp != thread / SIM_LANES;
+    if (!conflict && (!covered || elsewhere))
+        return false;
+    uint32_t unordered = earlier->lanes & ~ordered_lanes(view, thread, earlier);
     bool counted = earlier->many && ((uint64_t)earlier->stamp << SIM_STAMP_SHIFT) >= view->floor &&
                    counted_readers_race(view, earlier);
-    if ((unordered || counted) && conflicts(view, earlier)) {
+    if ((unordered || counted) && conflict) {
         unsigned lane = (unsigned)__builtin_ctz(unordered ? unordered : earlier->lanes);
         sim_earlier found = {earlier->stamp, earlier->warp * SIM_LANES + lane, earlier->site, earlier->kind};
         sim_race_found(view, thread, &found, address);
     }
-    if (counted || !covers(view, earlier))
+    if (counted || !covered)
         return false;
     earlier->lanes = unordered;
     return unordered == 0;
@@ -240,17 +249,18 @@ void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_
                    .kind = (uint8_t)view->kind,
                    .scope = (uint8_t)view->scope,
                    .what = (uint8_t)view->what};
+    bool added = false;
     for (uint32_t i = told->count; i-- > 0;) {
-        note_optimism(view, thread, &told->access[i]);
-        if (meet(view, thread, &told->access[i], address))
+        access *earlier = &told->access[i];
+        if (!added && view->kind != SIM_WRITE && view->kind != SIM_VOLATILE_WRITE && merges(earlier, &next)) {
+            earlier->lanes |= next.lanes;
+            added = true;
+            continue;
+        }
+        note_optimism(view, thread, earlier);
+        if (meet(view, thread, earlier, address))
             forget(told, i);
     }
-    bool added = false;
-    for (uint32_t i = 0; i < told->count && !added; i++)
-        if (merges(&told->access[i], &next)) {
-            told->access[i].lanes |= next.lanes;
-            added = true;
-        }
     if (!added)
         told = add(told, &next);
     thin(told, view);

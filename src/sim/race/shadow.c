@@ -97,6 +97,19 @@ void sim_region_forget(sim_region *region, uintptr_t start, size_t bytes)
     }
 }
 
+// Sets bytes to zero; whole pages by giving them back, because an allocation may be larger than this machine's memory.
+static void clear(uint8_t *start, size_t bytes)
+{
+    uint8_t *first = (uint8_t *)(((uintptr_t)start + SIM_PAGE_BYTES - 1) & ~(uintptr_t)(SIM_PAGE_BYTES - 1));
+    uint8_t *last = (uint8_t *)((uintptr_t)(start + bytes) & ~(uintptr_t)(SIM_PAGE_BYTES - 1));
+    if (first >= last || madvise(first, (size_t)(last - first), MADV_DONTNEED) != 0) {
+        memset(start, 0, bytes);
+        return;
+    }
+    memset(start, 0, (size_t)(first - start));
+    memset(last, 0, (size_t)(start + bytes - last));
+}
+
 void sim_region_mark(sim_region *region, uintptr_t start, size_t bytes, bool initialised)
 {
     if (!region->initialised || bytes == 0)
@@ -108,7 +121,10 @@ void sim_region_mark(sim_region *region, uintptr_t start, size_t bytes, bool ini
         *word = initialised ? *word | bit : *word & (uint8_t)~bit;
     }
     size_t whole = (end - at) >> SIM_WORD_SHIFT;
-    memset(region->initialised + (at >> SIM_WORD_SHIFT), initialised ? SIM_WORD_INITIALISED : 0, whole);
+    if (initialised)
+        memset(region->initialised + (at >> SIM_WORD_SHIFT), SIM_WORD_INITIALISED, whole);
+    else
+        clear(region->initialised + (at >> SIM_WORD_SHIFT), whole);
     for (at += whole << SIM_WORD_SHIFT; at < end; at++) {
         uint8_t bit = (uint8_t)(1u << (at % 4));
         uint8_t *word = &region->initialised[at >> SIM_WORD_SHIFT];

@@ -121,6 +121,20 @@ bool sim_report_any(void)
     return atomic_load(&any);
 }
 
+size_t sim_findings_untold(bool (*wanted)(const sim_finding *finding), sim_record *records, size_t room)
+{
+    size_t used = 0;
+    pthread_mutex_lock(&lock);
+    for (sim_record *record = first; record && used < room; record = record->next) {
+        if (record->count == record->told || !wanted(&record->finding))
+            continue;
+        record->told = record->count;
+        records[used++] = *record;
+    }
+    pthread_mutex_unlock(&lock);
+    return used;
+}
+
 sim_record *sim_findings_close(void)
 {
     bool locked = lock_unless_crashing();

@@ -94,13 +94,15 @@ bool sim_describe_parse(const char *text, const char *function, size_t which, ch
 typedef struct sim_record {
     sim_finding finding;
     sim_described memory;
-    uint64_t count;
+    uint64_t count, told; // of `count`, how many sim_report_next has told of
     struct sim_record *next_in_bucket, *next;
     // From here on: known at the end.
     const sim_stack *where[SIM_PLACES]; // NULL: no place
     bool dropped;
 } sim_record;
 
+// Copies of findings that were seen since they were last asked for, and that `wanted` wants; returns how many.
+size_t sim_findings_untold(bool (*wanted)(const sim_finding *finding), sim_record *records, size_t room);
 // All findings in the order they were first seen. No more are accepted afterwards.
 sim_record *sim_findings_close(void);
 // Which of two examples to keep: an order that does not depend on which worker came first.
@@ -138,6 +140,7 @@ struct sim_json;                               // json.h
 void sim_counters_write(struct sim_json *out); // "kernels" and "totals"
 void sim_document_write(const sim_conclusion *conclusion, const char *status, const char *path);
 void sim_text_write(const sim_conclusion *conclusion, const char *status, int descriptor);
+bool sim_report_is_embedded(void); // told.c
 double sim_report_seconds(void); // since the program started
 
 #endif

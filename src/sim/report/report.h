@@ -79,6 +79,14 @@ void sim_watch_finish(void);
 // For the fault handler of host code: adds the crash itself as a finding, and writes.
 void sim_report_crash(const sim_finding *finding, const char *status);
 
+// --- for a program that asks while it runs (report/told.c) ---------------------------------------------------------
+
+// The program tells what was found by itself: nothing goes to stderr at the end. SIM_REPORT still gets its file.
+void sim_report_embedded(void);
+// The gravest error that threads or memory gave rise to since this was last asked, as one line with its places; false:
+// none. What an API call has answered with an error code is left out. Call it when nothing runs on the device.
+bool sim_report_next(char *text, size_t bytes);
+
 // --- symbols (report/symbols.c) ------------------------------------------------------------------------------------
 
 // A variable of the program that lies at `address`: a __shared__ one in this thread's block, or a __device__,

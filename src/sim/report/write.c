@@ -34,6 +34,8 @@ static size_t write_once(const char *status)
         sim_report_crashing = true;
     sim_watch_finish();
     const sim_options *options = sim_options_get();
+    if (!options->report && sim_report_is_embedded() && !sim_report_crashing)
+        return 0;
     const sim_conclusion *conclusion = sim_conclude();
     if (options->report)
         sim_document_write(conclusion, status, options->report);

@@ -6,8 +6,7 @@
 
 #include "rewrite/ptx.h"
 
-// --- types and registers
-// -----------------------------------------------------------------------------------------------
+// --- types and registers ---------------------------------------------------------------------------------------------
 
 const char *sim_ptx_type(const char *part)
 {
@@ -96,8 +95,7 @@ static const char *scope_of(const sim_ptx_instruction *instruction)
                                      : "SIM_SCOPE_DEVICE";
 }
 
-// --- arithmetic
-// --------------------------------------------------------------------------------------------------------
+// --- arithmetic ------------------------------------------------------------------------------------------------------
 
 typedef struct ptx_formula {
     const char *name; // with the parts that matter
@@ -288,8 +286,7 @@ static bool move_parts(const sim_ptx_instruction *instruction, sim_text *out)
     return true;
 }
 
-// --- memory
-// ------------------------------------------------------------------------------------------------------------
+// --- memory ----------------------------------------------------------------------------------------------------------
 
 static bool load_or_store(const sim_ptx_instruction *instruction, sim_text *out)
 {
@@ -394,8 +391,7 @@ static bool copy_async(const sim_ptx_instruction *instruction, sim_text *out)
     return true;
 }
 
-// --- the rest
-// ----------------------------------------------------------------------------------------------------------
+// --- the rest --------------------------------------------------------------------------------------------------------
 
 static bool barrier(const sim_ptx_instruction *instruction, sim_text *out)
 {

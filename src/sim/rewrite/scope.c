@@ -25,8 +25,7 @@ typedef struct scope_finder {
     int depth;
 } scope_finder;
 
-// --- qualifiers
-// --------------------------------------------------------------------------------------------------------
+// --- qualifiers ------------------------------------------------------------------------------------------------------
 
 static unsigned own_side(const sim_source *source, const sim_token *token)
 {
@@ -83,8 +82,7 @@ void sim_qualifiers_free(sim_qualifiers *known)
     *known = (sim_qualifiers){0};
 }
 
-// --- heads
-// -------------------------------------------------------------------------------------------------------------
+// --- heads -----------------------------------------------------------------------------------------------------------
 
 static bool is_access_label(const sim_source *source, const sim_tokens *tokens, int colon)
 {
@@ -185,8 +183,7 @@ static sim_scope describe(const scope_finder *finder, int brace)
     return scope;
 }
 
-// --- the walk
-// ----------------------------------------------------------------------------------------------------------
+// --- the walk --------------------------------------------------------------------------------------------------------
 
 static bool push(open_stack *stack, int value)
 {

@@ -26,15 +26,13 @@ typedef struct sim_unit {
     int own_atomic_count, own_atomic_room;
 } sim_unit;
 
-// --- names.c
-// -----------------------------------------------------------------------------------------------------------
+// --- names.c ---------------------------------------------------------------------------------------------------------
 void sim_names_learn(sim_unit *unit, const sim_source *source);
 void sim_names_free(sim_unit *unit);
 const sim_kernel_name *sim_kernel_find(const sim_unit *unit, const char *name, size_t length);
 bool sim_is_plain_atomic(const sim_unit *unit, const sim_source *source, const sim_token *token);
 
-// --- the edits
-// ---------------------------------------------------------------------------------------------------------
+// --- the edits -------------------------------------------------------------------------------------------------------
 void sim_edit_launches(const sim_unit *unit, sim_source *source, const sim_tokens *tokens);
 void sim_edit_atomics(const sim_unit *unit, sim_source *source, const sim_tokens *tokens);
 void sim_edit_variables(const sim_unit *unit, sim_source *source);
@@ -42,8 +40,7 @@ void sim_edit_conditionals(const sim_unit *unit, sim_source *source);
 void sim_edit_calls(const sim_unit *unit, sim_source *source);
 void sim_edit_assembly(sim_source *source, const sim_tokens *tokens);
 
-// --- edits.c
-// -----------------------------------------------------------------------------------------------------------
+// --- edits.c ---------------------------------------------------------------------------------------------------------
 void sim_edit_insert(sim_source *source, uint32_t at, const char *inserted);
 // Replaces text[start, end); newlines in it are kept, after what is inserted.
 void sim_edit_replace(sim_source *source, uint32_t start, uint32_t end, const char *inserted);

@@ -1,5 +1,9 @@
 // __device__, __constant__ and __managed__ variables are marked, so that the runtime knows the addresses that belong to
-// the card: SIM_DEVICE_VARIABLE puts them into a section of their own.
+// the card: SIM_DEVICE_VARIABLE puts them into a section of their own. alignas, which may stand among CUDA's qualifiers
+// but not among C++'s, is moved to the front of its declaration.
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "rewrite/unit.h"
 
@@ -44,9 +48,42 @@ static declaration read_declaration(const sim_source *source, const sim_tokens *
     return found;
 }
 
+// __shared__ alignas(16) float s[4] becomes alignas(16) __shared__ float s[4].
+static void edit_alignment(sim_source *source, const sim_tokens *code, int index)
+{
+    static const char *const storage[] = {"__shared__", "extern", "static", NULL};
+    static const char *const classes[] = {"class", "struct", "union", "enum", NULL};
+    const sim_token *open = sim_token_at(code, index + 1);
+    int start = sim_statement_start(source, code, index);
+    bool moved = false;
+    for (int i = start; i < index; i++) {
+        moved |= sim_token_is_any(source, &code->at[i], storage);
+        if (sim_token_is_any(source, &code->at[i], classes))
+            return;
+    }
+    if (!moved || !sim_token_is(source, open, "(") || open->match < 0)
+        return;
+    uint32_t first = code->at[index].start, end = code->at[open->match].end;
+    char *text = strndup(source->text + first, end - first);
+    sim_text front = {0};
+    for (const char *at = text; at && *at; at++) // its newlines, if any, stay behind
+        sim_text_add_bytes(&front, *at == '\n' || *at == '\r' ? " " : at, 1);
+    sim_text_add(&front, " ");
+    free(text);
+    text = sim_text_take(&front);
+    if (text) {
+        sim_edit_insert(source, code->at[start].start, text);
+        sim_edit_replace(source, first, end, "");
+    }
+    free(text);
+}
+
 void sim_edit_variables(const sim_unit *unit, sim_source *source)
 {
     const sim_tokens *code = &source->code;
+    for (int i = 0; i < code->count; i++)
+        if (sim_token_is(source, &code->at[i], "alignas"))
+            edit_alignment(source, code, i);
     int done = 0; // the first token after the last declaration that was marked
     for (int i = 0; i < code->count; i++) {
         unsigned side = sim_qualifier_side(&unit->qualifiers, source, &code->at[i]);

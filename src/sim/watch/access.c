@@ -174,6 +174,10 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
                       worker->launch->kernel->closure_bytes)) {
         return false; // the kernel's arguments
     } else {
+        // Host memory is out of reach, unless cudaHostRegister has opened it; that has no shadow.
+        sim_allocation registered;
+        if (sim_memory_find(address, &registered) && inside(address, bytes, registered.start, registered.bytes))
+            return false;
         fail_host(worker, address, bytes, kind, pc);
     }
     if ((address & (bytes - 1)) != 0)

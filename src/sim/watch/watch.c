@@ -15,6 +15,8 @@
 #include "watch/internal.h"
 
 bool sim_watching;
+// Code built with hooks calls this before main, and so brings hooks.c into the program.
+__attribute__((weak)) void __tsan_init(void);
 
 static void *reserve(size_t bytes)
 {
@@ -34,7 +36,7 @@ bool sim_watch_ready(void)
     const sim_module *module = sim_module_self();
     bool made = sim_region_make(&sim_global_region, sim_memory_base, sim_memory_span, true, false) &&
                 sim_region_make(&sim_data_region, module->data_lo, module->data_hi - module->data_lo, false, false);
-    sim_watching = made && sim_code_bytes > 0;
+    sim_watching = made && sim_code_bytes > 0 && __tsan_init != NULL;
     sim_values_start();
     return sim_watching;
 }

@@ -53,6 +53,8 @@ void sim_watch_filled(uintptr_t start, size_t bytes);
 void sim_watch_copied(uintptr_t to, uintptr_t from, size_t bytes);
 // A copy or fill that a stream makes: operation `number` of the program, as launches are numbered. 0: host memory.
 void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, uintptr_t pc);
+// The numbers of the launches whose kernels last wrote and last read this byte; 0: none, or not known.
+void sim_watch_last(uintptr_t address, uint64_t *writer, uint64_t *reader);
 // Whether all of it has been written; *first is the first byte that has not.
 bool sim_watch_initialised(uintptr_t start, size_t bytes, uintptr_t *first);
 

@@ -153,6 +153,31 @@ static void a_loop_that_never_ends_is_named(void **state)
     assert_true(pc >= start && pc < start + 128);
 }
 
+// No sim_spin: as a kernel that was built without hooks polls a volatile variable.
+static void poll_plainly(void *closure)
+{
+    volatile int *flags = closure;
+    if (threadIdx.x == 0)
+        while (!flags[blockIdx.x * 2])
+            ;
+    if (threadIdx.x == 1 && blockIdx.x == 0)
+        while (!flags[1])
+            ;
+    if (threadIdx.x == 1) {
+        flags[blockIdx.x * 2] = 1;
+        if (blockIdx.x == 1)
+            flags[1] = 1;
+    }
+}
+
+static void plain_polling_lets_others_run(void **state)
+{
+    (void)state;
+    int flags[4] = {0};
+    assert_int_equal(double_run(2, 2, poll_plainly, flags), 0);
+    assert_int_equal(double_finding_count, 0);
+}
+
 static void wait_for_the_clock(void *closure)
 {
     long long *out = closure, start = sim_clock(), now;
@@ -181,6 +206,7 @@ int main(void)
         cmocka_unit_test(the_clock_goes_on),
         cmocka_unit_test(polling_at_work_is_no_waiting),
         cmocka_unit_test(waiting_that_counts_its_looks_ends_too),
+        cmocka_unit_test(plain_polling_lets_others_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,34 +7,36 @@
 static const int blocks = 4, threads = 64, total = blocks * threads;
 
 template <class T> __device__ T cell[8];
+template <class T> __device__ T own[blocks][8]; // block scope orders the threads of one block only
 
-#define EACH_SCOPE(call, arguments)                                                                                    \
-    call arguments;                                                                                                    \
-    call##_block arguments;                                                                                            \
-    call##_system arguments
+#define EACH_SCOPE(call, at, operand)                                                                                  \
+    call(&cell<T>[at], operand);                                                                                       \
+    call##_system(&cell<T>[at], operand);                                                                              \
+    call##_block(&own<T>[blockIdx.x][at], operand)
 
 template <class T> __global__ void add()
 {
-    EACH_SCOPE(atomicAdd, (&cell<T>[0], T(1)));
+    EACH_SCOPE(atomicAdd, 0, T(1));
 }
-template <class T> __global__ void check_add(float expected)
+template <class T> __global__ void check_add()
 {
-    CHECK((float)cell<T>[0] == expected);
+    CHECK(cell<T>[0] == T(2 * total) && own<T>[blocks - 1][0] == T(threads));
 }
 
 template <class T> __global__ void order(bool last)
 {
     T mine = (T)(blockIdx.x * blockDim.x + threadIdx.x + 1);
     if (!last) {
-        EACH_SCOPE(atomicMax, (&cell<T>[1], mine));
-        EACH_SCOPE(atomicMin, (&cell<T>[2], (T)0 - mine));
-        EACH_SCOPE(atomicOr, (&cell<T>[3], (T)1 << mine % 8));
-        EACH_SCOPE(atomicAnd, (&cell<T>[4], ~((T)1 << mine % 8)));
+        EACH_SCOPE(atomicMax, 1, mine);
+        EACH_SCOPE(atomicMin, 2, (T)0 - mine);
+        EACH_SCOPE(atomicOr, 3, (T)1 << mine % 8);
+        EACH_SCOPE(atomicAnd, 4, ~((T)1 << mine % 8));
         atomicXor(&cell<T>[5], (T)1 << mine % 8);
     } else {
         CHECK(cell<T>[1] == (T)total && cell<T>[3] == (T)0xff && cell<T>[4] == (T)0);
         CHECK(cell<T>[2] == ((T)-1 < (T)0 ? (T)-total : (T)0));
         CHECK(cell<T>[5] == (T)0); // 256 threads flip each of 8 bits 32 times
+        CHECK(own<T>[0][1] == (T)threads && own<T>[1][3] == (T)0xff && own<T>[2][4] == (T)0);
     }
 }
 
@@ -60,7 +62,7 @@ __global__ void rest()
     atomicInc(&wrapped, 9);
     atomicDec(&falling, 6);
     atomicSub(&swapped, 1u);
-    atomicSub_block(&swapped, 1u);
+    atomicSub_system(&swapped, 1u);
     taken[atomicAdd(&guarded, 1)] += 1;
     unsigned short expected = shorts[1], seen;
     do {
@@ -122,26 +124,27 @@ template <class T> void run_order()
     order<T><<<1, 1>>>(true);
 }
 
-template <class T> void run_add(int repeats)
+template <class T> void run_add()
 {
     add<T><<<blocks, threads>>>();
-    check_add<T><<<1, 1>>>(repeats * total);
+    check_add<T><<<1, 1>>>();
 }
 
 __global__ void prepare()
 {
-    cell<int>[4] = cell<long long>[4] = 0xff;
-    cell<unsigned int>[4] = cell<unsigned long long>[4] = 0xff;
+    cell<int>[4] = cell<long long>[4] = own<int>[2][4] = own<long long>[2][4] = 0xff;
+    cell<unsigned int>[4] = cell<unsigned long long>[4] = own<unsigned int>[2][4] = own<unsigned long long>[2][4] =
+        0xff;
 }
 
 int main()
 {
     prepare<<<1, 1>>>();
-    run_add<int>(3);
-    run_add<unsigned int>(3);
-    run_add<unsigned long long>(3);
-    run_add<float>(3);
-    run_add<double>(3);
+    run_add<int>();
+    run_add<unsigned int>();
+    run_add<unsigned long long>();
+    run_add<float>();
+    run_add<double>();
     run_order<int>();
     run_order<unsigned int>();
     run_order<long long>();

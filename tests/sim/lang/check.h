@@ -1,4 +1,5 @@
-// What the programs in this folder share: a kernel or main states what must hold, and the program fails when it does not.
+// What the programs in this folder share: a kernel or main states what must hold, and the program fails when it does
+// not.
 #ifndef LANG_CHECK_H
 #define LANG_CHECK_H
 

@@ -275,7 +275,6 @@
     X(double2hiint, __double2hiint(d)) \
     X(double2loint, __double2loint(d)) \
     X(hiloint2double, __hiloint2double((int)u, (int)v)) \
-    X(fminf, fminf(f, g)) \
     X(min_float, min(f, g)) \
     X(max_float_double, max(f, d)) \
     X(copysign, copysign(d, e)) \
@@ -430,7 +429,7 @@
     X(highs2half2, __highs2half2(Xh, Yh)) \
     X(half22float2_y, __half22float2(Xh).y) \
     X(floats2half2_rn, __floats2half2_rn(f, g)) \
-    X(operators_h, (xh + yh) * zh - -xh) \
+    X(operators_h, (xh + yh) / -zh) \
     X(compare_h, xh < yh || xh == zh) \
     X(pair_equal_h, Xh != Yh) \
     X(to_int_h, (int)xh) \
@@ -583,7 +582,7 @@
     X(highs2bfloat162, __highs2bfloat162(Xb, Yb)) \
     X(bfloat1622float2_y, __bfloat1622float2(Xb).y) \
     X(floats2bfloat162_rn, __floats2bfloat162_rn(f, g)) \
-    X(operators_b, (xb + yb) * zb - -xb) \
+    X(operators_b, (xb + yb) / -zb) \
     X(compare_b, xb < yb || xb == zb) \
     X(pair_equal_b, Xb != Yb) \
     X(to_int_b, (int)xb) \

@@ -113,7 +113,8 @@ extern "C" __global__ void c_linkage(int at)
 
 __global__ void __launch_bounds__(128, 2) bounded(int at)
 {
-    result[at] = blockDim.x * gridDim.y;
+    if (threadIdx.x == 0 && blockIdx.y == 0)
+        result[at] = blockDim.x * gridDim.y;
 }
 
 static __global__ void indices(int at)
@@ -183,7 +184,8 @@ int main()
     apply<<<1, 1>>>(7, Squared{1}, 3);
     EXPECT(7, 10);
     int captured = 4;
-    apply<<<1, 1>>>(7, [=] __host__ __device__(int x) { return x * captured; }, 5);
+    apply<<<1, 1>>>(
+        7, [=] __host__ __device__(int x) { return x * captured; }, 5);
     EXPECT(7, 20);
     sum_all<<<1, 1>>>(8, 1, 2.5f, 3.0, 'A');
     EXPECT(8, 71.5);

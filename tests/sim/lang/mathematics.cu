@@ -1,4 +1,5 @@
-// CUDA's functions that the C library lacks, and the fast intrinsics, to a few units in the last place of a known value.
+// CUDA's functions that the C library lacks, and the fast intrinsics, to a few units in the last place of a known
+// value.
 #include <math_constants.h>
 
 #include "check.h"
@@ -9,9 +10,9 @@ __device__ bool close(double value, double expected, double tolerance)
         return true;
     return fabs(value - expected) <= tolerance * fmax(fabs(expected), 1e-300);
 }
-#define CLOSE(value, expected) CHECK(close(value, expected, 1e-14))
+#define CLOSE(value, expected)       CHECK(close(value, expected, 1e-14))
 #define CLOSE_FLOAT(value, expected) CHECK(close(value, expected, 1e-6))
-#define ROUGHLY(value, expected) CHECK(close(value, expected, 1e-4))
+#define ROUGHLY(value, expected)     CHECK(close(value, expected, 1e-4))
 
 __global__ void special()
 {

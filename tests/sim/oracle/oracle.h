@@ -3,7 +3,7 @@
 //
 // The rules: a fence followed by an atomic releases what the thread did and knew before the fence, to the narrower of both
 // scopes; an atomic whose result is used acquires what the atomics it saw released; __syncthreads and __syncwarp order
-// those who meet; shuffles order nothing; atomics do not race with atomics whose scopes cover each other.
+// those who meet, and each may then release what any of them had fenced (all threads fence, one raises the flag); shuffles order nothing; atomics do not race with atomics whose scopes cover each other.
 #ifndef SIM_ORACLE_ORACLE_H
 #define SIM_ORACLE_ORACLE_H
 
@@ -46,24 +46,24 @@ struct oracle {
     int count;
 };
 
-static inline void join(vector_clock *into, const vector_clock *from)
+UNWATCHED static inline void join(vector_clock *into, const vector_clock *from)
 {
     for (int i = 0; i < ALL_THREADS; i++)
         into->at[i] = into->at[i] > from->at[i] ? into->at[i] : from->at[i];
 }
 
-static inline int slot_of_thread(int thread, int phase)
+UNWATCHED static inline int slot_of_thread(int thread, int phase)
 {
     return (thread / THREADS * PHASES + phase) * THREADS + thread % THREADS;
 }
 
-static inline released *released_at(oracle *o, int block, int offset, int bit)
+UNWATCHED static inline released *released_at(oracle *o, int block, int offset, int bit)
 {
     return &o->words[o->program->shared ? block : 0][offset][bit];
 }
 
 // Whether every atomic in `seen` has been carried out here too; if so they are acquired.
-static inline bool acquire(oracle *o, int thread, const operation *what, uint64_t seen)
+UNWATCHED static inline bool acquire(oracle *o, int thread, const operation *what, uint64_t seen)
 {
     int block = thread / THREADS;
     seen &= ~(uint64_t)o->before[o->program->shared ? block : 0][what->offset];
@@ -82,7 +82,7 @@ static inline bool acquire(oracle *o, int thread, const operation *what, uint64_
     return true;
 }
 
-static inline void note_access(oracle *o, int thread, int operation_number)
+UNWATCHED static inline void note_access(oracle *o, int thread, int operation_number)
 {
     const operation *what = &o->program->operations[operation_number];
     access *a = &o->accesses[o->count++];
@@ -98,7 +98,7 @@ static inline void note_access(oracle *o, int thread, int operation_number)
     a->known = o->threads[thread].known;
 }
 
-static inline void release(oracle *o, int thread, const operation *what)
+UNWATCHED static inline void release(oracle *o, int thread, const operation *what)
 {
     released *r = released_at(o, thread / THREADS, what->offset, what->bit);
     r->done = true;
@@ -107,7 +107,7 @@ static inline void release(oracle *o, int thread, const operation *what)
     memcpy(r->carries, o->threads[thread].fenced, sizeof r->carries);
 }
 
-static inline void carry_out_fence(thread_state *t, int thread, int scope)
+UNWATCHED static inline void carry_out_fence(thread_state *t, int thread, int scope)
 {
     t->fenced[BLOCK_SCOPE] = t->known;
     if (scope == DEVICE_SCOPE)
@@ -116,7 +116,7 @@ static inline void carry_out_fence(thread_state *t, int thread, int scope)
 }
 
 // False: the thread must wait for others.
-static inline bool carry_out(oracle *o, int thread, int operation_number)
+UNWATCHED static inline bool carry_out(oracle *o, int thread, int operation_number)
 {
     const operation *what = &o->program->operations[operation_number];
     thread_state *t = &o->threads[thread];
@@ -135,7 +135,7 @@ static inline bool carry_out(oracle *o, int thread, int operation_number)
     return true;
 }
 
-static inline bool all_wait(const oracle *o, int first, uint64_t members, int phase)
+UNWATCHED static inline bool all_wait(const oracle *o, int first, uint64_t members, int phase)
 {
     for (int i = 0; i < THREADS; i++)
         if (members >> i & 1 && (o->threads[first + i].phase != phase || !o->threads[first + i].waits))
@@ -143,18 +143,23 @@ static inline bool all_wait(const oracle *o, int first, uint64_t members, int ph
     return true;
 }
 
-static inline void meet(oracle *o, int first, uint64_t members, bool ordered)
+UNWATCHED static inline void meet(oracle *o, int first, uint64_t members, bool ordered)
 {
-    static vector_clock together;
-    memset(&together, 0, sizeof together);
+    static vector_clock known, fenced[2];
+    memset(&known, 0, sizeof known);
+    memset(fenced, 0, sizeof fenced);
     for (int i = 0; ordered && i < THREADS; i++)
-        if (members >> i & 1)
-            join(&together, &o->threads[first + i].known);
+        if (members >> i & 1) {
+            join(&known, &o->threads[first + i].known);
+            join(&fenced[BLOCK_SCOPE], &o->threads[first + i].fenced[BLOCK_SCOPE]);
+            join(&fenced[DEVICE_SCOPE], &o->threads[first + i].fenced[DEVICE_SCOPE]);
+        }
     for (int i = 0; i < THREADS; i++)
         if (members >> i & 1) {
             thread_state *t = &o->threads[first + i];
             if (ordered) {
-                t->known = together;
+                t->known = known;
+                memcpy(t->fenced, fenced, sizeof fenced);
                 t->known.at[first + i]++;
             }
             t->phase++;
@@ -163,7 +168,7 @@ static inline void meet(oracle *o, int first, uint64_t members, bool ordered)
 }
 
 // Lets the thread at the end of its phase go on, with all it meets, if they are all there.
-static inline bool try_to_meet(oracle *o, int thread)
+UNWATCHED static inline bool try_to_meet(oracle *o, int thread)
 {
     int block = thread / THREADS, first = block * THREADS, own = thread % THREADS, phase = o->threads[thread].phase;
     int kind = o->program->sync[block][phase];
@@ -178,7 +183,7 @@ static inline bool try_to_meet(oracle *o, int thread)
     return true;
 }
 
-static inline bool step(oracle *o, int thread)
+UNWATCHED static inline bool step(oracle *o, int thread)
 {
     thread_state *t = &o->threads[thread];
     bool moved = false;
@@ -199,7 +204,7 @@ static inline bool step(oracle *o, int thread)
     return (t->phase < PHASES && try_to_meet(o, thread)) || moved;
 }
 
-static inline bool races(const access *a, const access *b)
+UNWATCHED static inline bool races(const access *a, const access *b)
 {
     if (a->thread == b->thread || !(a->write || b->write))
         return false;
@@ -210,7 +215,7 @@ static inline bool races(const access *a, const access *b)
 
 // Runs one launch whose atomics returned `results`, and marks the bytes that race in racy[block][byte] (global memory:
 // block 0). False: no order of events explains the results.
-static inline bool oracle_run(oracle *o, const script *program, const uint64_t *results, bool racy[BLOCKS][MEMORY_BYTES])
+UNWATCHED static inline bool oracle_run(oracle *o, const script *program, const uint64_t *results, bool racy[BLOCKS][MEMORY_BYTES])
 {
     o->program = program;
     o->results = results;
@@ -241,24 +246,25 @@ static inline bool oracle_run(oracle *o, const script *program, const uint64_t *
 }
 
 // Prints what touches one byte, for a person who looks into a difference.
-static inline void oracle_explain(const oracle *o, int block, int byte)
+UNWATCHED static inline void oracle_explain(const oracle *o, int block, int byte)
 {
     static const char *const kinds[] = {"read", "write", "atomic", "atomic, result unused", "wait", "fence"};
     for (int i = 0; i < o->count; i++) {
         const access *a = &o->accesses[i];
         if (byte < a->offset || byte >= a->offset + a->bytes || (o->program->shared && a->block != block))
             continue;
-        const operation *what = &o->program->operations[a->operation];
         int phase = 0;
         while (a->operation >= o->program->first[slot_of_thread(a->thread, phase) + 1])
             phase++;
-        printf("    block %d thread %d phase %d: %s of %d bytes at %d%s, time %d;", a->block, a->thread % THREADS, phase,
-               kinds[what->kind], what->bytes, what->offset, a->atomic && !a->scope ? " (block scope)" : "", a->when);
-        for (int j = 0; j < o->count; j++)
-            if (j != i && races(a, &o->accesses[j]) && o->accesses[j].offset <= byte &&
-                byte < o->accesses[j].offset + o->accesses[j].bytes &&
-                (!o->program->shared || o->accesses[j].block == block))
-                printf(" races with block %d thread %d", o->accesses[j].block, o->accesses[j].thread % THREADS);
+        printf("    block %d thread %d phase %d: %s of %d bytes at %d%s, time %d", a->block, a->thread % THREADS, phase,
+               kinds[o->program->operations[a->operation].kind], a->bytes, a->offset,
+               a->atomic && !a->scope ? " (block scope)" : "", a->when);
+        for (int j = 0; j < o->count; j++) {
+            const access *b = &o->accesses[j];
+            if (j != i && races(a, b) && b->offset <= byte && byte < b->offset + b->bytes &&
+                (!o->program->shared || b->block == block))
+                printf("; races with block %d thread %d", b->block, b->thread % THREADS);
+        }
         printf("\n");
     }
 }

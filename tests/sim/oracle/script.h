@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
+// Code of the test itself, whose accesses are none of the program's.
+#define UNWATCHED __attribute__((no_sanitize("thread")))
+
 enum { BLOCKS = 3, THREADS = 64, LANES = 32, PHASES = 5, LAUNCHES = 2, ALL_THREADS = BLOCKS * THREADS };
 // Memory of one program. First, plain accesses of every width beside 32-bit atomics: a plain write may hide what an atomic
 // released there, so nobody acquires from these words, or nobody releases to them. Then 64-bit atomics of every kind beside
@@ -46,7 +49,7 @@ struct generator {
     uint8_t bits[BLOCKS][MEMORY_BYTES]; // of the word that starts here: bits given away
 };
 
-static inline uint32_t draw(generator *g, uint32_t below)
+UNWATCHED static inline uint32_t draw(generator *g, uint32_t below)
 {
     uint64_t z = g->state += 0x9e3779b97f4a7c15ull;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -68,7 +71,7 @@ struct draft {
     placed list[MAX_OPERATIONS];
 };
 
-static inline placed *add(draft *d, int block, int phase, int thread, operation what)
+UNWATCHED static inline placed *add(draft *d, int block, int phase, int thread, operation what)
 {
     if (d->count == MAX_OPERATIONS)
         return NULL;
@@ -77,7 +80,7 @@ static inline placed *add(draft *d, int block, int phase, int thread, operation 
     return p;
 }
 
-static inline operation plain(draft *d, int kind)
+UNWATCHED static inline operation plain(draft *d, int kind)
 {
     static const uint8_t widths[] = {4, 4, 4, 1, 1, 2, 8, 16};
     uint8_t bytes = widths[draw(d->g, sizeof widths)];
@@ -87,7 +90,7 @@ static inline operation plain(draft *d, int kind)
 }
 
 // An atomic on the word at `offset`; false when the word has no bit left.
-static inline bool atomic_at(draft *d, int block, int kind, int scope, int bytes, int offset, operation *what)
+UNWATCHED static inline bool atomic_at(draft *d, int block, int kind, int scope, int bytes, int offset, operation *what)
 {
     uint8_t *bits = &d->g->bits[d->shared ? block : 0][offset];
     if (*bits == BITS)
@@ -96,7 +99,7 @@ static inline bool atomic_at(draft *d, int block, int kind, int scope, int bytes
     return true;
 }
 
-static inline void add_atomic(draft *d, int block, int phase, int thread)
+UNWATCHED static inline void add_atomic(draft *d, int block, int phase, int thread)
 {
     bool wide = draw(d->g, 4) == 0 && d->pool > NARROW_BYTES;
     int bytes = wide ? 8 : 4, area = wide ? WIDE_BYTES : d->pool < NARROW_BYTES ? d->pool : NARROW_BYTES;
@@ -107,13 +110,13 @@ static inline void add_atomic(draft *d, int block, int phase, int thread)
         add(d, block, phase, thread, what);
 }
 
-static inline operation fence(draft *d)
+UNWATCHED static inline operation fence(draft *d)
 {
     return operation{FENCE, 0, (uint8_t)(draw(d->g, 3) ? DEVICE_SCOPE : BLOCK_SCOPE), 0, 0, 0, 0};
 }
 
 // One thread writes and raises a flag, another sees the flag and reads: with or without what makes it right.
-static inline void add_handover(draft *d)
+UNWATCHED static inline void add_handover(draft *d)
 {
     generator *g = d->g;
     int from_block = (int)draw(g, (uint32_t)d->blocks), to_block = (int)draw(g, (uint32_t)d->blocks);
@@ -144,7 +147,7 @@ static inline void add_handover(draft *d)
 }
 
 // Groups of a random partition of a warp's lanes; a lane in no group has mask 0.
-static inline void draw_partition(generator *g, uint32_t *mask)
+UNWATCHED static inline void draw_partition(generator *g, uint32_t *mask)
 {
     uint32_t groups = 1 + draw(g, 4), member[5] = {0}, group[LANES];
     bool some_stay_out = draw(g, 3) == 0, halves = draw(g, 4) == 0;
@@ -156,7 +159,7 @@ static inline void draw_partition(generator *g, uint32_t *mask)
         mask[lane] = group[lane] == 4 ? 0 : member[group[lane]];
 }
 
-static inline void draw_syncs(generator *g, script *s)
+UNWATCHED static inline void draw_syncs(generator *g, script *s)
 {
     uint32_t style = draw(g, 4); // 0: any; others: mostly of one kind
     for (int b = 0; b < s->blocks; b++)
@@ -167,17 +170,17 @@ static inline void draw_syncs(generator *g, script *s)
         }
 }
 
-static inline int slot_of(const placed *p)
+UNWATCHED static inline int slot_of(const placed *p)
 {
     return (p->block * PHASES + p->phase) * THREADS + p->thread;
 }
 
-static inline bool comes_before(const placed *a, const placed *b)
+UNWATCHED static inline bool comes_before(const placed *a, const placed *b)
 {
     return slot_of(a) != slot_of(b) ? slot_of(a) < slot_of(b) : a->order < b->order;
 }
 
-static inline void lay_out(draft *d, script *s)
+UNWATCHED static inline void lay_out(draft *d, script *s)
 {
     for (int i = 1; i < d->count; i++)
         for (int j = i; j > 0 && comes_before(&d->list[j], &d->list[j - 1]); j--) {
@@ -196,7 +199,7 @@ static inline void lay_out(draft *d, script *s)
 }
 
 // Draws one launch. `g` carries the bits given away from one launch of a program to the next.
-static inline void draw_script(generator *g, bool shared, script *s)
+UNWATCHED static inline void draw_script(generator *g, bool shared, script *s)
 {
     static draft d;
     memset(s, 0, sizeof *s);

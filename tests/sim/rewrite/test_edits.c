@@ -58,13 +58,15 @@ static void any_callee_is_taken_whole(void **state)
     becomes("void f() { table[i]<<<1, 2>>>(); }", "void f() { SIM_LAUNCH_POINTER((table[i]), (1, 2))(); }");
     becomes("void f() { o.m->k<<<1, 2>>>(); }", "void f() { SIM_LAUNCH_POINTER((o.m->k), (1, 2))(); }");
     becomes("void f() { if (a) (k)<<<1, 2>>>(); }", "void f() { if (a) SIM_LAUNCH_POINTER(((k)), (1, 2))(); }");
-    becomes("void f() { return g<int>()<<<1, 2>>>(); }", "void f() { return SIM_LAUNCH_POINTER((g<int>()), (1, 2))(); }");
+    becomes("void f() { return g<int>()<<<1, 2>>>(); }",
+            "void f() { return SIM_LAUNCH_POINTER((g<int>()), (1, 2))(); }");
 }
 
 static void template_arguments_may_end_in_angles(void **state)
 {
     (void)state;
-    becomes(TEMPLATE "void f() { t<int, 4><<<1, 2>>>(p); }", TEMPLATE "void f() { SIM_LAUNCH_CALL((t<int, 4>), (1, 2))(p); }");
+    becomes(TEMPLATE "void f() { t<int, 4><<<1, 2>>>(p); }",
+            TEMPLATE "void f() { SIM_LAUNCH_CALL((t<int, 4>), (1, 2))(p); }");
     becomes(TEMPLATE "void f() { t<V<V<int>>, (a > b)><<<1, 2>>>(p); }",
             TEMPLATE "void f() { SIM_LAUNCH_CALL((t<V<V<int>>, (a > b)>), (1, 2))(p); }");
     becomes("void f() { k<<<A<B<C>>>::n, d<4>(n)>>>(p); }",
@@ -75,8 +77,9 @@ static void template_arguments_may_end_in_angles(void **state)
 static void names_that_are_no_single_function_are_called(void **state)
 {
     (void)state;
-    becomes("__global__ void o(int a) {}\n__global__ void o(float a) {}\nvoid f() { o<<<1, 2>>>(1); }",
-            "__global__ void o(int a) {}\n__global__ void o(float a) {}\nvoid f() { SIM_LAUNCH_CALL((o), (1, 2))(1); }");
+    becomes(
+        "__global__ void o(int a) {}\n__global__ void o(float a) {}\nvoid f() { o<<<1, 2>>>(1); }",
+        "__global__ void o(int a) {}\n__global__ void o(float a) {}\nvoid f() { SIM_LAUNCH_CALL((o), (1, 2))(1); }");
     becomes("__global__ void d(int a, int b = 2) {}\nvoid f() { d<<<1, 2>>>(1); }",
             "__global__ void d(int a, int b = 2) {}\nvoid f() { SIM_LAUNCH_CALL((d), (1, 2))(1); }");
     // A declaration and its definition are one function, whatever its parameters are called.
@@ -117,9 +120,11 @@ static void an_atomic_without_use_of_its_result_says_so(void **state)
 {
     (void)state;
     becomes("__device__ void f() { atomicAdd(p, 1); }", "__device__ void f() { sim_discard(), atomicAdd(p, 1); }");
-    becomes("__device__ void f() { if (a) atomicMax_block(p, 1); else ::atomicMin(p, 1); }",
-            "__device__ void f() { if (a) sim_discard(), atomicMax_block(p, 1); else sim_discard(), ::atomicMin(p, 1); }");
-    becomes("__device__ void f() { (void)atomicExch(p, 1); }", "__device__ void f() { sim_discard(), (void)atomicExch(p, 1); }");
+    becomes(
+        "__device__ void f() { if (a) atomicMax_block(p, 1); else ::atomicMin(p, 1); }",
+        "__device__ void f() { if (a) sim_discard(), atomicMax_block(p, 1); else sim_discard(), ::atomicMin(p, 1); }");
+    becomes("__device__ void f() { (void)atomicExch(p, 1); }",
+            "__device__ void f() { sim_discard(), (void)atomicExch(p, 1); }");
     becomes("__device__ void f() { switch (a) { case 1: atomicOr(p, 1); } }",
             "__device__ void f() { switch (a) { case 1: sim_discard(), atomicOr(p, 1); } }");
     stays("__device__ int f() { int a = atomicAdd(p, 1); b = a ? 1 : atomicAdd(p, 1); return atomicAdd(p, 1); }");
@@ -134,10 +139,21 @@ static void variables_of_the_device_are_marked(void **state)
     becomes("__device__ int a, b[4];\n", "SIM_DEVICE_VARIABLE __device__ int a, b[4];\n");
     becomes("static __constant__ float c[4] = {1};\n", "SIM_DEVICE_VARIABLE static __constant__ float c[4] = {1};\n");
     becomes("__managed__ const float *p;\n", "SIM_DEVICE_VARIABLE __managed__ const float *p;\n");
-    becomes("namespace n {\n__device__ float (*f)(float);\n}\n", "namespace n {\nSIM_DEVICE_VARIABLE __device__ float (*f)(float);\n}\n");
+    becomes("namespace n {\n__device__ float (*f)(float);\n}\n",
+            "namespace n {\nSIM_DEVICE_VARIABLE __device__ float (*f)(float);\n}\n");
     stays("__device__ const int a = 3;\nconstexpr __device__ int b = 3;\nextern __device__ int c;\n");
     stays("__device__ int f(int x);\n__device__ int g(int x) { int y = x; return y; }\n");
     stays("template <class T> __device__ T v;\n");
+}
+
+static void alignment_comes_first(void **state)
+{
+    (void)state;
+    becomes("__global__ void k() { __shared__ alignas(16) float s[4]; }",
+            "__global__ void k() { alignas(16) __shared__  float s[4]; }");
+    becomes("__global__ void k() { extern __shared__ alignas(T) char s[]; }",
+            "__global__ void k() { alignas(T) extern SIM_SHARED_EXTERN  char s[]; }");
+    stays("struct alignas(16) X { int a; };\nalignas(16) __shared__ int x;\n");
 }
 
 static void the_architecture_is_known_in_device_code_alone(void **state)
@@ -147,7 +163,8 @@ static void the_architecture_is_known_in_device_code_alone(void **state)
             "__device__ void f() {\n#if SIM_CUDA_ARCH >= 700\n#elif defined(SIM_CUDA_ARCH)\n#endif\n}\n");
     becomes("#if __CUDA_ARCH__ < 600\n__device__ double f(double x) { return x; }\n#endif\n",
             "#if SIM_CUDA_ARCH < 600\n__device__ double f(double x) { return x; }\n#endif\n");
-    becomes("__global__ void k() { if (__CUDA_ARCH__ > 1) return; }", "__global__ void k() { if (SIM_CUDA_ARCH > 1) return; }");
+    becomes("__global__ void k() { if (__CUDA_ARCH__ > 1) return; }",
+            "__global__ void k() { if (SIM_CUDA_ARCH > 1) return; }");
     stays("void f() {\n#ifdef __CUDA_ARCH__\n    return;\n#endif\n}\n");
     stays("#ifndef __CUDA_ARCH__\nvoid f() {}\n#endif\n");
 }
@@ -160,7 +177,8 @@ static void calls_in_device_code_are_the_kernels_own(void **state)
     becomes("__device__ void f() { int *p = new int[4]; delete[] p; delete q; new (p) int; }",
             "__device__ void f() { int *p = new (sim::heap) int[4]; sim::heap_delete_array % p; sim::heap_delete % q; "
             "new (p) int; }");
-    becomes("auto l = [=] __device__ (int i) { printf(\"a\"); };", "auto l = [=] __device__ (int i) { SIM_PRINTF(\"a\"); };");
+    becomes("auto l = [=] __device__ (int i) { printf(\"a\"); };",
+            "auto l = [=] __device__ (int i) { SIM_PRINTF(\"a\"); };");
     becomes("#define HD __host__ __device__\nHD void f() { printf(\"a\"); }",
             "#define HD __host__ __device__\nHD void f() { SIM_PRINTF(\"a\"); }");
     stays("void f() { printf(\"a\"); int *p = new int; delete p; }");
@@ -182,6 +200,17 @@ static void noinline_is_a_keyword_outside_attributes(void **state)
     stays("__attribute__((__noinline__)) void f();");
 }
 
+static void extern_shared_arrays_need_no_constructor(void **state)
+{
+    (void)state;
+    becomes("__global__ void k() { extern __shared__ float s[]; }",
+            "__global__ void k() { extern SIM_SHARED_EXTERN float s[]; }");
+    becomes("extern volatile __align__(16) __shared__ char s[];",
+            "extern volatile __align__(16) SIM_SHARED_EXTERN char s[];");
+    becomes("#define SHARED(T) extern __shared__ T\n", "#define SHARED(T) extern SIM_SHARED_EXTERN T\n");
+    stays("__global__ void k() { __shared__ float s[4]; }\nextern \"C\" { __shared__ int x; }\n");
+}
+
 static void both_branches_of_a_conditional_are_seen(void **state)
 {
     (void)state;
@@ -194,8 +223,9 @@ static void both_branches_of_a_conditional_are_seen(void **state)
 static void constructors_and_classes_do_not_confuse_scopes(void **state)
 {
     (void)state;
-    becomes("struct X { int a, b; __device__ X(int i) : a{i}, b{i} { printf(\"a\"); } void h() { printf(\"b\"); } };",
-            "struct X { int a, b; __device__ X(int i) : a{i}, b{i} { SIM_PRINTF(\"a\"); } void h() { printf(\"b\"); } };");
+    becomes(
+        "struct X { int a, b; __device__ X(int i) : a{i}, b{i} { printf(\"a\"); } void h() { printf(\"b\"); } };",
+        "struct X { int a, b; __device__ X(int i) : a{i}, b{i} { SIM_PRINTF(\"a\"); } void h() { printf(\"b\"); } };");
     becomes("struct __align__(8) X { public: __device__ int g() const { printf(\"a\"); return 1; } };",
             "struct __align__(8) X { public: __device__ int g() const { SIM_PRINTF(\"a\"); return 1; } };");
 }
@@ -255,10 +285,12 @@ int main(void)
         cmocka_unit_test(a_launch_in_a_kernel_is_refused_where_it_stands),
         cmocka_unit_test(an_atomic_without_use_of_its_result_says_so),
         cmocka_unit_test(variables_of_the_device_are_marked),
+        cmocka_unit_test(alignment_comes_first),
         cmocka_unit_test(the_architecture_is_known_in_device_code_alone),
         cmocka_unit_test(calls_in_device_code_are_the_kernels_own),
         cmocka_unit_test(the_address_of_a_kernel_keeps_its_type),
         cmocka_unit_test(noinline_is_a_keyword_outside_attributes),
+        cmocka_unit_test(extern_shared_arrays_need_no_constructor),
         cmocka_unit_test(both_branches_of_a_conditional_are_seen),
         cmocka_unit_test(constructors_and_classes_do_not_confuse_scopes),
         cmocka_unit_test(every_line_stays_where_it_was),

@@ -99,7 +99,8 @@ static void several_instructions_share_registers(void **state)
             "int)(sim::ptx_get<unsigned int>(sim_ptx_t) * sim::ptx_get<unsigned int>(2))); }()");
     becomes("asm(\"{ .reg .pred p; setp.ne.s32 p, %1, 0; @!p mov.u32 %0, 7; }\" : \"+r\"(x) : \"r\"(y))",
             "[&]() __attribute__((always_inline)) { bool sim_ptx_p{}; sim::ptx_set(sim_ptx_p, (sim::ptx_get<int>(y) != "
-            "sim::ptx_get<int>(0))); if (!(sim_ptx_p)) sim::ptx_set(x, (unsigned int)(sim::ptx_get<unsigned int>(7))); }()");
+            "sim::ptx_get<int>(0))); if (!(sim_ptx_p)) sim::ptx_set(x, (unsigned int)(sim::ptx_get<unsigned int>(7))); "
+            "}()");
 }
 
 static void operands_may_have_names(void **state)

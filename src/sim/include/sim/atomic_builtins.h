@@ -4,17 +4,17 @@
 
 #include "sim/atomics.h"
 
-#define __NV_ATOMIC_RELAXED 0
-#define __NV_ATOMIC_CONSUME 1
-#define __NV_ATOMIC_ACQUIRE 2
-#define __NV_ATOMIC_RELEASE 3
-#define __NV_ATOMIC_ACQ_REL 4
-#define __NV_ATOMIC_SEQ_CST 5
-#define __NV_THREAD_SCOPE_THREAD 0
-#define __NV_THREAD_SCOPE_BLOCK 1
+#define __NV_ATOMIC_RELAXED       0
+#define __NV_ATOMIC_CONSUME       1
+#define __NV_ATOMIC_ACQUIRE       2
+#define __NV_ATOMIC_RELEASE       3
+#define __NV_ATOMIC_ACQ_REL       4
+#define __NV_ATOMIC_SEQ_CST       5
+#define __NV_THREAD_SCOPE_THREAD  0
+#define __NV_THREAD_SCOPE_BLOCK   1
 #define __NV_THREAD_SCOPE_CLUSTER 2
-#define __NV_THREAD_SCOPE_DEVICE 3
-#define __NV_THREAD_SCOPE_SYSTEM 4
+#define __NV_THREAD_SCOPE_DEVICE  3
+#define __NV_THREAD_SCOPE_SYSTEM  4
 
 namespace sim
 {

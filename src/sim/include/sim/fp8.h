@@ -35,15 +35,14 @@ SIM_INLINE float fp8_value(__nv_fp8_storage_t bits, __nv_fp8_interpretation_t ki
     if (kind == __NV_E5M2)
         return half_format::value((unsigned short)(bits << 8)); // a half without its last eight bits
     const unsigned int exponent = bits >> 3 & 15, mantissa = bits & 7;
-    float size = exponent == 0 ? (float)mantissa / 512.0f
-                 : (bits & 0x7f) == 0x7f
-                     ? __builtin_nanf("")
-                     : (float)(8 + mantissa) / 8.0f * bits_as<float>((exponent + 127 - 7) << 23);
+    float size = exponent == 0           ? (float)mantissa / 512.0f
+                 : (bits & 0x7f) == 0x7f ? __builtin_nanf("")
+                                         : (float)(8 + mantissa) / 8.0f * bits_as<float>((exponent + 127 - 7) << 23);
     return bits & 0x80 ? -size : size;
 }
 
-template <class Pair> SIM_INLINE __nv_fp8x2_storage_t fp8_pair(Pair low_high, __nv_saturation_t saturate,
-                                                               __nv_fp8_interpretation_t kind)
+template <class Pair>
+SIM_INLINE __nv_fp8x2_storage_t fp8_pair(Pair low_high, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind)
 {
     return (__nv_fp8x2_storage_t)(fp8_bits(low_high.y, saturate, kind) << 8 | fp8_bits(low_high.x, saturate, kind));
 }
@@ -53,7 +52,10 @@ template <class Pair> SIM_INLINE __nv_fp8x2_storage_t fp8_pair(Pair low_high, __
 SIM_INLINE __nv_fp8_storage_t __nv_cvt_double_to_fp8(const double x, const __nv_saturation_t saturate,
                                                      const __nv_fp8_interpretation_t kind)
 {
-    return sim::fp8_bits(x, saturate, kind);
+    if (x == x)
+        return sim::fp8_bits(x, saturate, kind);
+    return (__nv_fp8_storage_t)(kind == __NV_E4M3 ? sim::narrow_bits_of_double<4, 3>(x) | 7
+                                                  : sim::narrow_bits_of_double<5, 2>(x));
 }
 SIM_INLINE __nv_fp8_storage_t __nv_cvt_float_to_fp8(const float x, const __nv_saturation_t saturate,
                                                     const __nv_fp8_interpretation_t kind)
@@ -107,7 +109,8 @@ SIM_INLINE __half2_raw __nv_cvt_fp8x2_to_halfraw2(const __nv_fp8x2_storage_t x, 
         __nv_fp8_storage_t __x;                                                                                        \
         __nv_fp8_##name() = default;                                                                                   \
         template <class Number>                                                                                        \
-        SIM_INLINE explicit __nv_fp8_##name(const Number x) : __x(sim::fp8_bits((double)(float)x, __NV_SATFINITE, kind)) \
+        SIM_INLINE explicit __nv_fp8_##name(const Number x)                                                            \
+            : __x(sim::fp8_bits((double)(float)x, __NV_SATFINITE, kind))                                               \
         {                                                                                                              \
         }                                                                                                              \
         SIM_INLINE explicit __nv_fp8_##name(const double x) : __x(sim::fp8_bits(x, __NV_SATFINITE, kind))              \
@@ -138,7 +141,8 @@ SIM_INLINE __half2_raw __nv_cvt_fp8x2_to_halfraw2(const __nv_fp8x2_storage_t x, 
             return (__x & 0x7f) != 0;                                                                                  \
         }                                                                                                              \
     };                                                                                                                 \
-    struct __align__(2) __nv_fp8x2_##name {                                                                            \
+    struct __align__(2) __nv_fp8x2_##name                                                                              \
+    {                                                                                                                  \
         __nv_fp8x2_storage_t __x;                                                                                      \
         __nv_fp8x2_##name() = default;                                                                                 \
         SIM_INLINE explicit __nv_fp8x2_##name(const float2 x) : __x(sim::fp8_pair(x, __NV_SATFINITE, kind))            \
@@ -165,7 +169,8 @@ SIM_INLINE __half2_raw __nv_cvt_fp8x2_to_halfraw2(const __nv_fp8x2_storage_t x, 
             return __nv_cvt_fp8x2_to_halfraw2(__x, kind);                                                              \
         }                                                                                                              \
     };                                                                                                                 \
-    struct __align__(4) __nv_fp8x4_##name {                                                                            \
+    struct __align__(4) __nv_fp8x4_##name                                                                              \
+    {                                                                                                                  \
         __nv_fp8x4_storage_t __x;                                                                                      \
         __nv_fp8x4_##name() = default;                                                                                 \
         SIM_INLINE explicit __nv_fp8x4_##name(const float4 x)                                                          \

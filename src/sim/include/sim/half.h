@@ -19,12 +19,12 @@ typedef __half2_raw __nv_half2_raw;
 typedef __half nv_half;
 typedef __half2 nv_half2;
 
-#define CUDART_INF_FP16 __ushort_as_half((unsigned short)0x7c00u)
-#define CUDART_NAN_FP16 __ushort_as_half((unsigned short)0x7fffu)
+#define CUDART_INF_FP16        __ushort_as_half((unsigned short)0x7c00u)
+#define CUDART_NAN_FP16        __ushort_as_half((unsigned short)0x7fffu)
 #define CUDART_MIN_DENORM_FP16 __ushort_as_half((unsigned short)0x0001u)
 #define CUDART_MAX_NORMAL_FP16 __ushort_as_half((unsigned short)0x7bffu)
-#define CUDART_NEG_ZERO_FP16 __ushort_as_half((unsigned short)0x8000u)
-#define CUDART_ZERO_FP16 __ushort_as_half((unsigned short)0x0000u)
-#define CUDART_ONE_FP16 __ushort_as_half((unsigned short)0x3c00u)
+#define CUDART_NEG_ZERO_FP16   __ushort_as_half((unsigned short)0x8000u)
+#define CUDART_ZERO_FP16       __ushort_as_half((unsigned short)0x0000u)
+#define CUDART_ONE_FP16        __ushort_as_half((unsigned short)0x3c00u)
 
 #endif

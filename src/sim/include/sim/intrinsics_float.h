@@ -1,5 +1,6 @@
-// CUDA's floating-point intrinsics: arithmetic with a named rounding (_rn, _rz, _ru, _rd), fast functions, bit patterns.
-// Fast functions give the C library's accurate results: a simulated program should not depend on a chip's last bits.
+// CUDA's floating-point intrinsics: arithmetic with a named rounding (_rn, _rz, _ru, _rd), fast functions, bit
+// patterns. Fast functions give the C library's accurate results: a simulated program should not depend on a chip's
+// last bits.
 #ifndef SIM_INTRINSICS_FLOAT_H
 #define SIM_INTRINSICS_FLOAT_H
 

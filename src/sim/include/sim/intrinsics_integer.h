@@ -175,8 +175,7 @@ SIM_INLINE unsigned int __fns(unsigned int mask, unsigned int base, int n)
 namespace sim
 {
 // Sums of products of small integers packed into words.
-template <class Wide, class Narrow, class Sum>
-SIM_INLINE Sum dot(unsigned int a, unsigned int b, int count, Sum sum)
+template <class Wide, class Narrow, class Sum> SIM_INLINE Sum dot(unsigned int a, unsigned int b, int count, Sum sum)
 {
     for (int at = 0; at < count; at++) {
         sum += (Sum)((Sum)(Wide)a * (Sum)(Narrow)b);

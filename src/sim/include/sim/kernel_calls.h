@@ -1,6 +1,6 @@
-// C library calls that mean something else in a kernel. The rewriter puts these names in the place of printf, malloc, free,
-// clock, new and delete in device code; host code keeps the library's. A __host__ __device__ function may run on either
-// side, so each asks where it is. assert needs no rewriting: what it calls when it fails is defined here.
+// C library calls that mean something else in a kernel. The rewriter puts these names in the place of printf, malloc,
+// free, clock, new and delete in device code; host code keeps the library's. A __host__ __device__ function may run on
+// either side, so each asks where it is. assert needs no rewriting: what it calls when it fails is defined here.
 #ifndef SIM_KERNEL_CALLS_H
 #define SIM_KERNEL_CALLS_H
 
@@ -40,7 +40,8 @@ struct heap_type {
 };
 constexpr heap_type heap = {};
 
-// sim::heap_delete % pointer: an operator that binds as delete does, so that the rewriter need not find the operand's end.
+// sim::heap_delete % pointer: an operator that binds as delete does, so that the rewriter need not find the operand's
+// end.
 struct heap_delete_type {
     template <class Type> SIM_INLINE void operator%(Type *object) const
     {
@@ -58,7 +59,8 @@ constexpr heap_delete_type heap_delete = {};
 struct heap_delete_array_type {
     template <class Type> SIM_INLINE void operator%(Type *objects) const
     {
-        static_assert(__has_trivial_destructor(Type), "delete[] in a kernel: not simulated for elements with destructors");
+        static_assert(__has_trivial_destructor(Type),
+                      "delete[] in a kernel: not simulated for elements with destructors");
         if (sim_in_kernel())
             sim_device_free((void *)objects);
         else
@@ -79,8 +81,8 @@ SIM_INLINE void *operator new[](size_t bytes, sim::heap_type) noexcept
 }
 
 // What a failed assert of the C library calls.
-extern "C" __attribute__((noreturn)) inline void __assert_fail(const char *expression, const char *file,
-                                                               unsigned int line, const char *function) noexcept
+extern "C" __attribute__((noreturn)) SIM_INLINE void __assert_fail(const char *expression, const char *file,
+                                                                   unsigned int line, const char *function) noexcept
 {
     if (sim_in_kernel())
         sim_assert_failed(expression, file, line, function);

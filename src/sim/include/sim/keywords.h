@@ -1,6 +1,6 @@
-// CUDA's keywords for a host compiler. Almost all of them say nothing to it; __shared__ is thread-local storage, because a
-// worker thread runs one block at a time. Keywords that cannot be macros are the rewriter's: __CUDA_ARCH__, defined in
-// device code alone, and __noinline__, which the standard library writes inside __attribute__.
+// CUDA's keywords for a host compiler. Almost all of them say nothing to it; __shared__ is thread-local storage,
+// because a worker thread runs one block at a time. Keywords that cannot be macros are the rewriter's: __CUDA_ARCH__,
+// defined in device code alone, and __noinline__, which the standard library writes inside __attribute__.
 #ifndef SIM_KEYWORDS_H
 #define SIM_KEYWORDS_H
 
@@ -16,10 +16,10 @@
 #endif
 
 // Every function of the stand-in headers: its accesses and calls belong to the line of the program that called it.
-#define SIM_INLINE inline __attribute__((always_inline))
+#define SIM_INLINE   inline __attribute__((always_inline))
 #define SIM_NOINLINE __attribute__((noinline))
-// Accesses made inside are the simulator's own. clang would still watch the atomics of a function with no_sanitize, and all
-// of it once it is inlined.
+// Accesses made inside are the simulator's own. clang would still watch the atomics of a function with no_sanitize, and
+// all of it once it is inlined.
 #if !SIM_WATCHED
 #define SIM_UNWATCHED
 #elif defined(__clang__)
@@ -29,17 +29,17 @@
 #endif
 
 // What nvcc defines in every pass. SIM_CUDA_ARCH is what the rewriter puts for __CUDA_ARCH__ in device code.
-#define __CUDACC__ 1
-#define __NVCC__ 1
-#define __CUDACC_VER_MAJOR__ 13
-#define __CUDACC_VER_MINOR__ 0
-#define __CUDACC_VER_BUILD__ 88
-#define __CUDACC_EXTENDED_LAMBDA__ 1
+#define __CUDACC__                   1
+#define __NVCC__                     1
+#define __CUDACC_VER_MAJOR__         13
+#define __CUDACC_VER_MINOR__         0
+#define __CUDACC_VER_BUILD__         88
+#define __CUDACC_EXTENDED_LAMBDA__   1
 #define __CUDACC_RELAXED_CONSTEXPR__ 1
-#define __CUDA_ARCH_LIST__ 900
-#define __CUDA_API_VER_MAJOR__ 13
-#define __CUDA_API_VER_MINOR__ 0
-#define SIM_CUDA_ARCH 900
+#define __CUDA_ARCH_LIST__           900
+#define __CUDA_API_VER_MAJOR__       13
+#define __CUDA_API_VER_MINOR__       0
+#define SIM_CUDA_ARCH                900
 
 #define __host__
 #define __device__
@@ -56,7 +56,7 @@
 #define __device_builtin_texture_type__
 #define __device_builtin_surface_type__
 #define __cudart_builtin__
-#define __nv_pure__ __attribute__((pure))
+#define __nv_pure__   __attribute__((pure))
 #define __no_return__ __attribute__((noreturn))
 #define __inline_hint__
 #define __thread__ __thread
@@ -64,9 +64,9 @@
 #define __export__
 #define __location__(...)
 #define __specialization_static
-#define __align__(n) __attribute__((aligned(n)))
+#define __align__(n)         __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
-#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __forceinline__      __inline__ __attribute__((always_inline))
 #ifndef CUDARTAPI
 #define CUDARTAPI
 #endif
@@ -88,24 +88,22 @@
 // __stop_sim_device the memory of the program is the card's.
 #define SIM_DEVICE_VARIABLE __attribute__((section("sim_device")))
 
-// At block scope thread_local means static, and `extern thread_local T name[]` is C++ as well: one macro serves all forms
-// of __shared__. No initialiser may run: clang must be told so here, gcc by -fno-extern-tls-init.
-#if !defined(__cplusplus)
-#define __shared__ _Thread_local
-#elif defined(__clang__)
-#define __shared__ __attribute__((require_constant_initialization)) thread_local
-#else
+// At block scope thread_local means static, and `extern thread_local T name[]` is C++ as well: one macro serves all
+// forms of __shared__. Nothing is ever initialised when a thread starts; gcc is told so by -fno-extern-tls-init, clang,
+// which has no such flag, by the rewriter, which writes the older keyword for what is extern.
+#if defined(__cplusplus) && defined(__clang__) && SIM_WATCHED
+#define __shared__ __attribute__((used)) thread_local // or clang makes several small variables of one
+#elif defined(__cplusplus)
 #define __shared__ thread_local
+#else
+#define __shared__ _Thread_local
 #endif
+#define SIM_SHARED_EXTERN __thread
 
 #if !defined(__clang__)
-#define __builtin_assume(condition)                                                                                    \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            __builtin_unreachable();                                                                                   \
-    } while (0)
+#define __builtin_assume(condition) ((condition) ? (void)0 : __builtin_unreachable())
 #endif
-#define __assume(condition) __builtin_assume(condition)
+#define __assume(condition)                               __builtin_assume(condition)
 #define __nv_associate_access_property(pointer, property) (pointer)
 
 #endif

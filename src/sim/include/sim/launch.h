@@ -21,7 +21,7 @@
 struct CUstream_st;
 
 // The lambdas that call a kernel are part of closure::run, which is not watched.
-#define SIM_PASS_ON __attribute__((always_inline))
+#define SIM_PASS_ON      __attribute__((always_inline))
 
 #define SIM_TEXT_OF(...) #__VA_ARGS__
 #define SIM_LAUNCH_POINTER(kernel, configuration)                                                                      \
@@ -29,9 +29,8 @@ struct CUstream_st;
 #define SIM_LAUNCH_CALL(kernel, configuration)                                                                         \
     ::sim::launch_call(                                                                                                \
         SIM_TEXT_OF kernel, ::sim::configure configuration,                                                            \
-        [=](auto &...sim_arguments) SIM_PASS_ON -> decltype((void)(kernel(sim_arguments...))) {                        \
-            kernel(sim_arguments...);                                                                                  \
-        },                                                                                                             \
+        [=](auto &...sim_arguments)                                                                                    \
+            SIM_PASS_ON -> decltype((void)(kernel(sim_arguments...))) { kernel(sim_arguments...); },                   \
         [=](auto sim_tag) -> decltype(::sim::pointer_of(sim_tag, kernel)) {                                            \
             return ::sim::pointer_of(sim_tag, kernel);                                                                 \
         },                                                                                                             \
@@ -139,8 +138,8 @@ template <class Call, class... Arguments>
 auto takes(int) -> decltype(std::declval<const Call &>()(std::declval<const Arguments &>()...), std::true_type());
 template <class Call, class... Arguments> std::false_type takes(...);
 
-// The kernel's address, by which its attributes are known: when the name stands for one function, or when the arguments'
-// types are exactly its parameters'; else null.
+// The kernel's address, by which its attributes are known: when the name stands for one function, or when the
+// arguments' types are exactly its parameters'; else null.
 template <class... Parameters> SIM_INLINE const void *pointer_of(int, void (*kernel)(Parameters...))
 {
     return reinterpret_cast<const void *>(kernel);
@@ -180,8 +179,7 @@ template <class Call, class Only, class Exact> struct call_launcher {
     template <class... Arguments> SIM_INLINE void submit(const void *function, const Arguments &...arguments) const
     {
         auto callee = call;
-        sim_kernel bound =
-            kernel_of(name, function, [callee, arguments...]() SIM_PASS_ON { callee(arguments...); });
+        sim_kernel bound = kernel_of(name, function, [callee, arguments...]() SIM_PASS_ON { callee(arguments...); });
         sim_launch(&config, &bound, nullptr);
     }
     template <class... Arguments>
@@ -202,13 +200,14 @@ template <class Call, class Only, class Exact> struct call_launcher {
 };
 
 template <class Call, class Only, class Exact>
-SIM_INLINE call_launcher<Call, Only, Exact> launch_call(const char *name, const sim_config &config, Call call, Only only,
-                                                        Exact exact)
+SIM_INLINE call_launcher<Call, Only, Exact> launch_call(const char *name, const sim_config &config, Call call,
+                                                        Only only, Exact exact)
 {
     return {name, config, call, only, exact};
 }
 
-// --- kernels launched by address: cudaLaunchKernel, graph nodes ---------------------------------------------------------
+// --- kernels launched by address: cudaLaunchKernel, graph nodes
+// ---------------------------------------------------------
 
 template <class... Parameters, size_t... At>
 SIM_INLINE sim_kernel bind_at(void (*kernel)(Parameters...), void **arguments, const char *name,

@@ -8,7 +8,8 @@
 
 #include "sim/keywords.h"
 
-// Of two types CUDA compares in the one that C's arithmetic would choose; floats as fmin and fmax do, which pass over NaN.
+// Of two types CUDA compares in the one that C's arithmetic would choose; floats as fmin and fmax do, which pass over
+// NaN.
 #define SIM_MIN_MAX(result, first, second)                                                                             \
     SIM_INLINE constexpr result min(const first a, const second b)                                                     \
     {                                                                                                                  \
@@ -27,19 +28,40 @@ SIM_MIN_MAX_INTEGERS(int)
 SIM_MIN_MAX_INTEGERS(long)
 SIM_MIN_MAX_INTEGERS(long long)
 
-#define SIM_MIN_MAX_FLOATS(result, first, second, minimum, maximum)                                                    \
+// The chips put -0 below 0; not every C library does.
+namespace sim
+{
+template <class Float> SIM_INLINE Float lesser(Float a, Float b)
+{
+#if defined(__aarch64__)
+    return sizeof(Float) == sizeof(float) ? (Float)__builtin_fminf((float)a, (float)b) : (Float)__builtin_fmin(a, b);
+#else
+    return a < b || b != b || (a == b && __builtin_signbit(a)) ? a : b;
+#endif
+}
+template <class Float> SIM_INLINE Float greater(Float a, Float b)
+{
+#if defined(__aarch64__)
+    return sizeof(Float) == sizeof(float) ? (Float)__builtin_fmaxf((float)a, (float)b) : (Float)__builtin_fmax(a, b);
+#else
+    return a > b || b != b || (a == b && !__builtin_signbit(a)) ? a : b;
+#endif
+}
+} // namespace sim
+
+#define SIM_MIN_MAX_FLOATS(result, first, second)                                                                      \
     SIM_INLINE result min(const first a, const second b)                                                               \
     {                                                                                                                  \
-        return minimum(a, b);                                                                                          \
+        return sim::lesser<result>(a, b);                                                                              \
     }                                                                                                                  \
     SIM_INLINE result max(const first a, const second b)                                                               \
     {                                                                                                                  \
-        return maximum(a, b);                                                                                          \
+        return sim::greater<result>(a, b);                                                                             \
     }
-SIM_MIN_MAX_FLOATS(float, float, float, fminf, fmaxf)
-SIM_MIN_MAX_FLOATS(double, double, double, __builtin_fmin, __builtin_fmax)
-SIM_MIN_MAX_FLOATS(double, float, double, __builtin_fmin, __builtin_fmax)
-SIM_MIN_MAX_FLOATS(double, double, float, __builtin_fmin, __builtin_fmax)
+SIM_MIN_MAX_FLOATS(float, float, float)
+SIM_MIN_MAX_FLOATS(double, double, double)
+SIM_MIN_MAX_FLOATS(double, float, double)
+SIM_MIN_MAX_FLOATS(double, double, float)
 
 #define SIM_NAMED_MIN_MAX(type, prefix)                                                                                \
     SIM_INLINE constexpr type prefix##min(const type a, const type b)                                                  \
@@ -129,11 +151,23 @@ SIM_INLINE void sincospi(float x, float *sine, float *cosine)
 {
     sincospif(x, sine, cosine);
 }
-SIM_INLINE void sincos(float x, float *sine, float *cosine)
+// The C library's own would write where the watch does not see it. Not in std, so that macros can stand for them.
+SIM_INLINE void sim_sincos(double x, double *sine, double *cosine)
+{
+    *sine = ::sin(x);
+    *cosine = ::cos(x);
+}
+SIM_INLINE void sim_sincosf(float x, float *sine, float *cosine)
 {
     *sine = ::sinf(x);
     *cosine = ::cosf(x);
 }
+SIM_INLINE void sim_sincos(float x, float *sine, float *cosine)
+{
+    sim_sincosf(x, sine, cosine);
+}
+#define sincos(x, sine, cosine)  sim_sincos(x, sine, cosine)
+#define sincosf(x, sine, cosine) sim_sincosf(x, sine, cosine)
 SIM_INLINE float exp10(float x)
 {
     return ::exp10f(x);

@@ -1,5 +1,5 @@
-// CUDA's special functions that the C library has not: inverse error functions, the normal distribution, erfcx, modified
-// Bessel functions. Computed in double by series and Newton steps: a few units in the last place.
+// CUDA's special functions that the C library has not: inverse error functions, the normal distribution, erfcx,
+// modified Bessel functions. Computed in double by series and Newton steps: a few units in the last place.
 #ifndef SIM_MATH_SPECIAL_H
 #define SIM_MATH_SPECIAL_H
 

@@ -1,4 +1,5 @@
-// Loads and stores with a cache hint, address spaces, prefetch. Caches are not simulated: the access itself is what counts.
+// Loads and stores with a cache hint, address spaces, prefetch. Caches are not simulated: the access itself is what
+// counts.
 #ifndef SIM_MEMORY_ACCESS_H
 #define SIM_MEMORY_ACCESS_H
 

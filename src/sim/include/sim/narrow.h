@@ -1,5 +1,5 @@
-// Formats narrower than float: half (1+5+10 bits), bfloat16 (1+8+7) and how a number is rounded into them. Used by half.h,
-// bfloat16.h and fp8.h, which give them CUDA's names.
+// Formats narrower than float: half (1+5+10 bits), bfloat16 (1+8+7) and how a number is rounded into them. Used by
+// half.h, bfloat16.h and fp8.h, which give them CUDA's names.
 #ifndef SIM_NARROW_H
 #define SIM_NARROW_H
 
@@ -26,8 +26,7 @@ SIM_INLINE bool rounds_away(uint64_t kept, uint64_t rest, uint64_t unit, bool ne
 
 // The bits, without sign, of a finite number in a format with this many bits of exponent and mantissa. May be those of
 // infinity or beyond: too large.
-template <int ExponentBits, int MantissaBits>
-SIM_INLINE uint64_t rounded_bits(double value, rounding direction)
+template <int ExponentBits, int MantissaBits> SIM_INLINE uint64_t rounded_bits(double value, rounding direction)
 {
     const int lowest_exponent = 2 - (1 << (ExponentBits - 1)); // of a normal number
     const uint64_t bits = bits_as<uint64_t>(value);
@@ -65,7 +64,22 @@ template <int ExponentBits, int MantissaBits> SIM_INLINE unsigned short narrow_b
     return (unsigned short)(sign | bits);
 }
 
+// A double's NaN, unlike all others, keeps its sign and what fits of its payload.
+template <int ExponentBits, int MantissaBits> SIM_INLINE unsigned short narrow_bits_of_double(double value)
+{
+    if (value == value)
+        return narrow_bits<ExponentBits, MantissaBits>(value, to_nearest);
+    const uint64_t bits = bits_as<uint64_t>(value);
+    const unsigned int quiet = ((2u << ExponentBits) - 1) << (MantissaBits - 1), payload = (1u << MantissaBits) - 1;
+    return (unsigned short)((bits >> 63) << (ExponentBits + MantissaBits) | quiet |
+                            (bits >> (52 - MantissaBits) & payload));
+}
+
 struct half_format {
+    static SIM_INLINE unsigned short from_double(double value)
+    {
+        return narrow_bits_of_double<5, 10>(value);
+    }
     static SIM_INLINE unsigned short from(double value, rounding direction)
     {
         return narrow_bits<5, 10>(value, direction);
@@ -77,7 +91,8 @@ struct half_format {
         if (size < normal || size >= too_large)
             return from(value, to_nearest);
         const uint32_t rebias = (127u - 15u) << 23;
-        return (unsigned short)(bits >> 16 & 0x8000u) | (unsigned short)((size - rebias + 0xfffu + (size >> 13 & 1)) >> 13);
+        return (unsigned short)(bits >> 16 & 0x8000u) |
+               (unsigned short)((size - rebias + 0xfffu + (size >> 13 & 1)) >> 13);
     }
     static SIM_INLINE float value(unsigned short bits)
     {
@@ -96,6 +111,10 @@ struct half_format {
 };
 
 struct bfloat_format {
+    static SIM_INLINE unsigned short from_double(double value)
+    {
+        return narrow_bits_of_double<8, 7>(value);
+    }
     static SIM_INLINE unsigned short from(double value, rounding direction)
     {
         return narrow_bits<8, 7>(value, direction);
@@ -128,7 +147,7 @@ template <class Format> struct narrow_number {
     SIM_INLINE narrow_number(float value) : __x(Format::nearest(value))
     {
     }
-    SIM_INLINE narrow_number(double value) : __x(Format::from(value, to_nearest))
+    SIM_INLINE narrow_number(double value) : __x(Format::from_double(value))
     {
     }
     SIM_INLINE narrow_number(short value) : __x(Format::nearest((float)value))
@@ -146,7 +165,8 @@ template <class Format> struct narrow_number {
     SIM_INLINE narrow_number(long value) : __x(Format::from(wide_to_odd((long long)value), to_nearest))
     {
     }
-    SIM_INLINE narrow_number(unsigned long value) : __x(Format::from(wide_to_odd((unsigned long long)value), to_nearest))
+    SIM_INLINE narrow_number(unsigned long value)
+        : __x(Format::from(wide_to_odd((unsigned long long)value), to_nearest))
     {
     }
     SIM_INLINE narrow_number(long long value) : __x(Format::from(wide_to_odd(value), to_nearest))

@@ -1,4 +1,5 @@
-// The conversions of __half and __nv_bfloat16, whose names differ only by the type's: __float2half and __float2bfloat16,
+// The conversions of __half and __nv_bfloat16, whose names differ only by the type's: __float2half and
+// __float2bfloat16,
 // __half22float2 and __bfloat1622float2. Macros over the type T, its pair T2 and their names within function names.
 #ifndef SIM_NARROW_CONVERSIONS_H
 #define SIM_NARROW_CONVERSIONS_H
@@ -9,10 +10,13 @@
 
 // The members of the class and of its pair.
 #define SIM_NARROW_CLASS(T, Raw, Format)                                                                               \
-    typedef struct __align__(2) Raw {                                                                                  \
+    typedef struct __align__(2) Raw                                                                                    \
+    {                                                                                                                  \
         unsigned short x;                                                                                              \
-    } Raw;                                                                                                             \
-    struct __align__(2) T : sim::narrow_number<Format> {                                                               \
+    }                                                                                                                  \
+    Raw;                                                                                                               \
+    struct __align__(2) T : sim::narrow_number<Format>                                                                 \
+    {                                                                                                                  \
         typedef Format format;                                                                                         \
         T() = default;                                                                                                 \
         using sim::narrow_number<Format>::narrow_number;                                                               \
@@ -31,10 +35,13 @@
         }                                                                                                              \
     };
 #define SIM_NARROW_PAIR_CLASS(T, T2, Raw2)                                                                             \
-    typedef struct __align__(4) Raw2 {                                                                                 \
+    typedef struct __align__(4) Raw2                                                                                   \
+    {                                                                                                                  \
         unsigned short x, y;                                                                                           \
-    } Raw2;                                                                                                            \
-    struct __align__(4) T2 {                                                                                           \
+    }                                                                                                                  \
+    Raw2;                                                                                                              \
+    struct __align__(4) T2                                                                                             \
+    {                                                                                                                  \
         T x, y;                                                                                                        \
         T2() = default;                                                                                                \
         SIM_INLINE T2(const T &first, const T &second) : x(first), y(second)                                           \

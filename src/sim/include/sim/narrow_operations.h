@@ -12,8 +12,7 @@ namespace sim
 template <class Number> SIM_INLINE Number fused(Number a, Number b, Number c)
 {
     typedef typename Number::format format;
-    return number_of_bits<Number>(
-        format::from(fused_to_odd(value_of(a), value_of(b), value_of(c)), to_nearest));
+    return number_of_bits<Number>(format::from(fused_to_odd(value_of(a), value_of(b), value_of(c)), to_nearest));
 }
 template <class Number> SIM_INLINE Number clamped_to_one(Number number)
 {

@@ -60,7 +60,7 @@ template <class Address> SIM_INLINE char *ptx_address(const Address &address, lo
         return (char *)ptx_get<uintptr_t>(address) + offset;
 }
 
-// --- memory ------------------------------------------------------------------------------------------------------------
+// --- memory ----------------------------------------------------------------------------------------------------------
 
 template <class Type, int count> struct alignas(sizeof(Type) * count) ptx_vector {
     Type at[count];
@@ -133,7 +133,7 @@ SIM_INLINE void ptx_copy_wait(size_t prior)
     __pipeline_wait_prior(prior);
 }
 
-// --- arithmetic --------------------------------------------------------------------------------------------------------
+// --- arithmetic ------------------------------------------------------------------------------------------------------
 
 SIM_INLINE float ptx_fma(float a, float b, float c)
 {

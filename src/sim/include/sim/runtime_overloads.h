@@ -4,7 +4,6 @@
 #ifndef SIM_RUNTIME_OVERLOADS_H
 #define SIM_RUNTIME_OVERLOADS_H
 
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -225,16 +224,11 @@ SIM_INLINE cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, voi
 template <class... P, class... A>
 SIM_INLINE cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...), A &&...arguments)
 {
-    std::tuple<std::decay_t<P>...> values(std::forward<A>(arguments)...); // converted as the kernel's parameters
-    void *addresses[sizeof...(P) + 1] = {};
-    std::apply(
-        [&](auto &...value) {
-            size_t count = 0;
-            (void)count;
-            ((addresses[count++] = &value), ...);
-        },
-        values);
-    return ::cudaLaunchKernelExC(config, sim::kernel_address->*kernel, addresses);
+    auto launch = [&](P... values) { // converted as the kernel's parameters
+        void *addresses[] = {(void *)&values..., nullptr};
+        return ::cudaLaunchKernelExC(config, sim::kernel_address->*kernel, addresses);
+    };
+    return launch(std::forward<A>(arguments)...);
 }
 
 template <class T> SIM_INLINE cudaError_t cudaFuncSetCacheConfig(T *function, cudaFuncCache config)

@@ -1,5 +1,6 @@
 // The one header that every simulated translation unit starts with, as nvcc starts each with cuda_runtime.h: CUDA's
-// language and runtime API. Half precision, cooperative groups and the libraries come with their own headers, as in CUDA.
+// language and runtime API. Half precision, cooperative groups and the libraries come with their own headers, as in
+// CUDA.
 #ifndef SIM_STANDIN_H
 #define SIM_STANDIN_H
 

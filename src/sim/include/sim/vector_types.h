@@ -11,36 +11,44 @@
 #endif
 
 #define SIM_VECTOR_1(type, name)                                                                                       \
-    typedef struct name##1 {                                                                                           \
+    typedef struct name##1                                                                                             \
+    {                                                                                                                  \
         type x;                                                                                                        \
-    } name##1;                                                                                                         \
+    }                                                                                                                  \
+    name##1;                                                                                                           \
     SIM_MAKE name##1 make_##name##1(type x)                                                                            \
     {                                                                                                                  \
         name##1 made = {x};                                                                                            \
         return made;                                                                                                   \
     }
 #define SIM_VECTOR_2(type, name, alignment)                                                                            \
-    typedef struct __align__(alignment) name##2 {                                                                      \
+    typedef struct __align__(alignment) name##2                                                                        \
+    {                                                                                                                  \
         type x, y;                                                                                                     \
-    } name##2;                                                                                                         \
+    }                                                                                                                  \
+    name##2;                                                                                                           \
     SIM_MAKE name##2 make_##name##2(type x, type y)                                                                    \
     {                                                                                                                  \
         name##2 made = {x, y};                                                                                         \
         return made;                                                                                                   \
     }
 #define SIM_VECTOR_3(type, name)                                                                                       \
-    typedef struct name##3 {                                                                                           \
+    typedef struct name##3                                                                                             \
+    {                                                                                                                  \
         type x, y, z;                                                                                                  \
-    } name##3;                                                                                                         \
+    }                                                                                                                  \
+    name##3;                                                                                                           \
     SIM_MAKE name##3 make_##name##3(type x, type y, type z)                                                            \
     {                                                                                                                  \
         name##3 made = {x, y, z};                                                                                      \
         return made;                                                                                                   \
     }
 #define SIM_VECTOR_4(type, name, alignment)                                                                            \
-    typedef struct __align__(alignment) name {                                                                         \
+    typedef struct __align__(alignment) name                                                                           \
+    {                                                                                                                  \
         type x, y, z, w;                                                                                               \
-    } name;                                                                                                            \
+    }                                                                                                                  \
+    name;                                                                                                              \
     SIM_MAKE name make_##name(type x, type y, type z, type w)                                                          \
     {                                                                                                                  \
         name made = {x, y, z, w};                                                                                      \

@@ -18,8 +18,8 @@ SIM_INLINE unsigned int __activemask()
     {                                                                                                                  \
         return sim::narrowed<type>(sim_warp(operation, mask, sim::widened(value), (int)argument, width));              \
     }                                                                                                                  \
-    __attribute__((deprecated("lanes are not in step: use __" #name "_sync with a mask"))) SIM_INLINE type __##name(   \
-        type value, argument_type argument, int width = 32)                                                            \
+    __attribute__((deprecated("lanes are not in step: use __" #name "_sync with a mask")))                             \
+    SIM_INLINE type __##name(type value, argument_type argument, int width = 32)                                       \
     {                                                                                                                  \
         return __##name##_sync(SIM_ALL_LANES, value, argument, width);                                                 \
     }
@@ -104,6 +104,5 @@ SIM_REDUCE(int, max, SIM_REDUCE_MAX_SIGNED)
 SIM_REDUCE(unsigned int, and, SIM_REDUCE_AND)
 SIM_REDUCE(unsigned int, or, SIM_REDUCE_OR)
 SIM_REDUCE(unsigned int, xor, SIM_REDUCE_XOR)
-
 
 #endif

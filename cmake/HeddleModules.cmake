@@ -1,0 +1,100 @@
+# The modules that bring a device: libheddle-sim.so and libheddle-cuda.so, both made of the same CUDA sources, by the
+# simulator's compiler and by nvcc. Each is left out where its compiler is missing; the library loads what is there.
+include(GNUInstallDirs)
+
+file(GLOB heddle_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/device/cuda/*.cu
+  ${PROJECT_SOURCE_DIR}/src/ops/*/*.cu)
+file(GLOB heddle_cuda_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/heddle/*.h
+  ${PROJECT_SOURCE_DIR}/src/device/*.h ${PROJECT_SOURCE_DIR}/src/device/cuda/*.h ${PROJECT_SOURCE_DIR}/src/ops/*.h
+  ${PROJECT_SOURCE_DIR}/src/ops/*/*.h)
+set(heddle_cuda_includes -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
+
+# "src/ops/matmul/01_naive.cu" becomes FOLDER/ops_matmul_01_naive.o
+function(heddle_object_of source folder object)
+  file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/src ${source})
+  string(REGEX REPLACE "[^A-Za-z0-9_]" "_" name ${name})
+  string(REGEX REPLACE "_cu$" ".o" name ${name})
+  set(${object} ${folder}/${name} PARENT_SCOPE)
+endfunction()
+
+# --- sim -------------------------------------------------------------------------------------------------------------
+set(HEDDLE_SIM_MODULE OFF)
+find_program(HEDDLE_SIM_COMPILER NAMES g++ clang++ DOC "C++ compiler for the simulated GPU's kernels")
+file(GLOB_RECURSE heddle_sim_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/sim/include/*)
+
+# heddle_sim_module(TARGET FILE MORE...): FILE, made of all CUDA sources and those in MORE.
+function(heddle_sim_module target file)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.dir)
+  file(MAKE_DIRECTORY ${folder})
+  set(compile ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:simcc> --shared
+    --compiler ${HEDDLE_SIM_COMPILER})
+  set(objects)
+  foreach(source ${heddle_cuda_sources} ${ARGN})
+    heddle_object_of(${source} ${folder} object)
+    list(APPEND objects ${object})
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${compile} -c -DHEDDLE_SIM_MODULE=1 ${heddle_cuda_includes} -I${PROJECT_SOURCE_DIR}/src/sim ${source}
+        -o ${object}
+      DEPENDS ${source} ${heddle_cuda_headers} ${heddle_sim_headers} ${PROJECT_SOURCE_DIR}/src/sim/report/report.h simcc
+      COMMENT "Building simulated CUDA object ${object}" VERBATIM)
+  endforeach()
+  add_custom_command(OUTPUT ${file} COMMAND ${compile} ${objects} -o ${file} DEPENDS ${objects} simcc sim
+    COMMENT "Linking simulated CUDA module ${file}" VERBATIM)
+  add_custom_target(${target} ALL DEPENDS ${file})
+endfunction()
+
+if(NOT HEDDLE_SIM_COMPILER)
+  message(STATUS "no g++ or clang++: built without the sim device")
+elseif(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+  message(STATUS "cross-compiling: built without the sim device")
+else()
+  set(HEDDLE_SIM_MODULE ON)
+  message(STATUS "sim device by ${HEDDLE_SIM_COMPILER}")
+  heddle_sim_module(heddle_module_sim ${PROJECT_BINARY_DIR}/libheddle-sim.so)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/libheddle-sim.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)
+endif()
+
+# --- cuda ------------------------------------------------------------------------------------------------------------
+set(HEDDLE_CUDA_MODULE OFF)
+find_program(HEDDLE_NVCC NAMES nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr/local/cuda/bin
+  DOC "compiler of CUDA kernels")
+set(HEDDLE_CUDA_ARCHITECTURES 90 CACHE STRING
+  "compute capabilities that kernels are compiled for; later cards compile the last one's PTX")
+
+function(heddle_cuda_module target file)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.dir)
+  file(MAKE_DIRECTORY ${folder})
+  set(code)
+  foreach(architecture ${HEDDLE_CUDA_ARCHITECTURES})
+    list(APPEND code -gencode arch=compute_${architecture},code=sm_${architecture})
+  endforeach()
+  list(GET HEDDLE_CUDA_ARCHITECTURES -1 latest)
+  list(APPEND code -gencode arch=compute_${latest},code=compute_${latest})
+  set(warnings -Xcompiler -Wall,-Wextra)
+  if(HEDDLE_WERROR)
+    list(APPEND warnings -Werror all-warnings)
+  endif()
+  set(objects)
+  foreach(source ${heddle_cuda_sources})
+    heddle_object_of(${source} ${folder} object)
+    list(APPEND objects ${object})
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEDDLE_NVCC} -std=c++17 -O3 -lineinfo ${code} ${warnings}
+        -Xcompiler -fPIC,-fvisibility=hidden ${heddle_cuda_includes} -MD -MF ${object}.d -c ${source} -o ${object}
+      DEPENDS ${source} DEPFILE ${object}.d COMMENT "Building CUDA object ${object}" VERBATIM)
+  endforeach()
+  add_custom_command(OUTPUT ${file} COMMAND ${HEDDLE_NVCC} -shared ${objects} -o ${file} DEPENDS ${objects}
+    COMMENT "Linking CUDA module ${file}" VERBATIM)
+  add_custom_target(${target} ALL DEPENDS ${file})
+endfunction()
+
+if(NOT HEDDLE_NVCC)
+  message(STATUS "nvcc not found: built without the cuda device")
+elseif(CMAKE_CROSSCOMPILING)
+  message(STATUS "cross-compiling: built without the cuda device")
+else()
+  set(HEDDLE_CUDA_MODULE ON)
+  message(STATUS "cuda device by ${HEDDLE_NVCC}, for ${HEDDLE_CUDA_ARCHITECTURES}")
+  heddle_cuda_module(heddle_module_cuda ${PROJECT_BINARY_DIR}/libheddle-cuda.so)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/libheddle-cuda.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)
+endif()

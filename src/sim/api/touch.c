@@ -1,0 +1,217 @@
+// Host code that uses memory of the device, or memory that the device has not finished with. An access to pinned or managed
+// memory while work is queued is remembered; when the work has run and did use the place, the wait was missing. So a
+// program that touches one buffer while a kernel works on another is left alone.
+#include "api/touch.h"
+
+#include <stdio.h>
+
+#include "api/call.h"
+#include "memory/memory.h"
+#include "watch/watch.h"
+
+// A place in the source that touched memory while work was queued, with some of the addresses.
+enum { TOUCHES = 256, SAMPLES = 16, POLLING = 1 << 16 };
+typedef struct touch {
+    uintptr_t pc;
+    bool write, reported;
+    uint64_t submitted; // operations up to this one were queued at the last touch
+    uint64_t count;
+    uintptr_t address[SAMPLES];
+} touch;
+static touch touches[TOUCHES];
+static int touch_count;
+
+static void report(sim_finding_kind kind, uintptr_t address, int write, uintptr_t pc, const char *message)
+{
+    sim_finding finding = {.kind = kind,
+                           .tier = SIM_ERROR,
+                           .address = address,
+                           .bytes = 1,
+                           .place[0] = {.pc = pc, .role = write ? "write" : "read"}};
+    snprintf(finding.message, sizeof finding.message, "%s", message);
+    sim_report(&finding);
+}
+
+static void report_wait(const touch *one, uintptr_t address, const char *kernel, uintptr_t launched_at)
+{
+    sim_finding finding = {.kind = SIM_MISSING_WAIT,
+                           .tier = SIM_ERROR,
+                           .kernel = kernel,
+                           .address = address,
+                           .bytes = 1,
+                           .place = {{.pc = one->pc, .role = one->write ? "write" : "read"},
+                                     {.pc = launched_at, .role = kernel != NULL ? "launch" : "call"}}};
+    snprintf(finding.message, sizeof finding.message,
+             "the host %s memory that %s%s uses, without waiting for it to end", one->write ? "writes" : "reads",
+             kernel != NULL ? "kernel " : "a copy in a stream", kernel != NULL ? kernel : "");
+    sim_report(&finding);
+}
+
+// --- the place is remembered -------------------------------------------------------------------------------------------
+
+static touch *touch_at(uintptr_t pc, int write)
+{
+    for (int i = 0; i < touch_count; i++) {
+        if (touches[i].pc == pc && touches[i].write == (write != 0))
+            return &touches[i];
+    }
+    if (touch_count == TOUCHES)
+        return NULL;
+    touches[touch_count] = (touch){.pc = pc, .write = write != 0};
+    return &touches[touch_count++];
+}
+
+// The first addresses, and then ever rarer ones.
+static void sample(touch *one, uintptr_t address)
+{
+    const uint64_t count = one->count++;
+    if (count < SAMPLES / 2)
+        one->address[count] = address;
+    else if ((count & (count - 1)) == 0)
+        one->address[SAMPLES / 2 + (unsigned)__builtin_ctzll(count) % (SAMPLES / 2)] = address;
+}
+
+// --- copies are known before they run ----------------------------------------------------------------------------------
+
+typedef struct overlap {
+    uintptr_t address;
+    bool write;
+    uintptr_t pc; // of the copy that uses the address; 0: none
+} overlap;
+
+static bool within(uintptr_t address, const void *start, size_t pitch, size_t slice, size_t width, size_t height,
+                   size_t depth)
+{
+    const size_t span = (depth - 1) * slice + (height - 1) * pitch + width;
+    return address - (uintptr_t)start < span;
+}
+
+static bool overlaps(const sim_work *work, void *context)
+{
+    overlap *found = context;
+    const sim_copy *copy = &work->copy;
+    const sim_fill *fill = &work->fill;
+    bool used = false;
+    if (work->kind == SIM_WORK_COPY)
+        used = within(found->address, copy->to, copy->to_pitch, copy->to_slice, copy->width, copy->height,
+                      copy->depth) ||
+               (found->write && within(found->address, copy->from, copy->from_pitch, copy->from_slice, copy->width,
+                                       copy->height, copy->depth));
+    if (work->kind == SIM_WORK_FILL)
+        used = within(found->address, fill->to, fill->pitch, fill->slice, fill->width, fill->height, fill->depth);
+    if (used)
+        found->pc = work->pc;
+    return !used;
+}
+
+// What has run already but was not waited for.
+static bool ran_unwaited(uintptr_t address, bool write, uint64_t *number)
+{
+    uint64_t writer, reader;
+    sim_watch_last(address, &writer, &reader);
+    *number = !sim_order_waited(writer) ? writer : write && !sim_order_waited(reader) ? reader : 0;
+    return *number != 0;
+}
+
+// The host looks at the same place again and again: it waits for the device in its own way, so the device must run.
+static void let_run(void)
+{
+    for (struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next) {
+        while (sim_stream_step(stream))
+            continue;
+    }
+}
+
+static void touched_unwaited(uintptr_t address, int write, uintptr_t pc)
+{
+    touch *one = touch_at(pc, write);
+    if (one == NULL || one->reported)
+        return;
+    overlap copy = {.address = address, .write = write != 0};
+    sim_operations_unwaited(overlaps, &copy);
+    uint64_t number;
+    if (copy.pc != 0 || ran_unwaited(address, write != 0, &number)) {
+        one->reported = true;
+        report_wait(one, address, NULL, copy.pc);
+        return;
+    }
+    one->submitted = sim_streams_submitted();
+    sample(one, address);
+    if (one->count % POLLING == 0 && !sim_in_host_function()) {
+        one->count = 0;
+        one->submitted = 0;
+        let_run();
+    }
+}
+
+void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *kernel, uintptr_t launched_at)
+{
+    for (int i = 0; i < touch_count; i++) {
+        touch *one = &touches[i];
+        if (one->reported || one->submitted < operation->submitted)
+            continue;
+        const uint64_t samples = one->count < SAMPLES ? one->count : SAMPLES;
+        for (uint64_t j = 0; j < samples && !one->reported; j++) {
+            uint64_t writer, reader;
+            if (one->address[j] == 0)
+                continue;
+            sim_watch_last(one->address[j], &writer, &reader);
+            if (writer != number && !(one->write && reader == number))
+                continue;
+            one->reported = true;
+            report_wait(one, one->address[j], kernel, launched_at);
+        }
+    }
+}
+
+// --- the hook ----------------------------------------------------------------------------------------------------------
+
+// Memory that was found last: most accesses of a loop are to the same allocation.
+static __thread struct {
+    uintptr_t start;
+    size_t bytes;
+    unsigned releases;
+} last;
+
+static void outside(uintptr_t address, int write, uintptr_t pc)
+{
+    sim_allocation near;
+    const bool known = sim_memory_nearest(address, &near);
+    if (known && !near.live && address - near.start < near.bytes)
+        report(SIM_USE_AFTER_FREE, address, write, pc, "host code uses memory that has been freed");
+    else
+        report(SIM_OUT_OF_BOUNDS, address, write, pc, "host code uses memory outside of the allocation");
+}
+
+static bool reachable(uintptr_t address, int write, uintptr_t pc)
+{
+    const unsigned releases = sim_memory_releases();
+    if (address - last.start < last.bytes && last.releases == releases)
+        return true;
+    sim_allocation found;
+    if (!sim_memory_find(address, &found)) {
+        outside(address, write, pc);
+        return false;
+    }
+    if (found.kind == SIM_MEMORY_DEVICE || found.kind == SIM_MEMORY_HEAP) {
+        report(SIM_DEVICE_POINTER, address, write, pc,
+               write ? "host code writes to device memory" : "host code reads device memory");
+        return false;
+    }
+    last.start = found.start;
+    last.bytes = found.bytes;
+    last.releases = releases;
+    return true;
+}
+
+void sim_api_host_touched(uintptr_t address, int write, uintptr_t pc)
+{
+    if (!reachable(address, write, pc) || sim_host_waited_for_all())
+        return;
+    // Whoever is in the API now may run something that waits for this very access.
+    if (!sim_api_try_lock())
+        return;
+    if (!sim_host_waited_for_all())
+        touched_unwaited(address, write, pc);
+    sim_api_unlock();
+}

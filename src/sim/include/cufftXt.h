@@ -1,0 +1,2 @@
+// cuFFT for several GPUs is not simulated: said where it is included.
+#error "the simulated GPU has no cufftXt: use cufft.h on one device"

@@ -1,0 +1,3 @@
+// Thrust on the simulated GPU: see thrust/random.h.
+#pragma once
+#include <thrust/random.h>

@@ -1,0 +1,401 @@
+// Thrust's iterators that make their elements (counting, constant, transform, zip, ...), and `view`: a range brought to the
+// host, worked on there, and put back. Every algorithm here is a loop over views.
+#ifndef SIM_THRUST_ITERATORS_H
+#define SIM_THRUST_ITERATORS_H
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <thrust/sim/pointer.h>
+
+namespace thrust
+{
+using std::get;
+using std::make_pair;
+using std::make_tuple;
+using std::pair;
+using std::tie;
+using std::tuple;
+using std::tuple_element;
+using std::tuple_size;
+
+namespace sim_detail
+{
+// The arithmetic that any random-access iterator has, over an index.
+template <class Self> struct indexed {
+    typedef std::random_access_iterator_tag iterator_category;
+    typedef ptrdiff_t difference_type;
+
+    ptrdiff_t index = 0;
+
+    Self &operator++()
+    {
+        index++;
+        return self();
+    }
+    Self operator++(int)
+    {
+        Self old = self();
+        index++;
+        return old;
+    }
+    Self &operator+=(ptrdiff_t n)
+    {
+        index += n;
+        return self();
+    }
+    Self operator+(ptrdiff_t n) const
+    {
+        Self moved = static_cast<const Self &>(*this);
+        moved.index += n;
+        return moved;
+    }
+    Self operator-(ptrdiff_t n) const
+    {
+        return *this + -n;
+    }
+    ptrdiff_t operator-(const Self &other) const
+    {
+        return place() - other.place();
+    }
+    bool operator==(const Self &other) const
+    {
+        return place() == other.place();
+    }
+    bool operator!=(const Self &other) const
+    {
+        return place() != other.place();
+    }
+    bool operator<(const Self &other) const
+    {
+        return place() < other.place();
+    }
+    ptrdiff_t place() const
+    {
+        return index + static_cast<const Self &>(*this).start();
+    }
+    ptrdiff_t start() const
+    {
+        return 0;
+    }
+
+  private:
+    Self &self()
+    {
+        return static_cast<Self &>(*this);
+    }
+};
+} // namespace sim_detail
+
+template <class T> struct counting_iterator : sim_detail::indexed<counting_iterator<T>> {
+    typedef T value_type;
+    typedef T reference;
+    typedef const T *pointer;
+    T first;
+    explicit counting_iterator(T value = T()) : first(value)
+    {
+    }
+    T operator*() const
+    {
+        return (T)(first + (T)this->index);
+    }
+    T operator[](ptrdiff_t i) const
+    {
+        return (T)(first + (T)(this->index + i));
+    }
+    ptrdiff_t start() const
+    {
+        return (ptrdiff_t)first;
+    }
+};
+
+template <class T> struct constant_iterator : sim_detail::indexed<constant_iterator<T>> {
+    typedef T value_type;
+    typedef T reference;
+    typedef const T *pointer;
+    T value;
+    explicit constant_iterator(T constant = T()) : value(constant)
+    {
+    }
+    T operator*() const
+    {
+        return value;
+    }
+    T operator[](ptrdiff_t) const
+    {
+        return value;
+    }
+};
+
+struct discard_iterator : sim_detail::indexed<discard_iterator> {
+    typedef int value_type;
+};
+
+template <class Function, class Base, class = void, class = void>
+struct transform_iterator : sim_detail::indexed<transform_iterator<Function, Base>> {
+    typedef typename std::iterator_traits<Base>::value_type base_value;
+    typedef typename std::decay<decltype(std::declval<Function>()(std::declval<base_value>()))>::type value_type;
+    typedef value_type reference;
+    typedef const value_type *pointer;
+    Base base;
+    Function function;
+    transform_iterator(Base from, Function f) : base(from), function(f)
+    {
+    }
+    value_type operator*() const
+    {
+        return function((base_value)base[this->index]);
+    }
+};
+
+template <class Elements, class Indices>
+struct permutation_iterator : sim_detail::indexed<permutation_iterator<Elements, Indices>> {
+    typedef typename std::iterator_traits<Elements>::value_type value_type;
+    typedef value_type reference;
+    typedef const value_type *pointer;
+    Elements elements;
+    Indices indices;
+    permutation_iterator(Elements from, Indices at) : elements(from), indices(at)
+    {
+    }
+};
+
+template <class Tuple> struct zip_iterator;
+template <class... Bases> struct zip_iterator<std::tuple<Bases...>> : sim_detail::indexed<zip_iterator<std::tuple<Bases...>>> {
+    typedef std::tuple<typename std::iterator_traits<Bases>::value_type...> value_type;
+    typedef value_type reference;
+    typedef const value_type *pointer;
+    std::tuple<Bases...> bases;
+    explicit zip_iterator(const std::tuple<Bases...> &from) : bases(from)
+    {
+    }
+    const std::tuple<Bases...> &get_iterator_tuple() const
+    {
+        return bases;
+    }
+    ptrdiff_t operator-(const zip_iterator &other) const
+    {
+        return std::get<0>(bases) - std::get<0>(other.bases) + this->index - other.index;
+    }
+};
+
+template <class T> inline counting_iterator<T> make_counting_iterator(T first)
+{
+    return counting_iterator<T>(first);
+}
+template <class T> inline constant_iterator<T> make_constant_iterator(T value)
+{
+    return constant_iterator<T>(value);
+}
+inline discard_iterator make_discard_iterator()
+{
+    return discard_iterator();
+}
+template <class Base, class Function>
+inline transform_iterator<Function, Base> make_transform_iterator(Base base, Function function)
+{
+    return transform_iterator<Function, Base>(base, function);
+}
+template <class E, class I> inline permutation_iterator<E, I> make_permutation_iterator(E elements, I indices)
+{
+    return permutation_iterator<E, I>(elements, indices);
+}
+template <class... Bases> inline zip_iterator<std::tuple<Bases...>> make_zip_iterator(const std::tuple<Bases...> &bases)
+{
+    return zip_iterator<std::tuple<Bases...>>(bases);
+}
+template <class First, class... Bases>
+inline zip_iterator<std::tuple<First, Bases...>> make_zip_iterator(First first, Bases... rest)
+{
+    return zip_iterator<std::tuple<First, Bases...>>(std::tuple<First, Bases...>(first, rest...));
+}
+template <class First, class Last> inline ptrdiff_t distance(First first, Last last)
+{
+    return last - first;
+}
+template <class Iterator, class Distance> inline void advance(Iterator &iterator, Distance n)
+{
+    iterator += (ptrdiff_t)n;
+}
+
+namespace sim_detail
+{
+enum access { READ, WRITE, CHANGE };
+
+// A view of n elements. READ and CHANGE bring them here; WRITE and CHANGE put the first `count` back.
+template <class Iterator> class view
+{
+  public: // any iterator of the host, and those that make their elements
+    view(Iterator first, size_t, access) : first_(first)
+    {
+    }
+    decltype(auto) operator[](size_t i)
+    {
+        return *(first_ + (ptrdiff_t)i);
+    }
+    void put_back(size_t)
+    {
+    }
+
+  private:
+    Iterator first_;
+};
+
+// Memory behind a pointer, wherever it is.
+template <class T> class memory_view
+{
+  public:
+    typedef typename std::remove_const<T>::type value;
+
+    memory_view(T *memory, size_t n, access how) : memory_(memory)
+    {
+        if (sim_in_kernel())
+            return;
+        copy_.reset(new storage[n ? n : 1]);
+        if (how != WRITE)
+            transfer(copy_.get(), memory, n * sizeof(value));
+    }
+    value &operator[](size_t i)
+    {
+        return copy_ ? *reinterpret_cast<value *>(&copy_[i]) : const_cast<value *>(memory_)[i];
+    }
+    void put_back(size_t count)
+    {
+        if (copy_)
+            transfer(const_cast<value *>(memory_), copy_.get(), count * sizeof(value));
+    }
+
+  private:
+    struct storage {
+        alignas(value) unsigned char bytes[sizeof(value)];
+    };
+    T *memory_;
+    std::unique_ptr<storage[]> copy_;
+};
+
+template <class T> class view<T *> : public memory_view<T>
+{
+  public:
+    using memory_view<T>::memory_view;
+};
+template <class T> class view<device_ptr<T>> : public memory_view<T>
+{
+  public:
+    view(device_ptr<T> first, size_t n, access how) : memory_view<T>(first.get(), n, how)
+    {
+    }
+};
+
+template <> class view<discard_iterator>
+{
+  public:
+    struct sink {
+        template <class T> const sink &operator=(const T &) const
+        {
+            return *this;
+        }
+    };
+    view(discard_iterator, size_t, access)
+    {
+    }
+    sink operator[](size_t)
+    {
+        return sink();
+    }
+    void put_back(size_t)
+    {
+    }
+};
+
+template <class Function, class Base> class view<transform_iterator<Function, Base>>
+{
+  public:
+    view(transform_iterator<Function, Base> first, size_t n, access)
+        : base_(first.base + first.index, n, READ), function_(first.function)
+    {
+    }
+    decltype(auto) operator[](size_t i)
+    {
+        return function_(base_[i]);
+    }
+    void put_back(size_t)
+    {
+    }
+
+  private:
+    view<Base> base_;
+    Function function_;
+};
+
+template <class Elements, class Indices> class view<permutation_iterator<Elements, Indices>>
+{
+  public:
+    view(permutation_iterator<Elements, Indices> first, size_t n, access how)
+        : indices_(first.indices + first.index, n, READ), span_(span(n)), elements_(first.elements, span_, how == WRITE ? CHANGE : how)
+    {
+    }
+    decltype(auto) operator[](size_t i)
+    {
+        return elements_[(size_t)indices_[i]];
+    }
+    void put_back(size_t)
+    {
+        elements_.put_back(span_);
+    }
+
+  private:
+    size_t span(size_t n)
+    {
+        size_t most = 0;
+        for (size_t i = 0; i < n; i++)
+            most = std::max(most, (size_t)indices_[i] + 1);
+        return most;
+    }
+    view<Indices> indices_;
+    size_t span_;
+    view<Elements> elements_;
+};
+
+template <class... Bases> class view<zip_iterator<std::tuple<Bases...>>>
+{
+  public:
+    typedef std::index_sequence_for<Bases...> all;
+    view(zip_iterator<std::tuple<Bases...>> first, size_t n, access how) : parts_(make(first, n, how, all()))
+    {
+    }
+    // A tuple of references, so that a function can store through it.
+    auto operator[](size_t i)
+    {
+        return at(i, all());
+    }
+    void put_back(size_t count)
+    {
+        put_back(count, all());
+    }
+
+  private:
+    template <size_t... I>
+    static auto make(zip_iterator<std::tuple<Bases...>> &first, size_t n, access how, std::index_sequence<I...>)
+    {
+        return std::make_tuple(std::make_unique<view<Bases>>(std::get<I>(first.bases) + first.index, n, how)...);
+    }
+    template <size_t... I> auto at(size_t i, std::index_sequence<I...>)
+    {
+        return std::tuple<decltype((*std::get<I>(parts_))[i])...>((*std::get<I>(parts_))[i]...);
+    }
+    template <size_t... I> void put_back(size_t count, std::index_sequence<I...>)
+    {
+        int each[] = {(std::get<I>(parts_)->put_back(count), 0)...};
+        (void)each;
+    }
+    std::tuple<std::unique_ptr<view<Bases>>...> parts_;
+};
+
+template <class Iterator> using value_of = typename std::iterator_traits<Iterator>::value_type;
+} // namespace sim_detail
+} // namespace thrust
+
+#endif

@@ -1,0 +1,100 @@
+// Findings for a program that asks while it runs, as a library does that has the simulated GPU as one of its devices:
+// what has been found since it last asked, in one line. Nothing goes to stderr at the end then.
+#define _GNU_SOURCE 1
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/options.h"
+#include "report/internal.h"
+
+enum { MOST_TOLD = 64 }; // looked at in one go; the rest waits for the next question
+
+static atomic_bool embedded;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // lines.c keeps tables of its own
+
+void sim_report_embedded(void)
+{
+    atomic_store(&embedded, true);
+}
+
+bool sim_report_is_embedded(void)
+{
+    return atomic_load(&embedded);
+}
+
+// What an API call has already answered with its error code, or what can still be put right, is not told.
+static bool worth_telling(const sim_finding *finding)
+{
+    switch (finding->kind) {
+    case SIM_LEAK:
+    case SIM_BAD_CALL:
+    case SIM_BAD_LAUNCH:
+    case SIM_UNCHECKED_ERROR: return false;
+    default: return finding->tier == SIM_ERROR || sim_options_get()->strict;
+    }
+}
+
+static void place_in_source(sim_record *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int p = 0; p < SIM_PLACES; p++)
+            sim_lines_want(records[i].finding.place[p].pc);
+    if (count > 0)
+        sim_lines_resolve();
+    for (size_t i = 0; i < count; i++)
+        for (int p = 0; p < SIM_PLACES; p++)
+            records[i].where[p] = sim_lines_of(records[i].finding.place[p].pc);
+}
+
+static size_t write_place(const sim_place *place, const sim_stack *stack, char *text, size_t bytes)
+{
+    if (!stack)
+        return 0;
+    const sim_frame *frame = &stack->frames[0];
+    const char *slash = strrchr(frame->file, '/');
+    int used = frame->file[0] ? snprintf(text, bytes, "%s:%u", slash ? slash + 1 : frame->file, frame->line)
+                              : snprintf(text, bytes, "%s", frame->function);
+    if (place->has_thread && used >= 0 && (size_t)used < bytes)
+        used += snprintf(text + used, bytes - (size_t)used, " by thread (%u,%u,%u) of block (%u,%u,%u)",
+                         place->thread[0], place->thread[1], place->thread[2], place->block[0], place->block[1],
+                         place->block[2]);
+    return used > 0 ? (size_t)used : 0;
+}
+
+// "race in add: write and read of ... at add.cu:12 by thread ... and at add.cu:13 by thread ...: same block, ..."
+static void write_line(const sim_record *record, size_t others, char *text, size_t bytes)
+{
+    const sim_finding *finding = &record->finding;
+    char places[SIM_PLACES][256] = {"", ""};
+    for (int p = 0; p < SIM_PLACES; p++)
+        write_place(&finding->place[p], record->where[p], places[p], sizeof places[p]);
+    char more[48] = "";
+    if (others > 0)
+        snprintf(more, sizeof more, " (and %zu more)", others);
+    snprintf(text, bytes, "%s%s%s: %s%s%s%s%s%s%s%s", sim_kind_of(finding->kind)->name, finding->kernel ? " in " : "",
+             finding->kernel ? finding->kernel : "", finding->message, places[0][0] ? ", at " : "", places[0],
+             places[1][0] ? " and at " : "", places[1], finding->note[0] ? ": " : "", finding->note, more);
+}
+
+bool sim_report_next(char *text, size_t bytes)
+{
+    static sim_record records[MOST_TOLD];
+    sim_watch_finish();
+    pthread_mutex_lock(&lock);
+    size_t count = sim_findings_untold(worth_telling, records, MOST_TOLD), kept = 0;
+    place_in_source(records, count);
+    const sim_record *gravest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (sim_suppressed(&records[i]))
+            continue;
+        kept++;
+        if (!gravest || sim_kind_of(records[i].finding.kind)->rank < sim_kind_of(gravest->finding.kind)->rank)
+            gravest = &records[i];
+    }
+    if (gravest)
+        write_line(gravest, kept - 1, text, bytes);
+    pthread_mutex_unlock(&lock);
+    return gravest != NULL;
+}

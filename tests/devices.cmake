@@ -1,0 +1,31 @@
+# Tests once more, on the devices that come as modules. On a real GPU only where it is asked for, by HEDDLE_TEST_CUDA=1 in
+# the environment when configuring: then a GPU that is missing is a failure.
+
+# heddle_device_test(ROOM NAME DEVICE): tests/ROOM/test_NAME.c with DEVICE under test, as ROOM.NAME_DEVICE.
+function(heddle_device_test room name device)
+  set(test ${room}.${name}_${device})
+  add_test(NAME ${test} COMMAND test_${room}_${name} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  set_tests_properties(${test} PROPERTIES TIMEOUT 240 ENVIRONMENT "HEDDLE_TEST_DEVICE=${device};${ARGN}")
+endfunction()
+
+set(devices)
+if(HEDDLE_SIM_MODULE)
+  list(APPEND devices sim)
+endif()
+if(HEDDLE_CUDA_MODULE AND DEFINED ENV{HEDDLE_TEST_CUDA} AND "$ENV{HEDDLE_TEST_CUDA}")
+  list(APPEND devices cuda)
+endif()
+foreach(device ${devices})
+  heddle_device_test(device gpu ${device})
+  foreach(name ladders edges pytorch_values)
+    heddle_device_test(ops ${name} ${device})
+  endforeach()
+endforeach()
+
+# A module with broken rungs in it, to see that they are found.
+if(HEDDLE_SIM_MODULE)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/faulty)
+  file(MAKE_DIRECTORY ${folder})
+  heddle_sim_module(test_module_faulty ${folder}/libheddle-sim.so ${CMAKE_CURRENT_SOURCE_DIR}/ops/faulty.cu)
+  heddle_device_test(ops findings sim HEDDLE_MODULES=${folder})
+endif()

@@ -1,0 +1,116 @@
+// Thrust: vectors, iterators and algorithms give what the standard library gives, and kernels see the same memory.
+#include <cstdio>
+#include <thrust/copy.h>
+#include <thrust/count.h>
+#include <thrust/device_ptr.h>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/extrema.h>
+#include <thrust/fill.h>
+#include <thrust/for_each.h>
+#include <thrust/functional.h>
+#include <thrust/gather.h>
+#include <thrust/host_vector.h>
+#include <thrust/inner_product.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/reduce.h>
+#include <thrust/scan.h>
+#include <thrust/sequence.h>
+#include <thrust/sort.h>
+#include <thrust/transform.h>
+#include <thrust/transform_reduce.h>
+#include <thrust/unique.h>
+
+static int failures;
+
+static void expect(const char *what, double got, double wanted)
+{
+    if (got != wanted && failures++ < 10)
+        printf("%s: %g, not %g\n", what, got, wanted);
+}
+
+struct square {
+    __host__ __device__ float operator()(float x) const
+    {
+        return x * x;
+    }
+};
+
+struct odd {
+    __host__ __device__ bool operator()(int x) const
+    {
+        return x % 2 == 1;
+    }
+};
+
+struct store_sum {
+    template <class Tuple> __host__ __device__ void operator()(Tuple t) const
+    {
+        thrust::get<2>(t) = thrust::get<0>(t) + thrust::get<1>(t);
+    }
+};
+
+__global__ void twice(int *data, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        data[i] *= 2;
+}
+
+int main()
+{
+    const int n = 100;
+    thrust::device_vector<int> v(n);
+    thrust::sequence(v.begin(), v.end());
+    twice<<<1, 128>>>(thrust::raw_pointer_cast(v.data()), n);
+    expect("reduce", thrust::reduce(v.begin(), v.end(), 0, thrust::plus<int>()), 9900);
+    expect("element", v[7], 14);
+    v[7] = 15;
+    expect("count_if", thrust::count_if(v.begin(), v.end(), odd()), 1);
+    thrust::host_vector<int> h = v;
+    expect("host copy", h[7], 15);
+
+    thrust::host_vector<float> values(n);
+    for (int i = 0; i < n; i++)
+        values[i] = (float)((i * 37) % n);
+    thrust::device_vector<float> a = values, b(n);
+    thrust::transform(a.begin(), a.end(), b.begin(), square());
+    expect("transform", b[1], 37 * 37);
+    expect("transform_reduce",
+           thrust::transform_reduce(a.begin(), a.end(), square(), 0.0f, thrust::plus<float>()), 328350);
+    thrust::device_vector<int> index(n);
+    thrust::sequence(thrust::device, index.begin(), index.end());
+    thrust::sort_by_key(a.begin(), a.end(), index.begin());
+    expect("sorted key", a[5], 5);
+    expect("sorted value", (index[5] * 37) % n, 5);
+    thrust::sort(thrust::device, a.begin(), a.end(), thrust::greater<float>());
+    expect("descending", a[0], 99);
+    expect("max_element", thrust::max_element(b.begin(), b.end()) - b.begin(), 27);
+
+    thrust::device_vector<int> ones(n, 1), sums(n);
+    thrust::exclusive_scan(ones.begin(), ones.end(), sums.begin());
+    expect("exclusive_scan", sums[n - 1], n - 1);
+    thrust::inclusive_scan(ones.begin(), ones.end(), ones.begin());
+    expect("inclusive_scan in place", ones[n - 1], n);
+    thrust::device_vector<int> picked(n);
+    int kept = thrust::copy_if(thrust::make_counting_iterator(0), thrust::make_counting_iterator(n), picked.begin(), odd()) -
+               picked.begin();
+    expect("copy_if", kept, n / 2);
+    expect("copy_if element", picked[3], 7);
+
+    thrust::device_vector<int> x(4, 3), y(4, 4), z(4);
+    thrust::for_each(thrust::make_zip_iterator(thrust::make_tuple(x.begin(), y.begin(), z.begin())),
+                     thrust::make_zip_iterator(thrust::make_tuple(x.end(), y.end(), z.end())), store_sum());
+    expect("zip", z[2], 7);
+    expect("inner_product", thrust::inner_product(x.begin(), x.end(), y.begin(), 0), 48);
+
+    int *raw;
+    cudaMalloc(&raw, 4 * sizeof(int));
+    thrust::device_ptr<int> pointer(raw);
+    thrust::fill(pointer, pointer + 4, 9);
+    expect("device_ptr", thrust::reduce(pointer, pointer + 4), 36);
+    cudaFree(raw);
+    return failures != 0;
+}

@@ -1,0 +1,298 @@
+// The driver: what it builds, what it says when it cannot, and what it leaves behind.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "build/build.h"
+#include "build/command.h"
+
+// A folder of its own for sources, temporary files and the cache, so that what is left behind can be counted.
+static char folder[64], temporary[96];
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int files_in(const char *path)
+{
+    int count = 0;
+    DIR *entries = opendir(path);
+    assert_non_null(entries);
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(entries);
+    return count;
+}
+
+// simcc with these arguments, all in the folder.
+static sim_build_status run(sim_build_result *result, char **argv)
+{
+    int argc = 0;
+    while (argv[argc])
+        argc++;
+    sim_command command;
+    *result = (sim_build_result){0};
+    assert_true(sim_command_parse(&command, argc, argv, result));
+    sim_build_status status = sim_build(&command.options, result);
+    sim_command_free(&command);
+    assert_int_equal(files_in(temporary), 0);
+    return status;
+}
+
+#define BUILD(result, ...) run(result, (char *[]){"simcc", __VA_ARGS__, NULL})
+
+static void assert_message(const sim_build_result *result, const char *file, int line, int column, const char *part)
+{
+    for (int i = 0; i < result->count; i++) {
+        const sim_build_message *message = &result->messages[i];
+        if (message->file && strcmp(message->file, file) == 0 && message->line == line && message->column == column &&
+            strstr(message->text, part))
+            return;
+    }
+    for (int i = 0; i < result->count; i++)
+        print_error("%s:%d:%d: %s\n", result->messages[i].file ? result->messages[i].file : "-",
+                    result->messages[i].line, result->messages[i].column, result->messages[i].text);
+    fail_msg("no message at %s:%d:%d with \"%s\"", file, line, column, part);
+}
+
+static const char twice[] = "#include <cstdio>\n"
+                            "#include \"parts/kernels.cuh\"\n"
+                            "int main() {\n"
+                            "    int *p, x = 0;\n"
+                            "    cudaMalloc(&p, 4);\n"
+                            "    start(p);\n"
+                            "    cudaMemcpy(&x, p, 4, cudaMemcpyDeviceToHost);\n"
+                            "    cudaFree(p);\n"
+                            "    return x + answer();\n"
+                            "}\n";
+
+static void write_program(void)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/parts", folder);
+    mkdir(path, 0700);
+    write_file("twice.cu", twice);
+    // A launch in a header, which includes its neighbour.
+    write_file("parts/kernels.cuh",
+               "#pragma once\n#include \"value.cuh\"\nint answer();\n"
+               "__global__ void k(int *p) { extern __shared__ int s[]; s[0] = value(); *p = s[0]; }\n"
+               "inline void start(int *p) { k<<<1, 1, 4>>>(p); }\n");
+    write_file("parts/value.cuh", "__device__ inline int value() { return 20; }\n");
+    write_file("answer.cpp", "int answer() { return 22; }\n");
+}
+
+static void a_program_of_several_files_is_built_and_runs(void **state)
+{
+    (void)state;
+    write_program();
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "-O3", "-arch=sm_90", "twice.cu", "answer.cpp", "-o", "twice", "-lcudart"),
+                     SIM_BUILD_FINE);
+    assert_int_equal(result.count, 0);
+    sim_build_result_free(&result);
+    int status = system("./twice >/dev/null 2>&1");
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+static void objects_are_linked_later(void **state)
+{
+    (void)state;
+    write_program();
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "--unwatched", "-c", "twice.cu"), SIM_BUILD_FINE);
+    sim_build_result_free(&result);
+    assert_int_equal(BUILD(&result, "--unwatched", "twice.o", "answer.cpp", "-o", "later"), SIM_BUILD_FINE);
+    sim_build_result_free(&result);
+    int status = system("./later >/dev/null 2>&1");
+    assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+static void errors_are_at_the_places_of_the_users_file(void **state)
+{
+    (void)state;
+    write_file("wrong.cu", "__global__ void k(int *p) { *p = missing; }\n"
+                           "#include \"wrong.cuh\"\n"
+                           "int main() {\n"
+                           "    int *p; k<<<1, 1>>>(p); other_missing();\n"
+                           "    k<<<1, 1>>>(1.5f, p);\n"
+                           "}\n");
+    write_file("wrong.cuh", "inline void h() { k<<<1, 1>>>(0); header_missing(); }\n");
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "wrong.cu", "-o", "wrong"), SIM_BUILD_FAILED);
+    assert_message(&result, "wrong.cu", 1, 34, "missing");
+    assert_message(&result, "wrong.cu", 4, 29, "other_missing");
+    assert_message(&result, "wrong.cuh", 1, 35, "header_missing");
+    bool at_launch = false;
+    for (int i = 0; i < result.count; i++) {
+        at_launch |= result.messages[i].line == 5;
+        if (result.messages[i].file)
+            assert_null(strstr(result.messages[i].file, "sim/"));
+    }
+    assert_true(at_launch);
+    sim_build_result_free(&result);
+    assert_int_equal(access("wrong", F_OK), -1);
+}
+
+static void what_the_linker_misses_is_named(void **state)
+{
+    (void)state;
+    write_file("unlinked.cu", "void elsewhere();\nint main() { elsewhere(); }\n");
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "unlinked.cu", "-o", "unlinked"), SIM_BUILD_FAILED);
+    bool named = false;
+    for (int i = 0; i < result.count; i++)
+        named |= strstr(result.messages[i].text, "elsewhere") != NULL;
+    assert_true(named);
+    sim_build_result_free(&result);
+}
+
+static void names_of_unasked_headers_do_not_get_in_the_way(void **state)
+{
+    (void)state;
+    write_file("own.cu", "#include <iostream>\nusing namespace std;\n__global__ void reduce(int *p) {}\n"
+                         "int accumulate(int *a, int *b, int c) { return c; }\n"
+                         "int main() { reduce<<<1, 1>>>(nullptr); return accumulate(nullptr, nullptr, 3); }\n");
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "--unwatched", "own.cu", "-o", "own"), SIM_BUILD_FINE);
+    sim_build_result_free(&result);
+}
+
+static void a_missing_compiler_is_told_from_a_wrong_program(void **state)
+{
+    (void)state;
+    sim_build_result result;
+    write_program();
+    assert_int_equal(BUILD(&result, "--compiler", "no-such-compiler", "twice.cu"), SIM_BUILD_NO_COMPILER);
+    assert_int_equal(result.count, 1);
+    sim_build_result_free(&result);
+    setenv("SIM_HOME", "/nonexistent", 1);
+    assert_int_equal(BUILD(&result, "twice.cu"), SIM_BUILD_NO_COMPILER);
+    unsetenv("SIM_HOME");
+    sim_build_result_free(&result);
+    assert_int_equal(BUILD(&result, "no-such-file.cu"), SIM_BUILD_USAGE);
+    sim_build_result_free(&result);
+}
+
+static void it_works_without_a_cache(void **state)
+{
+    (void)state;
+    char *cache = strdup(getenv("XDG_CACHE_HOME"));
+    setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
+    write_program();
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "--unwatched", "twice.cu", "answer.cpp", "-o", "uncached"), SIM_BUILD_FINE);
+    sim_build_result_free(&result);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    free(cache);
+}
+
+static void options_are_nvccs(void **state)
+{
+    (void)state;
+    char *argv[] = {"simcc",
+                    "-O3",
+                    "-arch=sm_90",
+                    "-gencode",
+                    "arch=compute_80,code=sm_80",
+                    "-std=c++20",
+                    "--std",
+                    "c++14",
+                    "-Iinc",
+                    "-I",
+                    "more",
+                    "-DN=4",
+                    "-D",
+                    "M",
+                    "--expt-relaxed-constexpr",
+                    "-lineinfo",
+                    "-Xcompiler",
+                    "-fopenmp,-Wall,-O2",
+                    "-lcublas",
+                    "-lm",
+                    "-Llib",
+                    "-rdc=true",
+                    "--unknown-thing",
+                    "-x",
+                    "cu",
+                    "a.cu",
+                    "b.cpp",
+                    "-o",
+                    "out",
+                    NULL};
+    int argc = (int)(sizeof argv / sizeof *argv) - 1;
+    sim_command command;
+    sim_build_result result = {0};
+    assert_true(sim_command_parse(&command, argc, argv, &result));
+    assert_string_equal(command.options.output, "out");
+    assert_string_equal(command.options.files[0], "a.cu");
+    assert_string_equal(command.options.files[1], "b.cpp");
+    assert_null(command.options.files[2]);
+    assert_true(command.options.all_cuda);
+    const char *const compile[] = {"-std=c++20", "-DN=4", "-DM", "-fopenmp"};
+    for (size_t i = 0; i < sizeof compile / sizeof *compile; i++)
+        assert_string_equal(command.options.compile[i], compile[i]);
+    assert_null(command.options.compile[4]);
+    assert_string_equal(command.options.include[1], "more");
+    const char *const link[] = {"-fopenmp", "-lm", "-Llib"};
+    for (size_t i = 0; i < sizeof link / sizeof *link; i++)
+        assert_string_equal(command.options.link[i], link[i]);
+    assert_int_equal(result.count, 1);
+    assert_non_null(strstr(result.messages[0].text, "--unknown-thing"));
+    sim_command_free(&command);
+    sim_build_result_free(&result);
+}
+
+static int in_a_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/simcc-test-XXXXXX");
+    if (!mkdtemp(folder) || chdir(folder) != 0)
+        return -1;
+    snprintf(temporary, sizeof temporary, "%s/temporary", folder);
+    if (mkdir(temporary, 0700) != 0)
+        return -1;
+    return setenv("TMPDIR", temporary, 1) || setenv("XDG_CACHE_HOME", folder, 1);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return chdir("/") || system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_of_several_files_is_built_and_runs),
+        cmocka_unit_test(objects_are_linked_later),
+        cmocka_unit_test(errors_are_at_the_places_of_the_users_file),
+        cmocka_unit_test(what_the_linker_misses_is_named),
+        cmocka_unit_test(names_of_unasked_headers_do_not_get_in_the_way),
+        cmocka_unit_test(a_missing_compiler_is_told_from_a_wrong_program),
+        cmocka_unit_test(it_works_without_a_cache),
+        cmocka_unit_test(options_are_nvccs),
+    };
+    return cmocka_run_group_tests(tests, in_a_folder, remove_folder);
+}
