@@ -1,5 +1,6 @@
-// Copies that a kernel asked for and has not waited for yet: one queue for each CUDA thread (cp.async), one for each phase
-// of a barrier (cuda::memcpy_async). They only wait here; the thread that waits for them makes them, and announces them.
+// Copies that a kernel asked for and has not waited for yet: one queue for each CUDA thread (cp.async), one for each
+// phase of a barrier (cuda::memcpy_async). They only wait here; the thread that waits for them makes them, and
+// announces them.
 #include "sim/library.h"
 
 #include <stdbool.h>

@@ -89,6 +89,38 @@ static bool in_program(uintptr_t pc)
     return pc >= module->text_lo && pc < module->text_hi;
 }
 
+// The runtime comes from an archive, so the linker lays it behind all of the program's own code: what lies above the
+// lowest of these, which are first in their parts of it, is not the program's. Weak, so that naming them links nothing.
+#define SIM_PART(name, symbol) extern const char name[] __asm__(symbol) __attribute__((weak));
+SIM_PART(part_read, "__tsan_read4")
+SIM_PART(part_write, "__tsan_write4")
+SIM_PART(part_atomic, "sim_atomic")
+SIM_PART(part_launch, "sim_launch")
+SIM_PART(part_active, "sim_active_mask")
+SIM_PART(part_barrier, "sim_barrier")
+SIM_PART(part_deadlock, "sim_deadlock_report")
+SIM_PART(part_in_kernel, "sim_in_kernel")
+SIM_PART(part_watch, "sim_watch_start")
+SIM_PART(part_allocate, "cudaMalloc")
+SIM_PART(part_wait, "cudaDeviceSynchronize")
+SIM_PART(part_report, "sim_report")
+
+static uintptr_t runtime_start(void)
+{
+    const char *const parts[] = {part_read,     part_write,     part_atomic, part_launch,   part_active, part_barrier,
+                                 part_deadlock, part_in_kernel, part_watch,  part_allocate, part_wait,   part_report};
+    uintptr_t lowest = UINTPTR_MAX;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i] && (uintptr_t)parts[i] < lowest)
+            lowest = (uintptr_t)parts[i];
+    return lowest;
+}
+
+static bool in_kernel_code(uintptr_t pc)
+{
+    return in_program(pc) && pc < runtime_start();
+}
+
 static bool in_stacks(const sim_worker *worker, uintptr_t address)
 {
     return address >= worker->stacks_lo && address < worker->stacks_hi;
@@ -106,22 +138,22 @@ static bool is_gap(sim_worker *worker, uintptr_t address)
     return in_stacks(worker, address) && (address - worker->stacks_lo) % stacks->slot < stacks->slot - stacks->size;
 }
 
-// The place in the program that led to the fault: a library function that was given a wild pointer has none of its own.
+// The place in the program that led to the fault: a function of ours or of a library that was given a wild pointer, or
+// the last piece of a stack, is not where the mistake is.
 static uintptr_t place_of(sim_worker *worker, const ucontext_t *context)
 {
-    uintptr_t pc = pc_of(context), sp = sp_of(context);
-    if (in_program(pc))
+    uintptr_t pc = pc_of(context), sp = sp_of(context), end = top_of(worker);
+    if (in_kernel_code(pc))
         return pc + 1; // findings hold return addresses, which lie behind their call
-    if (in_program(caller_of(context)))
+    if (in_kernel_code(caller_of(context)))
         return caller_of(context);
-    if (is_gap(worker, sp))
-        return 0;
-    uintptr_t end = top_of(worker);
-    const uintptr_t *word = (const uintptr_t *)(sp & ~(sizeof(uintptr_t) - 1));
+    const sim_stacks *stacks = &sim_runner_of(worker)->stacks;
+    uintptr_t low = (uintptr_t)sim_stacks_low(stacks, sim_resident_of(worker->block)->stack[worker->thread]);
+    const uintptr_t *word = (const uintptr_t *)((sp < low ? low : sp) & ~(sizeof(uintptr_t) - 1));
     for (int i = 0; i < STACK_WORDS && (uintptr_t)&word[i] < end; i++)
-        if (in_program(word[i]))
+        if (in_kernel_code(word[i]))
             return word[i];
-    return 0;
+    return in_program(pc) ? pc + 1 : 0;
 }
 
 static const char *name_of(int signal)
@@ -222,7 +254,7 @@ SIM_HANDLER static void on_watchdog(int signal, siginfo_t *info, void *interrupt
     (void)signal;
     (void)info;
     // In the runtime or in a library the thread may hold a lock or be half switched: it is asked again later.
-    if (!worker || !sim_current || !worker->block || sim_runner_of(worker)->busy || !in_program(pc_of(context)) ||
+    if (!worker || !sim_current || !worker->block || sim_runner_of(worker)->busy || !in_kernel_code(pc_of(context)) ||
         !on_own_stack(worker, sp_of(context)))
         return;
     sim_runner *runner = sim_runner_of(worker);

@@ -97,6 +97,8 @@ static sim_resident *choose(sim_worker *worker)
 
 static void end_block(sim_worker *worker, sim_resident *resident)
 {
+    if (resident->warps_open)
+        sim_warp_conclude(worker);
     if (sim_watching)
         sim_watch_block_end(worker);
     sim_resident_free(worker, resident);

@@ -71,14 +71,15 @@ static void complete(sim_worker *worker, int leader)
     int warp = worker->warp;
     sim_meeting *meeting = &resident->meeting[leader];
     uint32_t gone = meeting->mask & lanes_that_exist(block, warp) & ~block->live[warp];
-    if (gone)
-        report_exited(worker, leader, gone);
+    bool fine = true;
     if (sim_watching)
         sim_watch_warp_met(worker, meeting->arrived, resident->operation[leader] == SIM_WARP_SYNC);
     if (resident->operation[leader] == SIM_WARP_CALL)
         call_function(worker, resident, meeting);
     else if (resident->operation[leader] != SIM_WARP_SYNC)
-        sim_warp_results(worker, meeting->arrived);
+        fine = sim_warp_results(worker, meeting->arrived, gone);
+    if (gone && fine) // the warning would only hide the error
+        report_exited(worker, leader, gone);
     resident->leaders[warp] &= ~(1u << leader % SIM_LANES);
     sim_lane_ready(resident, warp, meeting->arrived);
     sim_progress(worker);

@@ -332,9 +332,10 @@ void sim_block_begin(sim_worker *worker, sim_resident *resident, uint64_t number
         block->started[warp] = block->full_log[warp] = 0;
         resident->at_barrier[warp] = resident->spinning[warp] = resident->asking[warp] = 0;
         resident->leaders[warp] = resident->undefined[warp] = 0;
+        resident->shift[warp] = 0;
     }
     resident->warps_ready = launch->warps == SIM_WARPS ? UINT32_MAX : (1u << launch->warps) - 1;
-    resident->warps_spinning = 0;
+    resident->warps_spinning = resident->warps_open = resident->warps_reducing = 0;
     resident->barrier_at = resident->exited_at = 0;
     resident->barrier_mixed = false;
     resident->barrier_true = 0;

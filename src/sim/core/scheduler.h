@@ -39,8 +39,12 @@ typedef struct sim_resident {
     // By warp: lanes.
     uint32_t at_barrier[SIM_WARPS], spinning[SIM_WARPS], asking[SIM_WARPS]; // asking: in sim_active_mask
     uint32_t leaders[SIM_WARPS];                                            // open meetings
-    uint32_t undefined[SIM_WARPS];        // lanes whose value came from a shuffle that read nobody (warp_results.c)
-    uint8_t shift[SIM_WARPS];             // distance of the last shuffle down
+    // Shuffles down that read lanes that were not there (warp_results.c): lanes whose value came from one; how far the
+    // last one reached; by warp, whether it is still open that a reduction follows; if so, who read whom, and where.
+    uint32_t undefined[SIM_WARPS];
+    uint8_t shift[SIM_WARPS], open_reader[SIM_WARPS], open_source[SIM_WARPS];
+    uintptr_t open_at[SIM_WARPS];
+    uint32_t warps_open, warps_reducing;
     uint32_t warps_ready, warps_spinning; // may hold a warp too many, never one too few
     // The block barrier that is being waited at.
     uintptr_t barrier_at;
@@ -183,8 +187,11 @@ enum { SIM_WARP_SYNC = 64, SIM_WARP_CALL, SIM_WARP_ACTIVE }; // operations besid
 uint64_t sim_meet(sim_worker *worker, int operation, unsigned mask, uint64_t value, uintptr_t pc);
 // A lane of the current warp has ended: meetings that waited for it may be complete.
 void sim_meet_ended(sim_worker *worker);
-// What each of the lanes gets: resident->value, from what they brought.
-void sim_warp_results(sim_worker *worker, uint32_t lanes);
+// What each of the lanes gets: resident->value, from what they brought. gone: lanes that their mask names and that
+// have exited. False: something was wrong, and reported.
+bool sim_warp_results(sim_worker *worker, uint32_t lanes, uint32_t gone);
+// No collective follows in this block: what was left open is reported.
+void sim_warp_conclude(sim_worker *worker);
 const char *sim_warp_name(int operation);
 // The lanes of the current warp that ask who is active can be answered, because no other can run.
 void sim_active_answer(sim_worker *worker);

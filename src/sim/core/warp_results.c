@@ -45,16 +45,12 @@ static int source_of(int operation, int lane, int argument, int width)
     }
 }
 
-static void report_source(sim_worker *worker, int lane, int source, const char *note)
+static void report_source(sim_worker *worker, int lane, int source, uintptr_t pc, const char *name)
 {
-    const sim_block *block = worker->block;
-    int thread = worker->warp * SIM_LANES + lane;
     sim_finding finding = sim_finding_make(worker, SIM_WARP_MASK, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message,
-             "%s: lane %d reads from lane %d, which does not take part: the value is undefined",
-             sim_warp_name(sim_resident_of(worker->block)->operation[thread]), lane, source);
-    snprintf(finding.note, sizeof finding.note, "%s", note);
-    sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], "call");
+             "%s: lane %d reads from lane %d, which does not take part: the value is undefined", name, lane, source);
+    sim_finding_place(&finding, 0, worker, worker->warp * SIM_LANES + lane, pc, "call");
     sim_report(&finding);
 }
 
@@ -72,35 +68,18 @@ static int checked_width(sim_worker *worker, int lane, int width)
     return SIM_LANES;
 }
 
-// A reduction by shuffles down reads, in the upper lanes, values that nobody uses: lanes outside the mask there are
-// harmless as long as what they give does not travel down to the lowest lane. So it is followed on its way.
-static void follow_undefined(sim_worker *worker, uint32_t lanes, int lane, int source, uint32_t before)
-{
-    sim_resident *resident = sim_resident_of(worker->block);
-    int width = resident->width[worker->warp * SIM_LANES + lane];
-    bool missing = !(lanes >> source & 1);
-    if (!missing && (source == lane || !(before >> source & 1)))
-        return;
-    resident->undefined[worker->warp] |= 1u << lane;
-    uint32_t segment = width == SIM_LANES ? lanes : lanes >> (lane & ~(width - 1)) << (lane & ~(width - 1));
-    if (__builtin_ctz(segment) != lane)
-        return;
-    if (missing)
-        report_source(worker, lane, source, "");
-    else
-        report_source(worker, source, source + resident->shift[worker->warp],
-                      "its sum is read by lower lanes later and reaches the lowest");
-}
-
-static void shuffle(sim_worker *worker, uint32_t lanes, const uint64_t *brought, int lane)
+// False: the lane read one that is not there, which is reported.
+static bool shuffle(sim_worker *worker, uint32_t lanes, const uint64_t *brought, int lane)
 {
     sim_resident *resident = sim_resident_of(worker->block);
     int thread = worker->warp * SIM_LANES + lane, operation = resident->operation[thread];
     int source = source_of(operation, lane, resident->argument[thread], resident->width[thread]);
     bool missing = !(lanes >> source & 1);
-    if (missing && operation != SIM_SHUFFLE_DOWN)
-        report_source(worker, lane, source, "");
+    bool wrong = missing && operation != SIM_SHUFFLE_DOWN;
+    if (wrong)
+        report_source(worker, lane, source, resident->block.waits_at[thread], sim_warp_name(operation));
     resident->value[thread] = brought[missing ? lane : source];
+    return !wrong;
 }
 
 static uint64_t vote(int operation, uint32_t lanes, const uint64_t *brought)
@@ -145,27 +124,105 @@ static uint64_t reduce(int operation, uint32_t lanes, const uint64_t *brought)
     return result;
 }
 
-static void shuffles_down(sim_worker *worker, uint32_t lanes)
+// --- shuffles down
+// ----------------------------------------------------------------------------------------------------------
+//
+// A reduction by shuffles down (by 8, 4, 2, 1) reads, in its upper lanes, values that nobody uses. Lanes that are not
+// there do no harm then, as long as what they give does not travel down to the lowest lane; so it is followed on its
+// way. In any other shuffle down, to read a lane that the mask leaves out or the block never had is mostly the edge of
+// an array, and the value is dropped; one that the mask names but that has exited is wrong. Which of the two a first
+// step is shows at the next.
+
+static void report_open(sim_worker *worker, int warp)
+{
+    sim_resident *resident = sim_resident_of(worker->block);
+    int before = worker->warp;
+    resident->warps_open &= ~(1u << warp);
+    worker->warp = warp;
+    report_source(worker, resident->open_reader[warp], resident->open_source[warp], resident->open_at[warp],
+                  sim_warp_name(SIM_SHUFFLE_DOWN));
+    worker->warp = before;
+}
+
+void sim_warp_conclude(sim_worker *worker)
+{
+    const sim_resident *resident = sim_resident_of(worker->block);
+    while (resident->warps_open)
+        report_open(worker, __builtin_ctz(resident->warps_open));
+}
+
+static void leave_open(sim_resident *resident, int warp, int lane, int source)
+{
+    resident->warps_open |= 1u << warp;
+    resident->open_reader[warp] = (uint8_t)lane;
+    resident->open_source[warp] = (uint8_t)source;
+    resident->open_at[warp] = resident->block.waits_at[warp * SIM_LANES + lane];
+}
+
+static bool is_lowest(const sim_resident *resident, int thread, uint32_t lanes)
+{
+    unsigned lane = (unsigned)thread % SIM_LANES, first = lane & ~(resident->width[thread] - 1u);
+    return __builtin_ctz(lanes >> first << first) == (int)lane;
+}
+
+// False: an undefined value has reached the lowest lane.
+static bool follow(sim_worker *worker, uint32_t lanes, uint32_t gone)
+{
+    sim_resident *resident = sim_resident_of(worker->block);
+    int warp = worker->warp;
+    uint32_t before = resident->undefined[warp];
+    bool fine = true;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest), thread = warp * SIM_LANES + lane;
+        if (resident->operation[thread] != SIM_SHUFFLE_DOWN)
+            continue;
+        int source = source_of(SIM_SHUFFLE_DOWN, lane, resident->argument[thread], resident->width[thread]);
+        bool missing = !(lanes >> source & 1);
+        if (!missing && (source == lane || !(before >> source & 1)))
+            continue;
+        resident->undefined[warp] |= 1u << lane;
+        if (is_lowest(resident, thread, lanes)) {
+            // What the source had was undefined already: it had read one step further.
+            int reader = missing ? lane : source, read = missing ? source : source + resident->shift[warp];
+            report_source(worker, reader, read, resident->block.waits_at[thread], sim_warp_name(SIM_SHUFFLE_DOWN));
+            fine = false;
+        } else if (gone >> source & 1 && resident->shift[warp] == 0) {
+            leave_open(resident, warp, lane, source);
+        }
+    }
+    return fine;
+}
+
+static bool shuffles_down(sim_worker *worker, uint32_t lanes, uint32_t gone)
 {
     sim_resident *resident = sim_resident_of(worker->block);
     int warp = worker->warp, leader = warp * SIM_LANES + __builtin_ctz(lanes);
-    int distance = resident->argument[leader] & (SIM_LANES - 1);
-    // A step at least as long as the last one begins a new reduction.
-    if (distance >= resident->shift[warp])
+    int distance = resident->argument[leader] & (SIM_LANES - 1), before = resident->shift[warp];
+    uint32_t bit = 1u << warp;
+    bool goes_on = distance > 0 && distance == before / 2, fine = true;
+    // The same distance again: a second value that is reduced beside the first.
+    bool repeats = distance == before && (distance > 1 || (resident->warps_reducing & bit));
+    if (goes_on) {
+        resident->warps_open &= ~bit;
+        resident->warps_reducing |= bit;
+    } else {
         resident->undefined[warp] = 0;
-    if (lanes == UINT32_MAX && !resident->undefined[warp]) {
-        resident->shift[warp] = (uint8_t)distance;
-        return;
     }
-    uint32_t before = resident->undefined[warp];
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        int lane = __builtin_ctz(rest), thread = warp * SIM_LANES + lane;
-        if (resident->operation[thread] == SIM_SHUFFLE_DOWN)
-            follow_undefined(worker, lanes, lane,
-                             source_of(SIM_SHUFFLE_DOWN, lane, resident->argument[thread], resident->width[thread]),
-                             before);
+    if (!goes_on && !repeats) {
+        if (resident->warps_open & bit)
+            report_open(worker, warp);
+        resident->warps_reducing &= ~bit;
+        resident->shift[warp] = 0;
     }
+    if (lanes != UINT32_MAX || resident->undefined[warp])
+        fine = follow(worker, lanes, gone);
     resident->shift[warp] = (uint8_t)distance;
+    // By one, and no step by two before it: no reduction.
+    if (distance == 1 && (resident->warps_open & bit)) {
+        report_open(worker, warp);
+        fine = false;
+    }
+    return fine;
 }
 
 // One result for all lanes, where the operation has one.
@@ -176,28 +233,30 @@ static uint64_t common_result(int operation, uint32_t lanes, const uint64_t *bro
     return operation >= SIM_REDUCE_ADD && operation <= SIM_REDUCE_XOR ? reduce(operation, lanes, brought) : 0;
 }
 
-void sim_warp_results(sim_worker *worker, uint32_t lanes)
+bool sim_warp_results(sim_worker *worker, uint32_t lanes, uint32_t gone)
 {
     sim_resident *resident = sim_resident_of(worker->block);
-    int base = worker->warp * SIM_LANES;
+    int warp = worker->warp, base = warp * SIM_LANES;
     uint64_t brought[SIM_LANES];
     memcpy(brought, &resident->value[base], sizeof brought);
     int leader = base + __builtin_ctz(lanes), operation = resident->operation[leader];
+    bool fine = true;
     if (operation <= SIM_SHUFFLE_XOR)
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             int thread = base + __builtin_ctz(rest);
             resident->width[thread] = (uint8_t)checked_width(worker, thread - base, resident->width[thread]);
         }
     if (operation == SIM_SHUFFLE_DOWN)
-        shuffles_down(worker, lanes);
+        fine = shuffles_down(worker, lanes, gone);
     uint64_t common = common_result(operation, lanes, brought);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         int thread = base + __builtin_ctz(rest), own = resident->operation[thread];
         if (own <= SIM_SHUFFLE_XOR)
-            shuffle(worker, lanes, brought, thread - base);
+            fine &= shuffle(worker, lanes, brought, thread - base);
         else if (own == SIM_MATCH_ANY || own == SIM_MATCH_ALL)
             resident->value[thread] = match(own, lanes, brought, brought[thread - base]);
         else
             resident->value[thread] = own == operation ? common : common_result(own, lanes, brought);
     }
+    return fine;
 }

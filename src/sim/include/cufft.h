@@ -1,5 +1,6 @@
-// cuFFT on the simulated GPU: transforms of one to three dimensions, batched, with strides; float and double; complex, real
-// to complex and back. Not scaled, as in cuFFT. Implemented in api/blas/fft.c; callbacks and several GPUs are not there.
+// cuFFT on the simulated GPU: transforms of one to three dimensions, batched, with strides; float and double; complex,
+// real to complex and back. Not scaled, as in cuFFT. Implemented in api/blas/fft.c; callbacks and several GPUs are not
+// there.
 #ifndef SIM_CUFFT_H
 #define SIM_CUFFT_H
 #define _CUFFT_H_

@@ -1,5 +1,5 @@
-// cuRAND's host API on the simulated GPU. Every pseudorandom generator is Philox4_32_10 underneath: the same seed gives the
-// same numbers in every run, but not the numbers that cuRAND's own library gives. Implemented in api/blas/random.c.
+// cuRAND's host API on the simulated GPU. Every pseudorandom generator is Philox4_32_10 underneath: the same seed gives
+// the same numbers in every run, but not the numbers that cuRAND's own library gives. Implemented in api/blas/random.c.
 #ifndef SIM_CURAND_H
 #define SIM_CURAND_H
 #define CURAND_H_

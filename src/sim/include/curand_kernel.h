@@ -1,6 +1,6 @@
-// cuRAND's device API on the simulated GPU: Philox4_32_10 and XORWOW give cuRAND's own numbers, bit for bit, for the same
-// seed, sequence and offset; uniform values too. Normal values agree to rounding (sine and logarithm are the host's).
-// Poisson values follow the distribution, not cuRAND's sequence. Sobol, MRG32k3a and MTGP32 are not simulated.
+// cuRAND's device API on the simulated GPU: Philox4_32_10 and XORWOW give cuRAND's own numbers, bit for bit, for the
+// same seed, sequence and offset; uniform values too. Normal values agree to rounding (sine and logarithm are the
+// host's). Poisson values follow the distribution, not cuRAND's sequence. Sobol, MRG32k3a and MTGP32 are not simulated.
 #ifndef SIM_CURAND_KERNEL_H
 #define SIM_CURAND_KERNEL_H
 #define CURAND_KERNEL_H_

@@ -38,7 +38,7 @@ template <class Status> inline void check(Status result, char const *const call,
     exit(EXIT_FAILURE);
 }
 
-#define checkCudaErrors(call)      check((call), #call, __FILE__, __LINE__)
+#define checkCudaErrors(call)       check((call), #call, __FILE__, __LINE__)
 #define getLastCudaError(message)   __getLastCudaError(message, __FILE__, __LINE__)
 #define printLastCudaError(message) __printLastCudaError(message, __FILE__, __LINE__)
 
@@ -74,11 +74,11 @@ struct sample_architecture {
 inline const sample_architecture *sample_architecture_find(int major, int minor)
 {
     static const sample_architecture known[] = {
-        {0x30, 192, "Kepler"},   {0x32, 192, "Kepler"},   {0x35, 192, "Kepler"},    {0x37, 192, "Kepler"},
-        {0x50, 128, "Maxwell"},  {0x52, 128, "Maxwell"},  {0x53, 128, "Maxwell"},   {0x60, 64, "Pascal"},
-        {0x61, 128, "Pascal"},   {0x62, 128, "Pascal"},   {0x70, 64, "Volta"},      {0x72, 64, "Xavier"},
-        {0x75, 64, "Turing"},    {0x80, 64, "Ampere"},    {0x86, 128, "Ampere"},    {0x87, 128, "Ampere"},
-        {0x89, 128, "Ada"},      {0x90, 128, "Hopper"},   {0xa0, 128, "Blackwell"}, {0xa1, 128, "Blackwell"},
+        {0x30, 192, "Kepler"},   {0x32, 192, "Kepler"},  {0x35, 192, "Kepler"},    {0x37, 192, "Kepler"},
+        {0x50, 128, "Maxwell"},  {0x52, 128, "Maxwell"}, {0x53, 128, "Maxwell"},   {0x60, 64, "Pascal"},
+        {0x61, 128, "Pascal"},   {0x62, 128, "Pascal"},  {0x70, 64, "Volta"},      {0x72, 64, "Xavier"},
+        {0x75, 64, "Turing"},    {0x80, 64, "Ampere"},   {0x86, 128, "Ampere"},    {0x87, 128, "Ampere"},
+        {0x89, 128, "Ada"},      {0x90, 128, "Hopper"},  {0xa0, 128, "Blackwell"}, {0xa1, 128, "Blackwell"},
         {0xc0, 128, "Blackwell"}};
     for (const sample_architecture &one : known)
         if (one.version == (major << 4) + minor)

@@ -65,15 +65,15 @@ SIM_OPERATORS(uint, uint, -)
 SIM_OPERATORS(uint, uint, *)
 
 #define SIM_NEGATE(T)                                                                                                  \
-    SIM_VECTOR_MATH T##2 operator-(const T##2 &a)                                                                      \
+    SIM_VECTOR_MATH T##2 operator-(const T##2 & a)                                                                     \
     {                                                                                                                  \
         return make_##T##2(-a.x, -a.y);                                                                                \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 operator-(const T##3 &a)                                                                      \
+    SIM_VECTOR_MATH T##3 operator-(const T##3 & a)                                                                     \
     {                                                                                                                  \
         return make_##T##3(-a.x, -a.y, -a.z);                                                                          \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 operator-(const T##4 &a)                                                                      \
+    SIM_VECTOR_MATH T##4 operator-(const T##4 & a)                                                                     \
     {                                                                                                                  \
         return make_##T##4(-a.x, -a.y, -a.z, -a.w);                                                                    \
     }
@@ -82,33 +82,33 @@ SIM_NEGATE(int)
 
 // --- making one vector from another ----------------------------------------------------------------------------------
 
-#define SIM_CONVERT_FROM(T, S, A, B)                                                                                      \
-    SIM_VECTOR_MATH T##2 make_##T##2(const A##2 &a)                                                                    \
+#define SIM_CONVERT_FROM(T, S, A, B)                                                                                   \
+    SIM_VECTOR_MATH T##2 make_##T##2(const A##2 & a)                                                                   \
     {                                                                                                                  \
         return make_##T##2((S)a.x, (S)a.y);                                                                            \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 make_##T##3(const A##3 &a)                                                                    \
+    SIM_VECTOR_MATH T##3 make_##T##3(const A##3 & a)                                                                   \
     {                                                                                                                  \
         return make_##T##3((S)a.x, (S)a.y, (S)a.z);                                                                    \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 make_##T##4(const A##4 &a)                                                                    \
+    SIM_VECTOR_MATH T##4 make_##T##4(const A##4 & a)                                                                   \
     {                                                                                                                  \
         return make_##T##4((S)a.x, (S)a.y, (S)a.z, (S)a.w);                                                            \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##2 make_##T##2(const B##2 &a)                                                                    \
+    SIM_VECTOR_MATH T##2 make_##T##2(const B##2 & a)                                                                   \
     {                                                                                                                  \
         return make_##T##2((S)a.x, (S)a.y);                                                                            \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 make_##T##3(const B##3 &a)                                                                    \
+    SIM_VECTOR_MATH T##3 make_##T##3(const B##3 & a)                                                                   \
     {                                                                                                                  \
         return make_##T##3((S)a.x, (S)a.y, (S)a.z);                                                                    \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 make_##T##4(const B##4 &a)                                                                    \
+    SIM_VECTOR_MATH T##4 make_##T##4(const B##4 & a)                                                                   \
     {                                                                                                                  \
         return make_##T##4((S)a.x, (S)a.y, (S)a.z, (S)a.w);                                                            \
     }
 
-#define SIM_FROM_SMALLER(T, S)                                                                                                 \
+#define SIM_FROM_SMALLER(T, S)                                                                                         \
     SIM_VECTOR_MATH T##2 make_##T##2(S s)                                                                              \
     {                                                                                                                  \
         return make_##T##2(s, s);                                                                                      \
@@ -121,27 +121,27 @@ SIM_NEGATE(int)
     {                                                                                                                  \
         return make_##T##4(s, s, s, s);                                                                                \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##2 make_##T##2(const T##3 &a)                                                                    \
+    SIM_VECTOR_MATH T##2 make_##T##2(const T##3 & a)                                                                   \
     {                                                                                                                  \
         return make_##T##2(a.x, a.y);                                                                                  \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 make_##T##3(const T##2 &a)                                                                    \
+    SIM_VECTOR_MATH T##3 make_##T##3(const T##2 & a)                                                                   \
     {                                                                                                                  \
         return make_##T##3(a.x, a.y, (S)0);                                                                            \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 make_##T##3(const T##2 &a, S s)                                                               \
+    SIM_VECTOR_MATH T##3 make_##T##3(const T##2 & a, S s)                                                              \
     {                                                                                                                  \
         return make_##T##3(a.x, a.y, s);                                                                               \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 make_##T##3(const T##4 &a)                                                                    \
+    SIM_VECTOR_MATH T##3 make_##T##3(const T##4 & a)                                                                   \
     {                                                                                                                  \
         return make_##T##3(a.x, a.y, a.z);                                                                             \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 make_##T##4(const T##3 &a)                                                                    \
+    SIM_VECTOR_MATH T##4 make_##T##4(const T##3 & a)                                                                   \
     {                                                                                                                  \
         return make_##T##4(a.x, a.y, a.z, (S)0);                                                                       \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 make_##T##4(const T##3 &a, S w)                                                               \
+    SIM_VECTOR_MATH T##4 make_##T##4(const T##3 & a, S w)                                                              \
     {                                                                                                                  \
         return make_##T##4(a.x, a.y, a.z, w);                                                                          \
     }

@@ -101,11 +101,20 @@ inline bool getCmdLineArgumentString(const int argc, const char **argv, const ch
     return text != NULL;
 }
 
-// Where the samples keep their data, seen from where programs are run. The result is the caller's to free; NULL: not found.
+// Where the samples keep their data, seen from where programs are run. The result is the caller's to free; NULL: not
+// found.
 inline char *sdkFindFilePath(const char *filename, const char *executable_path)
 {
-    static const char *const places[] = {"./", "./data/", "../data/", "./Data/", "../", "../../", "../../data/",
-                                         "../../../data/", "../../Common/data/", "../../../Common/data/"};
+    static const char *const places[] = {"./",
+                                         "./data/",
+                                         "../data/",
+                                         "./Data/",
+                                         "../",
+                                         "../../",
+                                         "../../data/",
+                                         "../../../data/",
+                                         "../../Common/data/",
+                                         "../../../Common/data/"};
     std::string beside;
     if (executable_path) {
         beside = executable_path;

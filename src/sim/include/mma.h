@@ -1,6 +1,6 @@
-// CUDA's mma.h (nvcuda::wmma) on the simulated GPU. Every element of a matrix belongs to one lane; 16 by 16 by 16 fragments
-// are laid out as the hardware's mma registers are, others in rows (CUDA leaves it open). Sums are made in the accumulator's
-// type, half in float, in ascending order of k.
+// CUDA's mma.h (nvcuda::wmma) on the simulated GPU. Every element of a matrix belongs to one lane; 16 by 16 by 16
+// fragments are laid out as the hardware's mma registers are, others in rows (CUDA leaves it open). Sums are made in
+// the accumulator's type, half in float, in ascending order of k.
 #ifndef SIM_WMMA_H
 #define SIM_WMMA_H
 
@@ -120,8 +120,7 @@ SIM_INLINE void fill_fragment(fragment<Use, M, N, K, T, Layout> &f, const V &val
 
 namespace details
 {
-template <class Fragment, class T>
-SIM_INLINE void load(Fragment &f, const T *from, unsigned stride, bool by_rows)
+template <class Fragment, class T> SIM_INLINE void load(Fragment &f, const T *from, unsigned stride, bool by_rows)
 {
     int mine = lane();
     for (int i = 0; i < f.num_elements; i++) {
@@ -139,8 +138,8 @@ template <> struct by_rows<col_major> {
 } // namespace details
 
 template <class Use, int M, int N, int K, class T, class Layout>
-SIM_INLINE void load_matrix_sync(fragment<Use, M, N, K, T, Layout> &f,
-                                 const typename details::stored<T>::type *from, unsigned stride)
+SIM_INLINE void load_matrix_sync(fragment<Use, M, N, K, T, Layout> &f, const typename details::stored<T>::type *from,
+                                 unsigned stride)
 {
     details::load(f, from, stride, details::by_rows<Layout>::value);
 }

@@ -100,9 +100,10 @@ void sim_region_forget(sim_region *region, uintptr_t start, size_t bytes)
 // Sets bytes to zero; whole pages by giving them back, because an allocation may be larger than this machine's memory.
 static void clear(uint8_t *start, size_t bytes)
 {
+    enum { LARGE = 1 << 20 }; // below, as in shared memory, writing zeros is quicker than a call of the system
     uint8_t *first = (uint8_t *)(((uintptr_t)start + SIM_PAGE_BYTES - 1) & ~(uintptr_t)(SIM_PAGE_BYTES - 1));
     uint8_t *last = (uint8_t *)((uintptr_t)(start + bytes) & ~(uintptr_t)(SIM_PAGE_BYTES - 1));
-    if (first >= last || madvise(first, (size_t)(last - first), MADV_DONTNEED) != 0) {
+    if (bytes < LARGE || first >= last || madvise(first, (size_t)(last - first), MADV_DONTNEED) != 0) {
         memset(start, 0, bytes);
         return;
     }

@@ -15,6 +15,7 @@
 typedef struct race {
     unsigned site[2], kind[2]; // the earlier access, the later one
     bool shared, same_warp;
+    int apart; // of the example
     sim_finding finding;
     uint64_t count;
     struct race *next;
@@ -75,22 +76,25 @@ static void place_earlier(const sim_earlier *earlier, sim_place *place)
     }
 }
 
-static const char *relation(const sim_view *view, int thread, const sim_earlier *earlier)
+// How far apart the two threads are. The widest that is seen says what it takes to order them.
+enum { WITHIN_WARP, WITHIN_BLOCK, BETWEEN_BLOCKS, BETWEEN_LAUNCHES };
+
+static int distance(const sim_view *view, int thread, const sim_earlier *earlier)
 {
     uint32_t serial = sim_clock_block_of(earlier->stamp), mine = view->clock->serial;
-    if (serial != mine)
-        return "different blocks, nothing orders them within one launch but a fence with an atomic";
-    if (earlier->thread / SIM_LANES == (unsigned)thread / SIM_LANES)
-        return "same warp, no __syncwarp between them";
-    return "same block, no __syncthreads between them";
+    if (serial != mine && !view->shared)
+        return sim_launches_find(serial) != sim_launches_find(mine) ? BETWEEN_LAUNCHES : BETWEEN_BLOCKS;
+    return earlier->thread / SIM_LANES == (unsigned)thread / SIM_LANES ? WITHIN_WARP : WITHIN_BLOCK;
 }
 
-static bool other_launch(const sim_view *view, const sim_earlier *earlier)
-{
-    return sim_launches_find(sim_clock_block_of(earlier->stamp)) != sim_launches_find(view->clock->serial);
-}
+static const char *const relations[] = {
+    "same warp, no __syncwarp between them",
+    "same block, no __syncthreads between them",
+    "different blocks, nothing orders them within one launch but a fence with an atomic",
+    "",
+};
 
-static void describe(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address,
+static void describe(const sim_view *view, int thread, const sim_earlier *earlier, int apart, uintptr_t address,
                      sim_finding *finding)
 {
     memset(finding, 0, sizeof *finding);
@@ -101,13 +105,12 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
     finding->bytes = sim_sites[view->site].bytes;
     snprintf(finding->message, sizeof finding->message, "%s and %s of the same %s memory with nothing to order them",
              role(earlier->kind), role(view->kind), view->shared ? "shared" : "global");
-    snprintf(finding->note, sizeof finding->note, "%s", relation(view, thread, earlier));
-    if (other_launch(view, earlier)) {
+    snprintf(finding->note, sizeof finding->note, "%s", relations[apart]);
+    if (apart == BETWEEN_LAUNCHES) {
         finding->kind = SIM_MISSING_WAIT;
         snprintf(finding->message, sizeof finding->message,
                  "two kernels use the same memory (%s, %s) in streams that do not wait for each other",
                  role(earlier->kind), role(view->kind));
-        finding->note[0] = '\0';
     }
     place_earlier(earlier, &finding->place[0]);
     finding->place[1] = (sim_place){.pc = sim_sites[view->site].pc, .role = role(view->kind)};
@@ -125,21 +128,22 @@ void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier
     race *one = *bucket;
     while (one && !same_race(one, earlier, view))
         one = one->next;
-    if (!one) {
-        one = calloc(1, sizeof *one);
-        if (one) {
-            *one = (race){.site = {earlier->site, view->site},
-                          .kind = {earlier->kind, view->kind},
-                          .shared = view->shared,
-                          .next = *bucket};
-            describe(view, thread, earlier, address, &one->finding);
-            *bucket = one;
-        }
+    int apart = distance(view, thread, earlier);
+    bool first = !one;
+    if (first && (one = calloc(1, sizeof *one))) {
+        one->shared = view->shared;
+        one->next = *bucket;
+        *bucket = one;
     }
     if (one) {
+        if (first || apart > one->apart) {
+            one->site[0] = earlier->site, one->site[1] = view->site;
+            one->kind[0] = earlier->kind, one->kind[1] = view->kind;
+            one->apart = apart;
+            describe(view, thread, earlier, apart, address, &one->finding);
+        }
         one->count++;
-        one->same_warp |=
-            earlier->stamp == view->clock->stamp && earlier->thread / SIM_LANES == (unsigned)thread / SIM_LANES;
+        one->same_warp |= apart == WITHIN_WARP;
     }
     pthread_mutex_unlock(&lock);
 }

@@ -1,5 +1,5 @@
-// Names that mean something else in device code, or that a macro cannot stand for: extern __shared__; printf, malloc,
-// free, clock, new and delete become the kernel's own (sim/kernel_calls.h); __noinline__ is only a keyword of CUDA's
+// Names that mean something else in device code, or that a macro cannot stand for: printf, malloc, free,
+// clock, new and delete become the kernel's own (sim/kernel_calls.h); __noinline__ is only a keyword of CUDA's
 // outside __attribute__; the address of a kernel as void * keeps the kernel's type.
 
 #include "rewrite/unit.h"
@@ -70,26 +70,9 @@ static void edit_address(const sim_unit *unit, sim_source *source, const sim_tok
         sim_edit_replace(source, open->start, code->at[open->match].end, "sim::kernel_address->*");
 }
 
-// extern __shared__ float s[]: thread_local would bring a function that constructs it, the older __thread does not.
-static void edit_extern_shared(sim_source *source, const sim_tokens *tokens)
-{
-    for (int i = 0; i < tokens->count; i++) {
-        const sim_token *token = &tokens->at[i];
-        bool is_extern = false;
-        if (!sim_token_is(source, token, "__shared__"))
-            continue;
-        for (int before = sim_statement_start(source, tokens, i); before < i; before++)
-            is_extern |= sim_token_is(source, &tokens->at[before], "extern");
-        if (is_extern)
-            sim_edit_replace(source, token->start, token->end, "SIM_SHARED_EXTERN");
-    }
-}
-
 void sim_edit_calls(const sim_unit *unit, sim_source *source)
 {
     const sim_tokens *code = &source->code;
-    edit_extern_shared(source, code);
-    edit_extern_shared(source, &source->lines);
     for (int i = 0; i < code->count; i++) {
         const sim_token *token = &code->at[i];
         const sim_scope *scope = sim_scope_of(source, token);

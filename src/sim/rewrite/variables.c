@@ -1,6 +1,7 @@
 // __device__, __constant__ and __managed__ variables are marked, so that the runtime knows the addresses that belong to
 // the card: SIM_DEVICE_VARIABLE puts them into a section of their own. alignas, which may stand among CUDA's qualifiers
-// but not among C++'s, is moved to the front of its declaration.
+// but not among C++'s, is moved to the front of its declaration. __shared__ is told by what stands before it whether it
+// is extern, static or neither (sim/keywords.h).
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,9 +79,33 @@ static void edit_alignment(sim_source *source, const sim_tokens *code, int index
     free(text);
 }
 
+static void edit_shared(sim_source *source, const sim_tokens *tokens)
+{
+    for (int i = 0; i < tokens->count; i++) {
+        const sim_token *token = &tokens->at[i];
+        bool is_extern = false, is_static = false;
+        if (!sim_token_is(source, token, "__shared__"))
+            continue;
+        for (int before = sim_statement_start(source, tokens, i); before < i; before++) {
+            is_extern |= sim_token_is(source, &tokens->at[before], "extern");
+            is_static |= sim_token_is(source, &tokens->at[before], "static");
+        }
+        // On the line of a macro the start of the declaration is not known, nor what comes after it.
+        bool whole = tokens == &source->code && !sim_token_is(source, sim_token_at(tokens, i + 1), "static") &&
+                     !sim_token_is(source, sim_token_at(tokens, i + 1), "extern");
+        if (is_extern || is_static || whole)
+            sim_edit_replace(source, token->start, token->end,
+                             is_extern   ? "SIM_SHARED_EXTERN"
+                             : is_static ? "SIM_SHARED_STATIC"
+                                         : "SIM_SHARED");
+    }
+}
+
 void sim_edit_variables(const sim_unit *unit, sim_source *source)
 {
     const sim_tokens *code = &source->code;
+    edit_shared(source, code);
+    edit_shared(source, &source->lines);
     for (int i = 0; i < code->count; i++)
         if (sim_token_is(source, &code->at[i], "alignas"))
             edit_alignment(source, code, i);

@@ -25,7 +25,7 @@ static void freed_memory_can_be_had_again()
 {
     size_t free_bytes, total;
     WORKS(cudaMemGetInfo(&free_bytes, &total));
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 20; i++) {
         char *large, *small;
         WORKS(cudaMalloc(&small, 100));
         WORKS(cudaMalloc(&large, free_bytes / 4));

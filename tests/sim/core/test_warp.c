@@ -211,6 +211,47 @@ static void only_undefined_values_that_reach_the_result_are_errors(void **state)
     assert_true(double_count(SIM_WARP_MASK) > 0);
 }
 
+typedef struct shifts {
+    int lanes;
+    unsigned mask;
+    int distance[2]; // 0: none
+} shifts;
+
+static void shift_by(void *closure)
+{
+    const shifts *how = closure;
+    if ((int)threadIdx.x >= how->lanes)
+        return;
+    uint64_t value = sim_warp(SIM_SHUFFLE_DOWN, how->mask, threadIdx.x, how->distance[0], 32);
+    if (how->distance[1])
+        sim_warp(SIM_SHUFFLE_DOWN, how->mask, value, how->distance[1], 32);
+}
+
+static void shuffles_down_may_not_read_exited_lanes_they_name(void **state)
+{
+    (void)state;
+    shifts wrong[] = {{20, UINT32_MAX, {1, 0}},
+                      {20, UINT32_MAX, {2, 0}},
+                      {20, UINT32_MAX, {3, 2}},
+                      {20, UINT32_MAX, {1, 1}},
+                      {20, UINT32_MAX, {2, 8}}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(double_run(1, 32, shift_by, &wrong[i]), 0);
+        int errors = 0;
+        for (int k = 0; k < double_finding_count; k++)
+            errors += double_findings[k].kind == SIM_WARP_MASK && double_findings[k].tier == SIM_ERROR;
+        assert_true(errors > 0);
+    }
+    // A mask that leaves them out, a block that never had them, the last steps of a reduction.
+    shifts edge = {20, 0xfffff, {1, 0}}, last = {16, 0xffff, {2, 1}};
+    assert_int_equal(double_run(1, 32, shift_by, &edge), 0);
+    assert_int_equal(double_finding_count, 0);
+    assert_int_equal(double_run(1, 20, shift_by, &wrong[0]), 0);
+    assert_int_equal(double_finding_count, 0);
+    assert_int_equal(double_run(1, 32, shift_by, &last), 0);
+    assert_int_equal(double_finding_count, 0);
+}
+
 static void exit_then_vote(void *closure)
 {
     uint64_t *out = closure;
@@ -311,6 +352,7 @@ int main(void)
         cmocka_unit_test(lanes_at_one_call_are_active_together),
         cmocka_unit_test(wrong_masks_are_named),
         cmocka_unit_test(only_undefined_values_that_reach_the_result_are_errors),
+        cmocka_unit_test(shuffles_down_may_not_read_exited_lanes_they_name),
         cmocka_unit_test(exited_lanes_are_not_waited_for),
         cmocka_unit_test(lanes_in_different_collectives_are_named),
         cmocka_unit_test(masks_may_overlap_in_turn),

@@ -42,8 +42,7 @@ static double number(unsigned &state)
     return ((int)(state >> 16) % 17 - 8) / 4.0;
 }
 
-template <class T, class F>
-static void products(const char *name, cublasHandle_t handle, double tolerance, F multiply)
+template <class T, class F> static void products(const char *name, cublasHandle_t handle, double tolerance, F multiply)
 {
     const int m = 37, n = 23, k = 41, lda = 45, ldb = 47, ldc = 39;
     unsigned state = 1;
@@ -65,8 +64,10 @@ static void products(const char *name, cublasHandle_t handle, double tolerance, 
             for (int i = 0; i < m; i++) {
                 double sum = 0;
                 for (int l = 0; l < k; l++)
-                    sum += (double)(float)a[ta ? l + i * lda : i + l * lda] * (double)(float)b[tb ? j + l * ldb : l + j * ldb];
-                expect(name, (double)(float)result[i + j * ldc], 0.5 * sum + 2 * (double)(float)c[i + j * ldc], tolerance);
+                    sum += (double)(float)a[ta ? l + i * lda : i + l * lda] *
+                           (double)(float)b[tb ? j + l * ldb : l + j * ldb];
+                expect(name, (double)(float)result[i + j * ldc], 0.5 * sum + 2 * (double)(float)c[i + j * ldc],
+                       tolerance);
             }
         cudaFree(dc);
     }
@@ -92,15 +93,15 @@ static void all_types(cublasHandle_t handle)
                      [](cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, __half *a,
                         int lda, __half *b, int ldb, __half *c, int ldc) {
                          float alpha = 0.5f, beta = 2;
-                         return cublasGemmEx(h, ta, tb, m, n, k, &alpha, a, CUDA_R_16F, lda, b, CUDA_R_16F, ldb, &beta, c,
-                                             CUDA_R_16F, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+                         return cublasGemmEx(h, ta, tb, m, n, k, &alpha, a, CUDA_R_16F, lda, b, CUDA_R_16F, ldb, &beta,
+                                             c, CUDA_R_16F, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
                      });
     products<__nv_bfloat16>("GemmEx bfloat16", handle, 2e-2,
                             [](cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
                                __nv_bfloat16 *a, int lda, __nv_bfloat16 *b, int ldb, __nv_bfloat16 *c, int ldc) {
                                 float alpha = 0.5f, beta = 2;
-                                return cublasGemmEx(h, ta, tb, m, n, k, &alpha, a, CUDA_R_16BF, lda, b, CUDA_R_16BF, ldb,
-                                                    &beta, c, CUDA_R_16BF, ldc, CUBLAS_COMPUTE_32F,
+                                return cublasGemmEx(h, ta, tb, m, n, k, &alpha, a, CUDA_R_16BF, lda, b, CUDA_R_16BF,
+                                                    ldb, &beta, c, CUDA_R_16BF, ldc, CUBLAS_COMPUTE_32F,
                                                     CUBLAS_GEMM_DEFAULT);
                             });
 }
@@ -185,8 +186,8 @@ static void matrices(cublasHandle_t handle)
     // lower triangular 2 by 2: [2 0; 3 4] X = [2; 11]
     std::vector<float> l = {2, 3, 0, 4}, b = {2, 11};
     float *dl = device(l), *db = device(b);
-    done(cublasStrsm(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, 2, 1, &one, dl,
-                     2, db, 2));
+    done(cublasStrsm(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, 2, 1, &one,
+                     dl, 2, db, 2));
     expect("trsm", (double)fetch(db, 2)[1], 2, 0);
     done(cublasSger(handle, 2, 3, &one, dy, 1, dx, 1, da, 2));
     expect("ger", (double)fetch(da, 6)[0], 7, 0);

@@ -81,11 +81,9 @@ static void check(const int *out, int t)
     int lane = t % 32, warp = t / 32, most = 0;
     for (int i = warp * 32; i < t; i++)
         most = i;
-    int wanted[RESULTS] = {THREADS,      lane,      warp,     t % 4,
-                           lane / 4,     8,         warp * 32 + 5, t % 4 == 3 ? t : t + 1,
-                           t ^ 3,        (int)0xaaaaaaaa, 4,       1,
-                           warp < 2,     warp * 1024 + 496, t | 3, t % 4 + 1,
-                           lane ? most : 0};
+    int wanted[RESULTS] = {
+        THREADS,         lane, warp, t % 4,    lane / 4,          8,     warp * 32 + 5, t % 4 == 3 ? t : t + 1, t ^ 3,
+        (int)0xaaaaaaaa, 4,    1,    warp < 2, warp * 1024 + 496, t | 3, t % 4 + 1,     lane ? most : 0};
     for (int i = 0; i < 17; i++)
         expect(t, i, mine[i], wanted[i]);
     if (t % 3 == 0) {

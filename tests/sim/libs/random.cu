@@ -1,4 +1,5 @@
-// cuRAND's device API: Philox and XORWOW give cuRAND's own numbers, which were noted from a GPU; the distributions hold.
+// cuRAND's device API: Philox and XORWOW give cuRAND's own numbers, which were noted from a GPU; the distributions
+// hold.
 #include <cmath>
 #include <cstdio>
 #include <curand_kernel.h>

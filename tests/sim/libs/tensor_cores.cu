@@ -1,5 +1,5 @@
-// wmma, and the wrappers of sim/mma.h (mma.sync, ldmatrix, cp.async): the same product as a plain loop, exactly, since the
-// inputs are small integers.
+// wmma, and the wrappers of sim/mma.h (mma.sync, ldmatrix, cp.async): the same product as a plain loop, exactly, since
+// the inputs are small integers.
 #include <cstdio>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -70,7 +70,8 @@ __global__ void mma_tf32(const float *a, const float *b, float *c) // a: (16, 8)
         c[(group + 8 * (i / 2)) * 8 + 2 * member + i % 2] = fc[i];
 }
 
-__global__ void mma_int8(const signed char *a, const signed char *b, int *c) // a: (16, 32) by rows, b: (32, 8) by columns
+__global__ void mma_int8(const signed char *a, const signed char *b,
+                         int *c) // a: (16, 32) by rows, b: (32, 8) by columns
 {
     int lane = threadIdx.x, group = lane / 4, member = lane % 4;
     const uint32_t *rows = (const uint32_t *)a, *columns = (const uint32_t *)b;

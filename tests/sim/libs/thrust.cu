@@ -78,8 +78,8 @@ int main()
     thrust::device_vector<float> a = values, b(n);
     thrust::transform(a.begin(), a.end(), b.begin(), square());
     expect("transform", b[1], 37 * 37);
-    expect("transform_reduce",
-           thrust::transform_reduce(a.begin(), a.end(), square(), 0.0f, thrust::plus<float>()), 328350);
+    expect("transform_reduce", thrust::transform_reduce(a.begin(), a.end(), square(), 0.0f, thrust::plus<float>()),
+           328350);
     thrust::device_vector<int> index(n);
     thrust::sequence(thrust::device, index.begin(), index.end());
     thrust::sort_by_key(a.begin(), a.end(), index.begin());
@@ -95,8 +95,9 @@ int main()
     thrust::inclusive_scan(ones.begin(), ones.end(), ones.begin());
     expect("inclusive_scan in place", ones[n - 1], n);
     thrust::device_vector<int> picked(n);
-    int kept = thrust::copy_if(thrust::make_counting_iterator(0), thrust::make_counting_iterator(n), picked.begin(), odd()) -
-               picked.begin();
+    int kept =
+        thrust::copy_if(thrust::make_counting_iterator(0), thrust::make_counting_iterator(n), picked.begin(), odd()) -
+        picked.begin();
     expect("copy_if", kept, n / 2);
     expect("copy_if element", picked[3], 7);
 

@@ -44,6 +44,7 @@ struct oracle {
     uint32_t before[BLOCKS][MEMORY_BYTES];          // bits of launches before this one: ordered anyway
     access accesses[MAX_OPERATIONS];
     int count;
+    bool moved; // somebody got on in this round
 };
 
 UNWATCHED static inline void join(vector_clock *into, const vector_clock *from)
@@ -101,6 +102,7 @@ UNWATCHED static inline void note_access(oracle *o, int thread, int operation_nu
 UNWATCHED static inline void release(oracle *o, int thread, const operation *what)
 {
     released *r = released_at(o, thread / THREADS, what->offset, what->bit);
+    o->moved |= !r->done;
     r->done = true;
     r->block = thread / THREADS;
     r->scope = what->scope;
@@ -183,25 +185,24 @@ UNWATCHED static inline bool try_to_meet(oracle *o, int thread)
     return true;
 }
 
-UNWATCHED static inline bool step(oracle *o, int thread)
+UNWATCHED static inline void step(oracle *o, int thread)
 {
     thread_state *t = &o->threads[thread];
-    bool moved = false;
     while (t->phase < PHASES && !t->waits) {
-        int end = o->program->first[slot_of_thread(thread, t->phase) + 1];
         int begin = o->program->first[slot_of_thread(thread, t->phase)];
+        int end = o->program->first[slot_of_thread(thread, t->phase) + 1];
         if (t->next < begin || t->next > end)
             t->next = begin;
-        if (t->next < end) {
-            if (!carry_out(o, thread, t->next))
-                return moved;
-            t->next++;
-        } else {
+        if (t->next == end)
             t->waits = true;
-        }
-        moved = true;
+        else if (carry_out(o, thread, t->next))
+            t->next++;
+        else
+            return;
+        o->moved = true;
     }
-    return (t->phase < PHASES && try_to_meet(o, thread)) || moved;
+    if (t->phase < PHASES && try_to_meet(o, thread))
+        o->moved = true;
 }
 
 UNWATCHED static inline bool races(const access *a, const access *b)
@@ -224,11 +225,11 @@ UNWATCHED static inline bool oracle_run(oracle *o, const script *program, const 
     int threads = program->blocks * THREADS;
     for (int t = 0; t < threads; t++)
         o->threads[t].known.at[t] = 1;
-    for (bool moved = true; moved;) {
-        moved = false;
+    do {
+        o->moved = false;
         for (int t = 0; t < threads; t++)
-            moved |= step(o, t);
-    }
+            step(o, t);
+    } while (o->moved);
     for (int t = 0; t < threads; t++)
         if (o->threads[t].phase < PHASES)
             return false;

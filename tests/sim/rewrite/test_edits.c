@@ -150,10 +150,11 @@ static void alignment_comes_first(void **state)
 {
     (void)state;
     becomes("__global__ void k() { __shared__ alignas(16) float s[4]; }",
-            "__global__ void k() { alignas(16) __shared__  float s[4]; }");
+            "__global__ void k() { alignas(16) SIM_SHARED  float s[4]; }");
     becomes("__global__ void k() { extern __shared__ alignas(T) char s[]; }",
             "__global__ void k() { alignas(T) extern SIM_SHARED_EXTERN  char s[]; }");
-    stays("struct alignas(16) X { int a; };\nalignas(16) __shared__ int x;\n");
+    becomes("struct alignas(16) X { int a; };\nalignas(16) __shared__ int x;\n",
+            "struct alignas(16) X { int a; };\nalignas(16) SIM_SHARED int x;\n");
 }
 
 static void the_architecture_is_known_in_device_code_alone(void **state)
@@ -200,7 +201,7 @@ static void noinline_is_a_keyword_outside_attributes(void **state)
     stays("__attribute__((__noinline__)) void f();");
 }
 
-static void extern_shared_arrays_need_no_constructor(void **state)
+static void shared_variables_need_no_constructor(void **state)
 {
     (void)state;
     becomes("__global__ void k() { extern __shared__ float s[]; }",
@@ -208,7 +209,10 @@ static void extern_shared_arrays_need_no_constructor(void **state)
     becomes("extern volatile __align__(16) __shared__ char s[];",
             "extern volatile __align__(16) SIM_SHARED_EXTERN char s[];");
     becomes("#define SHARED(T) extern __shared__ T\n", "#define SHARED(T) extern SIM_SHARED_EXTERN T\n");
-    stays("__global__ void k() { __shared__ float s[4]; }\nextern \"C\" { __shared__ int x; }\n");
+    becomes("__global__ void k() { __shared__ T s[4]; static __shared__ int n; volatile __shared__ int v; }",
+            "__global__ void k() { SIM_SHARED T s[4]; static SIM_SHARED_STATIC int n; volatile SIM_SHARED int v; }");
+    becomes("extern \"C\" { __shared__ int x; }\n", "extern \"C\" { SIM_SHARED int x; }\n");
+    stays("#define SHARED __shared__\n__shared__ static int x;\n");
 }
 
 static void both_branches_of_a_conditional_are_seen(void **state)
@@ -290,7 +294,7 @@ int main(void)
         cmocka_unit_test(calls_in_device_code_are_the_kernels_own),
         cmocka_unit_test(the_address_of_a_kernel_keeps_its_type),
         cmocka_unit_test(noinline_is_a_keyword_outside_attributes),
-        cmocka_unit_test(extern_shared_arrays_need_no_constructor),
+        cmocka_unit_test(shared_variables_need_no_constructor),
         cmocka_unit_test(both_branches_of_a_conditional_are_seen),
         cmocka_unit_test(constructors_and_classes_do_not_confuse_scopes),
         cmocka_unit_test(every_line_stays_where_it_was),

@@ -1,5 +1,5 @@
-// Inside cuBLAS: how a call becomes work in a stream, what is checked before it touches memory, and elements of any type
-// as numbers. Each cublas function fills in a `work` and queues it; the work runs as a kernel of one thread.
+// Inside cuBLAS: how a call becomes work in a stream, what is checked before it touches memory, and elements of any
+// type as numbers. Each cublas function fills in a `work` and queues it; the work runs as a kernel of one thread.
 #ifndef SIM_BLAS_H
 #define SIM_BLAS_H
 
@@ -17,7 +17,8 @@ struct cublasContext {
     int processors; // cublasSetSmCountTarget
 };
 
-// --- elements (numbers.c) ---------------------------------------------------------------------------------------------
+// --- elements (numbers.c)
+// ---------------------------------------------------------------------------------------------
 
 size_t sim_blas_size(cudaDataType type); // 0: a type that is not simulated
 double sim_blas_load(cudaDataType type, const void *array, size_t index);
@@ -27,7 +28,8 @@ uint16_t sim_blas_to_half(float value);
 float sim_blas_from_bfloat(uint16_t bits);
 uint16_t sim_blas_to_bfloat(float value);
 
-// --- a number given by pointer: read at the call where it lies on the host, when the work runs where on the device ----
+// --- a number given by pointer: read at the call where it lies on the host, when the work runs where on the device
+// ----
 
 typedef struct sim_blas_scalar {
     cudaDataType type;
@@ -37,7 +39,8 @@ typedef struct sim_blas_scalar {
 sim_blas_scalar sim_blas_scalar_of(cublasHandle_t handle, cudaDataType type, const void *pointer);
 double sim_blas_scalar_value(const sim_blas_scalar *scalar);
 
-// --- work (work.c) ----------------------------------------------------------------------------------------------------
+// --- work (work.c)
+// ----------------------------------------------------------------------------------------------------
 
 // Where a call was made from: every public function passes its own name and return address on.
 typedef struct sim_blas_call {
@@ -49,8 +52,8 @@ typedef struct sim_blas_call {
 // Copies `work` and runs it in the stream as a kernel. `wait`: until it has run. Other libraries' calls use it too.
 bool sim_library_queue(cudaStream_t stream, sim_blas_call call, void (*run)(const void *work), const void *work,
                        size_t bytes, bool wait);
-cublasStatus_t sim_blas_queue(cublasHandle_t handle, sim_blas_call call, void (*run)(const void *work), const void *work,
-                              size_t bytes, bool result_on_host);
+cublasStatus_t sim_blas_queue(cublasHandle_t handle, sim_blas_call call, void (*run)(const void *work),
+                              const void *work, size_t bytes, bool result_on_host);
 // A wrong argument: a finding at the call, and the status for it. The text is what is wrong.
 cublasStatus_t sim_blas_wrong(sim_blas_call call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -62,13 +65,14 @@ typedef struct sim_blas_span {
     size_t rows, columns, stride;
 } sim_blas_span;
 
-// While the work runs: that the span lies in memory that is there, and, when read, has been written. What is wrong becomes
-// a finding at the call; a span outside memory ends the work.
+// While the work runs: that the span lies in memory that is there, and, when read, has been written. What is wrong
+// becomes a finding at the call; a span outside memory ends the work.
 void sim_blas_reads(sim_blas_call call, const sim_blas_span *span);
 void sim_blas_writes(sim_blas_call call, const sim_blas_span *span); // before
 void sim_blas_written(const sim_blas_span *span);                    // after
 
-// --- multiplication (multiply.c) ---------------------------------------------------------------------------------------
+// --- multiplication (multiply.c)
+// ---------------------------------------------------------------------------------------
 
 typedef struct sim_blas_operand {
     const void *data;

@@ -1,5 +1,5 @@
-// cuFFT: a transform of mixed radix in double. Each call loads its batch into plain complex numbers, transforms along one
-// dimension after the other, and stores; simple, and right for every size, prime ones included.
+// cuFFT: a transform of mixed radix in double. Each call loads its batch into plain complex numbers, transforms along
+// one dimension after the other, and stores; simple, and right for every size, prime ones included.
 #include "cufft.h"
 
 #include <complex.h>
@@ -28,7 +28,8 @@ typedef struct fft_plan {
 static fft_plan plans[MOST_PLANS]; // handle - 1
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// --- the transform ----------------------------------------------------------------------------------------------------
+// --- the transform
+// ----------------------------------------------------------------------------------------------------
 
 typedef struct roots {
     int n, sign;
@@ -44,7 +45,8 @@ static int smallest_factor(int n)
 }
 
 // out[0 .. n) = transform of in[0], in[stride], ... by splitting n into its smallest prime and the rest.
-static void line(const roots *w, const double complex *in, int stride, double complex *out, int n, double complex *spare)
+static void line(const roots *w, const double complex *in, int stride, double complex *out, int n,
+                 double complex *spare)
 {
     if (n == 1) {
         out[0] = in[0];
@@ -86,7 +88,8 @@ static bool dimension(double complex *data, size_t before, int n, size_t after, 
     return room;
 }
 
-// --- one call ---------------------------------------------------------------------------------------------------------
+// --- one call
+// ---------------------------------------------------------------------------------------------------------
 
 typedef struct fft_work {
     sim_blas_call call;
@@ -150,7 +153,8 @@ static void scatter(const fft_work *w, const double complex *data, size_t count,
 }
 
 // From the first element to the last that is touched. Padding inside is not looked at: only dense spans are read whole.
-static sim_blas_span span_of(const fft_work *w, const char *name, const void *data, const layout *l, bool real, bool halved)
+static sim_blas_span span_of(const fft_work *w, const char *name, const void *data, const layout *l, bool real,
+                             bool halved)
 {
     int last[MOST_DIMENSIONS];
     for (int d = 0; d < w->rank; d++)
@@ -267,7 +271,8 @@ cufftResult cufftExecZ2D(cufftHandle plan, cufftDoubleComplex *in, cufftDoubleRe
     return execute(plan, SIM_BLAS_CALL("cufftExecZ2D"), CUFFT_Z2D, in, out, CUFFT_INVERSE);
 }
 
-// --- plans ------------------------------------------------------------------------------------------------------------
+// --- plans
+// ------------------------------------------------------------------------------------------------------------
 
 cufftResult cufftCreate(cufftHandle *plan)
 {

@@ -120,7 +120,8 @@ static cublasStatus_t queue_product(cublasHandle_t handle, sim_blas_call call, c
     return sim_blas_queue(handle, call, product_run, &p, sizeof p, false);
 }
 
-// --- one type ---------------------------------------------------------------------------------------------------------
+// --- one type
+// ---------------------------------------------------------------------------------------------------------
 
 #define PRODUCTS(L, suffix, T, type)                                                                                   \
     cublasStatus_t cublas##L##gemm##suffix(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,  \
@@ -153,7 +154,8 @@ PRODUCTS(S, _v2, float, CUDA_R_32F)
 PRODUCTS(D, _v2, double, CUDA_R_64F)
 PRODUCTS(H, , __half, CUDA_R_16F)
 
-// --- any type ---------------------------------------------------------------------------------------------------------
+// --- any type
+// ---------------------------------------------------------------------------------------------------------
 
 static cudaDataType scalar_of_compute(cublasComputeType_t compute)
 {
@@ -197,8 +199,8 @@ cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t tran
 {
     (void)algorithm;
     shape s = {transa, transb, m, n, k, lda, ldb, ldc, batches};
-    operands o = {scalar_of_compute(compute), a_type, b_type, c_type, alpha, beta, a, b, (void *)(uintptr_t)c, 0, 0, 0,
-                  true};
+    operands o = {scalar_of_compute(compute), a_type, b_type, c_type, alpha, beta, a, b,
+                  (void *)(uintptr_t)c,       0,      0,      0,      true};
     return queue_product(handle, SIM_BLAS_CALL("cublasGemmBatchedEx"), &s, &o);
 }
 
@@ -211,7 +213,7 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
 {
     (void)algorithm;
     shape s = {transa, transb, m, n, k, lda, ldb, ldc, batches};
-    operands o = {scalar_of_compute(compute), a_type, b_type, c_type, alpha, beta, a, b, c, stridea, strideb, stridec,
-                  false};
+    operands o = {
+        scalar_of_compute(compute), a_type, b_type, c_type, alpha, beta, a, b, c, stridea, strideb, stridec, false};
     return queue_product(handle, SIM_BLAS_CALL("cublasGemmStridedBatchedEx"), &s, &o);
 }

@@ -119,10 +119,12 @@ const char *cublasGetStatusString(cublasStatus_t status)
     return found ? found->text : "unknown status";
 }
 
-// --- copies -----------------------------------------------------------------------------------------------------------
+// --- copies
+// -----------------------------------------------------------------------------------------------------------
 
-static cublasStatus_t copy_columns(sim_blas_call call, int rows, int columns, int size, const void *from, int from_stride,
-                                   void *to, int to_stride, enum cudaMemcpyKind kind, cudaStream_t stream, int async)
+static cublasStatus_t copy_columns(sim_blas_call call, int rows, int columns, int size, const void *from,
+                                   int from_stride, void *to, int to_stride, enum cudaMemcpyKind kind,
+                                   cudaStream_t stream, int async)
 {
     if (rows < 0 || columns < 0 || size <= 0 || from_stride < (rows > 1 ? rows : 1) ||
         to_stride < (rows > 1 ? rows : 1))
@@ -131,8 +133,8 @@ static cublasStatus_t copy_columns(sim_blas_call call, int rows, int columns, in
     if (rows == 0 || columns == 0)
         return CUBLAS_STATUS_SUCCESS;
     size_t bytes = (size_t)size, width = (size_t)rows * bytes;
-    cudaError_t error = async ? cudaMemcpy2DAsync(to, (size_t)to_stride * bytes, from, (size_t)from_stride * bytes, width,
-                                                  (size_t)columns, kind, stream)
+    cudaError_t error = async ? cudaMemcpy2DAsync(to, (size_t)to_stride * bytes, from, (size_t)from_stride * bytes,
+                                                  width, (size_t)columns, kind, stream)
                               : cudaMemcpy2D(to, (size_t)to_stride * bytes, from, (size_t)from_stride * bytes, width,
                                              (size_t)columns, kind);
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
@@ -140,14 +142,14 @@ static cublasStatus_t copy_columns(sim_blas_call call, int rows, int columns, in
 
 cublasStatus_t cublasSetMatrix(int rows, int columns, int size, const void *a, int lda, void *b, int ldb)
 {
-    return copy_columns(SIM_BLAS_CALL("cublasSetMatrix"), rows, columns, size, a, lda, b, ldb, cudaMemcpyHostToDevice, 0,
-                        0);
+    return copy_columns(SIM_BLAS_CALL("cublasSetMatrix"), rows, columns, size, a, lda, b, ldb, cudaMemcpyHostToDevice,
+                        0, 0);
 }
 
 cublasStatus_t cublasGetMatrix(int rows, int columns, int size, const void *a, int lda, void *b, int ldb)
 {
-    return copy_columns(SIM_BLAS_CALL("cublasGetMatrix"), rows, columns, size, a, lda, b, ldb, cudaMemcpyDeviceToHost, 0,
-                        0);
+    return copy_columns(SIM_BLAS_CALL("cublasGetMatrix"), rows, columns, size, a, lda, b, ldb, cudaMemcpyDeviceToHost,
+                        0, 0);
 }
 
 cublasStatus_t cublasSetMatrixAsync(int rows, int columns, int size, const void *a, int lda, void *b, int ldb,

@@ -1,5 +1,5 @@
-// cuBLAS level 2 and the rest of level 3: matrix and vector, sums, triangular and symmetric matrices. Small and plain: what
-// programs spend their time in is gemm.c. All sums are made in double.
+// cuBLAS level 2 and the rest of level 3: matrix and vector, sums, triangular and symmetric matrices. Small and plain:
+// what programs spend their time in is gemm.c. All sums are made in double.
 #include "api/blas/blas.h"
 
 typedef enum matrix_operation { GEMV, SYMV, GER, TRSV, GEAM, DGMM, SYMM, SYRK, TRSM, TRMM } matrix_operation;
@@ -163,7 +163,8 @@ static void run_trmm(const matrix_work *w, double alpha)
     }
 }
 
-// --- what is read and written -----------------------------------------------------------------------------------------
+// --- what is read and written
+// -----------------------------------------------------------------------------------------
 
 static sim_blas_span matrix(const char *name, const void *data, cudaDataType type, int rows, int columns, int stride)
 {
@@ -196,9 +197,7 @@ static void spans_of(const matrix_work *w, sim_blas_span *a, sim_blas_span *b, s
         *a = matrix("A", w->a, w->type, w->n, w->n, w->lda);
         *c = vector("x", w->c, w->type, w->n, w->ldc);
         break;
-    case GEAM:
-        *b = matrix("B", w->b, w->type, w->transb ? w->n : w->m, w->transb ? w->m : w->n, w->ldb);
-        break;
+    case GEAM: *b = matrix("B", w->b, w->type, w->transb ? w->n : w->m, w->transb ? w->m : w->n, w->ldb); break;
     case DGMM: *b = vector("x", w->b, w->type, w->right ? w->n : w->m, w->ldb); break;
     case SYRK: *a = matrix("A", w->a, w->type, w->transa ? w->k : w->n, w->transa ? w->n : w->k, w->lda); break;
     default: *a = matrix("A", w->a, w->type, order, order, w->lda);
@@ -215,7 +214,8 @@ static void check(const matrix_work *w, double alpha, double beta, sim_blas_span
     sim_blas_span a, b;
     bool in_place = w->operation == TRSM || w->operation == TRSV;
     spans_of(w, &a, &b, c);
-    // The other triangle of A may be anything, and the last column of a lower one starts late: only its place is checked.
+    // The other triangle of A may be anything, and the last column of a lower one starts late: only its place is
+    // checked.
     if (one_triangle(w->operation))
         sim_blas_writes(w->call, &a);
     else if (alpha != 0 || w->operation != GEAM)
@@ -262,7 +262,8 @@ static cublasStatus_t queue_matrix(cublasHandle_t handle, matrix_work w, const v
     return sim_blas_queue(handle, w.call, matrix_run, &w, sizeof w, false);
 }
 
-// --- the functions ----------------------------------------------------------------------------------------------------
+// --- the functions
+// ----------------------------------------------------------------------------------------------------
 
 #define WORK(L, NAME, OPERATION, t) .call = SIM_BLAS_CALL("cublas" #L NAME), .operation = OPERATION, .type = t
 
@@ -270,80 +271,153 @@ static cublasStatus_t queue_matrix(cublasHandle_t handle, matrix_work w, const v
     cublasStatus_t cublas##L##gemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const T *alpha,    \
                                       const T *a, int lda, const T *x, int incx, const T *beta, T *y, int incy)        \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "gemv", GEMV, t), .transa = trans != CUBLAS_OP_N, .m = m, .n = n, .lda = lda,         \
-                         .ldb = incx, .ldc = incy, .a = a, .b = x, .c = y};                                            \
+        matrix_work w = {WORK(L, "gemv", GEMV, t),                                                                     \
+                         .transa = trans != CUBLAS_OP_N,                                                               \
+                         .m = m,                                                                                       \
+                         .n = n,                                                                                       \
+                         .lda = lda,                                                                                   \
+                         .ldb = incx,                                                                                  \
+                         .ldc = incy,                                                                                  \
+                         .a = a,                                                                                       \
+                         .b = x,                                                                                       \
+                         .c = y};                                                                                      \
         return queue_matrix(handle, w, alpha, beta);                                                                   \
     }                                                                                                                  \
     cublasStatus_t cublas##L##symv_v2(cublasHandle_t handle, cublasFillMode_t uplo, int n, const T *alpha, const T *a, \
                                       int lda, const T *x, int incx, const T *beta, T *y, int incy)                    \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "symv", SYMV, t), .upper = uplo == CUBLAS_FILL_MODE_UPPER, .m = n, .n = n,            \
-                         .lda = lda, .ldb = incx, .ldc = incy, .a = a, .b = x, .c = y};                                \
+        matrix_work w = {WORK(L, "symv", SYMV, t),                                                                     \
+                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
+                         .m = n,                                                                                       \
+                         .n = n,                                                                                       \
+                         .lda = lda,                                                                                   \
+                         .ldb = incx,                                                                                  \
+                         .ldc = incy,                                                                                  \
+                         .a = a,                                                                                       \
+                         .b = x,                                                                                       \
+                         .c = y};                                                                                      \
         return queue_matrix(handle, w, alpha, beta);                                                                   \
     }                                                                                                                  \
     cublasStatus_t cublas##L##ger_v2(cublasHandle_t handle, int m, int n, const T *alpha, const T *x, int incx,        \
                                      const T *y, int incy, T *a, int lda)                                              \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "ger", GER, t), .m = m, .n = n, .lda = incx, .ldb = incy, .ldc = lda, .a = x,         \
-                         .b = y, .c = a};                                                                              \
+        matrix_work w = {                                                                                              \
+            WORK(L, "ger", GER, t), .m = m, .n = n, .lda = incx, .ldb = incy, .ldc = lda, .a = x, .b = y, .c = a};     \
         return queue_matrix(handle, w, alpha, 0);                                                                      \
     }                                                                                                                  \
     cublasStatus_t cublas##L##trsv_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,           \
                                       cublasDiagType_t diag, int n, const T *a, int lda, T *x, int incx)               \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "trsv", TRSV, t), .transa = trans != CUBLAS_OP_N,                                     \
-                         .upper = uplo == CUBLAS_FILL_MODE_UPPER, .unit = diag == CUBLAS_DIAG_UNIT, .m = n, .n = n,    \
-                         .lda = lda, .ldc = incx, .a = a, .c = x};                                                     \
+        matrix_work w = {WORK(L, "trsv", TRSV, t),                                                                     \
+                         .transa = trans != CUBLAS_OP_N,                                                               \
+                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
+                         .unit = diag == CUBLAS_DIAG_UNIT,                                                             \
+                         .m = n,                                                                                       \
+                         .n = n,                                                                                       \
+                         .lda = lda,                                                                                   \
+                         .ldc = incx,                                                                                  \
+                         .a = a,                                                                                       \
+                         .c = x};                                                                                      \
         return queue_matrix(handle, w, 0, 0);                                                                          \
     }                                                                                                                  \
     cublasStatus_t cublas##L##geam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,   \
                                    int n, const T *alpha, const T *a, int lda, const T *beta, const T *b, int ldb,     \
                                    T *c, int ldc)                                                                      \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "geam", GEAM, t), .transa = transa != CUBLAS_OP_N, .transb = transb != CUBLAS_OP_N,   \
-                         .m = m, .n = n, .lda = lda, .ldb = ldb, .ldc = ldc, .a = a, .b = b, .c = c};                  \
+        matrix_work w = {WORK(L, "geam", GEAM, t),                                                                     \
+                         .transa = transa != CUBLAS_OP_N,                                                              \
+                         .transb = transb != CUBLAS_OP_N,                                                              \
+                         .m = m,                                                                                       \
+                         .n = n,                                                                                       \
+                         .lda = lda,                                                                                   \
+                         .ldb = ldb,                                                                                   \
+                         .ldc = ldc,                                                                                   \
+                         .a = a,                                                                                       \
+                         .b = b,                                                                                       \
+                         .c = c};                                                                                      \
         return queue_matrix(handle, w, alpha, beta);                                                                   \
     }                                                                                                                  \
     cublasStatus_t cublas##L##dgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const T *a, int lda,    \
                                    const T *x, int incx, T *c, int ldc)                                                \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "dgmm", DGMM, t), .right = mode == CUBLAS_SIDE_RIGHT, .m = m, .n = n, .lda = lda,     \
-                         .ldb = incx, .ldc = ldc, .a = a, .b = x, .c = c};                                             \
+        matrix_work w = {WORK(L, "dgmm", DGMM, t),                                                                     \
+                         .right = mode == CUBLAS_SIDE_RIGHT,                                                           \
+                         .m = m,                                                                                       \
+                         .n = n,                                                                                       \
+                         .lda = lda,                                                                                   \
+                         .ldb = incx,                                                                                  \
+                         .ldc = ldc,                                                                                   \
+                         .a = a,                                                                                       \
+                         .b = x,                                                                                       \
+                         .c = c};                                                                                      \
         return queue_matrix(handle, w, 0, 0);                                                                          \
     }                                                                                                                  \
     cublasStatus_t cublas##L##symm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m,      \
                                       int n, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta,  \
                                       T *c, int ldc)                                                                   \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "symm", SYMM, t), .right = side == CUBLAS_SIDE_RIGHT,                                 \
-                         .upper = uplo == CUBLAS_FILL_MODE_UPPER, .m = m, .n = n, .lda = lda, .ldb = ldb, .ldc = ldc,  \
-                         .a = a, .b = b, .c = c};                                                                      \
+        matrix_work w = {WORK(L, "symm", SYMM, t),                                                                     \
+                         .right = side == CUBLAS_SIDE_RIGHT,                                                           \
+                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
+                         .m = m,                                                                                       \
+                         .n = n,                                                                                       \
+                         .lda = lda,                                                                                   \
+                         .ldb = ldb,                                                                                   \
+                         .ldc = ldc,                                                                                   \
+                         .a = a,                                                                                       \
+                         .b = b,                                                                                       \
+                         .c = c};                                                                                      \
         return queue_matrix(handle, w, alpha, beta);                                                                   \
     }                                                                                                                  \
     cublasStatus_t cublas##L##syrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n,    \
                                       int k, const T *alpha, const T *a, int lda, const T *beta, T *c, int ldc)        \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "syrk", SYRK, t), .transa = trans != CUBLAS_OP_N,                                     \
-                         .upper = uplo == CUBLAS_FILL_MODE_UPPER, .m = n, .n = n, .k = k, .lda = lda, .ldc = ldc,      \
-                         .a = a, .c = c};                                                                              \
+        matrix_work w = {WORK(L, "syrk", SYRK, t),                                                                     \
+                         .transa = trans != CUBLAS_OP_N,                                                               \
+                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
+                         .m = n,                                                                                       \
+                         .n = n,                                                                                       \
+                         .k = k,                                                                                       \
+                         .lda = lda,                                                                                   \
+                         .ldc = ldc,                                                                                   \
+                         .a = a,                                                                                       \
+                         .c = c};                                                                                      \
         return queue_matrix(handle, w, alpha, beta);                                                                   \
     }                                                                                                                  \
     cublasStatus_t cublas##L##trsm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,             \
                                       cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const T *alpha,    \
                                       const T *a, int lda, T *b, int ldb)                                              \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "trsm", TRSM, t), .transa = trans != CUBLAS_OP_N, .right = side == CUBLAS_SIDE_RIGHT, \
-                         .upper = uplo == CUBLAS_FILL_MODE_UPPER, .unit = diag == CUBLAS_DIAG_UNIT, .m = m, .n = n,    \
-                         .lda = lda, .ldc = ldb, .a = a, .c = b};                                                      \
+        matrix_work w = {WORK(L, "trsm", TRSM, t),                                                                     \
+                         .transa = trans != CUBLAS_OP_N,                                                               \
+                         .right = side == CUBLAS_SIDE_RIGHT,                                                           \
+                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
+                         .unit = diag == CUBLAS_DIAG_UNIT,                                                             \
+                         .m = m,                                                                                       \
+                         .n = n,                                                                                       \
+                         .lda = lda,                                                                                   \
+                         .ldc = ldb,                                                                                   \
+                         .a = a,                                                                                       \
+                         .c = b};                                                                                      \
         return queue_matrix(handle, w, alpha, 0);                                                                      \
     }                                                                                                                  \
     cublasStatus_t cublas##L##trmm_v2(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,             \
                                       cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const T *alpha,    \
                                       const T *a, int lda, const T *b, int ldb, T *c, int ldc)                         \
     {                                                                                                                  \
-        matrix_work w = {WORK(L, "trmm", TRMM, t), .transa = trans != CUBLAS_OP_N, .right = side == CUBLAS_SIDE_RIGHT, \
-                         .upper = uplo == CUBLAS_FILL_MODE_UPPER, .unit = diag == CUBLAS_DIAG_UNIT, .m = m, .n = n,    \
-                         .lda = lda, .ldb = ldb, .ldc = ldc, .a = a, .b = b, .c = c};                                  \
+        matrix_work w = {WORK(L, "trmm", TRMM, t),                                                                     \
+                         .transa = trans != CUBLAS_OP_N,                                                               \
+                         .right = side == CUBLAS_SIDE_RIGHT,                                                           \
+                         .upper = uplo == CUBLAS_FILL_MODE_UPPER,                                                      \
+                         .unit = diag == CUBLAS_DIAG_UNIT,                                                             \
+                         .m = m,                                                                                       \
+                         .n = n,                                                                                       \
+                         .lda = lda,                                                                                   \
+                         .ldb = ldb,                                                                                   \
+                         .ldc = ldc,                                                                                   \
+                         .a = a,                                                                                       \
+                         .b = b,                                                                                       \
+                         .c = c};                                                                                      \
         return queue_matrix(handle, w, alpha, 0);                                                                      \
     }
 MATRICES(S, float, CUDA_R_32F)

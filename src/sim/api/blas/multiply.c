@@ -1,5 +1,6 @@
-// Multiplication of matrices of any type: blocks of A are packed into plain columns, so that the inner loop reads in order
-// whatever the transposition. Sums are floats; doubles and integers are summed as doubles, which hold them exactly.
+// Multiplication of matrices of any type: blocks of A are packed into plain columns, so that the inner loop reads in
+// order whatever the transposition. Sums are floats; doubles and integers are summed as doubles, which hold them
+// exactly.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // The inner part of multiply.c, once for REAL float and once for double: included twice. No guard for that reason.
 
-// block[row, column] += packed_a: (rows, depth) packed_b: (depth, 2 columns), all column-major. Four steps of depth and two
-// columns at once: enough work for each load to keep the vector units busy.
+// block[row, column] += packed_a: (rows, depth) packed_b: (depth, 2 columns), all column-major. Four steps of depth and
+// two columns at once: enough work for each load to keep the vector units busy.
 static void NAME(panel)(size_t rows, size_t depth, const REAL *restrict a, const REAL *restrict b0,
                         const REAL *restrict b1, REAL *restrict c0, REAL *restrict c1)
 {
@@ -26,8 +26,10 @@ static void NAME(pack)(REAL *to, sim_blas_operand from, size_t row, size_t rows,
 {
     for (size_t j = 0; j < columns; j++)
         for (size_t i = 0; i < rows; i++) {
-            size_t at = from.transposed ? (column + j) + (row + i) * from.stride : (row + i) + (column + j) * from.stride;
-            to[i + j * rows] = from.type == TYPE ? ((const REAL *)from.data)[at] : (REAL)sim_blas_load(from.type, from.data, at);
+            size_t at =
+                from.transposed ? (column + j) + (row + i) * from.stride : (row + i) + (column + j) * from.stride;
+            to[i + j * rows] =
+                from.type == TYPE ? ((const REAL *)from.data)[at] : (REAL)sim_blas_load(from.type, from.data, at);
         }
 }
 

@@ -51,7 +51,7 @@ uint16_t sim_blas_to_half(float value)
 {
     uint32_t bits = float_bits(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     if (magnitude > 0x7f800000)
-        return 0x7fff; // what the hardware makes of every NaN
+        return 0x7fff;           // what the hardware makes of every NaN
     if (magnitude >= 0x477ff000) // 65520: rounds to infinity
         return (uint16_t)(sign | HALF_INFINITY);
     if (magnitude < 0x38800000) // below 2^-14: a multiple of 2^-24, rounded by the addition

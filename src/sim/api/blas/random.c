@@ -12,7 +12,17 @@ struct curandGenerator_st {
     bool on_host;
 };
 
-typedef enum distribution { BITS, LONG_BITS, UNIFORM, UNIFORM_DOUBLE, NORMAL, NORMAL_DOUBLE, LOG_NORMAL, LOG_NORMAL_DOUBLE, POISSON } distribution;
+typedef enum distribution {
+    BITS,
+    LONG_BITS,
+    UNIFORM,
+    UNIFORM_DOUBLE,
+    NORMAL,
+    NORMAL_DOUBLE,
+    LOG_NORMAL,
+    LOG_NORMAL_DOUBLE,
+    POISSON
+} distribution;
 
 typedef struct random_work {
     sim_blas_call call;
@@ -185,8 +195,8 @@ curandStatus_t curandGenerateSeeds(curandGenerator_t generator)
 #define GENERATE(Name, T, SHAPE)                                                                                       \
     curandStatus_t Name(curandGenerator_t generator, T *output, size_t n)                                              \
     {                                                                                                                  \
-        return generate(generator, (random_work){.call = SIM_BLAS_CALL(#Name), .shape = SHAPE, .output = output,       \
-                                                 .n = n});                                                             \
+        return generate(generator,                                                                                     \
+                        (random_work){.call = SIM_BLAS_CALL(#Name), .shape = SHAPE, .output = output, .n = n});        \
     }
 GENERATE(curandGenerate, unsigned int, BITS)
 GENERATE(curandGenerateLongLong, unsigned long long, LONG_BITS)
@@ -196,8 +206,11 @@ GENERATE(curandGenerateUniformDouble, double, UNIFORM_DOUBLE)
 #define GENERATE_NORMAL(Name, T, SHAPE)                                                                                \
     curandStatus_t Name(curandGenerator_t generator, T *output, size_t n, T mean, T stddev)                            \
     {                                                                                                                  \
-        return generate_pairs(generator, (random_work){.call = SIM_BLAS_CALL(#Name), .shape = SHAPE,                   \
-                                                       .output = output, .n = n, .mean = (double)mean,                 \
+        return generate_pairs(generator, (random_work){.call = SIM_BLAS_CALL(#Name),                                   \
+                                                       .shape = SHAPE,                                                 \
+                                                       .output = output,                                               \
+                                                       .n = n,                                                         \
+                                                       .mean = (double)mean,                                           \
                                                        .deviation = (double)stddev});                                  \
     }
 GENERATE_NORMAL(curandGenerateNormal, float, NORMAL)
@@ -209,6 +222,9 @@ curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int *
 {
     if (!(lambda > 0))
         return CURAND_STATUS_OUT_OF_RANGE;
-    return generate(generator, (random_work){.call = SIM_BLAS_CALL("curandGeneratePoisson"), .shape = POISSON, .output = output,
-                                             .n = n, .mean = lambda});
+    return generate(generator, (random_work){.call = SIM_BLAS_CALL("curandGeneratePoisson"),
+                                             .shape = POISSON,
+                                             .output = output,
+                                             .n = n,
+                                             .mean = lambda});
 }

@@ -23,7 +23,8 @@ static size_t element(int i, int n, int increment)
 static sim_blas_span vector_span(const char *name, const void *data, cudaDataType type, int n, int increment)
 {
     size_t step = (size_t)(increment < 0 ? -increment : increment);
-    return (sim_blas_span){name, data, type, step == 1 ? (size_t)n : 1, step == 1 ? 1 : (size_t)n, step == 1 ? (size_t)n : step};
+    return (sim_blas_span){
+        name, data, type, step == 1 ? (size_t)n : 1, step == 1 ? 1 : (size_t)n, step == 1 ? (size_t)n : step};
 }
 
 static double combine(const vector_work *w)
@@ -69,7 +70,8 @@ static void change(const vector_work *w, double alpha, double beta)
 static void vector_run(const void *work)
 {
     const vector_work *w = work;
-    sim_blas_span x = vector_span("x", w->x, w->type, w->n, w->incx), y = vector_span("y", w->y, w->type, w->n, w->incy);
+    sim_blas_span x = vector_span("x", w->x, w->type, w->n, w->incx),
+                  y = vector_span("y", w->y, w->type, w->n, w->incy);
     sim_blas_reads(w->call, &x);
     if (w->y && w->operation != COPY)
         sim_blas_reads(w->call, &y);
@@ -111,17 +113,28 @@ static cublasStatus_t queue_vector(cublasHandle_t handle, vector_work w)
         sim_blas_call call = SIM_BLAS_CALL("cublas" #L "axpy");                                                        \
         if (!handle)                                                                                                   \
             return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
-        return queue_vector(handle, (vector_work){.call = call, .operation = AXPY, .type = t, .n = n, .incx = incx,    \
-                                                  .incy = incy, .alpha = sim_blas_scalar_of(handle, t, alpha),         \
-                                                  .x = (void *)(uintptr_t)x, .y = y});                                 \
+        return queue_vector(handle, (vector_work){.call = call,                                                        \
+                                                  .operation = AXPY,                                                   \
+                                                  .type = t,                                                           \
+                                                  .n = n,                                                              \
+                                                  .incx = incx,                                                        \
+                                                  .incy = incy,                                                        \
+                                                  .alpha = sim_blas_scalar_of(handle, t, alpha),                       \
+                                                  .x = (void *)(uintptr_t)x,                                           \
+                                                  .y = y});                                                            \
     }                                                                                                                  \
     cublasStatus_t cublas##L##scal_v2(cublasHandle_t handle, int n, const T *alpha, T *x, int incx)                    \
     {                                                                                                                  \
         sim_blas_call call = SIM_BLAS_CALL("cublas" #L "scal");                                                        \
         if (!handle)                                                                                                   \
             return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
-        return queue_vector(handle, (vector_work){.call = call, .operation = SCAL, .type = t, .n = n, .incx = incx,    \
-                                                  .alpha = sim_blas_scalar_of(handle, t, alpha), .x = x});             \
+        return queue_vector(handle, (vector_work){.call = call,                                                        \
+                                                  .operation = SCAL,                                                   \
+                                                  .type = t,                                                           \
+                                                  .n = n,                                                              \
+                                                  .incx = incx,                                                        \
+                                                  .alpha = sim_blas_scalar_of(handle, t, alpha),                       \
+                                                  .x = x});                                                            \
     }                                                                                                                  \
     cublasStatus_t cublas##L##rot_v2(cublasHandle_t handle, int n, T *x, int incx, T *y, int incy, const T *c,         \
                                      const T *s)                                                                       \
@@ -129,9 +142,16 @@ static cublasStatus_t queue_vector(cublasHandle_t handle, vector_work w)
         sim_blas_call call = SIM_BLAS_CALL("cublas" #L "rot");                                                         \
         if (!handle)                                                                                                   \
             return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
-        return queue_vector(handle, (vector_work){.call = call, .operation = ROT, .type = t, .n = n, .incx = incx,     \
-                                                  .incy = incy, .alpha = sim_blas_scalar_of(handle, t, c),             \
-                                                  .beta = sim_blas_scalar_of(handle, t, s), .x = x, .y = y});          \
+        return queue_vector(handle, (vector_work){.call = call,                                                        \
+                                                  .operation = ROT,                                                    \
+                                                  .type = t,                                                           \
+                                                  .n = n,                                                              \
+                                                  .incx = incx,                                                        \
+                                                  .incy = incy,                                                        \
+                                                  .alpha = sim_blas_scalar_of(handle, t, c),                           \
+                                                  .beta = sim_blas_scalar_of(handle, t, s),                            \
+                                                  .x = x,                                                              \
+                                                  .y = y});                                                            \
     }                                                                                                                  \
     TWO_VECTORS(L, copy, COPY, const T, T, t)                                                                          \
     TWO_VECTORS(L, swap, SWAP, T, T, t)                                                                                \
@@ -143,23 +163,40 @@ static cublasStatus_t queue_vector(cublasHandle_t handle, vector_work w)
                                      T *result)                                                                        \
     {                                                                                                                  \
         sim_blas_call call = SIM_BLAS_CALL("cublas" #L "dot");                                                         \
-        return queue_vector(handle, (vector_work){.call = call, .operation = DOT, .type = t, .n = n, .incx = incx,     \
-                                                  .incy = incy, .x = (void *)(uintptr_t)x,                             \
-                                                  .y = (void *)(uintptr_t)y, .result = result});                       \
+        return queue_vector(handle, (vector_work){.call = call,                                                        \
+                                                  .operation = DOT,                                                    \
+                                                  .type = t,                                                           \
+                                                  .n = n,                                                              \
+                                                  .incx = incx,                                                        \
+                                                  .incy = incy,                                                        \
+                                                  .x = (void *)(uintptr_t)x,                                           \
+                                                  .y = (void *)(uintptr_t)y,                                           \
+                                                  .result = result});                                                  \
     }
 #define TWO_VECTORS(L, name, OPERATION, X, Y, t)                                                                       \
     cublasStatus_t cublas##L##name##_v2(cublasHandle_t handle, int n, X *x, int incx, Y *y, int incy)                  \
     {                                                                                                                  \
-        sim_blas_call call = SIM_BLAS_CALL("cublas" #L #name);                                                         \
-        return queue_vector(handle, (vector_work){.call = call, .operation = OPERATION, .type = t, .n = n,             \
-                                                  .incx = incx, .incy = incy, .x = (void *)(uintptr_t)x, .y = y});     \
+        sim_blas_call call = SIM_BLAS_CALL("cublas" #L#name);                                                          \
+        return queue_vector(handle, (vector_work){.call = call,                                                        \
+                                                  .operation = OPERATION,                                              \
+                                                  .type = t,                                                           \
+                                                  .n = n,                                                              \
+                                                  .incx = incx,                                                        \
+                                                  .incy = incy,                                                        \
+                                                  .x = (void *)(uintptr_t)x,                                           \
+                                                  .y = y});                                                            \
     }
 #define RESULT(name, OPERATION, T, R, t)                                                                               \
     cublasStatus_t cublas##name##_v2(cublasHandle_t handle, int n, const T *x, int incx, R *result)                    \
     {                                                                                                                  \
         sim_blas_call call = SIM_BLAS_CALL("cublas" #name);                                                            \
-        return queue_vector(handle, (vector_work){.call = call, .operation = OPERATION, .type = t, .n = n,             \
-                                                  .incx = incx, .x = (void *)(uintptr_t)x, .result = result});         \
+        return queue_vector(handle, (vector_work){.call = call,                                                        \
+                                                  .operation = OPERATION,                                              \
+                                                  .type = t,                                                           \
+                                                  .n = n,                                                              \
+                                                  .incx = incx,                                                        \
+                                                  .x = (void *)(uintptr_t)x,                                           \
+                                                  .result = result});                                                  \
     }
 VECTORS(S, s, float, CUDA_R_32F)
 VECTORS(D, d, double, CUDA_R_64F)

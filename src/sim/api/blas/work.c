@@ -44,8 +44,8 @@ bool sim_library_queue(cudaStream_t stream, sim_blas_call call, void (*run)(cons
     return !wait || cudaStreamSynchronize(stream) == cudaSuccess;
 }
 
-cublasStatus_t sim_blas_queue(cublasHandle_t handle, sim_blas_call call, void (*run)(const void *work), const void *work,
-                              size_t bytes, bool result_on_host)
+cublasStatus_t sim_blas_queue(cublasHandle_t handle, sim_blas_call call, void (*run)(const void *work),
+                              const void *work, size_t bytes, bool result_on_host)
 {
     bool done = sim_library_queue(handle->stream, call, run, work, bytes, result_on_host);
     return done ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
@@ -53,7 +53,8 @@ cublasStatus_t sim_blas_queue(cublasHandle_t handle, sim_blas_call call, void (*
 
 cublasStatus_t sim_blas_wrong(sim_blas_call call, const char *format, ...)
 {
-    sim_finding finding = {.kind = SIM_BAD_CALL, .tier = SIM_ERROR, .place = {{.pc = (uintptr_t)call.pc, .role = "call"}}};
+    sim_finding finding = {
+        .kind = SIM_BAD_CALL, .tier = SIM_ERROR, .place = {{.pc = (uintptr_t)call.pc, .role = "call"}}};
     int used = snprintf(finding.message, sizeof finding.message, "%s: ", call.name);
     va_list arguments;
     va_start(arguments, format);
@@ -79,7 +80,8 @@ double sim_blas_scalar_value(const sim_blas_scalar *scalar)
     return scalar->device ? sim_blas_load(scalar->type, scalar->device, 0) : scalar->value;
 }
 
-// --- checks -----------------------------------------------------------------------------------------------------------
+// --- checks
+// -----------------------------------------------------------------------------------------------------------
 
 static size_t span_bytes(const sim_blas_span *span)
 {
@@ -97,8 +99,8 @@ static void report_span(sim_blas_call call, const sim_blas_span *span, sim_findi
                            .place = {{.pc = (uintptr_t)call.pc, .role = "call"}},
                            .address = address,
                            .bytes = sim_blas_size(span->type)};
-    snprintf(finding.message, sizeof finding.message, "%s %s %s, %zu bytes with gaps between columns included", call.name,
-             what, span->name, span_bytes(span));
+    snprintf(finding.message, sizeof finding.message, "%s %s %s, %zu bytes with gaps between columns included",
+             call.name, what, span->name, span_bytes(span));
     snprintf(finding.note, sizeof finding.note, "%s", note);
     sim_report(&finding);
 }
@@ -120,9 +122,15 @@ static void check_place(sim_blas_call call, const sim_blas_span *span, const cha
     if (!sim_memory_find(start, &found)) {
         bool device = start >= sim_memory_base && start < sim_memory_base + sim_memory_span;
         bool freed = device && sim_memory_nearest(start, &found) && !found.live && start < found.start + found.bytes;
-        snprintf(what, sizeof what, "%s %s:", verb, freed ? "freed memory" : device ? "beside every allocation" : "host memory");
-        report_span(call, span, freed ? SIM_USE_AFTER_FREE : device ? SIM_OUT_OF_BOUNDS : SIM_HOST_POINTER, start, what,
-                    device ? "" : "cuBLAS takes device pointers for matrices and vectors");
+        snprintf(what, sizeof what, "%s %s:", verb,
+                 freed    ? "freed memory"
+                 : device ? "beside every allocation"
+                          : "host memory");
+        report_span(call, span,
+                    freed    ? SIM_USE_AFTER_FREE
+                    : device ? SIM_OUT_OF_BOUNDS
+                             : SIM_HOST_POINTER,
+                    start, what, device ? "" : "cuBLAS takes device pointers for matrices and vectors");
         sim_thread_fail(cudaErrorIllegalAddress);
     }
     if (end > found.start + found.bytes) {

@@ -1,5 +1,5 @@
-// Skipping ahead in XORWOW, as curand_init does. A step is linear over bits, so n steps are a 160 by 160 matrix of bits;
-// the matrices for 1, 2, 4, ... steps are made once by squaring, and a skip multiplies those that n asks for.
+// Skipping ahead in XORWOW, as curand_init does. A step is linear over bits, so n steps are a 160 by 160 matrix of
+// bits; the matrices for 1, 2, 4, ... steps are made once by squaring, and a skip multiplies those that n asks for.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// CUDA's cooperative_groups/memcpy_async.h: a group copies together, and waits for it. Each call is one batch of cp.async.
+// CUDA's cooperative_groups/memcpy_async.h: a group copies together, and waits for it. Each call is one batch of
+// cp.async.
 #ifndef SIM_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
 #define SIM_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
 

@@ -1,5 +1,5 @@
-// CUB's warp and block collectives on the simulated GPU: reduce, scan, load and store. They use their TempStorage as CUB
-// does (a value for each warp), so that a barrier forgotten before its next use is found.
+// CUB's warp and block collectives on the simulated GPU: reduce, scan, load and store. They use their TempStorage as
+// CUB does (a value for each warp), so that a barrier forgotten before its next use is found.
 #ifndef SIM_CUB_BLOCK_LEVEL_H
 #define SIM_CUB_BLOCK_LEVEL_H
 
@@ -28,11 +28,7 @@ struct Min {
     }
 };
 
-enum BlockReduceAlgorithm {
-    BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY,
-    BLOCK_REDUCE_RAKING,
-    BLOCK_REDUCE_WARP_REDUCTIONS
-};
+enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 enum BlockLoadAlgorithm {
     BLOCK_LOAD_DIRECT,
@@ -138,7 +134,9 @@ class BlockReduce
     {
         unsigned thread = sim_detail::groups::block_thread_rank(), warp = thread / 32;
         unsigned mask = sim_detail::groups::tile_mask(32), first = warp * 32;
-        unsigned inside = (unsigned)valid <= first ? 0 : (unsigned)valid - first >= 32 ? ~0u : (1u << (valid - first)) - 1;
+        unsigned inside = (unsigned)valid <= first        ? 0
+                          : (unsigned)valid - first >= 32 ? ~0u
+                                                          : (1u << (valid - first)) - 1;
         T result = value;
         if ((mask & inside) != 0 && (inside >> (thread % 32) & 1)) {
             sim_detail::groups::collected<T, Operation> mine = {value, value, T(), &operation};
@@ -233,7 +231,8 @@ template <class T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int
 
   private:
     // Returns whether any thread comes before this one.
-    template <class Operation> SIM_GROUP_INLINE bool scan(T value, Operation operation, T &before, T &inclusive, T &total)
+    template <class Operation>
+    SIM_GROUP_INLINE bool scan(T value, Operation operation, T &before, T &inclusive, T &total)
     {
         unsigned thread = sim_detail::groups::block_thread_rank(), warp = thread / 32;
         auto mine = sim_detail::collect(32, value, operation);

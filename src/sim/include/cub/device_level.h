@@ -1,5 +1,5 @@
-// CUB's device-wide algorithms on the simulated GPU: the two calls that CUB has (ask for room, then run), done on the host
-// after what the stream still has to do.
+// CUB's device-wide algorithms on the simulated GPU: the two calls that CUB has (ask for room, then run), done on the
+// host after what the stream still has to do.
 #ifndef SIM_CUB_DEVICE_LEVEL_H
 #define SIM_CUB_DEVICE_LEVEL_H
 
@@ -97,8 +97,8 @@ struct DeviceScan {
     static cudaError_t ExclusiveScan(void *room, size_t &bytes, In in, Out out, Operation operation, T start, Size n,
                                      cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls(
-            room, bytes, stream, [&] { thrust::exclusive_scan(in, in + (ptrdiff_t)n, out, start, operation); });
+        return sim_detail::in_two_calls(room, bytes, stream,
+                                        [&] { thrust::exclusive_scan(in, in + (ptrdiff_t)n, out, start, operation); });
     }
     template <class In, class Out, class Operation, class Size>
     static cudaError_t InclusiveScan(void *room, size_t &bytes, In in, Out out, Operation operation, Size n,
@@ -131,8 +131,7 @@ struct DeviceRadixSort {
     }
     template <class K, class V, class Size>
     static cudaError_t SortPairsDescending(void *room, size_t &bytes, const K *in, K *out, const V *values,
-                                           V *values_out, Size n, int = 0, int = 8 * sizeof(K),
-                                           cudaStream_t stream = 0)
+                                           V *values_out, Size n, int = 0, int = 8 * sizeof(K), cudaStream_t stream = 0)
     {
         return sort_pairs(room, bytes, in, out, values, values_out, n, thrust::greater<K>(), stream);
     }
@@ -169,8 +168,8 @@ struct DeviceRadixSort {
         });
     }
     template <class K, class V, class Size, class Less>
-    static cudaError_t sort_pairs(void *room, size_t &bytes, const K *in, K *out, const V *values, V *values_out, Size n,
-                                  Less less_than, cudaStream_t stream)
+    static cudaError_t sort_pairs(void *room, size_t &bytes, const K *in, K *out, const V *values, V *values_out,
+                                  Size n, Less less_than, cudaStream_t stream)
     {
         return sim_detail::in_two_calls(room, bytes, stream, [&] {
             thrust::copy(in, in + (ptrdiff_t)n, out);

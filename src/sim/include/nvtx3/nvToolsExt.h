@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NVTX_VERSION            3
-#define NVTX_SUCCESS            0
+#define NVTX_VERSION              3
+#define NVTX_SUCCESS              0
 #define NVTX_NO_PUSH_POP_TRACKING (-2)
 
 typedef uint64_t nvtxRangeId_t;
@@ -140,12 +140,12 @@ SIM_NVTX int nvtxDomainRangePop(nvtxDomainHandle_t domain)
     return NVTX_NO_PUSH_POP_TRACKING;
 }
 
-#define nvtxMark           nvtxMarkA
-#define nvtxRangeStart     nvtxRangeStartA
-#define nvtxRangePush      nvtxRangePushA
-#define nvtxNameCategory   nvtxNameCategoryA
-#define nvtxNameOsThread   nvtxNameOsThreadA
-#define nvtxDomainCreate   nvtxDomainCreateA
+#define nvtxMark                 nvtxMarkA
+#define nvtxRangeStart           nvtxRangeStartA
+#define nvtxRangePush            nvtxRangePushA
+#define nvtxNameCategory         nvtxNameCategoryA
+#define nvtxNameOsThread         nvtxNameOsThreadA
+#define nvtxDomainCreate         nvtxDomainCreateA
 #define nvtxDomainRegisterString nvtxDomainRegisterStringA
 
 #endif

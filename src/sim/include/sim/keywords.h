@@ -91,13 +91,21 @@
 // At block scope thread_local means static, and `extern thread_local T name[]` is C++ as well: one macro serves all
 // forms of __shared__. Nothing is ever initialised when a thread starts; gcc is told so by -fno-extern-tls-init, clang,
 // which has no such flag, by the rewriter, which writes the older keyword for what is extern.
-#if defined(__cplusplus) && defined(__clang__) && SIM_WATCHED
-#define __shared__ __attribute__((used)) thread_local // or clang makes several small variables of one
-#elif defined(__cplusplus)
+#if defined(__cplusplus)
 #define __shared__ thread_local
 #else
 #define __shared__ _Thread_local
 #endif
+// Where it sees the whole declaration, the rewriter writes these: the older keyword has no guard that says whether a
+// variable was constructed, which would be shared memory that no program asked for. Types whose empty constructor the
+// older keyword refuses are compiled again with thread_local.
+#if defined(__clang__) && SIM_WATCHED
+#define SIM_SHARED_KEPT __attribute__((used)) // or clang makes several small variables of one
+#else
+#define SIM_SHARED_KEPT
+#endif
+#define SIM_SHARED static SIM_SHARED_KEPT __thread
+#define SIM_SHARED_STATIC SIM_SHARED_KEPT __thread
 #define SIM_SHARED_EXTERN __thread
 
 #if !defined(__clang__)

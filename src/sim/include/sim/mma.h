@@ -1,6 +1,6 @@
-// Tensor-core instructions and asynchronous copies as functions, for kernels that run on the hardware and on the simulated
-// GPU: PTX under nvcc, the same meaning lane by lane here (mma_simulated.h). Fragments are laid out as the PTX manual
-// shows them; every function is called by the whole warp. Needs sm_80 or later.
+// Tensor-core instructions and asynchronous copies as functions, for kernels that run on the hardware and on the
+// simulated GPU: PTX under nvcc, the same meaning lane by lane here (mma_simulated.h). Fragments are laid out as the
+// PTX manual shows them; every function is called by the whole warp. Needs sm_80 or later.
 //
 //   mma_m16n8k8_tf32       d: float[4] = a: uint32[4] (tf32)       b: uint32[2] + c: float[4]
 //   mma_m16n8k16_half      d: float[4] = a: uint32[4] (2 halves)   b: uint32[2] + c: float[4]
@@ -8,7 +8,8 @@
 //   mma_m16n8k32_int8      d: int[4]   = a: uint32[4] (4 bytes)    b: uint32[2] + c: int[4]
 //   ldmatrix_x1, _x2, _x4 and the same with _transposed: 8 by 8 matrices of 16-bit elements from shared memory; lane i
 //       gives the address of row i (16 bytes, aligned); lanes past the matrices' rows give any valid address
-//   cp_async_4, _8, _16: copies from global to shared memory; cp_async_commit; cp_async_wait_group<N>; cp_async_wait_all
+//   cp_async_4, _8, _16: copies from global to shared memory; cp_async_commit; cp_async_wait_group<N>;
+//   cp_async_wait_all
 #ifndef SIM_MMA_H
 #define SIM_MMA_H
 

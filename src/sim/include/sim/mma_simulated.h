@@ -1,5 +1,5 @@
-// sim/mma.h on the simulated GPU: the last lane of the warp to come gathers the fragments into matrices, multiplies, and
-// gives each lane its part. Products are exact, sums are floats in ascending order of k.
+// sim/mma.h on the simulated GPU: the last lane of the warp to come gathers the fragments into matrices, multiplies,
+// and gives each lane its part. Products are exact, sums are floats in ascending order of k.
 #ifndef SIM_MMA_SIMULATED_H
 #define SIM_MMA_SIMULATED_H
 

@@ -1,5 +1,5 @@
-// Philox4x32-10 (Salmon and others, 2011), the counter-based generator of cuRAND: ten rounds over a 128-bit counter with a
-// 64-bit key. Plain C: kernels and the runtime make their numbers with the same lines.
+// Philox4x32-10 (Salmon and others, 2011), the counter-based generator of cuRAND: ten rounds over a 128-bit counter
+// with a 64-bit key. Plain C: kernels and the runtime make their numbers with the same lines.
 #ifndef SIM_PHILOX_H
 #define SIM_PHILOX_H
 

@@ -1,5 +1,5 @@
-// Reading and writing surfaces: x is in bytes; outside, the boundary mode decides: stop the kernel (CUDA's default), the
-// nearest element, or nothing.
+// Reading and writing surfaces: x is in bytes; outside, the boundary mode decides: stop the kernel (CUDA's default),
+// the nearest element, or nothing.
 #ifndef SIM_SURFACE_FETCH_H
 #define SIM_SURFACE_FETCH_H
 
@@ -7,44 +7,52 @@
 
 namespace sim
 {
-SIM_UNWATCHED SIM_NOINLINE inline char *surface_place(const sim_texture *surface, size_t bytes, int x, int y, int z,
-                                                      cudaSurfaceBoundaryMode mode, bool *outside)
+// Where an element lies; NULL: outside. `known` says whether there is such a surface.
+SIM_UNWATCHED SIM_NOINLINE inline char *surface_place(cudaSurfaceObject_t object, int x, int y, int z,
+                                                      cudaSurfaceBoundaryMode mode, bool *known)
 {
+    const sim_texture *surface = texture_live(object);
+    *known = surface != nullptr;
+    if (!surface)
+        return nullptr;
     int last_x = (surface->width - 1) * surface->element, last_y = surface->height > 0 ? surface->height - 1 : 0;
     int last_z = surface->depth > 0 ? surface->depth - 1 : 0;
-    (void)bytes;
-    *outside = x < 0 || x > last_x || y < 0 || y > last_y || z < 0 || z > last_z;
-    if (*outside && mode == cudaBoundaryModeClamp) {
-        x = x < 0 ? 0 : x > last_x ? last_x : x;
-        y = y < 0 ? 0 : y > last_y ? last_y : y;
-        z = z < 0 ? 0 : z > last_z ? last_z : z;
-        *outside = false;
-    }
+    bool outside = x < 0 || x > last_x || y < 0 || y > last_y || z < 0 || z > last_z;
+    if (outside && mode != cudaBoundaryModeClamp)
+        return nullptr;
+    x = x < 0 ? 0 : x > last_x ? last_x : x;
+    y = y < 0 ? 0 : y > last_y ? last_y : y;
+    z = z < 0 ? 0 : z > last_z ? last_z : z;
     return (char *)const_cast<void *>(surface->data) + (size_t)z * surface->slice + (size_t)y * surface->pitch + x;
+}
+
+SIM_INLINE char *surface_checked(cudaSurfaceObject_t object, int x, int y, int z, cudaSurfaceBoundaryMode mode)
+{
+    bool known;
+    char *place = surface_place(object, x, y, z, mode, &known);
+    if (!known)
+        sim_unsupported("a surface object that was never made or is destroyed", "cudaCreateSurfaceObject");
+    if (!place && mode == cudaBoundaryModeTrap)
+        sim_trap();
+    return place;
 }
 
 template <class T>
 SIM_INLINE T surface_read(cudaSurfaceObject_t object, int x, int y, int z, cudaSurfaceBoundaryMode mode)
 {
-    bool outside;
     T value{};
-    char *from = surface_place(texture_of(object), sizeof(T), x, y, z, mode, &outside);
-    if (outside && mode == cudaBoundaryModeTrap)
-        sim_trap();
-    if (!outside)
-        __builtin_memcpy(&value, from, sizeof(T));
+    const char *from = surface_checked(object, x, y, z, mode);
+    if (from)
+        value = *reinterpret_cast<const T *>(from);
     return value;
 }
 
 template <class T>
 SIM_INLINE void surface_write(T value, cudaSurfaceObject_t object, int x, int y, int z, cudaSurfaceBoundaryMode mode)
 {
-    bool outside;
-    char *to = surface_place(texture_of(object), sizeof(T), x, y, z, mode, &outside);
-    if (outside && mode == cudaBoundaryModeTrap)
-        sim_trap();
-    if (!outside)
-        __builtin_memcpy(to, &value, sizeof(T));
+    char *to = surface_checked(object, x, y, z, mode);
+    if (to)
+        *reinterpret_cast<T *>(to) = value;
 }
 } // namespace sim
 

@@ -1,6 +1,6 @@
 // Reading textures: point and linear filtering, the four address modes, normalised coordinates, element and
-// normalised-float reads, with the hardware's 8 bits of fraction between texels. Mipmaps are read at level 0. Surfaces are
-// in surface_fetch.h, texture references of CUDA 11 and before in texture_reference.h.
+// normalised-float reads, with the hardware's 8 bits of fraction between texels. Mipmaps are read at level 0. Surfaces
+// are in surface_fetch.h, texture references of CUDA 11 and before in texture_reference.h.
 #ifndef SIM_TEXTURE_FETCH_H
 #define SIM_TEXTURE_FETCH_H
 
@@ -48,11 +48,12 @@ SIM_UNWATCHED inline float channel_value(const char *from, int bits, cudaChannel
         wide = wide << (32 - bits) >> (32 - bits);
     if (!normalised)
         return (float)wide;
-    float most = (float)((1u << (kind == cudaChannelFormatKindSigned ? bits - 1 : bits)) - 1), share = (float)wide / most;
+    float most = (float)((1u << (kind == cudaChannelFormatKindSigned ? bits - 1 : bits)) - 1),
+          share = (float)wide / most;
     return share < -1 ? -1 : share;
 }
 
-SIM_UNWATCHED SIM_NOINLINE inline texel texel_read(const sim_texture *texture, const char *from)
+SIM_UNWATCHED inline texel texel_read(const sim_texture *texture, const char *from)
 {
     const cudaChannelFormatDesc &format = texture->format;
     const int bits[4] = {format.x, format.y, format.z, format.w};
@@ -63,7 +64,7 @@ SIM_UNWATCHED SIM_NOINLINE inline texel texel_read(const sim_texture *texture, c
     return read;
 }
 
-SIM_UNWATCHED SIM_NOINLINE inline int texture_index(const sim_texture *texture, int dimension, int index, int size)
+SIM_UNWATCHED inline int texture_index(const sim_texture *texture, int dimension, int index, int size)
 {
     cudaTextureAddressMode mode = texture->description.addressMode[dimension];
     if (!texture->description.normalizedCoords && mode != cudaAddressModeBorder)
@@ -79,85 +80,141 @@ SIM_UNWATCHED SIM_NOINLINE inline int texture_index(const sim_texture *texture, 
     return index < 0 ? 0 : index >= size ? size - 1 : index;
 }
 
-// The texel at an index in each dimension; its read is announced.
-SIM_INLINE texel texel_at(const sim_texture *texture, int x, int y, int z)
-{
-    if (x == OUTSIDE || y == OUTSIDE || z == OUTSIDE) {
-        const float *border = texture->description.borderColor;
-        texel outside = {{border[0], border[1], border[2], border[3]}};
-        return outside;
-    }
-    const char *from = (const char *)texture->data + (size_t)z * texture->slice + (size_t)y * texture->pitch +
-                       (size_t)x * (size_t)texture->element;
-    SIM_TOUCH(from, (size_t)texture->element, 0);
-    return texel_read(texture, from);
-}
-
-struct texture_axis {
-    int low, high;  // texels on both sides
-    float fraction; // of the way from low to high
+// What one fetch reads: the texels at both ends of each axis, in the order x, y, z; NULL stands for the border's
+// colour. An axis on which low and high are one texel has one end. The description lies in host memory, which kernels
+// cannot reach, so all that reads it is the simulator's own; the texels' reads are announced between the two steps.
+struct texture_samples {
+    const sim_texture *texture; // NULL: no such texture
+    int ends[3], count;
+    float fraction[3];
+    const char *at[8];
+    size_t bytes;
 };
 
-SIM_UNWATCHED SIM_NOINLINE inline texture_axis texture_place(const sim_texture *texture, int dimension, float at, int size)
+struct texture_axis {
+    int end[2], ends;
+    float fraction; // of the way from one to the other
+};
+
+SIM_UNWATCHED inline texture_axis texture_one(int index)
 {
-    texture_axis place = {0, 0, 0};
-    if (size <= 0)
-        return place;
-    if (texture->description.normalizedCoords)
-        at *= (float)size;
-    if (texture->description.filterMode == cudaFilterModePoint) {
-        place.low = place.high = texture_index(texture, dimension, (int)floorf(at), size);
-        return place;
-    }
-    float corner = floorf(at - 0.5f);
-    place.fraction = floorf((at - 0.5f - corner) * 256.0f + 0.5f) / 256.0f;
-    place.low = texture_index(texture, dimension, (int)corner, size);
-    place.high = texture_index(texture, dimension, (int)corner + 1, size);
+    texture_axis place = {{index, index}, 1, 0};
     return place;
 }
 
-SIM_INLINE texel texel_mix(texel a, texel b, float fraction)
+SIM_UNWATCHED inline texture_axis texture_place(const sim_texture *texture, int dimension, float at, int size)
 {
-    for (int i = 0; i < 4; i++)
-        a.channel[i] += fraction * (b.channel[i] - a.channel[i]);
-    return a;
+    if (size <= 0)
+        return texture_one(0);
+    if (texture->description.normalizedCoords)
+        at *= (float)size;
+    if (texture->description.filterMode == cudaFilterModePoint)
+        return texture_one(texture_index(texture, dimension, (int)floorf(at), size));
+    float corner = floorf(at - 0.5f), fraction = floorf((at - 0.5f - corner) * 256.0f + 0.5f) / 256.0f;
+    texture_axis place = {{texture_index(texture, dimension, (int)corner, size),
+                           texture_index(texture, dimension, (int)corner + 1, size)},
+                          fraction == 0 ? 1 : 2,
+                          fraction};
+    return place;
 }
 
-SIM_INLINE texel texture_row(const sim_texture *texture, texture_axis x, int y, int z)
+SIM_UNWATCHED inline const sim_texture *texture_live(unsigned long long object)
 {
-    texel low = texel_at(texture, x.low, y, z);
-    return x.fraction == 0 ? low : texel_mix(low, texel_at(texture, x.high, y, z), x.fraction);
+    const sim_texture *texture = reinterpret_cast<const sim_texture *>(object);
+    return texture && texture->live ? texture : nullptr;
 }
 
-SIM_INLINE texel texture_plane(const sim_texture *texture, texture_axis x, texture_axis y, int z)
+SIM_UNWATCHED inline texture_samples texture_samples_of(const sim_texture *texture, const texture_axis axis[3])
 {
-    texel low = texture_row(texture, x, y.low, z);
-    return y.fraction == 0 ? low : texel_mix(low, texture_row(texture, x, y.high, z), y.fraction);
+    texture_samples samples = {};
+    samples.texture = texture;
+    samples.bytes = (size_t)texture->element;
+    for (int d = 0; d < 3; d++) {
+        samples.ends[d] = axis[d].ends;
+        samples.fraction[d] = axis[d].fraction;
+    }
+    for (int k = 0; k < axis[2].ends; k++)
+        for (int j = 0; j < axis[1].ends; j++)
+            for (int i = 0; i < axis[0].ends; i++) {
+                int x = axis[0].end[i], y = axis[1].end[j], z = axis[2].end[k];
+                bool outside = x == OUTSIDE || y == OUTSIDE || z == OUTSIDE;
+                samples.at[samples.count++] = outside ? nullptr
+                                                      : (const char *)texture->data + (size_t)z * texture->slice +
+                                                            (size_t)y * texture->pitch + (size_t)x * samples.bytes;
+            }
+    return samples;
 }
 
-SIM_INLINE texel texture_sample(const sim_texture *texture, float x, float y, float z)
+SIM_UNWATCHED SIM_NOINLINE inline texture_samples texture_at(unsigned long long object, float x, float y, float z)
 {
-    texture_axis place_x = texture_place(texture, 0, x, texture->width);
-    texture_axis place_y = texture_place(texture, 1, y, texture->height);
-    texture_axis place_z = texture_place(texture, 2, z, texture->depth);
-    texel low = texture_plane(texture, place_x, place_y, place_z.low);
-    return place_z.fraction == 0 ? low
-                                 : texel_mix(low, texture_plane(texture, place_x, place_y, place_z.high), place_z.fraction);
+    const sim_texture *texture = texture_live(object);
+    if (!texture)
+        return texture_samples();
+    const texture_axis axis[3] = {texture_place(texture, 0, x, texture->width),
+                                  texture_place(texture, 1, y, texture->height),
+                                  texture_place(texture, 2, z, texture->depth)};
+    return texture_samples_of(texture, axis);
 }
 
 // Layers are chosen, not mixed.
-SIM_INLINE texel texture_layer(const sim_texture *texture, float x, float y, int layer)
+SIM_UNWATCHED SIM_NOINLINE inline texture_samples texture_at_layer(unsigned long long object, float x, float y,
+                                                                   int layer)
 {
+    const sim_texture *texture = texture_live(object);
+    if (!texture)
+        return texture_samples();
     int most = texture->depth > 0 ? texture->depth - 1 : 0;
-    return texture_plane(texture, texture_place(texture, 0, x, texture->width),
-                         texture_place(texture, 1, y, texture->height), layer < 0 ? 0 : layer > most ? most : layer);
+    const texture_axis axis[3] = {texture_place(texture, 0, x, texture->width),
+                                  texture_place(texture, 1, y, texture->height),
+                                  texture_one(layer < 0      ? 0
+                                              : layer > most ? most
+                                                             : layer)};
+    return texture_samples_of(texture, axis);
 }
 
 // Texels by index without filter; outside of linear memory there are zeros.
-SIM_INLINE texel texture_element(const sim_texture *texture, int index)
+SIM_UNWATCHED SIM_NOINLINE inline texture_samples texture_at_index(unsigned long long object, int index)
 {
-    texel nothing = {{0, 0, 0, 0}};
-    return index < 0 || index >= texture->width ? nothing : texel_at(texture, index, 0, 0);
+    const sim_texture *texture = texture_live(object);
+    if (!texture)
+        return texture_samples();
+    const texture_axis axis[3] = {texture_one(index < 0 || index >= texture->width ? OUTSIDE : index), texture_one(0),
+                                  texture_one(0)};
+    return texture_samples_of(texture, axis);
+}
+
+// The texels mixed: along x first, then y, then z.
+SIM_UNWATCHED SIM_NOINLINE inline texel texture_mix(const texture_samples &samples)
+{
+    texel value[8];
+    for (int i = 0; i < samples.count; i++) {
+        if (samples.at[i])
+            value[i] = texel_read(samples.texture, samples.at[i]);
+        else
+            for (int c = 0; c < 4; c++)
+                value[i].channel[c] = samples.texture->description.borderColor[c];
+    }
+    int count = samples.count;
+    for (int d = 0; d < 3; d++) {
+        if (samples.ends[d] == 1)
+            continue;
+        count /= 2;
+        for (int i = 0; i < count; i++)
+            for (int c = 0; c < 4; c++)
+                value[i].channel[c] = value[2 * i].channel[c] +
+                                      samples.fraction[d] * (value[2 * i + 1].channel[c] - value[2 * i].channel[c]);
+    }
+    return value[0];
+}
+
+SIM_INLINE texel texture_fetch(const texture_samples &samples)
+{
+    if (!samples.texture)
+        sim_unsupported("a texture object that was never made or is destroyed", "cudaCreateTextureObject");
+    for (int i = 0; i < samples.count; i++)
+        if (samples.at[i])
+            SIM_TOUCH(samples.at[i], samples.bytes, 0);
+    return texture_mix(samples);
 }
 
 template <class C> struct channel_as {
@@ -189,38 +246,30 @@ template <class T> SIM_INLINE T texel_as(texel read)
         values[i] = channel_as<component>::of(read.channel[i]);
     return channels<T>::make(values);
 }
-
-SIM_INLINE const sim_texture *texture_of(cudaTextureObject_t object)
-{
-    const sim_texture *texture = reinterpret_cast<const sim_texture *>(object);
-    if (!texture || !texture->live)
-        sim_unsupported("a texture or surface object that was never made or is destroyed", "cudaCreateTextureObject");
-    return texture;
-}
 } // namespace sim
 
 // Each in two forms: the value returned, or stored through a pointer.
 #define SIM_TEXTURE_FETCH(name, parameters, sample)                                                                    \
     template <class T> SIM_INLINE T name parameters                                                                    \
     {                                                                                                                  \
-        const sim_texture *texture = sim::texture_of(object);                                                          \
-        return sim::texel_as<T>(sample);                                                                               \
+        return sim::texel_as<T>(sim::texture_fetch(sample));                                                           \
     }
 #define SIM_ARGUMENTS(...) (cudaTextureObject_t object, __VA_ARGS__)
-SIM_TEXTURE_FETCH(tex1Dfetch, SIM_ARGUMENTS(int x), sim::texture_element(texture, x))
-SIM_TEXTURE_FETCH(tex1D, SIM_ARGUMENTS(float x), sim::texture_sample(texture, x, 0, 0))
-SIM_TEXTURE_FETCH(tex2D, SIM_ARGUMENTS(float x, float y), sim::texture_sample(texture, x, y, 0))
-SIM_TEXTURE_FETCH(tex3D, SIM_ARGUMENTS(float x, float y, float z), sim::texture_sample(texture, x, y, z))
-SIM_TEXTURE_FETCH(tex1DLod, SIM_ARGUMENTS(float x, float), sim::texture_sample(texture, x, 0, 0))
-SIM_TEXTURE_FETCH(tex2DLod, SIM_ARGUMENTS(float x, float y, float), sim::texture_sample(texture, x, y, 0))
-SIM_TEXTURE_FETCH(tex3DLod, SIM_ARGUMENTS(float x, float y, float z, float), sim::texture_sample(texture, x, y, z))
-SIM_TEXTURE_FETCH(tex2DGrad, SIM_ARGUMENTS(float x, float y, float2, float2), sim::texture_sample(texture, x, y, 0))
-SIM_TEXTURE_FETCH(tex1DLayered, SIM_ARGUMENTS(float x, int layer), sim::texture_layer(texture, x, 0, layer))
-SIM_TEXTURE_FETCH(tex2DLayered, SIM_ARGUMENTS(float x, float y, int layer), sim::texture_layer(texture, x, y, layer))
+SIM_TEXTURE_FETCH(tex1Dfetch, SIM_ARGUMENTS(int x), sim::texture_at_index(object, x))
+SIM_TEXTURE_FETCH(tex1D, SIM_ARGUMENTS(float x), sim::texture_at(object, x, 0, 0))
+SIM_TEXTURE_FETCH(tex2D, SIM_ARGUMENTS(float x, float y), sim::texture_at(object, x, y, 0))
+SIM_TEXTURE_FETCH(tex3D, SIM_ARGUMENTS(float x, float y, float z), sim::texture_at(object, x, y, z))
+SIM_TEXTURE_FETCH(tex1DLod, SIM_ARGUMENTS(float x, float), sim::texture_at(object, x, 0, 0))
+SIM_TEXTURE_FETCH(tex2DLod, SIM_ARGUMENTS(float x, float y, float), sim::texture_at(object, x, y, 0))
+SIM_TEXTURE_FETCH(tex3DLod, SIM_ARGUMENTS(float x, float y, float z, float), sim::texture_at(object, x, y, z))
+SIM_TEXTURE_FETCH(tex2DGrad, SIM_ARGUMENTS(float x, float y, float2, float2), sim::texture_at(object, x, y, 0))
+SIM_TEXTURE_FETCH(tex1DLayered, SIM_ARGUMENTS(float x, int layer), sim::texture_at_layer(object, x, 0, layer))
+SIM_TEXTURE_FETCH(tex2DLayered, SIM_ARGUMENTS(float x, float y, int layer), sim::texture_at_layer(object, x, y, layer))
 #undef SIM_ARGUMENTS
 #undef SIM_TEXTURE_FETCH
 
-template <class T, class... Coordinates> SIM_INLINE void tex1Dfetch(T *to, cudaTextureObject_t object, Coordinates... at)
+template <class T, class... Coordinates>
+SIM_INLINE void tex1Dfetch(T *to, cudaTextureObject_t object, Coordinates... at)
 {
     *to = tex1Dfetch<T>(object, at...);
 }

@@ -45,8 +45,7 @@ class thread_group
             return (blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)) *
                        details::block_threads() +
                    rank;
-        case details::group_lanes:
-            return (unsigned)__builtin_popcount(mask_ & details::lanes_below(details::lane()));
+        case details::group_lanes: return (unsigned)__builtin_popcount(mask_ & details::lanes_below(details::lane()));
         case details::group_multi_warp: return rank % tile_;
         default: return rank;
         }

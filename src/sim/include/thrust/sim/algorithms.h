@@ -1,5 +1,5 @@
-// Thrust's algorithms that go over a range once or look for something: each brings its ranges to the host as views, works
-// there, and puts results back. Prefix sums, sorting and keys are in ordered.h.
+// Thrust's algorithms that go over a range once or look for something: each brings its ranges to the host as views,
+// works there, and puts results back. Prefix sums, sorting and keys are in ordered.h.
 #ifndef SIM_THRUST_ALGORITHMS_H
 #define SIM_THRUST_ALGORITHMS_H
 
@@ -158,7 +158,8 @@ template <class In, class P, class T> inline void replace_if(In first, In last, 
 }
 template <class In, class T> inline void replace(In first, In last, const T &old, const T &value)
 {
-    thrust::replace_if(first, last, [&](const sim_detail::value_of<In> &x) { return x == old; }, value);
+    thrust::replace_if(
+        first, last, [&](const sim_detail::value_of<In> &x) { return x == old; }, value);
 }
 template <class In> inline void reverse(In first, In last)
 {
@@ -226,7 +227,8 @@ template <class In, class F, class T, class R> inline T transform_reduce(In firs
 }
 template <class In, class T, class R> inline T reduce(In first, In last, T start, R combine)
 {
-    return thrust::transform_reduce(first, last, [](const auto &x) { return x; }, start, combine);
+    return thrust::transform_reduce(
+        first, last, [](const auto &x) { return x; }, start, combine);
 }
 template <class In, class T> inline T reduce(In first, In last, T start)
 {

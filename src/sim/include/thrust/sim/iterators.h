@@ -1,5 +1,5 @@
-// Thrust's iterators that make their elements (counting, constant, transform, zip, ...), and `view`: a range brought to the
-// host, worked on there, and put back. Every algorithm here is a loop over views.
+// Thrust's iterators that make their elements (counting, constant, transform, zip, ...), and `view`: a range brought to
+// the host, worked on there, and put back. Every algorithm here is a loop over views.
 #ifndef SIM_THRUST_ITERATORS_H
 #define SIM_THRUST_ITERATORS_H
 
@@ -164,7 +164,8 @@ struct permutation_iterator : sim_detail::indexed<permutation_iterator<Elements,
 };
 
 template <class Tuple> struct zip_iterator;
-template <class... Bases> struct zip_iterator<std::tuple<Bases...>> : sim_detail::indexed<zip_iterator<std::tuple<Bases...>>> {
+template <class... Bases>
+struct zip_iterator<std::tuple<Bases...>> : sim_detail::indexed<zip_iterator<std::tuple<Bases...>>> {
     typedef std::tuple<typename std::iterator_traits<Bases>::value_type...> value_type;
     typedef value_type reference;
     typedef const value_type *pointer;
@@ -334,7 +335,8 @@ template <class Elements, class Indices> class view<permutation_iterator<Element
 {
   public:
     view(permutation_iterator<Elements, Indices> first, size_t n, access how)
-        : indices_(first.indices + first.index, n, READ), span_(span(n)), elements_(first.elements, span_, how == WRITE ? CHANGE : how)
+        : indices_(first.indices + first.index, n, READ), span_(span(n)),
+          elements_(first.elements, span_, how == WRITE ? CHANGE : how)
     {
     }
     decltype(auto) operator[](size_t i)

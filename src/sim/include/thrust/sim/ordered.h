@@ -39,15 +39,18 @@ inline Out transform_exclusive_scan(In first, In last, Out out, F f, T start, R 
 }
 template <class In, class Out, class R> inline Out inclusive_scan(In first, In last, Out out, R combine)
 {
-    return thrust::transform_inclusive_scan(first, last, out, [](const auto &x) { return x; }, combine);
+    return thrust::transform_inclusive_scan(
+        first, last, out, [](const auto &x) { return x; }, combine);
 }
 template <class In, class Out> inline Out inclusive_scan(In first, In last, Out out)
 {
     return thrust::inclusive_scan(first, last, out, plus<sim_detail::value_of<In>>());
 }
-template <class In, class Out, class T, class R> inline Out exclusive_scan(In first, In last, Out out, T start, R combine)
+template <class In, class Out, class T, class R>
+inline Out exclusive_scan(In first, In last, Out out, T start, R combine)
 {
-    return thrust::transform_exclusive_scan(first, last, out, [](const auto &x) { return x; }, start, combine);
+    return thrust::transform_exclusive_scan(
+        first, last, out, [](const auto &x) { return x; }, start, combine);
 }
 template <class In, class Out, class T> inline Out exclusive_scan(In first, In last, Out out, T start)
 {

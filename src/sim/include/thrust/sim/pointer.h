@@ -1,5 +1,5 @@
-// Thrust on the simulated GPU: pointers to device memory and references through them. Every element read or written by host
-// code is a copy through the runtime API, as in Thrust itself.
+// Thrust on the simulated GPU: pointers to device memory and references through them. Every element read or written by
+// host code is a copy through the runtime API, as in Thrust itself.
 #ifndef SIM_THRUST_POINTER_H
 #define SIM_THRUST_POINTER_H
 

@@ -1,0 +1,89 @@
+// The card that SIM_GPU names, as programs see it: properties and attributes agree, and its limits hold.
+// Argument: SIM_GPU's name, compute capability and number of multiprocessors, as in "a100 8.0 108".
+#include "check.h"
+
+static void properties_and_attributes_agree()
+{
+    cudaDeviceProp card;
+    int value;
+    WORKS(cudaGetDeviceProperties(&card, 0));
+#define AGREE(attribute, field)                                                                                        \
+    do {                                                                                                               \
+        WORKS(cudaDeviceGetAttribute(&value, attribute, 0));                                                           \
+        HOLDS(value == (int)card.field);                                                                               \
+    } while (0)
+    AGREE(cudaDevAttrMultiProcessorCount, multiProcessorCount);
+    AGREE(cudaDevAttrComputeCapabilityMajor, major);
+    AGREE(cudaDevAttrComputeCapabilityMinor, minor);
+    AGREE(cudaDevAttrMaxThreadsPerBlock, maxThreadsPerBlock);
+    AGREE(cudaDevAttrMaxSharedMemoryPerBlock, sharedMemPerBlock);
+    AGREE(cudaDevAttrMaxSharedMemoryPerBlockOptin, sharedMemPerBlockOptin);
+    AGREE(cudaDevAttrMaxSharedMemoryPerMultiprocessor, sharedMemPerMultiprocessor);
+    AGREE(cudaDevAttrMaxThreadsPerMultiProcessor, maxThreadsPerMultiProcessor);
+    AGREE(cudaDevAttrMaxBlocksPerMultiprocessor, maxBlocksPerMultiProcessor);
+    AGREE(cudaDevAttrMaxRegistersPerMultiprocessor, regsPerMultiprocessor);
+    AGREE(cudaDevAttrL2CacheSize, l2CacheSize);
+    AGREE(cudaDevAttrGlobalMemoryBusWidth, memoryBusWidth);
+    AGREE(cudaDevAttrWarpSize, warpSize);
+    AGREE(cudaDevAttrCooperativeLaunch, cooperativeLaunch);
+    AGREE(cudaDevAttrManagedMemory, managedMemory);
+#undef AGREE
+    HOLDS(card.sharedMemPerBlock <= card.sharedMemPerBlockOptin);
+    HOLDS(card.sharedMemPerBlockOptin <= card.sharedMemPerMultiprocessor);
+    size_t free_bytes, total;
+    WORKS(cudaMemGetInfo(&free_bytes, &total));
+    HOLDS(total == card.totalGlobalMem);
+    GIVES(cudaErrorInvalidDevice, cudaGetDeviceProperties(&card, 1));
+    GIVES(cudaErrorInvalidValue, cudaDeviceGetAttribute(&value, (cudaDeviceAttr)9999, 0));
+    (void)cudaGetLastError();
+}
+
+static void there_is_one_device()
+{
+    int count, device, can;
+    char bus[32];
+    WORKS(cudaGetDeviceCount(&count));
+    WORKS(cudaGetDevice(&device));
+    HOLDS(count == 1 && device == 0);
+    WORKS(cudaSetDevice(0));
+    GIVES(cudaErrorInvalidDevice, cudaSetDevice(1));
+    GIVES(cudaErrorInvalidDevice, cudaSetDevice(-1));
+    WORKS(cudaDeviceCanAccessPeer(&can, 0, 0));
+    HOLDS(can == 0);
+    WORKS(cudaDeviceGetPCIBusId(bus, sizeof bus, 0));
+    WORKS(cudaDeviceGetByPCIBusId(&device, bus));
+    HOLDS(device == 0);
+    cudaDeviceProp wanted = {};
+    WORKS(cudaChooseDevice(&device, &wanted));
+    int runtime, driver;
+    WORKS(cudaRuntimeGetVersion(&runtime));
+    WORKS(cudaDriverGetVersion(&driver));
+    HOLDS(runtime == CUDART_VERSION && driver >= runtime);
+    (void)cudaGetLastError();
+}
+
+static void limits_can_be_set()
+{
+    size_t value;
+    WORKS(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20));
+    WORKS(cudaDeviceGetLimit(&value, cudaLimitMallocHeapSize));
+    HOLDS(value >= 64 << 20);
+    GIVES(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&value, (cudaLimit)99));
+    (void)cudaGetLastError();
+}
+
+int main(int count, char **arguments)
+{
+    properties_and_attributes_agree();
+    there_is_one_device();
+    limits_can_be_set();
+    if (count == 4) {
+        cudaDeviceProp card;
+        char capability[16];
+        WORKS(cudaGetDeviceProperties(&card, 0));
+        snprintf(capability, sizeof capability, "%d.%d", card.major, card.minor);
+        HOLDS(strcmp(capability, arguments[2]) == 0);
+        HOLDS(card.multiProcessorCount == atoi(arguments[3]));
+    }
+    return 0;
+}
