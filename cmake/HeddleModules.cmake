@@ -9,6 +9,11 @@ file(GLOB heddle_cuda_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/he
   ${PROJECT_SOURCE_DIR}/src/ops/*/*.h)
 set(heddle_cuda_includes -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
 
+# Where the library looks for them when installed, seen from the command.
+file(RELATIVE_PATH heddle_modules_from_program /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR}/heddle)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/module.c PROPERTIES
+  COMPILE_DEFINITIONS HEDDLE_MODULES_FROM_PROGRAM="${heddle_modules_from_program}")
+
 # "src/ops/matmul/01_naive.cu" becomes FOLDER/ops_matmul_01_naive.o
 function(heddle_object_of source folder object)
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/src ${source})

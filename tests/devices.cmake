@@ -1,5 +1,5 @@
-# Tests once more, on the devices that come as modules. On a real GPU only where it is asked for, by HEDDLE_TEST_CUDA=1 in
-# the environment when configuring: then a GPU that is missing is a failure.
+# Tests once more, on the devices that come as modules. On a real GPU only where it is asked for, by HEDDLE_TEST_CUDA=1
+# in the environment when configuring: then a GPU that is missing is a failure.
 
 # heddle_device_test(ROOM NAME DEVICE): tests/ROOM/test_NAME.c with DEVICE under test, as ROOM.NAME_DEVICE.
 function(heddle_device_test room name device)

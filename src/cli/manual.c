@@ -75,6 +75,7 @@ static void print_closing(FILE *file)
           ".SH ENVIRONMENT\n"
           ".TP\n.B HEDDLE_DATA\nfolder in which named datasets are looked for\n"
           ".TP\n.B HEDDLE_LOG\nhow much is said on stderr: error, warn, info or debug\n"
+          ".TP\n.B HEDDLE_MODULES\nfolder of libheddle\\-cuda.so and libheddle\\-sim.so; beside heddle unless set\n"
           ".TP\n.B HEDDLE_SIMD\nwhich vector kernels the CPU uses: generic, neon, avx2 or avx512; the best unless set\n"
           ".TP\n.B NO_COLOR\nwhen set and not empty,\n.B heddle data show\ndraws without colours\n"
           ".TP\n.B XDG_DATA_HOME\n.I $XDG_DATA_HOME/heddle\nis where\n.B heddle data get\nputs datasets;"

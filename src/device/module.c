@@ -32,7 +32,9 @@ static void own_folder(char *folder, size_t size)
 
 static bool find(const char *file, char *path)
 {
-    static const char *const beside[] = {"", "/heddle", "/../lib/heddle", "/.."};
+    // Of the command or library: where both are built, then from the library and from the command when installed, then
+    // from a test.
+    static const char *const beside[] = {"", "/heddle", "/" HEDDLE_MODULES_FROM_PROGRAM, "/.."};
     const char *named = getenv("HEDDLE_MODULES");
     if (named) {
         snprintf(path, PATH_SIZE, "%s/%s", named, file);

@@ -1,5 +1,5 @@
-// Rungs that are wrong on purpose, in a module of the tests' own: what the simulator finds in them must reach the caller
-// as a status and a message with the line.
+// Rungs that are wrong on purpose, in a module of the tests' own: what the simulator finds in them must reach the
+// caller as a status and a message with the line.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -51,8 +51,7 @@ __global__ void right(int n, const float *a, const float *b, float *output)
 
 typedef void kernel_type(int n, const float *a, const float *b, float *output);
 
-template <kernel_type *kernel>
-static heddle_status launch(const heddle_call *call)
+template <kernel_type *kernel> static heddle_status launch(const heddle_call *call)
 {
     int n = ((const heddle_elements_shape *)call->shape)->n;
     if (n > 0)

@@ -77,7 +77,7 @@ static heddle_status open_device(int index, int threads, heddle_device **device)
     opened->index = index;
     heddle_status status = heddle_cuda_select(&opened->base);
     if (status == HEDDLE_OK)
-        status = heddle_cuda_status(cudaFree(NULL), "cudaFree"); // makes the context, so that a broken driver shows here
+        status = heddle_cuda_status(cudaFree(NULL), "cudaFree"); // makes the context: a broken driver shows here
     if (status != HEDDLE_OK) {
         free(opened);
         return status;

@@ -22,7 +22,8 @@ heddle_status heddle_cuda_event_create(heddle_device *device, heddle_event **eve
 
 heddle_status heddle_cuda_event_destroy(heddle_event *event)
 {
-    heddle_status status = heddle_cuda_status(cudaEventDestroy(((heddle_cuda_event *)event)->event), "cudaEventDestroy");
+    cudaError_t error = cudaEventDestroy(((heddle_cuda_event *)event)->event);
+    heddle_status status = heddle_cuda_status(error, "cudaEventDestroy");
     free(event);
     return status;
 }

@@ -17,7 +17,8 @@ static heddle_status instantiate(heddle_device *device, cudaGraph_t recorded, he
     heddle_cuda_graph *made = (heddle_cuda_graph *)calloc(1, sizeof *made);
     if (!made)
         return heddle_cuda_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a graph");
-    heddle_status status = heddle_cuda_status(cudaGraphInstantiate(&made->executable, recorded, 0), "cudaGraphInstantiate");
+    cudaError_t error = cudaGraphInstantiate(&made->executable, recorded, 0);
+    heddle_status status = heddle_cuda_status(error, "cudaGraphInstantiate");
     if (status != HEDDLE_OK) {
         free(made);
         return status;

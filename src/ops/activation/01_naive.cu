@@ -107,8 +107,7 @@ __device__ static float swish_gradient(float x, float, float grad)
 
 // --- kernels --------------------------------------------------------------------------------------------------------
 
-template <float (*value)(float x)>
-__global__ void activation_forward(int n, const float *input, float *output)
+template <float (*value)(float x)> __global__ void activation_forward(int n, const float *input, float *output)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < (size_t)n)
@@ -124,8 +123,7 @@ __global__ void activation_backward(int n, const float *input, const float *outp
         grad_input[i] = gradient(input[i], output[i], grad_output[i]);
 }
 
-template <float (*value)(float x)>
-static heddle_status launch_forward(const heddle_call *call)
+template <float (*value)(float x)> static heddle_status launch_forward(const heddle_call *call)
 {
     const heddle_elements_shape *shape = (const heddle_elements_shape *)call->shape;
     unsigned blocks = heddle_cuda_blocks(shape->n);
@@ -135,8 +133,7 @@ static heddle_status launch_forward(const heddle_call *call)
     return heddle_cuda_launched("01_naive");
 }
 
-template <float (*gradient)(float x, float y, float grad)>
-static heddle_status launch_backward(const heddle_call *call)
+template <float (*gradient)(float x, float y, float grad)> static heddle_status launch_backward(const heddle_call *call)
 {
     const heddle_elements_shape *shape = (const heddle_elements_shape *)call->shape;
     unsigned blocks = heddle_cuda_blocks(shape->n);

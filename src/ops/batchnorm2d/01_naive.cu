@@ -111,8 +111,7 @@ static heddle_status launch_forward(const heddle_call *call)
     if (shape->c == 0)
         return HEDDLE_OK;
     batchnorm2d_statistics<<<heddle_cuda_blocks(shape->c), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
-        *shape, input, mean, (float *)call->output[1], inverse_std, (float *)call->output[3],
-        (float *)call->output[4]);
+        *shape, input, mean, (float *)call->output[1], inverse_std, (float *)call->output[3], (float *)call->output[4]);
     batchnorm2d_normalise<<<heddle_cuda_blocks(elements(shape)), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
         *shape, input, (const float *)call->input[1], (const float *)call->input[2], mean, inverse_std,
         (float *)call->output[0]);

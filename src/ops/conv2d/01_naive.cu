@@ -101,7 +101,8 @@ __global__ void conv2d_grad_bias(heddle_conv2d_shape shape, size_t plane, const 
 static heddle_status launch_forward(const heddle_call *call)
 {
     const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
-    int out_h = heddle_conv2d_extent(shape, shape->h, shape->r), out_w = heddle_conv2d_extent(shape, shape->w, shape->s);
+    int out_h = heddle_conv2d_extent(shape, shape->h, shape->r);
+    int out_w = heddle_conv2d_extent(shape, shape->w, shape->s);
     unsigned blocks = heddle_cuda_blocks((size_t)shape->n * shape->k * out_h * out_w);
     if (blocks > 0)
         conv2d_forward<<<blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
@@ -113,7 +114,8 @@ static heddle_status launch_forward(const heddle_call *call)
 static heddle_status launch_backward_data(const heddle_call *call)
 {
     const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
-    int out_h = heddle_conv2d_extent(shape, shape->h, shape->r), out_w = heddle_conv2d_extent(shape, shape->w, shape->s);
+    int out_h = heddle_conv2d_extent(shape, shape->h, shape->r);
+    int out_w = heddle_conv2d_extent(shape, shape->w, shape->s);
     unsigned blocks = heddle_cuda_blocks((size_t)shape->n * shape->c * shape->h * shape->w);
     if (blocks > 0)
         conv2d_grad_input<<<blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
@@ -125,7 +127,8 @@ static heddle_status launch_backward_data(const heddle_call *call)
 static heddle_status launch_backward_weight(const heddle_call *call)
 {
     const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
-    int out_h = heddle_conv2d_extent(shape, shape->h, shape->r), out_w = heddle_conv2d_extent(shape, shape->w, shape->s);
+    int out_h = heddle_conv2d_extent(shape, shape->h, shape->r);
+    int out_w = heddle_conv2d_extent(shape, shape->w, shape->s);
     const float *input = (const float *)call->input[0], *grad_output = (const float *)call->input[1];
     float *grad_weight = (float *)call->output[0], *grad_bias = (float *)call->output[1];
     unsigned blocks = heddle_cuda_blocks((size_t)shape->k * shape->c * shape->r * shape->s);

@@ -19,7 +19,7 @@ void heddle_cuda_rung_add(heddle_cuda_rung *rung);
 heddle_launcher *heddle_cuda_launcher(const char *op, const char *rung);
 
 // HEDDLE_CUDA_RUNG("matmul_forward", "01_naive", launch): at the end of a rung's file.
-#define HEDDLE_CUDA_RUNG(op_name, rung_name, function) HEDDLE_CUDA_RUNG_(op_name, rung_name, function, __COUNTER__)
+#define HEDDLE_CUDA_RUNG(op_name, rung_name, function)     HEDDLE_CUDA_RUNG_(op_name, rung_name, function, __COUNTER__)
 #define HEDDLE_CUDA_RUNG_(op_name, rung_name, function, n) HEDDLE_CUDA_RUNG__(op_name, rung_name, function, n)
 #define HEDDLE_CUDA_RUNG__(op_name, rung_name, function, n)                                                            \
     __attribute__((constructor)) static void heddle_cuda_rung_add_##n(void)                                            \

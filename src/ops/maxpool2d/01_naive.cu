@@ -9,8 +9,8 @@
 #include "ops/cuda/rung.h"
 #include "ops/pool2d.h"
 
-// input: (n, c, h, w), output and index: (n, c, out_h, out_w). The first of the largest values wins, and a NaN wins over
-// everything, as in PyTorch.
+// input: (n, c, h, w), output and index: (n, c, out_h, out_w). The first of the largest values wins, and a NaN wins
+// over everything, as in PyTorch.
 __global__ void maxpool2d_forward(heddle_pool2d_shape shape, int out_h, int out_w, const float *input, float *output,
                                   int32_t *index)
 {

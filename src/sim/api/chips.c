@@ -15,7 +15,7 @@
 // clang-format off
 static const sim_chip chips[] = {
     // key            name                           cc     SMs  memory      block    opt-in    SM        own     regs   thr   blk  L2         kHz      mem kHz   bits  fp64  integrated
-    {"h200",        "NVIDIA H200",                   9, 0,  132, 143771 * MB, 48 * KB, 227 * KB, 228 * KB, KB, 65536, 2048, 32,  50 * MB, 1980000,  3201000, 6144,  2, 0},
+    {"h200",        "NVIDIA H200",                   9, 0,  132, 143156 * MB, 48 * KB, 227 * KB, 228 * KB, KB, 65536, 2048, 32,  60 * MB, 1980000,  3201000, 6016,  2, 0},
     {"h100",        "NVIDIA H100 80GB HBM3",         9, 0,  132,  80 * GB, 48 * KB, 227 * KB, 228 * KB, KB, 65536, 2048, 32,  50 * MB, 1980000,  2619000, 5120,  2, 0},
     {"a100",        "NVIDIA A100-SXM4-80GB",         8, 0,  108,  80 * GB, 48 * KB, 163 * KB, 164 * KB, KB, 65536, 2048, 32,  40 * MB, 1410000,  1593000, 5120,  2, 0},
     {"a10",         "NVIDIA A10",                    8, 6,   72,  24 * GB, 48 * KB,  99 * KB, 100 * KB, KB, 65536, 1536, 16,   6 * MB, 1695000,  6251000,  384, 64, 0},

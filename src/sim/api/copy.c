@@ -46,8 +46,10 @@ static cudaError_t check_end(const sim_copy_request *request, bool source, sim_w
     const bool wrong = host ? where == SIM_AT_DEVICE || where == SIM_AT_SYMBOL : where == SIM_AT_HOST;
     if (!wrong)
         return cudaSuccess;
-    return sim_fail(cudaErrorInvalidValue, "%s wants %s memory as its %s, and this is %s", kind_name(kind),
-                    host ? "host" : "device", role, sim_where_words(where));
+    // CUDA makes this one all the same: with unified addresses a copy from host to host reaches everything.
+    const cudaError_t error = kind == cudaMemcpyHostToHost ? cudaSuccess : cudaErrorInvalidValue;
+    return sim_fail(error, "%s wants %s memory as its %s, and this is %s", kind_name(kind), host ? "host" : "device",
+                    role, sim_where_words(where));
 }
 
 static bool is_host(sim_where where)

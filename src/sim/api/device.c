@@ -130,7 +130,7 @@ static size_t limits[LIMITS] = {[cudaLimitStackSize] = 1024,
 static cudaError_t set_limit(enum cudaLimit limit, size_t value)
 {
     if ((unsigned)limit >= LIMITS)
-        return sim_fail(cudaErrorUnsupportedLimit, "%d is no limit", (int)limit);
+        return sim_fail(cudaErrorInvalidValue, "%d is no limit", (int)limit);
     limits[limit] = value;
     if (limit == cudaLimitMallocHeapSize && &sim_memory_heap_limit != NULL)
         sim_memory_heap_limit = value;
@@ -147,7 +147,7 @@ static cudaError_t get_limit(size_t *value, enum cudaLimit limit)
     if (value == NULL)
         return sim_fail(cudaErrorInvalidValue, "the place for the limit is NULL");
     if ((unsigned)limit >= LIMITS)
-        return sim_fail(cudaErrorUnsupportedLimit, "%d is no limit", (int)limit);
+        return sim_fail(cudaErrorInvalidValue, "%d is no limit", (int)limit);
     *value = limits[limit];
     return cudaSuccess;
 }

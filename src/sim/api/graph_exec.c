@@ -359,6 +359,9 @@ static cudaError_t set_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsig
     sim_step *step = step_of(exec, node);
     if (step == NULL)
         return cudaErrorInvalidValue;
+    if (step->type != cudaGraphNodeTypeKernel && step->type != cudaGraphNodeTypeMemcpy &&
+        step->type != cudaGraphNodeTypeMemset)
+        return sim_fail(cudaErrorInvalidValue, "only kernels, copies and fills can be disabled");
     step->disabled = !enabled;
     return cudaSuccess;
 }

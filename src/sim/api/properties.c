@@ -97,7 +97,7 @@ static void fill(struct cudaDeviceProp *properties)
     properties->minor = chip->minor;
     properties->pciBusID = 1;
     properties->l2CacheSize = (int)chip->l2;
-    properties->persistingL2CacheMaxSize = chip->major >= 8 ? (int)(chip->l2 / 4 * 3) : 0;
+    properties->persistingL2CacheMaxSize = chip->major >= 8 ? (int)(chip->l2 / 8 * 5) : 0;
     properties->accessPolicyMaxWindowSize = chip->major >= 8 ? 128 << 20 : 0;
     properties->clockRate = chip->clock_khz;
     properties->memoryClockRate = chip->memory_clock_khz;

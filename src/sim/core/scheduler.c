@@ -200,8 +200,7 @@ void sim_thread_ends(sim_worker *worker)
     __builtin_unreachable();
 }
 
-// --- threads that never wait
-// ------------------------------------------------------------------------------------------------
+// --- threads that never wait ----------------------------------------------------------------------------------------
 
 static void settle(sim_worker *worker, uint32_t ended)
 {

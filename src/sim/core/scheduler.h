@@ -113,8 +113,7 @@ static inline sim_resident *sim_resident_of(sim_block *block)
 // The worker of this OS thread, also while sim_current is NULL; NULL on a host thread.
 extern __thread sim_worker *sim_worker_here;
 
-// --- steps of a thread (scheduler.c), on its own stack
-// --------------------------------------------------------------------
+// --- steps of a thread (scheduler.c), on its own stack --------------------------------------------------------------
 
 // Ends the plain loop because its current thread has to wait.
 void sim_batch_break(sim_worker *worker);
@@ -150,8 +149,7 @@ static inline void sim_progress(sim_worker *worker)
                           memory_order_relaxed);
 }
 
-// --- steps of a block (scheduler.c), on the worker's own stack
-// -------------------------------------------------------------
+// --- steps of a block (scheduler.c), on the worker's own stack ------------------------------------------------------
 
 typedef enum sim_outcome { SIM_BLOCK_ENDED, SIM_BLOCK_STUCK, SIM_BLOCK_ABANDONED } sim_outcome;
 
@@ -162,16 +160,14 @@ sim_outcome sim_block_go(sim_worker *worker);
 void sim_block_abandon(sim_worker *worker, sim_resident *resident);
 void sim_launch_fail(sim_launch_state *launch, int error);
 
-// --- parts that may be absent from a program
-// -------------------------------------------------------------------------------
+// --- parts that may be absent from a program ------------------------------------------------------------------------
 
 // named.c: a thread has ended; named barriers that wait for all threads may be complete.
 extern void (*sim_named_ended)(sim_worker *worker);
 // printf.c: shows what kernels have printed.
 extern void (*sim_printf_flush)(void);
 
-// --- barrier.c
-// ---------------------------------------------------------------------------------------------------------------
+// --- barrier.c ------------------------------------------------------------------------------------------------------
 
 void sim_barrier_at(sim_worker *worker, uintptr_t pc);
 // All live threads wait at the block barrier: they may go on. The current thread has stopped.
@@ -179,8 +175,7 @@ void sim_barrier_release(sim_worker *worker);
 // Reports threads that wait together at different places; `what` is the function they wait in.
 void sim_barrier_compare(sim_worker *worker, const uint32_t lanes[SIM_WARPS], const char *what);
 
-// --- meet.c, warp_results.c, active.c
-// ----------------------------------------------------------------------------------------
+// --- meet.c, warp_results.c, active.c -------------------------------------------------------------------------------
 
 enum { SIM_WARP_SYNC = 64, SIM_WARP_CALL, SIM_WARP_ACTIVE }; // operations besides those of abi.h
 
@@ -196,8 +191,7 @@ const char *sim_warp_name(int operation);
 // The lanes of the current warp that ask who is active can be answered, because no other can run.
 void sim_active_answer(sim_worker *worker);
 
-// --- spin.c
-// ------------------------------------------------------------------------------------------------------------------
+// --- spin.c ---------------------------------------------------------------------------------------------------------
 
 // No thread of the block is ready: lets the spinning ones try again. False: that has been done often enough.
 bool sim_spin_round(sim_worker *worker);
@@ -211,8 +205,7 @@ bool sim_spin_interrupted_long(sim_worker *worker);
 void sim_spin_interrupted(sim_worker *worker, uintptr_t pc);
 void sim_spin_report(sim_worker *worker);
 
-// --- resident.c
-// --------------------------------------------------------------------------------------------------------------
+// --- resident.c -----------------------------------------------------------------------------------------------------
 
 sim_resident *sim_resident_new(sim_worker *worker);
 void sim_resident_free(sim_worker *worker, sim_resident *resident);
@@ -220,8 +213,7 @@ void sim_resident_free(sim_worker *worker, sim_resident *resident);
 bool sim_resident_bring(sim_worker *worker, sim_resident *resident);
 bool sim_resident_put_away(sim_worker *worker);
 
-// --- grid.c
-// ------------------------------------------------------------------------------------------------------------------
+// --- grid.c ---------------------------------------------------------------------------------------------------------
 
 void sim_grid_begin(sim_launch_state *launch);
 void sim_grid_arrive(sim_worker *worker, sim_resident *resident); // all its live threads wait; it has been put away
@@ -230,8 +222,7 @@ void sim_grid_block_ended(sim_worker *worker);
 bool sim_grid_wait(sim_worker *worker);
 void sim_grid_wake(void); // the launch has failed
 
-// --- deadlock.c, finding.c
-// -----------------------------------------------------------------------------------------------------
+// --- deadlock.c, finding.c ------------------------------------------------------------------------------------------
 
 void sim_deadlock_report(sim_worker *worker);
 
@@ -239,8 +230,7 @@ sim_finding sim_finding_make(sim_worker *worker, sim_finding_kind kind, sim_tier
 void sim_finding_place(sim_finding *finding, int which, const sim_worker *worker, int thread, uintptr_t pc,
                        const char *role);
 
-// --- worker.c, launch.c, watchdog.c, fault.c
-// -----------------------------------------------------------------------------------
+// --- worker.c, launch.c, watchdog.c, fault.c ------------------------------------------------------------------------
 
 enum { SIM_WORKERS_MOST = 256 };
 

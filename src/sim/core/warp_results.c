@@ -124,8 +124,7 @@ static uint64_t reduce(int operation, uint32_t lanes, const uint64_t *brought)
     return result;
 }
 
-// --- shuffles down
-// ----------------------------------------------------------------------------------------------------------
+// --- shuffles down --------------------------------------------------------------------------------------------------
 //
 // A reduction by shuffles down (by 8, 4, 2, 1) reads, in its upper lanes, values that nobody uses. Lanes that are not
 // there do no harm then, as long as what they give does not travel down to the lowest lane; so it is followed on its

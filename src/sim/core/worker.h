@@ -67,7 +67,7 @@ struct sim_worker {
 // The worker whose CUDA thread runs now on this OS thread; NULL in host code.
 extern __thread sim_worker *sim_current;
 
-// --- what core/ offers the others ------------------------------------------------------------------------------------
+// --- what core/ offers the others -----------------------------------------------------------------------------------
 
 extern int sim_workers;                // OS threads that run blocks
 sim_worker *sim_worker_at(int number); // NULL before the first launch

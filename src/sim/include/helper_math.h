@@ -215,10 +215,12 @@ SIM_VECTOR_MATH float fracf(float v)
 }
 SIM_EACH_1(float, fracf, ::fracf)
 
+#if __cplusplus < 202002L // later <math.h> has it
 SIM_VECTOR_MATH float lerp(float a, float b, float t)
 {
     return a + t * (b - a);
 }
+#endif
 SIM_VECTOR_MATH float clamp(float f, float a, float b)
 {
     return fmaxf(a, fminf(f, b));

@@ -15,7 +15,7 @@
 // A fixed place that Linux leaves free on 64-bit machines: addresses are then the same in every run.
 #define PREFERRED_BASE ((void *)0x300000000000)
 // What a real context keeps for itself (code, local memory, printf buffer).
-static const size_t context_bytes = (size_t)512 << 20;
+static const size_t context_bytes = (size_t)527 << 20;
 // Below this a range is of no use to any program.
 static const size_t smallest_span = (size_t)64 << 20;
 

@@ -174,17 +174,28 @@ static bool covers(const sim_view *view, const access *earlier)
     return view->kind == earlier->kind && view->scope <= earlier->scope && view->what == earlier->what;
 }
 
+// Whether an earlier access that does not conflict is old enough to be dropped, as far as that is cheap to know.
+static bool outdated(const sim_view *view, int thread, access *earlier)
+{
+    if (((uint64_t)earlier->stamp << SIM_STAMP_SHIFT) < view->floor)
+        return true;
+    if (earlier->stamp != view->clock->stamp)
+        return sim_clock_block_of(earlier->stamp) == view->clock->serial;
+    if (earlier->warp == thread / SIM_LANES)
+        earlier->lanes &= ~ordered_lanes(view, thread, earlier);
+    return earlier->lanes == 0;
+}
+
 // Checks the access against one earlier one. Returns whether the earlier one can be dropped.
 static bool meet(const sim_view *view, int thread, access *earlier, uintptr_t address)
 {
     bool conflict = conflicts(view, earlier), covered = covers(view, earlier);
-    bool elsewhere = earlier->stamp == view->clock->stamp && earlier->warp != thread / SIM_LANES;
-    if (!conflict && (!covered || elsewhere))
-        return false;
+    if (!conflict)
+        return covered && !earlier->many && outdated(view, thread, earlier);
     uint32_t unordered = earlier->lanes & ~ordered_lanes(view, thread, earlier);
     bool counted = earlier->many && ((uint64_t)earlier->stamp << SIM_STAMP_SHIFT) >= view->floor &&
                    counted_readers_race(view, earlier);
-    if ((unordered || counted) && conflict) {
+    if (unordered || counted) {
         unsigned lane = (unsigned)__builtin_ctz(unordered ? unordered : earlier->lanes);
         sim_earlier found = {earlier->stamp, earlier->warp * SIM_LANES + lane, earlier->site, earlier->kind};
         sim_race_found(view, thread, &found, address);

@@ -57,9 +57,9 @@ static size_t write_place(const sim_place *place, const sim_stack *stack, char *
     int used = frame->file[0] ? snprintf(text, bytes, "%s:%u", slash ? slash + 1 : frame->file, frame->line)
                               : snprintf(text, bytes, "%s", frame->function);
     if (place->has_thread && used >= 0 && (size_t)used < bytes)
-        used += snprintf(text + used, bytes - (size_t)used, " by thread (%u,%u,%u) of block (%u,%u,%u)",
-                         place->thread[0], place->thread[1], place->thread[2], place->block[0], place->block[1],
-                         place->block[2]);
+        used +=
+            snprintf(text + used, bytes - (size_t)used, " by thread (%u,%u,%u) of block (%u,%u,%u)", place->thread[0],
+                     place->thread[1], place->thread[2], place->block[0], place->block[1], place->block[2]);
     return used > 0 ? (size_t)used : 0;
 }
 

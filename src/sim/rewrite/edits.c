@@ -42,6 +42,9 @@ static int compare_edits(const void *left, const void *right)
     const sim_edit *a = left, *b = right;
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
+    // What is inserted before a token comes before what replaces it.
+    if ((a->removed == 0) != (b->removed == 0))
+        return a->removed == 0 ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
 }
 

@@ -391,6 +391,48 @@ static bool copy_async(const sim_ptx_instruction *instruction, sim_text *out)
     return true;
 }
 
+// ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {...}, [a]
+static bool load_matrix(const sim_ptx_instruction *instruction, sim_text *out)
+{
+    const char *count = has(instruction, "x4")   ? "4"
+                        : has(instruction, "x2") ? "2"
+                        : has(instruction, "x1") ? "1"
+                                                 : NULL;
+    if (!count || !has(instruction, "m8n8") || !has(instruction, "b16") || instruction->operands != 2 ||
+        !instruction->is_address[1])
+        return false;
+    sim_text_print(out, "sim::ptx_load_matrix<%s, %s>(%s, %s)", count, has(instruction, "trans") ? "true" : "false",
+                   instruction->operand[1], instruction->operand[0]);
+    return true;
+}
+
+// mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d}, {a}, {b}, {c}
+static bool multiply_matrices(const sim_ptx_instruction *instruction, sim_text *out)
+{
+    static const char *const known[][3] = {{"m16n8k16", "f32.f16.f16.f32", "half"},
+                                           {"m16n8k16", "f32.bf16.bf16.f32", "bfloat16"},
+                                           {"m16n8k8", "f32.tf32.tf32.f32", "tf32"},
+                                           {"m16n8k32", "s32.s8.s8.s32", "int8"}};
+    char types[SIM_PTX_NAME * 5] = "";
+    int vectors = 0;
+    for (int i = instruction->parts - 4; i > 0 && i < instruction->parts; i++)
+        strcat(strcat(types, *types ? "." : ""), instruction->part[i]);
+    for (int i = 0; i < instruction->operands; i++)
+        vectors += instruction->is_vector[i];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!has(instruction, known[i][0]) || strcmp(types, known[i][1]) != 0 || !has(instruction, "row") ||
+            vectors != 4)
+            continue;
+        sim_text_print(out,
+                       "sim::ptx_store_parts(sim::ptx_multiply_%s(sim::ptx_parts(%s), sim::ptx_parts(%s), "
+                       "sim::ptx_parts(%s)), %s)",
+                       known[i][2], instruction->operand[1], instruction->operand[2], instruction->operand[3],
+                       instruction->operand[0]);
+        return true;
+    }
+    return false;
+}
+
 // --- the rest --------------------------------------------------------------------------------------------------------
 
 static bool barrier(const sim_ptx_instruction *instruction, sim_text *out)
@@ -429,6 +471,10 @@ bool sim_ptx_instruction_text(const sim_ptx_instruction *instruction, sim_text *
         return atomic(instruction, out);
     if (is(instruction, "cp") && has(instruction, "async"))
         return copy_async(instruction, out);
+    if (is(instruction, "ldmatrix"))
+        return load_matrix(instruction, out);
+    if (is(instruction, "mma") && has(instruction, "sync"))
+        return multiply_matrices(instruction, out);
     if (is(instruction, "bar") || is(instruction, "barrier"))
         return barrier(instruction, out);
     if (is(instruction, "membar") || is(instruction, "fence"))

@@ -41,7 +41,7 @@ static void wrong_directions_and_sizes()
     GIVES(cudaErrorInvalidValue, cudaMemcpy(device, local, sizeof local, cudaMemcpyDeviceToHost));
     GIVES(cudaErrorInvalidValue, cudaMemcpy(local, device, sizeof local, cudaMemcpyHostToDevice));
     GIVES(cudaErrorInvalidValue, cudaMemcpy(local, device, sizeof local, cudaMemcpyDeviceToDevice));
-    GIVES(cudaErrorInvalidValue, cudaMemcpy(host, device, sizeof local, cudaMemcpyHostToHost));
+    WORKS(cudaMemcpy(host, device, sizeof local, cudaMemcpyHostToHost)); // wrong, but CUDA makes it
     GIVES(cudaErrorInvalidMemcpyDirection, cudaMemcpy(local, device, sizeof local, (cudaMemcpyKind)7));
     GIVES(cudaErrorInvalidValue, cudaMemcpy(NULL, device, sizeof local, cudaMemcpyDeviceToHost));
     GIVES(cudaErrorInvalidValue, cudaMemcpy(device, local, sizeof local + 4, cudaMemcpyHostToDevice));

@@ -68,7 +68,7 @@ static void limits_can_be_set()
     WORKS(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20));
     WORKS(cudaDeviceGetLimit(&value, cudaLimitMallocHeapSize));
     HOLDS(value >= 64 << 20);
-    GIVES(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&value, (cudaLimit)99));
+    GIVES(cudaErrorInvalidValue, cudaDeviceGetLimit(&value, (cudaLimit)99));
     (void)cudaGetLastError();
 }
 

@@ -156,16 +156,20 @@ static void graphs_can_be_built_by_hand()
     WORKS(cudaGraphExecKernelNodeSetParams(exec, kernel, &parameters));
     fill_parameters.value = 10;
     WORKS(cudaGraphExecMemsetNodeSetParams(exec, fill, &fill_parameters));
-    WORKS(cudaGraphNodeSetEnabled(exec, call, 0));
     WORKS(cudaGraphLaunch(exec, 0));
     WORKS(cudaDeviceSynchronize());
-    HOLDS(host[0] == 12 && host[COUNT - 1] == 11 && calls == 1);
+    HOLDS(host[0] == 12 && host[COUNT - 1] == 11 && calls == 2);
+    GIVES(cudaErrorInvalidValue, cudaGraphNodeSetEnabled(exec, call, 0));
+    WORKS(cudaGraphNodeSetEnabled(exec, kernel, 0));
+    WORKS(cudaGraphLaunch(exec, 0));
+    WORKS(cudaDeviceSynchronize());
+    HOLDS(all_are(host, 11) && calls == 3);
     WORKS(cudaGraphExecDestroy(exec));
 
     WORKS(cudaGraphInstantiate(&exec, clone, 0));
     WORKS(cudaGraphLaunch(exec, first));
     WORKS(cudaStreamSynchronize(first));
-    HOLDS(all_are(host, 42) && calls == 2);
+    HOLDS(all_are(host, 42) && calls == 4);
     WORKS(cudaGraphExecDestroy(exec));
     WORKS(cudaGraphDestroy(clone));
     WORKS(cudaGraphDestroy(graph));

@@ -124,7 +124,7 @@ static void every_error_has_a_name()
 
 __global__ void stray(int *data)
 {
-    data[1 << 20] = 1;
+    data[1ll << 40] = 1;
 }
 
 // Last, because it breaks the device.

@@ -60,8 +60,7 @@ int double_run(unsigned blocks, unsigned threads, void (*kernel)(void *), void *
     return double_run_shaped((sim_config){.grid = {blocks, 1, 1}, .block = {threads, 1, 1}}, kernel, argument);
 }
 
-// --- the module that the runtime is part of
-// -----------------------------------------------------------------------------
+// --- the module that the runtime is part of -------------------------------------------------------------------------
 
 static sim_module module;
 static sim_shared_variable shared[16];
@@ -110,8 +109,7 @@ const sim_shared_variable *sim_shared_variables(size_t *count)
 }
 
 // --- the watch: b, B block begins and ends; < > thread left and entered; w warp stopped; | barrier; m, M lanes met (M:
-// --- ordered); g grid barrier; p, P block parked and resumed; n named barrier
-// ----------------------------------------------
+// --- ordered); g grid barrier; p, P block parked and resumed; n named barrier ---------------------------------------
 
 static void tell(char what)
 {

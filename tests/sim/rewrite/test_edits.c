@@ -170,6 +170,26 @@ static void the_architecture_is_known_in_device_code_alone(void **state)
     stays("#ifndef __CUDA_ARCH__\nvoid f() {}\n#endif\n");
 }
 
+static void a_function_of_both_sides_asks_when_it_runs(void **state)
+{
+    (void)state;
+    becomes(
+        "__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n    return 1;\n#else // host\n    g(2); return "
+        "2;\n#endif\n}\n",
+        "__host__ __device__ int f() {\nif (sim_in_kernel()) {\n    return 1;\n} else {\n    g(2); return 2;\n}\n}\n");
+    becomes("__host__ __device__ void f() {\n#if !defined(__CUDA_ARCH__)\n    g();\n#endif\n}\n",
+            "__host__ __device__ void f() {\nif (!sim_in_kernel()) {\n    g();\n}\n}\n");
+    // A name that is used afterwards, half a statement, a version: these are decided when compiling.
+    becomes("__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n    int x = 1;\n#else\n    int x = 2;\n#endif\n "
+            "return x; }\n",
+            "__host__ __device__ int f() {\n#ifdef SIM_CUDA_ARCH\n    int x = 1;\n#else\n    int x = 2;\n#endif\n "
+            "return x; }\n");
+    becomes("__host__ __device__ int f() {\n return 1 +\n#ifdef __CUDA_ARCH__\n    2;\n#else\n    3;\n#endif\n}\n",
+            "__host__ __device__ int f() {\n return 1 +\n#ifdef SIM_CUDA_ARCH\n    2;\n#else\n    3;\n#endif\n}\n");
+    becomes("__host__ __device__ int f() {\n#if __CUDA_ARCH__ >= 700\n    g();\n#endif\n}\n",
+            "__host__ __device__ int f() {\n#if SIM_CUDA_ARCH >= 700\n    g();\n#endif\n}\n");
+}
+
 static void calls_in_device_code_are_the_kernels_own(void **state)
 {
     (void)state;
@@ -291,6 +311,7 @@ int main(void)
         cmocka_unit_test(variables_of_the_device_are_marked),
         cmocka_unit_test(alignment_comes_first),
         cmocka_unit_test(the_architecture_is_known_in_device_code_alone),
+        cmocka_unit_test(a_function_of_both_sides_asks_when_it_runs),
         cmocka_unit_test(calls_in_device_code_are_the_kernels_own),
         cmocka_unit_test(the_address_of_a_kernel_keeps_its_type),
         cmocka_unit_test(noinline_is_a_keyword_outside_attributes),

@@ -96,16 +96,20 @@
 #else
 #define __shared__ _Thread_local
 #endif
-// Where it sees the whole declaration, the rewriter writes these: the older keyword has no guard that says whether a
-// variable was constructed, which would be shared memory that no program asked for. Types whose empty constructor the
-// older keyword refuses are compiled again with thread_local.
+// Where it sees the whole declaration, the rewriter writes these: they have no guard that says whether a variable was
+// constructed, which would be shared memory that no program asked for. Types that do need it, because they have an empty
+// constructor, are compiled again with thread_local.
 #if defined(__clang__) && SIM_WATCHED
-#define SIM_SHARED_KEPT __attribute__((used)) // or clang makes several small variables of one
+// Kept whole: clang would make several small variables of one.
+#define SIM_SHARED_STATIC __attribute__((require_constant_initialization, used)) thread_local
+#elif defined(__clang__)
+#define SIM_SHARED_STATIC __attribute__((require_constant_initialization)) thread_local
+#elif defined(__cplusplus)
+#define SIM_SHARED_STATIC __constinit thread_local
 #else
-#define SIM_SHARED_KEPT
+#define SIM_SHARED_STATIC __thread
 #endif
-#define SIM_SHARED static SIM_SHARED_KEPT __thread
-#define SIM_SHARED_STATIC SIM_SHARED_KEPT __thread
+#define SIM_SHARED static SIM_SHARED_STATIC
 #define SIM_SHARED_EXTERN __thread
 
 #if !defined(__clang__)

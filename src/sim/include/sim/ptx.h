@@ -12,6 +12,7 @@
 #include "sim/keywords.h"
 
 #include "cuda_pipeline_primitives.h"
+#include "sim/mma.h"
 
 extern __thread char sim_dynamic_buffer[];
 
@@ -132,6 +133,45 @@ SIM_INLINE void ptx_copy_wait(size_t prior)
 {
     __pipeline_wait_prior(prior);
 }
+
+// --- tensor cores ------------------------------------------------------------------------------------------------------
+
+template <int count> struct ptx_registers {
+    uint32_t at[count];
+};
+template <class... Parts> SIM_INLINE ptx_registers<sizeof...(Parts)> ptx_parts(const Parts &...parts)
+{
+    return {{ptx_get<uint32_t>(parts)...}};
+}
+template <int count, class... Parts> SIM_INLINE void ptx_store_parts(const ptx_registers<count> &from, Parts &...parts)
+{
+    int i = 0;
+    int order[] = {(ptx_set(parts, from.at[i]), i++)...};
+    (void)order;
+}
+template <int count, bool transposed, class... Parts> SIM_INLINE void ptx_load_matrix(const char *row, Parts &...parts)
+{
+    ptx_registers<count> loaded;
+    ldmatrix<count, transposed>(loaded.at, row);
+    ptx_store_parts(loaded, parts...);
+}
+
+#define SIM_PTX_MULTIPLY(name, function, type)                                                                         \
+    SIM_INLINE ptx_registers<4> ptx_multiply_##name(const ptx_registers<4> &a, const ptx_registers<2> &b,              \
+                                                    const ptx_registers<4> &c)                                         \
+    {                                                                                                                  \
+        type sum[4];                                                                                                   \
+        __builtin_memcpy(sum, c.at, sizeof sum);                                                                       \
+        function(sum, a.at, b.at, sum);                                                                                \
+        ptx_registers<4> result;                                                                                       \
+        __builtin_memcpy(result.at, sum, sizeof sum);                                                                  \
+        return result;                                                                                                 \
+    }
+SIM_PTX_MULTIPLY(half, mma_m16n8k16_half, float)
+SIM_PTX_MULTIPLY(bfloat16, mma_m16n8k16_bfloat16, float)
+SIM_PTX_MULTIPLY(tf32, mma_m16n8k8_tf32, float)
+SIM_PTX_MULTIPLY(int8, mma_m16n8k32_int8, int)
+#undef SIM_PTX_MULTIPLY
 
 // --- arithmetic ------------------------------------------------------------------------------------------------------
 

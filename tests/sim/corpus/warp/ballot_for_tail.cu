@@ -6,7 +6,7 @@ __global__ void pairs(const int *input, int *output, int n)
     int t = threadIdx.x;
     unsigned inside = __ballot_sync(0xffffffffu, t < n);
     if (t < n) {
-        int next = __shfl_down_sync(inside, input[t], 1);
+        int next = __shfl_sync(inside, input[t], min(t + 1, n - 1));
         output[t] = t + 1 < n ? input[t] + next : input[t];
     }
 }

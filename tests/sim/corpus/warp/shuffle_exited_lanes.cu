@@ -6,7 +6,7 @@ __global__ void pairs(const int *input, int *output, int n)
     int t = threadIdx.x;
     if (t >= n)
         return;
-    output[t] = input[t] + __shfl_down_sync(0xffffffffu, input[t], 1); // expect: warp-mask
+    output[t] = input[t] + __shfl_down_sync(0xffffffffu, input[t], 1); // expect: warp-mask(warning)
 }
 
 int main()

@@ -1,0 +1,145 @@
+// The card's memory: random allocations and frees against a plain list, also when addresses have to be taken again.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "memory/memory.h"
+#include "watch/watch.h"
+
+// The watch is not part of this.
+void sim_watch_allocated(uintptr_t start, size_t bytes, bool initialised)
+{
+    (void)start, (void)bytes, (void)initialised;
+}
+
+void sim_watch_freed(uintptr_t start, size_t bytes)
+{
+    (void)start, (void)bytes;
+}
+
+static const size_t card = (size_t)1 << 30;
+
+static int start_card(void **state)
+{
+    (void)state;
+    sim_memory_start(card);
+    return sim_memory_span >= card ? 0 : -1;
+}
+
+static void a_gap_lies_behind_every_allocation(void **state)
+{
+    (void)state;
+    char *a = sim_memory_allocate(100, SIM_MEMORY_DEVICE, 1, "a"), *b = sim_memory_allocate(7, SIM_MEMORY_PINNED, 2, "b");
+    sim_allocation found;
+    assert_true((uintptr_t)b - (uintptr_t)a >= 100 + SIM_MEMORY_GAP);
+    assert_true(sim_memory_find((uintptr_t)a + 99, &found));
+    assert_int_equal(found.allocated_at, 1);
+    assert_false(sim_memory_find((uintptr_t)a + 100, &found));
+    assert_true(sim_memory_nearest((uintptr_t)a + 100, &found));
+    assert_int_equal(found.allocated_at, 1);
+    assert_true(sim_memory_nearest((uintptr_t)b - 4, &found)); // just before b is b's
+    assert_int_equal(found.allocated_at, 2);
+    assert_true(sim_memory_release((uintptr_t)a, 3));
+    assert_true(sim_memory_release((uintptr_t)b, 3));
+}
+
+static void freed_memory_is_known_as_freed(void **state)
+{
+    (void)state;
+    char *a = sim_memory_allocate(5000, SIM_MEMORY_DEVICE, 1, "a");
+    memset(a, 1, 5000);
+    const size_t used = sim_memory_used();
+    assert_false(sim_memory_release((uintptr_t)a + 1, 2));
+    assert_true(sim_memory_release((uintptr_t)a, 2));
+    assert_true(sim_memory_used() < used);
+    assert_false(sim_memory_release((uintptr_t)a, 3));
+    sim_allocation found;
+    assert_false(sim_memory_find((uintptr_t)a, &found));
+    assert_true(sim_memory_nearest((uintptr_t)a + 10, &found));
+    assert_false(found.live);
+    assert_int_equal(found.freed_at, 2);
+    assert_int_equal(a[0] | a[4999], 0); // nothing stale is left to be read
+    assert_ptr_not_equal(sim_memory_allocate(5000, SIM_MEMORY_DEVICE, 1, "b"), a);
+}
+
+static void registered_memory_is_found(void **state)
+{
+    (void)state;
+    char host[64];
+    sim_allocation found;
+    assert_false(sim_memory_find((uintptr_t)host, &found));
+    assert_true(sim_memory_register((uintptr_t)host, sizeof host, 1));
+    assert_false(sim_memory_register((uintptr_t)host + 63, 10, 1));
+    assert_true(sim_memory_find((uintptr_t)host + 63, &found));
+    assert_int_equal(found.kind, SIM_MEMORY_PINNED);
+    assert_true(sim_memory_unregister((uintptr_t)host));
+    assert_false(sim_memory_unregister((uintptr_t)host));
+    assert_false(sim_memory_find((uintptr_t)host, &found));
+}
+
+enum { SLOTS = 60, STEPS = 6000 };
+
+static void allocations_never_overlap(void **state)
+{
+    (void)state;
+    const unsigned seed = 7;
+    struct {
+        uintptr_t start;
+        size_t bytes;
+    } slot[SLOTS] = {0};
+    print_message("seed %u\n", seed);
+    srand(seed);
+    int refused = 0;
+    uintptr_t highest = 0;
+    bool again = false; // an address below one that was used before
+    for (int step = 0; step < STEPS; step++) {
+        const int i = rand() % SLOTS;
+        sim_allocation found;
+        if (slot[i].start != 0) {
+            assert_true(sim_memory_find(slot[i].start + slot[i].bytes / 2, &found));
+            assert_int_equal(found.start, slot[i].start);
+            assert_int_equal(found.bytes, slot[i].bytes);
+            assert_true(sim_memory_release(slot[i].start, 9));
+            slot[i].start = 0;
+            continue;
+        }
+        const size_t bytes = 1 + (size_t)rand() % (12 << 20);
+        const uintptr_t start = (uintptr_t)sim_memory_allocate(bytes, SIM_MEMORY_DEVICE, 4, "random");
+        if (start == 0) {
+            refused++;
+            continue;
+        }
+        for (int j = 0; j < SLOTS; j++)
+            assert_true(slot[j].start == 0 || start + bytes + SIM_MEMORY_GAP <= slot[j].start ||
+                        slot[j].start + slot[j].bytes + SIM_MEMORY_GAP <= start);
+        slot[i].start = start;
+        slot[i].bytes = bytes;
+        again |= start < highest;
+        highest = start > highest ? start : highest;
+    }
+    assert_true(again);
+    assert_true(refused < STEPS / 10);
+}
+
+static void a_full_card_refuses(void **state)
+{
+    (void)state;
+    assert_null(sim_memory_allocate(card, SIM_MEMORY_DEVICE, 1, "all"));
+    assert_null(sim_memory_allocate((size_t)-1, SIM_MEMORY_PINNED, 1, "more than there are addresses"));
+    assert_true(sim_memory_free() < sim_memory_total());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gap_lies_behind_every_allocation), cmocka_unit_test(freed_memory_is_known_as_freed),
+        cmocka_unit_test(registered_memory_is_found),         cmocka_unit_test(allocations_never_overlap),
+        cmocka_unit_test(a_full_card_refuses),
+    };
+    return cmocka_run_group_tests(tests, start_card, NULL);
+}
