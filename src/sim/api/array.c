@@ -1,5 +1,5 @@
-// CUDA arrays, textures and surfaces as data: pitched memory with a format. Reading them in a kernel is the business of the
-// stand-in headers.
+// CUDA arrays, textures and surfaces as data: pitched memory with a format. Reading them in a kernel is the business of
+// the stand-in headers.
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,8 @@ static size_t at_least_one(size_t count)
     return count > 0 ? count : 1;
 }
 
-// --- arrays ------------------------------------------------------------------------------------------------------------
+// --- arrays
+// ------------------------------------------------------------------------------------------------------------
 
 static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
                         unsigned flags)
@@ -67,8 +68,7 @@ static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *
     made->flags = flags;
     made->pitch = (extent.width * element + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
     made->slice = made->pitch * at_least_one(extent.height);
-    const cudaError_t error =
-        sim_allocate(&made->data, made->slice * at_least_one(extent.depth), SIM_MEMORY_DEVICE);
+    const cudaError_t error = sim_allocate(&made->data, made->slice * at_least_one(extent.depth), SIM_MEMORY_DEVICE);
     if (error != cudaSuccess) {
         free(made);
         return error;
@@ -148,7 +148,8 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, e
     return (struct cudaChannelFormatDesc){x, y, z, w, kind};
 }
 
-// --- mipmaps -----------------------------------------------------------------------------------------------------------
+// --- mipmaps
+// -----------------------------------------------------------------------------------------------------------
 
 static size_t halved(size_t size, unsigned times)
 {
@@ -215,7 +216,8 @@ cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *array, cudaMipmappedArray_co
     return SIM_CALL(get_level(array, mipmap, level));
 }
 
-// --- copies ------------------------------------------------------------------------------------------------------------
+// --- copies
+// ------------------------------------------------------------------------------------------------------------
 
 // A window into an array, in bytes across; offsets too.
 typedef struct window {
@@ -348,6 +350,6 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, c
                                      size_t from_y, size_t width, size_t height, enum cudaMemcpyKind kind)
 {
     (void)kind;
-    return SIM_CALL(between_arrays((window){to, to_x, to_y, width, height},
-                                   (window){from, from_x, from_y, width, height}));
+    return SIM_CALL(
+        between_arrays((window){to, to_x, to_y, width, height}, (window){from, from_x, from_y, width, height}));
 }

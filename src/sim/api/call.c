@@ -21,7 +21,7 @@ static cudaError_t broken; // the device is unusable since this fault
 typedef struct current_call {
     const char *function;
     uintptr_t pc;
-    int depth; // API functions that this thread is in: it holds the lock when not 0
+    int depth;       // API functions that this thread is in: it holds the lock when not 0
     int outer_depth; // what depth was when a host function began
     bool in_host_function;
     cudaError_t last_error, refused_with;
@@ -126,12 +126,13 @@ const char *sim_call_function(void)
     return call.function;
 }
 
-// --- findings ----------------------------------------------------------------------------------------------------------
+// --- findings
+// ----------------------------------------------------------------------------------------------------------
 
 static void report(sim_finding *finding, cudaError_t error, const char *format, va_list arguments)
 {
-    int written = snprintf(finding->message, sizeof finding->message, "%s fails with %s: ", call.function,
-                           sim_error_name(error));
+    int written =
+        snprintf(finding->message, sizeof finding->message, "%s fails with %s: ", call.function, sim_error_name(error));
     if (error == cudaSuccess)
         written = snprintf(finding->message, sizeof finding->message, "%s: ", call.function);
     vsnprintf(finding->message + written, sizeof finding->message - (size_t)written, format, arguments);
@@ -161,7 +162,8 @@ cudaError_t sim_fail_as(sim_finding_kind kind, sim_tier tier, cudaError_t error,
     return error;
 }
 
-// --- last error and sticky error ---------------------------------------------------------------------------------------
+// --- last error and sticky error
+// ---------------------------------------------------------------------------------------
 
 void sim_error_set(cudaError_t error, const char *function, uintptr_t pc)
 {
@@ -226,9 +228,8 @@ void sim_error_report_unread(void)
 {
     for (int i = 0; i < unread_count; i++) {
         sim_finding finding = {.kind = SIM_UNCHECKED_ERROR, .tier = SIM_WARNING};
-        snprintf(finding.message, sizeof finding.message,
-                 "%s failed with %s and the program never looked at the error", unread[i].function,
-                 sim_error_name(unread[i].error));
+        snprintf(finding.message, sizeof finding.message, "%s failed with %s and the program never looked at the error",
+                 unread[i].function, sim_error_name(unread[i].error));
         finding.place[0] = (sim_place){.pc = unread[i].pc, .role = "call"};
         sim_report(&finding);
     }

@@ -13,9 +13,8 @@
 #define SIM_CALLER ((uintptr_t)__builtin_return_address(0))
 
 // The body of an API function: `expression` runs with the lock held and gives the function's cudaError_t.
-#define SIM_CALL(expression) SIM_CALL_AS(__func__, expression)
-#define SIM_CALL_AS(name, expression)                                                                                  \
-    (sim_call_begin(name, SIM_CALLER) ? sim_call_end(expression) : sim_call_refused())
+#define SIM_CALL(expression)          SIM_CALL_AS(__func__, expression)
+#define SIM_CALL_AS(name, expression) (sim_call_begin(name, SIM_CALLER) ? sim_call_end(expression) : sim_call_refused())
 
 bool sim_call_begin(const char *function, uintptr_t pc); // false: refused; sim_call_refused gives the error
 cudaError_t sim_call_end(cudaError_t error);
@@ -28,7 +27,7 @@ void sim_api_lock(void);
 bool sim_api_try_lock(void); // false: another thread is in the API, and may be for long
 void sim_api_unlock(void);
 pthread_mutex_t *sim_api_mutex(void); // to wait on a condition with
-void sim_api_start(void); // once: the card, its memory, what happens at exit
+void sim_api_start(void);             // once: the card, its memory, what happens at exit
 
 // Reports that the current call fails and why, and gives `error` back.
 cudaError_t sim_fail(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));

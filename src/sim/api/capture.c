@@ -1,5 +1,5 @@
-// Stream capture: while it is on, what a stream is asked to do becomes a node of a graph. Other streams are drawn in when
-// they wait for an event of the capture, and must be joined to the first one again before it ends.
+// Stream capture: while it is on, what a stream is asked to do becomes a node of a graph. Other streams are drawn in
+// when they wait for an event of the capture, and must be joined to the first one again before it ends.
 #include "api/capture.h"
 
 #include <stdlib.h>
@@ -13,7 +13,8 @@ static sim_capture *captures; // the open ones
 static unsigned long long capture_count;
 static __thread enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
 
-// --- sets of nodes -----------------------------------------------------------------------------------------------------
+// --- sets of nodes
+// -----------------------------------------------------------------------------------------------------
 
 static void set_after(cudaGraphNode_t **set, size_t *count, const cudaGraphNode_t *nodes, size_t node_count)
 {
@@ -41,7 +42,8 @@ static void add_after(struct CUstream_st *stream, cudaGraphNode_t node)
     stream->capture_after[stream->capture_after_count++] = node;
 }
 
-// --- what goes into the graph ------------------------------------------------------------------------------------------
+// --- what goes into the graph
+// ------------------------------------------------------------------------------------------
 
 cudaError_t sim_capture_add(struct CUstream_st *stream, sim_work *work)
 {
@@ -135,7 +137,8 @@ cudaError_t sim_capture_wait(struct CUstream_st *stream, cudaEvent_t event)
     return cudaSuccess;
 }
 
-// --- begin and end -----------------------------------------------------------------------------------------------------
+// --- begin and end
+// -----------------------------------------------------------------------------------------------------
 
 static cudaError_t begin(cudaStream_t handle, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                          enum cudaStreamCaptureMode mode)
@@ -251,7 +254,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     return SIM_CALL(end(stream, graph));
 }
 
-// --- asking ------------------------------------------------------------------------------------------------------------
+// --- asking
+// ------------------------------------------------------------------------------------------------------------
 
 static enum cudaStreamCaptureStatus status_of(const struct CUstream_st *stream)
 {

@@ -9,11 +9,11 @@ typedef struct sim_chip {
     const char *name; // as the program sees it
     int major, minor; // compute capability
     int multiprocessors;
-    size_t memory;                 // bytes
-    size_t shared_block;           // bytes of shared memory a block may have ...
-    size_t shared_block_optin;     // ... and with cudaFuncSetAttribute
-    size_t shared_multiprocessor;  // of a multiprocessor
-    size_t shared_reserved;        // of each block, by the system
+    size_t memory;                // bytes
+    size_t shared_block;          // bytes of shared memory a block may have ...
+    size_t shared_block_optin;    // ... and with cudaFuncSetAttribute
+    size_t shared_multiprocessor; // of a multiprocessor
+    size_t shared_reserved;       // of each block, by the system
     int registers_multiprocessor;
     int threads_multiprocessor, blocks_multiprocessor;
     size_t l2;
@@ -22,7 +22,8 @@ typedef struct sim_chip {
     int integrated;
 } sim_chip;
 
-// The card that SIM_GPU names; the first of the table without it. A wrong name ends the program with a list of the names.
+// The card that SIM_GPU names; the first of the table without it. A wrong name ends the program with a list of the
+// names.
 const sim_chip *sim_chip_get(void);
 
 #endif

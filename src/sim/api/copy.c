@@ -70,8 +70,8 @@ cudaError_t sim_copy_check(const sim_copy_request *request, sim_work *work, bool
     if (request->height > 1 && (request->width > request->to_pitch || request->width > request->from_pitch))
         return sim_fail(cudaErrorInvalidPitchValue, "rows of %zu bytes are wider than a pitch of %zu", request->width,
                         request->width > request->to_pitch ? request->to_pitch : request->from_pitch);
-    cudaError_t error = sim_pointer_check(request->to, span_of(request->to_pitch, request->to_slice, request),
-                                          "destination", &to);
+    cudaError_t error =
+        sim_pointer_check(request->to, span_of(request->to_pitch, request->to_slice, request), "destination", &to);
     if (error == cudaSuccess)
         error = sim_pointer_check(request->from, span_of(request->from_pitch, request->from_slice, request), "source",
                                   &from);

@@ -54,8 +54,8 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 static sim_copy_request plane(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, enum cudaMemcpyKind kind)
 {
-    return (sim_copy_request){to,     from,   to_pitch, to_pitch * height, from_pitch, from_pitch * height,
-                              width, height, 1,        kind};
+    return (sim_copy_request){to,     from, to_pitch, to_pitch * height, from_pitch, from_pitch * height, width,
+                              height, 1,    kind};
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
@@ -72,10 +72,11 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     return SIM_CALL(sim_copy_in(&request, stream));
 }
 
-// --- 3-D ---------------------------------------------------------------------------------------------------------------
+// --- 3-D
+// ---------------------------------------------------------------------------------------------------------------
 
-// Positions and widths are in bytes for pointers, in elements for arrays; with an array on either side the extent's width
-// is in elements.
+// Positions and widths are in bytes for pointers, in elements for arrays; with an array on either side the extent's
+// width is in elements.
 static uint8_t *corner(struct cudaArray *array, const struct cudaPitchedPtr *pointer, const struct cudaPos *at,
                        size_t *pitch, size_t *slice)
 {
@@ -95,14 +96,15 @@ cudaError_t sim_copy_rows(sim_copy_request *request, const struct cudaMemcpy3DPa
         return sim_fail(cudaErrorInvalidValue, "the parameters are NULL");
     if ((parameters->srcArray == NULL) == (parameters->srcPtr.ptr == NULL) ||
         (parameters->dstArray == NULL) == (parameters->dstPtr.ptr == NULL))
-        return sim_fail(cudaErrorInvalidValue, "source and destination must each be an array or a pointer, one of the two");
+        return sim_fail(cudaErrorInvalidValue,
+                        "source and destination must each be an array or a pointer, one of the two");
     struct cudaArray *array = parameters->srcArray != NULL ? parameters->srcArray : parameters->dstArray;
     *request = (sim_copy_request){.height = parameters->extent.height,
                                   .depth = parameters->extent.depth,
                                   .width = parameters->extent.width * (array != NULL ? array->element : 1),
                                   .kind = parameters->kind};
-    request->to = corner(parameters->dstArray, &parameters->dstPtr, &parameters->dstPos, &request->to_pitch,
-                         &request->to_slice);
+    request->to =
+        corner(parameters->dstArray, &parameters->dstPtr, &parameters->dstPos, &request->to_pitch, &request->to_slice);
     request->from = corner(parameters->srcArray, &parameters->srcPtr, &parameters->srcPos, &request->from_pitch,
                            &request->from_slice);
     return cudaSuccess;
@@ -156,7 +158,8 @@ cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *parameters
     return SIM_CALL(copy_3d_in(&same, stream));
 }
 
-// --- device variables --------------------------------------------------------------------------------------------------
+// --- device variables
+// --------------------------------------------------------------------------------------------------
 
 static cudaError_t check_symbol(const void *symbol, size_t bytes, size_t offset)
 {

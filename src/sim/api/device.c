@@ -82,7 +82,8 @@ cudaError_t cudaRuntimeGetVersion(int *version)
     return SIM_CALL(store(version, CUDART_VERSION));
 }
 
-// --- reset -------------------------------------------------------------------------------------------------------------
+// --- reset
+// -------------------------------------------------------------------------------------------------------------
 
 static void free_allocation(const sim_allocation *allocation, void *context)
 {
@@ -117,7 +118,8 @@ cudaError_t cudaThreadExit(void)
     return reset_call(__func__, SIM_CALLER);
 }
 
-// --- limits and settings -----------------------------------------------------------------------------------------------
+// --- limits and settings
+// -----------------------------------------------------------------------------------------------
 
 enum { LIMITS = cudaLimitPersistingL2CacheSize + 1 };
 static size_t limits[LIMITS] = {[cudaLimitStackSize] = 1024,
@@ -200,7 +202,8 @@ cudaError_t cudaProfilerStop(void)
     return SIM_CALL(cudaSuccess);
 }
 
-// --- where it sits, and others -----------------------------------------------------------------------------------------
+// --- where it sits, and others
+// -----------------------------------------------------------------------------------------
 
 static cudaError_t get_bus_id(char *text, int length, int device)
 {

@@ -1,5 +1,5 @@
-// Events: marks in a stream that others wait for and that tell the time between them. The time is that of the simulation,
-// not of a GPU.
+// Events: marks in a stream that others wait for and that tell the time between them. The time is that of the
+// simulation, not of a GPU.
 #include "api/event.h"
 
 #include <stdlib.h>
@@ -133,7 +133,8 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 
 static cudaError_t captured(void)
 {
-    return sim_fail(cudaErrorCapturedEvent, "the event was recorded while a graph was captured, it never happens itself");
+    return sim_fail(cudaErrorCapturedEvent,
+                    "the event was recorded while a graph was captured, it never happens itself");
 }
 
 static cudaError_t query(cudaEvent_t handle)

@@ -10,7 +10,7 @@ struct CUevent_st {
     unsigned flags;
     bool recorded;
     sim_operation *operation; // the last record, held; NULL: none yet
-    sim_order_clock clock;          // of that record
+    sim_order_clock clock;    // of that record
     double milliseconds;      // when it ran
     // Recorded in a stream that captures: the nodes it stands for.
     sim_capture *capture;
@@ -21,7 +21,7 @@ struct CUevent_st {
 struct CUevent_st *sim_event_of(cudaEvent_t handle); // NULL with a finding when it is none
 // The event now stands for this operation.
 void sim_event_mark(struct CUevent_st *event, sim_operation *operation, const sim_order_clock *clock);
-void sim_event_recorded(cudaEvent_t event);          // its turn came
+void sim_event_recorded(cudaEvent_t event); // its turn came
 // A capture is over: events that were recorded in it have not happened.
 void sim_events_leave(const sim_capture *capture);
 

@@ -62,8 +62,8 @@ static sim_fill plane(void *memory, size_t pitch, int value, size_t width, size_
 
 static sim_fill volume(struct cudaPitchedPtr memory, int value, struct cudaExtent extent)
 {
-    return (sim_fill){memory.ptr,    memory.pitch, memory.pitch * memory.ysize, extent.width, extent.height,
-                      extent.depth, (unsigned char)value, 1};
+    return (sim_fill){memory.ptr,    memory.pitch, memory.pitch * memory.ysize, extent.width,
+                      extent.height, extent.depth, (unsigned char)value,        1};
 }
 
 cudaError_t cudaMemset(void *memory, int value, size_t bytes)

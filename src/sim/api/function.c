@@ -40,7 +40,8 @@ size_t sim_function_shared_limit(const void *address)
     return sim_chip_get()->shared_block;
 }
 
-// --- attributes --------------------------------------------------------------------------------------------------------
+// --- attributes
+// --------------------------------------------------------------------------------------------------------
 
 static cudaError_t set_attribute(const void *address, enum cudaFuncAttribute attribute, int value)
 {
@@ -99,8 +100,9 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 cudaError_t cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache config)
 {
     (void)function;
-    return SIM_CALL(config > cudaFuncCachePreferEqual ? sim_fail(cudaErrorInvalidValue, "%d is no cache setting", config)
-                                                      : cudaSuccess);
+    return SIM_CALL(config > cudaFuncCachePreferEqual
+                        ? sim_fail(cudaErrorInvalidValue, "%d is no cache setting", config)
+                        : cudaSuccess);
 }
 
 cudaError_t cudaFuncSetSharedMemConfig(const void *function, enum cudaSharedMemConfig config)
@@ -125,7 +127,8 @@ cudaError_t cudaFuncGetName(const char **name, const void *function)
     return SIM_CALL(get_name(name, function));
 }
 
-// --- occupancy ---------------------------------------------------------------------------------------------------------
+// --- occupancy
+// ---------------------------------------------------------------------------------------------------------
 
 static int lesser(int a, int b)
 {
@@ -171,7 +174,8 @@ static cudaError_t available_shared(size_t *shared, int blocks, int threads)
 {
     const sim_chip *chip = sim_chip_get();
     if (shared == NULL || blocks <= 0 || sim_occupancy(threads, 0) < blocks)
-        return sim_fail(cudaErrorInvalidValue, "%d blocks of %d threads do not fit on a multiprocessor", blocks, threads);
+        return sim_fail(cudaErrorInvalidValue, "%d blocks of %d threads do not fit on a multiprocessor", blocks,
+                        threads);
     const size_t part = chip->shared_multiprocessor / (size_t)blocks - chip->shared_reserved;
     *shared = part < chip->shared_block_optin ? part : chip->shared_block_optin;
     return cudaSuccess;

@@ -12,7 +12,7 @@ enum { SIM_ASSUMED_REGISTERS = 32 };
 
 typedef struct sim_function {
     const void *address;
-    const char *name; // as it was launched; may be NULL
+    const char *name;      // as it was launched; may be NULL
     size_t dynamic_shared; // what a launch may ask for
     int carveout;
 } sim_function;

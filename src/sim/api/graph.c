@@ -1,5 +1,5 @@
-// Graphs as the program builds them: nodes, what they come after, clones. What nodes do is in graph_nodes.c, running them
-// in graph_exec.c.
+// Graphs as the program builds them: nodes, what they come after, clones. What nodes do is in graph_nodes.c, running
+// them in graph_exec.c.
 #include "api/graph.h"
 
 #include <stdlib.h>
@@ -16,7 +16,8 @@ static void *allocated(void *memory)
     return memory;
 }
 
-// --- making and deleting -----------------------------------------------------------------------------------------------
+// --- making and deleting
+// -----------------------------------------------------------------------------------------------
 
 struct CUgraph_st *sim_graph_new(void)
 {
@@ -237,7 +238,8 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
     return SIM_CALL(destroy_node(node));
 }
 
-// --- asking ------------------------------------------------------------------------------------------------------------
+// --- asking
+// ------------------------------------------------------------------------------------------------------------
 
 // Gives out a list the way CUDA does: without a place for it, its length; else as many as there is room for.
 static void give(cudaGraphNode_t *to, size_t *room, struct CUgraphNode_st *const *nodes, size_t count)
@@ -363,7 +365,8 @@ cudaError_t sim_graph_node_dependents(cudaGraphNode_t node, cudaGraphNode_t *nod
     return SIM_CALL_AS("cudaGraphNodeGetDependentNodes", get_dependents(node, nodes, count));
 }
 
-// --- edges -------------------------------------------------------------------------------------------------------------
+// --- edges
+// -------------------------------------------------------------------------------------------------------------
 
 static cudaError_t add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                     size_t count)

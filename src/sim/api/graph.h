@@ -60,7 +60,7 @@ struct CUgraph_st *sim_graph_new(void);
 struct CUgraph_st *sim_graph_clone(const struct CUgraph_st *graph);
 void sim_graph_delete(struct CUgraph_st *graph);
 bool sim_graph_is_live(const struct CUgraph_st *graph);
-struct CUgraph_st *sim_graph_of(cudaGraph_t handle);             // NULL with a finding when it is none
+struct CUgraph_st *sim_graph_of(cudaGraph_t handle);              // NULL with a finding when it is none
 struct CUgraphNode_st *sim_graph_node_of(cudaGraphNode_t handle); // the same
 // Adds a node that comes after others of the same graph; NULL with a finding when they are not.
 struct CUgraphNode_st *sim_graph_add(struct CUgraph_st *graph, enum cudaGraphNodeType type,
@@ -68,8 +68,8 @@ struct CUgraphNode_st *sim_graph_add(struct CUgraph_st *graph, enum cudaGraphNod
 void sim_graph_node_depend(struct CUgraphNode_st *node, struct CUgraphNode_st *earlier);
 enum cudaGraphNodeType sim_graph_type_of(const sim_work *work);
 
-// The nodes of a graph, with those of child graphs in their place, as steps in an order in which they can run. false: there
-// is no such order.
+// The nodes of a graph, with those of child graphs in their place, as steps in an order in which they can run. false:
+// there is no such order.
 bool sim_graph_steps(struct CUgraph_st *graph, sim_step **steps, size_t *count);
 void sim_graph_steps_free(sim_step *steps, size_t count);
 

@@ -100,7 +100,8 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flag
     return SIM_CALL(get_flags(exec, flags));
 }
 
-// --- launching ---------------------------------------------------------------------------------------------------------
+// --- launching
+// ---------------------------------------------------------------------------------------------------------
 
 static void queue_step(struct CUstream_st *stream, struct CUgraphExec_st *exec, sim_step *step)
 {
@@ -157,7 +158,8 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
     return SIM_CALL(upload(exec, stream));
 }
 
-// --- changing ----------------------------------------------------------------------------------------------------------
+// --- changing
+// ----------------------------------------------------------------------------------------------------------
 
 static bool same_shape(const sim_step *a, const sim_step *b)
 {

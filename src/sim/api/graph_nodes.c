@@ -47,7 +47,8 @@ static void put_work(struct CUgraphNode_st *node, const sim_work *work)
     node->work = *work;
 }
 
-// --- kernels -----------------------------------------------------------------------------------------------------------
+// --- kernels
+// -----------------------------------------------------------------------------------------------------------
 
 static cudaError_t add_kernel(target at, const struct cudaKernelNodeParams *parameters)
 {
@@ -135,7 +136,8 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttr
     return SIM_CALL(get_attribute(node, attribute, value));
 }
 
-// --- copies ------------------------------------------------------------------------------------------------------------
+// --- copies
+// ------------------------------------------------------------------------------------------------------------
 
 static cudaError_t add_copy(target at, const struct cudaMemcpy3DParms *parameters)
 {
@@ -166,8 +168,7 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t gr
                                            const cudaGraphNode_t *dependencies, size_t count, const void *symbol,
                                            const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
-    const struct cudaMemcpy3DParms flat =
-        sim_graph_copy_flat((uint8_t *)(uintptr_t)symbol + offset, from, bytes, kind);
+    const struct cudaMemcpy3DParms flat = sim_graph_copy_flat((uint8_t *)(uintptr_t)symbol + offset, from, bytes, kind);
     return SIM_CALL(add_copy((target){node, graph, dependencies, count}, &flat));
 }
 
@@ -219,7 +220,8 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const
     return SIM_CALL(set_copy(node, &flat));
 }
 
-// --- fills -------------------------------------------------------------------------------------------------------------
+// --- fills
+// -------------------------------------------------------------------------------------------------------------
 
 static cudaError_t add_fill(target at, const struct cudaMemsetParams *parameters)
 {
@@ -272,7 +274,8 @@ cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cuda
     return SIM_CALL(set_fill(node, parameters));
 }
 
-// --- functions of the host ---------------------------------------------------------------------------------------------
+// --- functions of the host
+// ---------------------------------------------------------------------------------------------
 
 static cudaError_t host_work(const struct cudaHostNodeParams *parameters, sim_work *work)
 {
@@ -329,7 +332,8 @@ cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHo
     return SIM_CALL(set_host(node, parameters));
 }
 
-// --- nothing, other graphs, events, memory -----------------------------------------------------------------------------
+// --- nothing, other graphs, events, memory
+// -----------------------------------------------------------------------------
 
 static cudaError_t add_plain(target at, enum cudaGraphNodeType type, struct CUgraphNode_st **made)
 {
@@ -506,7 +510,8 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *memory)
     return SIM_CALL(get_free(node, memory));
 }
 
-// --- any of them -------------------------------------------------------------------------------------------------------
+// --- any of them
+// -------------------------------------------------------------------------------------------------------
 
 static cudaError_t add_any(target at, struct cudaGraphNodeParams *parameters)
 {

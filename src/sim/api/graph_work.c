@@ -13,7 +13,8 @@ static void *allocated(void *memory)
     return memory;
 }
 
-// --- work --------------------------------------------------------------------------------------------------------------
+// --- work
+// --------------------------------------------------------------------------------------------------------------
 
 cudaError_t sim_graph_kernel_work(const struct cudaKernelNodeParams *parameters, sim_work *work)
 {
@@ -62,8 +63,8 @@ cudaError_t sim_graph_fill_work(const struct cudaMemsetParams *parameters, sim_w
         return sim_fail(cudaErrorInvalidValue, "elements of %u bytes: they have 1, 2 or 4", element);
     const size_t width = parameters->width * element;
     const size_t pitch = parameters->height > 1 ? parameters->pitch : width;
-    const sim_fill fill = {parameters->dst, pitch, pitch * parameters->height, width,  parameters->height,
-                           1,               parameters->value,                element};
+    const sim_fill fill = {parameters->dst,    pitch, pitch * parameters->height, width,
+                           parameters->height, 1,     parameters->value,          element};
     bool host_can_see;
     const cudaError_t error = sim_fill_check(&fill, &host_can_see);
     if (error != cudaSuccess)
@@ -73,7 +74,8 @@ cudaError_t sim_graph_fill_work(const struct cudaMemsetParams *parameters, sim_w
     return cudaSuccess;
 }
 
-// --- steps -------------------------------------------------------------------------------------------------------------
+// --- steps
+// -------------------------------------------------------------------------------------------------------------
 
 typedef struct step_list {
     sim_step *steps;

@@ -31,8 +31,7 @@ static cudaError_t host_register(void *memory, size_t bytes)
         return sim_fail(cudaErrorInvalidValue, "there is nothing to register");
     const sim_where where = sim_pointer_where(memory, &found);
     if (where != SIM_AT_HOST && where != SIM_AT_VARIABLE)
-        return sim_fail(cudaErrorHostMemoryAlreadyRegistered, "this is %s already",
-                        sim_where_words(where));
+        return sim_fail(cudaErrorHostMemoryAlreadyRegistered, "this is %s already", sim_where_words(where));
     if (!sim_memory_register((uintptr_t)memory, bytes, sim_call_pc()))
         return sim_fail(cudaErrorHostMemoryAlreadyRegistered, "part of this memory is registered already");
     return cudaSuccess;
@@ -92,7 +91,8 @@ cudaError_t cudaHostGetFlags(unsigned int *flags, void *host)
     return SIM_CALL(host_flags(flags, host));
 }
 
-// --- managed memory: where it should be is advice, and nothing moves here --------------------------------------------------
+// --- managed memory: where it should be is advice, and nothing moves here
+// --------------------------------------------------
 
 static cudaError_t check_managed(const void *memory, size_t bytes, struct cudaMemLocation location)
 {

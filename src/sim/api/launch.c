@@ -19,8 +19,8 @@ static cudaError_t refuse(cudaError_t error, const sim_kernel *kernel, const cha
 static cudaError_t refuse(cudaError_t error, const sim_kernel *kernel, const char *format, ...)
 {
     sim_finding finding = {.kind = SIM_BAD_LAUNCH, .tier = SIM_ERROR, .kernel = kernel->name};
-    const int written = snprintf(finding.message, sizeof finding.message, "the launch fails with %s and nothing runs: ",
-                                 sim_error_name(error));
+    const int written = snprintf(finding.message, sizeof finding.message,
+                                 "the launch fails with %s and nothing runs: ", sim_error_name(error));
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(finding.message + written, sizeof finding.message - (size_t)written, format, arguments);
@@ -34,8 +34,8 @@ static cudaError_t check_sizes(const sim_config *config, const sim_kernel *kerne
 {
     const sim_dim grid = config->grid, block = config->block;
     if (grid.x == 0 || grid.y == 0 || grid.z == 0)
-        return refuse(cudaErrorInvalidConfiguration, kernel, "the grid is (%u, %u, %u), without a block", grid.x, grid.y,
-                      grid.z);
+        return refuse(cudaErrorInvalidConfiguration, kernel, "the grid is (%u, %u, %u), without a block", grid.x,
+                      grid.y, grid.z);
     if (block.x == 0 || block.y == 0 || block.z == 0)
         return refuse(cudaErrorInvalidConfiguration, kernel, "a block is (%u, %u, %u), without a thread", block.x,
                       block.y, block.z);
@@ -66,10 +66,11 @@ static cudaError_t check_shared(const sim_config *config, const sim_kernel *kern
         return refuse(cudaErrorInvalidValue, kernel,
                       "%zu bytes of dynamic shared memory are more than a block of this card (%s) can have: %zu",
                       config->shared, chip->name, chip->shared_block_optin);
-    return refuse(cudaErrorInvalidValue, kernel,
-                  "%zu bytes of dynamic shared memory are more than %zu: allow it first with cudaFuncSetAttribute(kernel, "
-                  "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)",
-                  config->shared, sim_function_shared_limit(kernel->function));
+    return refuse(
+        cudaErrorInvalidValue, kernel,
+        "%zu bytes of dynamic shared memory are more than %zu: allow it first with cudaFuncSetAttribute(kernel, "
+        "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)",
+        config->shared, sim_function_shared_limit(kernel->function));
 }
 
 static cudaError_t check_cooperative(const sim_config *config, const sim_kernel *kernel)
@@ -105,8 +106,7 @@ static void release(const sim_kernel *kernel)
 static cudaError_t submit(const sim_config *config, const sim_kernel *kernel)
 {
     struct CUstream_st *stream = sim_stream_of(config->stream);
-    const cudaError_t error =
-        stream == NULL ? cudaErrorInvalidResourceHandle : sim_launch_check(config, kernel);
+    const cudaError_t error = stream == NULL ? cudaErrorInvalidResourceHandle : sim_launch_check(config, kernel);
     if (error != cudaSuccess) {
         release(kernel);
         return error;
@@ -131,7 +131,8 @@ int sim_launch(const sim_config *config, const sim_kernel *kernel, const void *p
     return sim_call_end(submit(config, kernel));
 }
 
-// --- kernels by address ------------------------------------------------------------------------------------------------
+// --- kernels by address
+// ------------------------------------------------------------------------------------------------
 
 static sim_bind_function binder;
 
@@ -146,8 +147,9 @@ cudaError_t sim_kernel_bind(const void *function, void **arguments, sim_kernel *
     if (function == NULL)
         return sim_fail(cudaErrorInvalidDeviceFunction, "the kernel is NULL");
     if (binder == NULL || !binder(function, arguments, kernel))
-        return sim_fail(cudaErrorInvalidDeviceFunction,
-                        "no kernel is known at this address: pass the kernel's name itself, or cast it in this program");
+        return sim_fail(
+            cudaErrorInvalidDeviceFunction,
+            "no kernel is known at this address: pass the kernel's name itself, or cast it in this program");
     if (kernel->name == NULL)
         kernel->name = sim_function_of(function)->name;
     if (kernel->name == NULL) {
@@ -200,9 +202,9 @@ static cudaError_t launch_configured(const cudaLaunchConfig_t *config, const voi
             return sim_fail_as(SIM_UNSUPPORTED, SIM_ERROR, cudaErrorNotSupported, 0, 0,
                                "clusters of blocks are not simulated");
     }
-    return launch_address(function, arguments,
-                          configuration(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream,
-                                        cooperative));
+    return launch_address(
+        function, arguments,
+        configuration(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cooperative));
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments)

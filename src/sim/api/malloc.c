@@ -49,7 +49,8 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
 static cudaError_t allocate_managed(void **memory, size_t bytes, unsigned flags)
 {
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
-        return sim_fail(cudaErrorInvalidValue, "managed memory is attached to cudaMemAttachGlobal or cudaMemAttachHost");
+        return sim_fail(cudaErrorInvalidValue,
+                        "managed memory is attached to cudaMemAttachGlobal or cudaMemAttachHost");
     if (bytes == 0)
         return sim_fail(cudaErrorInvalidValue, "0 bytes asked for");
     return sim_allocate(memory, bytes, SIM_MEMORY_MANAGED);
@@ -92,7 +93,8 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *memory, struct cudaExtent extent
     return SIM_CALL(allocate_3d(memory, extent));
 }
 
-// --- freeing -----------------------------------------------------------------------------------------------------------
+// --- freeing
+// -----------------------------------------------------------------------------------------------------------
 
 static cudaError_t refuse_free(uintptr_t address, const char *why)
 {
@@ -145,7 +147,8 @@ cudaError_t cudaFreeHost(void *memory)
     return SIM_CALL(free_now(memory, true));
 }
 
-// --- asking ------------------------------------------------------------------------------------------------------------
+// --- asking
+// ------------------------------------------------------------------------------------------------------------
 
 static cudaError_t get_info(size_t *free_bytes, size_t *total_bytes)
 {
@@ -175,12 +178,12 @@ static cudaError_t get_attributes(struct cudaPointerAttributes *attributes, cons
         *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeDevice, .devicePointer = same};
         break;
     case SIM_AT_PINNED:
-        *attributes = (struct cudaPointerAttributes){
-            .type = cudaMemoryTypeHost, .devicePointer = same, .hostPointer = same};
+        *attributes =
+            (struct cudaPointerAttributes){.type = cudaMemoryTypeHost, .devicePointer = same, .hostPointer = same};
         break;
     case SIM_AT_MANAGED:
-        *attributes = (struct cudaPointerAttributes){
-            .type = cudaMemoryTypeManaged, .devicePointer = same, .hostPointer = same};
+        *attributes =
+            (struct cudaPointerAttributes){.type = cudaMemoryTypeManaged, .devicePointer = same, .hostPointer = same};
         break;
     case SIM_AT_VARIABLE:
     case SIM_AT_HOST: attributes->hostPointer = same; break;

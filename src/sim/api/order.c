@@ -37,7 +37,8 @@ static void *grown(void *items, size_t *room, size_t item_bytes)
     return larger;
 }
 
-// --- clocks ------------------------------------------------------------------------------------------------------------
+// --- clocks
+// ------------------------------------------------------------------------------------------------------------
 
 static void extend(sim_order_clock *clock, size_t count)
 {
@@ -71,7 +72,8 @@ static uint64_t clock_at(const sim_order_clock *clock, size_t index)
     return index < clock->count ? clock->at[index] : 0;
 }
 
-// --- chains ------------------------------------------------------------------------------------------------------------
+// --- chains
+// ------------------------------------------------------------------------------------------------------------
 
 size_t sim_chain_new(void)
 {
@@ -99,11 +101,21 @@ uint64_t sim_chain_advance(size_t index, sim_order_clock *clock)
     return clock->at[index] = ++chains[index].sequence;
 }
 
-// --- the host ----------------------------------------------------------------------------------------------------------
+// --- the host
+// ----------------------------------------------------------------------------------------------------------
 
 bool sim_host_waited_for(size_t index, uint64_t sequence)
 {
     return clock_at(&sim_host_clock, index) >= sequence;
+}
+
+bool sim_host_waited_for_clock(const sim_order_clock *clock)
+{
+    for (size_t i = 0; i < clock->count; i++) {
+        if (!sim_host_waited_for(i, clock->at[i]))
+            return false;
+    }
+    return true;
 }
 
 void sim_host_waited(const sim_order_clock *clock)
@@ -120,7 +132,8 @@ bool sim_host_waited_for_all(void)
     return __atomic_load_n(&waited_for_all, __ATOMIC_RELAXED);
 }
 
-// --- records -----------------------------------------------------------------------------------------------------------
+// --- records
+// -----------------------------------------------------------------------------------------------------------
 
 uint64_t sim_order_start(size_t index, uint64_t sequence, sim_order_clock *clock)
 {

@@ -1,6 +1,6 @@
-// Which operation of a stream is ordered before which: by the stream itself, by events, by the legacy default stream, by
-// the host's waits. Vector clocks: a chain is a sequence of operations that run one after the other (a stream, or one path
-// through a graph); a clock says for each chain how many of its operations came before.
+// Which operation of a stream is ordered before which: by the stream itself, by events, by the legacy default stream,
+// by the host's waits. Vector clocks: a chain is a sequence of operations that run one after the other (a stream, or
+// one path through a graph); a clock says for each chain how many of its operations came before.
 #ifndef SIM_API_ORDER_H
 #define SIM_API_ORDER_H
 
@@ -25,9 +25,11 @@ uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock);
 extern sim_order_clock sim_host_clock;
 void sim_host_waited(const sim_order_clock *clock);
 bool sim_host_waited_for(size_t chain, uint64_t sequence);
+bool sim_host_waited_for_clock(const sim_order_clock *clock);
 bool sim_host_waited_for_all(void); // may be asked without the lock
 
-// An operation starts: gives it its number (1, 2, ... in the order of execution) and keeps its clock, which it takes over.
+// An operation starts: gives it its number (1, 2, ... in the order of execution) and keeps its clock, which it takes
+// over.
 uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock);
 bool sim_order_waited(uint64_t number); // the host has waited for it; 0 counts as waited for
 // Nothing is queued any more: once the host has waited for everything, all of it is past.

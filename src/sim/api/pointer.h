@@ -16,12 +16,13 @@ typedef enum sim_where {
     SIM_AT_MANAGED,
     SIM_AT_SYMBOL,   // a __device__ or __constant__ variable that the program has named to the API
     SIM_AT_VARIABLE, // any other global variable: of the host, or __managed__
-    SIM_AT_NOTHING // in the card's range, but freed or never allocated
+    SIM_AT_NOTHING   // in the card's range, but freed or never allocated
 } sim_where;
 
 sim_where sim_pointer_where(const void *pointer, sim_allocation *found);
 const char *sim_where_words(sim_where where);
-// Whether a call may use `bytes` from `pointer` on: reports bytes outside the allocation. role: "source", "destination".
+// Whether a call may use `bytes` from `pointer` on: reports bytes outside the allocation. role: "source",
+// "destination".
 cudaError_t sim_pointer_check(const void *pointer, size_t bytes, const char *role, sim_where *where);
 // Reports that nothing live is at a pointer of the card's range.
 cudaError_t sim_pointer_stale(const void *pointer, size_t bytes, const char *role);

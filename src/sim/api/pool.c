@@ -1,5 +1,5 @@
-// Memory pools and allocation in the order of a stream. A pool is a budget: memory comes from the card as it is asked for,
-// and is free again when the stream reaches the free.
+// Memory pools and allocation in the order of a stream. A pool is a budget: memory comes from the card as it is asked
+// for, and is free again when the stream reaches the free.
 #include <stdlib.h>
 
 #include "api/allocate.h"
@@ -170,7 +170,8 @@ cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t p
     return SIM_CALL(pool_of(pool) != NULL ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-// --- allocating and freeing --------------------------------------------------------------------------------------------
+// --- allocating and freeing
+// --------------------------------------------------------------------------------------------
 
 // While a graph is captured the memory belongs to the graph: it is there from now on, and its node says so.
 static cudaError_t allocate_captured(struct CUstream_st *stream, void **memory, size_t bytes)

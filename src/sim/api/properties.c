@@ -130,7 +130,8 @@ cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *properties, int de
     return SIM_CALL_AS("cudaGetDeviceProperties", get_properties(properties, device));
 }
 
-// --- attributes: the same numbers one by one ---------------------------------------------------------------------------
+// --- attributes: the same numbers one by one
+// ---------------------------------------------------------------------------
 
 // Those that launches and occupancy depend on.
 static bool launch_attribute(const struct cudaDeviceProp *p, int attribute, int *value)

@@ -1,5 +1,5 @@
-// The queues of streams: what is submitted, what it must come after, and running it. The API's functions for streams are
-// in stream_calls.c, capture into graphs in capture.c.
+// The queues of streams: what is submitted, what it must come after, and running it. The API's functions for streams
+// are in stream_calls.c, capture into graphs in capture.c.
 #include "api/stream.h"
 
 #include <pthread.h>
@@ -38,7 +38,8 @@ uint64_t sim_streams_submitted(void)
     return submitted;
 }
 
-// --- submitting --------------------------------------------------------------------------------------------------------
+// --- submitting
+// --------------------------------------------------------------------------------------------------------
 
 void sim_operation_retain(sim_operation *operation)
 {
@@ -58,8 +59,7 @@ void sim_operation_after(sim_operation *operation, sim_operation *earlier)
 {
     if (earlier == NULL || earlier->done || earlier->stream == operation->stream)
         return;
-    sim_operation **larger =
-        realloc(operation->after, (size_t)(operation->after_count + 1) * sizeof(sim_operation *));
+    sim_operation **larger = realloc(operation->after, (size_t)(operation->after_count + 1) * sizeof(sim_operation *));
     if (larger == NULL)
         abort();
     operation->after = larger;
@@ -159,7 +159,8 @@ cudaError_t sim_stream_submit(struct CUstream_st *stream, sim_work *work)
     return cudaSuccess;
 }
 
-// --- running -----------------------------------------------------------------------------------------------------------
+// --- running
+// -----------------------------------------------------------------------------------------------------------
 
 static sim_operation *unmet(const sim_operation *operation)
 {
@@ -170,7 +171,8 @@ static sim_operation *unmet(const sim_operation *operation)
     return NULL;
 }
 
-// The operation that can run now and that `operation` needs, or that one itself. Each step goes to one submitted earlier.
+// The operation that can run now and that `operation` needs, or that one itself. Each step goes to one submitted
+// earlier.
 static sim_operation *runnable_for(sim_operation *operation)
 {
     for (;;) {

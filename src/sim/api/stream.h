@@ -1,5 +1,6 @@
-// Streams: queues that run lazily, in the thread that waits for them, so that a wait that was forgotten shows. The rules
-// are CUDA's: a stream runs in order, the legacy default stream meets all blocking streams, events tie streams together.
+// Streams: queues that run lazily, in the thread that waits for them, so that a wait that was forgotten shows. The
+// rules are CUDA's: a stream runs in order, the legacy default stream meets all blocking streams, events tie streams
+// together.
 #ifndef SIM_STREAM_H
 #define SIM_STREAM_H
 
@@ -36,7 +37,7 @@ struct CUstream_st {
     bool chain_ended;
     sim_order_clock clock; // of its last operation
     sim_operation *first, *last;
-    sim_capture *capture; // NULL: not capturing
+    sim_capture *capture;           // NULL: not capturing
     cudaGraphNode_t *capture_after; // what the next captured node comes after
     size_t capture_after_count;
     cudaLaunchAttributeValue access_policy;

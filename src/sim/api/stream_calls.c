@@ -18,8 +18,29 @@ int sim_default_stream_per_thread(void)
     return 0;
 }
 
+// Streams that are destroyed, empty and waited for: nothing meets them any more, but their handles stay known.
+static struct CUstream_st *gone;
+
+static void sweep(void)
+{
+    for (struct CUstream_st **link = &sim_streams; *link != NULL;) {
+        struct CUstream_st *stream = *link;
+        if (!stream->chain_ended || !sim_host_waited_for_clock(&stream->clock)) {
+            link = &stream->next;
+            continue;
+        }
+        *link = stream->next;
+        stream->next = gone;
+        gone = stream;
+        sim_order_clear(&stream->clock);
+        free(stream->capture_after);
+        stream->capture_after = NULL;
+    }
+}
+
 static struct CUstream_st *make(unsigned flags, int priority)
 {
+    sweep();
     struct CUstream_st *stream = calloc(1, sizeof *stream);
     if (stream == NULL)
         abort();
@@ -33,6 +54,13 @@ static struct CUstream_st *make(unsigned flags, int priority)
     return stream;
 }
 
+static struct CUstream_st *find(struct CUstream_st *list, cudaStream_t handle)
+{
+    while (list != NULL && list != handle)
+        list = list->next;
+    return list;
+}
+
 struct CUstream_st *sim_stream_of(cudaStream_t handle)
 {
     if (handle == cudaStreamPerThread || (handle == NULL && zero_is_own)) {
@@ -42,18 +70,18 @@ struct CUstream_st *sim_stream_of(cudaStream_t handle)
     }
     if (handle == NULL || handle == cudaStreamLegacy)
         return sim_stream_legacy();
-    for (struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next) {
-        if (stream != handle)
-            continue;
-        if (!stream->live)
-            sim_fail(cudaErrorInvalidResourceHandle, "the stream has been destroyed");
-        return stream->live ? stream : NULL;
-    }
-    sim_fail(cudaErrorInvalidResourceHandle, "there is no such stream; was it created, and did that succeed?");
+    struct CUstream_st *stream = find(sim_streams, handle);
+    if (stream != NULL && stream->live)
+        return stream;
+    if (stream != NULL || find(gone, handle) != NULL)
+        sim_fail(cudaErrorInvalidResourceHandle, "the stream has been destroyed");
+    else
+        sim_fail(cudaErrorInvalidResourceHandle, "there is no such stream; was it created, and did that succeed?");
     return NULL;
 }
 
-// --- making and destroying ---------------------------------------------------------------------------------------------
+// --- making and destroying
+// ---------------------------------------------------------------------------------------------
 
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority)
 {
@@ -104,7 +132,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return SIM_CALL(destroy(stream));
 }
 
-// --- asking ------------------------------------------------------------------------------------------------------------
+// --- asking
+// ------------------------------------------------------------------------------------------------------------
 
 static cudaError_t get_priority(cudaStream_t handle, int *priority)
 {
@@ -222,7 +251,8 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
     return SIM_CALL(copy_attributes(to, from));
 }
 
-// --- waiting -----------------------------------------------------------------------------------------------------------
+// --- waiting
+// -----------------------------------------------------------------------------------------------------------
 
 static cudaError_t synchronize(cudaStream_t handle)
 {
@@ -309,7 +339,8 @@ cudaError_t cudaThreadSynchronize(void)
     return SIM_CALL(device_synchronize());
 }
 
-// --- functions of the host ---------------------------------------------------------------------------------------------
+// --- functions of the host
+// ---------------------------------------------------------------------------------------------
 
 static cudaError_t add_callback(cudaStream_t handle, cudaStreamCallback_t callback, void *data)
 {

@@ -1,6 +1,6 @@
-// Host code that uses memory of the device, or memory that the device has not finished with. An access to pinned or managed
-// memory while work is queued is remembered; when the work has run and did use the place, the wait was missing. So a
-// program that touches one buffer while a kernel works on another is left alone.
+// Host code that uses memory of the device, or memory that the device has not finished with. An access to pinned or
+// managed memory while work is queued is remembered; when the work has run and did use the place, the wait was missing.
+// So a program that touches one buffer while a kernel works on another is left alone.
 #include "api/touch.h"
 
 #include <stdio.h>
@@ -47,7 +47,8 @@ static void report_wait(const touch *one, uintptr_t address, const char *kernel,
     sim_report(&finding);
 }
 
-// --- the place is remembered -------------------------------------------------------------------------------------------
+// --- the place is remembered
+// -------------------------------------------------------------------------------------------
 
 static touch *touch_at(uintptr_t pc, int write)
 {
@@ -71,7 +72,8 @@ static void sample(touch *one, uintptr_t address)
         one->address[SAMPLES / 2 + (unsigned)__builtin_ctzll(count) % (SAMPLES / 2)] = address;
 }
 
-// --- copies are known before they run ----------------------------------------------------------------------------------
+// --- copies are known before they run
+// ----------------------------------------------------------------------------------
 
 typedef struct overlap {
     uintptr_t address;
@@ -93,10 +95,10 @@ static bool overlaps(const sim_work *work, void *context)
     const sim_fill *fill = &work->fill;
     bool used = false;
     if (work->kind == SIM_WORK_COPY)
-        used = within(found->address, copy->to, copy->to_pitch, copy->to_slice, copy->width, copy->height,
-                      copy->depth) ||
-               (found->write && within(found->address, copy->from, copy->from_pitch, copy->from_slice, copy->width,
-                                       copy->height, copy->depth));
+        used =
+            within(found->address, copy->to, copy->to_pitch, copy->to_slice, copy->width, copy->height, copy->depth) ||
+            (found->write && within(found->address, copy->from, copy->from_pitch, copy->from_slice, copy->width,
+                                    copy->height, copy->depth));
     if (work->kind == SIM_WORK_FILL)
         used = within(found->address, fill->to, fill->pitch, fill->slice, fill->width, fill->height, fill->depth);
     if (used)
@@ -164,7 +166,8 @@ void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *
     }
 }
 
-// --- the hook ----------------------------------------------------------------------------------------------------------
+// --- the hook
+// ----------------------------------------------------------------------------------------------------------
 
 // Memory that was found last: most accesses of a loop are to the same allocation.
 static __thread struct {

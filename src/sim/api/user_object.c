@@ -130,12 +130,14 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttribut
     return SIM_CALL(sim_device_check(device));
 }
 
-// --- as a picture ------------------------------------------------------------------------------------------------------
+// --- as a picture
+// ------------------------------------------------------------------------------------------------------
 
 static const char *label(const struct CUgraphNode_st *node)
 {
-    static const char *const names[] = {"kernel", "copy", "fill", "host function", "graph", "empty", "wait for event",
-                                        "record event", "signal", "wait", "allocate", "free"};
+    static const char *const names[] = {"kernel", "copy",  "fill",           "host function",
+                                        "graph",  "empty", "wait for event", "record event",
+                                        "signal", "wait",  "allocate",       "free"};
     if (node->type == cudaGraphNodeTypeKernel && node->work.kernel.bound->kernel.name != NULL)
         return node->work.kernel.bound->kernel.name;
     return (size_t)node->type < sizeof names / sizeof names[0] ? names[node->type] : "node";

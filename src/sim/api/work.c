@@ -51,7 +51,8 @@ bool sim_work_has_number(const sim_work *work)
     return work->kind == SIM_WORK_KERNEL || work->kind == SIM_WORK_COPY || work->kind == SIM_WORK_FILL;
 }
 
-// --- kernels -----------------------------------------------------------------------------------------------------------
+// --- kernels
+// -----------------------------------------------------------------------------------------------------------
 
 static cudaError_t run_kernel(const sim_work *work, uint64_t number, uint64_t stream_number)
 {
@@ -70,7 +71,8 @@ static cudaError_t run_kernel(const sim_work *work, uint64_t number, uint64_t st
     return (cudaError_t)sim_run(&launch);
 }
 
-// --- copies and fills --------------------------------------------------------------------------------------------------
+// --- copies and fills
+// --------------------------------------------------------------------------------------------------
 
 static bool in_card(const void *address)
 {
@@ -80,8 +82,8 @@ static bool in_card(const void *address)
 static void warn_uninitialised(const sim_work *work, uintptr_t first, size_t bytes)
 {
     sim_finding finding = {.kind = SIM_UNINITIALISED, .tier = SIM_WARNING, .address = first, .bytes = bytes};
-    snprintf(finding.message, sizeof finding.message,
-             "%s gives the host device memory that nothing has ever written", work->function);
+    snprintf(finding.message, sizeof finding.message, "%s gives the host device memory that nothing has ever written",
+             work->function);
     finding.place[0] = (sim_place){.pc = work->pc, .role = "call"};
     sim_report(&finding);
 }
@@ -151,7 +153,8 @@ static void run_fill(const sim_work *work, uint64_t number)
     }
 }
 
-// --- all of it ---------------------------------------------------------------------------------------------------------
+// --- all of it
+// ---------------------------------------------------------------------------------------------------------
 
 cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream, uint64_t stream_number)
 {

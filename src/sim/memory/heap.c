@@ -1,5 +1,5 @@
-// malloc and free in a kernel, in a file of its own: blocks see each other through the heap, so programs that use it run on
-// one worker. Each allocation is one of the card's, so that it is checked like any other.
+// malloc and free in a kernel, in a file of its own: blocks see each other through the heap, so programs that use it
+// run on one worker. Each allocation is one of the card's, so that it is checked like any other.
 #include <stdio.h>
 
 #include "core/options.h"
@@ -53,8 +53,9 @@ void sim_device_free(void *memory)
         return;
     }
     if (found.kind != SIM_MEMORY_HEAP || found.start != address) {
-        refuse(address, pc, found.start != address ? "the pointer is not the start of the allocation"
-                                                   : "the host allocated this memory, only the host can free it");
+        refuse(address, pc,
+               found.start != address ? "the pointer is not the start of the allocation"
+                                      : "the host allocated this memory, only the host can free it");
         return;
     }
     __atomic_fetch_sub(&heap_used, found.bytes, __ATOMIC_RELAXED);

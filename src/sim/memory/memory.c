@@ -191,8 +191,8 @@ bool sim_memory_nearest(uintptr_t address, sim_allocation *found)
     const sim_allocation *below = &neighbours.below, *above = &neighbours.above;
     const bool before_above = neighbours.has_above && above->start - address <= SIM_MEMORY_GAP / 2;
     const bool behind_below = neighbours.has_below && address >= below->start + below->bytes;
-    const bool nearer_above = before_above && behind_below &&
-                              above->start - address < address - (below->start + below->bytes);
+    const bool nearer_above =
+        before_above && behind_below && above->start - address < address - (below->start + below->bytes);
     *found = !neighbours.has_below || nearer_above ? *above : *below;
     return true;
 }

@@ -47,9 +47,9 @@ extern size_t sim_memory_heap_limit __attribute__((weak));
 bool sim_memory_register(uintptr_t start, size_t bytes, uintptr_t pc); // false: overlaps what is registered
 bool sim_memory_unregister(uintptr_t start);
 void sim_memory_each(void (*visit)(const sim_allocation *allocation, void *context), void *context);
-size_t sim_memory_used(void);  // of the card, by live allocations
+size_t sim_memory_used(void);       // of the card, by live allocations
 unsigned sim_memory_releases(void); // how often memory was released: what was found before may be gone
-size_t sim_memory_total(void); // the card's
-size_t sim_memory_free(void);  // what an allocation can still get
+size_t sim_memory_total(void);      // the card's
+size_t sim_memory_free(void);       // what an allocation can still get
 
 #endif

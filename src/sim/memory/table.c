@@ -1,6 +1,6 @@
-// The table of allocations: two buffers, of which one is current. Adding at the end (the usual case: addresses rise) writes
-// behind what readers see; adding elsewhere builds the other buffer and switches. A reader that was overtaken twice sees
-// so by the version and searches again.
+// The table of allocations: two buffers, of which one is current. Adding at the end (the usual case: addresses rise)
+// writes behind what readers see; adding elsewhere builds the other buffer and switches. A reader that was overtaken
+// twice sees so by the version and searches again.
 #define _GNU_SOURCE
 #include "memory/table.h"
 
@@ -67,8 +67,8 @@ static buffer *current_buffer(void)
     return &buffers[version & 1];
 }
 
-// Copies what stays into the other buffer, with `added` in its place, and makes that one current. Freed allocations stay
-// for messages unless they are in the way or room is short.
+// Copies what stays into the other buffer, with `added` in its place, and makes that one current. Freed allocations
+// stay for messages unless they are in the way or room is short.
 static bool rebuild(const sim_allocation *added, bool keep_freed)
 {
     const buffer *from = current_buffer();

@@ -7,7 +7,8 @@
 
 bool sim_table_start(void); // false: no memory for it
 
-// The last allocation that starts at or below `address` and the first above it; has_below, has_above: whether they exist.
+// The last allocation that starts at or below `address` and the first above it; has_below, has_above: whether they
+// exist.
 typedef struct sim_neighbours {
     sim_allocation below, above;
     bool has_below, has_above;

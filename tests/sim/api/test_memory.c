@@ -34,7 +34,8 @@ static int start_card(void **state)
 static void a_gap_lies_behind_every_allocation(void **state)
 {
     (void)state;
-    char *a = sim_memory_allocate(100, SIM_MEMORY_DEVICE, 1, "a"), *b = sim_memory_allocate(7, SIM_MEMORY_PINNED, 2, "b");
+    char *a = sim_memory_allocate(100, SIM_MEMORY_DEVICE, 1, "a"),
+         *b = sim_memory_allocate(7, SIM_MEMORY_PINNED, 2, "b");
     sim_allocation found;
     assert_true((uintptr_t)b - (uintptr_t)a >= 100 + SIM_MEMORY_GAP);
     assert_true(sim_memory_find((uintptr_t)a + 99, &found));
@@ -137,8 +138,10 @@ static void a_full_card_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gap_lies_behind_every_allocation), cmocka_unit_test(freed_memory_is_known_as_freed),
-        cmocka_unit_test(registered_memory_is_found),         cmocka_unit_test(allocations_never_overlap),
+        cmocka_unit_test(a_gap_lies_behind_every_allocation),
+        cmocka_unit_test(freed_memory_is_known_as_freed),
+        cmocka_unit_test(registered_memory_is_found),
+        cmocka_unit_test(allocations_never_overlap),
         cmocka_unit_test(a_full_card_refuses),
     };
     return cmocka_run_group_tests(tests, start_card, NULL);

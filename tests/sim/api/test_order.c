@@ -1,5 +1,5 @@
-// The order of operations: what a stream, an event or a wait of the host puts one after the other is ordered, the rest is
-// not; held against a slow oracle on random histories.
+// The order of operations: what a stream, an event or a wait of the host puts one after the other is ordered, the rest
+// is not; held against a slow oracle on random histories.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -27,8 +27,7 @@ SIM_INLINE cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t gra
 
 SIM_INLINE cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status,
                                                 unsigned long long *id = nullptr, cudaGraph_t *graph = nullptr,
-                                                const cudaGraphNode_t **dependencies = nullptr,
-                                                size_t *count = nullptr)
+                                                const cudaGraphNode_t **dependencies = nullptr, size_t *count = nullptr)
 {
     return ::sim_stream_capture_info(stream, status, id, graph, dependencies, count);
 }
@@ -127,8 +126,7 @@ SIM_INLINE cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGra
 }
 
 SIM_INLINE cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
-                                                const cudaGraphNode_t *to, const cudaGraphEdgeData *edges,
-                                                size_t count)
+                                                const cudaGraphNode_t *to, const cudaGraphEdgeData *edges, size_t count)
 {
     (void)edges;
     return ::sim_graph_add_dependencies(graph, from, to, count);

@@ -97,8 +97,8 @@
 #define __shared__ _Thread_local
 #endif
 // Where it sees the whole declaration, the rewriter writes these: they have no guard that says whether a variable was
-// constructed, which would be shared memory that no program asked for. Types that do need it, because they have an empty
-// constructor, are compiled again with thread_local.
+// constructed, which would be shared memory that no program asked for. Types that do need it, because they have an
+// empty constructor, are compiled again with thread_local.
 #if defined(__clang__) && SIM_WATCHED
 // Kept whole: clang would make several small variables of one.
 #define SIM_SHARED_STATIC __attribute__((require_constant_initialization, used)) thread_local
@@ -109,7 +109,7 @@
 #else
 #define SIM_SHARED_STATIC __thread
 #endif
-#define SIM_SHARED static SIM_SHARED_STATIC
+#define SIM_SHARED        static SIM_SHARED_STATIC
 #define SIM_SHARED_EXTERN __thread
 
 #if !defined(__clang__)

@@ -1,5 +1,5 @@
-// The CUDA runtime's functions, as C. What C++ adds (templates and overloads) is in runtime_overloads.h, included at the
-// end. Implemented in src/sim/api/.
+// The CUDA runtime's functions, as C. What C++ adds (templates and overloads) is in runtime_overloads.h, included at
+// the end. Implemented in src/sim/api/.
 #ifndef SIM_RUNTIME_API_H
 #define SIM_RUNTIME_API_H
 
@@ -20,7 +20,8 @@ extern "C" {
 #define SIM_OR(value)
 #endif
 
-// --- errors and versions -----------------------------------------------------------------------------------------------
+// --- errors and versions
+// -----------------------------------------------------------------------------------------------
 
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
@@ -29,7 +30,8 @@ const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 
-// --- devices -----------------------------------------------------------------------------------------------------------
+// --- devices
+// -----------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
@@ -70,7 +72,8 @@ cudaError_t cudaIpcCloseMemHandle(void *memory);
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
 
-// --- streams and events ------------------------------------------------------------------------------------------------
+// --- streams and events
+// ------------------------------------------------------------------------------------------------
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
@@ -101,7 +104,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
 
-// --- launches ----------------------------------------------------------------------------------------------------------
+// --- launches
+// ----------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
                              cudaStream_t stream);
@@ -121,7 +125,8 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *function, const cudaLaunchConfig_t *config);
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const cudaLaunchConfig_t *config);
 
-// --- memory ------------------------------------------------------------------------------------------------------------
+// --- memory
+// ------------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaMalloc(void **memory, size_t bytes);
 cudaError_t cudaMallocHost(void **memory, size_t bytes);
@@ -169,7 +174,8 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr memory, int value, struct cudaExt
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr memory, int value, struct cudaExtent extent,
                               cudaStream_t stream SIM_OR(0));
 
-// --- variables of the program ------------------------------------------------------------------------------------------
+// --- variables of the program
+// ------------------------------------------------------------------------------------------
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset SIM_OR(0),
                                enum cudaMemcpyKind kind SIM_OR(cudaMemcpyHostToDevice));
@@ -184,7 +190,8 @@ cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol);
 // Tells the runtime that a device variable of this size lies there; the C++ forms of the calls above do so.
 void sim_symbol_known(const void *symbol, size_t bytes);
 
-// --- memory pools ------------------------------------------------------------------------------------------------------
+// --- memory pools
+// ------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);
@@ -198,7 +205,8 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessD
 cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool, struct cudaMemLocation *location);
 cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
 
-// --- arrays, textures and surfaces -------------------------------------------------------------------------------------
+// --- arrays, textures and surfaces
+// -------------------------------------------------------------------------------------
 
 cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, size_t width,
                             size_t height SIM_OR(0), unsigned int flags SIM_OR(0));
@@ -225,9 +233,8 @@ cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from
                                   size_t height, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
                                      size_t height, enum cudaMemcpyKind kind, cudaStream_t stream SIM_OR(0));
-cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
-                                       size_t width, size_t height, enum cudaMemcpyKind kind,
-                                       cudaStream_t stream SIM_OR(0));
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
+                                       size_t height, enum cudaMemcpyKind kind, cudaStream_t stream SIM_OR(0));
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
                                      size_t from_y, size_t width, size_t height,
                                      enum cudaMemcpyKind kind SIM_OR(cudaMemcpyDeviceToDevice));
@@ -242,7 +249,8 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const struct c
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t surface);
 
-// --- kernels known by address ------------------------------------------------------------------------------------------
+// --- kernels known by address
+// ------------------------------------------------------------------------------------------
 
 // cudaLaunchKernel and graphs get a kernel as a bare address and its arguments as bare pointers. Who knows the types
 // behind them (launch.h) gives the runtime this function: it copies the arguments into a closure; false: an address

@@ -1,6 +1,6 @@
-// What C++ adds to the CUDA runtime's functions: pointers of any type, kernels and variables by name, default arguments,
-// and the forms that CUDA 12 and CUDA 13 write differently. All are always inlined, so that the return address that the
-// runtime sees is in the program's own line.
+// What C++ adds to the CUDA runtime's functions: pointers of any type, kernels and variables by name, default
+// arguments, and the forms that CUDA 12 and CUDA 13 write differently. All are always inlined, so that the return
+// address that the runtime sees is in the program's own line.
 #ifndef SIM_RUNTIME_OVERLOADS_H
 #define SIM_RUNTIME_OVERLOADS_H
 
@@ -9,7 +9,8 @@
 
 #include "sim/launch.h"
 
-// --- memory ------------------------------------------------------------------------------------------------------------
+// --- memory
+// ------------------------------------------------------------------------------------------------------------
 
 template <class T> SIM_INLINE cudaError_t cudaMalloc(T **memory, size_t bytes)
 {
@@ -131,7 +132,8 @@ SIM_INLINE cudaPos make_cudaPos(size_t x, size_t y, size_t z)
     return made;
 }
 
-// --- variables of the program ------------------------------------------------------------------------------------------
+// --- variables of the program
+// ------------------------------------------------------------------------------------------
 
 template <class T> SIM_INLINE const void *sim_symbol_of(const T &symbol)
 {
@@ -178,7 +180,8 @@ template <class T> SIM_INLINE cudaError_t cudaGetSymbolSize(size_t *bytes, const
     return ::cudaGetSymbolSize(bytes, sim_symbol_of(symbol));
 }
 
-// --- kernels -----------------------------------------------------------------------------------------------------------
+// --- kernels
+// -----------------------------------------------------------------------------------------------------------
 
 template <class... P>
 SIM_INLINE cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments,
@@ -256,7 +259,8 @@ template <class T> SIM_INLINE cudaError_t cudaFuncGetName(const char **name, T *
     return ::cudaFuncGetName(name, (const void *)function);
 }
 
-// --- occupancy ---------------------------------------------------------------------------------------------------------
+// --- occupancy
+// ---------------------------------------------------------------------------------------------------------
 
 template <class T>
 SIM_INLINE cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T function, int threads,
@@ -315,9 +319,8 @@ SIM_INLINE cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid,
 }
 
 template <class T>
-SIM_INLINE cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, T function,
-                                                                   size_t shared = 0, int limit = 0,
-                                                                   unsigned int flags = 0)
+SIM_INLINE cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, T function, size_t shared = 0,
+                                                                   int limit = 0, unsigned int flags = 0)
 {
     return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
         grid, block, function, [shared](int) { return shared; }, limit, flags);

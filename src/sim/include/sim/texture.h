@@ -1,5 +1,5 @@
-// What a texture or surface object stands for. The runtime API fills it in when the object is created (api/texture.c); the
-// fetch functions of device code read it. The object's handle is the address of one of these.
+// What a texture or surface object stands for. The runtime API fills it in when the object is created (api/texture.c);
+// the fetch functions of device code read it. The object's handle is the address of one of these.
 #ifndef SIM_TEXTURE_H
 #define SIM_TEXTURE_H
 
@@ -9,8 +9,8 @@
 
 struct sim_texture {
     const void *data;
-    size_t pitch; // bytes from one row to the next
-    size_t slice; // bytes from one layer or z to the next
+    size_t pitch;             // bytes from one row to the next
+    size_t slice;             // bytes from one layer or z to the next
     int width, height, depth; // in elements; height and depth 0 where there is no such dimension; layers count as depth
     int element;              // bytes of an element
     unsigned flags;           // cudaArrayLayered, ...
