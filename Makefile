@@ -4,7 +4,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-sanitize bench-cpu lint format install uninstall clean
+.PHONY: help setup build demo test test-sanitize bench-cpu bench-sim lint format install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -33,6 +33,11 @@ bench-cpu: ## heddle against PyTorch on this CPU, both rates from one run
 	@scripts/setup build bench
 	@scripts/build $(BUILD) heddle_products
 	@scripts/bench-cpu $(BUILD)/heddle
+
+bench-sim: ## the simulated GPU against a plain C loop
+	@scripts/setup build
+	@scripts/build $(BUILD) heddle_products
+	@scripts/bench-sim $(BUILD)
 
 lint: ## clang-format, clang-tidy, cppcheck, shellcheck
 	@scripts/setup build lint

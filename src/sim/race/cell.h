@@ -26,8 +26,9 @@ enum {
 
 #define SIM_SAME_THREAD ((~(uint64_t)0 << SIM_STAMP_SHIFT) | ((uint64_t)1023 << SIM_THREAD_SHIFT))
 
-// A cell whose story is too rich for two words has this write word, and its read word is a pointer (exact.h).
-#define SIM_EXACT (~(uint64_t)0)
+// A cell whose story is too rich for two words has a pointer for a write word, with this set above it (exact.h). In one
+// word, so that a worker that stores into the other meanwhile does no harm. No stamp is as large.
+#define SIM_EXACT ((uint64_t)0xffff << 48)
 
 static inline uint32_t sim_stamp_of(uint64_t word)
 {

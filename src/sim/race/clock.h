@@ -36,6 +36,8 @@ struct sim_block_clock {
 
 // Stamps below are ordered before everything that runs now.
 extern uint32_t sim_clock_floor;
+// The first stamp of the launch that runs now.
+extern uint32_t sim_clock_begun;
 
 void sim_clock_launch_begin(sim_launch_state *launch);
 sim_block_clock *sim_clock_block_begin(const sim_block *block);

@@ -2,6 +2,8 @@
 
 #include "race/exact.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,26 +14,44 @@ typedef struct access {
     uint32_t stamp, lanes;
     uint16_t site, clock;
     uint8_t warp, kind, scope, what;
+    // When the first and the last of its lanes came, in the order in which this word was accessed.
+    uint32_t first, last;
     // Readers kept in two words were counted, not listed: how many there were (SIM_MANY_...).
     uint8_t many;
 } access;
 
 typedef struct story {
     uint32_t count, room;
+    uint32_t now; // accesses so far
     access access[];
 } story;
 
 // Beyond this many the oldest is forgotten: a word that a thousand blocks update would otherwise remember them all.
 enum { FIRST_ROOM = 4, MOST = 64, MOST_OTHERS = 4, MOST_OTHER_READERS = 8 };
 
+// Two workers must not change one list at a time. Each lock is for many cells.
+enum { LOCKS = 256 };
+static atomic_bool locks[LOCKS];
+
+// NULL: nobody else can see the cell.
+static atomic_bool *lock_cell(const sim_view *view, const sim_cell *cell)
+{
+    if (view->shared || sim_workers == 1)
+        return NULL;
+    atomic_bool *lock = &locks[(uintptr_t)cell / sizeof *cell % LOCKS];
+    while (atomic_exchange_explicit(lock, true, memory_order_acquire))
+        sched_yield();
+    return lock;
+}
+
 static story *story_of(const sim_cell *cell)
 {
-    return (story *)(uintptr_t)cell->read; // NOLINT(performance-no-int-to-ptr)
+    return (story *)(uintptr_t)(cell->write & ~SIM_EXACT); // NOLINT(performance-no-int-to-ptr)
 }
 
 static sim_cell cell_of(const story *told)
 {
-    return (sim_cell){.write = SIM_EXACT, .read = (uintptr_t)told};
+    return (sim_cell){.write = SIM_EXACT | (uintptr_t)told};
 }
 
 static story *story_make(uint32_t room)
@@ -44,11 +64,14 @@ static story *story_make(uint32_t room)
 
 sim_cell sim_exact_copy(const sim_cell *cell)
 {
+    if (!sim_exact_is(cell))
+        return *cell;
     const story *told = story_of(cell);
     story *made = story_make(told->room);
     if (!made)
         return (sim_cell){0};
     made->count = told->count;
+    made->now = told->now;
     memcpy(made->access, told->access, told->count * sizeof(access));
     return cell_of(made);
 }
@@ -161,10 +184,8 @@ static uint32_t ordered_lanes(const sim_view *view, int thread, const access *ea
 static bool counted_readers_race(const sim_view *view, const access *earlier)
 {
     if (earlier->many == SIM_MANY_BLOCKS)
-        return true;
-    if (earlier->many == SIM_ONE_READER || view->shared)
-        return earlier->many != SIM_ONE_READER && earlier->stamp == view->clock->stamp;
-    return earlier->stamp == view->clock->stamp;
+        return (uint64_t)earlier->stamp << SIM_STAMP_SHIFT >= view->begun;
+    return earlier->many != SIM_ONE_READER && earlier->stamp == view->clock->stamp;
 }
 
 static bool covers(const sim_view *view, const access *earlier)
@@ -186,8 +207,23 @@ static bool outdated(const sim_view *view, int thread, access *earlier)
     return earlier->lanes == 0;
 }
 
+// When this thread last updated the word atomically; 0: never, as far as is known.
+static uint32_t own_atomic(const sim_view *view, int thread, const story *told)
+{
+    uint32_t latest = 0;
+    for (uint32_t i = 0; i < told->count; i++) {
+        const access *one = &told->access[i];
+        bool mine = one->kind == SIM_ATOMIC && one->warp == thread / SIM_LANES &&
+                    (one->lanes >> thread % SIM_LANES & 1) &&
+                    (view->shared || sim_clock_block_of(one->stamp) == view->clock->serial);
+        if (mine && one->first > latest)
+            latest = one->first;
+    }
+    return latest;
+}
+
 // Checks the access against one earlier one. Returns whether the earlier one can be dropped.
-static bool meet(const sim_view *view, int thread, access *earlier, uintptr_t address)
+static bool meet(const sim_view *view, int thread, access *earlier, uint32_t own, uintptr_t address)
 {
     bool conflict = conflicts(view, earlier), covered = covers(view, earlier);
     if (!conflict)
@@ -197,7 +233,8 @@ static bool meet(const sim_view *view, int thread, access *earlier, uintptr_t ad
                    counted_readers_race(view, earlier);
     if (unordered || counted) {
         unsigned lane = (unsigned)__builtin_ctz(unordered ? unordered : earlier->lanes);
-        sim_earlier found = {earlier->stamp, earlier->warp * SIM_LANES + lane, earlier->site, earlier->kind};
+        bool confirmed = earlier->kind == SIM_ATOMIC && earlier->last < own;
+        sim_earlier found = {earlier->stamp, earlier->warp * SIM_LANES + lane, earlier->site, earlier->kind, confirmed};
         sim_race_found(view, thread, &found, address);
     }
     if (counted || !covered)
@@ -247,7 +284,7 @@ static void settle(sim_cell *cell, story *told)
     free(told);
 }
 
-void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_t address)
+static void note(const sim_view *view, sim_cell *cell, int thread, uintptr_t address)
 {
     story *told = begin(view, cell);
     if (!told)
@@ -259,21 +296,33 @@ void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_
                    .warp = (uint8_t)(thread / SIM_LANES),
                    .kind = (uint8_t)view->kind,
                    .scope = (uint8_t)view->scope,
-                   .what = (uint8_t)view->what};
+                   .what = (uint8_t)view->what,
+                   .first = ++told->now,
+                   .last = told->now};
+    uint32_t own = view->kind == SIM_ATOMIC ? 0 : own_atomic(view, thread, told);
     bool added = false;
     for (uint32_t i = told->count; i-- > 0;) {
         access *earlier = &told->access[i];
         if (!added && view->kind != SIM_WRITE && view->kind != SIM_VOLATILE_WRITE && merges(earlier, &next)) {
             earlier->lanes |= next.lanes;
+            earlier->last = next.last;
             added = true;
             continue;
         }
         note_optimism(view, thread, earlier);
-        if (meet(view, thread, earlier, address))
+        if (meet(view, thread, earlier, own, address))
             forget(told, i);
     }
     if (!added)
         told = add(told, &next);
     thin(told, view);
     settle(cell, told);
+}
+
+void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_t address)
+{
+    atomic_bool *lock = lock_cell(view, cell);
+    note(view, cell, thread, address);
+    if (lock)
+        atomic_store_explicit(lock, false, memory_order_release);
 }

@@ -12,9 +12,9 @@
 
 static inline bool sim_exact_is(const sim_cell *cell)
 {
-    return cell->write == SIM_EXACT;
+    return cell->write >= SIM_EXACT;
 }
-// A cell with a copy of the list of another.
+// A copy of a cell, with a list of its own if it has one.
 sim_cell sim_exact_copy(const sim_cell *cell);
 // Forgets the cell's story, whichever form it has.
 void sim_exact_forget(sim_cell *cell);

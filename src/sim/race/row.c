@@ -5,6 +5,7 @@
 #include "core/options.h"
 #include "memory/memory.h"
 #include "race/exact.h"
+#include "race/launches.h"
 #include "race/race.h"
 #include "watch/internal.h"
 
@@ -32,6 +33,7 @@ static void view_make(sim_view *view, sim_worker *worker, const sim_region *regi
     *view = (sim_view){.worker = worker,
                        .clock = clock,
                        .floor = (uint64_t)floor << SIM_STAMP_SHIFT,
+                       .begun = (uint64_t)sim_clock_begun << SIM_STAMP_SHIFT,
                        .shared = region->shared,
                        .finer_lanes = (sim_program_uses & (SIM_USES_WARP_SYNC)) != 0,
                        .finer_threads = (sim_program_uses & (SIM_USES_FENCES | SIM_USES_NAMED_BARRIERS)) != 0,
@@ -43,7 +45,7 @@ static void view_make(sim_view *view, sim_worker *worker, const sim_region *regi
 
 static void found(const sim_view *view, int thread, uint64_t word, unsigned kind, uintptr_t address)
 {
-    sim_earlier earlier = {sim_stamp_of(word), sim_thread_of(word), sim_site_of(word), kind};
+    sim_earlier earlier = {sim_stamp_of(word), sim_thread_of(word), sim_site_of(word), kind, false};
     sim_race_found(view, thread, &earlier, address);
 }
 
@@ -57,12 +59,13 @@ static void add_reader(const sim_view *view, sim_cell *cell, uint64_t me, unsign
         cell->read = me | many;
         return;
     }
-    if (flags == SIM_MANY_BLOCKS)
+    if (flags == SIM_MANY_BLOCKS && old >= view->begun)
         return;
     if (sim_stamp_of(old) != sim_stamp_of(me)) {
-        if (view->shared || sim_clock_block_of(sim_stamp_of(old)) == view->clock->serial)
+        uint32_t serial = view->shared ? view->clock->serial : sim_clock_block_of(sim_stamp_of(old));
+        if (serial == view->clock->serial || sim_launches_ordered(serial, view->clock->serial))
             cell->read = me | many;
-        else if (!view->finer_threads)
+        else if (!view->finer_threads && old >= view->begun)
             cell->read = me | SIM_MANY_BLOCKS;
         else
             sim_exact_access(view, cell, thread, address);
@@ -111,7 +114,8 @@ static inline void read_cell(const sim_view *view, sim_cell *cell, uint64_t me, 
         }
         // One reader more changes nothing that a later write would be judged by.
         uint64_t many = read & SIM_FLAGS;
-        if (many == SIM_MANY_BLOCKS || (many == SIM_MANY_WARPS && (read ^ me) >> SIM_STAMP_SHIFT == 0))
+        if ((many == SIM_MANY_BLOCKS && read >= view->begun) ||
+            (many == SIM_MANY_WARPS && (read ^ me) >> SIM_STAMP_SHIFT == 0))
             return;
         if (sim_same_thread(read, me)) {
             cell->read = me | many;
@@ -125,7 +129,7 @@ static inline void read_cell(const sim_view *view, sim_cell *cell, uint64_t me, 
 static bool readers_race(const sim_view *view, int thread, uint64_t read)
 {
     unsigned flags = (unsigned)(read & SIM_FLAGS);
-    if (flags == SIM_MANY_BLOCKS)
+    if (flags == SIM_MANY_BLOCKS && read >= view->begun)
         return true;
     bool now = sim_stamp_of(read) == view->clock->stamp;
     if (flags == SIM_MANY_WARPS && now)
@@ -166,8 +170,8 @@ static void access_lane(const sim_view *view, sim_region *region, int thread, ui
 {
     uint64_t me = sim_clock_word(view->clock, thread) | (uint64_t)view->site << SIM_SITE_SHIFT;
     for (uintptr_t at = address; at < address + bytes;) {
-        sim_page *page = sim_page_at(region, at, bytes);
-        if (!page)
+        sim_page page = sim_page_at(region, at, bytes);
+        if (!page.cells)
             return;
         sim_cell *cell = sim_cell_at(page, at);
         if (view->kind == SIM_READ)
@@ -176,7 +180,7 @@ static void access_lane(const sim_view *view, sim_region *region, int thread, ui
             write_cell(view, cell, me, at);
         else
             sim_exact_access(view, cell, thread, at);
-        at = (at >> page->grain << page->grain) + ((uintptr_t)1 << page->grain);
+        at = (at >> page.grain << page.grain) + ((uintptr_t)1 << page.grain);
     }
 }
 
@@ -252,8 +256,8 @@ static sim_cell *cells_of(sim_region *region, const sim_stretch *run, unsigned b
     size_t span = run->stride ? (size_t)run->stride * (unsigned)run->lanes : bytes;
     if (bytes < 4 || (run->address & (SIM_PAGE_BYTES - 1)) + span > SIM_PAGE_BYTES)
         return NULL;
-    sim_page *page = sim_page_at(region, run->address, bytes);
-    if (!page || page->grain != SIM_WORD_SHIFT)
+    sim_page page = sim_page_at(region, run->address, bytes);
+    if (!page.cells || page.grain != SIM_WORD_SHIFT)
         return NULL;
     if (region->initialised && !initialised_range(region, run->address, span, write))
         return NULL;

@@ -26,7 +26,7 @@ bool sim_region_make(sim_region *region, uintptr_t base, size_t span, bool track
 {
     uintptr_t aligned = base & ~(uintptr_t)(SIM_PAGE_BYTES - 1);
     *region = (sim_region){.base = aligned, .span = span + (base - aligned), .shared = shared};
-    region->pages = reserve(page_count(region) * sizeof(sim_page));
+    region->pages = reserve(page_count(region) * sizeof *region->pages);
     if (tracked)
         region->initialised = reserve((region->span >> SIM_WORD_SHIFT) + SIM_PAGE_BYTES);
     if (region->pages && (region->initialised || !tracked))
@@ -40,45 +40,39 @@ void sim_region_free(sim_region *region)
     if (region->pages) {
         sim_region_forget(region, region->base, region->span);
         for (size_t i = 0; i < page_count(region); i++)
-            free(region->pages[i].cells);
-        munmap(region->pages, page_count(region) * sizeof(sim_page));
+            free(sim_page_of(region->pages[i]).cells);
+        munmap(region->pages, page_count(region) * sizeof *region->pages);
     }
     if (region->initialised)
         munmap(region->initialised, (region->span >> SIM_WORD_SHIFT) + SIM_PAGE_BYTES);
     memset(region, 0, sizeof *region);
 }
 
-// Splits every cell in as many as it has bytes; each part saw what the whole saw.
-static bool refine(sim_page *page)
+// Splits every cell in as many as it has bytes; each part saw what the whole saw. The coarse cells stay allocated:
+// another worker may be about to read them.
+static sim_cell *refined(const sim_cell *coarse)
 {
     sim_cell *fine = malloc(SIM_PAGE_BYTES * sizeof *fine);
-    if (!fine)
-        return false;
-    for (size_t i = 0; i < SIM_PAGE_BYTES; i++) {
-        const sim_cell *coarse = &page->cells[i >> SIM_WORD_SHIFT];
-        fine[i] = i % 4 == 0 || !sim_exact_is(coarse) ? *coarse : sim_exact_copy(coarse);
-    }
-    // The coarse cells stay allocated: another worker may be about to read them.
-    page->cells = fine;
-    page->grain = 0;
-    return true;
+    for (size_t i = 0; fine && i < SIM_PAGE_BYTES; i++)
+        fine[i] = i % 4 == 0 ? coarse[i >> SIM_WORD_SHIFT] : sim_exact_copy(&coarse[i >> SIM_WORD_SHIFT]);
+    return fine;
 }
 
-sim_page *sim_page_make(sim_region *region, uintptr_t address, unsigned bytes)
+sim_page sim_page_make(sim_region *region, uintptr_t address, unsigned bytes)
 {
-    sim_page *page = &region->pages[(address - region->base) >> SIM_PAGE_SHIFT];
+    uintptr_t *word = &region->pages[(address - region->base) >> SIM_PAGE_SHIFT];
     pthread_mutex_lock(&making);
-    if (!page->cells) {
-        unsigned grain = bytes >= 4 ? SIM_WORD_SHIFT : 0;
-        page->grain = grain;
-        sim_cell *cells = calloc(SIM_PAGE_BYTES >> grain, sizeof *cells);
-        __atomic_store_n(&page->cells, cells, __ATOMIC_RELEASE);
-    } else if (bytes < 4 && page->grain != 0) {
-        refine(page);
+    sim_page page = sim_page_of(*word);
+    bool to_bytes = bytes < 4 && page.grain != 0;
+    if (!page.cells || to_bytes) {
+        unsigned grain = to_bytes ? 0 : SIM_WORD_SHIFT;
+        sim_cell *cells = page.cells ? refined(page.cells) : calloc(SIM_PAGE_BYTES >> grain, sizeof *cells);
+        page = (sim_page){cells, grain};
+        if (cells)
+            __atomic_store_n(word, (uintptr_t)cells + (to_bytes ? SIM_PAGE_OF_BYTES : 0), __ATOMIC_RELEASE);
     }
-    bool usable = page->cells && (bytes >= 4 || page->grain == 0);
     pthread_mutex_unlock(&making);
-    return usable ? page : NULL;
+    return page;
 }
 
 void sim_region_forget(sim_region *region, uintptr_t start, size_t bytes)
@@ -86,10 +80,10 @@ void sim_region_forget(sim_region *region, uintptr_t start, size_t bytes)
     for (uintptr_t address = start; address < start + bytes;) {
         uintptr_t page_end = (address | (SIM_PAGE_BYTES - 1)) + 1;
         uintptr_t end = page_end < start + bytes ? page_end : start + bytes;
-        sim_page *page = &region->pages[(address - region->base) >> SIM_PAGE_SHIFT];
-        if (page->cells) {
+        sim_page page = sim_page_find(region, address);
+        if (page.cells) {
             sim_cell *first = sim_cell_at(page, address);
-            size_t count = (end - address + (1u << page->grain) - 1) >> page->grain;
+            size_t count = (end - address + (1u << page.grain) - 1) >> page.grain;
             for (size_t i = 0; i < count; i++)
                 sim_exact_forget(&first[i]);
         }

@@ -20,11 +20,14 @@ typedef struct sim_page {
     unsigned grain;  // a cell is 1 << grain bytes: 2, or 0 once bytes were accessed
 } sim_page;
 
+// The same in one word, because another worker may be splitting the page: the pointer, plus this for cells of a byte.
+enum { SIM_PAGE_OF_BYTES = 1 };
+
 // A range of addresses with a shadow: the card's memory, the program's __device__ variables, a worker's shared memory.
 typedef struct sim_region {
     uintptr_t base; // a multiple of SIM_PAGE_BYTES
     size_t span;
-    sim_page *pages;
+    uintptr_t *pages;
     uint8_t *initialised; // a byte a word, bit i: byte i of it was written; NULL: all of it always is
     bool shared;          // seen by one block only
 } sim_region;
@@ -37,20 +40,33 @@ void sim_region_free(sim_region *region);
 void sim_region_forget(sim_region *region, uintptr_t start, size_t bytes);
 void sim_region_mark(sim_region *region, uintptr_t start, size_t bytes, bool initialised);
 
-// The page of an address, with cells no coarser than an access of `bytes` bytes needs; NULL: no memory left.
-sim_page *sim_page_make(sim_region *region, uintptr_t address, unsigned bytes);
+// The page of an address, with cells no coarser than an access of `bytes` bytes needs; no cells: no memory left.
+sim_page sim_page_make(sim_region *region, uintptr_t address, unsigned bytes);
 
-static inline sim_page *sim_page_at(sim_region *region, uintptr_t address, unsigned bytes)
+static inline sim_page sim_page_of(uintptr_t word)
 {
-    sim_page *page = &region->pages[(address - region->base) >> SIM_PAGE_SHIFT];
-    if (__builtin_expect(page->cells && (bytes >= 4 || page->grain == 0), 1))
+    bool of_bytes = word & SIM_PAGE_OF_BYTES;
+    return (sim_page){(sim_cell *)(word - of_bytes),
+                      of_bytes ? 0 : SIM_WORD_SHIFT}; // NOLINT(performance-no-int-to-ptr)
+}
+
+// The page as it is.
+static inline sim_page sim_page_find(const sim_region *region, uintptr_t address)
+{
+    return sim_page_of(__atomic_load_n(&region->pages[(address - region->base) >> SIM_PAGE_SHIFT], __ATOMIC_RELAXED));
+}
+
+static inline sim_page sim_page_at(sim_region *region, uintptr_t address, unsigned bytes)
+{
+    sim_page page = sim_page_find(region, address);
+    if (__builtin_expect(page.cells && (bytes >= 4 || page.grain == 0), 1))
         return page;
     return sim_page_make(region, address, bytes);
 }
 
-static inline sim_cell *sim_cell_at(const sim_page *page, uintptr_t address)
+static inline sim_cell *sim_cell_at(sim_page page, uintptr_t address)
 {
-    return &page->cells[(address & (SIM_PAGE_BYTES - 1)) >> page->grain];
+    return &page.cells[(address & (SIM_PAGE_BYTES - 1)) >> page.grain];
 }
 
 #endif

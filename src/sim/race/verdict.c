@@ -15,6 +15,7 @@
 typedef struct race {
     unsigned site[2], kind[2]; // the earlier access, the later one
     bool shared, same_warp;
+    bool open; // something else than the word's own order would have to order them
     int apart; // of the example
     sim_finding finding;
     uint64_t count;
@@ -144,6 +145,7 @@ void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier
         }
         one->count++;
         one->same_warp |= apart == WITHIN_WARP;
+        one->open |= !earlier->confirmed;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -227,7 +229,8 @@ void sim_watch_finish(void)
     for (int i = 0; i < BUCKETS; i++)
         for (race *one = buckets[i]; one; one = one->next) {
             judge(one);
-            sim_report_many(&one->finding, one->count);
+            if (one->open)
+                sim_report_many(&one->finding, one->count);
             one->count = 0;
         }
     memset(buckets, 0, sizeof buckets);

@@ -14,6 +14,7 @@ typedef struct sim_view {
     sim_worker *worker;
     sim_block_clock *clock;
     uint64_t floor; // words below are ordered before: in shared memory all of earlier intervals
+    uint64_t begun; // words below are of launches before this one
     bool shared;
     bool finer_lanes;   // lanes of this program can meet in part of a warp
     bool finer_threads; // any two threads of it can, through fences or named barriers
@@ -24,6 +25,8 @@ typedef struct sim_view {
 typedef struct sim_earlier {
     uint32_t stamp;
     unsigned thread, site, kind;
+    // An atomic that a later atomic of this very thread on the same word came after: the word itself orders them.
+    bool confirmed;
 } sim_earlier;
 
 // Reports that `thread` of the view's block, at the view's site, races with `earlier` on `address`. (verdict.c)

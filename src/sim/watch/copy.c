@@ -5,6 +5,7 @@
 
 #include "memory/memory.h"
 #include "race/clock.h"
+#include "race/exact.h"
 #include "race/launches.h"
 #include "report/report.h"
 #include "watch/internal.h"
@@ -46,7 +47,7 @@ static bool beside(uint32_t serial, uint64_t number)
 // Whether an access in the cell may run beside operation `number`; a read matters to a write only.
 static bool meets(const sim_cell *cell, uint64_t number, bool write, uint64_t *word)
 {
-    if (cell->write == SIM_EXACT)
+    if (sim_exact_is(cell))
         return false;
     if (cell->write && beside(sim_clock_block_of(sim_stamp_of(cell->write)), number)) {
         *word = cell->write;
@@ -60,8 +61,8 @@ static void hold_against_shadow(const copy *one, bool write)
 {
     uintptr_t start = one->start[write ? 0 : 1], end = start + one->bytes;
     for (uintptr_t at = start; start && at < end;) {
-        const sim_page *page = &sim_global_region.pages[(at - sim_global_region.base) >> SIM_PAGE_SHIFT];
-        if (!page->cells) {
+        sim_page page = sim_page_find(&sim_global_region, at);
+        if (!page.cells) {
             at = (at | (SIM_PAGE_BYTES - 1)) + 1;
             continue;
         }
@@ -70,7 +71,7 @@ static void hold_against_shadow(const copy *one, bool write)
             report(one->pc, write ? "write" : "read", sim_clock_block_of(sim_stamp_of(word)), at, sim_site_of(word));
             return;
         }
-        at += (uintptr_t)1 << page->grain;
+        at += (uintptr_t)1 << page.grain;
     }
 }
 

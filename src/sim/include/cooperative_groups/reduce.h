@@ -2,19 +2,33 @@
 #ifndef SIM_COOPERATIVE_GROUPS_REDUCE_H
 #define SIM_COOPERATIVE_GROUPS_REDUCE_H
 
-#include <cooperative_groups/details/collective.h>
+#include <cooperative_groups/details/several_warps.h>
 #include <cuda/atomic>
 
 namespace cooperative_groups
 {
+namespace details
+{
+template <class Group, class T, class Operation>
+SIM_GROUP_INLINE T reduce(const Group &group, const T &value, Operation &operation, std::false_type)
+{
+    collected<T, Operation> mine = {value, value, value, &operation};
+    sim_warp_call(group.lanes(), &mine, reduce_all<T, Operation>);
+    return mine.reduced;
+}
+
+template <class Group, class T, class Operation>
+SIM_GROUP_INLINE T reduce(const Group &group, const T &value, Operation &operation, std::true_type)
+{
+    return combine(group, value, operation, std::true_type()).reduced;
+}
+} // namespace details
+
 template <class Group, class T, class Operation>
 SIM_GROUP_INLINE auto reduce(const Group &group, T &&value, Operation &&operation) -> details::plain<T>
 {
-    typedef details::plain<T> plain_t;
-    typedef typename std::remove_reference<Operation>::type operation_t;
-    details::collected<plain_t, operation_t> mine = {value, value, value, &operation};
-    sim_warp_call(group.lanes(), &mine, details::reduce_all<plain_t, operation_t>);
-    return mine.reduced;
+    details::plain<T> mine = value;
+    return details::reduce(group, mine, operation, details::spans_warps<Group>());
 }
 
 // The group's result goes into *target with one atomic, or is stored by one thread.

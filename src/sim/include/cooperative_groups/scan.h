@@ -2,7 +2,7 @@
 #ifndef SIM_COOPERATIVE_GROUPS_SCAN_H
 #define SIM_COOPERATIVE_GROUPS_SCAN_H
 
-#include <cooperative_groups/details/collective.h>
+#include <cooperative_groups/details/several_warps.h>
 #include <cuda/atomic>
 
 namespace cooperative_groups
@@ -10,11 +10,18 @@ namespace cooperative_groups
 namespace details
 {
 template <class Group, class T, class Operation>
-SIM_GROUP_INLINE collected<T, Operation> scan(const Group &group, const T &value, Operation &operation)
+SIM_GROUP_INLINE collected<T, Operation> combine(const Group &group, const T &value, Operation &operation,
+                                                 std::false_type)
 {
     collected<T, Operation> mine = {value, value, T{}, &operation};
     sim_warp_call(group.lanes(), &mine, scan_all<T, Operation>);
     return mine;
+}
+
+template <class Group, class T, class Operation>
+SIM_GROUP_INLINE collected<T, Operation> scan(const Group &group, const T &value, Operation &operation)
+{
+    return combine(group, value, operation, spans_warps<Group>());
 }
 
 // The last thread adds the group's total to an atomic; each gets what stood there before.

@@ -78,8 +78,12 @@
 #endif
 
 // A kernel keeps its own frame and name, so that reports can tell it from what launched it.
+// Watched by gcc, what it calls is put into it: a structure that a call returns in registers and that goes straight to
+// memory (`out[i] = f(i)`) would be stored unseen.
 #if defined(__clang__)
 #define __global__ __attribute__((noinline))
+#elif SIM_WATCHED
+#define __global__ __attribute__((noinline, noclone, flatten))
 #else
 #define __global__ __attribute__((noinline, noclone))
 #endif
