@@ -43,7 +43,7 @@ function(heddle_sim_module target file)
       DEPENDS ${source} ${heddle_cuda_headers} ${heddle_sim_headers} ${PROJECT_SOURCE_DIR}/src/sim/report/report.h simcc
       COMMENT "Building simulated CUDA object ${object}" VERBATIM)
   endforeach()
-  add_custom_command(OUTPUT ${file} COMMAND ${compile} ${objects} -o ${file} DEPENDS ${objects} simcc sim
+  add_custom_command(OUTPUT ${file} COMMAND ${compile} ${objects} -Xlinker -z,defs -o ${file} DEPENDS ${objects} simcc sim
     COMMENT "Linking simulated CUDA module ${file}" VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${file})
 endfunction()

@@ -3,8 +3,8 @@
 
     value = a[t * 2]; // count: load global requests=1 lanes=32 units=8 ideal=4
 
-Figures not named are not compared; several accesses of a line are parted by semicolons. units: 32-byte sectors in global
-memory, wavefronts in shared memory. Exits 1 when anything differs.
+Figures not named are not compared; several accesses of a line are parted by semicolons. units: 32-byte sectors in
+global memory, wavefronts in shared memory. Exits 1 when anything differs.
 """
 import argparse
 import os
@@ -28,7 +28,8 @@ def expected(path):
             mark = MARK.search(line.rstrip())
             for part in mark.group(1).split(";") if mark else []:
                 words = part.split()
-                wanted[number, words[0], words[1]] = {key: int(value) for key, value in (word.split("=") for word in words[2:])}
+                figures = [word.split("=") for word in words[2:]]
+                wanted[number, words[0], words[1]] = {key: int(value) for key, value in figures}
     return wanted
 
 
@@ -82,7 +83,9 @@ def main():
         found, compared = check(path, arguments.compiler, arguments.flag)
         problems += found
         total += compared
-    print("\n".join(problems + ["%d programs, %d figures compared, %d differences" % (len(paths), total, len(problems))]))
+    problems_and_total = problems + ["%d programs, %d figures compared, %d differences" %
+                                     (len(paths), total, len(problems))]
+    print("\n".join(problems_and_total))
     sys.exit(1 if problems or not total else 0)
 
 

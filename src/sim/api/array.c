@@ -255,7 +255,7 @@ static cudaError_t to_array(window at, const void *from, size_t pitch, enum cuda
                                 .height = at.height,
                                 .depth = 1,
                                 .kind = kind};
-    uint8_t *start;
+    uint8_t *start = NULL;
     const cudaError_t error = locate(at, &start, &request.to_pitch);
     request.to = start;
     request.to_slice = request.to_pitch * at.height;
@@ -272,7 +272,7 @@ static cudaError_t from_array(void *to, size_t pitch, window at, enum cudaMemcpy
                                 .height = at.height,
                                 .depth = 1,
                                 .kind = kind};
-    uint8_t *start;
+    uint8_t *start = NULL;
     const cudaError_t error = locate(at, &start, &request.from_pitch);
     request.from = start;
     request.from_slice = request.from_pitch * at.height;
@@ -340,8 +340,8 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t
 
 static cudaError_t between_arrays(window to, window from)
 {
-    uint8_t *start;
-    size_t pitch;
+    uint8_t *start = NULL;
+    size_t pitch = 0;
     const cudaError_t error = locate(from, &start, &pitch);
     return error == cudaSuccess ? to_array(to, start, pitch, cudaMemcpyDeviceToDevice, true, NULL) : error;
 }

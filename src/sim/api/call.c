@@ -239,7 +239,7 @@ void sim_error_report_unread(void)
 static cudaError_t last_error(bool reset)
 {
     sim_api_lock();
-    const cudaError_t error = broken != cudaSuccess ? broken : call.last_error;
+    const cudaError_t error = call.last_error;
     if (reset)
         call.last_error = cudaSuccess;
     forget(same_thread, error);
@@ -271,9 +271,4 @@ void sim_host_function_leave(void)
     pthread_mutex_lock(&lock);
     call.depth = call.outer_depth;
     call.in_host_function = false;
-}
-
-bool sim_in_host_function(void)
-{
-    return call.in_host_function;
 }

@@ -47,6 +47,5 @@ void sim_error_report_unread(void);
 // While a stream runs a function of the program: calls from it are refused.
 void sim_host_function_enter(void);
 void sim_host_function_leave(void);
-bool sim_in_host_function(void);
 
 #endif

@@ -13,8 +13,8 @@ static bool used; // the program called the API at all
 // Before the program's own objects are destroyed: queued work may use them.
 static void run_rest(void)
 {
-    if (sim_in_host_function())
-        return; // a function that a stream runs ends the program: the stream cannot go on before it returns
+    if (sim_streams_run_here())
+        return; // what a stream runs ends the program: the stream cannot go on before it returns
     sim_api_lock();
     sim_device_wait();
     sim_api_unlock();

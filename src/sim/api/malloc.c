@@ -51,8 +51,6 @@ static cudaError_t allocate_managed(void **memory, size_t bytes, unsigned flags)
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
         return sim_fail(cudaErrorInvalidValue,
                         "managed memory is attached to cudaMemAttachGlobal or cudaMemAttachHost");
-    if (bytes == 0)
-        return sim_fail(cudaErrorInvalidValue, "0 bytes asked for");
     return sim_allocate(memory, bytes, SIM_MEMORY_MANAGED);
 }
 

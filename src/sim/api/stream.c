@@ -15,6 +15,7 @@ static struct CUstream_st legacy = {.live = true};
 static uint64_t submitted;
 static size_t queued; // operations that have not run
 static bool running;  // a thread runs queues; it may have given up the lock for a host function
+static __thread bool running_here;
 static pthread_cond_t ran = PTHREAD_COND_INITIALIZER;
 
 void sim_streams_start(void)
@@ -31,6 +32,11 @@ struct CUstream_st *sim_stream_legacy(void)
 bool sim_streams_empty(void)
 {
     return queued == 0;
+}
+
+bool sim_streams_run_here(void)
+{
+    return running_here;
 }
 
 uint64_t sim_streams_submitted(void)
@@ -228,12 +234,12 @@ static void begin_running(void)
 {
     while (running)
         pthread_cond_wait(&ran, sim_api_mutex());
-    running = true;
+    running = running_here = true;
 }
 
 static void end_running(void)
 {
-    running = false;
+    running = running_here = false;
     if (queued == 0)
         sim_order_idle();
     pthread_cond_broadcast(&ran);

@@ -139,7 +139,7 @@ static void touched_unwaited(uintptr_t address, int write, uintptr_t pc)
     }
     one->submitted = sim_streams_submitted();
     sample(one, address);
-    if (one->count % POLLING == 0 && !sim_in_host_function()) {
+    if (one->count % POLLING == 0 && !sim_streams_run_here()) {
         one->count = 0;
         one->submitted = 0;
         let_run();

@@ -18,6 +18,8 @@
 static const size_t context_bytes = (size_t)527 << 20;
 // Below this a range is of no use to any program.
 static const size_t smallest_span = (size_t)64 << 20;
+// Of what could be reserved at most, this part is taken; the rest is for shadow memory and stacks.
+static const size_t share_when_scarce = 4;
 
 uintptr_t sim_memory_base;
 size_t sim_memory_span;
@@ -32,16 +34,23 @@ enum { REGISTERED = 1024 };
 static sim_allocation registered[REGISTERED];
 static int registered_count;
 
+static void *reserve(size_t span)
+{
+    return mmap(PREFERRED_BASE, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
 void sim_memory_start(size_t card_bytes)
 {
     card_total = card_bytes;
     // Twice the card: pinned host memory lives here too, and stale addresses stay unused for longer.
     size_t span = 2 * card_bytes;
-    void *range = MAP_FAILED;
-    while (range == MAP_FAILED && span >= smallest_span) {
-        range = mmap(PREFERRED_BASE, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (range == MAP_FAILED)
-            span /= 2;
+    void *range = reserve(span);
+    if (range == MAP_FAILED) { // addresses are scarce (ulimit -v): others need some as well
+        while (range == MAP_FAILED && span >= smallest_span)
+            range = reserve(span /= 2);
+        if (range != MAP_FAILED)
+            munmap(range, span);
+        range = reserve(span /= share_when_scarce);
     }
     if (range == MAP_FAILED || !sim_table_start())
         return; // every allocation fails, as on a full card

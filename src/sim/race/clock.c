@@ -10,10 +10,11 @@
 #include "race/launches.h"
 #include "race/race.h"
 
-// 28 bits hold a stamp in a cell. The table says which block had it.
-enum { STAMPS = 1 << 28 };
+// 28 bits hold a stamp in a cell, and the largest of them mark a list (SIM_EXACT). The table says which block had it.
+enum { STAMPS = SIM_EXACT >> SIM_STAMP_SHIFT };
 
-uint32_t sim_clock_floor = 1;
+uint32_t sim_clock_floor = 1, sim_clock_begun = 1;
+bool sim_clock_spent;
 static uint32_t next_stamp = 1;
 static uint32_t *block_of_stamp;
 
@@ -28,13 +29,26 @@ uint32_t sim_clock_block_of(uint32_t stamp)
 uint32_t sim_clock_stamp(uint32_t serial)
 {
     uint32_t stamp = __atomic_fetch_add(&next_stamp, 1, __ATOMIC_RELAXED);
-    if (stamp >= STAMPS - 1) { // a launch with more intervals than bits: its last ones look like one
+    if (stamp >= STAMPS - 1) {
         __atomic_store_n(&next_stamp, STAMPS - 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&sim_clock_spent, true, __ATOMIC_RELAXED);
         stamp = STAMPS - 2;
     }
     if (block_of_stamp)
         block_of_stamp[stamp] = serial;
     return stamp;
+}
+
+bool sim_clock_restart(void)
+{
+    if (next_stamp <= STAMPS / 2)
+        return false;
+    next_stamp = 1;
+    sim_clock_spent = false;
+    for (sim_block_clock *clock = pool; clock; clock = clock->next_free)
+        memset(clock->warp_stamp, 0, sizeof clock->warp_stamp);
+    sim_launches_forget();
+    return true;
 }
 
 void sim_clock_launch_begin(sim_launch_state *launch)
@@ -44,12 +58,7 @@ void sim_clock_launch_begin(sim_launch_state *launch)
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         block_of_stamp = table == MAP_FAILED ? NULL : table;
     }
-    if (next_stamp > STAMPS / 2) {
-        // Numbers run out: everything that has happened is taken for ordered before this launch.
-        sim_region_forget(&sim_global_region, sim_global_region.base, sim_global_region.span);
-        sim_region_forget(&sim_data_region, sim_data_region.base, sim_data_region.span);
-        next_stamp = 1;
-    }
+    sim_clock_begun = next_stamp;
     sim_clock_floor = sim_launches_begin(launch, next_stamp);
 }
 
@@ -89,6 +98,7 @@ void sim_clock_block_end(sim_block_clock *clock)
         return;
     if (clock->learned)
         forget_learned(clock);
+    sim_region_free(&clock->shared); // of a block that was abandoned while it was parked
     pthread_mutex_lock(&pool_lock);
     clock->next_free = pool;
     pool = clock;
@@ -119,13 +129,18 @@ static void share_learned(sim_block_clock *clock)
     sim_knowledge_drop(device);
 }
 
+static void start_interval(sim_block_clock *clock)
+{
+    clock->stamp = sim_clock_stamp(clock->serial);
+    for (int i = 0; i < SIM_THREADS; i++)
+        clock->clock[i] = 1;
+}
+
 void sim_clock_barrier(sim_block_clock *clock)
 {
     if (clock->learned)
         share_learned(clock);
-    clock->stamp = sim_clock_stamp(clock->serial);
-    for (int i = 0; i < SIM_THREADS; i++)
-        clock->clock[i] = 1;
+    start_interval(clock);
 }
 
 void sim_clock_barrier_grid(void)
@@ -144,10 +159,14 @@ static sim_warp_clock *warp_clock(sim_block_clock *clock, int warp)
     return clock->warp[warp];
 }
 
+// A thread whose clock has no higher number starts a new interval, as if the block had met: what raced across that
+// moment is missed, what comes after it is not.
 void sim_clock_advance(sim_block_clock *clock, int thread)
 {
     if (clock->clock[thread] < SIM_CLOCK_MAX)
         clock->clock[thread]++;
+    else
+        start_interval(clock);
 }
 
 void sim_clock_warp(sim_block_clock *clock, int warp, uint32_t mask)

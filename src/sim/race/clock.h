@@ -39,6 +39,12 @@ extern uint32_t sim_clock_floor;
 // The first stamp of the launch that runs now.
 extern uint32_t sim_clock_begun;
 
+// A launch has had more intervals than there are stamps: the rest of it cannot be judged.
+extern bool sim_clock_spent;
+
+// Begins to count from the first stamp again if few are left. True: everything that shadow memory holds is to be
+// forgotten, and so counts as ordered before the next launch.
+bool sim_clock_restart(void);
 void sim_clock_launch_begin(sim_launch_state *launch);
 sim_block_clock *sim_clock_block_begin(const sim_block *block);
 void sim_clock_block_end(sim_block_clock *clock);

@@ -20,6 +20,7 @@ typedef struct sim_launch_record {
 uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp);
 // The same for a copy; *serial is its one block's number.
 uint32_t sim_launches_begin_copy(uint64_t number, uintptr_t pc, uint32_t next_stamp, uint32_t *serial);
+void sim_launches_forget(void);
 bool sim_launches_ordered(uint32_t earlier_serial, uint32_t later_serial);
 const sim_launch_record *sim_launches_find(uint32_t serial); // NULL: unknown
 

@@ -327,7 +327,7 @@ static void run_words(const sim_view *view, const sim_stretch *run, sim_cell *ce
 
 void sim_race_row(sim_worker *worker, const sim_row *row)
 {
-    if (!worker->block->clock)
+    if (!worker->block->clock || sim_clock_spent)
         return;
     const sim_site *about = &sim_sites[row->site];
     unsigned bytes = about->bytes;

@@ -10,11 +10,12 @@
 #include "race/clock.h"
 #include "watch/internal.h"
 
-// What a word carries: for anybody, and for threads of one block only.
+// What a word carries, for anybody (block 0), or for the threads of one block.
 typedef struct carrier {
     uintptr_t address; // 0: free
-    uint32_t block;    // whose `narrow` is
-    sim_knowledge *wide, *narrow;
+    uint32_t block;    // serial number, from 1
+    uint32_t age; // of block 0: stores so far, each of which starts anew; of others: that number when they were written
+    sim_knowledge *carried;
 } carrier;
 
 // An open table; cleared with each launch, so that it stays small. Programs with atomics run on one worker.
@@ -25,19 +26,17 @@ enum { POLLS = 32, FIRST_ROOM = 256 };
 
 void sim_sync_launch_begin(void)
 {
-    for (size_t i = 0; i < room; i++) {
-        sim_knowledge_drop(carriers[i].wide);
-        sim_knowledge_drop(carriers[i].narrow);
-    }
+    for (size_t i = 0; i < room; i++)
+        sim_knowledge_drop(carriers[i].carried);
     if (carriers)
         memset(carriers, 0, room * sizeof *carriers);
     used = 0;
 }
 
-static size_t slot_of(const carrier *table, size_t size, uintptr_t address)
+static size_t slot_of(const carrier *table, size_t size, uintptr_t address, uint32_t block)
 {
-    size_t at = (size_t)((address >> 2) * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
-    while (table[at].address != 0 && table[at].address != address)
+    size_t at = (size_t)(((address >> 2) + (uintptr_t)block * 0x10001) * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
+    while (table[at].address != 0 && (table[at].address != address || table[at].block != block))
         at = (at + 1) & (size - 1);
     return at;
 }
@@ -50,31 +49,35 @@ static bool grow(void)
         return false;
     for (size_t i = 0; i < room; i++)
         if (carriers[i].address)
-            table[slot_of(table, larger, carriers[i].address)] = carriers[i];
+            table[slot_of(table, larger, carriers[i].address, carriers[i].block)] = carriers[i];
     free(carriers);
     carriers = table;
     room = larger;
     return true;
 }
 
-static carrier *find(uintptr_t address, bool make)
+static carrier *find(uintptr_t address, uint32_t block)
 {
-    if (room == 0 && (!make || !grow()))
+    if (room == 0)
         return NULL;
-    carrier *found = &carriers[slot_of(carriers, room, address)];
-    if (found->address || !make)
-        return found->address ? found : NULL;
-    if (2 * (used + 1) > room) {
-        if (!grow())
-            return NULL;
-        found = &carriers[slot_of(carriers, room, address)];
+    carrier *found = &carriers[slot_of(carriers, room, address, block)];
+    return found->address ? found : NULL;
+}
+
+// May move other carriers: find those again.
+static carrier *find_or_make(uintptr_t address, uint32_t block)
+{
+    if (2 * (used + 1) > room && !grow())
+        return NULL;
+    carrier *found = &carriers[slot_of(carriers, room, address, block)];
+    if (!found->address) {
+        *found = (carrier){.address = address, .block = block};
+        used++;
     }
-    *found = (carrier){.address = address};
-    used++;
     return found;
 }
 
-// Shared memory of different blocks has the same addresses on one worker: what is carried there is narrow.
+// Shared memory of different blocks has the same addresses on one worker: what is carried there is for one block.
 static bool is_shared(const sim_worker *worker, uintptr_t address)
 {
     return address - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo;
@@ -82,54 +85,47 @@ static bool is_shared(const sim_worker *worker, uintptr_t address)
 
 static void acquire(sim_worker *worker, uintptr_t address, int scope)
 {
-    const carrier *from = find(address, false);
     sim_block_clock *clock = worker->block->clock;
-    if (!from)
+    const carrier *wide = find(address, 0), *narrow = find(address, clock->serial);
+    if (!wide)
         return;
-    bool mine = from->narrow && from->block == clock->serial;
-    bool anybody = from->wide && scope != SIM_SCOPE_BLOCK && !is_shared(worker, address);
-    // A block-scope read still takes over what its own block has released more widely.
-    if (!mine && !anybody)
-        return;
-    if (mine)
-        sim_knowledge_learn(&clock->known[worker->thread], from->narrow);
-    if (anybody)
-        sim_knowledge_learn(&clock->known[worker->thread], from->wide);
-    clock->learned = true;
-}
-
-static void carry(sim_knowledge **carried, sim_knowledge *released, bool update)
-{
-    // A plain store starts anew; an update goes on with the chain of releases before it.
-    if (update) {
-        sim_knowledge_learn(carried, released);
-        return;
+    // A block-scope read still takes over what its own block has released more widely: that is in narrow too.
+    if (narrow && narrow->carried && narrow->age == wide->age) {
+        sim_knowledge_learn(&clock->known[worker->thread], narrow->carried);
+        clock->learned = true;
     }
-    sim_knowledge_drop(*carried);
-    *carried = sim_knowledge_keep(released);
+    if (wide->carried && scope != SIM_SCOPE_BLOCK && !is_shared(worker, address)) {
+        sim_knowledge_learn(&clock->known[worker->thread], wide->carried);
+        clock->learned = true;
+    }
 }
 
 static void release(sim_worker *worker, uintptr_t address, int scope, bool update, const sim_fenced *fenced)
 {
-    sim_block_clock *clock = worker->block->clock;
-    bool narrow_only = scope == SIM_SCOPE_BLOCK || is_shared(worker, address);
-    if (!fenced->block && !fenced->device && (update || !find(address, false)))
+    if (!fenced->block && !fenced->device && (update || !find(address, 0)))
         return;
-    carrier *to = find(address, true);
-    if (!to)
+    uint32_t serial = worker->block->clock->serial;
+    if (!find_or_make(address, 0))
         return;
-    if (to->narrow && to->block != clock->serial) {
-        sim_knowledge_drop(to->narrow);
-        to->narrow = NULL;
+    carrier *narrow = find_or_make(address, serial);
+    carrier *wide = find(address, 0); // making the other may have moved it
+    if (!narrow || !wide)
+        return;
+    // A plain store starts anew; an update goes on with the chain of releases before it.
+    if (!update) {
+        wide->age++;
+        sim_knowledge_drop(wide->carried);
+        wide->carried = NULL;
     }
-    to->block = clock->serial;
-    sim_knowledge *to_block = sim_knowledge_join(fenced->block, fenced->device);
-    carry(&to->narrow, to_block, update);
-    sim_knowledge_drop(to_block);
-    if (!narrow_only)
-        carry(&to->wide, fenced->device, update);
-    else if (!update)
-        carry(&to->wide, NULL, false);
+    if (narrow->age != wide->age) {
+        sim_knowledge_drop(narrow->carried);
+        narrow->carried = NULL;
+        narrow->age = wide->age;
+    }
+    sim_knowledge_learn(&narrow->carried, fenced->block);
+    sim_knowledge_learn(&narrow->carried, fenced->device);
+    if (scope != SIM_SCOPE_BLOCK && !is_shared(worker, address))
+        sim_knowledge_learn(&wide->carried, fenced->device);
 }
 
 static bool orders(unsigned what)

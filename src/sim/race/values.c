@@ -14,19 +14,20 @@
 
 // The last value stored at an address, in the interval in which it was stored.
 typedef struct stored {
-    uintptr_t address;
-    uint32_t launch_floor, stamp; // stamp only in shared memory
+    uintptr_t address;     // 0: free
+    uint32_t floor, stamp; // stamp only in shared memory
     unsigned site;
-    int thread;
     uint64_t value[2];
-    bool used;
 } stored;
 
-enum { TABLE = 1 << 16, MOST_OFFSETS = 4096 };
+enum { FIRST_ROOM = 1 << 12, MOST_ROOM = 1 << 21, MOST_OFFSETS = 4096 };
 
 static uintptr_t asked[MOST_OFFSETS];
 static size_t asked_count;
+// An open table of what the launch that began with this stamp has stored.
 static stored *table;
+static size_t used, room;
+static uint32_t launch;
 static bool differs[SIM_SITES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -40,12 +41,11 @@ void sim_values_start(void)
     while (asked_count < MOST_OFFSETS && fscanf(file, "%llu", &offset) == 1)
         asked[asked_count++] = sim_module_self()->base + (uintptr_t)offset;
     fclose(file);
-    table = calloc(TABLE, sizeof *table);
 }
 
 bool sim_values_wanted(uintptr_t pc)
 {
-    for (size_t i = 0; table && i < asked_count; i++)
+    for (size_t i = 0; i < asked_count; i++)
         if (asked[i] == pc)
             return true;
     return false;
@@ -64,32 +64,72 @@ bool sim_values_equal(unsigned one, unsigned other)
 void sim_values_store(sim_worker *worker, unsigned site, uintptr_t address)
 {
     sim_values_settle(worker);
-    worker->watch->pending = (sim_pending_store){address, site, sim_sites[site].bytes, worker->thread};
+    worker->watch->pending = (sim_pending_store){address, site, sim_sites[site].bytes};
+}
+
+static stored *slot_of(stored *in, size_t size, uintptr_t address)
+{
+    size_t at = (size_t)(address * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
+    while (in[at].address != 0 && in[at].address != address)
+        at = (at + 1) & (size - 1);
+    return &in[at];
+}
+
+static bool grow(void)
+{
+    size_t larger = room ? 2 * room : FIRST_ROOM;
+    stored *made = larger <= MOST_ROOM ? calloc(larger, sizeof *made) : NULL;
+    if (!made)
+        return false;
+    for (size_t i = 0; i < room; i++)
+        if (table[i].address)
+            *slot_of(made, larger, table[i].address) = table[i];
+    free(table);
+    table = made;
+    room = larger;
+    return true;
+}
+
+static void forget_launch(void)
+{
+    if (used)
+        memset(table, 0, room * sizeof *table);
+    used = 0;
+    launch = sim_clock_begun;
+}
+
+// Where so much is stored that not all of it can be compared, it is taken to differ.
+static void compare(const stored *now)
+{
+    if (launch != sim_clock_begun)
+        forget_launch();
+    if (2 * (used + 1) > room && !grow()) {
+        differs[now->site] = true;
+        return;
+    }
+    stored *last = slot_of(table, room, now->address);
+    bool same_time = last->address && last->floor == now->floor && last->stamp == now->stamp;
+    if (same_time && memcmp(last->value, now->value, sizeof now->value) != 0)
+        differs[last->site] = differs[now->site] = true;
+    used += last->address == 0;
+    *last = *now;
 }
 
 void sim_values_settle(sim_worker *worker)
 {
     sim_pending_store *pending = &worker->watch->pending;
-    if (!pending->address || !table || !worker->block->clock) {
-        pending->address = 0;
-        return;
-    }
-    bool shared =
-        worker->watch->shared.pages && pending->address - worker->watch->shared.base < worker->watch->shared.span;
-    stored now = {.address = pending->address,
-                  .launch_floor = sim_clock_floor,
-                  .stamp = shared ? worker->block->clock->stamp : 0,
-                  .site = pending->site,
-                  .thread = pending->thread,
-                  .used = true};
-    memcpy(now.value, (const void *)pending->address, pending->bytes); // NOLINT(performance-no-int-to-ptr)
-    pthread_mutex_lock(&lock);
-    stored *last = &table[(pending->address >> 2) % TABLE];
-    bool same_time = last->used && last->address == now.address && last->launch_floor == now.launch_floor &&
-                     last->stamp == now.stamp;
-    if (same_time && memcmp(last->value, now.value, sizeof now.value) != 0)
-        differs[last->site] = differs[now.site] = true;
-    *last = now;
-    pthread_mutex_unlock(&lock);
+    uintptr_t address = pending->address;
     pending->address = 0;
+    if (!address || !worker->block->clock)
+        return;
+    const sim_region *shared = &worker->watch->shared;
+    bool in_shared = shared->pages && address - shared->base < shared->span;
+    stored now = {.address = address,
+                  .floor = sim_clock_floor,
+                  .stamp = in_shared ? worker->block->clock->stamp : 0,
+                  .site = pending->site};
+    memcpy(now.value, (const void *)address, pending->bytes); // NOLINT(performance-no-int-to-ptr)
+    pthread_mutex_lock(&lock);
+    compare(&now);
+    pthread_mutex_unlock(&lock);
 }

@@ -141,6 +141,6 @@ void sim_counters_write(struct sim_json *out); // "kernels" and "totals"
 void sim_document_write(const sim_conclusion *conclusion, const char *status, const char *path);
 void sim_text_write(const sim_conclusion *conclusion, const char *status, int descriptor);
 bool sim_report_is_embedded(void); // told.c
-double sim_report_seconds(void); // since the program started
+double sim_report_seconds(void);   // since the program started
 
 #endif

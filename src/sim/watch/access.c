@@ -194,14 +194,30 @@ void sim_log_add(sim_worker *worker, unsigned site, uintptr_t address)
         sim_thread_log_full(worker);
 }
 
-void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+bool sim_access_unnumbered(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, bool write)
 {
-    if (!sim_watching || address - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo)
-        return;
-    unsigned site = sim_site_find(pc);
-    if (site == 0)
-        site = sim_site_make(pc, kind, bytes);
-    if (!sim_access_check(worker, site, address, bytes, kind, pc))
+    if (site != 0)
+        return false;
+    sim_region *region = write ? sim_region_of(worker, address) : NULL;
+    if (region)
+        sim_region_mark(region, address, bytes, true);
+    return true;
+}
+
+static bool is_write(unsigned kind)
+{
+    return kind == SIM_WRITE || kind == SIM_VOLATILE_WRITE;
+}
+
+static bool is_local(const sim_worker *worker, uintptr_t address)
+{
+    return address - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo;
+}
+
+static void note(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    if (!sim_access_check(worker, site, address, bytes, kind, pc) ||
+        sim_access_unnumbered(worker, site, address, bytes, is_write(kind)))
         return;
     if (kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE) {
         sim_sync_volatile(worker, site, address);
@@ -210,6 +226,16 @@ void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsi
     if (sim_sites[site].values && kind == SIM_WRITE)
         sim_values_store(worker, site, address);
     sim_log_add(worker, site, address);
+}
+
+void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    if (!sim_watching || is_local(worker, address))
+        return;
+    unsigned site = sim_site_find(pc);
+    if (site == 0)
+        site = sim_site_make(pc, kind, bytes);
+    note(worker, site, address, bytes, kind, pc);
 }
 
 // Structures, in the largest pieces that their size and address allow.
@@ -223,17 +249,14 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
         sim_access_host(address, write, pc);
         return;
     }
-    size_t piece = LARGEST;
+    if (!sim_watching || is_local(worker, address))
+        return;
+    unsigned piece = LARGEST, kind = write ? SIM_WRITE : SIM_READ;
     while (bytes % piece != 0 || address % piece != 0)
         piece /= 2;
-    // A site has one size: that of the smallest pieces it was ever cut in.
-    sim_site *site = &sim_sites[sim_site_find(pc)];
-    if (site->pc == pc && site->bytes > piece)
-        site->bytes = (uint8_t)piece;
-    else if (site->pc == pc)
-        piece = site->bytes;
+    unsigned site = sim_site_sized(pc, kind, piece);
     for (size_t at = 0; at < bytes; at += piece)
-        sim_access_slow(worker, address + at, (unsigned)piece, write ? SIM_WRITE : SIM_READ, pc);
+        note(worker, site, address + at, piece, kind, pc);
 }
 
 void sim_access_host(uintptr_t address, bool write, uintptr_t pc)

@@ -39,7 +39,8 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
         sim_sites[site].discards = worker->watch->discard;
     }
     worker->watch->discard = false;
-    if (!sim_access_check(worker, site, address, bytes, SIM_ATOMIC, pc))
+    if (!sim_access_check(worker, site, address, bytes, SIM_ATOMIC, pc) ||
+        sim_access_unnumbered(worker, site, address, bytes, (what & SIM_ATOMIC_STORE) != 0))
         return;
     poll(address, pc);
     sim_log_add(worker, site, address);

@@ -49,7 +49,6 @@ typedef struct sim_counter {
 typedef struct sim_pending_store {
     uintptr_t address;
     unsigned site, bytes;
-    int thread;
 } sim_pending_store;
 
 struct sim_watch {
@@ -72,6 +71,8 @@ void sim_access_slow(sim_worker *worker, uintptr_t address, unsigned bytes, unsi
 // Bounds, alignment; on success fills the slot. Does not return on a fault.
 bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind,
                       uintptr_t pc);
+// An access at a place for which no number was left: only that it wrote is noted. False: the site has a number.
+bool sim_access_unnumbered(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, bool write);
 void sim_access_host(uintptr_t address, bool write, uintptr_t pc);
 void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc);
 

@@ -17,6 +17,7 @@ typedef struct sim_site {
     bool discards;   // an atomic whose result is not used
     bool optimistic; // a plain read whose thread then goes on to update the same word atomically
     bool values;     // the values stored here are to be compared (values.c)
+    uint16_t other;  // the next site at the same place, for another number of bytes; 0: none
 } sim_site;
 
 // 14 bits hold a site in shadow memory (race/cell.h); site 0 stands for "more sites than that".
@@ -36,6 +37,8 @@ extern uintptr_t sim_code_lo, sim_code_bytes;
 void sim_sites_start(void);
 // The site's number, made on the first call. A wrong number of bytes or kind for a known pc cannot happen.
 unsigned sim_site_make(uintptr_t pc, unsigned kind, unsigned bytes);
+// The same where a place may access different numbers of bytes, as copies do: each number is a site of its own.
+unsigned sim_site_sized(uintptr_t pc, unsigned kind, unsigned bytes);
 
 static inline unsigned sim_site_find(uintptr_t pc)
 {

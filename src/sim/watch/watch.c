@@ -58,10 +58,29 @@ void sim_watch_start(sim_worker *worker)
     worker->log_end = watch->log[0] + SIM_LOG_ENTRIES;
 }
 
+static void forget_accesses(sim_region *region)
+{
+    if (region->pages)
+        sim_region_forget(region, region->base, region->span);
+}
+
+static void forget_all_accesses(void)
+{
+    forget_accesses(&sim_global_region);
+    forget_accesses(&sim_data_region);
+    for (int i = 0; i < sim_workers; i++) {
+        const sim_worker *worker = sim_worker_at(i);
+        if (worker && worker->watch)
+            forget_accesses(&worker->watch->shared);
+    }
+}
+
 void sim_watch_launch_begin(sim_launch_state *launch)
 {
     if (!sim_watch_ready())
         return;
+    if (sim_clock_restart())
+        forget_all_accesses();
     sim_clock_launch_begin(launch);
     sim_sync_launch_begin();
     sim_copies_launch_begin(launch->number);
@@ -130,11 +149,16 @@ void sim_watch_block_park(sim_worker *worker)
 
 void sim_watch_block_resume(sim_worker *worker)
 {
-    if (!sim_watching || !worker->block->clock || !worker->block->clock->shared.pages)
+    sim_block_clock *clock = worker->block->clock;
+    if (!sim_watching || !clock)
+        return;
+    if (clock->stamp < sim_clock_floor) // the grid has met since
+        sim_clock_barrier(clock);
+    if (!clock->shared.pages)
         return;
     sim_region_free(&worker->watch->shared);
-    worker->watch->shared = worker->block->clock->shared;
-    worker->block->clock->shared = (sim_region){0};
+    worker->watch->shared = clock->shared;
+    clock->shared = (sim_region){0};
 }
 
 void sim_watch_leave(sim_worker *worker)

@@ -4,9 +4,9 @@
 __global__ void add(int *counters)
 {
     int t = threadIdx.x;
-    atomicAdd(&counters[0], 1);      // count: atomic global requests=1 lanes=32 units=1
-    atomicAdd(&counters[t], 1);      // count: atomic global requests=1 lanes=32 units=4
-    atomicAdd(&counters[t * 8], 1);  // count: atomic global requests=1 lanes=32 units=32
+    atomicAdd(&counters[0], 1);     // count: atomic global requests=1 lanes=32 units=1
+    atomicAdd(&counters[t], 1);     // count: atomic global requests=1 lanes=32 units=4
+    atomicAdd(&counters[t * 8], 1); // count: atomic global requests=1 lanes=32 units=32
 }
 
 int main()

@@ -14,8 +14,8 @@ __global__ void tiled(const float *input, float *output)
 {
     __shared__ float tile[TILE][TILE];
     int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
-    float value = input[y * N + x];          // count: load global requests=128 units=512
-    tile[threadIdx.y][threadIdx.x] = value;  // count: store shared requests=128 units=128 ideal=128
+    float value = input[y * N + x];         // count: load global requests=128 units=512
+    tile[threadIdx.y][threadIdx.x] = value; // count: store shared requests=128 units=128 ideal=128
     __syncthreads();
     x = blockIdx.y * TILE + threadIdx.x;
     y = blockIdx.x * TILE + threadIdx.y;

@@ -1,8 +1,8 @@
 // Accesses of 1, 2, 8 and 16 bytes a lane, in global and in shared memory.
 #include "../corpus/corpus.h"
 
-__global__ void widths(const unsigned char *bytes, const unsigned short *halves, const double *doubles, const float4 *fours,
-                       float *output)
+__global__ void widths(const unsigned char *bytes, const unsigned short *halves, const double *doubles,
+                       const float4 *fours, float *output)
 {
     int t = threadIdx.x;
     float sum = 0;

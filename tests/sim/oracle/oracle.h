@@ -1,9 +1,10 @@
-// What is a race, by brute force: a vector clock of every thread over every thread, carried through a program in the order
-// its atomics' results say it ran, and every pair of accesses to every byte compared. Slow and plain on purpose.
+// What is a race, by brute force: a vector clock of every thread over every thread, carried through a program in the
+// order its atomics' results say it ran, and every pair of accesses to every byte compared. Slow and plain on purpose.
 //
-// The rules: a fence followed by an atomic releases what the thread did and knew before the fence, to the narrower of both
-// scopes; an atomic whose result is used acquires what the atomics it saw released; __syncthreads and __syncwarp order
-// those who meet, and each may then release what any of them had fenced (all threads fence, one raises the flag); shuffles order nothing; atomics do not race with atomics whose scopes cover each other.
+// The rules: a fence followed by an atomic releases what the thread did and knew before the fence, to the narrower of
+// both scopes; an atomic whose result is used acquires what the atomics it saw released; __syncthreads and __syncwarp
+// order those who meet, and each may then release what any of them had fenced (all threads fence, one raises the flag);
+// shuffles order nothing; atomics do not race with atomics whose scopes cover each other.
 #ifndef SIM_ORACLE_ORACLE_H
 #define SIM_ORACLE_ORACLE_H
 
@@ -216,7 +217,8 @@ UNWATCHED static inline bool races(const access *a, const access *b)
 
 // Runs one launch whose atomics returned `results`, and marks the bytes that race in racy[block][byte] (global memory:
 // block 0). False: no order of events explains the results.
-UNWATCHED static inline bool oracle_run(oracle *o, const script *program, const uint64_t *results, bool racy[BLOCKS][MEMORY_BYTES])
+UNWATCHED static inline bool oracle_run(oracle *o, const script *program, const uint64_t *results,
+                                        bool racy[BLOCKS][MEMORY_BYTES])
 {
     o->program = program;
     o->results = results;

@@ -1,5 +1,5 @@
-// Random programs against the brute-force oracle: one kernel interprets them, the race detector watches, and the bytes it
-// calls racy are held against the bytes the oracle does. A difference is printed with the seed that repeats it.
+// Random programs against the brute-force oracle: one kernel interprets them, the race detector watches, and the bytes
+// it calls racy are held against the bytes the oracle does. A difference is printed with the seed that repeats it.
 //
 //   random_programs [--seed N] [--count N] [--verbose]
 #include "oracle.h"
@@ -21,15 +21,18 @@ extern "C" void sim_race_observe(void (*callback)(uintptr_t address, size_t byte
         }                                                                                                              \
     } while (0)
 
-// --- the interpreter --------------------------------------------------------------------------------------------------
+// --- the interpreter
+// --------------------------------------------------------------------------------------------------
 
-// The program's own text and results are read and written behind the detector's back: only what the program does counts.
+// The program's own text and results are read and written behind the detector's back: only what the program does
+// counts.
 struct phase_text {
     int first, end, sync;
     unsigned mask;
 };
 
-UNWATCHED __device__ __noinline__ void fetch_phase(const script *program, int block, int phase, int thread, phase_text *text)
+UNWATCHED __device__ __noinline__ void fetch_phase(const script *program, int block, int phase, int thread,
+                                                   phase_text *text)
 {
     int slot = (block * PHASES + phase) * THREADS + thread;
     text->first = program->first[slot];
@@ -170,7 +173,8 @@ __global__ void interpret(const script *program, unsigned char *memory, unsigned
     sink[block * THREADS + thread] = sum;
 }
 
-// --- what the detector says -------------------------------------------------------------------------------------------
+// --- what the detector says
+// -------------------------------------------------------------------------------------------
 
 enum { MAX_RANGES = 1 << 16 };
 
@@ -189,7 +193,8 @@ UNWATCHED static void observe(uintptr_t address, size_t bytes, void *)
         ranges[range_count++] = observed{address, bytes};
 }
 
-// --- one program ------------------------------------------------------------------------------------------------------
+// --- one program
+// ------------------------------------------------------------------------------------------------------
 
 struct machine {
     script *program[LAUNCHES];
@@ -238,7 +243,7 @@ UNWATCHED static bool locate(int i, const machine *m, bool shared, const uint64_
 }
 
 UNWATCHED static void compare(const machine *m, bool shared, const uint64_t *shared_at, bool want[BLOCKS][MEMORY_BYTES],
-                    uint64_t seed, tally *t)
+                              uint64_t seed, tally *t)
 {
     static bool got[BLOCKS][MEMORY_BYTES];
     int block, offset, differences = 0;
@@ -329,9 +334,10 @@ int main(int argc, char **argv)
     tally t = {};
     for (uint64_t i = 0; i < count; i++)
         try_program(&m, seed + i, verbose, &t);
-    printf("%ld programs, seeds %llu to %llu: racy bytes %ld, missed %ld, false alarms %ld, clean bytes %ld, not explained %ld\n",
-           t.programs, (unsigned long long)seed, (unsigned long long)(seed + count - 1), t.racy, t.missed, t.false_alarms,
-           t.clean, t.impossible);
+    printf("%ld programs, seeds %llu to %llu: racy bytes %ld, missed %ld, false alarms %ld, clean bytes %ld, not "
+           "explained %ld\n",
+           t.programs, (unsigned long long)seed, (unsigned long long)(seed + count - 1), t.racy, t.missed,
+           t.false_alarms, t.clean, t.impossible);
     for (int l = 0; l < LAUNCHES; l++) {
         CHECK(cudaFree(m.program[l]));
         CHECK(cudaFree(m.results[l]));

@@ -10,9 +10,10 @@
 #define UNWATCHED __attribute__((no_sanitize("thread")))
 
 enum { BLOCKS = 3, THREADS = 64, LANES = 32, PHASES = 5, LAUNCHES = 2, ALL_THREADS = BLOCKS * THREADS };
-// Memory of one program. First, plain accesses of every width beside 32-bit atomics: a plain write may hide what an atomic
-// released there, so nobody acquires from these words, or nobody releases to them. Then 64-bit atomics of every kind beside
-// plain reads. Then flags that atomics alone touch, of device scope in global memory: waiting on them is no race of its own.
+// Memory of one program. First, plain accesses of every width beside 32-bit atomics: a plain write may hide what an
+// atomic released there, so nobody acquires from these words, or nobody releases to them. Then 64-bit atomics of every
+// kind beside plain reads. Then flags that atomics alone touch, of device scope in global memory: waiting on them is no
+// race of its own.
 enum { NARROW_BYTES = 32, WIDE_BYTES = 32, FLAG_BYTES = 16, MEMORY_BYTES = NARROW_BYTES + WIDE_BYTES + FLAG_BYTES };
 enum { FIRST_FLAG = NARROW_BYTES + WIDE_BYTES };
 // Every atomic adds a bit of its own to its word, so that the value an atomic returns names those that came before it.
@@ -30,9 +31,9 @@ enum scope { BLOCK_SCOPE, DEVICE_SCOPE };
 enum sync_kind { SYNC_BLOCK, SYNC_WARP, SYNC_SHUFFLE, SYNC_NONE, SYNC_KINDS };
 
 struct operation {
-    uint8_t kind, bytes, scope, bit;  // bit: what an atomic adds to its word
-    uint16_t offset;                  // where in memory
-    uint16_t result, awaited_bit;     // where its result goes
+    uint8_t kind, bytes, scope, bit; // bit: what an atomic adds to its word
+    uint16_t offset;                 // where in memory
+    uint16_t result, awaited_bit;    // where its result goes
 };
 
 // One launch: operations sorted by block, phase and thread; first[] says where each thread's begin.

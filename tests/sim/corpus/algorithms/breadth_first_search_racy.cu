@@ -9,8 +9,8 @@ __global__ void expand(const int *offsets, const int *edges, int *level, const i
         return;
     int node = queue[i];
     for (int e = offsets[node]; e < offsets[node + 1]; e++)
-        if (level[edges[e]] == -1) {       // expect: race a
-            level[edges[e]] = depth + 1;   // expect: race a; allow: race(warning); allow: race
+        if (level[edges[e]] == -1) {     // expect: race a
+            level[edges[e]] = depth + 1; // expect: race a; allow: race(warning); allow: race
             next[atomicAdd(next_length, 1)] = edges[e];
         }
 }

@@ -27,7 +27,8 @@ int main()
     int host[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, result[height * width];
     int *input = device_ramp(height * width, 0, 1), *output = device_zeros<int>(height * width);
     CHECK(cudaMemcpyToSymbol(filter, host, sizeof host));
-    convolve<<<dim3((width + TILE - 1) / TILE, (height + TILE - 1) / TILE), dim3(TILE, TILE)>>>(input, output, height, width);
+    convolve<<<dim3((width + TILE - 1) / TILE, (height + TILE - 1) / TILE), dim3(TILE, TILE)>>>(input, output, height,
+                                                                                                width);
     CHECK(cudaGetLastError());
     fetch(result, output);
     for (int y = 0; y < height; y++)

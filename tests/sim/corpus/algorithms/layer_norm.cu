@@ -39,7 +39,8 @@ int main()
     CHECK(cudaGetLastError());
     fetch(result, output);
     for (int row = 0; row < 3; row++)
-        REQUIRE(fabsf(result[row * 100] + result[row * 100 + 99]) < 1e-4f && fabsf(result[row * 100 + 99] - 1.7148f) < 1e-3f);
+        REQUIRE(fabsf(result[row * 100] + result[row * 100 + 99]) < 1e-4f &&
+                fabsf(result[row * 100 + 99] - 1.7148f) < 1e-3f);
     CHECK(cudaFree(input));
     CHECK(cudaFree(output));
     return 0;

@@ -9,7 +9,7 @@ __global__ void sgemm(const float *a, const float *b, float *c, int n)
     int row = blockIdx.y * TILE + threadIdx.y, column = blockIdx.x * TILE + threadIdx.x;
     float sum = 0;
     for (int first = 0; first < n; first += TILE) {
-        left[threadIdx.y][threadIdx.x] = a[row * n + first + threadIdx.x];      // expect: race a
+        left[threadIdx.y][threadIdx.x] = a[row * n + first + threadIdx.x];       // expect: race a
         right[threadIdx.y][threadIdx.x] = b[(first + threadIdx.y) * n + column]; // expect: race b
         __syncthreads();
         for (int i = 0; i < TILE; i++)

@@ -1,7 +1,8 @@
 // Sparse matrix (CSR) times vector, one warp a row.
 #include "../corpus.h"
 
-__global__ void multiply(const int *offsets, const int *columns, const float *values, const float *x, float *y, int rows)
+__global__ void multiply(const int *offsets, const int *columns, const float *values, const float *x, float *y,
+                         int rows)
 {
     int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (row >= rows)

@@ -7,8 +7,8 @@ __global__ void worker(unsigned *head, unsigned items, int *done)
     for (;;) {
         if (threadIdx.x == 0)
             item = atomicAdd(head, 1u); // expect: race a+
-        __syncthreads(); // allow: barrier-exited(warning)
-        if (item >= items) // expect: race a+
+        __syncthreads();                // allow: barrier-exited(warning)
+        if (item >= items)              // expect: race a+
             break;
         done[item * 64 + threadIdx.x] = 1; // expect: race a+
     }

@@ -4,7 +4,7 @@
 __global__ void forever(int *output)
 {
     unsigned x = threadIdx.x + 1;
-    while (x != 0) { // expect: spin a+
+    while (x != 0) {                // expect: spin a+
         x = x * 2 + 1;              // expect: spin a+
         asm volatile("" : "+r"(x)); // expect: spin a+
     }

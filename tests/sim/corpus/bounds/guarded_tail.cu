@@ -10,7 +10,8 @@ __global__ void add(const float *a, const float *b, float *c, int n)
 
 int main()
 {
-    float *a = device_ramp(201, 0.0f, 1.0f), *b = device_ramp(201, 0.0f, 2.0f), *c = device_zeros<float>(201), result[201];
+    float *a = device_ramp(201, 0.0f, 1.0f), *b = device_ramp(201, 0.0f, 2.0f), *c = device_zeros<float>(201),
+          result[201];
     add<<<(201 + 127) / 128, 128>>>(a, b, c, 201);
     CHECK(cudaGetLastError());
     fetch(result, c);

@@ -2,10 +2,10 @@
 #include "../corpus.h"
 
 __device__ __noinline__ int dig(int depth, volatile int *trace)
-{ // expect: stack-overflow a+
-    int here[16];             // expect: stack-overflow a+
-    here[depth % 16] = depth; // expect: stack-overflow a+
-    trace[0] = depth;         // expect: stack-overflow a+
+{                                                    // expect: stack-overflow a+
+    int here[16];                                    // expect: stack-overflow a+
+    here[depth % 16] = depth;                        // expect: stack-overflow a+
+    trace[0] = depth;                                // expect: stack-overflow a+
     return dig(depth + 1, trace) + here[depth % 16]; // expect: stack-overflow a+
 }
 

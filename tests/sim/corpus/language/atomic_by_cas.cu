@@ -6,7 +6,8 @@ __device__ double atomic_multiply(double *address, double factor)
     unsigned long long *bits = (unsigned long long *)address, old = atomicAdd(bits, 0ull), seen;
     do {
         seen = old;
-        old = atomicCAS(bits, seen, (unsigned long long)__double_as_longlong(__longlong_as_double((long long)seen) * factor));
+        old = atomicCAS(bits, seen,
+                        (unsigned long long)__double_as_longlong(__longlong_as_double((long long)seen) * factor));
     } while (old != seen);
     return __longlong_as_double((long long)old);
 }

@@ -26,8 +26,10 @@ int main()
     int *data = device_zeros<int>(32), result[32], n = 32;
     cudaStream_t stream = 0;
     fill<<<1, 32>>>(data);
+    // clang-format off
     fill<< <dim3(1, 1, 1), n >> >(data, 2, NULL);
     fill<<<(n + 31) / 32, n > 16 ? 32 : 16, 0, stream>>>(data, 0);
+    // clang-format on
     set<int><<<1, 32, n * sizeof(float)>>>(data, NULL, 10);
     inner::one<<<1, 32>>>(data);
     LAUNCH(fill, data, 1000);

@@ -1,4 +1,5 @@
-// Every thread stores a part, but only thread 0 fences, with no barrier before: the other threads' stores are not covered.
+// Every thread stores a part, but only thread 0 fences, with no barrier before: the other threads' stores are not
+// covered.
 #include "../corpus.h"
 
 __device__ unsigned finished;

@@ -3,7 +3,7 @@
 
 __global__ void progress(int *counter, int *seen)
 {
-    atomicAdd(counter, 1);        // expect: race a
+    atomicAdd(counter, 1);       // expect: race a
     seen[blockIdx.x] = *counter; // expect: race a
 }
 

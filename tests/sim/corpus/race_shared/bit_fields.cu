@@ -8,11 +8,8 @@ struct state {
 __global__ void fill(int *output)
 {
     __shared__ state s;
-    if (threadIdx.x == 0) {
-        s.open = 0;
-        s.dirty = 0;
-        s.locked = 0;
-    }
+    if (threadIdx.x == 0)
+        *(unsigned char *)&s = 0;
     __syncthreads();
     if (threadIdx.x == 1)
         s.open = 1; // expect: race a

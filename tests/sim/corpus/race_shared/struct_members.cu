@@ -29,7 +29,8 @@ int main()
     fill<<<1, 32>>>(output);
     CHECK(cudaGetLastError());
     fetch(result, output);
-    REQUIRE(result[0].x == 1 && result[0].kind == 2 && result[0].flag == 3 && result[0].other == 4 && result[0].mass == 5);
+    REQUIRE(result[0].x == 1 && result[0].kind == 2 && result[0].flag == 3 && result[0].other == 4 &&
+            result[0].mass == 5);
     CHECK(cudaFree(output));
     return 0;
 }

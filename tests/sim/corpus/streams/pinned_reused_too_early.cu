@@ -9,7 +9,7 @@ int main()
     CHECK(cudaStreamCreate(&stream));
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 64; i++)
-            host[i] = round; // expect: missing-wait a+
+            host[i] = round;                                                                  // expect: missing-wait a+
         CHECK(cudaMemcpyAsync(data, host, 64 * sizeof(int), cudaMemcpyHostToDevice, stream)); // expect: missing-wait a+
     }
     CHECK(cudaStreamSynchronize(stream));

@@ -10,6 +10,23 @@ namespace cooperative_groups
 namespace details
 {
 enum group_kind { group_block, group_grid, group_cluster, group_lanes, group_multi_warp };
+
+// Where a tile of several warps meets: at a named barrier, so at most fifteen tiles in a block. Tiles of another size
+// have others: the two largest have 1 and 2, the next four 3 to 6, and so on.
+SIM_GROUP_INLINE void tile_barrier(unsigned size)
+{
+    constexpr unsigned named_barriers = 15;
+    unsigned tiles = 1;
+    while (tiles * size < block_threads())
+        tiles *= 2;
+    unsigned barrier = tiles - 1 + block_thread_rank() / size;
+    if (block_threads() == size)
+        sim_barrier(SIM_BARRIER_PLAIN, 0);
+    else if (barrier > named_barriers)
+        sim_unsupported("more than fifteen tiles of several warps in a block", "fewer threads in the block");
+    else
+        sim_barrier_named((int)barrier, (int)size);
+}
 } // namespace details
 
 // A group whose kind is known only when the program runs.
@@ -56,9 +73,7 @@ class thread_group
         switch (kind_) {
         case details::group_grid: sim_barrier_grid(); break;
         case details::group_lanes: sim_warp_sync(mask_); break;
-        case details::group_multi_warp:
-            sim_barrier_named(1 + (int)(details::block_thread_rank() / tile_), (int)tile_);
-            break;
+        case details::group_multi_warp: details::tile_barrier(tile_); break;
         default: sim_barrier(SIM_BARRIER_PLAIN, 0);
         }
     }

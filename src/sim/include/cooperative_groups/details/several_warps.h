@@ -72,40 +72,6 @@ SIM_GROUP_INLINE collected<T, Operation> combine(const Group &group, const T &va
     group.sync();
     return own.mine;
 }
-
-template <class T> struct spread {
-    T value, *board;
-    bool gives;
-};
-
-template <class T> inline void pin_up(void **arguments, unsigned mask)
-{
-    for (; mask != 0; mask &= mask - 1) {
-        auto *lane = static_cast<spread<T> *>(arguments[__builtin_ctz(mask)]);
-        if (lane->gives)
-            *lane->board = lane->value;
-    }
-}
-
-template <class T> inline void take_down(void **arguments, unsigned mask)
-{
-    for (; mask != 0; mask &= mask - 1) {
-        auto *lane = static_cast<spread<T> *>(arguments[__builtin_ctz(mask)]);
-        lane->value = *lane->board;
-    }
-}
-
-// The value of one thread of the tile, for all of it.
-template <class Group, class T> SIM_GROUP_INLINE T value_of(const Group &group, const T &value, unsigned rank)
-{
-    unsigned first = block_thread_rank() / Group::size() * Group::size() / warp_lanes;
-    spread<T> own = {value, warp_board<T>() + first, Group::thread_rank() == rank % Group::size()};
-    sim_warp_call(all_lanes, &own, pin_up<T>);
-    group.sync();
-    sim_warp_call(all_lanes, &own, take_down<T>);
-    group.sync();
-    return own.value;
-}
 } // namespace details
 } // namespace cooperative_groups
 

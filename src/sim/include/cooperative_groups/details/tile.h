@@ -198,7 +198,7 @@ template <unsigned Size> class warp_tile
     }
 };
 
-// Tiles of several warps: a named barrier each, so at most fifteen of them in a block.
+// Tiles of several warps.
 template <unsigned Size> class multi_warp_tile
 {
   public:
@@ -220,13 +220,7 @@ template <unsigned Size> class multi_warp_tile
     }
     SIM_GROUP_INLINE void sync() const
     {
-        constexpr unsigned named_barriers = 15;
-        if (block_threads() == Size)
-            sim_barrier(SIM_BARRIER_PLAIN, 0);
-        else if (block_thread_rank() / Size >= named_barriers)
-            sim_unsupported("more than fifteen tiles of several warps in a block", "fewer threads in the block");
-        else
-            sim_barrier_named(1 + (int)(block_thread_rank() / Size), (int)Size);
+        tile_barrier(Size);
     }
     SIM_GROUP_INLINE operator thread_group() const
     {
