@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # nothing is left in the source tree
 import run_corpus
 
 COUNTERS = os.path.join(run_corpus.HERE, "counters")

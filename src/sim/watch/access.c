@@ -148,6 +148,16 @@ static bool check_shared(sim_worker *worker, unsigned site, uintptr_t address, u
     return false;
 }
 
+// The rewriter puts __device__, __constant__ and __managed__ variables into a section of their own. A program without any
+// has none.
+extern char __start_sim_device[] __attribute__((weak));
+extern char __stop_sim_device[] __attribute__((weak));
+
+static bool is_device_variable(uintptr_t address)
+{
+    return address - (uintptr_t)__start_sim_device < (uintptr_t)(__stop_sim_device - __start_sim_device);
+}
+
 bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
     if (address - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo)
@@ -166,6 +176,8 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
     } else if (address - module->data_lo < module->data_hi - module->data_lo) {
         sim_symbol symbol;
         bool known = sim_symbol_at(address, &symbol) && inside(address, bytes, symbol.start, symbol.bytes);
+        if (known && !is_device_variable(address))
+            fail_host(worker, address, bytes, kind, pc);
         if (known)
             remember(worker, site, symbol.start, symbol.bytes, bytes);
     } else if (address - module->image_lo < module->image_hi - module->image_lo) {
