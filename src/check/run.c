@@ -322,18 +322,46 @@ static heddle_status run_once(check_state *state, run_plan *plan, heddle_check_r
 
 // --- all runs --------------------------------------------------------------------------------------------------------
 
-// Offsets of racing writes whose values have to be compared, one a line. *asked: there are any.
-static heddle_status write_values(const check_state *state, const char *path, bool *asked)
+// Racing writes whose values have to be compared, as offsets of their hooks in the program: those asked for so far.
+typedef struct asked_values {
+    long long *offset;
+    size_t count;
+} asked_values;
+
+static bool already_asked(const asked_values *asked, long long offset)
+{
+    for (size_t i = 0; i < asked->count; i++)
+        if (asked->offset[i] == offset)
+            return true;
+    return false;
+}
+
+// Adds what the findings so far ask for. *fresh: something is new.
+static heddle_status gather_values(const check_state *state, asked_values *asked, bool *fresh)
+{
+    *fresh = false;
+    for (int i = 0; i < state->result->finding_count; i++)
+        for (int v = 0; v < state->result->findings[i]->value_count; v++) {
+            long long offset = state->result->findings[i]->values[v];
+            if (already_asked(asked, offset))
+                continue;
+            long long *more = realloc(asked->offset, (asked->count + 1) * sizeof *more);
+            if (!more)
+                return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
+            asked->offset = more;
+            more[asked->count++] = offset;
+            *fresh = true;
+        }
+    return HEDDLE_OK;
+}
+
+static heddle_status write_values(const asked_values *asked, const char *path)
 {
     FILE *file = fopen(path, "w");
     if (!file)
         return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
-    *asked = false;
-    for (int i = 0; i < state->result->finding_count; i++)
-        for (int v = 0; v < state->result->findings[i]->value_count; v++) {
-            fprintf(file, "%lld\n", state->result->findings[i]->values[v]);
-            *asked = true;
-        }
+    for (size_t i = 0; i < asked->count; i++)
+        fprintf(file, "%lld\n", asked->offset[i]);
     return fclose(file) == 0 ? HEDDLE_OK : heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
 }
 
@@ -381,30 +409,41 @@ static heddle_status run_first(check_state *state, bool *regular)
     return HEDDLE_OK;
 }
 
+static heddle_status run_another(check_state *state, int run, const char *values)
+{
+    heddle_check_report *report = NULL;
+    heddle_child child = {.process = -1};
+    int last = state->options->schedules - 1;
+    run_plan plan = {.number = run, .schedule = run < last ? run : last, .values = values};
+    HEDDLE_TRY(run_once(state, &plan, &report, &child));
+    heddle_status status = judge_end(state, &child, report);
+    if (!report || status != HEDDLE_OK) {
+        heddle_check_report_free(report);
+        return status;
+    }
+    HEDDLE_TRY(heddle_check_result_add_run(state->result, report));
+    return compare_with_first(state, report, run);
+}
+
+// The other orders; then, as long as racing writes turn up that nobody has asked about, again.
 static heddle_status run_others(check_state *state)
 {
-    char values[PATH_SIZE];
-    bool asked = false;
-    heddle_check_folder_path(&state->folder, "values", values, sizeof values);
-    for (int run = 1; run < HEDDLE_CHECK_MOST_RUNS; run++) {
-        HEDDLE_TRY(write_values(state, values, &asked));
-        // Values have to be asked for even where one order is enough.
-        if (run >= state->options->schedules && !(run == 1 && asked))
+    char path[PATH_SIZE];
+    asked_values asked = {0};
+    bool fresh = false;
+    heddle_check_folder_path(&state->folder, "values", path, sizeof path);
+    heddle_status status = gather_values(state, &asked, &fresh);
+    for (int run = 1; status == HEDDLE_OK && run < HEDDLE_CHECK_MOST_RUNS; run++) {
+        if (run >= state->options->schedules && !fresh)
             break;
-        heddle_check_report *report = NULL;
-        heddle_child child = {.process = -1};
-        run_plan plan = {
-            .number = run, .schedule = run < state->options->schedules ? run : 0, .values = asked ? values : NULL};
-        HEDDLE_TRY(run_once(state, &plan, &report, &child));
-        heddle_status status = judge_end(state, &child, report);
-        if (!report || status != HEDDLE_OK) {
-            heddle_check_report_free(report);
-            return status;
-        }
-        HEDDLE_TRY(heddle_check_result_add_run(state->result, report));
-        HEDDLE_TRY(compare_with_first(state, report, run));
+        status = write_values(&asked, path);
+        if (status == HEDDLE_OK)
+            status = run_another(state, run, asked.count > 0 ? path : NULL);
+        if (status == HEDDLE_OK)
+            status = gather_values(state, &asked, &fresh);
     }
-    return HEDDLE_OK;
+    free(asked.offset);
+    return status;
 }
 
 // --- from beginning to end -------------------------------------------------------------------------------------------

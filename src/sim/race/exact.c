@@ -243,11 +243,14 @@ static bool meet(const sim_view *view, int thread, access *earlier, uint32_t own
     return unordered == 0;
 }
 
-// A thread that read the word plainly and now updates it atomically: the read was a guess that the atomic confirms.
+// A thread that read the word plainly and now updates it atomically: the read was a guess that the atomic confirms. Of
+// counted readers only the last is named; they all stand at one place in the code, and one of them goes on like this.
 static void note_optimism(const sim_view *view, int thread, const access *earlier)
 {
-    if (view->kind == SIM_ATOMIC && earlier->kind == SIM_READ && earlier->stamp == view->clock->stamp &&
-        earlier->warp == thread / SIM_LANES && (earlier->lanes >> thread % SIM_LANES & 1))
+    if (view->kind != SIM_ATOMIC || earlier->kind != SIM_READ || earlier->stamp != view->clock->stamp)
+        return;
+    bool named = earlier->warp == thread / SIM_LANES && (earlier->lanes >> thread % SIM_LANES & 1);
+    if (named || earlier->many != SIM_ONE_READER)
         sim_sites[earlier->site].optimistic = true;
 }
 
