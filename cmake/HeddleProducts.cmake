@@ -52,5 +52,10 @@ heddle_page(heddle.fish --completion fish)
 add_custom_target(heddle_pages ALL
   DEPENDS ${heddle_pages}/heddle.1 ${heddle_pages}/heddle.bash ${heddle_pages}/_heddle ${heddle_pages}/heddle.fish)
 
-# What a person needs who does not run the tests.
-add_custom_target(heddle_products DEPENDS heddle_shared heddle_static heddle_command heddle_pages)
+# What a person needs who does not run the tests, and all that is installed.
+add_custom_target(heddle_products DEPENDS heddle_shared heddle_static heddle_command heddle_pages sim simcc)
+foreach(module sim cuda)
+  if(TARGET heddle_module_${module})
+    add_dependencies(heddle_products heddle_module_${module})
+  endif()
+endforeach()

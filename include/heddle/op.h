@@ -101,10 +101,10 @@ typedef enum heddle_tier {
 HEDDLE_API extern const char *const heddle_tier_names[];
 
 struct heddle_rung {
-    const char *name; // "cpu_im2col", "03_shared_tiles": also its file's name
+    const char *name;          // "cpu_im2col", "03_shared_tiles": also its file's name
     heddle_device_kind device; // what is written for cuda runs on sim too
     heddle_tier tier;
-    heddle_status (*launch)(const heddle_call *call); // NULL: it comes with the device's module, by this name
+    heddle_status (*launch)(const heddle_call *call);    // NULL: it comes with the device's module, by this name
     const char *note;                                    // one line: what it does, what limits it
     bool (*supports)(const void *shape);                 // NULL: every valid shape
     size_t (*workspace)(const void *shape, int threads); // NULL: none

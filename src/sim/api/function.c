@@ -20,10 +20,13 @@ sim_function *sim_function_of(const void *address)
     }
     if (function_count == function_room) {
         function_room = function_room == 0 ? FIRST_ROOM : 2 * function_room;
-        functions = realloc(functions, function_room * sizeof *functions);
+        sim_function **moved = realloc(functions, function_room * sizeof *functions);
+        if (moved == NULL)
+            abort();
+        functions = moved;
     }
     sim_function *made = calloc(1, sizeof *made);
-    if (functions == NULL || made == NULL)
+    if (made == NULL)
         abort();
     made->address = address;
     made->dynamic_shared = sim_chip_get()->shared_block;

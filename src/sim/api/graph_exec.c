@@ -195,7 +195,7 @@ static cudaError_t update(cudaGraphExec_t handle, cudaGraph_t graph_handle, cuda
     struct CUgraph_st *graph = sim_graph_of(graph_handle);
     sim_step *steps;
     size_t count, at;
-    cudaGraphExecUpdateResultInfo unwanted;
+    cudaGraphExecUpdateResultInfo unwanted = {0};
     result = result != NULL ? result : &unwanted;
     *result = (cudaGraphExecUpdateResultInfo){.result = cudaGraphExecUpdateError};
     if (exec == NULL || graph == NULL || !sim_graph_steps(graph, &steps, &count))

@@ -36,16 +36,13 @@ static cudaError_t check_sizes(const sim_config *config, const sim_kernel *kerne
 {
     const sim_dim grid = config->grid, block = config->block;
     if (grid.x == 0 || grid.y == 0 || grid.z == 0)
-        return refuse(impossible_sizes, kernel, "the grid is (%u, %u, %u), without a block", grid.x,
-                      grid.y, grid.z);
+        return refuse(impossible_sizes, kernel, "the grid is (%u, %u, %u), without a block", grid.x, grid.y, grid.z);
     if (block.x == 0 || block.y == 0 || block.z == 0)
-        return refuse(impossible_sizes, kernel, "a block is (%u, %u, %u), without a thread", block.x,
-                      block.y, block.z);
+        return refuse(impossible_sizes, kernel, "a block is (%u, %u, %u), without a thread", block.x, block.y, block.z);
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
     if (block.x > SIM_THREADS || block.y > SIM_THREADS || threads > SIM_THREADS)
-        return refuse(impossible_sizes, kernel,
-                      "a block of (%u, %u, %u) has %llu threads, and %d is the most", block.x, block.y, block.z,
-                      (unsigned long long)threads, SIM_THREADS);
+        return refuse(impossible_sizes, kernel, "a block of (%u, %u, %u) has %llu threads, and %d is the most", block.x,
+                      block.y, block.z, (unsigned long long)threads, SIM_THREADS);
     if (block.z > largest_block_z)
         return refuse(impossible_sizes, kernel, "a block is %u threads deep, and %u is the most", block.z,
                       largest_block_z);
@@ -53,9 +50,8 @@ static cudaError_t check_sizes(const sim_config *config, const sim_kernel *kerne
         return refuse(impossible_sizes, kernel, "the grid is %u blocks wide, and %u is the most%s", grid.x,
                       largest_grid_x, "; a negative number?");
     if (grid.y > largest_grid_yz || grid.z > largest_grid_yz)
-        return refuse(impossible_sizes, kernel,
-                      "the grid is (%u, %u, %u): y and z can be %u at most, x more", grid.x, grid.y, grid.z,
-                      largest_grid_yz);
+        return refuse(impossible_sizes, kernel, "the grid is (%u, %u, %u): y and z can be %u at most, x more", grid.x,
+                      grid.y, grid.z, largest_grid_yz);
     return cudaSuccess;
 }
 

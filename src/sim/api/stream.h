@@ -72,7 +72,7 @@ cudaError_t sim_stream_wait(struct CUstream_st *stream);
 cudaError_t sim_device_wait(void);
 bool sim_stream_step(struct CUstream_st *stream); // runs one operation that the stream needs; false: it has none left
 bool sim_streams_empty(void);
-bool sim_streams_run_here(void); // this thread is running one: a kernel or a function of the host is under way
+bool sim_streams_run_here(void);      // this thread is running one: a kernel or a function of the host is under way
 uint64_t sim_streams_submitted(void); // operations so far
 
 // The program calls the API: what waits in the background starts counting anew.

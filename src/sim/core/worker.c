@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "core/index.h"
 #include "core/options.h"
@@ -29,10 +30,14 @@ sim_worker *sim_worker_at(int number)
     return runners[number] ? &runners[number]->worker : NULL;
 }
 
+// Not by way of exit, whose handlers would run the launches that are still to come.
 static void give_up(const char *what)
 {
-    fprintf(stderr, "sim: %s\n", what);
-    exit(EXIT_FAILURE);
+    char status[160];
+    snprintf(status, sizeof status, "crashed: %s", what);
+    sim_report_write(status);
+    fflush(NULL);
+    _exit(EXIT_FAILURE);
 }
 
 static void set_up(sim_runner *runner)

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "memory/reserve.h"
 #include "race/launches.h"
 #include "race/race.h"
 
@@ -39,6 +39,12 @@ uint32_t sim_clock_stamp(uint32_t serial)
     return stamp;
 }
 
+bool sim_clock_start(void)
+{
+    block_of_stamp = sim_reserve((size_t)STAMPS * sizeof(uint32_t));
+    return block_of_stamp != NULL;
+}
+
 bool sim_clock_restart(void)
 {
     if (next_stamp <= STAMPS / 2)
@@ -53,11 +59,6 @@ bool sim_clock_restart(void)
 
 void sim_clock_launch_begin(sim_launch_state *launch)
 {
-    if (!block_of_stamp) {
-        void *table = mmap(NULL, (size_t)STAMPS * sizeof(uint32_t), PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        block_of_stamp = table == MAP_FAILED ? NULL : table;
-    }
     sim_clock_begun = next_stamp;
     sim_clock_floor = sim_launches_begin(launch, next_stamp);
 }

@@ -42,6 +42,7 @@ extern uint32_t sim_clock_begun;
 // A launch has had more intervals than there are stamps: the rest of it cannot be judged.
 extern bool sim_clock_spent;
 
+bool sim_clock_start(void); // once; false: no address space
 // Begins to count from the first stamp again if few are left. True: everything that shadow memory holds is to be
 // forgotten, and so counts as ordered before the next launch.
 bool sim_clock_restart(void);

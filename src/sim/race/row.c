@@ -246,7 +246,8 @@ static void run_by_lane(sim_worker *worker, const sim_view *view, sim_region *re
     for (int i = 0; i < run->lanes; i++, address += run->stride) {
         if (region->initialised)
             initialise_lane(worker, region, view->site, thread + i, address);
-        access_lane(view, region, thread + i, address, bytes);
+        if (!sim_clock_spent)
+            access_lane(view, region, thread + i, address, bytes);
     }
 }
 
@@ -327,7 +328,7 @@ static void run_words(const sim_view *view, const sim_stretch *run, sim_cell *ce
 
 void sim_race_row(sim_worker *worker, const sim_row *row)
 {
-    if (!worker->block->clock || sim_clock_spent)
+    if (!worker->block->clock)
         return;
     const sim_site *about = &sim_sites[row->site];
     unsigned bytes = about->bytes;
@@ -344,7 +345,7 @@ void sim_race_row(sim_worker *worker, const sim_row *row)
         int thread = worker->warp * SIM_LANES + run->first;
         sim_cell *cell = NULL;
         bool alone = run->lanes == 1 || run->stride != 0;
-        if (about->kind == SIM_READ || (about->kind == SIM_WRITE && alone))
+        if (!sim_clock_spent && (about->kind == SIM_READ || (about->kind == SIM_WRITE && alone)))
             cell = cells_of(region, run, bytes, about->kind == SIM_WRITE);
         if (!cell)
             run_by_lane(worker, &view, region, run);

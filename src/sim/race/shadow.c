@@ -7,15 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "memory/reserve.h"
 #include "race/exact.h"
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-
-static void *reserve(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
 
 static size_t page_count(const sim_region *region)
 {
@@ -26,9 +21,9 @@ bool sim_region_make(sim_region *region, uintptr_t base, size_t span, bool track
 {
     uintptr_t aligned = base & ~(uintptr_t)(SIM_PAGE_BYTES - 1);
     *region = (sim_region){.base = aligned, .span = span + (base - aligned), .shared = shared};
-    region->pages = reserve(page_count(region) * sizeof *region->pages);
+    region->pages = sim_reserve(page_count(region) * sizeof *region->pages);
     if (tracked)
-        region->initialised = reserve((region->span >> SIM_WORD_SHIFT) + SIM_PAGE_BYTES);
+        region->initialised = sim_reserve((region->span >> SIM_WORD_SHIFT) + SIM_PAGE_BYTES);
     if (region->pages && (region->initialised || !tracked))
         return true;
     sim_region_free(region);
@@ -92,17 +87,41 @@ void sim_region_forget(sim_region *region, uintptr_t start, size_t bytes)
 }
 
 // Sets bytes to zero; whole pages by giving them back, because an allocation may be larger than this machine's memory.
-static void clear(uint8_t *start, size_t bytes)
+static void give_back(uint8_t *start, size_t bytes)
 {
-    enum { LARGE = 1 << 20 }; // below, as in shared memory, writing zeros is quicker than a call of the system
     uint8_t *first = (uint8_t *)(((uintptr_t)start + SIM_PAGE_BYTES - 1) & ~(uintptr_t)(SIM_PAGE_BYTES - 1));
     uint8_t *last = (uint8_t *)((uintptr_t)(start + bytes) & ~(uintptr_t)(SIM_PAGE_BYTES - 1));
-    if (bytes < LARGE || first >= last || madvise(first, (size_t)(last - first), MADV_DONTNEED) != 0) {
+    if (first >= last || madvise(first, (size_t)(last - first), MADV_DONTNEED) != 0) {
         memset(start, 0, bytes);
         return;
     }
     memset(start, 0, (size_t)(first - start));
     memset(last, 0, (size_t)(start + bytes - last));
+}
+
+static void clear(uint8_t *start, size_t bytes)
+{
+    enum { LARGE = 1 << 20 }; // below, as in shared memory, writing zeros is quicker than a call of the system
+    if (bytes < LARGE)
+        memset(start, 0, bytes);
+    else
+        give_back(start, bytes);
+}
+
+// Whole pages lose their cells: programs that allocate and free in a loop never come back to these addresses.
+void sim_region_release(sim_region *region, uintptr_t start, size_t bytes)
+{
+    sim_region_forget(region, start, bytes);
+    uintptr_t first = (start + SIM_PAGE_BYTES - 1) & ~(uintptr_t)(SIM_PAGE_BYTES - 1);
+    for (uintptr_t page = first; page + SIM_PAGE_BYTES <= start + bytes; page += SIM_PAGE_BYTES) {
+        uintptr_t *word = &region->pages[(page - region->base) >> SIM_PAGE_SHIFT];
+        if (*word == 0)
+            continue;
+        free(sim_page_of(*word).cells);
+        *word = 0;
+    }
+    if (region->initialised)
+        give_back(region->initialised + ((start - region->base) >> SIM_WORD_SHIFT), (bytes + 3) >> SIM_WORD_SHIFT);
 }
 
 void sim_region_mark(sim_region *region, uintptr_t start, size_t bytes, bool initialised)

@@ -36,8 +36,10 @@ enum { SIM_WORD_INITIALISED = 0x0f };
 
 bool sim_region_make(sim_region *region, uintptr_t base, size_t span, bool tracked, bool shared);
 void sim_region_free(sim_region *region);
-// Forgets every access to [start, start + bytes), as after a free.
+// Forgets every access to [start, start + bytes).
 void sim_region_forget(sim_region *region, uintptr_t start, size_t bytes);
+// The memory was freed: forgets all about it and gives its shadow back. No other worker uses it.
+void sim_region_release(sim_region *region, uintptr_t start, size_t bytes);
 void sim_region_mark(sim_region *region, uintptr_t start, size_t bytes, bool initialised);
 
 // The page of an address, with cells no coarser than an access of `bytes` bytes needs; no cells: no memory left.
@@ -66,7 +68,7 @@ static inline sim_page sim_page_at(sim_region *region, uintptr_t address, unsign
 
 static inline sim_cell *sim_cell_at(sim_page page, uintptr_t address)
 {
-    return &page.cells[(address & (SIM_PAGE_BYTES - 1)) >> page.grain];
+    return page.cells + ((address & (SIM_PAGE_BYTES - 1)) >> page.grain);
 }
 
 #endif

@@ -20,7 +20,7 @@ typedef struct stored {
     uint64_t value[2];
 } stored;
 
-enum { FIRST_ROOM = 1 << 12, MOST_ROOM = 1 << 21, MOST_OFFSETS = 4096 };
+enum { FIRST_ROOM = 1 << 12, MOST_ROOM = 1 << 21, MOST_OFFSETS = 4096, LONGEST_LINE = 32 };
 
 static uintptr_t asked[MOST_OFFSETS];
 static size_t asked_count;
@@ -37,9 +37,9 @@ void sim_values_start(void)
     FILE *file = path ? fopen(path, "r") : NULL;
     if (!file)
         return;
-    unsigned long long offset;
-    while (asked_count < MOST_OFFSETS && fscanf(file, "%llu", &offset) == 1)
-        asked[asked_count++] = sim_module_self()->base + (uintptr_t)offset;
+    char line[LONGEST_LINE];
+    while (asked_count < MOST_OFFSETS && fgets(line, sizeof line, file))
+        asked[asked_count++] = sim_module_self()->base + (uintptr_t)strtoull(line, NULL, 10);
     fclose(file);
 }
 

@@ -123,8 +123,10 @@ static char *read_all(int descriptor)
 static char *ask(const char *program, int addresses)
 {
     int ends[2], nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (pipe2(ends, O_CLOEXEC) != 0 || lseek(addresses, 0, SEEK_SET) != 0)
+    if (lseek(addresses, 0, SEEK_SET) != 0 || pipe2(ends, O_CLOEXEC) != 0) {
+        close(nowhere);
         return NULL;
+    }
     pid_t child = start(program, addresses, ends[1], nowhere);
     close(ends[1]);
     char *text = child > 0 ? read_all(ends[0]) : NULL;

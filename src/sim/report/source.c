@@ -30,7 +30,8 @@ static source *open_source(const char *path)
         return file;
     if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         void *map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        file->text = map == MAP_FAILED ? NULL : map;
+        if (map != MAP_FAILED)
+            file->text = map;
         file->bytes = (size_t)status.st_size;
     }
     close(descriptor);

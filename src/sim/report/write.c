@@ -81,5 +81,6 @@ __attribute__((constructor(101))) void sim_report_start(void)
     owner = getpid();
     clock_gettime(CLOCK_MONOTONIC, &start_time);
     sim_module_self();
+    sim_arena_take(0); // reserved now: the card's memory may leave no addresses
     atexit(at_exit);
 }

@@ -25,7 +25,7 @@ bool sim_array_grow(void *array, int count, int *room, size_t element)
         return false;
     memcpy(array, &grown, sizeof grown);
     *room = wanted;
-    return true;
+    return true; // cppcheck-suppress memleak
 }
 
 static bool is_name_start(char c)

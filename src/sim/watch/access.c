@@ -148,14 +148,14 @@ static bool check_shared(sim_worker *worker, unsigned site, uintptr_t address, u
     return false;
 }
 
-// The rewriter puts __device__, __constant__ and __managed__ variables into a section of their own. A program without any
-// has none.
+// The rewriter puts __device__, __constant__ and __managed__ variables into a section of their own. A program without
+// any has none.
 extern char __start_sim_device[] __attribute__((weak));
 extern char __stop_sim_device[] __attribute__((weak));
 
 static bool is_device_variable(uintptr_t address)
 {
-    return address - (uintptr_t)__start_sim_device < (uintptr_t)(__stop_sim_device - __start_sim_device);
+    return address - (uintptr_t)__start_sim_device < (uintptr_t)__stop_sim_device - (uintptr_t)__start_sim_device;
 }
 
 bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)

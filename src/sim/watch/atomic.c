@@ -8,9 +8,9 @@ __attribute__((constructor)) static void tell(void)
     sim_program_uses |= SIM_USES_ATOMICS;
 }
 
-void sim_atomic(const volatile void *memory, int bytes, int scope, int what)
+void sim_atomic(const volatile void *address, int bytes, int scope, int what)
 {
-    sim_access_atomic((uintptr_t)memory, (unsigned)bytes, scope, what, (uintptr_t)__builtin_return_address(0));
+    sim_access_atomic((uintptr_t)address, (unsigned)bytes, scope, what, (uintptr_t)__builtin_return_address(0));
 }
 
 int sim_discard(void)

@@ -90,7 +90,9 @@ static void announce(const volatile void *memory, unsigned bytes, int access, in
     FETCH(bits, type, fetch_xor, __atomic_fetch_xor)                                                                   \
     FETCH(bits, type, fetch_nand, __atomic_fetch_nand)
 
+// The compiler's own signatures. NOLINTBEGIN(readability-non-const-parameter)
 ATOMICS(8, uint8_t)
 ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
+// NOLINTEND(readability-non-const-parameter)

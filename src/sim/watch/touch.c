@@ -2,7 +2,7 @@
 
 #include "watch/internal.h"
 
-void sim_touch(const volatile void *memory, size_t bytes, int write)
+void sim_touch(const volatile void *address, size_t bytes, int write)
 {
-    sim_access_range((uintptr_t)memory, bytes, write != 0, (uintptr_t)__builtin_return_address(0));
+    sim_access_range((uintptr_t)address, bytes, write != 0, (uintptr_t)__builtin_return_address(0));
 }

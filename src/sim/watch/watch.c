@@ -3,12 +3,15 @@
 
 #include "watch/watch.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "core/options.h"
 #include "memory/memory.h"
+#include "memory/reserve.h"
 #include "race/clock.h"
 #include "race/sync.h"
 #include "report/report.h"
@@ -18,41 +21,60 @@ bool sim_watching;
 // Code built with hooks calls this before main, and so brings hooks.c into the program.
 __attribute__((weak)) void __tsan_init(void);
 
-static void *reserve(size_t bytes)
+static void warn_unwatched(void)
 {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    fprintf(stderr, "sim: nothing is checked or counted: no address space for it (raise `ulimit -v`)\n");
+}
+
+static void get_ready(void)
+{
+    if (!sim_options_get()->watch || !__tsan_init)
+        return;
+    sim_sites_start();
+    const sim_module *module = sim_module_self();
+    bool made = sim_clock_start() &&
+                sim_region_make(&sim_global_region, sim_memory_base, sim_memory_span, true, false) &&
+                sim_region_make(&sim_data_region, module->data_lo, module->data_hi - module->data_lo, false, false);
+    sim_watching = made && sim_code_bytes > 0;
+    if (!sim_watching)
+        warn_unwatched();
+    sim_values_start();
 }
 
 bool sim_watch_ready(void)
 {
-    static bool started;
-    if (started)
-        return sim_watching;
-    started = true;
-    if (!sim_options_get()->watch)
-        return false;
-    sim_sites_start();
-    const sim_module *module = sim_module_self();
-    bool made = sim_region_make(&sim_global_region, sim_memory_base, sim_memory_span, true, false) &&
-                sim_region_make(&sim_data_region, module->data_lo, module->data_hi - module->data_lo, false, false);
-    sim_watching = made && sim_code_bytes > 0 && __tsan_init != NULL;
-    sim_values_start();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, get_ready);
     return sim_watching;
+}
+
+static struct sim_watch *make_watch(sim_worker *worker)
+{
+    struct sim_watch *watch = sim_reserve(sizeof *watch);
+    sim_slot *slots = sim_reserve(SIM_SLOTS * sizeof *slots);
+    if (!watch || !slots)
+        return NULL;
+    watch->counters = sim_reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(sim_counter));
+    watch->touched = sim_reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(uint32_t));
+    bool made = watch->counters && watch->touched &&
+                sim_region_make(&watch->shared, worker->thread_local_lo,
+                                worker->thread_local_hi - worker->thread_local_lo, true, true);
+    worker->slots = made ? slots : worker->slots;
+    return made ? watch : NULL;
 }
 
 void sim_watch_start(sim_worker *worker)
 {
-    sim_watch_ready();
-    struct sim_watch *watch = reserve(sizeof *watch);
-    worker->slots = reserve(SIM_SLOTS * sizeof(sim_slot));
-    if (!watch || !worker->slots)
+    static sim_slot no_slots[SIM_SLOTS]; // the hooks look at them whether anything is watched or not
+    worker->slots = no_slots;
+    if (!sim_watch_ready())
         return;
-    watch->counters = reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(sim_counter));
-    watch->touched = reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(uint32_t));
-    if (sim_watching)
-        sim_region_make(&watch->shared, worker->thread_local_lo, worker->thread_local_hi - worker->thread_local_lo,
-                        true, true);
+    struct sim_watch *watch = make_watch(worker);
+    if (!watch) {
+        sim_watching = false;
+        warn_unwatched();
+        return;
+    }
     worker->watch = watch;
     worker->log_next = watch->log[0];
     worker->log_end = watch->log[0] + SIM_LOG_ENTRIES;
@@ -86,7 +108,7 @@ void sim_watch_launch_begin(sim_launch_state *launch)
     sim_copies_launch_begin(launch->number);
     for (int i = 0; i < sim_workers; i++) {
         sim_worker *worker = sim_worker_at(i);
-        if (worker && worker->slots) // memory may have been freed since
+        if (worker) // memory may have been freed since
             madvise(worker->slots, SIM_SLOTS * sizeof(sim_slot), MADV_DONTNEED);
     }
 }
@@ -256,14 +278,15 @@ static bool in_global(uintptr_t start)
 
 void sim_watch_allocated(uintptr_t start, size_t bytes, bool initialised)
 {
-    if (sim_watch_ready() && in_global(start))
-        sim_region_mark(&sim_global_region, start, bytes, initialised);
+    // What nothing was ever allocated in, or has been freed, counts as not written.
+    if (sim_watch_ready() && in_global(start) && initialised)
+        sim_region_mark(&sim_global_region, start, bytes, true);
 }
 
 void sim_watch_freed(uintptr_t start, size_t bytes)
 {
     if (sim_watching && in_global(start))
-        sim_region_forget(&sim_global_region, start, bytes);
+        sim_region_release(&sim_global_region, start, bytes);
 }
 
 void sim_watch_filled(uintptr_t start, size_t bytes)

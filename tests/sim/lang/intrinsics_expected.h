@@ -590,4 +590,4 @@
 {"double_to_e5m2_satfinite", 0x1299540367a4b502ull},
 {"half_to_e5m2_satfinite", 0xb0dc22aafdf1209aull},
 {"e5m2_to_half", 0x8bc244a5a50e6eb4ull},
-// clang-format on
+    // clang-format on

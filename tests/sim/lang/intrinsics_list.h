@@ -1,6 +1,6 @@
 // The intrinsics that have one right answer, by group: a name and an expression of the random inputs that intrinsics.cu
-// draws. u, v, w: 32 bits; l, m: 64 bits; f, g, h: float; d, e, k: double; xh, yh, zh and xb, yb, zb: half and bfloat16;
-// capitals: pairs of them.
+// draws. u, v, w: 32 bits; l, m: 64 bits; f, g, h: float; d, e, k: double; xh, yh, zh and xb, yb, zb: half and
+// bfloat16; capitals: pairs of them.
 // clang-format off
 
 #define INTEGER_INTRINSICS(X) \

@@ -1,6 +1,6 @@
 // What the stand-in headers ask of the simulator's runtime: the only functions that compiled CUDA code calls besides
-// the CUDA runtime API itself and the compiler's own access hooks (__tsan_*). Plain C, so that the runtime is C and only
-// the headers are C++.
+// the CUDA runtime API itself and the compiler's own access hooks (__tsan_*). Plain C, so that the runtime is C and
+// only the headers are C++.
 #ifndef SIM_ABI_H
 #define SIM_ABI_H
 
@@ -56,10 +56,23 @@ SIM_CONVERGENT void sim_barrier_grid(void); // cooperative launches only
 // --- warp collectives ------------------------------------------------------------------------------------------------
 
 enum {
-    SIM_SHUFFLE_INDEX, SIM_SHUFFLE_UP, SIM_SHUFFLE_DOWN, SIM_SHUFFLE_XOR, // argument: lane or delta; width 1..32
-    SIM_BALLOT, SIM_ALL, SIM_ANY, SIM_MATCH_ANY, SIM_MATCH_ALL,           // match_all: argument unused; 0 or the mask
-    SIM_REDUCE_ADD, SIM_REDUCE_MIN, SIM_REDUCE_MAX,                       // unsigned 32 bit
-    SIM_REDUCE_MIN_SIGNED, SIM_REDUCE_MAX_SIGNED, SIM_REDUCE_AND, SIM_REDUCE_OR, SIM_REDUCE_XOR,
+    SIM_SHUFFLE_INDEX,
+    SIM_SHUFFLE_UP,
+    SIM_SHUFFLE_DOWN,
+    SIM_SHUFFLE_XOR, // argument: lane or delta; width 1..32
+    SIM_BALLOT,
+    SIM_ALL,
+    SIM_ANY,
+    SIM_MATCH_ANY,
+    SIM_MATCH_ALL, // match_all: argument unused; 0 or the mask
+    SIM_REDUCE_ADD,
+    SIM_REDUCE_MIN,
+    SIM_REDUCE_MAX, // unsigned 32 bit
+    SIM_REDUCE_MIN_SIGNED,
+    SIM_REDUCE_MAX_SIGNED,
+    SIM_REDUCE_AND,
+    SIM_REDUCE_OR,
+    SIM_REDUCE_XOR,
 };
 // __syncwarp, the only one that orders memory. Two functions, so that a program that only ever meets in whole warps is
 // known for one: the headers call sim_warp_sync_full where the mask is the constant 0xffffffff (__builtin_constant_p).
@@ -76,7 +89,13 @@ SIM_CONVERGENT unsigned sim_active_mask(void);
 // --- memory ----------------------------------------------------------------------------------------------------------
 
 enum { SIM_SCOPE_BLOCK, SIM_SCOPE_DEVICE, SIM_SCOPE_SYSTEM };
-enum { SIM_ATOMIC_LOAD = 1, SIM_ATOMIC_STORE = 2, SIM_ATOMIC_UPDATE = 3, SIM_ATOMIC_ACQUIRE = 4, SIM_ATOMIC_RELEASE = 8 };
+enum {
+    SIM_ATOMIC_LOAD = 1,
+    SIM_ATOMIC_STORE = 2,
+    SIM_ATOMIC_UPDATE = 3,
+    SIM_ATOMIC_ACQUIRE = 4,
+    SIM_ATOMIC_RELEASE = 8
+};
 // Announces an atomic access, just before it is made. `what`: one of LOAD, STORE, UPDATE, with ACQUIRE or RELEASE where
 // the operation itself orders (cuda::atomic); CUDA's own atomics are relaxed.
 void sim_atomic(const volatile void *address, int bytes, int scope, int what);
@@ -100,8 +119,8 @@ void sim_assert_failed(const char *expression, const char *file, unsigned line, 
     __attribute__((noreturn));
 void sim_trap(void) __attribute__((noreturn));
 void sim_exit_thread(void) __attribute__((noreturn));
-long long sim_clock(void);            // the SM's cycle counter: counts simulated steps, always rising
-unsigned long long sim_time_ns(void); // %globaltimer
+long long sim_clock(void);                // the SM's cycle counter: counts simulated steps, always rising
+unsigned long long sim_time_ns(void);     // %globaltimer
 unsigned sim_register_special(int which); // enum below
 enum { SIM_LANE_ID, SIM_WARP_ID, SIM_SM_ID };
 // A feature that is not simulated was used: a finding at the caller's line, and the kernel ends.

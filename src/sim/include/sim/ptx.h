@@ -1,5 +1,5 @@
-// What the rewriter makes of inline PTX calls these: operands seen as the types of an instruction, addresses, and the few
-// instructions that C++ has no operator for. Included only where a file has inline PTX.
+// What the rewriter makes of inline PTX calls these: operands seen as the types of an instruction, addresses, and the
+// few instructions that C++ has no operator for. Included only where a file has inline PTX.
 #ifndef SIM_PTX_H
 #define SIM_PTX_H
 
@@ -56,8 +56,7 @@ template <class Address> SIM_INLINE char *ptx_address(const Address &address, lo
     if constexpr (sizeof(Address) == sizeof(uint32_t)) {
         uintptr_t base = (uintptr_t)sim_dynamic_buffer;
         return (char *)(base + (uintptr_t)(intptr_t)(int32_t)(ptx_get<uint32_t>(address) - (uint32_t)base)) + offset;
-    }
-    else
+    } else
         return (char *)ptx_get<uintptr_t>(address) + offset;
 }
 
@@ -110,7 +109,7 @@ template <class Type, class... Parts> SIM_INLINE Type ptx_join(const Parts &...p
     uint64_t joined = 0;
     for (unsigned i = 0; i < sizeof...(Parts); i++)
         joined |= values[i] << (i * bits % 64);
-    return ptx_get<Type>((typename std::conditional<sizeof(Type) == 8, uint64_t, uint32_t>::type)joined);
+    return ptx_get<Type>((typename std::conditional<sizeof(Type) == 8, uint64_t, uint32_t>::type) joined);
 }
 template <class Type, class... Parts> SIM_INLINE void ptx_split(const Type &whole, Parts &...parts)
 {
@@ -134,7 +133,8 @@ SIM_INLINE void ptx_copy_wait(size_t prior)
     __pipeline_wait_prior(prior);
 }
 
-// --- tensor cores ------------------------------------------------------------------------------------------------------
+// --- tensor cores
+// ------------------------------------------------------------------------------------------------------
 
 template <int count> struct ptx_registers {
     uint32_t at[count];

@@ -1,4 +1,5 @@
-// cublasLtMatmul: bias and GELU after a product of half matrices, the output in row order; then a bias that is too short.
+// cublasLtMatmul: bias and GELU after a product of half matrices, the output in row order; then a bias that is too
+// short.
 #include "../corpus.h"
 #include <cublasLt.h>
 #include <cuda_fp16.h>
@@ -32,7 +33,8 @@ static void product(cublasLtHandle_t handle, const __half *a, const __half *b, c
                                             sizeof workspace));
     LT(cublasLtMatmulAlgoGetHeuristic(handle, how, la, lb, ld, ld, preference, 1, &best, &given));
     REQUIRE(given == 1);
-    LT(cublasLtMatmul(handle, how, &alpha, a, la, b, lb, &beta, d, ld, d, ld, &best.algo, NULL, 0, 0)); // expect: out-of-bounds
+    LT(cublasLtMatmul(handle, how, &alpha, a, la, b, lb, &beta, d, ld, d, ld, &best.algo, NULL, 0,
+                      0)); // expect: out-of-bounds
     LT(cublasLtMatmulPreferenceDestroy(preference));
     LT(cublasLtMatrixLayoutDestroy(la));
     LT(cublasLtMatrixLayoutDestroy(lb));
@@ -52,7 +54,8 @@ int main()
     for (int i = 0; i < M; i++)
         bias[i] = (float)i / M;
     __half *device_a = device_copy(a), *device_b = device_copy(b);
-    float *device_bias = device_copy(bias), *device_d = device_zeros<float>(M * N), *shorter = device_zeros<float>(M / 2);
+    float *device_bias = device_copy(bias), *device_d = device_zeros<float>(M * N),
+          *shorter = device_zeros<float>(M / 2);
     LT(cublasLtCreate(&handle));
     product(handle, device_a, device_b, device_bias, device_d);
     fetch(d, device_d);

@@ -1,0 +1,257 @@
+// The build as a whole: compiler, headers, all files at once, then the linker.
+
+#include "build/build.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "build/compile.h"
+#include "build/messages.h"
+#include "build/object.h"
+#include "build/process.h"
+
+enum { MOST_THREADS = 16 };
+
+typedef struct build_state {
+    sim_build_context context;
+    sim_job *jobs;
+    int job_count;
+    atomic_int next;
+    bool openmp;
+} build_state;
+
+static sim_home headers_home;
+
+static void find_headers(void)
+{
+    if (!sim_home_find(&headers_home))
+        headers_home.headers[0] = 0;
+}
+
+const char *sim_build_headers(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_headers);
+    return headers_home.headers;
+}
+
+static sim_language language_of(const char *path, bool all_cuda)
+{
+    const char *dot = strrchr(path, '.');
+    if (!dot || strchr(dot, '/'))
+        return all_cuda ? SIM_LANGUAGE_CUDA : SIM_LANGUAGE_NONE;
+    static const char *const cplusplus[] = {".cpp", ".cc", ".cxx", ".C", ".c++", NULL};
+    if (strcmp(dot, ".cu") == 0 || strcmp(dot, ".cuh") == 0)
+        return SIM_LANGUAGE_CUDA;
+    bool is_c = strcmp(dot, ".c") == 0, is_cplusplus = false;
+    for (int i = 0; cplusplus[i]; i++)
+        is_cplusplus |= strcmp(dot, cplusplus[i]) == 0;
+    if (all_cuda && (is_c || is_cplusplus))
+        return SIM_LANGUAGE_CUDA;
+    return is_c ? SIM_LANGUAGE_C : is_cplusplus ? SIM_LANGUAGE_CPLUSPLUS : SIM_LANGUAGE_NONE;
+}
+
+static const char *stem_of(const char *path, int *bytes)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    *bytes = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    return name;
+}
+
+static void *work(void *argument)
+{
+    build_state *build = argument;
+    for (int i; (i = atomic_fetch_add(&build->next, 1)) < build->job_count;)
+        if (build->jobs[i].language != SIM_LANGUAGE_NONE)
+            sim_compile(&build->context, &build->jobs[i]);
+    return NULL;
+}
+
+static void compile_all(build_state *build)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_t threads[MOST_THREADS];
+    int count = 0;
+    while (count + 1 < build->job_count && count + 1 < cores && count < MOST_THREADS &&
+           pthread_create(&threads[count], NULL, work, build) == 0)
+        count++;
+    work(build);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+// Messages of all files, in the order of the files.
+static sim_build_status gather(build_state *build, sim_build_result *result)
+{
+    sim_build_status status = SIM_BUILD_FINE;
+    for (int i = 0; i < build->job_count; i++) {
+        sim_job *job = &build->jobs[i];
+        if (job->status != SIM_BUILD_FINE && status == SIM_BUILD_FINE)
+            status = job->status;
+        for (int m = 0; m < job->result.count; m++) {
+            sim_build_message *message = &job->result.messages[m];
+            sim_build_say(result, message->kind, "%s", "");
+            sim_build_message *copy = &result->messages[result->count - 1];
+            free(copy->text);
+            *copy = *message;
+            *message = (sim_build_message){0};
+        }
+        sim_build_result_free(&job->result);
+    }
+    return status;
+}
+
+static bool patch_objects(build_state *build)
+{
+    sim_names defined = {0};
+    bool fine = true;
+    for (int i = 0; i < build->job_count; i++)
+        if (build->jobs[i].language != SIM_LANGUAGE_NONE)
+            fine &= sim_object_defined(build->jobs[i].object, &defined);
+    for (int i = 0; i < build->job_count && fine; i++)
+        if (build->jobs[i].language != SIM_LANGUAGE_NONE)
+            fine = sim_object_patch(build->jobs[i].object, &defined, !build->context.options->unwatched);
+    sim_names_release(&defined);
+    return fine;
+}
+
+static sim_build_status link_all(build_state *build, sim_build_result *result)
+{
+    const sim_build_options *options = build->context.options;
+    sim_arguments call = {0};
+    sim_arguments_add(&call, build->context.compiler.path);
+    for (int i = 0; i < build->job_count; i++)
+        sim_arguments_add(&call, build->jobs[i].object);
+    sim_arguments_add_list(&call, options->link);
+    if (build->openmp)
+        sim_arguments_add(&call, "-fopenmp");
+    sim_arguments_add(&call, build->context.home.runtime);
+    const char *const rest[] = {"-pthread", "-lm", "-ldl", "-o", options->output ? options->output : "a.out", NULL};
+    sim_arguments_add_list(&call, rest);
+    // A module keeps to its own runtime, whatever else the process has loaded.
+    static const char *const module[] = {"-shared", "-Wl,-Bsymbolic", "-Wl,--exclude-libs,ALL", NULL};
+    if (options->shared)
+        sim_arguments_add_list(&call, module);
+    else
+        sim_arguments_add(&call, "-pie");
+    sim_text said = {0};
+    int status = call.failed ? -1 : sim_process_run(call.at, &said);
+    if (status)
+        sim_messages_linker(result, said.at ? said.at : "the linker failed");
+    sim_text_free(&said);
+    sim_arguments_free(&call);
+    return status == 0 ? SIM_BUILD_FINE : status < 0 ? SIM_BUILD_SYSTEM : SIM_BUILD_FAILED;
+}
+
+// A host program with OpenMP's calls is meant to be built with it. nvcc is told by -Xcompiler; here the include says so.
+static bool wants_openmp(const sim_build_options *options)
+{
+    bool wants = false;
+    for (const char *const *path = options->files; *path && !wants; path++) {
+        sim_text source = {0};
+        wants = language_of(*path, options->all_cuda) != SIM_LANGUAGE_NONE && sim_text_read(&source, *path) &&
+                source.at && strstr(source.at, "include <omp.h>");
+        sim_text_free(&source);
+    }
+    return wants;
+}
+
+static bool prepare(build_state *build, sim_build_result *result, sim_build_status *status)
+{
+    sim_build_context *context = &build->context;
+    const sim_build_options *options = context->options;
+    *status = SIM_BUILD_NO_COMPILER;
+    if (!sim_compiler_find(&context->compiler, options->compiler)) {
+        sim_build_say(result, SIM_MESSAGE_ERROR,
+                      "no C++ compiler found%s%s; install g++ (10 or later) or clang++ (14 or later)",
+                      options->compiler ? ": " : "", options->compiler ? options->compiler : "");
+        return false;
+    }
+    result->compiler = strdup(context->compiler.path);
+    if (!sim_home_find(&context->home)) {
+        sim_build_say(result, SIM_MESSAGE_ERROR,
+                      "the simulator's headers and libsim.a are not where they were installed; "
+                      "set SIM_HOME to the folder that holds include/ and libsim.a");
+        return false;
+    }
+    if (!sim_temporary_open(&context->temporary, options->keep)) {
+        sim_build_say(result, SIM_MESSAGE_ERROR, "no temporary folder: %s", strerror(errno));
+        *status = SIM_BUILD_SYSTEM;
+        return false;
+    }
+    sim_compiler_flags(&context->compiler, !options->unwatched, options->shared, &context->flags);
+    // Options that change the language change the precompiled header too.
+    for (const char *const *option = options->compile; option && *option; option++)
+        if (strncmp(*option, "-std=", 5) == 0 || strncmp(*option, "-f", 2) == 0 || strncmp(*option, "-m", 2) == 0)
+            sim_arguments_add(&context->flags, *option);
+    build->openmp = !context->compiler.clang && wants_openmp(options);
+    if (build->openmp)
+        sim_arguments_add(&context->flags, "-fopenmp");
+    return true;
+}
+
+static bool make_jobs(build_state *build)
+{
+    const sim_build_options *options = build->context.options;
+    while (options->files[build->job_count])
+        build->job_count++;
+    build->jobs = calloc((size_t)build->job_count + 1, sizeof *build->jobs);
+    for (int i = 0; build->jobs && i < build->job_count; i++) {
+        sim_job *job = &build->jobs[i];
+        *job = (sim_job){
+            .path = options->files[i], .number = i, .language = language_of(options->files[i], options->all_cuda)};
+        int bytes;
+        const char *stem = stem_of(job->path, &bytes);
+        if (job->language == SIM_LANGUAGE_NONE)
+            snprintf(job->object, sizeof job->object, "%s", job->path);
+        else if (options->compile_only && options->output)
+            snprintf(job->object, sizeof job->object, "%s", options->output);
+        else if (options->compile_only)
+            snprintf(job->object, sizeof job->object, "%.*s.o", bytes, stem);
+        else
+            snprintf(job->object, sizeof job->object, "%s/%d.o", build->context.temporary.folder, i);
+    }
+    return build->jobs;
+}
+
+sim_build_status sim_build(const sim_build_options *options, sim_build_result *result)
+{
+    build_state build = {.context = {.options = options, .lock = PTHREAD_MUTEX_INITIALIZER}};
+    sim_build_status status;
+    if (!options->files || !options->files[0]) {
+        sim_build_say(result, SIM_MESSAGE_ERROR, "no source file");
+        return SIM_BUILD_USAGE;
+    }
+    if (options->compile_only && options->output && options->files[1]) {
+        sim_build_say(result, SIM_MESSAGE_ERROR, "-c with -o takes one source file");
+        return SIM_BUILD_USAGE;
+    }
+    if (!prepare(&build, result, &status))
+        return status;
+    status = SIM_BUILD_SYSTEM;
+    if (make_jobs(&build)) {
+        compile_all(&build);
+        status = gather(&build, result);
+        if (status == SIM_BUILD_FINE && !patch_objects(&build)) {
+            sim_build_say(result, SIM_MESSAGE_ERROR, "the compiler's object files cannot be read");
+            status = SIM_BUILD_SYSTEM;
+        }
+        if (status == SIM_BUILD_FINE && !options->compile_only)
+            status = link_all(&build, result);
+    }
+    if (options->keep)
+        sim_build_say(result, SIM_MESSAGE_NOTE, "rewritten files and objects are in %s",
+                      build.context.temporary.folder);
+    sim_temporary_close(&build.context.temporary, options->keep);
+    sim_arguments_free(&build.context.flags);
+    for (int i = 0; i < SIM_STANDIN_KINDS; i++)
+        sim_arguments_free(&build.context.standin[i].arguments);
+    pthread_mutex_destroy(&build.context.lock);
+    free(build.jobs);
+    return status;
+}

@@ -1,0 +1,378 @@
+// Reads nvcc's options. Those about the card's code generation say nothing to a simulator; those about the language,
+// the preprocessor and the linker are passed on.
+
+#include "build/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rewrite/lexer.h"
+
+typedef enum action {
+    IGNORE,       // an option without a value
+    IGNORE_VALUE, // with one
+    OUTPUT,
+    INCLUDE,
+    COMPILE,   // passed on to the compiler as it stands
+    COMPILE_1, // passed on, joined with its value
+    SYSTEM,    // -isystem and -include: two words
+    STANDARD,
+    LINK,
+    LINK_1,
+    HOST,        // -Xcompiler a,b,c
+    HOST_LINKER, // -Xlinker a,b
+    COMPILER,
+    LANGUAGE,
+    FLAG, // sets a bool
+} action;
+
+typedef struct known_option {
+    const char *name;
+    action action;
+    size_t flag; // offset of the bool in sim_command
+} known_option;
+
+#define OF(member) offsetof(sim_command, member)
+
+static const known_option options[] = {
+    {"-o", OUTPUT, 0},
+    {"--output-file", OUTPUT, 0},
+    {"-I", INCLUDE, 0},
+    {"--include-path", INCLUDE, 0},
+    {"-isystem", INCLUDE, 0},
+    {"--system-include", INCLUDE, 0},
+    {"-include", SYSTEM, 0},
+    {"--pre-include", SYSTEM, 0},
+    {"-D", COMPILE_1, 0},
+    {"--define-macro", COMPILE_1, 0},
+    {"-U", COMPILE_1, 0},
+    {"--undefine-macro", COMPILE_1, 0},
+    {"-std", STANDARD, 0},
+    {"--std", STANDARD, 0},
+    {"-L", LINK_1, 0},
+    {"--library-path", LINK_1, 0},
+    {"-l", LINK_1, 0},
+    {"--library", LINK_1, 0},
+    {"-Xcompiler", HOST, 0},
+    {"--compiler-options", HOST, 0},
+    {"-Xlinker", HOST_LINKER, 0},
+    {"--linker-options", HOST_LINKER, 0},
+    {"-ccbin", COMPILER, 0},
+    {"--compiler-bindir", COMPILER, 0},
+    {"--compiler", COMPILER, 0},
+    {"-x", LANGUAGE, 0},
+    {"--x", LANGUAGE, 0},
+    {"-c", FLAG, OF(options.compile_only)},
+    {"--compile", FLAG, OF(options.compile_only)},
+    {"-dc", FLAG, OF(options.compile_only)},
+    {"--device-c", FLAG, OF(options.compile_only)},
+    {"-shared", FLAG, OF(options.shared)},
+    {"--shared", FLAG, OF(options.shared)},
+    {"--unwatched", FLAG, OF(options.unwatched)},
+    {"--rewrite", FLAG, OF(rewrite)},
+    {"-keep", FLAG, OF(options.keep)},
+    {"--keep", FLAG, OF(options.keep)},
+    {"-h", FLAG, OF(help)},
+    {"--help", FLAG, OF(help)},
+    {"-V", FLAG, OF(version)},
+    {"--version", FLAG, OF(version)},
+    {"-w", FLAG, OF(quiet)},
+    {"--disable-warnings", FLAG, OF(quiet)},
+    {"-pthread", LINK, 0},
+    {"-fopenmp", COMPILE, 0},
+    {"-ansi", IGNORE, 0},
+    {"-arch", IGNORE_VALUE, 0},
+    {"--gpu-architecture", IGNORE_VALUE, 0},
+    {"-code", IGNORE_VALUE, 0},
+    {"--gpu-code", IGNORE_VALUE, 0},
+    {"-gencode", IGNORE_VALUE, 0},
+    {"--generate-code", IGNORE_VALUE, 0},
+    {"-maxrregcount", IGNORE_VALUE, 0},
+    {"--maxrregcount", IGNORE_VALUE, 0},
+    {"-rdc", IGNORE_VALUE, 0},
+    {"--relocatable-device-code", IGNORE_VALUE, 0},
+    {"-cudart", IGNORE_VALUE, 0},
+    {"--cudart", IGNORE_VALUE, 0},
+    {"-cudadevrt", IGNORE_VALUE, 0},
+    {"--cudadevrt", IGNORE_VALUE, 0},
+    {"-Xptxas", IGNORE_VALUE, 0},
+    {"--ptxas-options", IGNORE_VALUE, 0},
+    {"-Xnvlink", IGNORE_VALUE, 0},
+    {"--nvlink-options", IGNORE_VALUE, 0},
+    {"-Xcudafe", IGNORE_VALUE, 0},
+    {"-Xarchive", IGNORE_VALUE, 0},
+    {"-Xfatbinary", IGNORE_VALUE, 0},
+    {"-diag-suppress", IGNORE_VALUE, 0},
+    {"--diag-suppress", IGNORE_VALUE, 0},
+    {"-diag-warn", IGNORE_VALUE, 0},
+    {"--diag-warn", IGNORE_VALUE, 0},
+    {"-diag-error", IGNORE_VALUE, 0},
+    {"--diag-error", IGNORE_VALUE, 0},
+    {"-default-stream", IGNORE_VALUE, 0},
+    {"--default-stream", IGNORE_VALUE, 0},
+    {"-ftz", IGNORE_VALUE, 0},
+    {"--ftz", IGNORE_VALUE, 0},
+    {"-fmad", IGNORE_VALUE, 0},
+    {"--fmad", IGNORE_VALUE, 0},
+    {"-prec-div", IGNORE_VALUE, 0},
+    {"--prec-div", IGNORE_VALUE, 0},
+    {"-prec-sqrt", IGNORE_VALUE, 0},
+    {"--prec-sqrt", IGNORE_VALUE, 0},
+    {"-t", IGNORE_VALUE, 0},
+    {"--threads", IGNORE_VALUE, 0},
+    {"-odir", IGNORE_VALUE, 0},
+    {"-Werror", IGNORE_VALUE, 0},
+    {"-MF", IGNORE_VALUE, 0},
+    {"-MT", IGNORE_VALUE, 0},
+    {"-MQ", IGNORE_VALUE, 0},
+    {"-m", IGNORE_VALUE, 0},
+    {"--machine", IGNORE_VALUE, 0},
+    {"-optf", IGNORE_VALUE, 0},
+    {"-MD", IGNORE, 0},
+    {"-MMD", IGNORE, 0},
+    {"-MP", IGNORE, 0},
+    {"-m64", IGNORE, 0},
+    {"-g", IGNORE, 0},
+    {"--debug", IGNORE, 0},
+    {"-G", IGNORE, 0},
+    {"--device-debug", IGNORE, 0},
+    {"-lineinfo", IGNORE, 0},
+    {"--generate-line-info", IGNORE, 0},
+    {"--source-in-ptx", IGNORE, 0},
+    {"-pg", IGNORE, 0},
+    {"-dlink", IGNORE, 0},
+    {"-dw", IGNORE, 0},
+    {"-v", IGNORE, 0},
+    {"--verbose", IGNORE, 0},
+    {"-use_fast_math", IGNORE, 0},
+    {"--use_fast_math", IGNORE, 0},
+    {"-restrict", IGNORE, 0},
+    {"--restrict", IGNORE, 0},
+    {"-extended-lambda", IGNORE, 0},
+    {"--extended-lambda", IGNORE, 0},
+    {"-dlto", IGNORE, 0},
+    {"-lto", IGNORE, 0},
+    {"-res-usage", IGNORE, 0},
+    {"--resource-usage", IGNORE, 0},
+    {"-Wno-deprecated-gpu-targets", IGNORE, 0},
+    {"-Wreorder", IGNORE, 0},
+    {"-Wall", IGNORE, 0},
+    {"-Wextra", IGNORE, 0},
+    {"-save-temps", IGNORE, 0},
+};
+
+// Prefixes of options that are known to say nothing here.
+static const char *const ignored_starts[] = {
+    "-O",         "--expt-", "-expt-",    "-W",         "--Wno", "-split-compile", "--split-compile", "--ptxas",
+    "--optimize", "-g",      "--relaxed", "--generate", NULL};
+
+// Libraries whose part the runtime plays.
+static const char *const played[] = {"cudart",   "cudart_static", "cuda",       "cudadevrt",   "cublas",
+                                     "cublasLt", "curand",        "nvToolsExt", "cufft",       "cusparse",
+                                     "cusolver", "nvrtc",         "cudnn",      "nccl",        "nvidia-ml",
+                                     "cupti",    "nvjpeg",        "culibos",    "nppc_static", NULL};
+
+static bool push(struct sim_list *list, const char *value)
+{
+    // One place more is kept for the NULL at the end.
+    if (!value || !sim_array_grow(&list->at, list->count + 1, &list->room, sizeof *list->at))
+        return false;
+    list->at[list->count++] = value;
+    list->at[list->count] = NULL;
+    return true;
+}
+
+static const char *own(sim_command *command, char *string)
+{
+    if (string && sim_array_grow(&command->owned, command->owned_count, &command->owned_room, sizeof *command->owned)) {
+        command->owned[command->owned_count++] = string;
+        return string;
+    }
+    free(string);
+    return NULL;
+}
+
+static const char *join(sim_command *command, const char *start, const char *value)
+{
+    char *string = malloc(strlen(start) + strlen(value) + 1);
+    if (string)
+        strcat(strcpy(string, start), value);
+    return own(command, string);
+}
+
+// A folder of a CUDA toolkit would bring in the real headers.
+static bool is_toolkit(const char *folder)
+{
+    char *path = malloc(strlen(folder) + sizeof "/cuda_runtime_api.h");
+    bool found = path && access(strcat(strcpy(path, folder), "/cuda_runtime_api.h"), F_OK) == 0;
+    free(path);
+    return found;
+}
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+    for (; *list; list++)
+        if (strcmp(text, *list) == 0)
+            return true;
+    return false;
+}
+
+static void add_standard(sim_command *command, const char *value)
+{
+    // The stand-in headers are C++17: an older standard is raised to it.
+    static const char *const old[] = {"c++03", "c++98", "c++11", "c++14", "gnu++11", "gnu++14", "c++0x", NULL};
+    if (!is_one_of(value, old))
+        push(&command->compile, join(command, "-std=", value));
+}
+
+// The words of a list a,b,c.
+static void add_words(sim_command *command, const char *words, bool linker)
+{
+    while (*words) {
+        size_t length = strcspn(words, ",");
+        const char *word = own(command, strndup(words, length));
+        bool warning = word && strncmp(word, "-W", 2) == 0 && strncmp(word, "-Wl,", 4) != 0;
+        bool speed =
+            word && (strncmp(word, "-O", 2) == 0 || strncmp(word, "-g", 2) == 0 || !strcmp(word, "-fPIC") ||
+                     strncmp(word, "-march", 6) == 0 || strncmp(word, "-mtune", 6) == 0 || strncmp(word, "/", 1) == 0);
+        if (word && linker) {
+            push(&command->link, "-Xlinker");
+            push(&command->link, word);
+        } else if (word && length && !warning && !speed) {
+            push(&command->compile, word);
+            if (strcmp(word, "-fopenmp") == 0 || strcmp(word, "-pthread") == 0)
+                push(&command->link, word);
+        }
+        words += length + (words[length] == ',');
+    }
+}
+
+static void apply(sim_command *command, const known_option *option, const char *value)
+{
+    char letters[3] = {option->name[0], option->name[1], 0};
+    if (strcmp(option->name, "--define-macro") == 0 || strcmp(option->name, "--undefine-macro") == 0)
+        strcpy(letters, option->name[2] == 'd' ? "-D" : "-U");
+    if (strcmp(option->name, "--library-path") == 0 || strcmp(option->name, "--library") == 0)
+        strcpy(letters, strlen(option->name) > strlen("--library") ? "-L" : "-l");
+    switch (option->action) {
+    case IGNORE:
+    case IGNORE_VALUE: break;
+    case OUTPUT: command->options.output = value; break;
+    case INCLUDE:
+        if (!is_toolkit(value))
+            push(&command->include, value);
+        break;
+    case SYSTEM:
+        push(&command->compile, "-include");
+        push(&command->compile, value);
+        break;
+    case COMPILE:
+        push(&command->compile, option->name);
+        push(&command->link, option->name);
+        break;
+    case COMPILE_1: push(&command->compile, join(command, letters, value)); break;
+    case STANDARD: add_standard(command, value); break;
+    case LINK: push(&command->link, option->name); break;
+    case LINK_1:
+        if (letters[1] != 'l' || !is_one_of(value, played))
+            push(&command->link, join(command, letters, value));
+        break;
+    case HOST: add_words(command, value, false); break;
+    case HOST_LINKER: add_words(command, value, true); break;
+    case COMPILER: command->options.compiler = value; break;
+    case LANGUAGE: command->options.all_cuda = strcmp(value, "cu") == 0; break;
+    case FLAG: *(bool *)((char *)command + option->flag) = true; break;
+    }
+}
+
+static bool takes_value(const known_option *option)
+{
+    return option->action != IGNORE && option->action != FLAG && option->action != COMPILE && option->action != LINK;
+}
+
+// Whether the argument is this option: -o, --option=value, or, when joined, -Dvalue. *value: what follows; NULL:
+// nothing.
+static bool matches(const known_option *option, const char *argument, bool joined, const char **value)
+{
+    size_t length = strlen(option->name);
+    if (strncmp(argument, option->name, length) != 0)
+        return false;
+    *value = NULL;
+    if (!argument[length])
+        return true;
+    if (!takes_value(option))
+        return false;
+    *value = argument + length + (joined ? 0 : 1);
+    return joined ? length == 2 && strchr("oIDULlx", option->name[1]) : argument[length] == '=';
+}
+
+// Whole names first: -lineinfo is not -l ineinfo.
+static const known_option *find_option(const char *argument, const char **value)
+{
+    for (int joined = 0; joined < 2; joined++)
+        for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+            if (matches(&options[i], argument, joined, value))
+                return &options[i];
+    return NULL;
+}
+
+static bool parse_option(sim_command *command, int argc, char **argv, int *at, sim_build_result *result)
+{
+    const char *value, *argument = argv[*at];
+    const known_option *option = find_option(argument, &value);
+    if (!option) {
+        bool known = strncmp(argument, "-Wl,", 4) == 0;
+        for (int i = 0; ignored_starts[i] && !known; i++)
+            known = strncmp(argument, ignored_starts[i], strlen(ignored_starts[i])) == 0;
+        if (strncmp(argument, "-Wl,", 4) == 0)
+            push(&command->link, argument);
+        else if (!known)
+            sim_build_say(result, SIM_MESSAGE_WARNING, "option %s is unknown and ignored", argument);
+        return true;
+    }
+    if (takes_value(option) && !value) {
+        if (*at + 1 >= argc) {
+            sim_build_say(result, SIM_MESSAGE_ERROR, "option %s needs a value", argument);
+            return false;
+        }
+        value = argv[++*at];
+    }
+    apply(command, option, value);
+    return true;
+}
+
+bool sim_command_parse(sim_command *command, int argc, char **argv, sim_build_result *result)
+{
+    *command = (sim_command){0};
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-' && argv[i][1]) {
+            if (!parse_option(command, argc, argv, &i, result))
+                return false;
+        } else {
+            push(&command->files, argv[i]);
+        }
+    }
+    command->options.files = command->files.at;
+    command->options.include = command->include.at;
+    command->options.compile = command->compile.at;
+    command->options.link = command->link.at;
+    if (!command->files.count && !command->help && !command->version) {
+        sim_build_say(result, SIM_MESSAGE_ERROR, "no source file; try simcc --help");
+        return false;
+    }
+    return true;
+}
+
+void sim_command_free(sim_command *command)
+{
+    for (int i = 0; i < command->owned_count; i++)
+        free(command->owned[i]);
+    free(command->owned);
+    free(command->files.at);
+    free(command->include.at);
+    free(command->compile.at);
+    free(command->link.at);
+    *command = (sim_command){0};
+}

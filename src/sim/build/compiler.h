@@ -1,0 +1,29 @@
+// The host's C++ compiler: which one, and how it is called.
+#ifndef SIM_BUILD_COMPILER_H
+#define SIM_BUILD_COMPILER_H
+
+#include <stdbool.h>
+
+typedef struct sim_compiler {
+    char path[4096];
+    bool clang;
+    int version; // major
+} sim_compiler;
+
+// The options of a call, ended with NULL. Strings are not copied.
+typedef struct sim_arguments {
+    const char **at;
+    int count, room;
+    bool failed;
+} sim_arguments;
+
+void sim_arguments_add(sim_arguments *arguments, const char *argument);
+void sim_arguments_add_list(sim_arguments *arguments, const char *const *list); // ended with NULL; NULL: none
+void sim_arguments_free(sim_arguments *arguments);
+
+// wanted: gcc, clang, a name or a path; NULL: gcc, else clang. False: there is none.
+bool sim_compiler_find(sim_compiler *compiler, const char *wanted);
+// How code is generated. The same for precompiled headers and for what uses them.
+void sim_compiler_flags(const sim_compiler *compiler, bool watched, bool shared, sim_arguments *arguments);
+
+#endif

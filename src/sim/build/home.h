@@ -1,0 +1,19 @@
+// Where the simulator's own files lie.
+#ifndef SIM_BUILD_HOME_H
+#define SIM_BUILD_HOME_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct sim_home {
+    char headers[4096]; // folder that holds sim/standin.h
+    char runtime[4096]; // libsim.a
+} sim_home;
+
+// $SIM_HOME, else beside the installed program, else the build tree it came from. False: nowhere.
+bool sim_home_find(sim_home *home);
+
+// A folder for what can be made again, created if need be: below $XDG_CACHE_HOME or ~/.cache. False: there is none.
+bool sim_home_cache(char *folder, size_t room);
+
+#endif

@@ -1,0 +1,15 @@
+// The compiler's messages, brought back to the user's files.
+#ifndef SIM_BUILD_MESSAGES_H
+#define SIM_BUILD_MESSAGES_H
+
+#include "build/build.h"
+#include "build/home.h"
+#include "rewrite/rewrite.h"
+
+// Adds what a compiler said. rewritten: gives columns their old meaning; NULL: nothing was rewritten.
+void sim_messages_compiler(sim_build_result *result, const char *said, const sim_rewritten *rewritten,
+                           const sim_home *home);
+// Adds what a linker said.
+void sim_messages_linker(sim_build_result *result, const char *said);
+
+#endif

@@ -1,0 +1,215 @@
+// Edits of assembler text and of ELF symbol tables. A symbol is renamed by giving it another name in a string table
+// that is written anew at the end of the file.
+
+#include "build/object.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rewrite/lexer.h"
+
+// A gap as large as the array itself catches an index that is off by a row or a tile; the bounds keep small arrays
+// guarded and large ones cheap.
+enum { SMALLEST_GAP = 512, LARGEST_GAP = 4096, GAP_UNIT = 16 };
+
+static const char *word_start(const char *line, const char *end)
+{
+    while (line < end && (*line == ' ' || *line == '\t'))
+        line++;
+    return line;
+}
+
+static bool starts_with(const char *at, const char *end, const char *word)
+{
+    size_t length = strlen(word);
+    return (size_t)(end - at) > length && memcmp(at, word, length) == 0 && strchr(" \t\n", at[length]);
+}
+
+// The size of what a line of a section without contents reserves; 0: nothing. clang writes a single number as one.
+static unsigned long reserved(const char *at, const char *end)
+{
+    static const struct {
+        const char *word;
+        unsigned long size;
+    } numbers[] = {{".byte", 1}, {".hword", 2}, {".short", 2}, {".2byte", 2}, {".word", 4},
+                   {".long", 4}, {".4byte", 4}, {".xword", 8}, {".quad", 8},  {".8byte", 8}};
+    if (starts_with(at, end, ".zero") || starts_with(at, end, ".skip"))
+        return strtoul(at + strlen(".zero"), NULL, 10);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (starts_with(at, end, numbers[i].word))
+            return numbers[i].size;
+    return 0;
+}
+
+void sim_assembly_line(const char *line, size_t bytes, bool *in_thread_local, sim_text *out)
+{
+    sim_text_add_bytes(out, line, bytes);
+    const char *end = line + bytes, *at = word_start(line, end);
+    if (at == end || *at != '.')
+        return;
+    if (starts_with(at, end, ".section")) {
+        at = word_start(at + strlen(".section"), end);
+        *in_thread_local = end - at > 5 && memcmp(at, ".tbss", 5) == 0;
+    } else if (starts_with(at, end, ".text") || starts_with(at, end, ".data") || starts_with(at, end, ".bss")) {
+        *in_thread_local = false;
+    } else if (*in_thread_local) {
+        unsigned long size = reserved(at, end);
+        unsigned long gap = size < SMALLEST_GAP ? SMALLEST_GAP : size > LARGEST_GAP ? LARGEST_GAP : size;
+        if (size > 0)
+            sim_text_print(out, "\t.zero\t%lu\n", (gap + GAP_UNIT - 1) / GAP_UNIT * GAP_UNIT);
+    }
+}
+
+// --- symbols ---------------------------------------------------------------------------------------------------------
+
+typedef struct object_file {
+    sim_text file;
+    Elf64_Shdr *sections, *symbols_section, *names_section;
+    Elf64_Sym *symbols;
+    size_t section_count, symbol_count;
+    char *names;
+} object_file;
+
+static bool inside(const object_file *object, uint64_t offset, uint64_t bytes)
+{
+    return offset <= object->file.bytes && bytes <= object->file.bytes - offset;
+}
+
+static bool read_object(object_file *object, const char *path)
+{
+    *object = (object_file){0};
+    if (!sim_text_read(&object->file, path) || object->file.bytes < sizeof(Elf64_Ehdr))
+        return false;
+    char *base = object->file.at;
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)base;
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+        header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shoff % 8)
+        return false;
+    object->section_count = header->e_shnum;
+    if (!inside(object, header->e_shoff, 0) || !inside(object, header->e_shoff, sizeof(Elf64_Shdr)))
+        return false;
+    object->sections = (Elf64_Shdr *)(base + header->e_shoff);
+    if (object->section_count == 0) // more than fit in 16 bits: the first section says how many
+        object->section_count = object->sections[0].sh_size;
+    if (object->section_count > object->file.bytes / sizeof(Elf64_Shdr) ||
+        !inside(object, header->e_shoff, object->section_count * sizeof(Elf64_Shdr)))
+        return false;
+    for (size_t i = 0; i < object->section_count && !object->symbols_section; i++)
+        if (object->sections[i].sh_type == SHT_SYMTAB)
+            object->symbols_section = &object->sections[i];
+    Elf64_Shdr *symbols = object->symbols_section;
+    if (!symbols || symbols->sh_link >= object->section_count || !inside(object, symbols->sh_offset, symbols->sh_size))
+        return false;
+    object->names_section = &object->sections[symbols->sh_link];
+    if (!inside(object, object->names_section->sh_offset, object->names_section->sh_size) || symbols->sh_offset % 8)
+        return false;
+    object->symbols = (Elf64_Sym *)(base + symbols->sh_offset);
+    object->symbol_count = symbols->sh_size / sizeof(Elf64_Sym);
+    object->names = base + object->names_section->sh_offset;
+    return true;
+}
+
+// Safe to read as a string: the file's text ends with a 0.
+static const char *name_of(const object_file *object, const Elf64_Sym *symbol)
+{
+    return symbol->st_name < object->names_section->sh_size ? object->names + symbol->st_name : "";
+}
+
+static bool is_listed(const sim_names *names, const char *name)
+{
+    for (int i = 0; i < names->count; i++)
+        if (strcmp(names->at[i], name) == 0)
+            return true;
+    return false;
+}
+
+// The name that an undefined symbol is to have; NULL: its own.
+static const char *new_name(const char *name, bool thread_local, const sim_names *defined, bool watched)
+{
+    static const char *const watched_names[][2] = {
+        {"memcpy", "__tsan_memcpy"}, {"memmove", "__tsan_memmove"}, {"memset", "__tsan_memset"}};
+    static const char *const others[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};
+    static const char *const starts[] = {"sim_", "_ZSt", "_ZNSt", NULL}; // the runtime's and the library's own
+    if (!thread_local) {
+        for (int i = 0; watched && i < 3; i++)
+            if (strcmp(name, watched_names[i][0]) == 0)
+                return watched_names[i][1];
+        return NULL;
+    }
+    for (int i = 0; others[i]; i++)
+        if (strcmp(name, others[i]) == 0)
+            return NULL;
+    for (int i = 0; starts[i]; i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return NULL;
+    return is_listed(defined, name) ? NULL : "sim_dynamic_buffer";
+}
+
+static bool write_object(const object_file *object, const char *path, const sim_text *names)
+{
+    object->names_section->sh_offset = object->file.bytes;
+    object->names_section->sh_size = names->bytes;
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return false;
+    bool fine = fwrite(object->file.at, 1, object->file.bytes, file) == object->file.bytes &&
+                fwrite(names->at, 1, names->bytes, file) == names->bytes;
+    return fclose(file) == 0 && fine;
+}
+
+bool sim_object_patch(const char *path, const sim_names *defined, bool watched)
+{
+    object_file object;
+    bool fine = read_object(&object, path), changed = false;
+    sim_text names = {0};
+    if (fine)
+        sim_text_add_bytes(&names, object.names, object.names_section->sh_size);
+    for (size_t i = 1; fine && i < object.symbol_count; i++) {
+        Elf64_Sym *symbol = &object.symbols[i];
+        if (symbol->st_shndx != SHN_UNDEF || ELF64_ST_BIND(symbol->st_info) == STB_LOCAL)
+            continue;
+        const char *name =
+            new_name(name_of(&object, symbol), ELF64_ST_TYPE(symbol->st_info) == STT_TLS, defined, watched);
+        if (!name)
+            continue;
+        symbol->st_name = (Elf64_Word)names.bytes;
+        sim_text_add_bytes(&names, name, strlen(name) + 1);
+        changed = true;
+    }
+    if (fine && changed)
+        fine = !names.failed && write_object(&object, path, &names);
+    sim_text_free(&names);
+    sim_text_free(&object.file);
+    return fine;
+}
+
+bool sim_object_defined(const char *path, sim_names *defined)
+{
+    object_file object;
+    bool fine = read_object(&object, path);
+    for (size_t i = 1; fine && i < object.symbol_count; i++) {
+        const Elf64_Sym *symbol = &object.symbols[i];
+        if (ELF64_ST_TYPE(symbol->st_info) != STT_TLS || symbol->st_shndx == SHN_UNDEF ||
+            ELF64_ST_BIND(symbol->st_info) == STB_LOCAL)
+            continue;
+        char *name = strdup(name_of(&object, symbol));
+        if (!name || !sim_array_grow(&defined->at, defined->count, &defined->room, sizeof *defined->at)) {
+            free(name);
+            fine = false;
+        } else {
+            defined->at[defined->count++] = name;
+        }
+    }
+    sim_text_free(&object.file);
+    return fine;
+}
+
+void sim_names_release(sim_names *names)
+{
+    for (int i = 0; i < names->count; i++)
+        free(names->at[i]);
+    free(names->at);
+    *names = (sim_names){0};
+}

@@ -1,0 +1,177 @@
+// The cache of precompiled headers: a folder for each combination of compiler, flags and header files, named by a hash
+// of them. Made under a temporary name and renamed, so that a reader sees all or nothing; those that make the same one
+// at the same time wait for each other.
+
+#include "build/precompiled.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "build/process.h"
+#include "build/temporary.h"
+
+enum { MOST_ENTRIES = 12, DEEPEST_FOLDER = 8, MOST_ROUNDS = 64 };
+
+const char *const sim_slow_headers[] = {"iostream", "vector",  "string",  "algorithm",  "fstream",
+                                        "sstream",  "iomanip", "map",     "functional", "random",
+                                        "chrono",   "memory",  "numeric", NULL};
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u; // FNV-1a
+    return hash;
+}
+
+static uint64_t mix_file(uint64_t hash, const char *path)
+{
+    struct stat about;
+    hash = mix(hash, path, strlen(path) + 1);
+    if (stat(path, &about) != 0)
+        return hash;
+    hash = mix(hash, &about.st_size, sizeof about.st_size);
+    hash = mix(hash, &about.st_ino, sizeof about.st_ino);
+    return mix(hash, &about.st_mtim, sizeof about.st_mtim);
+}
+
+// All files below a folder, in any order: their hashes are added up.
+static uint64_t hash_folder(const char *folder, int depth)
+{
+    uint64_t sum = 0;
+    DIR *entries = opendir(folder);
+    if (!entries)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        char path[4096];
+        struct stat about;
+        if (entry->d_name[0] == '.' ||
+            (size_t)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= sizeof path ||
+            stat(path, &about) != 0)
+            continue;
+        if (S_ISDIR(about.st_mode) && depth < DEEPEST_FOLDER)
+            sum += hash_folder(path, depth + 1);
+        else
+            sum += mix_file(0xcbf29ce484222325u, path);
+    }
+    closedir(entries);
+    return sum;
+}
+
+static uint64_t hash_all(const sim_precompiled *wanted)
+{
+    uint64_t hash = hash_folder(wanted->home->headers, 0) + wanted->slow;
+    hash = mix_file(hash, wanted->compiler->path);
+    hash = mix(hash, &wanted->compiler->version, sizeof wanted->compiler->version);
+    hash = mix_file(hash, "/usr/include/stdlib.h"); // stands for the C library's headers
+    for (int i = 0; i < wanted->flags->count; i++)
+        hash = mix(hash, wanted->flags->at[i], strlen(wanted->flags->at[i]) + 1);
+    return hash;
+}
+
+static bool write_forwarder(const char *path, const sim_home *home, bool slow)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return false;
+    fprintf(file, "#include \"%s/sim/standin.h\"\n", home->headers);
+    for (int i = 0; slow && sim_slow_headers[i]; i++)
+        fprintf(file, "#include <%s>\n", sim_slow_headers[i]);
+    return fclose(file) == 0;
+}
+
+static bool precompile(const sim_precompiled *wanted, const char *header, const char *result)
+{
+    char temporary[4096 + 32];
+    snprintf(temporary, sizeof temporary, "%s.%ld", result, (long)getpid());
+    sim_arguments call = {0};
+    sim_arguments_add(&call, wanted->compiler->path);
+    sim_arguments_add_list(&call, wanted->flags->at);
+    const char *const rest[] = {"-I", wanted->home->headers, "-x", "c++-header", header, "-o", temporary, NULL};
+    sim_arguments_add_list(&call, rest);
+    sim_text messages = {0};
+    int slot = sim_temporary_watch(temporary);
+    bool fine = !call.failed && sim_process_run(call.at, &messages) == 0 && rename(temporary, result) == 0;
+    if (!fine)
+        unlink(temporary);
+    sim_temporary_forget(slot);
+    sim_text_free(&messages);
+    sim_arguments_free(&call);
+    return fine;
+}
+
+// Removes the entries that were not used for longest, so that the cache does not grow for ever.
+static void prune(const char *cache)
+{
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        DIR *entries = opendir(cache);
+        char oldest[4096] = "", path[4096];
+        struct timespec oldest_time = {0};
+        int count = 0;
+        for (struct dirent *entry; entries && (entry = readdir(entries)) != NULL;) {
+            struct stat about;
+            if (entry->d_name[0] == '.' ||
+                (size_t)snprintf(path, sizeof path, "%s/%s", cache, entry->d_name) >= sizeof path ||
+                stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
+                continue;
+            count++;
+            if (!oldest[0] || about.st_mtim.tv_sec < oldest_time.tv_sec) {
+                strcpy(oldest, path);
+                oldest_time = about.st_mtim;
+            }
+        }
+        if (entries)
+            closedir(entries);
+        if (count <= MOST_ENTRIES)
+            return;
+        sim_folder_remove(oldest);
+    }
+}
+
+// Makes the entry unless another process does so first.
+static bool make_entry(const sim_precompiled *wanted, const char *folder, const char *header, const char *result)
+{
+    char lock_path[4096];
+    mkdir(folder, 0700);
+    if ((size_t)snprintf(lock_path, sizeof lock_path, "%s/lock", folder) >= sizeof lock_path)
+        return false;
+    int lock = open(lock_path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    if (lock < 0)
+        return false;
+    flock(lock, LOCK_EX);
+    bool fine = access(result, R_OK) == 0 ||
+                (write_forwarder(header, wanted->home, wanted->slow) && precompile(wanted, header, result));
+    close(lock);
+    return fine;
+}
+
+bool sim_precompiled_include(const sim_precompiled *wanted, sim_arguments *arguments, char *storage, size_t room)
+{
+    char cache[1024], folder[2048], header[2100], result[2200];
+    bool fine = sim_home_cache(cache, sizeof cache), clang = wanted->compiler->clang;
+    if (fine) {
+        snprintf(folder, sizeof folder, "%s/%016llx", cache, (unsigned long long)hash_all(wanted));
+        snprintf(header, sizeof header, "%s/standin.h", folder);
+        snprintf(result, sizeof result, "%s.%s", header, clang ? "pch" : "gch");
+        if (access(result, R_OK) != 0) {
+            prune(cache);
+            fine = make_entry(wanted, folder, header, result);
+        }
+    }
+    if (fine) {
+        utimensat(AT_FDCWD, folder, NULL, 0); // used just now
+        snprintf(storage, room, "%s", clang ? result : header);
+    } else {
+        snprintf(storage, room, "%s/sim/standin.h", wanted->home->headers);
+    }
+    sim_arguments_add(arguments, fine && clang ? "-include-pch" : "-include");
+    sim_arguments_add(arguments, storage);
+    return fine;
+}

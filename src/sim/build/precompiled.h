@@ -1,0 +1,24 @@
+// The stand-in header, compiled once and kept, because reading it takes longer than most programs.
+#ifndef SIM_BUILD_PRECOMPILED_H
+#define SIM_BUILD_PRECOMPILED_H
+
+#include "build/compiler.h"
+#include "build/home.h"
+
+// Headers of the standard library that take longest to read. A program that includes one of them gets all of them
+// precompiled; should that make a name mean something else, the caller compiles again without.
+extern const char *const sim_slow_headers[]; // ended with NULL
+
+// What a precompiled header depends on.
+typedef struct sim_precompiled {
+    const sim_compiler *compiler;
+    const sim_home *home;
+    const sim_arguments *flags;
+    bool slow; // with the slow headers
+} sim_precompiled;
+
+// Adds the options that include the stand-in header: precompiled if that is possible, else as it is.
+// storage: for the path, as long as the options are used. Returns whether it is precompiled.
+bool sim_precompiled_include(const sim_precompiled *wanted, sim_arguments *arguments, char *storage, size_t room);
+
+#endif

@@ -1,0 +1,9 @@
+// Address space that costs memory only where it is touched: tables by address are as large as what they describe.
+#ifndef SIM_RESERVE_H
+#define SIM_RESERVE_H
+
+#include <stddef.h>
+
+void *sim_reserve(size_t bytes); // zeros; NULL: none left
+
+#endif
