@@ -2,22 +2,26 @@
 
 #include "check/build.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/build/build.h"
 
-// Options of a list with their letter before them: -DNAME. The caller frees the list and what it holds.
-static char **with_letter(const char *const *items, const char *letter)
+// Options of a list with their letter before them: -DNAME; then, unless it is NULL, -std=STANDARD. The caller frees the
+// list and what it holds.
+static char **with_letter(const char *const *items, const char *letter, const char *standard)
 {
     size_t count = 0;
     while (items && items[count])
         count++;
-    char **list = calloc(count + 1, sizeof *list);
+    char **list = calloc(count + 2, sizeof *list);
     for (size_t i = 0; list && i < count; i++)
         if (asprintf(&list[i], "%s%s", letter, items[i]) < 0)
             list[i] = NULL;
+    if (list && standard && asprintf(&list[count], "-std=%s", standard) < 0)
+        list[count] = NULL;
     return list;
 }
 
@@ -73,11 +77,21 @@ static heddle_status judge(sim_build_status status, const sim_build_result *buil
     return fail_with(HEDDLE_IO, built, "the program cannot be built");
 }
 
+// A compiler that gives up early, as one without an assembler does, is not the end of us.
+static sim_build_status build_in_spite_of_broken_pipes(const sim_build_options *how, sim_build_result *built)
+{
+    struct sigaction before, ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, &before);
+    sim_build_status status = sim_build(how, built);
+    sigaction(SIGPIPE, &before, NULL);
+    return status;
+}
+
 heddle_status heddle_check_build(const heddle_check_options *options, const char *const *sources, const char *program,
                                  heddle_check_result *result)
 {
-    char **defines = with_letter(options->define, "-D");
-    char **libraries = with_letter(options->library, "-l");
+    char **defines = with_letter(options->define, "-D", options->standard);
+    char **libraries = with_letter(options->library, "-l", NULL);
     heddle_status status = defines && libraries ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to build");
     if (status == HEDDLE_OK) {
         sim_build_options how = {
@@ -90,7 +104,7 @@ heddle_status heddle_check_build(const heddle_check_options *options, const char
             .unwatched = options->unwatched,
         };
         sim_build_result built = {0};
-        status = judge(sim_build(&how, &built), &built, result);
+        status = judge(build_in_spite_of_broken_pipes(&how, &built), &built, result);
         sim_build_result_free(&built);
     }
     free_list(defines);

@@ -18,6 +18,7 @@ typedef struct heddle_check_options {
     const char *op;               // the operator that a file without main computes; NULL: none
     const char *const *include, *const *define, *const *library;
     const char *compiler; // NULL: found
+    const char *standard; // of C++: "c++20"; NULL: C++17, as nvcc has it
     const char *gpu;      // NULL: the simulator's own choice
     const char *suppress; // file; NULL: none
     int schedules;        // runs in different orders

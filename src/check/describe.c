@@ -52,6 +52,12 @@ static const char *space_text(const char *space, char *text, size_t size)
     return text;
 }
 
+// A global variable of the host: the report knows that it is a variable, and which.
+static bool host_variable(const heddle_check_finding *finding)
+{
+    return finding->kind == HEDDLE_CHECK_HOST_POINTER && finding->memory && strstr(finding->memory->space, "variable");
+}
+
 // Where in the allocation the access lies.
 static void position_text(const heddle_check_memory *memory, char *text, size_t size)
 {
@@ -83,7 +89,8 @@ const char *heddle_check_memory_sentence(const heddle_check_finding *finding, ch
     if (memory->size > 0)
         position_text(memory, position, sizeof position);
     snprintf(text, size, "%s%s%lld bytes of %s%s%s%s", memory->name, memory->name[0] ? ", " : "", memory->bytes,
-             space_text(memory->space, space, sizeof space), allocated, freed, position);
+             host_variable(finding) ? "host variable" : space_text(memory->space, space, sizeof space), allocated,
+             freed, position);
     return text;
 }
 
@@ -109,6 +116,18 @@ static bool between_blocks(const heddle_check_finding *finding)
            memcmp(finding->places[0].block, finding->places[1].block, sizeof finding->places[0].block) != 0;
 }
 
+static bool before_start(const heddle_check_finding *finding)
+{
+    return finding->kind == HEDDLE_CHECK_OUT_OF_BOUNDS && finding->memory && finding->memory->offset < 0;
+}
+
+// An access out of bounds that a copy or fill from host code would have made.
+static bool size_of_call(const heddle_check_finding *finding)
+{
+    return finding->kind == HEDDLE_CHECK_OUT_OF_BOUNDS && !finding->kernel && finding->place_count > 0 &&
+           !finding->places[0].has_thread && strcmp(finding->places[0].role, "call") == 0;
+}
+
 static const char *or_empty(const char *text)
 {
     return text ? text : "";
@@ -118,6 +137,12 @@ const char *heddle_check_cause(const heddle_check_finding *finding)
 {
     if (finding->kind == HEDDLE_CHECK_RACE && between_blocks(finding))
         return "Two blocks use the same memory, at least one writes, and blocks run in any order.";
+    if (host_variable(finding))
+        return "A global variable without __device__ lives on the host.";
+    if (size_of_call(finding))
+        return "The call's size and the allocation's differ, often because one counts elements and the other bytes.";
+    if (before_start(finding))
+        return "An index is negative, mostly in the first block, where there is no left neighbour.";
     return finding->cause ? finding->cause : or_empty(heddle_check_kinds[finding->kind].cause);
 }
 
@@ -126,6 +151,12 @@ const char *heddle_check_cure(const heddle_check_finding *finding)
     if (finding->kind == HEDDLE_CHECK_RACE && between_blocks(finding))
         return "Use an atomic, give each block elements of its own, or split the work into two launches: "
                "__syncthreads() does not join blocks.";
+    if (host_variable(finding))
+        return "Pass its value to the kernel, or declare it __device__ or __constant__.";
+    if (size_of_call(finding))
+        return "Give both in bytes: count * sizeof(element).";
+    if (before_start(finding))
+        return "Guard the access (`if (i >= distance)`), and mind that unsigned differences do not become negative.";
     return finding->cure ? finding->cure : or_empty(heddle_check_kinds[finding->kind].cure);
 }
 

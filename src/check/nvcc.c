@@ -20,9 +20,8 @@ enum {
 
 static const double longest = 120; // seconds; nvcc that takes longer hangs
 
-// The newest language that nvcc and the simulator share, and an architecture that has all that is simulated.
-static const char *const flags[] = {"-ptx", "-arch=sm_90", "-std=c++17", "-Xcicc", "-O0",
-                                    "-w",   "-Xcompiler",  "-w",         NULL};
+// An architecture that has all that is simulated.
+static const char *const flags[] = {"-ptx", "-arch=sm_90", "-Xcicc", "-O0", "-w", "-Xcompiler", "-w", NULL};
 
 static bool find_nvcc(char *path, size_t size)
 {
@@ -54,6 +53,14 @@ static void add(argument_list *arguments, const char *text)
 {
     if (arguments->count < MOST_ARGUMENTS)
         arguments->list[arguments->count++] = (char *)text;
+}
+
+// It knows no gnu++20, and takes what that adds in c++20 all the same.
+static const char *standard_for_nvcc(const char *standard)
+{
+    if (!standard)
+        return "c++17";
+    return strncmp(standard, "gnu", 3) == 0 ? standard + 3 : standard;
 }
 
 // Its temporary files go where they are swept with ours: it leaves them when it is killed.
@@ -101,6 +108,8 @@ heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const hedd
     add(&arguments, nvcc);
     for (int i = 0; flags[i]; i++)
         add(&arguments, flags[i]);
+    add(&arguments, "-std");
+    add(&arguments, standard_for_nvcc(options->standard));
     add(&arguments, "-odir");
     add(&arguments, results);
     for (int i = 0; options->include && options->include[i]; i++) {

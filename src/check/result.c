@@ -75,10 +75,18 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+// Several allocations may stand in one line, and each of them has to be freed.
+static bool same_leak(const heddle_check_finding *a, const heddle_check_finding *b)
+{
+    return a->memory && b->memory ? same_text(a->memory->name, b->memory->name) : a->memory == b->memory;
+}
+
 // Two threads may be seen in either order, so two places may be the other way round.
 static bool same_finding(const heddle_check_finding *a, const heddle_check_finding *b)
 {
     if (a->kind != b->kind || a->place_count != b->place_count)
+        return false;
+    if (a->kind == HEDDLE_CHECK_LEAK && !same_leak(a, b))
         return false;
     if (a->place_count == 0 || a->kind == HEDDLE_CHECK_OTHER)
         return same_text(a->message, b->message) && same_text(a->kernel, b->kernel);
@@ -242,7 +250,7 @@ static void gather_kernels(heddle_check_finding **findings, int count)
     while (done < count) {
         const char *kernel = findings[done]->kernel;
         int place = done + 1;
-        for (int i = done + 1; i < count; i++) {
+        for (int i = done + 1; kernel && i < count; i++) {
             if (!same_text(findings[i]->kernel, kernel))
                 continue;
             heddle_check_finding *moving = findings[i];

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -56,11 +57,17 @@ static heddle_status find_sources(check_state *state)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the names of the files");
     for (size_t i = 0; i < count; i++) {
         const char *path = state->options->sources[i];
+        struct stat about;
+        if (stat(path, &about) != 0)
+            return heddle_fail(HEDDLE_INVALID, "%s: %s", path, errno == ENOENT ? "no such file" : strerror(errno));
+        if (S_ISDIR(about.st_mode))
+            return heddle_fail(HEDDLE_INVALID, "%s: is a folder; name the .cu files in it", path);
+        if (!S_ISREG(about.st_mode))
+            return heddle_fail(HEDDLE_INVALID,
+                               "%s: is no file on disk; save the source to one, it is read more than once", path);
         state->sources[i] = realpath(path, NULL);
         if (!state->sources[i])
-            return heddle_fail(HEDDLE_INVALID, "%s: %s", path, errno == ENOENT ? "no such file" : strerror(errno));
-        if (heddle_folder_exists(path))
-            return heddle_fail(HEDDLE_INVALID, "%s: is a folder; name the .cu files in it", path);
+            return heddle_fail(HEDDLE_INVALID, "%s: %s", path, strerror(errno));
     }
     return HEDDLE_OK;
 }
@@ -248,9 +255,9 @@ static heddle_status judge_end(check_state *state, const heddle_child *child, co
     case HEDDLE_CHILD_SIGNALLED:
         if (report && has_error(report))
             return HEDDLE_OK;
-        return heddle_check_result_add(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR, "It was ended by %s%s%s.",
-                                       heddle_child_signal_name(child->code), report ? "; it " : "",
-                                       report ? report->status : "");
+        return heddle_check_result_add(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR, "It was ended by %s%s.",
+                                       heddle_child_signal_name(child->code),
+                                       report && strstr(report->status, "in host code") ? " in host code" : "");
     case HEDDLE_CHILD_EXITED:
         if (report)
             return HEDDLE_OK;
@@ -460,8 +467,8 @@ static heddle_status check(check_state *state)
     const heddle_check_options *options = state->options;
     HEDDLE_TRY(find_sources(state));
     HEDDLE_TRY(choose_program(state));
-    if (options->suppress)
-        HEDDLE_TRY(heddle_check_suppressions_read(options->suppress, &state->suppressions));
+    if (options->suppress && heddle_check_suppressions_read(options->suppress, &state->suppressions) != HEDDLE_OK)
+        return heddle_fail(HEDDLE_INVALID, "--suppress: %s", heddle_last_error());
     HEDDLE_TRY(heddle_check_folder_create(&state->folder, options->keep));
     HEDDLE_TRY(heddle_check_opinion_ask(&state->opinion, options, &state->folder, &interrupted));
     HEDDLE_TRY(build(state));

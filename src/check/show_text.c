@@ -13,7 +13,7 @@ enum {
     LINES_AROUND = 1,
     NUMBER_WIDTH = 5,   // of a line number
     MOST_COLUMNS = 400, // of a source line; the rest is generated code
-    ROLE_WIDTH = 8,
+    ROLE_WIDTH = 9,     // "allocated"
     MOST_MESSAGES = 40, // lines of the compiler's
 };
 
@@ -115,10 +115,10 @@ static void print_place(const heddle_check_result *result, const heddle_check_pl
     char where[HEDDLE_CHECK_SENTENCE], thread[128];
     if (place->frames == 0) {
         heddle_check_thread_text(place, thread, sizeof thread);
-        fprintf(file, "  %-*s  %s\n", ROLE_WIDTH, place->role, thread[0] ? thread : "place not known");
+        fprintf(file, "  %-*s %s\n", ROLE_WIDTH, place->role, thread[0] ? thread : "place not known");
         return;
     }
-    fprintf(file, "  %-*s  %s%s%s", ROLE_WIDTH, place->role, colours->bold,
+    fprintf(file, "  %-*s %s%s%s", ROLE_WIDTH, place->role, colours->bold,
             heddle_check_frame_text(&place->frame[0], where, sizeof where), colours->off);
     if (heddle_check_thread_text(place, thread, sizeof thread)[0])
         fprintf(file, "  %s", thread);

@@ -19,8 +19,8 @@ enum {
 static const char kernel_mark[] = "kernel:";
 
 typedef struct suppression {
-    char *kind;  // pattern
-    char *where; // pattern of a file, of file:line, or of a kernel after its mark
+    const char *kind;  // pattern
+    const char *where; // pattern of a file, of file:line, or of a kernel after its mark
 } suppression;
 
 struct heddle_check_suppressions {
@@ -47,7 +47,7 @@ static heddle_status check_kind(const char *path, int line, const char *word)
 static heddle_status read_rule(const char *path, int number, char *text, heddle_check_suppressions *suppressions)
 {
     text[strcspn(text, "#\r")] = '\0';
-    char *words[MOST_WORDS];
+    const char *words[MOST_WORDS];
     int count = 0;
     char *rest = NULL;
     for (char *word = strtok_r(text, " \t", &rest); word && count < MOST_WORDS; word = strtok_r(NULL, " \t", &rest))
@@ -57,6 +57,8 @@ static heddle_status read_rule(const char *path, int number, char *text, heddle_
     if (count == MOST_WORDS)
         return heddle_fail(HEDDLE_CORRUPT,
                            "%s:%d: a suppression is KIND, KIND FILE, KIND FILE:LINE or KIND kernel:NAME", path, number);
+    if (strcmp(words[0], "all") == 0)
+        words[0] = "*";
     HEDDLE_TRY(check_kind(path, number, words[0]));
     suppressions->rules[suppressions->count++] = (suppression){words[0], count > 1 ? words[1] : "*"};
     return HEDDLE_OK;

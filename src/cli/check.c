@@ -17,7 +17,7 @@
 enum { MOST_FILES = 64 };
 
 typedef struct check_settings {
-    const char *op, *gpu, *suppress, *sarif, *html, *compiler;
+    const char *op, *gpu, *suppress, *sarif, *html, *compiler, *standard;
     heddle_cli_list include, define, library;
     int schedules;
     double timeout, memory;
@@ -46,6 +46,8 @@ static const heddle_cli_option options[] = {
      0, NULL},
     {"include", HEDDLE_CLI_LIST, PLACE(include), "DIR", NULL, "folder with headers; -I DIR says the same", 0, 0, NULL},
     {"define", HEDDLE_CLI_LIST, PLACE(define), "NAME[=VALUE]", NULL, "macro; -D says the same", 0, 0, NULL},
+    {"std", HEDDLE_CLI_TEXT, PLACE(standard), "NAME", NULL,
+     "the C++ standard, c++17 unless told; -std=c++20 says the same", 0, 0, NULL},
     {"library", HEDDLE_CLI_LIST, PLACE(library), "NAME", NULL, "library to link; -l says the same", 0, 0, NULL},
     {"compiler", HEDDLE_CLI_TEXT, PLACE(compiler), "NAME", NULL, "C++ compiler to build with: gcc, clang or a path", 0,
      0, NULL},
@@ -69,12 +71,14 @@ static char *long_form(const char *word, const char *next, bool *took_next)
     static const struct {
         const char *letter, *name;
     } short_options[] = {{"-I", "include"}, {"-D", "define"}, {"-l", "library"}};
+    char *made = NULL;
+    if (strncmp(word, "-std=", strlen("-std=")) == 0)
+        return asprintf(&made, "-%s", word) < 0 ? NULL : made;
     for (size_t i = 0; i < sizeof short_options / sizeof *short_options; i++) {
         if (strncmp(word, short_options[i].letter, 2) != 0)
             continue;
         *took_next = word[2] == '\0' && next != NULL;
         const char *value = *took_next ? next : word + 2;
-        char *made = NULL;
         return asprintf(&made, "--%s=%s", short_options[i].name, value) < 0 ? NULL : made;
     }
     return NULL;
@@ -139,10 +143,8 @@ static heddle_status write_file(const heddle_check_result *result, const char *p
     return status;
 }
 
-static heddle_status show(const check_settings *settings, const heddle_check_result *result)
+static heddle_status print(const check_settings *settings, const heddle_check_result *result)
 {
-    HEDDLE_TRY(write_file(result, settings->sarif, heddle_check_show_sarif));
-    HEDDLE_TRY(write_file(result, settings->html, heddle_check_show_html));
     if (settings->json)
         return heddle_check_show_json(result, stdout);
     const char *no_colour = getenv("NO_COLOR");
@@ -152,6 +154,15 @@ static heddle_status show(const check_settings *settings, const heddle_check_res
         .counters = !settings->no_counters && !settings->unwatched,
     };
     return heddle_check_show_text(result, &style, stdout);
+}
+
+// What was found first: a file that cannot be written must not keep it from the person.
+static heddle_status show(const check_settings *settings, const heddle_check_result *result)
+{
+    HEDDLE_TRY(print(settings, result));
+    fflush(stdout);
+    HEDDLE_TRY(write_file(result, settings->sarif, heddle_check_show_sarif));
+    return write_file(result, settings->html, heddle_check_show_html);
 }
 
 static int check(const check_settings *settings, const heddle_cli_arguments *arguments, char *const *program)
@@ -168,6 +179,7 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
         .define = settings->define.items,
         .library = settings->library.items,
         .compiler = settings->compiler,
+        .standard = settings->standard,
         .gpu = settings->gpu,
         .suppress = settings->suppress,
         .schedules = settings->unwatched ? 1 : settings->schedules,
@@ -227,11 +239,12 @@ const heddle_cli_command heddle_command_check = {
         "Builds the program with the host's compiler, runs it on a simulated GPU that watches every access, and "
         "says what is wrong, where, and what cures it. No GPU is needed. What follows -- goes to the program. "
         "A file without main is checked as an operator: it defines a function with the operator's name that "
-        "takes device pointers to its operands and the fields of its shape, as `heddle ops NAME` lists them. "
-        "Exit code 0 clean, 1 errors were found, 2 wrong usage, 3 no C++ compiler.",
+        "takes device pointers to its operands and the fields of its shape, as `heddle ops NAME` lists them; "
+        "fields with a default may be left out. Exit code 0 clean, also with warnings and whatever the program's own "
+        "is; 1 errors were found or the program does not compile; 2 wrong usage; 3 no C++ compiler.",
     .example = "heddle check reduce.cu\n"
                "heddle check main.cu kernels.cu -I include --gpu a100 -- 1024 1024\n"
-               "heddle check matmul.cu --op matmul --html matmul.html",
+               "heddle check matmul.cu --op matmul_forward --html matmul.html",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = heddle_cli_check,

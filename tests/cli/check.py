@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import time
 import unittest
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PATIENCE = 240
 
 ADD = r"""
@@ -321,6 +323,36 @@ class Check(unittest.TestCase):
         with open(os.path.join(self.folder, "out.html"), encoding="utf-8") as file:
             self.assertIn("tile[127 - threadIdx.x]", file.read())
 
+    def test_a_page_that_cannot_be_written_does_not_hide_the_verdict(self):
+        self.write("reverse.cu", RACE)
+        result = self.check("reverse.cu", "--html", "nosuch/out.html", code=1)
+        self.assertEqual(self.last_line(result), "1 error, 0 warnings")
+        self.assertIn("nosuch/out.html", result.stderr)
+
+    def test_each_leak_of_a_line_is_told(self):
+        self.write("leak.cu", "int main() { int *p, *q; cudaMalloc(&p, 4); cudaMalloc(&q, 8); }\n")
+        result = self.check("leak.cu")
+        self.assertIn("warning: leak of global memory p\n", result.stdout)
+        self.assertIn("warning: leak of global memory q\n", result.stdout)
+
+    def test_errors_come_before_warnings(self):
+        self.write("kind.cu", "__global__ void k(int *p) { p[0] += 1; }\nint main() { int *p, h = 0; cudaMalloc(&p, 4);\n"
+                              "cudaMemcpy(p, &h, 4, cudaMemcpyDeviceToHost); k<<<1, 1>>>(p);\ncudaFree(p); }\n")
+        tiers = re.findall(r"(?m)^(error|warning): ", self.check("kind.cu", code=1).stdout)
+        self.assertEqual(tiers, sorted(tiers))
+        self.assertEqual(set(tiers), {"error", "warning"})
+
+    def test_the_standard_of_the_language_can_be_chosen(self):
+        self.write("new.cu", "template <typename T> concept any = true;\nint main() { }\n")
+        self.check("new.cu", "--no-nvcc", code=1)
+        self.check("new.cu", "--no-nvcc", "-std=c++20")
+        self.check("new.cu", "--no-nvcc", "--std", "c++20")
+
+    def test_a_rule_for_all_kinds_suppresses_all(self):
+        self.write("reverse.cu", RACE)
+        self.write("known", "all kernel:reverse\n")
+        self.assertIn("1 suppressed", self.last_line(self.check("reverse.cu", "--suppress", "known")))
+
     def test_compiler_errors_are_against_the_persons_file(self):
         self.write("wrong.cu", "int main()\n{\n    int x = ;\n}\n")
         result = self.check("wrong.cu", code=1)
@@ -329,7 +361,9 @@ class Check(unittest.TestCase):
         self.assertFalse(json.loads(self.check("wrong.cu", "--json", code=1).stdout)["built"])
 
     def test_wrong_usage_is_one_line_and_exit_2(self):
-        for arguments in ([], ["nosuch.cu"], [self.folder], ["--schedules", "0", "x.cu"]):
+        self.write("x.cu", ADD)
+        for arguments in ([], ["nosuch.cu"], [self.folder], ["--schedules", "0", "x.cu"], ["/dev/null"],
+                          ["--suppress", "nosuch", "x.cu"], ["--op", "nosuch", "x.cu"], ["--gpu", "h2000", "x.cu"]):
             with self.subTest(arguments):
                 self.assertEqual(self.check(*arguments, code=2).stderr.count("\n"), 1)
 
@@ -338,6 +372,7 @@ class Check(unittest.TestCase):
         self.assertIn("there is no card called 'h2000'; there are h200,",
                       self.check("add.cu", "--gpu", "h2000", code=2).stderr)
         self.check("add.cu", "--gpu", "a100")
+        self.check("add.cu", "--gpu", "RTX 4090")
 
     def test_racing_writes_of_one_value_are_a_warning(self):
         self.write("flag.cu", FLAG.replace("VALUE", "1"))
@@ -366,6 +401,32 @@ class Check(unittest.TestCase):
     def test_no_compiler_is_exit_3(self):
         self.write("add.cu", ADD)
         self.assertIn("/nosuch/g++", self.check("add.cu", "--compiler", "/nosuch/g++", code=3).stderr)
+
+    def test_a_compiler_that_gives_up_is_told_of(self):
+        self.write("add.cu", ADD)
+        compiler = shutil.which("g++") or shutil.which("clang++")
+        environment = {**self.environment, "PATH": os.path.join(self.folder, "nosuch")}
+        result = subprocess.run([HEDDLE, "check", "add.cu", "--compiler", compiler], capture_output=True, text=True,
+                                env=environment, cwd=self.folder, timeout=PATIENCE, check=False)
+        self.assertGreaterEqual(result.returncode, 0) # not by SIGPIPE, for want of an assembler
+        self.assertNotEqual(result.stdout + result.stderr, "")
+
+    def test_the_manual_names_every_flag_and_variable(self):
+        with open(os.path.join(ROOT, "docs", "simulator.md"), encoding="utf-8") as file:
+            manual = file.read()
+        helps = [[HEDDLE, "check", "--help"], [os.path.join(os.path.dirname(HEDDLE), "simcc"), "--help"]]
+        for command in helps:
+            text = subprocess.run(command, capture_output=True, text=True, env=self.environment, check=True,
+                                  timeout=PATIENCE).stdout
+            for option in re.findall(r"(?m)^  (--?[A-Za-z-]+)", text):
+                with self.subTest(option):
+                    self.assertRegex(manual, rf"(?m)^\| .*`{option}[ =`]")
+        for folder, _, names in os.walk(os.path.join(ROOT, "src", "sim")):
+            for name in names:
+                with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+                    for variable in re.findall(r'(?:getenv|text_from|number_from)\("(SIM_[A-Z_]+)"', file.read()):
+                        with self.subTest(variable):
+                            self.assertRegex(manual, rf"(?m)^\| `{variable}=")
 
     # --- programs that misbehave --------------------------------------------------------------------------------------
 

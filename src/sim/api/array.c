@@ -91,11 +91,16 @@ cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormat
     return SIM_CALL(make(array, format, extent, flags));
 }
 
+static void drop(struct cudaArray *array)
+{
+    sim_memory_release((uintptr_t)array->data, sim_call_pc());
+    array->live = false;
+}
+
 static cudaError_t destroy(struct cudaArray *array)
 {
     const cudaError_t error = sim_device_wait();
-    sim_memory_release((uintptr_t)array->data, sim_call_pc());
-    array->live = false;
+    drop(array);
     return error;
 }
 
@@ -157,6 +162,15 @@ static size_t halved(size_t size, unsigned times)
     return size > 0 && smaller == 0 ? 1 : smaller;
 }
 
+// For levels that nothing on the device has seen yet.
+static void drop_mipmap(cudaMipmappedArray_t mipmap)
+{
+    for (unsigned i = 0; i < mipmap->count; i++)
+        drop(mipmap->levels[i]);
+    free(mipmap->levels);
+    free(mipmap);
+}
+
 static cudaError_t make_mipmap(cudaMipmappedArray_t *mipmap, const struct cudaChannelFormatDesc *format,
                                struct cudaExtent extent, unsigned levels, unsigned flags)
 {
@@ -173,8 +187,10 @@ static cudaError_t make_mipmap(cudaMipmappedArray_t *mipmap, const struct cudaCh
         const struct cudaExtent smaller = {halved(extent.width, i), halved(extent.height, i),
                                            layered ? extent.depth : halved(extent.depth, i)};
         const cudaError_t error = make(&list[i], format, smaller, flags);
-        if (error != cudaSuccess)
+        if (list[i] == NULL) {
+            drop_mipmap(made);
             return error;
+        }
         list[i]->level = true;
     }
     *mipmap = made;

@@ -1,6 +1,7 @@
 // The cards, from NVIDIA's data sheets and the tables of compute capabilities in the CUDA programming guide.
 #include "api/chips.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,9 +41,21 @@ static void refuse(const char *name)
     size_t used = (size_t)snprintf(text, sizeof text, "refused: there is no card called '%s'; there are", name);
     for (int i = 0; i < CHIPS && used < sizeof text; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s %s", i > 0 ? "," : "", chips[i].key);
-    fprintf(stderr, "sim: %s\n", text + strlen("refused: "));
-    sim_report_write(text);
+    sim_report_write(text); // which says it on stderr unless a file is asked for
     exit(2);
+}
+
+// "A100" and "RTX 4090" are names too.
+static bool is_called(const char *key, const char *name)
+{
+    for (;; key++, name++) {
+        while (*name == ' ' || (*name == '-' && *key != '-'))
+            name++;
+        if (tolower((unsigned char)*name) != *key)
+            return false;
+        if (*key == '\0')
+            return true;
+    }
 }
 
 const sim_chip *sim_chip_get(void)
@@ -54,7 +67,7 @@ const sim_chip *sim_chip_get(void)
     if (name == NULL || name[0] == '\0')
         return chosen = &chips[0];
     for (int i = 0; i < CHIPS; i++) {
-        if (strcmp(chips[i].key, name) == 0)
+        if (is_called(chips[i].key, name))
             return chosen = &chips[i];
     }
     refuse(name);

@@ -65,6 +65,8 @@ static bool is_pageable(sim_where where)
 cudaError_t sim_copy_check(const sim_copy_request *request, sim_work *work, bool *pageable)
 {
     sim_where to = SIM_AT_NOTHING, from = SIM_AT_NOTHING;
+    *pageable = false;
+    *work = sim_work_new(SIM_WORK_COPY);
     if ((unsigned)request->kind > cudaMemcpyDefault)
         return sim_fail(cudaErrorInvalidMemcpyDirection, "%d is no direction of a copy", (int)request->kind);
     if (request->height > 1 && (request->width > request->to_pitch || request->width > request->from_pitch))
@@ -82,7 +84,6 @@ cudaError_t sim_copy_check(const sim_copy_request *request, sim_work *work, bool
     if (error != cudaSuccess)
         return error;
     *pageable = is_pageable(to) || is_pageable(from);
-    *work = sim_work_new(SIM_WORK_COPY);
     work->copy = (sim_copy){.to = request->to,
                             .from = request->from,
                             .to_pitch = request->to_pitch,

@@ -18,7 +18,7 @@ cudaError_t sim_copy_rows(sim_copy_request *request, const struct cudaMemcpy3DPa
 // Checks direction and bounds; *pageable: one end is ordinary host memory.
 cudaError_t sim_copy_check(const sim_copy_request *request, sim_work *work, bool *pageable);
 cudaError_t sim_copy_now(const sim_copy_request *request);
-cudaError_t sim_copy_in(const sim_copy_request *request, cudaStream_t stream);
+cudaError_t sim_copy_in(const sim_copy_request *request, cudaStream_t handle);
 
 cudaError_t sim_fill_check(const sim_fill *fill, bool *host_can_see);
 

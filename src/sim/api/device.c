@@ -9,7 +9,7 @@
 #include "api/stream.h"
 #include "memory/memory.h"
 
-static const char bus_id[] = "0000:01:00.0";
+static const char own_bus_id[] = "0000:01:00.0";
 
 cudaError_t sim_device_check(int device)
 {
@@ -212,26 +212,26 @@ static cudaError_t get_bus_id(char *text, int length, int device)
         return error;
     if (text == NULL || length <= 0)
         return sim_fail(cudaErrorInvalidValue, "there is no room for the bus id");
-    snprintf(text, (size_t)length, "%s", bus_id);
+    snprintf(text, (size_t)length, "%s", own_bus_id);
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device)
+cudaError_t cudaDeviceGetPCIBusId(char *bus_id, int length, int device)
 {
-    return SIM_CALL(get_bus_id(text, length, device));
+    return SIM_CALL(get_bus_id(bus_id, length, device));
 }
 
 static cudaError_t find_bus_id(int *device, const char *text)
 {
-    if (device == NULL || text == NULL || strstr(bus_id, text) == NULL)
-        return sim_fail(cudaErrorInvalidDevice, "the device is at %s", bus_id);
+    if (device == NULL || text == NULL || strstr(own_bus_id, text) == NULL)
+        return sim_fail(cudaErrorInvalidDevice, "the device is at %s", own_bus_id);
     *device = 0;
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text)
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *bus_id)
 {
-    return SIM_CALL(find_bus_id(device, text));
+    return SIM_CALL(find_bus_id(device, bus_id));
 }
 
 static cudaError_t can_access(int *can, int device, int peer)
@@ -261,6 +261,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
     return SIM_CALL(no_peer(peer));
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): the type is CUDA's, where a peer may be there to tell of
 cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int source, int destination)
 {
     (void)value, (void)attribute;

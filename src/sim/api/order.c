@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct chain {
+typedef struct chain_state {
     uint64_t sequence; // of its last operation
     bool ended;
     // Numbers of the operations that have run since the past was dropped: the one with sequence first + i is number[i].
     uint64_t first, *number;
     size_t count, room;
-} chain;
+} chain_state;
 
 typedef struct record {
     size_t chain;
@@ -18,7 +18,7 @@ typedef struct record {
     sim_order_clock clock;
 } record;
 
-static chain *chains;
+static chain_state *chains;
 static size_t chain_count, chain_room;
 static record *records; // of the operations first_number, first_number + 1, ...
 static size_t record_count, record_room;
@@ -85,28 +85,28 @@ size_t sim_chain_new(void)
     }
     if (chain_count == chain_room)
         chains = grown(chains, &chain_room, sizeof *chains);
-    chains[chain_count] = (chain){.first = 1};
+    chains[chain_count] = (chain_state){.first = 1};
     return chain_count++;
 }
 
-void sim_chain_end(size_t index)
+void sim_chain_end(size_t chain)
 {
-    chains[index].ended = true;
+    chains[chain].ended = true;
 }
 
-uint64_t sim_chain_advance(size_t index, sim_order_clock *clock)
+uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock)
 {
-    extend(clock, index + 1);
+    extend(clock, chain + 1);
     __atomic_store_n(&waited_for_all, false, __ATOMIC_RELAXED);
-    return clock->at[index] = ++chains[index].sequence;
+    return clock->at[chain] = ++chains[chain].sequence;
 }
 
 // --- the host
 // ----------------------------------------------------------------------------------------------------------
 
-bool sim_host_waited_for(size_t index, uint64_t sequence)
+bool sim_host_waited_for(size_t chain, uint64_t sequence)
 {
-    return clock_at(&sim_host_clock, index) >= sequence;
+    return clock_at(&sim_host_clock, chain) >= sequence;
 }
 
 bool sim_host_waited_for_clock(const sim_order_clock *clock)
@@ -135,14 +135,14 @@ bool sim_host_waited_for_all(void)
 // --- records
 // -----------------------------------------------------------------------------------------------------------
 
-uint64_t sim_order_start(size_t index, uint64_t sequence, sim_order_clock *clock)
+uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock)
 {
     const uint64_t number = first_number + record_count;
     if (record_count == record_room)
         records = grown(records, &record_room, sizeof *records);
-    records[record_count++] = (record){index, sequence, *clock};
+    records[record_count++] = (record){chain, sequence, *clock};
     *clock = (sim_order_clock){0};
-    chain *own = &chains[index];
+    chain_state *own = &chains[chain];
     if (own->count == own->room)
         own->number = grown(own->number, &own->room, sizeof *own->number);
     if (own->count == 0)
@@ -191,7 +191,7 @@ uint64_t sim_api_ordered_below(uint64_t number)
     const sim_order_clock *clock = &records[number - first_number].clock;
     uint64_t below = number;
     for (size_t i = 0; i < chain_count; i++) {
-        const chain *other = &chains[i];
+        const chain_state *other = &chains[i];
         const uint64_t next = clock_at(clock, i) + 1;
         const size_t at = next > other->first ? (size_t)(next - other->first) : 0;
         if (other->count > at && other->number[at] < below)

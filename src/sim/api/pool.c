@@ -134,7 +134,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
 
 static cudaError_t get_attribute(cudaMemPool_t handle, enum cudaMemPoolAttr attribute, void *value)
 {
-    const cudaMemPool_t pool = pool_of(handle);
+    const struct CUmemPoolHandle_st *pool = pool_of(handle);
     if (pool == NULL || value == NULL)
         return cudaErrorInvalidValue;
     switch (attribute) {

@@ -148,7 +148,8 @@ static sim_build_status link_all(build_state *build, sim_build_result *result)
     return status == 0 ? SIM_BUILD_FINE : status < 0 ? SIM_BUILD_SYSTEM : SIM_BUILD_FAILED;
 }
 
-// A host program with OpenMP's calls is meant to be built with it. nvcc is told by -Xcompiler; here the include says so.
+// A host program with OpenMP's calls is meant to be built with it. nvcc is told by -Xcompiler; here the include says
+// so.
 static bool wants_openmp(const sim_build_options *options)
 {
     bool wants = false;

@@ -3,6 +3,7 @@
 
 #include "build/command.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -196,17 +197,23 @@ static const char *own(sim_command *command, char *string)
 
 static const char *join(sim_command *command, const char *start, const char *value)
 {
-    char *string = malloc(strlen(start) + strlen(value) + 1);
+    const size_t bytes = strlen(start) + strlen(value) + 1;
+    char *string = malloc(bytes);
     if (string)
-        strcat(strcpy(string, start), value);
+        snprintf(string, bytes, "%s%s", start, value);
     return own(command, string);
 }
 
 // A folder of a CUDA toolkit would bring in the real headers.
 static bool is_toolkit(const char *folder)
 {
-    char *path = malloc(strlen(folder) + sizeof "/cuda_runtime_api.h");
-    bool found = path && access(strcat(strcpy(path, folder), "/cuda_runtime_api.h"), F_OK) == 0;
+    static const char header[] = "/cuda_runtime_api.h";
+    const size_t bytes = strlen(folder) + sizeof header;
+    char *path = malloc(bytes);
+    if (!path)
+        return false;
+    snprintf(path, bytes, "%s%s", folder, header);
+    bool found = access(path, F_OK) == 0;
     free(path);
     return found;
 }
@@ -253,9 +260,9 @@ static void apply(sim_command *command, const known_option *option, const char *
 {
     char letters[3] = {option->name[0], option->name[1], 0};
     if (strcmp(option->name, "--define-macro") == 0 || strcmp(option->name, "--undefine-macro") == 0)
-        strcpy(letters, option->name[2] == 'd' ? "-D" : "-U");
+        letters[1] = option->name[2] == 'd' ? 'D' : 'U';
     if (strcmp(option->name, "--library-path") == 0 || strcmp(option->name, "--library") == 0)
-        strcpy(letters, strlen(option->name) > strlen("--library") ? "-L" : "-l");
+        letters[1] = strlen(option->name) > strlen("--library") ? 'L' : 'l';
     switch (option->action) {
     case IGNORE:
     case IGNORE_VALUE: break;

@@ -228,8 +228,8 @@ static int parse_and_edit(const sim_build_context *context, sim_arguments *call,
     sim_arguments_add_list(&second, context->flags.at);
     sim_arguments_add_list(&second, context->options->compile);
     sim_arguments_add_list(&second, second_half);
-    bool started = !call->failed && !second.failed &&
-                   sim_process_start(&parser, call->at, SIM_PIPE_OUTPUT | SIM_PIPE_ERRORS);
+    bool started =
+        !call->failed && !second.failed && sim_process_start(&parser, call->at, SIM_PIPE_OUTPUT | SIM_PIPE_ERRORS);
     bool both = started && sim_process_start(optimiser, second.at, SIM_PIPE_INPUT | SIM_PIPE_OUTPUT | SIM_PIPE_ERRORS);
     sim_arguments_free(&second);
     if (!both) {

@@ -66,7 +66,7 @@ static bool identify(sim_compiler *compiler)
         while (number && *number && (*number < '0' || *number > '9'))
             number++;
         compiler->clang = clang != NULL;
-        compiler->version = number ? atoi(number) : 0;
+        compiler->version = number ? (int)strtol(number, NULL, 10) : 0;
     }
     sim_text_free(&said);
     return fine && compiler->version > 0;

@@ -41,7 +41,7 @@ static const int exit_codes[] = {[SIM_BUILD_FINE] = 0,
 
 static void on_signal(int signal_number)
 {
-    sim_build_interrupted();
+    sim_build_interrupted(); // NOLINT(bugprone-signal-handler): made for this, see build.h
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }

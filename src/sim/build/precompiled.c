@@ -123,7 +123,7 @@ static void prune(const char *cache)
                 continue;
             count++;
             if (!oldest[0] || about.st_mtim.tv_sec < oldest_time.tv_sec) {
-                strcpy(oldest, path);
+                memcpy(oldest, path, strlen(path) + 1);
                 oldest_time = about.st_mtim;
             }
         }

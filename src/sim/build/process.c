@@ -11,8 +11,6 @@
 
 #include "build/temporary.h"
 
-extern char **environ;
-
 static void close_one(int *file)
 {
     if (*file >= 0)

@@ -40,12 +40,13 @@ static const char *base_folder(void)
 
 int sim_temporary_watch(const char *path)
 {
+    const size_t bytes = strlen(path) + 1;
     int slot = -1;
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < MOST_PATHS && slot < 0 && strlen(path) < sizeof *paths; i++) {
+    for (int i = 0; i < MOST_PATHS && slot < 0 && bytes <= sizeof *paths; i++) {
         if (path_used[i])
             continue;
-        strcpy(paths[i], path);
+        memcpy(paths[i], path, bytes);
         path_used[i] = 1;
         slot = i;
     }
@@ -59,6 +60,14 @@ void sim_temporary_forget(int slot)
         path_used[slot] = 0;
 }
 
+// The process in "simcc-123-XXXXXX"; 0: another name.
+static long maker_of(const char *name)
+{
+    static const char start[] = "simcc-";
+    const size_t length = sizeof start - 1;
+    return strncmp(name, start, length) == 0 ? strtol(name + length, NULL, 10) : 0;
+}
+
 // Removes what builds left behind that were killed: folders named for a process that is gone, and not young, in case
 // the process is one of another container.
 static void remove_stale(const char *base)
@@ -67,8 +76,8 @@ static void remove_stale(const char *base)
     DIR *entries = opendir(base);
     for (struct dirent *entry; entries && (entry = readdir(entries)) != NULL;) {
         struct stat about;
-        long process;
-        if (sscanf(entry->d_name, "simcc-%ld-", &process) != 1 || process <= 0 || kill((pid_t)process, 0) == 0)
+        const long process = maker_of(entry->d_name);
+        if (process <= 0 || kill((pid_t)process, 0) == 0)
             continue;
         snprintf(path, sizeof path, "%s/%s", base, entry->d_name);
         if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == getuid() &&
@@ -99,7 +108,7 @@ static void remove_file(const char *folder, const char *name)
     size_t folder_bytes = strlen(folder), name_bytes = strlen(name);
     if (folder_bytes + name_bytes + 2 > sizeof path || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return;
-    memcpy(path, folder, folder_bytes);
+    memcpy(path, folder, folder_bytes + 1);
     path[folder_bytes] = '/';
     memcpy(path + folder_bytes + 1, name, name_bytes + 1);
     unlink(path);

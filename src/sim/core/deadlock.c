@@ -49,7 +49,7 @@ void sim_deadlock_report(sim_worker *worker)
 {
     const sim_block *block = worker->block;
     const sim_resident *resident = sim_resident_of(worker->block);
-    waiting_group groups[2];
+    waiting_group groups[2] = {{0, 0}, {0, 0}};
     int count = find_groups(block, groups);
     sim_finding finding = sim_finding_make(worker, SIM_DEADLOCK, SIM_ERROR);
     int used = snprintf(finding.message, sizeof finding.message, "no thread of the block can go on: %d wait%s in %s",

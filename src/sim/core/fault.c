@@ -21,7 +21,8 @@ enum {
     ALIKE = 2,                    // interruptions that find a thread unchanged before it counts as polling
 };
 
-static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+// A failed assertion or an uncaught exception of host code ends in an abort: what the kernels did before is told first.
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 enum { FAULTS = sizeof faults / sizeof *faults };
 static struct sigaction before[FAULTS];
 
@@ -163,6 +164,7 @@ static const char *name_of(int signal)
     case SIGBUS: return "access beyond the end of mapped memory";
     case SIGFPE: return "arithmetic fault (an integer division by zero?)";
     case SIGTRAP: return "trap";
+    case SIGABRT: return "abort";
     default: return "illegal instruction";
     }
 }
@@ -206,8 +208,11 @@ static void crash(int signal, const siginfo_t *info)
         struct sigaction standard = {.sa_handler = SIG_DFL};
         sigaction(SIGALRM, &standard, NULL);
         alarm(REPORT_SECONDS);
-        snprintf(status, sizeof status, "crashed: %s (%s) at address %p in host code", name_of(signal),
-                 strsignal(signal), info->si_addr);
+        if (signal == SIGABRT)
+            snprintf(status, sizeof status, "crashed: abort in host code");
+        else
+            snprintf(status, sizeof status, "crashed: %s (%s) at address %p in host code", name_of(signal),
+                     strsignal(signal), info->si_addr);
         sim_report_write(status);
         alarm(0);
     }

@@ -44,7 +44,7 @@ __asm__(".text\n"
         "    ret\n"
         ".size sim_fiber_switch, .-sim_fiber_switch\n");
 
-sim_context sim_fiber_prepare(char *low, char *top, void (*entry)(void))
+sim_context sim_fiber_prepare(void *low, void *top, void (*entry)(void))
 {
     (void)low;
     uint64_t *saved = (uint64_t *)(((uintptr_t)top & ~(uintptr_t)15) - SAVED_BYTES);
@@ -80,7 +80,7 @@ __asm__(".text\n"
         "    ret\n"
         ".size sim_fiber_switch, .-sim_fiber_switch\n");
 
-sim_context sim_fiber_prepare(char *low, char *top, void (*entry)(void))
+sim_context sim_fiber_prepare(void *low, void *top, void (*entry)(void))
 {
     (void)low;
     // Above the return address one empty word: a function expects to be entered with its stack 8 off a multiple of 16.
@@ -100,12 +100,12 @@ sim_context sim_fiber_prepare(char *low, char *top, void (*entry)(void))
 static __thread ucontext_t outside;  // the OS thread's own stack
 static __thread ucontext_t *running; // NULL: outside
 
-sim_context sim_fiber_prepare(char *low, char *top, void (*entry)(void))
+sim_context sim_fiber_prepare(void *low, void *top, void (*entry)(void))
 {
     ucontext_t *context = (ucontext_t *)(((uintptr_t)top - sizeof(ucontext_t)) & ~(uintptr_t)63);
     getcontext(context);
     context->uc_stack.ss_sp = low;
-    context->uc_stack.ss_size = (size_t)((char *)context - low);
+    context->uc_stack.ss_size = (size_t)((char *)context - (char *)low);
     context->uc_link = NULL;
     makecontext(context, entry, 0);
     return context;

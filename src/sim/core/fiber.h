@@ -9,7 +9,7 @@
 typedef void *sim_context;
 
 // Makes a context that calls `entry` on the stack [low, top) once it is switched to. `entry` never returns.
-sim_context sim_fiber_prepare(char *low, char *top, void (*entry)(void));
+sim_context sim_fiber_prepare(void *low, void *top, void (*entry)(void));
 // Stops here, leaving *save to be gone on with, and goes on with `to`.
 void sim_fiber_switch(sim_context *save, sim_context to);
 // Goes on with `to` and forgets the present fiber: its stack may even be the one that `to` starts on.

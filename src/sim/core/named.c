@@ -65,7 +65,7 @@ __attribute__((constructor)) static void announce(void)
 static struct named_barrier *barrier_of(sim_resident *resident, int id)
 {
     if (!resident->named)
-        resident->named = malloc(sizeof *resident->named);
+        resident->named = calloc(1, sizeof *resident->named);
     if (!resident->named)
         abort(); // a few kilobytes: the machine is beyond help
     if (!resident->named_used)

@@ -99,8 +99,9 @@ static __attribute__((noinline)) void read_slow(const sim_view *view, sim_cell *
         sim_exact_access(view, cell, thread, address);
         return;
     }
-    if (cell->write >= view->floor && !sim_view_ordered(view, thread, cell->write))
-        found(view, thread, cell->write, SIM_WRITE, address);
+    uint64_t write = cell->write; // read once: another worker may be at the same word
+    if (write >= view->floor && !sim_view_ordered(view, thread, write))
+        found(view, thread, write, SIM_WRITE, address);
     add_reader(view, cell, me, SIM_ONE_READER, address);
 }
 
@@ -146,10 +147,11 @@ static __attribute__((noinline)) void write_slow(const sim_view *view, sim_cell 
         sim_exact_access(view, cell, thread, address);
         return;
     }
-    if (cell->write >= view->floor && !sim_view_ordered(view, thread, cell->write))
-        found(view, thread, cell->write, SIM_WRITE, address);
-    if (cell->read >= view->floor && readers_race(view, thread, cell->read))
-        found(view, thread, cell->read, SIM_READ, address);
+    uint64_t write = cell->write, read = cell->read; // read once: another worker may be at the same word
+    if (write >= view->floor && !sim_view_ordered(view, thread, write))
+        found(view, thread, write, SIM_WRITE, address);
+    if (read >= view->floor && readers_race(view, thread, read))
+        found(view, thread, read, SIM_READ, address);
     *cell = (sim_cell){.write = me};
 }
 

@@ -12,7 +12,7 @@
 #include "report/json.h"
 
 // Absent in a program without the runtime API.
-const sim_copied *sim_api_copied(size_t *count) __attribute__((weak));
+#pragma weak sim_api_copied
 
 static void write_frame(sim_json *out, const sim_frame *frame)
 {

@@ -65,7 +65,7 @@ const char *sim_inlined_name(const sim_frame *inner, const sim_frame *caller); /
 // --- source.c ------------------------------------------------------------------------------------------------------
 
 // Line `number` (from 1) of a source file, without its end; NULL: no such file or line.
-const char *sim_source_line(const char *file, unsigned number, size_t *length);
+const char *sim_source_line(const char *path, unsigned number, size_t *length);
 
 // --- memory.c ------------------------------------------------------------------------------------------------------
 

@@ -25,9 +25,10 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
          "error; warning where all threads store the same value, a volatile read polls, or an atomic confirms a read",
          "A barrier is missing between writing and reading, or several threads write one place.",
          "Put __syncthreads() (or __syncwarp() within a warp) between the two, or make the access atomic.", 5},
-    [SIM_MISSING_WAIT] = {"missing-wait", "data is used before the stream that makes it has finished", "error",
-                          "An asynchronous copy or a kernel was not waited for.",
-                          "Wait with cudaStreamSynchronize, or between streams with cudaStreamWaitEvent.", 6},
+    [SIM_MISSING_WAIT] =
+        {"missing-wait", "data is used before the stream that makes it has finished", "error",
+         "An asynchronous copy or a kernel was not waited for.",
+         "Wait with cudaDeviceSynchronize or cudaStreamSynchronize, between streams with cudaStreamWaitEvent.", 6},
     [SIM_UNINITIALISED] = {"uninitialised", "memory is read that nobody has written",
                            "error in a kernel; warning where a copy takes it to the host",
                            "An array is read before it is filled, or only part of it was filled.",

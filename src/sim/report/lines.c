@@ -15,9 +15,12 @@
 enum { BUCKETS = 4096 }; // a power of two
 enum { FUNCTION_BYTES = 160, ADDRESS_BYTES = 32 };
 enum { MOST_FRAMES = 64 }; // inlined into each other at one place
+// How far before a place without a line one is looked for.
+enum { BACK_STEP = 4, MOST_BACK = 16 * BACK_STEP };
 
 typedef struct place {
     uintptr_t pc;
+    bool asked, without_line;
     sim_stack stack;
     struct place *next_in_bucket, *next;
 } place;
@@ -71,9 +74,11 @@ static int write_addresses(void)
     if (!text || descriptor < 0)
         return -1;
     size_t used = 0;
-    for (place *at = first; at; at = at->next)
-        if (at->pc > module->text_lo && at->pc <= module->text_hi)
+    for (place *at = first; at; at = at->next) {
+        if (!at->asked && at->pc > module->text_lo && at->pc <= module->text_hi)
             used += (size_t)snprintf(text + used, ADDRESS_BYTES, "%#lx\n", (unsigned long)(at->pc - 1 - module->base));
+        at->asked = true;
+    }
     if (used == 0 || write(descriptor, text, used) != (ssize_t)used || lseek(descriptor, 0, SEEK_SET) != 0) {
         close(descriptor);
         return -1;
@@ -81,13 +86,14 @@ static int write_addresses(void)
     return descriptor;
 }
 
-// vfork, for a program that has reserved a whole card's memory is slow to copy; the child only calls what is safe.
+// vfork, for a program that has reserved a whole card's memory is slow to copy; the child only calls what is safe. Not
+// posix_spawn: its list of file actions takes memory from the heap, which a crash may have left locked or broken.
 static pid_t start(const char *program, int input, int output, int nowhere)
 {
     char *const arguments[] = {(char *)program, "-a", "-f", "-C", "-i", "-e", (char *)sim_module_self()->path, NULL};
-    pid_t child = vfork();
+    pid_t child = vfork(); // NOLINT(clang-analyzer-security.insecureAPI.vfork): see above
     if (child == 0) {
-        dup2(input, STDIN_FILENO);
+        dup2(input, STDIN_FILENO); // NOLINT(clang-analyzer-unix.Vfork): a system call, changes nothing of the parent
         dup2(output, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
         execvp(program, arguments);
@@ -202,16 +208,17 @@ static void set_source(sim_frame *frame, char *text)
 // A stand-in header: one of the folders above it has sim/abi.h.
 static bool is_stand_in(const char *file)
 {
+    static const char header[] = "sim/abi.h";
     static char known[512]; // the folder that was found to be the stand-in headers'
     char path[1024];
     if (known[0] && strncmp(file, known, strlen(known)) == 0)
         return true;
     size_t length = strlen(file);
-    if (length + sizeof "sim/abi.h" >= sizeof path)
+    if (length + sizeof header >= sizeof path)
         return false;
     memcpy(path, file, length + 1);
     for (char *slash; (slash = strrchr(path, '/')); *slash = '\0') {
-        strcpy(slash + 1, "sim/abi.h");
+        memcpy(slash + 1, header, sizeof header);
         if (access(path, F_OK) == 0) {
             slash[1] = '\0';
             snprintf(known, sizeof known, "%.*s", (int)sizeof known - 1, path);
@@ -269,13 +276,17 @@ static void read_answer(char *text)
         place *at = find_place(strtoul(line, NULL, 16) + 1 + module->base);
         sim_frame frames[MOST_FRAMES];
         size_t count = 0;
+        bool in_known_file = false;
         while ((line = take_line(&text)) && !is_address(line)) {
             char *source = take_line(&text);
             if (!source || count == MOST_FRAMES)
                 continue;
             frames[count] = (sim_frame){.function = line};
+            in_known_file |= strncmp(source, "??", 2) != 0;
             set_source(&frames[count++], source);
         }
+        if (at && count && !frames[0].file[0])
+            at->without_line = in_known_file;
         if (at && !at->stack.count && count && frames[0].file[0]) {
             for (size_t i = 0; i < count; i++)
                 frames[i].function = shortened(frames[i].function);
@@ -306,7 +317,7 @@ static void use_symbol(place *at)
     at->stack = (sim_stack){1, frame};
 }
 
-void sim_lines_resolve(void)
+static void ask_all(void)
 {
     int addresses = write_addresses();
     char *text = addresses >= 0 ? ask_any(addresses) : NULL;
@@ -314,6 +325,35 @@ void sim_lines_resolve(void)
         close(addresses);
     if (text)
         read_answer(text);
+}
+
+// Where the compiler has made one instruction of several, or made one up, it has no line: that of the closest one
+// before it in the same function stands for it.
+static void ask_before(void)
+{
+    bool any = false;
+    for (place *at = first; at; at = at->next) {
+        size_t offset = 0;
+        if (!at->without_line || !sim_symbol_function(at->pc - 1, &offset))
+            continue;
+        any = true;
+        for (unsigned back = BACK_STEP; back <= MOST_BACK && back <= offset; back += BACK_STEP)
+            sim_lines_want(at->pc - back);
+    }
+    if (any)
+        ask_all();
+    for (place *at = first; any && at; at = at->next)
+        for (unsigned back = BACK_STEP; at->without_line && !at->stack.count && back <= MOST_BACK; back += BACK_STEP) {
+            const place *before = find_place(at->pc - back);
+            if (before && !before->without_line)
+                at->stack = before->stack;
+        }
+}
+
+void sim_lines_resolve(void)
+{
+    ask_all();
+    ask_before();
     for (place *at = first; at; at = at->next)
         if (!at->stack.count)
             use_symbol(at);

@@ -62,6 +62,8 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *context)
         uintptr_t start = info->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
         if (segment->p_type == PT_TLS)
             module.tls_bytes = segment->p_memsz;
+        if (segment->p_type == PT_GNU_RELRO)
+            widen(&module.tables_lo, &module.tables_hi, start, end);
         if (segment->p_type != PT_LOAD)
             continue;
         widen(&module.image_lo, &module.image_hi, start, end);

@@ -49,7 +49,7 @@ static void cut_end(char *text, const char *end)
 }
 
 // The bracket that the closing one at `close` belongs to.
-static char *opening(char *text, char *close, char open_with, char close_with)
+static char *opening(const char *text, char *close, char open_with, char close_with)
 {
     int depth = 0;
     for (char *at = close; at >= text; at--) {
@@ -76,6 +76,14 @@ static void cut_parameters(char *text)
         *open = '\0';
 }
 
+// "{lambda..." or "'lambda..." to "lambda" and `rest`, which lies behind it in the same text.
+static void keep_lambda(char *at, const char *rest)
+{
+    const size_t length = sizeof "lambda" - 1;
+    memmove(at, at + 1, length);
+    memmove(at + length, rest, strlen(rest) + 1);
+}
+
 // "{lambda(int)#1}::operator()" of GNU and "'lambda'(int)::operator()" of LLVM to "lambda".
 static void plain_lambdas(char *text)
 {
@@ -83,8 +91,7 @@ static void plain_lambdas(char *text)
         char *end = strchr(at, '}');
         if (!end)
             break;
-        memmove(at, "lambda", 6);
-        memmove(at + 6, end + 1, strlen(end + 1) + 1);
+        keep_lambda(at, end + 1);
     }
     for (char *at; (at = strstr(text, "'lambda"));) {
         char *end = strchr(at + 1, '\'');
@@ -92,8 +99,7 @@ static void plain_lambdas(char *text)
             break;
         if (end[1] == '(' && strchr(end, ')'))
             end = strchr(end, ')');
-        memmove(at, "lambda", 6);
-        memmove(at + 6, end + 1, strlen(end + 1) + 1);
+        keep_lambda(at, end + 1);
     }
     char *call = strstr(text, "lambda::operator()");
     if (call)

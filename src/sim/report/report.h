@@ -64,7 +64,7 @@ typedef struct sim_finding {
 // are one: counted, and the first kept, or the one with the smaller (block, thread) so that the order of workers does
 // not show.
 void sim_report(const sim_finding *finding);
-void sim_report_many(const sim_finding *finding, uint64_t count); // seen `count` times
+void sim_report_many(const sim_finding *finding, uint64_t times); // seen so many times
 bool sim_report_any(void);
 
 // The demanding form of the last step: writes everything once. Called at exit, and by the fault handler of host code.
@@ -110,6 +110,7 @@ const sim_shared_variable *sim_shared_variables(size_t *count);
 typedef struct sim_module {
     uintptr_t base, text_lo, text_hi; // executable segment
     uintptr_t data_lo, data_hi;       // writable segment: __device__ variables live here
+    uintptr_t tables_lo, tables_hi;   // part of that: constants with addresses in them, read-only once it runs
     uintptr_t image_lo, image_hi;     // all of it: constants and literals too
     size_t tls_bytes;                 // of one thread's segment
     char path[512];

@@ -123,7 +123,8 @@ static bool is_foreign(const char *name, bool from_c)
 {
     static const char *const starts[] = {"sim_",   "_ZN3sim", "_ZZN3sim", "_ZSt", "_ZNSt", "_ZNKSt",
                                          "_ZZNSt", "_ZGV",    "_ZTH",     "_ZTW", "__",    "$"};
-    static const char *const whole[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "errno"};
+    static const char *const whole[] = {"threadIdx", "blockIdx", "blockDim",         "gridDim",
+                                        "warpSize",  "errno",    "_TLS_MODULE_BASE_"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (starts_with(name, starts[i]))
             return true;

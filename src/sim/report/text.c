@@ -119,22 +119,22 @@ static void show_finding(int to, const sim_record *record, bool explain)
         dprintf(to, "  Usual cause: %s\n  Cure: %s\n", kind->cause, kind->cure);
 }
 
-void sim_text_write(const sim_conclusion *conclusion, const char *status, int to)
+void sim_text_write(const sim_conclusion *conclusion, const char *status, int descriptor)
 {
     bool explained[SIM_FINDING_KINDS] = {false};
     size_t shown = conclusion->count < MOST_SHOWN ? conclusion->count : MOST_SHOWN;
     for (size_t i = 0; i < shown; i++) {
         const sim_record *record = conclusion->findings[i];
-        show_finding(to, record, !explained[record->finding.kind]);
+        show_finding(descriptor, record, !explained[record->finding.kind]);
         explained[record->finding.kind] = true;
     }
     if (strcmp(status, "finished") != 0)
-        dprintf(to, "\nsim: %s\n", status);
+        dprintf(descriptor, "\nsim: %s\n", status);
     if (conclusion->count == 0)
         return;
-    dprintf(to, "\nsim: %zu error%s, %zu warning%s", conclusion->errors, conclusion->errors == 1 ? "" : "s",
+    dprintf(descriptor, "\nsim: %zu error%s, %zu warning%s", conclusion->errors, conclusion->errors == 1 ? "" : "s",
             conclusion->warnings, conclusion->warnings == 1 ? "" : "s");
     if (shown < conclusion->count)
-        dprintf(to, "; %zu not shown", conclusion->count - shown);
-    dprintf(to, "\n");
+        dprintf(descriptor, "; %zu not shown", conclusion->count - shown);
+    dprintf(descriptor, "\n");
 }

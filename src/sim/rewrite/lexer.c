@@ -261,7 +261,8 @@ static void lex(sim_source *source)
 
 void sim_source_open(sim_source *source, const char *path, char *text, size_t bytes)
 {
-    *source = (sim_source){.path = strdup(path), .text = text, .bytes = bytes};
+    *source = (sim_source){.path = strdup(path), .bytes = bytes};
+    source->text = text;
     if (!source->path || bytes >= INT32_MAX) {
         source->failed = true;
         return;

@@ -60,7 +60,7 @@ static bool declare(ptx_translator *translator, const char *type, const char *na
 {
     if (translator->register_count >= SIM_PTX_REGISTERS)
         return false;
-    strcpy(translator->registers[translator->register_count++], name);
+    snprintf(translator->registers[translator->register_count++], SIM_PTX_NAME, "%s", name);
     sim_text_print(&translator->declarations, "%s ", type);
     add_register(&translator->declarations, name);
     sim_text_add(&translator->declarations, "{}; ");

@@ -414,9 +414,10 @@ static bool multiply_matrices(const sim_ptx_instruction *instruction, sim_text *
                                            {"m16n8k8", "f32.tf32.tf32.f32", "tf32"},
                                            {"m16n8k32", "s32.s8.s8.s32", "int8"}};
     char types[SIM_PTX_NAME * 5] = "";
+    size_t used = 0;
     int vectors = 0;
     for (int i = instruction->parts - 4; i > 0 && i < instruction->parts; i++)
-        strcat(strcat(types, *types ? "." : ""), instruction->part[i]);
+        used += (size_t)snprintf(types + used, sizeof types - used, "%s%s", used ? "." : "", instruction->part[i]);
     for (int i = 0; i < instruction->operands; i++)
         vectors += instruction->is_vector[i];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

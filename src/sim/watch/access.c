@@ -173,6 +173,8 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
     } else if (address - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo) {
         if (!check_shared(worker, site, address, bytes, kind, pc))
             return false;
+    } else if (address - module->tables_lo < module->tables_hi - module->tables_lo) {
+        return false; // tables of virtual functions, of pointers
     } else if (address - module->data_lo < module->data_hi - module->data_lo) {
         sim_symbol symbol;
         bool known = sim_symbol_at(address, &symbol) && inside(address, bytes, symbol.start, symbol.bytes);

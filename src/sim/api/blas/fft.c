@@ -296,8 +296,8 @@ cufftResult cufftDestroy(cufftHandle plan)
     return CUFFT_SUCCESS;
 }
 
-cufftResult cufftMakePlanMany(cufftHandle handle, int rank, int *n, int *inembed, int istride, int idist, int *onembed,
-                              int ostride, int odist, cufftType type, int batch, size_t *work_bytes)
+static cufftResult make_plan(cufftHandle handle, int rank, const int *n, const int *inembed, int istride, int idist,
+                             const int *onembed, int ostride, int odist, cufftType type, int batch, size_t *work_bytes)
 {
     if (handle < 1 || handle > MOST_PLANS || !plans[handle - 1].used)
         return CUFFT_INVALID_PLAN;
@@ -323,6 +323,12 @@ cufftResult cufftMakePlanMany(cufftHandle handle, int rank, int *n, int *inembed
     if (work_bytes)
         *work_bytes = 0;
     return CUFFT_SUCCESS;
+}
+
+cufftResult cufftMakePlanMany(cufftHandle plan, int rank, int *n, int *inembed, int istride, int idist, int *onembed,
+                              int ostride, int odist, cufftType type, int batch, size_t *work_bytes)
+{
+    return make_plan(plan, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch, work_bytes);
 }
 
 cufftResult cufftMakePlan1d(cufftHandle plan, int nx, cufftType type, int batch, size_t *work_bytes)

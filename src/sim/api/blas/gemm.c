@@ -150,9 +150,11 @@ static cublasStatus_t queue_product(cublasHandle_t handle, sim_blas_call call, c
         operands o = {type, type, type, type, alpha, beta, a, b, c, stridea, strideb, stridec, false};                 \
         return queue_product(handle, SIM_BLAS_CALL("cublas" #L "gemmStridedBatched"), &s, &o);                         \
     }
+// NOLINTBEGIN(readability-non-const-parameter): the result is written later, through the operands it is put into
 PRODUCTS(S, _v2, float, CUDA_R_32F)
 PRODUCTS(D, _v2, double, CUDA_R_64F)
 PRODUCTS(H, , __half, CUDA_R_16F)
+// NOLINTEND(readability-non-const-parameter)
 
 // --- any type
 // ---------------------------------------------------------------------------------------------------------

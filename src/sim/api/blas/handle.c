@@ -50,7 +50,7 @@ cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace, siz
     return handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 
-#define SETTING(Name, type, field)                                                                                     \
+#define SETTING(Name, type, value, field)                                                                              \
     cublasStatus_t cublasSet##Name(cublasHandle_t handle, type value)                                                  \
     {                                                                                                                  \
         if (!handle)                                                                                                   \
@@ -65,11 +65,11 @@ cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace, siz
         *value = handle->field;                                                                                        \
         return CUBLAS_STATUS_SUCCESS;                                                                                  \
     }
-SETTING(Stream_v2, cudaStream_t, stream)
-SETTING(PointerMode_v2, cublasPointerMode_t, pointer_mode)
-SETTING(AtomicsMode, cublasAtomicsMode_t, atomics_mode)
-SETTING(MathMode, cublasMath_t, math_mode)
-SETTING(SmCountTarget, int, processors)
+SETTING(Stream_v2, cudaStream_t, stream, stream)
+SETTING(PointerMode_v2, cublasPointerMode_t, mode, pointer_mode)
+SETTING(AtomicsMode, cublasAtomicsMode_t, mode, atomics_mode)
+SETTING(MathMode, cublasMath_t, mode, math_mode)
+SETTING(SmCountTarget, int, count, processors)
 
 cublasStatus_t cublasLoggerConfigure(int on, int to_stdout, int to_stderr, const char *file)
 {

@@ -8,13 +8,13 @@
 #include "api/blas/blas.h"
 #include "cublasLt.h"
 
-typedef struct layout {
+typedef struct matrix_layout {
     cudaDataType type;
     cublasLtOrder_t order;
     uint64_t rows, columns;
     int64_t stride, batch_step;
     int32_t batches;
-} layout;
+} matrix_layout;
 
 typedef struct description {
     cublasComputeType_t compute;
@@ -29,7 +29,7 @@ typedef struct description {
     int32_t bias_type, auxiliary_type; // -1: the output's
 } description;
 
-_Static_assert(sizeof(layout) <= sizeof(cublasLtMatrixLayoutOpaque_t), "a layout fits in its handle");
+_Static_assert(sizeof(matrix_layout) <= sizeof(cublasLtMatrixLayoutOpaque_t), "a layout fits in its handle");
 _Static_assert(sizeof(description) <= sizeof(cublasLtMatmulDescOpaque_t), "a description fits in its handle");
 
 // --- descriptors -----------------------------------------------------------------------------------------------------
@@ -64,16 +64,16 @@ const char *cublasLtGetStatusString(cublasStatus_t status)
     return cublasGetStatusString(status);
 }
 
-cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t handle, size_t size, cudaDataType type,
+cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t layout, size_t size, cudaDataType type,
                                                  uint64_t rows, uint64_t cols, int64_t ld)
 {
-    layout fresh = {type, CUBLASLT_ORDER_COL, rows, cols, ld, 0, 1};
-    memset(handle, 0, size);
-    memcpy(handle, &fresh, sizeof fresh);
+    matrix_layout fresh = {type, CUBLASLT_ORDER_COL, rows, cols, ld, 0, 1};
+    memset(layout, 0, size);
+    memcpy(layout, &fresh, sizeof fresh);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t handle, size_t size, cublasComputeType_t compute,
+cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t desc, size_t size, cublasComputeType_t compute,
                                                cudaDataType scale)
 {
     description fresh = {.compute = compute,
@@ -81,51 +81,51 @@ cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t handle, size
                          .epilogue = CUBLASLT_EPILOGUE_DEFAULT,
                          .bias_type = -1,
                          .auxiliary_type = -1};
-    memset(handle, 0, size);
-    memcpy(handle, &fresh, sizeof fresh);
+    memset(desc, 0, size);
+    memcpy(desc, &fresh, sizeof fresh);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t handle, size_t size)
+cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t preference, size_t size)
 {
-    memset(handle, 0, size);
+    memset(preference, 0, size);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *handle, cudaDataType type, uint64_t rows,
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType type, uint64_t rows,
                                           uint64_t cols, int64_t ld)
 {
-    *handle = malloc(sizeof **handle);
-    return *handle ? cublasLtMatrixLayoutInit(*handle, type, rows, cols, ld) : CUBLAS_STATUS_ALLOC_FAILED;
+    *layout = malloc(sizeof **layout);
+    return *layout ? cublasLtMatrixLayoutInit(*layout, type, rows, cols, ld) : CUBLAS_STATUS_ALLOC_FAILED;
 }
 
-cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *handle, cublasComputeType_t compute, cudaDataType scale)
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc, cublasComputeType_t compute, cudaDataType scale)
 {
-    *handle = malloc(sizeof **handle);
-    return *handle ? cublasLtMatmulDescInit(*handle, compute, scale) : CUBLAS_STATUS_ALLOC_FAILED;
+    *desc = malloc(sizeof **desc);
+    return *desc ? cublasLtMatmulDescInit(*desc, compute, scale) : CUBLAS_STATUS_ALLOC_FAILED;
 }
 
-cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *handle)
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference)
 {
-    *handle = malloc(sizeof **handle);
-    return *handle ? cublasLtMatmulPreferenceInit(*handle) : CUBLAS_STATUS_ALLOC_FAILED;
+    *preference = malloc(sizeof **preference);
+    return *preference ? cublasLtMatmulPreferenceInit(*preference) : CUBLAS_STATUS_ALLOC_FAILED;
 }
 
-cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t handle)
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout)
 {
-    free(handle);
+    free(layout);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t handle)
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc)
 {
-    free(handle);
+    free(desc);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t handle)
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference)
 {
-    free(handle);
+    free(preference);
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -137,7 +137,7 @@ typedef struct place {
 } place;
 #define PLACE(field) ((place){&(field), sizeof(field)})
 
-static place layout_place(layout *l, cublasLtMatrixLayoutAttribute_t attribute)
+static place layout_place(matrix_layout *l, cublasLtMatrixLayoutAttribute_t attribute)
 {
     switch (attribute) {
     case CUBLASLT_MATRIX_LAYOUT_TYPE: return PLACE(l->type);
@@ -193,44 +193,44 @@ static cublasStatus_t get(sim_blas_call call, place from, void *value, size_t by
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t handle,
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
                                                 cublasLtMatrixLayoutAttribute_t attribute, const void *value,
                                                 size_t bytes)
 {
-    return set(SIM_BLAS_CALL("cublasLtMatrixLayoutSetAttribute"), layout_place((layout *)handle, attribute), value,
-               bytes);
-}
-
-cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t handle,
-                                                cublasLtMatrixLayoutAttribute_t attribute, void *value, size_t bytes,
-                                                size_t *written)
-{
-    return get(SIM_BLAS_CALL("cublasLtMatrixLayoutGetAttribute"), layout_place((layout *)handle, attribute), value,
-               bytes, written);
-}
-
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t handle, cublasLtMatmulDescAttributes_t attribute,
-                                              const void *value, size_t bytes)
-{
-    return set(SIM_BLAS_CALL("cublasLtMatmulDescSetAttribute"), description_place((description *)handle, attribute),
+    return set(SIM_BLAS_CALL("cublasLtMatrixLayoutSetAttribute"), layout_place((matrix_layout *)layout, attribute),
                value, bytes);
 }
 
-cublasStatus_t cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t handle, cublasLtMatmulDescAttributes_t attribute,
+cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t attribute, void *value, size_t bytes,
+                                                size_t *written)
+{
+    return get(SIM_BLAS_CALL("cublasLtMatrixLayoutGetAttribute"), layout_place((matrix_layout *)layout, attribute),
+               value, bytes, written);
+}
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute,
+                                              const void *value, size_t bytes)
+{
+    return set(SIM_BLAS_CALL("cublasLtMatmulDescSetAttribute"), description_place((description *)desc, attribute),
+               value, bytes);
+}
+
+cublasStatus_t cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute,
                                               void *value, size_t bytes, size_t *written)
 {
-    return get(SIM_BLAS_CALL("cublasLtMatmulDescGetAttribute"), description_place((description *)handle, attribute),
+    return get(SIM_BLAS_CALL("cublasLtMatmulDescGetAttribute"), description_place((description *)desc, attribute),
                value, bytes, written);
 }
 
 // Preferences choose among algorithms, and there is one.
-cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t handle,
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
                                                     cublasLtMatmulPreferenceAttributes_t attribute, const void *value,
                                                     size_t bytes)
 {
     (void)attribute;
     (void)bytes;
-    return handle && value ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+    return preference && value ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 // --- the product -----------------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t h
 typedef struct product {
     sim_blas_call call;
     description how;
-    layout a, b, c, d;
+    matrix_layout a, b, c, d;
     const void *a_data, *b_data, *c_data;
     void *d_data;
     sim_blas_scalar alpha, beta;
@@ -248,20 +248,20 @@ typedef struct product {
 enum { RELU_BIT = 2, BIAS_BIT = 4, GELU_BIT = 32, AUXILIARY_BIT = 128 };
 
 // A row-major matrix is a column-major one transposed.
-static sim_blas_span span_of(const char *name, const void *data, const layout *l)
+static sim_blas_span span_of(const char *name, const void *data, const matrix_layout *l)
 {
     bool by_rows = l->order == CUBLASLT_ORDER_ROW;
     return (sim_blas_span){
         name, data, l->type, by_rows ? l->columns : l->rows, by_rows ? l->rows : l->columns, (size_t)l->stride};
 }
 
-static size_t index_in(const layout *l, size_t row, size_t column)
+static size_t index_in(const matrix_layout *l, size_t row, size_t column)
 {
     bool by_rows = l->order == CUBLASLT_ORDER_ROW;
     return by_rows ? row * (size_t)l->stride + column : column * (size_t)l->stride + row;
 }
 
-static const void *batch_of(const void *data, const layout *l, size_t batch)
+static const void *batch_of(const void *data, const matrix_layout *l, size_t batch)
 {
     return (const char *)data + l->batch_step * (int64_t)batch * (int64_t)sim_blas_size(l->type);
 }
@@ -349,7 +349,7 @@ static void product_run(const void *work)
         product_one(p, alpha, beta, batch);
 }
 
-static bool simulated(const layout *l)
+static bool simulated(const matrix_layout *l)
 {
     return sim_blas_size(l->type) != 0 && (l->order == CUBLASLT_ORDER_COL || l->order == CUBLASLT_ORDER_ROW);
 }
@@ -382,7 +382,7 @@ static cublasStatus_t check_shapes(product *p)
     if (p->d.rows != p->m || p->d.columns != p->n)
         return sim_blas_wrong(p->call, "op(A) op(B) is %zu x %zu, D is %zu x %zu", p->m, p->n, (size_t)p->d.rows,
                               (size_t)p->d.columns);
-    const layout *all[] = {&p->a, &p->b, &p->c, &p->d};
+    const matrix_layout *all[] = {&p->a, &p->b, &p->c, &p->d};
     for (int i = 0; i < 4; i++)
         if ((uint64_t)all[i]->stride < (all[i]->order == CUBLASLT_ORDER_ROW ? all[i]->columns : all[i]->rows))
             return sim_blas_wrong(p->call, "the leading dimension of %c, %lld, is smaller than its columns", "ABCD"[i],
@@ -408,8 +408,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
 {
     (void)preference;
     *given = 0;
-    if (!handle || wanted < 1 || !simulated((layout *)a) || !simulated((layout *)b) || !simulated((layout *)c) ||
-        !simulated((layout *)d) || !simulated_epilogue(((description *)desc)->epilogue))
+    if (!handle || wanted < 1 || !simulated((matrix_layout *)a) || !simulated((matrix_layout *)b) ||
+        !simulated((matrix_layout *)c) || !simulated((matrix_layout *)d) ||
+        !simulated_epilogue(((description *)desc)->epilogue))
         return handle ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_NOT_INITIALIZED;
     memset(results, 0, sizeof *results);
     results->wavesCount = 1;

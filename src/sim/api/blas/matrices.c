@@ -420,5 +420,7 @@ static cublasStatus_t queue_matrix(cublasHandle_t handle, matrix_work w, const v
                          .c = c};                                                                                      \
         return queue_matrix(handle, w, alpha, 0);                                                                      \
     }
+// NOLINTBEGIN(readability-non-const-parameter): the result is written later, through the work it is put into
 MATRICES(S, float, CUDA_R_32F)
 MATRICES(D, double, CUDA_R_64F)
+// NOLINTEND(readability-non-const-parameter)

@@ -84,6 +84,71 @@ struct no_references<First, Rest...>
     : std::integral_constant<bool, !std::is_reference<First>::value && no_references<Rest...>::value> {
 };
 
+// An argument on its way to the kernel. Where its class has a destructor or a copy constructor of its own, CUDA calls
+// them on the host alone, around the launch; the kernel gets the bytes. Such parameters are passed by address on every
+// machine that this runs on, so each thread is given the address of its own copy of the bytes.
+template <class Type>
+struct passed_by_address : std::integral_constant<bool, !(std::is_trivially_copy_constructible<Type>::value &&
+                                                          std::is_trivially_move_constructible<Type>::value &&
+                                                          std::is_trivially_destructible<Type>::value)> {
+};
+template <class... Types> struct any_by_address : std::false_type {
+};
+template <class First, class... Rest>
+struct any_by_address<First, Rest...>
+    : std::integral_constant<bool, passed_by_address<First>::value || any_by_address<Rest...>::value> {
+};
+
+template <class Type, bool ByAddress = passed_by_address<Type>::value> struct carried {
+    typedef Type parameter;
+    Type value;
+    SIM_INLINE explicit carried(const Type &argument) : value(argument)
+    {
+    }
+    SIM_INLINE Type pass()
+    {
+        return value;
+    }
+};
+template <class Type> struct carried<Type, true> {
+    typedef void *parameter;
+    alignas(Type) unsigned char bytes[sizeof(Type)];
+    SIM_INLINE explicit carried(const Type &argument)
+    {
+        __builtin_memcpy(bytes, static_cast<const void *>(&argument), sizeof(Type));
+    }
+    SIM_INLINE void *pass()
+    {
+        return bytes;
+    }
+};
+
+template <class... Parameters> SIM_INLINE void call_carried(void (*kernel)(Parameters...), carried<Parameters>... own)
+{
+    auto function = reinterpret_cast<void (*)(typename carried<Parameters>::parameter...)>(kernel);
+    function(own.pass()...);
+}
+
+template <class... Parameters>
+SIM_INLINE sim_kernel bind_values(std::false_type, const char *name, void (*kernel)(Parameters...),
+                                  const Parameters &...arguments)
+{
+    return kernel_of(name, reinterpret_cast<const void *>(kernel),
+                     [kernel, arguments...]() SIM_PASS_ON { kernel(arguments...); });
+}
+template <class... Parameters>
+SIM_INLINE sim_kernel bind_carried(const char *name, void (*kernel)(Parameters...), carried<Parameters>... arguments)
+{
+    return kernel_of(name, reinterpret_cast<const void *>(kernel),
+                     [kernel, arguments...]() SIM_PASS_ON { call_carried<Parameters...>(kernel, arguments...); });
+}
+template <class... Parameters>
+SIM_INLINE sim_kernel bind_values(std::true_type, const char *name, void (*kernel)(Parameters...),
+                                  const Parameters &...arguments)
+{
+    return bind_carried<Parameters...>(name, kernel, carried<Parameters>(arguments)...);
+}
+
 template <class... Parameters> struct pointer_launcher {
     const char *name;
     sim_config config;
@@ -93,9 +158,7 @@ template <class... Parameters> struct pointer_launcher {
     {
         static_assert(no_references<Parameters...>::value,
                       "a kernel's parameter is a reference: it would refer to memory of the host; pass it by value");
-        auto function = kernel;
-        sim_kernel bound = kernel_of(name, reinterpret_cast<const void *>(function),
-                                     [function, arguments...]() SIM_PASS_ON { function(arguments...); });
+        sim_kernel bound = bind_values<Parameters...>(any_by_address<Parameters...>(), name, kernel, arguments...);
         sim_launch(&config, &bound, nullptr);
     }
 };
@@ -213,12 +276,10 @@ template <class... Parameters, size_t... At>
 SIM_INLINE sim_kernel bind_at(void (*kernel)(Parameters...), void **arguments, const char *name,
                               std::index_sequence<At...>)
 {
-    auto copy = [kernel, name](Parameters... values) {
-        return kernel_of(name, reinterpret_cast<const void *>(kernel),
-                         [kernel, values...]() SIM_PASS_ON { kernel(values...); });
-    };
     (void)arguments;
-    return copy(*static_cast<typename std::remove_reference<Parameters>::type *>(arguments[At])...);
+    return bind_values<Parameters...>(
+        any_by_address<Parameters...>(), name, kernel,
+        *static_cast<typename std::remove_reference<Parameters>::type *>(arguments[At])...);
 }
 
 // The kernel with the arguments that `arguments` points to, copied. A null name: known by its address alone.

@@ -33,8 +33,8 @@ static void product(cublasLtHandle_t handle, const __half *a, const __half *b, c
                                             sizeof workspace));
     LT(cublasLtMatmulAlgoGetHeuristic(handle, how, la, lb, ld, ld, preference, 1, &best, &given));
     REQUIRE(given == 1);
-    LT(cublasLtMatmul(handle, how, &alpha, a, la, b, lb, &beta, d, ld, d, ld, &best.algo, NULL, 0,
-                      0)); // expect: out-of-bounds
+    LT(cublasLtMatmul(handle, how, &alpha, a, la, b, lb, &beta, d, ld, d, ld, // expect: out-of-bounds a+
+                      &best.algo, NULL, 0, 0));                               // expect: out-of-bounds a+
     LT(cublasLtMatmulPreferenceDestroy(preference));
     LT(cublasLtMatrixLayoutDestroy(la));
     LT(cublasLtMatrixLayoutDestroy(lb));
