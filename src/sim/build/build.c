@@ -129,7 +129,7 @@ static sim_build_status link_all(build_state *build, sim_build_result *result)
         sim_arguments_add(&call, build->jobs[i].object);
     sim_arguments_add_list(&call, options->link);
     if (build->openmp)
-        sim_arguments_add(&call, "-fopenmp");
+        sim_arguments_add(&call, "-lgomp");
     sim_arguments_add(&call, build->context.home.runtime);
     const char *const rest[] = {"-pthread", "-lm", "-ldl", "-o", options->output ? options->output : "a.out", NULL};
     sim_arguments_add_list(&call, rest);
@@ -190,8 +190,8 @@ static bool prepare(build_state *build, sim_build_result *result, sim_build_stat
     for (const char *const *option = options->compile; option && *option; option++)
         if (strncmp(*option, "-std=", 5) == 0 || strncmp(*option, "-f", 2) == 0 || strncmp(*option, "-m", 2) == 0)
             sim_arguments_add(&context->flags, *option);
-    build->openmp = !context->compiler.clang && wants_openmp(options);
-    if (build->openmp)
+    build->openmp = wants_openmp(options);
+    if (build->openmp && !context->compiler.clang)
         sim_arguments_add(&context->flags, "-fopenmp");
     return true;
 }

@@ -170,40 +170,56 @@ void sim_clock_advance(sim_block_clock *clock, int thread)
         start_interval(clock);
 }
 
+// What the lanes of the mask have met between them, by lane. Nobody has met a later time of a lane than its own.
+static void join_lanes(const sim_block_clock *clock, const sim_warp_clock *seen, int base, uint32_t mask,
+                       uint16_t joined[SIM_LANES])
+{
+    memcpy(joined, &clock->clock[base], SIM_LANES * sizeof *joined);
+    for (uint32_t others = ~mask; others; others &= others - 1) {
+        int other = __builtin_ctz(others);
+        joined[other] = 0;
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            uint16_t met = seen->seen[__builtin_ctz(rest)][other];
+            joined[other] = met > joined[other] ? met : joined[other];
+        }
+    }
+}
+
+static void share_among_lanes(sim_block_clock *clock, int base, uint32_t mask)
+{
+    sim_knowledge *known = NULL, *block = NULL, *device = NULL;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        int thread = base + __builtin_ctz(rest);
+        sim_knowledge_learn(&known, clock->known[thread]);
+        sim_knowledge_learn(&block, clock->fenced[thread].block);
+        sim_knowledge_learn(&device, clock->fenced[thread].device);
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        int thread = base + __builtin_ctz(rest);
+        sim_knowledge_learn(&clock->known[thread], known);
+        sim_knowledge_learn(&clock->fenced[thread].block, block);
+        sim_knowledge_learn(&clock->fenced[thread].device, device);
+    }
+    sim_knowledge_drop(known);
+    sim_knowledge_drop(block);
+    sim_knowledge_drop(device);
+}
+
 void sim_clock_warp(sim_block_clock *clock, int warp, uint32_t mask)
 {
     sim_warp_clock *seen = warp_clock(clock, warp);
     if (!seen)
         return;
     int base = warp * SIM_LANES;
-    uint16_t joined[SIM_LANES] = {0};
-    sim_knowledge *known = NULL, *block = NULL, *device = NULL;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        int lane = __builtin_ctz(rest);
-        for (int other = 0; other < SIM_LANES; other++)
-            if (seen->seen[lane][other] > joined[other])
-                joined[other] = seen->seen[lane][other];
-        if (clock->clock[base + lane] > joined[lane])
-            joined[lane] = clock->clock[base + lane];
-        if (clock->learned) {
-            sim_knowledge_learn(&known, clock->known[base + lane]);
-            sim_knowledge_learn(&block, clock->fenced[base + lane].block);
-            sim_knowledge_learn(&device, clock->fenced[base + lane].device);
-        }
-    }
+    uint16_t joined[SIM_LANES];
+    join_lanes(clock, seen, base, mask, joined);
+    if (clock->learned)
+        share_among_lanes(clock, base, mask);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         memcpy(seen->seen[lane], joined, sizeof joined);
         sim_clock_advance(clock, base + lane);
-        if (clock->learned) {
-            sim_knowledge_learn(&clock->known[base + lane], known);
-            sim_knowledge_learn(&clock->fenced[base + lane].block, block);
-            sim_knowledge_learn(&clock->fenced[base + lane].device, device);
-        }
     }
-    sim_knowledge_drop(known);
-    sim_knowledge_drop(block);
-    sim_knowledge_drop(device);
 }
 
 sim_knowledge *sim_clock_tell(sim_block_clock *clock, int thread)

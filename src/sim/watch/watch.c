@@ -268,8 +268,7 @@ void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered)
         sim_clock_warp(worker->block->clock, worker->warp, mask);
 }
 
-// --- memory
-// ---------------------------------------------------------------------------------------------------------------
+// --- memory ----------------------------------------------------------------------------------------------------------
 
 static bool in_global(uintptr_t start)
 {
@@ -285,8 +284,12 @@ void sim_watch_allocated(uintptr_t start, size_t bytes, bool initialised)
 
 void sim_watch_freed(uintptr_t start, size_t bytes)
 {
-    if (sim_watching && in_global(start))
-        sim_region_release(&sim_global_region, start, bytes);
+    if (!sim_watching || !in_global(start))
+        return;
+    // A kernel frees too: what its warp did with the memory so far is judged before.
+    if (sim_current && sim_current->watch && sim_current->block->clock)
+        sim_merge_lanes(sim_current, UINT32_MAX);
+    sim_region_release(&sim_global_region, start, bytes);
 }
 
 void sim_watch_filled(uintptr_t start, size_t bytes)

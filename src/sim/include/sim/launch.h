@@ -255,10 +255,27 @@ template <class Call, class Only, class Exact> struct call_launcher {
     {
         submit(function, as_literal(arguments)...);
     }
-    template <class... Arguments> SIM_INLINE void operator()(Arguments... arguments) const
+    template <class... Arguments>
+    SIM_INLINE void pass(last_choice, std::false_type, const Arguments &...arguments) const
     {
         choose(decltype(takes<Call, Arguments...>(0))(),
                address_of<Only, Exact, Arguments...>(first_choice(), only, exact), arguments...);
+    }
+    template <class... Arguments>
+    SIM_INLINE auto pass(first_choice, std::true_type by_address, const Arguments &...arguments) const
+        -> decltype((void)exact(static_cast<Arguments *>(nullptr)...))
+    {
+        sim_kernel bound =
+            bind_values<Arguments...>(by_address, name, exact(static_cast<Arguments *>(nullptr)...), arguments...);
+        sim_launch(&config, &bound, nullptr);
+    }
+    template <class... Arguments> SIM_INLINE void pass(last_choice, std::true_type, const Arguments &...arguments) const
+    {
+        pass(last_choice(), std::false_type(), arguments...);
+    }
+    template <class... Arguments> SIM_INLINE void operator()(Arguments... arguments) const
+    {
+        pass(first_choice(), any_by_address<Arguments...>(), arguments...);
     }
 };
 

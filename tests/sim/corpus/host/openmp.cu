@@ -1,4 +1,4 @@
-// OpenMP in the host code: each of its threads has a part of the array on the card. The include alone asks for OpenMP.
+// OpenMP in the host code: its threads have parts of the array on the card. The include alone asks for OpenMP.
 #include "../corpus.h"
 #include <omp.h>
 
@@ -15,9 +15,10 @@ int main()
     for (int i = 0; i < PARTS * PART; i++)
         host[i] = i;
     omp_set_num_threads(PARTS);
-#pragma omp parallel
-    {
-        int *part = host + omp_get_thread_num() * PART, *device;
+#pragma omp parallel for
+    for (int i = 0; i < PARTS; i++) {
+        int *part = host + i * PART, *device;
+        REQUIRE(omp_get_thread_num() < PARTS);
         CHECK(cudaMalloc(&device, PART * sizeof(int)));
         CHECK(cudaMemcpy(device, part, PART * sizeof(int), cudaMemcpyHostToDevice));
         add<<<1, PART>>>(device, 3);

@@ -1,5 +1,5 @@
-// A class with a destructor as a kernel's argument: it is copied and destroyed on the host, around the launch, and never
-// by the threads. cudaFree waits for the kernel, so the copy that goes first takes the memory only then.
+// A class with a destructor as a kernel's argument: it is copied and destroyed on the host, around the launch, never by
+// the threads.
 #include "../corpus.h"
 
 static int destroyed;
@@ -27,6 +27,11 @@ __global__ void fill(buffer target, int value, buffer other)
     other.data = nullptr; // each thread has its own
 }
 
+template <typename T> __global__ void fill_any(buffer target, T value)
+{
+    target.data[threadIdx.x] = (int)value;
+}
+
 int main()
 {
     int host[64];
@@ -39,8 +44,12 @@ int main()
         CHECK(cudaLaunchKernel((void *)fill, dim3(1), dim3(64), arguments, 0, 0));
         delete (int *)arguments[1];
         fetch(host, whole.data);
+        for (int i = 0; i < 64; i++)
+            REQUIRE(host[i] == 6 || host[i] == 7);
+        fill_any<<<1, 64>>>(whole, 9.5f);
+        fetch(host, whole.data);
     }
     for (int i = 0; i < 64; i++)
-        REQUIRE(host[i] == 6 || host[i] == 7);
+        REQUIRE(host[i] == 9);
     return 0;
 }
