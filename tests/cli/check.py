@@ -205,7 +205,7 @@ class Check(unittest.TestCase):
         self.write("known", "race reverse.cu:6\n")
         self.assertIn("1 suppressed", self.last_line(self.check("reverse.cu", "--suppress", "known")))
         self.write("known", "races *\n")
-        self.assertIn("did you mean race?", self.check("reverse.cu", "--suppress", "known", code=1).stderr)
+        self.assertIn("did you mean race?", self.check("reverse.cu", "--suppress", "known", code=2).stderr)
 
     # --- what goes in -------------------------------------------------------------------------------------------------
 
