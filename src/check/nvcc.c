@@ -56,11 +56,16 @@ static void add(argument_list *arguments, const char *text)
 }
 
 // It knows no gnu++20, and takes what that adds in c++20 all the same.
-static const char *standard_for_nvcc(const char *standard)
+static const char *standard_for_nvcc(const char *standard, char *text, size_t size)
 {
+    static const char dialect[] = "gnu";
+    const size_t length = sizeof dialect - 1;
     if (!standard)
         return "c++17";
-    return strncmp(standard, "gnu", 3) == 0 ? standard + 3 : standard;
+    if (strncmp(standard, dialect, length) != 0)
+        return standard;
+    snprintf(text, size, "c%s", standard + length);
+    return text;
 }
 
 // Its temporary files go where they are swept with ours: it leaves them when it is killed.
@@ -93,7 +98,7 @@ heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const hedd
                                        const heddle_check_folder *folder, const volatile int *stop)
 {
     *opinion = (heddle_check_opinion){.asked = false};
-    char nvcc[PATH_MAX], results[600];
+    char nvcc[PATH_MAX], results[600], standard[32];
     if (options->nvcc == HEDDLE_CHECK_NVCC_NEVER)
         return HEDDLE_OK;
     if (!find_nvcc(nvcc, sizeof nvcc))
@@ -109,7 +114,7 @@ heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const hedd
     for (int i = 0; flags[i]; i++)
         add(&arguments, flags[i]);
     add(&arguments, "-std");
-    add(&arguments, standard_for_nvcc(options->standard));
+    add(&arguments, standard_for_nvcc(options->standard, standard, sizeof standard));
     add(&arguments, "-odir");
     add(&arguments, results);
     for (int i = 0; options->include && options->include[i]; i++) {

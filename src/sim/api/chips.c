@@ -49,8 +49,8 @@ static void refuse(const char *name)
 static bool is_called(const char *key, const char *name)
 {
     for (;; key++, name++) {
-        while (*name == ' ' || (*name == '-' && *key != '-'))
-            name++;
+        key += strspn(key, "-");
+        name += strspn(name, " -");
         if (tolower((unsigned char)*name) != *key)
             return false;
         if (*key == '\0')

@@ -96,6 +96,7 @@ typedef struct sim_symbol {
     uintptr_t start;
     size_t bytes;
     bool shared;
+    bool merged; // of a template or an inline variable: it has no section of its own
 } sim_symbol;
 bool sim_symbol_at(uintptr_t address, sim_symbol *symbol);
 

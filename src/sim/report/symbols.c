@@ -269,6 +269,7 @@ bool sim_symbol_nearest_data(uintptr_t address, sim_symbol *symbol)
     symbol->start = base + found->st_value;
     symbol->bytes = found->st_size;
     symbol->shared = false;
+    symbol->merged = found->st_info >> 4 != STB_LOCAL && found->st_info >> 4 != STB_GLOBAL;
     return true;
 }
 

@@ -178,7 +178,7 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
     } else if (address - module->data_lo < module->data_hi - module->data_lo) {
         sim_symbol symbol;
         bool known = sim_symbol_at(address, &symbol) && inside(address, bytes, symbol.start, symbol.bytes);
-        if (known && !is_device_variable(address))
+        if (known && !symbol.merged && !is_device_variable(address))
             fail_host(worker, address, bytes, kind, pc);
         if (known)
             remember(worker, site, symbol.start, symbol.bytes, bytes);

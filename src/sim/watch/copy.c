@@ -33,7 +33,7 @@ static void report(uintptr_t pc, const char *role, uint32_t serial, uintptr_t ad
                            .bytes = 1,
                            .place = {{.pc = pc, .role = role}, {.pc = sim_sites[site].pc, .role = "kernel's access"}}};
     snprintf(finding.message, sizeof finding.message,
-             "a stream copies memory that %s%s uses in another stream, and neither waits for the other",
+             "a stream copies or fills memory that %s%s uses in another stream, and neither waits for the other",
              other ? "kernel " : "other work", other && other->name ? other->name : "");
     sim_report(&finding);
 }
@@ -129,7 +129,7 @@ bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool
                            .bytes = bytes,
                            .place = {{.pc = pc, .role = write ? "write" : "read"}, {.pc = one->pc, .role = "copy"}}};
     snprintf(finding.message, sizeof finding.message,
-             "the kernel uses memory that another stream copies, and neither waits for the other");
+             "the kernel uses memory that another stream copies or fills, and neither waits for the other");
     sim_place_thread(worker, worker->thread, &finding.place[0]);
     sim_report(&finding);
     return true;
