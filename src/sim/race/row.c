@@ -199,7 +199,8 @@ static void initialise_lane(sim_worker *worker, sim_region *region, unsigned sit
 {
     const sim_site *about = &sim_sites[site];
     bool reads = about->kind == SIM_READ || about->kind == SIM_VOLATILE_READ ||
-                 (about->kind == SIM_ATOMIC && (about->what & SIM_ATOMIC_LOAD) && !about->discards);
+                 (about->kind == SIM_ATOMIC && (about->what & SIM_ATOMIC_LOAD) &&
+                  !(about->discards && (about->what & SIM_ATOMIC_REPLACE)));
     bool writes = about->kind == SIM_WRITE || about->kind == SIM_VOLATILE_WRITE ||
                   (about->kind == SIM_ATOMIC && (about->what & SIM_ATOMIC_STORE));
     unsigned written = 0;

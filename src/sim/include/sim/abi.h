@@ -94,7 +94,8 @@ enum {
     SIM_ATOMIC_STORE = 2,
     SIM_ATOMIC_UPDATE = 3,
     SIM_ATOMIC_ACQUIRE = 4,
-    SIM_ATOMIC_RELEASE = 8
+    SIM_ATOMIC_RELEASE = 8,
+    SIM_ATOMIC_REPLACE = 16 // an exchange: what was there does not matter where the result is not used
 };
 // Announces an atomic access, just before it is made. `what`: one of LOAD, STORE, UPDATE, with ACQUIRE or RELEASE where
 // the operation itself orders (cuda::atomic); CUDA's own atomics are relaxed.

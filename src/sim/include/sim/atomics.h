@@ -10,9 +10,9 @@
 #include "sim/vector_types.h"
 
 #if SIM_WATCHED
-#define SIM_ANNOUNCE(address, scope) sim_atomic(address, (int)sizeof(*(address)), scope, SIM_ATOMIC_UPDATE)
+#define SIM_ANNOUNCE(address, scope, what) sim_atomic(address, (int)sizeof(*(address)), scope, what)
 #else
-#define SIM_ANNOUNCE(address, scope) ((void)0)
+#define SIM_ANNOUNCE(address, scope, what) ((void)0)
 #endif
 
 namespace sim
@@ -49,6 +49,12 @@ struct combine_exchange {
     {
         return operand;
     }
+};
+template <class Combine> struct announced {
+    enum { what = SIM_ATOMIC_UPDATE };
+};
+template <> struct announced<combine_exchange> {
+    enum { what = SIM_ATOMIC_UPDATE | SIM_ATOMIC_REPLACE };
 };
 struct combine_min {
     template <class Type> SIM_INLINE static Type of(Type old, Type operand)
@@ -154,7 +160,7 @@ template <> SIM_INLINE bool only_looked<combine_or, unsigned int>(unsigned int, 
 #define SIM_ATOMIC_AT(type, name, combine, scope)                                                                      \
     SIM_INLINE type name(type *address, type operand)                                                                  \
     {                                                                                                                  \
-        SIM_ANNOUNCE(address, scope);                                                                                  \
+        SIM_ANNOUNCE(address, scope, sim::announced<sim::combine>::what);                                              \
         type old = sim::update<sim::combine>(address, operand);                                                        \
         if (sim::only_looked<sim::combine>(old, operand))                                                              \
             sim_spin();                                                                                                \
@@ -192,7 +198,7 @@ SIM_ATOMIC_INTEGERS(atomicXor, combine_xor)
 #define SIM_ATOMIC_CAS_AT(type, name, scope)                                                                           \
     SIM_INLINE type name(type *address, type compare, type value)                                                      \
     {                                                                                                                  \
-        SIM_ANNOUNCE(address, scope);                                                                                  \
+        SIM_ANNOUNCE(address, scope, SIM_ATOMIC_UPDATE);                                                               \
         type old = sim::compare_and_swap(address, compare, value);                                                     \
         if (old != compare)                                                                                            \
             sim_spin();                                                                                                \
