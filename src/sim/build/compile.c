@@ -130,7 +130,7 @@ typedef struct line_filter {
     sim_text pending; // an incomplete line
     sim_text out;
     bool in_thread_local;
-    unsigned copies;
+    sim_copies copies;
     int to;
 } line_filter;
 
@@ -141,7 +141,7 @@ static void filter_assembly(line_filter *filter, const char *line, size_t bytes)
 
 static void filter_copies(line_filter *filter, const char *line, size_t bytes)
 {
-    sim_copy_line(line, bytes, &filter->copies, &filter->out);
+    sim_copy_line(&filter->copies, line, bytes, &filter->out);
 }
 
 static void filter_bytes(line_filter *filter, const char *bytes, size_t count)
@@ -192,6 +192,7 @@ static void filter_end(line_filter *filter, int *to)
     *to = -1;
     sim_text_free(&filter->pending);
     sim_text_free(&filter->out);
+    sim_text_free(&filter->copies.values);
 }
 
 static int assemble(const sim_build_context *context, sim_process *compiler, const char *object, sim_text *said)
