@@ -2,7 +2,7 @@
 
 add_library(heddle_flags INTERFACE)
 target_compile_options(heddle_flags INTERFACE
-  -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+  -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
   $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> -fvisibility=hidden
   -ffp-contract=fast -fno-math-errno -fno-trapping-math)
 target_compile_definitions(heddle_flags INTERFACE _GNU_SOURCE HEDDLE_VERSION="${PROJECT_VERSION}")

@@ -4,6 +4,18 @@ include(GNUInstallDirs)
 
 file(GLOB heddle_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/device/cuda/*.cu
   ${PROJECT_SOURCE_DIR}/src/ops/*/*.cu)
+# What calls a vendor's library goes into a module of its own, so that a machine without that library keeps the rest:
+# src/ops/*/cublas.cu and cublas_lt.cu into libheddle-cublas.so, cudnn*.cu into libheddle-cudnn.so.
+foreach(vendor cublas cudnn)
+  set(heddle_${vendor}_sources ${heddle_cuda_sources})
+  list(FILTER heddle_${vendor}_sources INCLUDE REGEX "/${vendor}[^/]*\\.cu$")
+  list(FILTER heddle_cuda_sources EXCLUDE REGEX "/${vendor}[^/]*\\.cu$")
+endforeach()
+# Hopper's own instructions: compiled for sm_90a alone, and nothing for the simulator.
+set(heddle_hopper_sources ${heddle_cuda_sources})
+list(FILTER heddle_hopper_sources INCLUDE REGEX "(wgmma|_tma)[^/]*\\.cu$")
+set(heddle_sim_sources ${heddle_cuda_sources})
+list(FILTER heddle_sim_sources EXCLUDE REGEX "(wgmma|_tma)[^/]*\\.cu$")
 file(GLOB heddle_cuda_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/heddle/*.h
   ${PROJECT_SOURCE_DIR}/src/device/*.h ${PROJECT_SOURCE_DIR}/src/device/cuda/*.h ${PROJECT_SOURCE_DIR}/src/ops/*.h
   ${PROJECT_SOURCE_DIR}/src/ops/*/*.h)
@@ -34,7 +46,7 @@ function(heddle_sim_module target file)
   set(compile ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:simcc> --shared
     --compiler ${HEDDLE_SIM_COMPILER})
   set(objects)
-  foreach(source ${heddle_cuda_sources} ${ARGN})
+  foreach(source ${heddle_sim_sources} ${ARGN})
     heddle_object_of(${source} ${folder} object)
     list(APPEND objects ${object})
     add_custom_command(OUTPUT ${object}
@@ -63,34 +75,77 @@ endif()
 set(HEDDLE_CUDA_MODULE OFF)
 find_program(HEDDLE_NVCC NAMES nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr/local/cuda/bin
   DOC "compiler of CUDA kernels")
-set(HEDDLE_CUDA_ARCHITECTURES 90 CACHE STRING
+
+# The card that is here, else Ampere and Hopper.
+set(architectures 80 90)
+find_program(HEDDLE_NVIDIA_SMI NAMES nvidia-smi)
+if(HEDDLE_NVIDIA_SMI)
+  execute_process(COMMAND ${HEDDLE_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
+    OUTPUT_VARIABLE found ERROR_QUIET RESULT_VARIABLE failed)
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]" found "${found}")
+  if(NOT failed AND found)
+    list(TRANSFORM found REPLACE "\\." "")
+    list(REMOVE_DUPLICATES found)
+    list(SORT found)
+    set(architectures ${found})
+  endif()
+endif()
+set(HEDDLE_CUDA_ARCHITECTURES ${architectures} CACHE STRING
   "compute capabilities that kernels are compiled for; later cards compile the last one's PTX")
 
+set(heddle_cuda_code)
+foreach(architecture ${HEDDLE_CUDA_ARCHITECTURES})
+  list(APPEND heddle_cuda_code -gencode arch=compute_${architecture},code=sm_${architecture})
+endforeach()
+list(GET HEDDLE_CUDA_ARCHITECTURES -1 latest)
+list(APPEND heddle_cuda_code -gencode arch=compute_${latest},code=compute_${latest})
+set(heddle_hopper_code -gencode arch=compute_90a,code=sm_90a)
+
+# heddle_cuda_module(TARGET FILE SOURCES... [LINK FLAGS...]): FILE by nvcc.
 function(heddle_cuda_module target file)
+  cmake_parse_arguments(PARSE_ARGV 2 module "" "" "SOURCES;LINK;NEEDS")
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.dir)
   file(MAKE_DIRECTORY ${folder})
-  set(code)
-  foreach(architecture ${HEDDLE_CUDA_ARCHITECTURES})
-    list(APPEND code -gencode arch=compute_${architecture},code=sm_${architecture})
-  endforeach()
-  list(GET HEDDLE_CUDA_ARCHITECTURES -1 latest)
-  list(APPEND code -gencode arch=compute_${latest},code=compute_${latest})
   set(warnings -Xcompiler -Wall,-Wextra)
   if(HEDDLE_WERROR)
     list(APPEND warnings -Werror all-warnings)
   endif()
   set(objects)
-  foreach(source ${heddle_cuda_sources})
+  foreach(source ${module_SOURCES})
     heddle_object_of(${source} ${folder} object)
     list(APPEND objects ${object})
+    set(code ${heddle_cuda_code})
+    if(source IN_LIST heddle_hopper_sources)
+      set(code ${heddle_hopper_code})
+    endif()
     add_custom_command(OUTPUT ${object}
       COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEDDLE_NVCC} -std=c++17 -O3 -lineinfo ${code} ${warnings}
         -Xcompiler -fPIC,-fvisibility=hidden ${heddle_cuda_includes} -MD -MF ${object}.d -c ${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d COMMENT "Building CUDA object ${object}" VERBATIM)
   endforeach()
-  add_custom_command(OUTPUT ${file} COMMAND ${HEDDLE_NVCC} -shared ${objects} -o ${file} DEPENDS ${objects}
-    COMMENT "Linking CUDA module ${file}" VERBATIM)
+  add_custom_command(OUTPUT ${file} COMMAND ${HEDDLE_NVCC} -shared ${objects} ${module_LINK} -o ${file}
+    DEPENDS ${objects} ${module_NEEDS} COMMENT "Linking CUDA module ${file}" VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${file})
+  install(PROGRAMS ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)
+endfunction()
+
+# heddle_vendor_module(NAME HEADER LIBRARY): libheddle-NAME.so, where the vendor's header and library are found.
+function(heddle_vendor_module name header library)
+  get_filename_component(nvcc ${HEDDLE_NVCC} REALPATH)
+  get_filename_component(toolkit ${nvcc}/../.. ABSOLUTE)
+  find_path(HEDDLE_${name}_INCLUDE ${header} HINTS ${toolkit}/include)
+  find_library(HEDDLE_${name}_LIBRARY ${library} HINTS ${toolkit}/lib64 ${toolkit}/lib)
+  if(NOT heddle_${name}_sources)
+    return()
+  elseif(NOT HEDDLE_${name}_INCLUDE OR NOT HEDDLE_${name}_LIBRARY)
+    message(STATUS "${header} or its library not found: built without ${name}'s rungs")
+    return()
+  endif()
+  message(STATUS "${name}'s rungs by ${HEDDLE_${name}_LIBRARY}")
+  list(APPEND heddle_cuda_includes -I${HEDDLE_${name}_INCLUDE})
+  heddle_cuda_module(heddle_module_${name} ${PROJECT_BINARY_DIR}/libheddle-${name}.so SOURCES ${heddle_${name}_sources}
+    LINK ${PROJECT_BINARY_DIR}/libheddle-cuda.so ${HEDDLE_${name}_LIBRARY} ${ARGN} -Xlinker -rpath,\\$$ORIGIN
+    NEEDS heddle_module_cuda ${PROJECT_BINARY_DIR}/libheddle-cuda.so)
 endfunction()
 
 if(NOT HEDDLE_NVCC)
@@ -100,6 +155,8 @@ elseif(CMAKE_CROSSCOMPILING)
 else()
   set(HEDDLE_CUDA_MODULE ON)
   message(STATUS "cuda device by ${HEDDLE_NVCC}, for ${HEDDLE_CUDA_ARCHITECTURES}")
-  heddle_cuda_module(heddle_module_cuda ${PROJECT_BINARY_DIR}/libheddle-cuda.so)
-  install(PROGRAMS ${PROJECT_BINARY_DIR}/libheddle-cuda.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)
+  heddle_cuda_module(heddle_module_cuda ${PROJECT_BINARY_DIR}/libheddle-cuda.so SOURCES ${heddle_cuda_sources}
+    LINK -Xlinker -soname,libheddle-cuda.so)
+  heddle_vendor_module(cublas cublas_v2.h cublas -lcublasLt)
+  heddle_vendor_module(cudnn cudnn.h cudnn)
 endif()

@@ -34,7 +34,20 @@ typedef struct heddle_device_info {
     uint64_t memory_free;  // bytes
     int priority_least;    // stream priorities, as in CUDA: a lower number runs first
     int priority_greatest;
+    int capability;      // 90 for sm_90; 0 on cpu
+    uint64_t cache;      // bytes of the last-level cache; 0: not known
+    double clock;        // MHz the processors run at now; 0: not known
+    double memory_clock; // MHz
+    double peak_flops;   // float32 a second at the highest clock, by count of the units; 0: not known
+    char driver[32];     // versions: "580.95", "13.0"
+    char runtime[32];
 } heddle_device_info;
+
+// One row of what is known of a device: "shared memory a block", "232448 bytes".
+typedef struct heddle_device_property {
+    char name[48];
+    char value[96];
+} heddle_device_property;
 
 // "cpu", "cuda", "sim".
 HEDDLE_API const char *heddle_device_kind_name(heddle_device_kind kind);
@@ -45,6 +58,8 @@ HEDDLE_API heddle_status heddle_device_open(const char *name, int threads, heddl
 // Waits for all work on it. Streams, events, graphs and memory of the device must be gone before.
 HEDDLE_API void heddle_device_close(heddle_device *device);
 HEDDLE_API heddle_status heddle_device_describe(heddle_device *device, heddle_device_info *info);
+// Everything that is known of it, a row each; returns how many rows there are, and fills at most `most`.
+HEDDLE_API int heddle_device_properties(heddle_device *device, heddle_device_property *rows, int most);
 HEDDLE_API heddle_device_kind heddle_device_get_kind(const heddle_device *device);
 // Waits until everything queued on every stream has run; returns the first failure of any of it (see streams).
 HEDDLE_API heddle_status heddle_device_synchronize(heddle_device *device);

@@ -100,6 +100,14 @@ typedef enum heddle_tier {
 // "naive" and so on, by heddle_tier; NULL-terminated.
 HEDDLE_API extern const char *const heddle_tier_names[];
 
+// What the inputs of a rung's multiplications are rounded to. Sums are float32 or better in every one.
+typedef enum heddle_arithmetic {
+    HEDDLE_FULL, // not at all
+    HEDDLE_TF32, // float32 with 10 bits of mantissa, as tensor cores take it
+} heddle_arithmetic;
+// "full", "tf32", by heddle_arithmetic; NULL-terminated.
+HEDDLE_API extern const char *const heddle_arithmetic_names[];
+
 struct heddle_rung {
     const char *name;          // "cpu_im2col", "03_shared_tiles": also its file's name
     heddle_device_kind device; // what is written for cuda runs on sim too
@@ -108,7 +116,14 @@ struct heddle_rung {
     const char *note;                                    // one line: what it does, what limits it
     bool (*supports)(const void *shape);                 // NULL: every valid shape
     size_t (*workspace)(const void *shape, int threads); // NULL: none
+    heddle_arithmetic arithmetic;
+    int capability;       // least compute capability that can run it, 80 or 90; 0: any
+    const char *gpu_only; // what of it the simulated GPU lacks ("wgmma and TMA", "cuBLAS"); NULL: it runs there
+    bool unordered;       // adds in whatever order threads come: not the same bits every time
 };
+
+// Whether a rung is for a kind of device: the simulated GPU runs what is written for a real one, but for gpu_only.
+HEDDLE_API bool heddle_rung_runs_on(const heddle_rung *rung, heddle_device_kind device);
 
 // How far a rung may be from the float64 reference.
 typedef enum heddle_exactness {
@@ -148,7 +163,7 @@ HEDDLE_API heddle_status heddle_op_find(const char *name, const heddle_op **op);
 HEDDLE_API heddle_status heddle_rung_find(const heddle_op *op, const char *name, const heddle_rung **rung);
 
 // The best rung of `op` for a device and shape, nothing above `tier` (FUSED > VENDOR > TUNED > NAIVE where they stand
-// on the ladder); HEDDLE_UNSUPPORTED when none can do it.
+// on the ladder), in full arithmetic, that this machine's module and card have; HEDDLE_UNSUPPORTED when none can do it.
 HEDDLE_API heddle_status heddle_rung_choose(const heddle_op *op, heddle_device_kind device, heddle_tier tier,
                                             const void *shape, const heddle_rung **rung);
 

@@ -70,6 +70,14 @@ struct heddle_backend {
     heddle_status (*submit)(heddle_stream *stream, heddle_work *work, const void *arguments, size_t size);
     // Optional: the launcher of a rung that came with the device's module; NULL: it has none of that name.
     heddle_status (*(*launcher)(const char *op, const char *rung))(const heddle_call *call);
+    // Optional: the first card's compute capability, 90 for sm_90.
+    int (*capability)(void);
+    // Optional: lines that a program has told the second-level cache to keep are kept no longer.
+    heddle_status (*reset_cache)(heddle_device *device);
+    // Optional: everything that is known of the device, as rows of text; returns how many there are, fills `most`.
+    int (*properties)(heddle_device *device, heddle_device_property *rows, int most);
+    // Optional: what of the vendor's libraries is missing, as one line each in `text`; "" when nothing is.
+    void (*missing)(char *text, size_t size);
 };
 
 extern const heddle_backend heddle_backend_cpu;

@@ -41,6 +41,16 @@ heddle_status heddle_device_describe(heddle_device *device, heddle_device_info *
     return device->backend->describe(device, info);
 }
 
+int heddle_device_properties(heddle_device *device, heddle_device_property *rows, int most)
+{
+    return device && device->backend->properties ? device->backend->properties(device, rows, most) : 0;
+}
+
+heddle_status heddle_device_reset_cache(heddle_device *device)
+{
+    return device->backend->reset_cache ? device->backend->reset_cache(device) : HEDDLE_OK;
+}
+
 heddle_device_kind heddle_device_get_kind(const heddle_device *device)
 {
     return device->backend->kind;

@@ -19,4 +19,7 @@ typedef heddle_status heddle_device_launcher(const heddle_call *call);
 heddle_status heddle_device_find_launcher(heddle_device *device, const char *op, const char *rung,
                                           heddle_device_launcher **launcher);
 
+// Before a measurement: cache lines that somebody has pinned are let go. HEDDLE_OK where there is nothing to do.
+heddle_status heddle_device_reset_cache(heddle_device *device);
+
 #endif

@@ -83,3 +83,13 @@ heddle_status heddle_module_load(heddle_device_kind kind, const heddle_backend *
     pthread_mutex_unlock(&loading);
     return status;
 }
+
+bool heddle_module_has_rung(heddle_device_kind kind, const char *op, const char *rung, int capability)
+{
+    pthread_mutex_lock(&loading);
+    const heddle_backend *backend = loaded[kind] ? loaded[kind]->backend : NULL;
+    pthread_mutex_unlock(&loading);
+    if (!backend || !backend->launcher)
+        return true;
+    return backend->launcher(op, rung) && (!backend->capability || backend->capability() >= capability);
+}

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "device/device.h"
+#include "device/module.h"
 #include "ops/registry.h"
 
 int heddle_op_count(void)
@@ -69,10 +70,17 @@ heddle_status heddle_rung_find(const heddle_op *op, const char *name, const hedd
     return heddle_fail(HEDDLE_NOT_FOUND, "%s has no rung '%.64s'%s", op->name, name, suggestion);
 }
 
-// The simulated GPU runs what is written for a real one.
-static bool runs_on(const heddle_rung *rung, heddle_device_kind device)
+bool heddle_rung_runs_on(const heddle_rung *rung, heddle_device_kind device)
 {
-    return rung->device == device || (rung->device == HEDDLE_CUDA && device == HEDDLE_SIM);
+    return rung->device == device || (rung->device == HEDDLE_CUDA && device == HEDDLE_SIM && !rung->gpu_only);
+}
+
+// Whether the trainer may use it there.
+static bool usable(const heddle_op *op, const heddle_rung *rung, heddle_device_kind device, const void *shape)
+{
+    return heddle_rung_runs_on(rung, device) && rung->arithmetic == HEDDLE_FULL &&
+           (!rung->supports || rung->supports(shape)) &&
+           (rung->launch || heddle_module_has_rung(device, op->name, rung->name, rung->capability));
 }
 
 // The last rung that stands on `device`, can do `shape` and has a tier in [least, most].
@@ -81,8 +89,7 @@ static const heddle_rung *last_rung(const heddle_op *op, heddle_device_kind devi
 {
     for (int i = op->rungs - 1; i >= 0; i--) {
         const heddle_rung *rung = &op->ladder[i];
-        if (runs_on(rung, device) && rung->tier >= least && rung->tier <= most &&
-            (!rung->supports || rung->supports(shape)))
+        if (rung->tier >= least && rung->tier <= most && usable(op, rung, device, shape))
             return rung;
     }
     return NULL;
@@ -92,7 +99,7 @@ static const heddle_rung *first_rung(const heddle_op *op, heddle_device_kind dev
 {
     for (int i = 0; i < op->rungs; i++) {
         const heddle_rung *rung = &op->ladder[i];
-        if (runs_on(rung, device) && (!rung->supports || rung->supports(shape)))
+        if (usable(op, rung, device, shape))
             return rung;
     }
     return NULL;
@@ -219,7 +226,7 @@ heddle_status heddle_launch(const heddle_op *op, const heddle_rung *rung, const 
     }
 
     heddle_device *device = heddle_stream_device(call->stream);
-    if (!runs_on(rung, heddle_device_get_kind(device)))
+    if (!heddle_rung_runs_on(rung, heddle_device_get_kind(device)))
         return heddle_fail(HEDDLE_INVALID, "%s: rung %s runs on %s, the stream is on %s", op->name, rung->name,
                            heddle_device_kind_name(rung->device),
                            heddle_device_kind_name(heddle_device_get_kind(device)));

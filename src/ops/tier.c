@@ -1,7 +1,8 @@
-// The names of the tiers, as flags, checkpoints and tables have them.
+// The names of the tiers and of arithmetic, as flags, checkpoints and tables have them.
 
 #include <stddef.h>
 
 #include "heddle/op.h"
 
 const char *const heddle_tier_names[] = {"naive", "tuned", "vendor", "fused", NULL};
+const char *const heddle_arithmetic_names[] = {"full", "tf32", NULL};

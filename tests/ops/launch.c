@@ -25,7 +25,11 @@ const char *harness_device_name(void)
 
 bool harness_runs(const heddle_rung *rung)
 {
-    return (rung->device == HEDDLE_CPU) == (strcmp(harness_device_name(), "cpu") == 0);
+    static const heddle_device_kind kinds[] = {HEDDLE_CPU, HEDDLE_CUDA, HEDDLE_SIM};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(harness_device_name(), heddle_device_kind_name(kinds[i])) == 0)
+            return heddle_rung_runs_on(rung, kinds[i]);
+    return false;
 }
 
 bool harness_has_rung(const heddle_op *op)

@@ -243,7 +243,7 @@ static bool check_repeated(rung_trial *trial, const harness_memory *once)
 static bool check_runners(rung_trial *trial, const harness_memory *alone)
 {
     return trial->rung->device == HEDDLE_CPU ? check_threads(trial, alone) && check_stream(trial, alone)
-                                             : check_repeated(trial, alone);
+                                             : trial->rung->unordered || check_repeated(trial, alone);
 }
 
 // Everything that is asked of one rung with all its operands. `gradients` (count of them) follow a forward operator.

@@ -15,7 +15,8 @@ typedef struct heddle_cuda_rung {
     struct heddle_cuda_rung *next;
 } heddle_cuda_rung;
 
-void heddle_cuda_rung_add(heddle_cuda_rung *rung);
+// Exported: the modules of vendors' libraries put theirs on the same list.
+HEDDLE_API void heddle_cuda_rung_add(heddle_cuda_rung *rung);
 heddle_launcher *heddle_cuda_launcher(const char *op, const char *rung);
 
 // HEDDLE_CUDA_RUNG("matmul_forward", "01_naive", launch): at the end of a rung's file.
@@ -28,9 +29,13 @@ heddle_launcher *heddle_cuda_launcher(const char *op, const char *rung);
         heddle_cuda_rung_add(&rung);                                                                                   \
     }
 
-cudaStream_t heddle_cuda_stream_of(const heddle_call *call);
+// HEDDLE_CUDA_REFERENCE("matmul_forward", launch): the operator's float64 reference as a kernel, for shapes that a CPU
+// would take minutes for. Inputs are as in a call; outputs are float64, updates among them filled with what they held.
+#define HEDDLE_CUDA_REFERENCE(op_name, function) HEDDLE_CUDA_RUNG(op_name, "reference", function)
+
+HEDDLE_API cudaStream_t heddle_cuda_stream_of(const heddle_call *call);
 // The last line of a launcher: says what is wrong with a launch that CUDA refused.
-heddle_status heddle_cuda_launched(const char *rung);
+HEDDLE_API heddle_status heddle_cuda_launched(const char *rung);
 
 static inline unsigned heddle_ceil_div(long long value, long long divisor)
 {
