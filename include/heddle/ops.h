@@ -48,7 +48,23 @@ typedef struct heddle_elements_shape {
     int n;
 } heddle_elements_shape;
 
-// softmax, log_softmax, cross_entropy: a row a sample
+// hello_index: which thread of which block has element i, in a grid of blocks of `threads` threads.
+typedef struct heddle_hello_index_shape {
+    int n, threads;
+} heddle_hello_index_shape;
+
+// saxpy: y = alpha * x + y
+typedef struct heddle_saxpy_shape {
+    int n;
+    float alpha;
+} heddle_saxpy_shape;
+
+// stencil: output[i] is the sum of input[i - radius] to input[i + radius]; there is nothing beyond the ends.
+typedef struct heddle_stencil_shape {
+    int n, radius;
+} heddle_stencil_shape;
+
+// softmax, log_softmax, cross_entropy: a row a sample; transpose
 typedef struct heddle_rows_shape {
     int rows, cols;
 } heddle_rows_shape;

@@ -10,13 +10,17 @@
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/dropout/dropout.h"
 #include "ops/elementwise/elementwise.h"
+#include "ops/hello_index/hello_index.h"
 #include "ops/linear/linear.h"
 #include "ops/matmul/matmul.h"
 #include "ops/maxpool2d/maxpool2d.h"
 #include "ops/optimizer/optimizer.h"
 #include "ops/reduction/reduction.h"
+#include "ops/saxpy/saxpy.h"
 #include "ops/softmax/softmax.h"
 #include "ops/stem_block/stem_block.h"
+#include "ops/stencil/stencil.h"
+#include "ops/transpose/transpose.h"
 
 #define BOTH_WAYS(activation) &heddle_op_##activation##_forward, &heddle_op_##activation##_backward,
 
@@ -66,6 +70,12 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_add_backward,
     &heddle_op_multiply_forward,
     &heddle_op_multiply_backward,
+
+    &heddle_op_hello_index,
+    &heddle_op_saxpy,
+    &heddle_op_transpose,
+    &heddle_op_shift,
+    &heddle_op_stencil,
 
     &heddle_op_sum_forward,
     &heddle_op_sum_backward,

@@ -56,9 +56,12 @@ static char *name_of(const char *op, const char *behaviour)
     return name;
 }
 
-int main(void)
+// With an argument, only the tests whose names it fits: "matmul_*".
+int main(int argc, char **argv)
 {
     int count = 0;
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     struct CMUnitTest *tests = calloc((size_t)heddle_op_count() * 2, sizeof *tests);
     for (int i = 0; i < heddle_op_count(); i++) {
         const heddle_op *op = heddle_op_at(i), *forward = harness_forward_of(op);

@@ -33,7 +33,10 @@ heddle_launcher *heddle_cuda_launcher(const char *op, const char *rung);
 // would take minutes for. Inputs are as in a call; outputs are float64, updates among them filled with what they held.
 #define HEDDLE_CUDA_REFERENCE(op_name, function) HEDDLE_CUDA_RUNG(op_name, "reference", function)
 
+// The call's stream, its device made current: a launch needs both.
 HEDDLE_API cudaStream_t heddle_cuda_stream_of(const heddle_call *call);
+// The number of the card that the call is for, counted from 0.
+HEDDLE_API int heddle_cuda_device_of(const heddle_call *call);
 // The last line of a launcher: says what is wrong with a launch that CUDA refused.
 HEDDLE_API heddle_status heddle_cuda_launched(const char *rung);
 
@@ -51,5 +54,8 @@ static inline unsigned heddle_cuda_blocks(size_t elements)
 {
     return heddle_ceil_div((long long)elements, HEDDLE_CUDA_BLOCK);
 }
+
+// Multiprocessors of the current card: for grids that fill it once and go round.
+HEDDLE_API int heddle_cuda_multiprocessors(void);
 
 #endif

@@ -93,18 +93,43 @@ static void multiply_backward_reference(const void *shape_, const double *const 
 }
 
 static const char *const test_shapes[] = {"n=0", "n=1", "n=7", "n=31", "n=64", "n=16387", NULL};
-static const char *const bench_shapes[] = {"n=1605632", "n=200704", "n=6422528", "n=67108864", NULL};
+// 1 GiB an operand first; then activations of the CNN, and what every rung can do.
+static const char *const bench_shapes[] = {"n=268435456", "n=1605632", "n=6422528", "n=1048576", NULL};
+
+// A loop by one thread, or one block, is a lesson and no more: on millions of elements it takes seconds.
+static bool supports_one_thread(const void *shape_)
+{
+    const heddle_elements_shape *shape = shape_;
+    return shape->n <= 1 << 20;
+}
+
+static bool supports_one_block(const void *shape_)
+{
+    const heddle_elements_shape *shape = shape_;
+    return shape->n <= 1 << 26;
+}
 
 // Slowest first.
-#define LADDER(ladder, operator)                                                                                       \
+#define GRIDS                                                                                                          \
+    {"03_grid", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "blocks on every multiprocessor, a thread an element", NULL, NULL},   \
+        {"04_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "the card filled once, blocks go round", NULL, NULL},      \
+    {                                                                                                                  \
+        "05_float4", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes a load and store: bytes are the limit", NULL, NULL     \
+    }
+#define LADDER(ladder, operator, ...)                                                                                  \
     static const heddle_rung ladder[] = {                                                                              \
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##operator##_cpu_naive, "one thread, an element at a time",     \
          NULL, NULL},                                                                                                  \
         {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_##operator##_cpu_vectorised,                               \
          "vector code on all threads: memory-bound", NULL, NULL},                                                      \
-        {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: memory-bound", NULL, NULL},                \
+        __VA_ARGS__ GRIDS,                                                                                             \
     }
-LADDER(add_forward_ladder, add_forward);
+// clang-format off
+#define SMALL_STEPS                                                                                                    \
+    {"01_one_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread, one element under way", supports_one_thread, NULL},\
+    {"02_one_block", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "1024 threads on one multiprocessor", supports_one_block, NULL},
+// clang-format on
+LADDER(add_forward_ladder, add_forward, SMALL_STEPS);
 LADDER(add_backward_ladder, add_backward);
 LADDER(multiply_forward_ladder, multiply_forward);
 LADDER(multiply_backward_ladder, multiply_backward);

@@ -1,19 +1,23 @@
-// add and multiply, rung 1: a thread an element.
+// add and multiply, rung 3: a grid of blocks, a thread an element.
 //
-// Limited by: bytes, as far as two loads in flight a thread can ask for them.
+// Rung 2 ran on one multiprocessor. Blocks are handed to all of them, as many at a time as fit. The last block is cut
+// off by the `if`.
+//
+// Limited by: bytes, as far as a thread's two loads of 4 bytes can ask for them; and a block is started for every 256
+// elements.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
 // Every array: (n). The output may be one of the inputs.
-__global__ void add_forward(int n, const float *a, const float *b, float *output)
+__global__ void add_forward_grid(int n, const float *a, const float *b, float *output)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < (size_t)n)
         output[i] = a[i] + b[i];
 }
 
-__global__ void multiply_forward(int n, const float *a, const float *b, float *output)
+__global__ void multiply_forward_grid(int n, const float *a, const float *b, float *output)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < (size_t)n)
@@ -21,7 +25,7 @@ __global__ void multiply_forward(int n, const float *a, const float *b, float *o
 }
 
 // grad_a and grad_b may be NULL.
-__global__ void add_backward(int n, const float *grad_output, float *grad_a, float *grad_b)
+__global__ void add_backward_grid(int n, const float *grad_output, float *grad_a, float *grad_b)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (size_t)n)
@@ -32,8 +36,8 @@ __global__ void add_backward(int n, const float *grad_output, float *grad_a, flo
         grad_b[i] = grad_output[i];
 }
 
-__global__ void multiply_backward(int n, const float *a, const float *b, const float *grad_output, float *grad_a,
-                                  float *grad_b)
+__global__ void multiply_backward_grid(int n, const float *a, const float *b, const float *grad_output, float *grad_a,
+                                       float *grad_b)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (size_t)n)
@@ -53,40 +57,40 @@ static heddle_status launch_add_forward(const heddle_call *call)
 {
     unsigned blocks = heddle_cuda_blocks(elements(call));
     if (blocks > 0)
-        add_forward<<<blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+        add_forward_grid<<<blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
             elements(call), (const float *)call->input[0], (const float *)call->input[1], (float *)call->output[0]);
-    return heddle_cuda_launched("01_naive");
+    return heddle_cuda_launched("03_grid");
 }
 
 static heddle_status launch_multiply_forward(const heddle_call *call)
 {
     unsigned blocks = heddle_cuda_blocks(elements(call));
     if (blocks > 0)
-        multiply_forward<<<blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+        multiply_forward_grid<<<blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
             elements(call), (const float *)call->input[0], (const float *)call->input[1], (float *)call->output[0]);
-    return heddle_cuda_launched("01_naive");
+    return heddle_cuda_launched("03_grid");
 }
 
 static heddle_status launch_add_backward(const heddle_call *call)
 {
     unsigned blocks = heddle_cuda_blocks(elements(call));
     if (blocks > 0)
-        add_backward<<<blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+        add_backward_grid<<<blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
             elements(call), (const float *)call->input[0], (float *)call->output[0], (float *)call->output[1]);
-    return heddle_cuda_launched("01_naive");
+    return heddle_cuda_launched("03_grid");
 }
 
 static heddle_status launch_multiply_backward(const heddle_call *call)
 {
     unsigned blocks = heddle_cuda_blocks(elements(call));
     if (blocks > 0)
-        multiply_backward<<<blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+        multiply_backward_grid<<<blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
             elements(call), (const float *)call->input[0], (const float *)call->input[1], (const float *)call->input[2],
             (float *)call->output[0], (float *)call->output[1]);
-    return heddle_cuda_launched("01_naive");
+    return heddle_cuda_launched("03_grid");
 }
 
-HEDDLE_CUDA_RUNG("add_forward", "01_naive", launch_add_forward)
-HEDDLE_CUDA_RUNG("add_backward", "01_naive", launch_add_backward)
-HEDDLE_CUDA_RUNG("multiply_forward", "01_naive", launch_multiply_forward)
-HEDDLE_CUDA_RUNG("multiply_backward", "01_naive", launch_multiply_backward)
+HEDDLE_CUDA_RUNG("add_forward", "03_grid", launch_add_forward)
+HEDDLE_CUDA_RUNG("add_backward", "03_grid", launch_add_backward)
+HEDDLE_CUDA_RUNG("multiply_forward", "03_grid", launch_multiply_forward)
+HEDDLE_CUDA_RUNG("multiply_backward", "03_grid", launch_multiply_backward)

@@ -1,0 +1,28 @@
+// add, rung 2: one block, whose threads take turns.
+//
+// Rung 1 had one element under way. Here 1024 threads have one each, and neighbours take neighbouring elements, so that
+// a warp's 32 loads are one request of 128 bytes.
+//
+// Limited by: one multiprocessor. A block runs on one; all the others of the card stand idle.
+
+#include "heddle/ops.h"
+#include "ops/cuda/rung.h"
+
+enum { THREADS = 1024 }; // the most a block can have
+
+// a, b, output: (n)
+__global__ void add_one_block(int n, const float *a, const float *b, float *output)
+{
+    for (int i = (int)threadIdx.x; i < n; i += THREADS)
+        output[i] = a[i] + b[i];
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    const heddle_elements_shape *shape = (const heddle_elements_shape *)call->shape;
+    add_one_block<<<1, THREADS, 0, heddle_cuda_stream_of(call)>>>(
+        shape->n, (const float *)call->input[0], (const float *)call->input[1], (float *)call->output[0]);
+    return heddle_cuda_launched("02_one_block");
+}
+
+HEDDLE_CUDA_RUNG("add_forward", "02_one_block", launch)

@@ -1,0 +1,16 @@
+// saxpy, first rung: an element at a time, one thread.
+//
+// Limited by: one core's share of the memory's bandwidth.
+
+#include "heddle/ops.h"
+#include "ops/saxpy/saxpy.h"
+
+heddle_status heddle_saxpy_cpu_naive(const heddle_call *call)
+{
+    const heddle_saxpy_shape *shape = call->shape;
+    const float *x = call->input[0];
+    float *y = call->output[0];
+    for (int i = 0; i < shape->n; i++)
+        y[i] += shape->alpha * x[i];
+    return HEDDLE_OK;
+}

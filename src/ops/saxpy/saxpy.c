@@ -1,0 +1,58 @@
+// saxpy: y = alpha * x + y. What it costs, what is right, and its ladder.
+
+#include "ops/saxpy/saxpy.h"
+
+#include "ops/define.h"
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_saxpy_shape, n, "elements")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_saxpy_shape, alpha, 2, "factor of x")},
+};
+
+static int dims(const void *shape_, int sizes[HEDDLE_MAX_DIMS])
+{
+    const heddle_saxpy_shape *shape = shape_;
+    return heddle_dims1(sizes, shape->n);
+}
+
+static const heddle_operand operands[] = {
+    {HEDDLE_FLOAT_INPUT("x", HEDDLE_VALUES_NORMAL, dims)},
+    {HEDDLE_FLOAT_UPDATE("y", HEDDLE_VALUES_NORMAL, dims)},
+};
+
+static heddle_cost cost(const void *shape_)
+{
+    const heddle_saxpy_shape *shape = shape_;
+    double n = shape->n;
+    return (heddle_cost){.flops = 2 * n, .bytes_read = 2 * sizeof(float) * n, .bytes_written = sizeof(float) * n};
+}
+
+static void reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_saxpy_shape *shape = shape_;
+    for (int i = 0; i < shape->n; i++)
+        output[0][i] += shape->alpha * input[0][i];
+}
+
+static const char *const test_shapes[] = {"n=0", "n=1", "n=31", "n=33 alpha=0", "n=1027 alpha=-0.5", NULL};
+static const char *const bench_shapes[] = {"n=268435456", "n=1048576", NULL}; // 1 GiB first
+
+static const heddle_rung ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_saxpy_cpu_naive, "one thread, an element at a time", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element", NULL, NULL},
+    {"02_float4", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes a load and store: bytes are the limit", NULL, NULL},
+};
+
+const heddle_op heddle_op_saxpy = {
+    .name = "saxpy",
+    .ladder_name = "saxpy",
+    .summary = "y = alpha * x + y",
+    .shape_size = sizeof(heddle_saxpy_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(operands),
+    .cost = cost,
+    .reference = reference,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(ladder),
+};

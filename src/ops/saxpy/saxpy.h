@@ -1,0 +1,11 @@
+// saxpy: its operator and its rungs.
+#ifndef HEDDLE_OPS_SAXPY_H
+#define HEDDLE_OPS_SAXPY_H
+
+#include "heddle/op.h"
+
+extern const heddle_op heddle_op_saxpy;
+
+heddle_status heddle_saxpy_cpu_naive(const heddle_call *call);
+
+#endif
