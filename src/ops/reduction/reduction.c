@@ -88,7 +88,27 @@ static int64_t reduction(const void *shape_)
 
 static const char *const sum_test_shapes[] = {"n=0", "n=1", "n=7", "n=31", "n=64", "n=16387", "n=100003", NULL};
 static const char *const mean_test_shapes[] = {"n=1", "n=7", "n=31", "n=64", "n=16387", "n=100003", NULL};
-static const char *const bench_shapes[] = {"n=1605632", "n=200704", "n=6422528", "n=67108864", NULL};
+// 1 GiB first; then a batch's activations, and what every rung can do.
+static const char *const bench_shapes[] = {"n=268435456", "n=6422528", "n=1048576", NULL};
+
+// One thread adds some hundred million elements a minute.
+static bool supports_one_thread(const void *shape_)
+{
+    const heddle_elements_shape *shape = shape_;
+    return shape->n <= 1 << 24;
+}
+
+// Sums of tiles of 256 elements, then of tiles of those, for rungs that add in levels (levels.h).
+static size_t levels_workspace(const void *shape_, int threads)
+{
+    (void)threads;
+    enum { TILE = 256 };
+    const heddle_elements_shape *shape = shape_;
+    size_t sums = 0;
+    for (size_t n = (size_t)shape->n; n > 1; n = (n + TILE - 1) / TILE)
+        sums += (n + TILE - 1) / TILE;
+    return sums * sizeof(float);
+}
 
 // Slowest first.
 #define FORWARD_LADDER(name)                                                                                           \
@@ -99,7 +119,17 @@ static const char *const bench_shapes[] = {"n=1605632", "n=200704", "n=6422528",
          "fixed pieces over the threads, added in order: memory-bound", NULL,                                          \
          heddle_reduction_forward_cpu_pieces_workspace},                                                               \
         {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,                                                                  \
-         "one thread adds everything: the latency of an addition an element", NULL, NULL},                             \
+         "one thread adds everything: the latency of an addition an element", supports_one_thread, NULL},              \
+        {"02_atomics", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "all threads add to one address", NULL, NULL,                  \
+         .unordered = true},                                                                                           \
+        {"03_shared_divergent", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a tree in shared memory, working lanes far apart",   \
+         NULL, levels_workspace},                                                                                      \
+        {"04_shared_sequential", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "the tree folded: whole warps work or leave", NULL,  \
+         levels_workspace},                                                                                            \
+        {"05_shuffle", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "registers handed from lane to lane: one barrier", NULL,       \
+         levels_workspace},                                                                                            \
+        {"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "many elements a thread, 16 bytes a load", NULL,            \
+         levels_workspace},                                                                                            \
     }
 #define BACKWARD_LADDER(name)                                                                                          \
     static const heddle_rung name##_backward_ladder[] = {                                                              \
@@ -108,6 +138,7 @@ static const char *const bench_shapes[] = {"n=1605632", "n=200704", "n=6422528",
         {"cpu_pieces", HEDDLE_CPU, HEDDLE_TUNED, heddle_##name##_backward_cpu_pieces,                                  \
          "vector stores on all threads: memory-bound", NULL, NULL},                                                    \
         {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: memory-bound", NULL, NULL},                \
+        {"06_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "16 bytes a store: bytes are the limit", NULL, NULL},       \
     }
 FORWARD_LADDER(sum);
 BACKWARD_LADDER(sum);

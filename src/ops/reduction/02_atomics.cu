@@ -1,0 +1,40 @@
+// sum and mean, rung 2: a thread an element, and every thread adds its own to the result by an atomic.
+//
+// Rung 1 had one thread. Here all run, and none can lose another's addition: atomicAdd reads, adds and writes in one
+// step. The order they come in is anybody's, and with it the last bits of the result.
+//
+// Limited by: one address. Its cache line takes one addition at a time, whoever sends it.
+
+#include "heddle/ops.h"
+#include "ops/cuda/rung.h"
+
+// input: (n), output: (1), zero before
+__global__ void sum_by_atomics(int n, float divisor, const float *input, float *output)
+{
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < (size_t)n)
+        atomicAdd(output, input[i] / divisor);
+}
+
+static heddle_status launch(const heddle_call *call, float divisor)
+{
+    int n = ((const heddle_elements_shape *)call->shape)->n;
+    cudaMemsetAsync(call->output[0], 0, sizeof(float), heddle_cuda_stream_of(call));
+    if (n > 0)
+        sum_by_atomics<<<heddle_cuda_blocks(n), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+            n, divisor, (const float *)call->input[0], (float *)call->output[0]);
+    return heddle_cuda_launched("02_atomics");
+}
+
+static heddle_status launch_sum(const heddle_call *call)
+{
+    return launch(call, 1.0f);
+}
+
+static heddle_status launch_mean(const heddle_call *call)
+{
+    return launch(call, (float)((const heddle_elements_shape *)call->shape)->n);
+}
+
+HEDDLE_CUDA_RUNG("sum_forward", "02_atomics", launch_sum)
+HEDDLE_CUDA_RUNG("mean_forward", "02_atomics", launch_mean)
