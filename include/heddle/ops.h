@@ -43,7 +43,7 @@ typedef struct heddle_pool2d_shape {
 HEDDLE_API int heddle_pool2d_out_h(const heddle_pool2d_shape *shape);
 HEDDLE_API int heddle_pool2d_out_w(const heddle_pool2d_shape *shape);
 
-// relu, tanh, sigmoid, elu, gelu, softplus, swish, add, multiply, sum: n elements
+// relu, tanh, sigmoid, elu, gelu, softplus, swish, add, multiply, sum, scan, shift: n elements
 typedef struct heddle_elements_shape {
     int n;
 } heddle_elements_shape;
@@ -52,6 +52,11 @@ typedef struct heddle_elements_shape {
 typedef struct heddle_hello_index_shape {
     int n, threads;
 } heddle_hello_index_shape;
+
+// histogram: how many of n values, each in [0, bins), fall into each bin
+typedef struct heddle_histogram_shape {
+    int n, bins;
+} heddle_histogram_shape;
 
 // saxpy: y = alpha * x + y
 typedef struct heddle_saxpy_shape {

@@ -11,12 +11,15 @@
 #include "ops/dropout/dropout.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/hello_index/hello_index.h"
+#include "ops/histogram/histogram.h"
 #include "ops/linear/linear.h"
 #include "ops/matmul/matmul.h"
+#include "ops/matmul_bf16/matmul_bf16.h"
 #include "ops/maxpool2d/maxpool2d.h"
 #include "ops/optimizer/optimizer.h"
 #include "ops/reduction/reduction.h"
 #include "ops/saxpy/saxpy.h"
+#include "ops/scan/scan.h"
 #include "ops/softmax/softmax.h"
 #include "ops/stem_block/stem_block.h"
 #include "ops/stencil/stencil.h"
@@ -27,6 +30,7 @@
 const heddle_op *const heddle_registry[] = {
     &heddle_op_matmul_forward,
     &heddle_op_matmul_backward,
+    &heddle_op_matmul_bf16_forward,
 
     &heddle_op_linear_forward,
     &heddle_op_linear_backward,
@@ -76,6 +80,8 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_transpose,
     &heddle_op_shift,
     &heddle_op_stencil,
+    &heddle_op_histogram,
+    &heddle_op_scan,
 
     &heddle_op_sum_forward,
     &heddle_op_sum_backward,
