@@ -46,7 +46,7 @@ static heddle_cost backward_cost(const void *shape_)
 
 static const char *const test_shapes[] = {"n=0", "n=1", "n=7", "n=31", "n=64", "n=16387", NULL};
 // The 128 units behind the CNN's first linear layer, and its first convolution's output, at batch 64 and 256.
-static const char *const bench_shapes[] = {"n=1605632", "n=8192", "n=32768", "n=6422528", "n=67108864", NULL};
+static const char *const bench_shapes[] = {"n=67108864", "n=1605632", "n=8192", "n=32768", "n=6422528", NULL};
 
 // --- values ---------------------------------------------------------------------------------------------------------
 
@@ -181,6 +181,7 @@ static const char swish_summary[] = "swish (SiLU): x * sigmoid(x)";
          "branch-free vector code on all threads: relu is memory-bound, the others multiply", NULL, NULL},             \
         {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: relu is memory-bound, the others compute", \
          NULL, NULL},                                                                                                  \
+        {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four elements a thread, 16 bytes a load", NULL, NULL},     \
     };                                                                                                                 \
     static const heddle_rung activation##_backward_ladder[] = {                                                        \
         {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_##activation##_backward_cpu_naive,                              \
@@ -189,6 +190,7 @@ static const char swish_summary[] = "swish (SiLU): x * sigmoid(x)";
          "branch-free vector code on all threads: relu is memory-bound, the others multiply", NULL, NULL},             \
         {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: relu is memory-bound, the others compute", \
          NULL, NULL},                                                                                                  \
+        {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four elements a thread, 16 bytes a load", NULL, NULL},     \
     };                                                                                                                 \
     static const heddle_op *const activation##_gradients[] = {&heddle_op_##activation##_backward, NULL};               \
                                                                                                                        \

@@ -1,0 +1,35 @@
+// One step of one parameter, by each optimiser: what the CUDA rungs have in common. hyper: (HEDDLE_HYPER_COUNT).
+#ifndef HEDDLE_OPS_OPTIMIZER_STEP_H
+#define HEDDLE_OPS_OPTIMIZER_STEP_H
+
+#include <cuda_runtime.h>
+
+#include "heddle/ops.h"
+
+__device__ static inline void sgd_step(float grad, const float *hyper, float *parameter)
+{
+    float slope = grad + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * *parameter;
+    *parameter -= hyper[HEDDLE_HYPER_LEARNING_RATE] * slope;
+}
+
+__device__ static inline void momentum_step(float grad, const float *hyper, float *parameter, float *velocity)
+{
+    float slope = grad + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * *parameter;
+    *velocity = hyper[HEDDLE_HYPER_MOMENTUM] * *velocity + slope;
+    *parameter -= hyper[HEDDLE_HYPER_LEARNING_RATE] * *velocity;
+}
+
+__device__ static inline void adamw_step(float grad, const float *hyper, float *parameter, float *first_moment,
+                                         float *second_moment)
+{
+    float rate = hyper[HEDDLE_HYPER_LEARNING_RATE];
+    float beta1 = hyper[HEDDLE_HYPER_MOMENTUM], beta2 = hyper[HEDDLE_HYPER_BETA2];
+    *first_moment = beta1 * *first_moment + (1.0f - beta1) * grad;
+    *second_moment = beta2 * *second_moment + (1.0f - beta2) * grad * grad;
+    float mean = *first_moment / hyper[HEDDLE_HYPER_CORRECTION1];
+    float square = *second_moment / hyper[HEDDLE_HYPER_CORRECTION2];
+    *parameter -= rate * hyper[HEDDLE_HYPER_WEIGHT_DECAY] * *parameter;
+    *parameter -= rate * mean / (sqrtf(square) + hyper[HEDDLE_HYPER_EPSILON]);
+}
+
+#endif
