@@ -23,6 +23,7 @@ endif()
 include(GNUInstallDirs)
 file(GLOB simbuild_sources CONFIGURE_DEPENDS ${sim_root}/rewrite/*.c ${sim_root}/build/*.c)
 list(FILTER simbuild_sources EXCLUDE REGEX "/main\\.c$")
+list(APPEND simbuild_sources ${sim_root}/report/rules.c) # what a person does not want to see, for readers of reports
 add_library(heddle_simbuild STATIC ${simbuild_sources})
 target_include_directories(heddle_simbuild PUBLIC ${sim_root})
 target_link_libraries(heddle_simbuild PRIVATE $<BUILD_INTERFACE:heddle_flags> PUBLIC Threads::Threads ${CMAKE_DL_LIBS})

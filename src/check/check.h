@@ -21,6 +21,7 @@ typedef struct heddle_check_options {
     const char *standard; // of C++: "c++20"; NULL: C++17, as nvcc has it
     const char *gpu;      // NULL: the simulator's own choice
     const char *suppress; // file; NULL: none
+    bool any_status;      // the program's own exit status does not count
     int schedules;        // runs in different orders
     double seconds;       // a run may take; 0: no limit
     uint64_t memory;      // bytes; 0: heddle_child_usual_memory

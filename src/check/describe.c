@@ -110,12 +110,6 @@ const char *heddle_check_headline(const heddle_check_finding *finding, char *tex
 
 // --- cause and cure --------------------------------------------------------------------------------------------------
 
-static bool between_blocks(const heddle_check_finding *finding)
-{
-    return finding->place_count == 2 && finding->places[0].has_thread && finding->places[1].has_thread &&
-           memcmp(finding->places[0].block, finding->places[1].block, sizeof finding->places[0].block) != 0;
-}
-
 static bool before_start(const heddle_check_finding *finding)
 {
     return finding->kind == HEDDLE_CHECK_OUT_OF_BOUNDS && finding->memory && finding->memory->offset < 0;
@@ -135,8 +129,6 @@ static const char *or_empty(const char *text)
 
 const char *heddle_check_cause(const heddle_check_finding *finding)
 {
-    if (finding->kind == HEDDLE_CHECK_RACE && between_blocks(finding))
-        return "Two blocks use the same memory, at least one writes, and blocks run in any order.";
     if (host_variable(finding))
         return "A global variable without __device__ lives on the host.";
     if (size_of_call(finding))
@@ -148,9 +140,6 @@ const char *heddle_check_cause(const heddle_check_finding *finding)
 
 const char *heddle_check_cure(const heddle_check_finding *finding)
 {
-    if (finding->kind == HEDDLE_CHECK_RACE && between_blocks(finding))
-        return "Use an atomic, give each block elements of its own, or split the work into two launches: "
-               "__syncthreads() does not join blocks.";
     if (host_variable(finding))
         return "Pass its value to the kernel, or declare it __device__ or __constant__.";
     if (size_of_call(finding))
@@ -192,21 +181,23 @@ const char *heddle_check_schedules_text(const heddle_check_result *result, const
 
 const char *heddle_check_verdict(const heddle_check_result *result, char *text, size_t size)
 {
-    char accesses[32], suppressed[48] = "";
+    char accesses[32], suppressed[48] = "", status[48] = "clean";
     double watched = 0;
     for (int i = 0; i < result->run_count; i++)
         watched += result->runs[i]->accesses;
     if (result->suppressed)
         snprintf(suppressed, sizeof suppressed, ", %d suppressed", result->suppressed);
+    if (heddle_check_failed(result))
+        snprintf(status, sizeof status, "the program ended with status %d", result->exit_status);
     if (!result->built)
         snprintf(text, size, "not built");
     else if (result->errors > 0)
         snprintf(text, size, "%d error%s, %d warning%s%s", result->errors, result->errors == 1 ? "" : "s",
                  result->warnings, result->warnings == 1 ? "" : "s", suppressed);
     else if (result->unwatched)
-        snprintf(text, size, "ran, not watched");
+        snprintf(text, size, "%s, not watched", heddle_check_failed(result) ? status : "ran");
     else
-        snprintf(text, size, "clean: %d schedule%s, %s accesses, %d %s%s%s", result->run_count,
+        snprintf(text, size, "%s: %d schedule%s, %s accesses, %d %s%s%s", status, result->run_count,
                  result->run_count == 1 ? "" : "s", heddle_check_count_text(watched, accesses, sizeof accesses),
                  result->warnings, result->warnings ? "warning" : "findings", result->warnings > 1 ? "s" : "",
                  suppressed);

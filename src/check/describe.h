@@ -31,7 +31,7 @@ const char *heddle_check_cure(const heddle_check_finding *finding);
 // Whether something was found that makes the check fail.
 static inline bool heddle_check_failed(const heddle_check_result *result)
 {
-    return result->errors > 0 || !result->built;
+    return result->errors > 0 || !result->built || (result->exit_status != 0 && !result->any_status);
 }
 
 // --- counters --------------------------------------------------------------------------------------------------------

@@ -82,9 +82,22 @@ static void print_types(const heddle_op *op, bool complete, FILE *file)
             fprintf(file, ", %s", field_type(&op->fields[i]));
 }
 
-static void print_call(const heddle_op *op, bool complete, FILE *file)
+// A kernel's launch may speak of every field.
+static void print_launch(const heddle_check_job *job, FILE *file)
 {
-    fprintf(file, "        function(");
+    for (int i = 0; i < job->op->field_count; i++)
+        fprintf(file, "        [[maybe_unused]] const %s %s = (%s)heddle_one.field[%d];\n",
+                field_type(&job->op->fields[i]), job->op->fields[i].name, field_type(&job->op->fields[i]), i);
+    fprintf(file, "        function<<<%s>>>(", job->launch);
+}
+
+static void print_call(const heddle_check_job *job, bool complete, FILE *file)
+{
+    const heddle_op *op = job->op;
+    if (job->launch[0])
+        print_launch(job, file);
+    else
+        fprintf(file, "        function(");
     for (int i = 0; i < op->operand_count; i++)
         fprintf(file, "%s%s", i ? ", " : "", op->operands[i].name);
     for (int i = 0; i < op->field_count; i++)
@@ -105,11 +118,11 @@ static void print_choice(const heddle_check_job *job, FILE *file)
     fprintf(file, ")\n{\n    if constexpr (std::is_invocable<Function");
     print_types(op, true, file);
     fprintf(file, ">::value) {\n");
-    print_call(op, true, file);
+    print_call(job, true, file);
     fprintf(file, "        return true;\n    } else if constexpr (std::is_invocable<Function");
     print_types(op, false, file);
     fprintf(file, ">::value) {\n        if (!heddle_one.usual)\n            return false;\n");
-    print_call(op, false, file);
+    print_call(job, false, file);
     fprintf(file,
             "        return true;\n    } else {\n        static_assert(sizeof(Function) == 0, \"heddle: the function "
             "should be %s\");\n"

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "check/scan.h"
 #include "check/values.h"
+#include "ops/tolerance.h"
 
 enum {
     NAME_SIZE = 128,
@@ -72,28 +73,41 @@ const heddle_op *heddle_check_op_suggest(const char *const *sources)
 
 // --- before the run --------------------------------------------------------------------------------------------------
 
+static heddle_status find_launch(heddle_check_job *job, const char *const *sources)
+{
+    for (int s = 0; sources[s] && !job->launch[0]; s++)
+        HEDDLE_TRY(heddle_check_launch_find(sources[s], job->launch));
+    return HEDDLE_OK;
+}
+
 static heddle_status choose_function(heddle_check_job *job, const char *const *sources)
 {
     static _Thread_local char names[2][NAME_SIZE];
     char signature[2048];
     int count = function_names(job->op, names);
-    bool kernel = false;
+    const char *kernel = NULL;
     for (int n = 0; n < count; n++)
         for (int s = 0; sources[s]; s++) {
             heddle_check_defines defines;
             HEDDLE_TRY(heddle_check_file_defines(sources[s], names[n], &defines));
-            kernel |= defines == HEDDLE_CHECK_IS_KERNEL;
+            if (defines == HEDDLE_CHECK_IS_KERNEL && !kernel)
+                kernel = names[n];
             if (defines == HEDDLE_CHECK_FUNCTION) {
                 job->function = names[n];
                 return HEDDLE_OK;
             }
         }
     heddle_check_job_signature(job->op, names[count - 1], false, signature, sizeof signature);
-    if (kernel)
-        return heddle_fail(HEDDLE_INVALID,
-                           "%s: %s is a kernel; give the file a function that launches it (and the "
-                           "kernel another name): %s",
-                           sources[0], names[count - 1], signature);
+    if (kernel) {
+        HEDDLE_TRY(find_launch(job, sources));
+        job->function = kernel;
+        return job->launch[0] ? HEDDLE_OK
+                              : heddle_fail(HEDDLE_INVALID,
+                                            "%s: %s is a kernel; say how to launch it in a comment, // launch: <<<(n + "
+                                            "255) / 256, 256>>>, or give the file a function that launches it (and the "
+                                            "kernel another name): %s",
+                                            sources[0], kernel, signature);
+    }
     return heddle_fail(HEDDLE_INVALID, "%s: for --op %s the file should define %s", sources[0], names[count - 1],
                        signature);
 }
@@ -121,6 +135,9 @@ heddle_status heddle_check_job_prepare(heddle_check_job *job, const heddle_op *o
         HEDDLE_TRY(heddle_shape_parse(op, op->test_shapes[i], shape));
         if (is_empty(op, shape))
             continue;
+        heddle_check_launch launch;
+        if (job->launch[0])
+            HEDDLE_TRY(heddle_check_launch_read(job->launch, op, shape, &launch));
         if (job->count == HEDDLE_CHECK_MOST_CASES || op->cost(shape).flops > most_flops)
             job->left_out++;
         else
@@ -175,7 +192,8 @@ heddle_status heddle_check_job_write(const heddle_check_job *job, const char *co
 // What one shape is held against.
 typedef struct comparison {
     heddle_check_values drawn, expected, got;
-    double scale[2 * HEDDLE_MAX_OPERANDS], factor;
+    double scale[2 * HEDDLE_MAX_OPERANDS];
+    int64_t reduction;
 } comparison;
 
 static void position_text(const heddle_operand *operand, const void *shape, size_t element, char *text, size_t size)
@@ -201,7 +219,7 @@ static heddle_status compare_operand(const heddle_check_job *job, const comparis
     const double *got = trial->got.operand[operand], *expected = trial->expected.operand[operand];
     size_t wrong = 0, first = 0;
     for (size_t i = 0; i < trial->expected.elements[operand]; i++) {
-        double allowed = exact ? 0 : trial->factor * fmax(trial->scale[operand], fabs(expected[i]));
+        double allowed = exact ? 0 : heddle_tolerance(trial->reduction, trial->scale[operand], expected[i]);
         if (fabs(got[i] - expected[i]) <= allowed) // a NaN on either side is not
             continue;
         first = wrong ? first : i;
@@ -223,7 +241,9 @@ static heddle_status compare_outputs(const heddle_check_job *job, comparison *tr
     HEDDLE_TRY(heddle_check_values_draw(&trial->drawn, job->seed));
     HEDDLE_TRY(heddle_check_values_draw(&trial->expected, job->seed));
     heddle_check_values_reference(&trial->expected);
-    HEDDLE_TRY(heddle_check_values_scale(&trial->drawn, &trial->expected, trial->scale, &trial->factor));
+    trial->reduction = heddle_tolerance_reduction(job->op, trial->drawn.shape);
+    HEDDLE_TRY(heddle_tolerance_scale(job->op, trial->drawn.shape, trial->drawn.operand, trial->expected.operand,
+                                      trial->expected.elements, trial->scale));
     for (int i = 0; i < job->op->operand_count; i++) {
         if (job->op->operands[i].role == HEDDLE_INPUT || job->op->operands[i].saved)
             continue;
@@ -238,7 +258,7 @@ static heddle_status compare_outputs(const heddle_check_job *job, comparison *tr
 static heddle_status compare_case(const heddle_check_job *job, int number, FILE *file, heddle_check_result *result)
 {
     _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
-    comparison trial = {.factor = 0};
+    comparison trial = {.reduction = 1};
     HEDDLE_TRY(heddle_shape_parse(job->op, job->shapes[number], shape));
     heddle_status status = heddle_check_values_create(&trial.drawn, job->op, shape);
     if (status == HEDDLE_OK)

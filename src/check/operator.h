@@ -6,12 +6,15 @@
 // together; then only shapes with those defaults are run:
 //
 //     void matmul(const float *a, const float *b, float *output, int m, int n, int k)
+//
+// Or that function is a kernel, and a comment says how it is launched (launch.h).
 #ifndef HEDDLE_CHECK_OPERATOR_H
 #define HEDDLE_CHECK_OPERATOR_H
 
 #include <stdio.h>
 
 #include "check/folder.h"
+#include "check/launch.h"
 #include "check/result.h"
 #include "heddle/op.h"
 
@@ -19,7 +22,8 @@ enum { HEDDLE_CHECK_MOST_CASES = 64 };
 
 typedef struct heddle_check_job {
     const heddle_op *op;
-    const char *function; // what the file calls it: "matmul" or "matmul_forward"
+    const char *function;                  // what the file calls it: "matmul" or "matmul_forward"
+    char launch[HEDDLE_CHECK_LAUNCH_SIZE]; // where it is a kernel: what stands between <<< and >>>; else ""
     uint64_t seed;
     const char *shapes[HEDDLE_CHECK_MOST_CASES]; // those that are run
     int count;

@@ -119,6 +119,10 @@ static void unite(heddle_check_finding *known, const heddle_check_finding *again
         known->tier = again->tier;
         known->note = again->note[0] ? again->note : known->note;
         known->value_count = 0;
+    } else if (again->value_count > 0 && known->value_count > 0) {
+        // Those known are asked about already; these may be other stores of the same line.
+        known->values = again->values;
+        known->value_count = again->value_count;
     } else if (again->tier == HEDDLE_CHECK_ERROR && again->value_count == 0) {
         known->tier = HEDDLE_CHECK_ERROR;
     }

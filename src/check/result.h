@@ -23,6 +23,7 @@ typedef struct heddle_check_result {
     bool unwatched;       // it only ran
     const char *messages; // of the compiler, where there are any; NULL
     int exit_status;      // of the program itself, in its first run
+    bool any_status;      // it may end as it likes: only findings count
     double seconds;       // all of it, as the person waited
 } heddle_check_result;
 

@@ -492,6 +492,7 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
     interrupted = 0;
     check_state state = {.options = options, .folder = {.lock = -1}, .started = heddle_now()};
     HEDDLE_TRY(heddle_check_result_create(&state.result));
+    state.result->any_status = options->any_status;
     heddle_status status = check(&state);
     if (state.opinion.asked)
         heddle_child_kill(&state.opinion.child);

@@ -1,31 +1,20 @@
-// Suppressions from a file and from comments.
+// Suppressions from a file and from comments. What they mean is the simulator's, so that both read the same alike; what
+// is wrong with a file is told here.
 
 #include "check/suppress.h"
 
-#include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "report/rules.h"
 
-enum {
-    LARGEST_FILE = 1 << 20,
-    MOST_WORDS = 3, // one more than there may be
-    LONGEST_PATH = 4096,
-};
-
-static const char kernel_mark[] = "kernel:";
-
-typedef struct suppression {
-    const char *kind;  // pattern
-    const char *where; // pattern of a file, of file:line, or of a kernel after its mark
-} suppression;
+enum { LARGEST_FILE = 1 << 20 };
 
 struct heddle_check_suppressions {
-    char *content; // of the file: the patterns point into it
-    suppression *rules;
+    char *content; // of the file: the rules point into it
+    sim_rule *rules;
     int count;
 };
 
@@ -46,21 +35,16 @@ static heddle_status check_kind(const char *path, int line, const char *word)
 
 static heddle_status read_rule(const char *path, int number, char *text, heddle_check_suppressions *suppressions)
 {
-    text[strcspn(text, "#\r")] = '\0';
-    const char *words[MOST_WORDS];
-    int count = 0;
-    char *rest = NULL;
-    for (char *word = strtok_r(text, " \t", &rest); word && count < MOST_WORDS; word = strtok_r(NULL, " \t", &rest))
-        words[count++] = word;
-    if (count == 0)
-        return HEDDLE_OK;
-    if (count == MOST_WORDS)
+    sim_rule rule;
+    switch (sim_rule_parse(text, &rule)) {
+    case SIM_RULE_NONE: return HEDDLE_OK;
+    case SIM_RULE_READ: break;
+    case SIM_RULE_WRONG:
         return heddle_fail(HEDDLE_CORRUPT,
                            "%s:%d: a suppression is KIND, KIND FILE, KIND FILE:LINE or KIND kernel:NAME", path, number);
-    if (strcmp(words[0], "all") == 0)
-        words[0] = "*";
-    HEDDLE_TRY(check_kind(path, number, words[0]));
-    suppressions->rules[suppressions->count++] = (suppression){words[0], count > 1 ? words[1] : "*"};
+    }
+    HEDDLE_TRY(check_kind(path, number, rule.kind));
+    suppressions->rules[suppressions->count++] = rule;
     return HEDDLE_OK;
 }
 
@@ -99,67 +83,29 @@ void heddle_check_suppressions_free(heddle_check_suppressions *suppressions)
 
 // --- matching --------------------------------------------------------------------------------------------------------
 
-// The whole path, or what follows any of its slashes.
-static bool path_matches(const char *pattern, const char *path)
+static bool rule_matches(const sim_rule *rule, const heddle_check_finding *finding)
 {
-    while (path) {
-        if (fnmatch(pattern, path, 0) == 0)
-            return true;
-        path = strchr(path, '/');
-        path += path != NULL;
-    }
-    return false;
-}
-
-static bool frame_matches(const char *pattern, const heddle_check_frame *frame)
-{
-    char with_line[LONGEST_PATH];
-    snprintf(with_line, sizeof with_line, "%s:%d", frame->file, frame->line);
-    return path_matches(pattern, frame->file) || path_matches(pattern, with_line);
-}
-
-static bool rule_matches(const suppression *rule, const heddle_check_finding *finding)
-{
-    if (fnmatch(rule->kind, heddle_check_kinds[finding->kind].name, 0) != 0)
+    if (!sim_rule_is_for(rule, heddle_check_kinds[finding->kind].name))
         return false;
-    if (strncmp(rule->where, kernel_mark, sizeof kernel_mark - 1) == 0)
-        return finding->kernel && fnmatch(rule->where + sizeof kernel_mark - 1, finding->kernel, 0) == 0;
-    if (strcmp(rule->where, "*") == 0)
+    if (sim_rule_is_everywhere(rule) || sim_rule_has_kernel(rule, finding->kernel))
         return true;
     for (int p = 0; p < finding->place_count; p++)
         for (int f = 0; f < finding->places[p].frames; f++)
-            if (frame_matches(rule->where, &finding->places[p].frame[f]))
+            if (sim_rule_has_line(rule, finding->places[p].frame[f].file, (unsigned)finding->places[p].frame[f].line))
                 return true;
     return false;
 }
 
-// Whether the comment in `text` allows the kind called `name`.
-static bool comment_allows(const char *text, const char *name)
+static bool line_allows(heddle_check_sources *sources, const char *file, int line, const char *kind)
 {
-    static const char mark[] = "heddle: allow ";
-    const char *start = text ? strstr(text, mark) : NULL;
-    if (!start)
-        return false;
-    char words[256];
-    snprintf(words, sizeof words, "%s", start + sizeof mark - 1);
-    char *rest = NULL;
-    // The list goes on as long as commas join it; a reason may follow.
-    for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-        word += strspn(word, " \t");
-        size_t length = strcspn(word, " \t*:");
-        if ((length == 3 && strncmp(word, "all", length) == 0) ||
-            (length == strlen(name) && strncmp(word, name, length) == 0))
-            return true;
-        if (word[length] != '\0')
-            return false;
-    }
-    return false;
+    const char *text = heddle_check_sources_line(sources, file, line);
+    return text && sim_comment_allows(text, strlen(text), "heddle: allow", kind);
 }
 
-static bool frame_allows(heddle_check_sources *sources, const heddle_check_frame *frame, const char *name)
+static bool frame_allows(heddle_check_sources *sources, const heddle_check_frame *frame, const char *kind)
 {
-    return comment_allows(heddle_check_sources_line(sources, frame->file, frame->line), name) ||
-           comment_allows(heddle_check_sources_line(sources, frame->file, frame->line - 1), name);
+    return line_allows(sources, frame->file, frame->line, kind) ||
+           line_allows(sources, frame->file, frame->line - 1, kind);
 }
 
 bool heddle_check_suppressed(const heddle_check_suppressions *suppressions, heddle_check_sources *sources,

@@ -1,14 +1,6 @@
 // Findings that a person has looked at and does not want to see again: named in a file, or by a comment in the source.
-//
-// A line of the file is a kind (a pattern, * for all), then where it is allowed; everywhere if nothing follows:
-//
-//     race           reduce.cu            # in this file
-//     race           reduce.cu:41         # at this line
-//     uninitialised  third_party/*
-//     *              kernel:histogram*    # in these kernels
-//
-// In the source, `// heddle: allow race` on the line or on the one before allows that kind there; several kinds are
-// separated by commas, and `allow all` allows every kind. The simulator reads the same with `sim:`.
+// How both are written is in the simulator's report/rules.h; in the source the mark is `heddle: allow`, and the
+// simulator reads the same with `sim: allow`.
 #ifndef HEDDLE_CHECK_SUPPRESS_H
 #define HEDDLE_CHECK_SUPPRESS_H
 

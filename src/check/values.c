@@ -1,9 +1,4 @@
-// Values of operands. The tolerance of an element is
-//
-//     unit roundoff * (8 + 4 sqrt(reduction length)) * scale
-//
-// where scale is the largest of the element itself, the root mean square of its operand, and how much the operand moves
-// (in the median) when every input moves by a relative unit: the last is what counts where sums cancel.
+// Values of operands: drawing them, their reference, and their bytes. How far a result may be off is ops/tolerance.h's.
 
 #include "check/values.h"
 
@@ -13,9 +8,6 @@
 #include <string.h>
 
 #include "heddle/random.h"
-
-static const double unit_roundoff = 0x1p-24;
-static const double step = 0x1p-20; // far above float64's rounding, far below what would bend the function
 
 heddle_status heddle_check_values_create(heddle_check_values *values, const heddle_op *op, const void *shape)
 {
@@ -36,14 +28,6 @@ void heddle_check_values_destroy(heddle_check_values *values)
     for (size_t i = 0; i < sizeof values->operand / sizeof *values->operand; i++)
         free(values->operand[i]);
     memset(values->operand, 0, sizeof values->operand);
-}
-
-static heddle_status copy_values(heddle_check_values *to, const heddle_check_values *from)
-{
-    HEDDLE_TRY(heddle_check_values_create(to, from->op, from->shape));
-    for (int i = 0; i < from->op->operand_count; i++)
-        memcpy(to->operand[i], from->operand[i], from->elements[i] * sizeof(double));
-    return HEDDLE_OK;
 }
 
 // --- drawing ---------------------------------------------------------------------------------------------------------
@@ -138,62 +122,6 @@ void heddle_check_values_reference(heddle_check_values *values)
             input[slot] = values->operand[i];
     }
     values->op->reference(values->shape, input, output);
-}
-
-// --- tolerance -------------------------------------------------------------------------------------------------------
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double root_mean_square(const double *values, size_t elements)
-{
-    double sum = 0;
-    for (size_t i = 0; i < elements; i++)
-        sum += values[i] * values[i] / (double)elements;
-    return sqrt(sum);
-}
-
-// Median of |moved - expected|; `moved` is used up.
-static double median_distance(double *moved, const double *expected, size_t elements)
-{
-    for (size_t i = 0; i < elements; i++)
-        moved[i] = fabs(moved[i] - expected[i]);
-    qsort(moved, elements, sizeof *moved, compare_doubles);
-    return elements ? moved[elements / 2] : 0;
-}
-
-static void move_inputs(heddle_check_values *values)
-{
-    heddle_random random = heddle_random_make(1, 0);
-    for (int i = 0; i < values->op->operand_count; i++) {
-        const heddle_operand *operand = &values->op->operands[i];
-        bool real = operand->dtype == HEDDLE_F32 || operand->dtype == HEDDLE_F64;
-        for (size_t e = 0; operand->role != HEDDLE_OUTPUT && real && e < values->elements[i]; e++)
-            values->operand[i][e] *= heddle_random_u32(&random) & 1 ? 1 + step : 1 - step;
-    }
-}
-
-heddle_status heddle_check_values_scale(const heddle_check_values *drawn, const heddle_check_values *expected,
-                                        double *scale, double *factor)
-{
-    const heddle_op *op = drawn->op;
-    heddle_check_values moved;
-    HEDDLE_TRY(copy_values(&moved, drawn));
-    move_inputs(&moved);
-    heddle_check_values_reference(&moved);
-    for (int i = 0; i < op->operand_count; i++) {
-        scale[i] = root_mean_square(expected->operand[i], expected->elements[i]);
-        if (op->operands[i].role != HEDDLE_INPUT)
-            scale[i] =
-                fmax(scale[i], median_distance(moved.operand[i], expected->operand[i], expected->elements[i]) / step);
-    }
-    heddle_check_values_destroy(&moved);
-    int64_t reduction = op->reduction ? op->reduction(drawn->shape) : 1;
-    *factor = unit_roundoff * (8 + 4 * sqrt((double)(reduction > 1 ? reduction : 1)));
-    return HEDDLE_OK;
 }
 
 // --- bytes -----------------------------------------------------------------------------------------------------------

@@ -1,5 +1,4 @@
-// Every operand of an operator in float64: drawn from a seed, sent through the reference, and how far a float32 result
-// may be from it.
+// Every operand of an operator in float64: drawn from a seed, sent through the reference, as bytes of its dtype.
 #ifndef HEDDLE_CHECK_VALUES_H
 #define HEDDLE_CHECK_VALUES_H
 
@@ -19,11 +18,6 @@ void heddle_check_values_destroy(heddle_check_values *values);
 // Inputs and updates, as float32 can hold them; what a forward operator saves comes from its reference.
 heddle_status heddle_check_values_draw(heddle_check_values *values, uint64_t seed);
 void heddle_check_values_reference(heddle_check_values *values);
-// How far each output may be off, by dtype, reduction length, and how strongly it depends on its inputs; `drawn` are
-// the values before the reference. scale[i] is to be multiplied by nothing more: |got - expected| <= factor *
-// max(scale[i], |expected|).
-heddle_status heddle_check_values_scale(const heddle_check_values *drawn, const heddle_check_values *expected,
-                                        double *scale, double *factor);
 
 // Between float64 and the bytes of a dtype. False: no memory, or the file is too short.
 bool heddle_check_values_write(const heddle_check_values *values, int operand, FILE *file);

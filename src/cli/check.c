@@ -22,7 +22,7 @@ typedef struct check_settings {
     int schedules;
     double timeout, memory;
     uint64_t seed;
-    bool strict, unwatched, no_counters, quiet, json, keep, nvcc, no_nvcc;
+    bool strict, any_status, unwatched, no_counters, quiet, json, keep, nvcc, no_nvcc;
 } check_settings;
 
 #define PLACE(field) offsetof(check_settings, field)
@@ -34,6 +34,8 @@ static const heddle_cli_option options[] = {
      1, HEDDLE_CHECK_MOST_RUNS, NULL},
     {"gpu", HEDDLE_CLI_TEXT, PLACE(gpu), "NAME", NULL, "the card to be: h200, h100, a100, rtx4090, ...", 0, 0, NULL},
     {"strict", HEDDLE_CLI_FLAG, PLACE(strict), NULL, NULL, "warnings count as errors", 0, 0, NULL},
+    {"any-status", HEDDLE_CLI_FLAG, PLACE(any_status), NULL, NULL,
+     "the program may end with a status that is not 0: only what is found counts", 0, 0, NULL},
     {"suppress", HEDDLE_CLI_TEXT, PLACE(suppress), "FILE", NULL,
      "findings to leave out: a line for each, KIND and FILE, FILE:LINE or kernel:NAME", 0, 0, NULL},
     {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "run only, fast: nothing is checked", 0, 0, NULL},
@@ -82,6 +84,49 @@ static char *long_form(const char *word, const char *next, bool *took_next)
         return asprintf(&made, "--%s=%s", short_options[i].name, value) < 0 ? NULL : made;
     }
     return NULL;
+}
+
+// A flag that people give nvcc by habit; heddle's own options have two dashes.
+static bool is_compiler_flag(const char *word)
+{
+    static const char *const flags[] = {"-O",
+                                        "-arch",
+                                        "-code",
+                                        "-gencode",
+                                        "-g",
+                                        "-G",
+                                        "-lineinfo",
+                                        "-Xcompiler",
+                                        "-W",
+                                        "-f",
+                                        "-m",
+                                        "-rdc",
+                                        "-use_fast_math",
+                                        "--gpu-",
+                                        "--generate-code",
+                                        "--use_fast_math",
+                                        "--expt-",
+                                        "--extended-lambda"};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strncmp(word, flags[i], strlen(flags[i])) == 0)
+            return true;
+    return false;
+}
+
+// Looks at the words as they were given: "-lineinfo" is no library.
+static bool refuses_flags(char *const *words, int count)
+{
+    for (int i = 1; i < count && strcmp(words[i], "--") != 0; i++) {
+        if (!is_compiler_flag(words[i]))
+            continue;
+        heddle_fail(
+            HEDDLE_INVALID,
+            "%s is a flag for nvcc, which heddle check does not take: it chooses how to build by itself; headers, "
+            "macros, libraries and the standard are -I, -D, -l and -std=, the card is --gpu NAME",
+            words[i]);
+        return true;
+    }
+    return false;
 }
 
 // The words up to "--", with short options written out. *count is set; the list ends with NULL.
@@ -182,6 +227,7 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
         .standard = settings->standard,
         .gpu = settings->gpu,
         .suppress = settings->suppress,
+        .any_status = settings->any_status,
         .schedules = settings->unwatched ? 1 : settings->schedules,
         .seconds = settings->timeout,
         .memory = (uint64_t)(settings->memory * gigabyte),
@@ -220,6 +266,8 @@ int heddle_cli_check(int argc, char **argv)
     char **words = made ? own_words(argc, argv, &count, made, &made_count) : NULL;
     if (words == NULL)
         exit_code = heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the command line"));
+    else if (refuses_flags(argv, argc))
+        exit_code = heddle_cli_fail(HEDDLE_INVALID);
     else if (heddle_cli_parse(&heddle_command_check, count, words, &settings, &arguments, &exit_code))
         exit_code = check(&settings, &arguments, program_arguments(argc, argv));
     for (int i = 0; i < made_count; i++)
@@ -240,8 +288,9 @@ const heddle_cli_command heddle_command_check = {
         "says what is wrong, where, and what cures it. No GPU is needed. What follows -- goes to the program. "
         "A file without main is checked as an operator: it defines a function with the operator's name that "
         "takes device pointers to its operands and the fields of its shape, as `heddle ops NAME` lists them; "
-        "fields with a default may be left out. Exit code 0 clean, also with warnings and whatever the program's own "
-        "is; 1 errors were found or the program does not compile; 2 wrong usage; 3 no C++ compiler.",
+        "fields with a default may be left out. Exit code 0 clean, also with warnings; 1 errors were found, the "
+        "program "
+        "does not compile, or it ended with a status of its own that is not 0; 2 wrong usage; 3 no C++ compiler.",
     .example = "heddle check reduce.cu\n"
                "heddle check main.cu kernels.cu -I include --gpu a100 -- 1024 1024\n"
                "heddle check matmul.cu --op matmul_forward --html matmul.html",

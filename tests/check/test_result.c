@@ -78,6 +78,12 @@ static void test_a_race_that_stored_the_same_value_becomes_a_warning(void **stat
     assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
     heddle_check_result_free(result);
 
+    // Another store of the same line has turned up: it is asked about next.
+    result = unite(unknown, REPORT(RACE("error", "4", "4", "3", ", \"values\": [7]")));
+    assert_int_equal(result->findings[0]->value_count, 1);
+    assert_int_equal(result->findings[0]->values[0], 7);
+    heddle_check_result_free(result);
+
     result = unite(unknown, unknown);
     assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
     heddle_check_result_free(result);

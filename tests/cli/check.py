@@ -119,6 +119,20 @@ int main()
 }
 """
 
+KERNEL = r"""
+// launch: <<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>
+__global__ void matmul(const float *a, const float *b, float *output, int m, int n, int k)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= m || column >= n)
+        return;
+    float sum = 0;
+    for (int i = 0; i < k; i++)
+        sum += a[row * k + i] * b[i * n + column];
+    output[row * n + column] = sum;
+}
+"""
+
 SUM = r"""
 __global__ void sum(float *s) { atomicAdd(s, 1.0f / (1 + threadIdx.x + blockIdx.x * blockDim.x)); }
 int main()
@@ -228,10 +242,28 @@ class Check(unittest.TestCase):
         self.assertIn("42\n", result.stdout)
         self.assertNotIn("status 9", result.stdout)
 
-    def test_the_programs_own_exit_status_is_a_note(self):
+    def test_flags_of_a_compiler_are_told_where_they_go(self):
         self.write("three.cu", "int main() { return 3; }\n")
-        result = self.check("three.cu")
+        for flag in ("-O3", "-arch=sm_90", "-lineinfo", "--use_fast_math"):
+            said = self.check("three.cu", flag, code=2).stderr
+            self.assertIn(flag + " is a flag for nvcc", said)
+            self.assertEqual(said.count("\n"), 1)
+
+    def test_a_kernel_launched_by_address_and_pinned_memory_have_their_names(self):
+        self.write("named.cu", "__global__ void overrun(int *p) { p[4 + threadIdx.x] = 1; }\n"
+                               "int main() { int *p, *h; cudaMallocHost(&h, 64); cudaMalloc(&p, 16);\n"
+                               "void *with[] = {&p}; cudaLaunchCooperativeKernel((const void *)overrun, 1, 4, with);\n"
+                               "cudaDeviceSynchronize(); }\n")
+        self.assertIn("in kernel overrun\n", self.check("named.cu", code=1).stdout)
+        self.write("named.cu", "int main() { int *h; cudaMallocHost(&h, 64); }\n")
+        self.assertIn("64 bytes from cudaMallocHost are never freed", self.check("named.cu").stdout)
+
+    def test_the_programs_own_exit_status_counts_unless_told_otherwise(self):
+        self.write("three.cu", "int main() { return 3; }\n")
+        result = self.check("three.cu", code=1)
         self.assertIn("note: the program ended with status 3\n", result.stdout)
+        self.assertRegex(self.last_line(result), r"^the program ended with status 3: 2 schedules, .* 0 findings$")
+        self.assertRegex(self.last_line(self.check("three.cu", "--any-status")), r"^clean: ")
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
@@ -245,6 +277,18 @@ class Check(unittest.TestCase):
         result = self.check("matmul.cu", "--op", "matmul", code=1)
         self.assertRegex(result.stdout, r"error: wrong result\n  matmul_forward with m=1 n=1 k=1: 1 of 1 elements are wrong; "
                                         r"output\[0\]\[0\] is ")
+
+    def test_a_kernel_alone_is_launched_as_its_comment_says(self):
+        self.write("matmul.cu", KERNEL)
+        self.assertRegex(self.check("matmul.cu", "--op", "matmul").stdout,
+                         r"note: matmul_forward: \d+ of \d+ test shapes compared")
+        self.write("matmul.cu", KERNEL.replace("i < k", "i < k - 1"))
+        self.assertIn("error: wrong result", self.check("matmul.cu", "--op", "matmul", code=1).stdout)
+        self.write("matmul.cu", KERNEL.replace("sum +=", "som +="))
+        result = self.check("matmul.cu", "--op", "matmul", code=1)
+        self.assertIn("som", result.stdout + result.stderr)
+        self.write("matmul.cu", KERNEL.replace("launch:", "as ever:"))
+        self.assertIn("// launch: <<<", self.check("matmul.cu", "--op", "matmul", code=2).stderr)
 
     def test_a_file_without_main_is_told_both_ways(self):
         self.write("matmul.cu", MATMUL.replace("SUM", "0"))

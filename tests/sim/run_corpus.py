@@ -11,6 +11,7 @@ A comment on the line concerned says what is to be found there:
     s[t] += s[k];    // expect: race a; race b      several
     p = q[i];        // allow: uninitialised        may be found, need not be
     *wild = 1;       // expect: fault|host-pointer  either
+    // cure: __threadfence                          on a line of its own: every finding's cure speaks of this
 
 A file without such comments must build, exit with 0 and give no finding. A file's first line may hold `flags: ...` for
 the compiler. Exits 1 when anything differs. What a finding is: src/sim/report/format.md.
@@ -39,6 +40,7 @@ MOST_VALUES = 64
 MARK = re.compile(r"//.*?\b((?:expect|allow):.*)$")
 ITEM = re.compile(r"^(?:(expect|allow):\s*)?([a-z|-]+)(?:\((warning|error)\))?(?:\s+([a-z]\+?))?$")
 FLAGS = re.compile(r"flags:\s*((?:-\S+\s*)+)\.(?:\s|$)")
+CURE = re.compile(r"^\s*// cure: (\S+)$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)"')
 # Findings about two places of the same rank; the others have one that counts and perhaps one that explains.
 TWO_PLACES = {"race", "missing-wait", "barrier-divergent", "warp-mismatch", "deadlock"}
@@ -151,7 +153,7 @@ def values_of(report):
 
 class Outcome:
     def __init__(self, name):
-        self.name, self.groups = name, []
+        self.name, self.groups, self.cures = name, [], []
         self.missed, self.alarms, self.broken = [], [], []
         self.seconds = 0.0
 
@@ -167,7 +169,9 @@ def judge(outcome, status, report, output):
         tolerated = finding["kind"] == "uninitialised" and set(places_of(finding)[:1]) & raced
         if not fits and not tolerated:
             outcome.alarms.append(describe(finding))
-    outcome.missed = [str(group) for group in outcome.groups if group.required and not group.found]
+        outcome.missed += ["%s in the cure of %s" % (word, describe(finding)) for word in outcome.cures
+                           if word not in finding["cure"]]
+    outcome.missed += [str(group) for group in outcome.groups if group.required and not group.found]
     if not wrong and status != 0:
         outcome.broken.append("exit status %s: %s" % (status, output[-300:].strip()))
 
@@ -179,7 +183,9 @@ def check(path, compiler, flags, keep):
     program = os.path.join(folder, "program")
     started = time.time()
     with open(path) as text:
-        own = FLAGS.search(text.readline())
+        first = text.readline()
+        own = FLAGS.search(first)
+        outcome.cures = CURE.findall(first + text.read())
     command = [compiler, path, "-o", program] + flags + (own.group(1).split() if own else [])
     status, output = run(command, None, BUILD_SECONDS)
     if status != 0:
@@ -218,7 +224,8 @@ def summary(outcomes, seconds):
             print("  %-52s %s" % (name, row.replace("\n", "\n      ")))
     print("\n%d programs, %.0f s: %d faults planted, %d found; %d right programs, %d silent; %d false alarms; "
           "%d broken" % (len(outcomes), seconds, planted, found, len(right), silent, alarms, broken))
-    return planted == found and not alarms and not broken
+    missed = any(outcome.missed for outcome in outcomes)
+    return planted == found and not missed and not alarms and not broken
 
 
 def main():

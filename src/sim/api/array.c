@@ -58,9 +58,11 @@ static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *
     if ((flags & cudaArrayCubemap) && (extent.width != extent.height || extent.depth % CUBE_FACES != 0))
         return sim_fail(cudaErrorInvalidValue, "a cube map has square faces, six of them");
     struct cudaArray *made = calloc(1, sizeof *made);
-    struct cudaArray **larger = realloc(arrays, (array_count + 1) * sizeof *arrays);
-    if (made == NULL || larger == NULL)
-        abort();
+    struct cudaArray **larger = made != NULL ? realloc(arrays, (array_count + 1) * sizeof *arrays) : NULL;
+    if (larger == NULL) {
+        free(made);
+        return sim_no_memory();
+    }
     arrays = larger;
     made->format = *format;
     made->element = element;
@@ -178,8 +180,11 @@ static cudaError_t make_mipmap(cudaMipmappedArray_t *mipmap, const struct cudaCh
         return sim_fail(cudaErrorInvalidValue, "a mipmapped array needs a place and a level");
     struct cudaMipmappedArray *made = calloc(1, sizeof *made);
     struct cudaArray **list = calloc(levels, sizeof *list);
-    if (made == NULL || list == NULL)
-        abort();
+    if (made == NULL || list == NULL) {
+        free(made);
+        free(list);
+        return sim_no_memory();
+    }
     made->levels = list;
     const bool layered = flags & (cudaArrayLayered | cudaArrayCubemap);
     for (; made->count < levels; made->count++) {

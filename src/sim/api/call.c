@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/chips.h"
@@ -14,9 +15,12 @@
 #include "memory/memory.h"
 #include "sim/runtime_api.h"
 
+enum { SIM_WRONG_USAGE = 2 };
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 static cudaError_t broken; // the device is unusable since this fault
+static bool no_card;       // SIM_GPU names none: for good
 
 typedef struct current_call {
     const char *function;
@@ -39,8 +43,22 @@ typedef struct unread_error {
 static unread_error unread[UNREAD];
 static int unread_count;
 
+// A program of its own says so and ends; in a library each call says so, for its user to make something of it.
+static void refuse_card(const char *why)
+{
+    if (sim_module_self()->is_program && !sim_report_is_embedded()) {
+        sim_report_write(why); // which says it on stderr unless a file is asked for
+        exit(SIM_WRONG_USAGE);
+    }
+    fprintf(stderr, "sim: %s\n", why);
+    no_card = true;
+}
+
 static void start(void)
 {
+    char why[SIM_CHIP_REFUSAL];
+    if (!sim_chip_known(why))
+        refuse_card(why);
     sim_memory_start(sim_chip_get()->memory);
     sim_streams_start();
     sim_exit_start();
@@ -94,6 +112,8 @@ bool sim_call_begin(const char *function, uintptr_t pc)
     call.refused_with = cudaSuccess;
     if (call.in_host_function) {
         call.refused_with = sim_fail(cudaErrorNotPermitted, "a function that a stream runs may not call CUDA");
+    } else if (no_card) {
+        call.refused_with = cudaErrorNoDevice;
     } else if (broken != cudaSuccess) {
         call.refused_with = broken;
     }
@@ -102,6 +122,8 @@ bool sim_call_begin(const char *function, uintptr_t pc)
 
 cudaError_t sim_call_end(cudaError_t error)
 {
+    if (broken == cudaErrorMemoryAllocation)
+        error = broken; // whatever the call made of it: the tables are not whole
     if (error != cudaSuccess && call.depth == 1)
         sim_error_set(error, call.function, call.pc);
     sim_api_unlock();
@@ -131,10 +153,11 @@ const char *sim_call_function(void)
 
 static void report(sim_finding *finding, cudaError_t error, const char *format, va_list arguments)
 {
+    const char *function = call.function != NULL ? call.function : "what runs in the background";
     int written =
-        snprintf(finding->message, sizeof finding->message, "%s fails with %s: ", call.function, sim_error_name(error));
+        snprintf(finding->message, sizeof finding->message, "%s fails with %s: ", function, sim_error_name(error));
     if (error == cudaSuccess)
-        written = snprintf(finding->message, sizeof finding->message, "%s: ", call.function);
+        written = snprintf(finding->message, sizeof finding->message, "%s: ", function);
     vsnprintf(finding->message + written, sizeof finding->message - (size_t)written, format, arguments);
     finding->place[0].pc = call.pc;
     finding->place[0].role = "call";
@@ -160,6 +183,14 @@ cudaError_t sim_fail_as(sim_finding_kind kind, sim_tier tier, cudaError_t error,
     report(&finding, error, format, arguments);
     va_end(arguments);
     return error;
+}
+
+cudaError_t sim_no_memory(void)
+{
+    if (broken == cudaSuccess)
+        sim_fail(cudaErrorMemoryAllocation, "the host has no memory left for what the simulator must remember");
+    sim_error_break(cudaErrorMemoryAllocation);
+    return cudaErrorMemoryAllocation;
 }
 
 // --- last error and sticky error

@@ -35,6 +35,10 @@ cudaError_t sim_fail(cudaError_t error, const char *format, ...) __attribute__((
 cudaError_t sim_fail_as(sim_finding_kind kind, sim_tier tier, cudaError_t error, uintptr_t address, size_t bytes,
                         const char *format, ...) __attribute__((format(printf, 6, 7)));
 
+// The host has no memory left for the simulator's own tables: what they would have said is lost, so the device is
+// broken from here on, as after a fault, and so is the call that is under way.
+cudaError_t sim_no_memory(void);
+
 const char *sim_error_name(cudaError_t error);
 void sim_error_set(cudaError_t error, const char *function, uintptr_t pc); // as the last error of this thread
 void sim_error_looked_at(cudaError_t error);

@@ -19,8 +19,10 @@ static __thread enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGl
 static void set_after(cudaGraphNode_t **set, size_t *count, const cudaGraphNode_t *nodes, size_t node_count)
 {
     cudaGraphNode_t *copy = malloc((node_count + 1) * sizeof *copy);
-    if (copy == NULL)
-        abort();
+    if (copy == NULL) {
+        sim_no_memory();
+        return;
+    }
     if (node_count > 0)
         memcpy(copy, nodes, node_count * sizeof *copy);
     free(*set);
@@ -36,8 +38,10 @@ static void add_after(struct CUstream_st *stream, cudaGraphNode_t node)
     }
     cudaGraphNode_t *larger =
         realloc(stream->capture_after, (stream->capture_after_count + 1) * sizeof(cudaGraphNode_t));
-    if (larger == NULL)
-        abort();
+    if (larger == NULL) {
+        sim_no_memory();
+        return;
+    }
     stream->capture_after = larger;
     stream->capture_after[stream->capture_after_count++] = node;
 }
@@ -153,10 +157,14 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t graph, const cudaGraph
         return sim_fail(cudaErrorIllegalState, "the stream captures already");
     sim_capture *capture = calloc(1, sizeof *capture);
     if (capture == NULL)
-        abort();
-    capture->id = ++capture_count;
+        return sim_no_memory();
     capture->owns_graph = graph == NULL;
     capture->graph = graph != NULL ? graph : sim_graph_new();
+    if (capture->graph == NULL) {
+        free(capture);
+        return cudaErrorMemoryAllocation;
+    }
+    capture->id = ++capture_count;
     capture->origin = stream;
     capture->mode = mode;
     capture->next = captures;

@@ -3,11 +3,9 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/options.h"
-#include "report/report.h"
 
 #define KB ((size_t)1 << 10)
 #define MB ((size_t)1 << 20)
@@ -35,16 +33,6 @@ static const sim_chip chips[] = {
 
 enum { CHIPS = sizeof chips / sizeof chips[0] };
 
-static void refuse(const char *name)
-{
-    char text[512];
-    size_t used = (size_t)snprintf(text, sizeof text, "refused: there is no card called '%s'; there are", name);
-    for (int i = 0; i < CHIPS && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s %s", i > 0 ? "," : "", chips[i].key);
-    sim_report_write(text); // which says it on stderr unless a file is asked for
-    exit(2);
-}
-
 // "A100" and "RTX 4090" are names too.
 static bool is_called(const char *key, const char *name)
 {
@@ -58,18 +46,33 @@ static bool is_called(const char *key, const char *name)
     }
 }
 
+// NULL: there is no such card.
+static const sim_chip *find(const char *name)
+{
+    if (name == NULL || name[0] == '\0')
+        return &chips[0];
+    for (int i = 0; i < CHIPS; i++) {
+        if (is_called(chips[i].key, name))
+            return &chips[i];
+    }
+    return NULL;
+}
+
+bool sim_chip_known(char why[SIM_CHIP_REFUSAL])
+{
+    const char *name = sim_options_get()->gpu;
+    if (find(name) != NULL)
+        return true;
+    size_t used = (size_t)snprintf(why, SIM_CHIP_REFUSAL, "refused: there is no card called '%.64s'; there are", name);
+    for (int i = 0; i < CHIPS && used < SIM_CHIP_REFUSAL; i++)
+        used += (size_t)snprintf(why + used, SIM_CHIP_REFUSAL - used, "%s %s", i > 0 ? "," : "", chips[i].key);
+    return false;
+}
+
 const sim_chip *sim_chip_get(void)
 {
     static const sim_chip *chosen;
-    if (chosen != NULL)
-        return chosen;
-    const char *name = sim_options_get()->gpu;
-    if (name == NULL || name[0] == '\0')
-        return chosen = &chips[0];
-    for (int i = 0; i < CHIPS; i++) {
-        if (is_called(chips[i].key, name))
-            return chosen = &chips[i];
-    }
-    refuse(name);
-    return NULL;
+    if (chosen == NULL)
+        chosen = find(sim_options_get()->gpu);
+    return chosen != NULL ? chosen : &chips[0];
 }

@@ -2,6 +2,7 @@
 #ifndef SIM_CHIPS_H
 #define SIM_CHIPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct sim_chip {
@@ -22,8 +23,10 @@ typedef struct sim_chip {
     int integrated;
 } sim_chip;
 
-// The card that SIM_GPU names; the first of the table without it. A wrong name ends the program with a list of the
-// names.
+// The card that SIM_GPU names; the first of the table without it, or where there is no such card.
 const sim_chip *sim_chip_get(void);
+// False: SIM_GPU names no card; `why` says so, with a list of the names.
+enum { SIM_CHIP_REFUSAL = 512 };
+bool sim_chip_known(char why[SIM_CHIP_REFUSAL]);
 
 #endif

@@ -39,7 +39,7 @@ static cudaError_t create(cudaEvent_t *event, unsigned flags)
     if (made == NULL) {
         made = calloc(1, sizeof *made);
         if (made == NULL)
-            abort();
+            return sim_no_memory();
         made->next = events;
         events = made;
     }
@@ -93,6 +93,8 @@ void sim_event_recorded(cudaEvent_t event)
 
 void sim_event_mark(struct CUevent_st *event, sim_operation *operation, const sim_order_clock *clock)
 {
+    if (operation == NULL)
+        return;
     if (event->operation != NULL)
         sim_operation_release(event->operation);
     sim_operation_retain(operation);
@@ -117,7 +119,7 @@ static cudaError_t record(cudaEvent_t event_handle, cudaStream_t stream_handle)
     work.event = event;
     sim_operation *operation = sim_stream_push(stream, &work);
     sim_event_mark(event, operation, &stream->clock);
-    return cudaSuccess;
+    return operation != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)

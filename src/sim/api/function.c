@@ -19,15 +19,16 @@ sim_function *sim_function_of(const void *address)
             return functions[i];
     }
     if (function_count == function_room) {
-        function_room = function_room == 0 ? FIRST_ROOM : 2 * function_room;
-        sim_function **moved = realloc(functions, function_room * sizeof *functions);
+        const size_t larger = function_room == 0 ? FIRST_ROOM : 2 * function_room;
+        sim_function **moved = realloc(functions, larger * sizeof *functions);
         if (moved == NULL)
-            abort();
+            return NULL;
         functions = moved;
+        function_room = larger;
     }
     sim_function *made = calloc(1, sizeof *made);
     if (made == NULL)
-        abort();
+        return NULL;
     made->address = address;
     made->dynamic_shared = sim_chip_get()->shared_block;
     made->carveout = cudaSharedmemCarveoutDefault;
@@ -52,6 +53,8 @@ static cudaError_t set_attribute(const void *address, enum cudaFuncAttribute att
     if (address == NULL)
         return sim_fail(cudaErrorInvalidDeviceFunction, "the kernel is NULL");
     sim_function *function = sim_function_of(address);
+    if (function == NULL)
+        return sim_no_memory();
     switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
         if (value < 0 || (size_t)value > chip->shared_block_optin)
@@ -83,6 +86,8 @@ static cudaError_t get_attributes(struct cudaFuncAttributes *attributes, const v
     if (address == NULL)
         return sim_fail(cudaErrorInvalidDeviceFunction, "the kernel is NULL");
     const sim_function *function = sim_function_of(address);
+    if (function == NULL)
+        return sim_no_memory();
     *attributes = (struct cudaFuncAttributes){
         .maxThreadsPerBlock = SIM_THREADS,
         .numRegs = SIM_ASSUMED_REGISTERS,
@@ -121,7 +126,7 @@ static cudaError_t get_name(const char **name, const void *address)
     if (name == NULL || address == NULL)
         return sim_fail(cudaErrorInvalidValue, "the %s is NULL", name == NULL ? "place for the name" : "kernel");
     const sim_function *function = sim_function_of(address);
-    *name = function->name != NULL ? function->name : "";
+    *name = function != NULL && function->name != NULL ? function->name : "";
     return cudaSuccess;
 }
 

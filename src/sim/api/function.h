@@ -17,7 +17,7 @@ typedef struct sim_function {
     int carveout;
 } sim_function;
 
-sim_function *sim_function_of(const void *address); // never NULL
+sim_function *sim_function_of(const void *address); // NULL: no memory
 size_t sim_function_shared_limit(const void *address);
 // Blocks of this size that a multiprocessor holds at once; 0: not even one.
 int sim_occupancy(int threads, size_t shared);

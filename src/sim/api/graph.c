@@ -12,7 +12,7 @@ static struct CUgraph_st *graphs;
 static void *allocated(void *memory)
 {
     if (memory == NULL)
-        abort();
+        sim_no_memory();
     return memory;
 }
 
@@ -22,6 +22,8 @@ static void *allocated(void *memory)
 struct CUgraph_st *sim_graph_new(void)
 {
     struct CUgraph_st *graph = allocated(calloc(1, sizeof *graph));
+    if (graph == NULL)
+        return NULL;
     graph->next = graphs;
     graphs = graph;
     return graph;
@@ -81,8 +83,13 @@ void sim_graph_delete(struct CUgraph_st *graph)
 
 static struct CUgraphNode_st *append(struct CUgraph_st *graph)
 {
-    graph->nodes = allocated(realloc(graph->nodes, (graph->count + 1) * sizeof *graph->nodes));
+    struct CUgraphNode_st **larger = allocated(realloc(graph->nodes, (graph->count + 1) * sizeof *larger));
+    if (larger == NULL)
+        return NULL;
+    graph->nodes = larger;
     struct CUgraphNode_st *node = allocated(calloc(1, sizeof *node));
+    if (node == NULL)
+        return NULL;
     node->graph = graph;
     return graph->nodes[graph->count++] = node;
 }
@@ -93,7 +100,11 @@ void sim_graph_node_depend(struct CUgraphNode_st *node, struct CUgraphNode_st *e
         if (node->after[i] == earlier)
             return;
     }
-    node->after = allocated(realloc(node->after, (node->after_count + 1) * sizeof(struct CUgraphNode_st *)));
+    struct CUgraphNode_st **larger =
+        allocated(realloc(node->after, (node->after_count + 1) * sizeof(struct CUgraphNode_st *)));
+    if (larger == NULL)
+        return;
+    node->after = larger;
     node->after[node->after_count++] = earlier;
 }
 
@@ -108,6 +119,8 @@ struct CUgraphNode_st *sim_graph_add(struct CUgraph_st *graph, enum cudaGraphNod
         }
     }
     struct CUgraphNode_st *node = append(graph);
+    if (node == NULL)
+        return NULL;
     node->type = type;
     for (size_t i = 0; i < after_count; i++)
         sim_graph_node_depend(node, after[i]);
@@ -132,8 +145,12 @@ enum cudaGraphNodeType sim_graph_type_of(const sim_work *work)
 struct CUgraph_st *sim_graph_clone(const struct CUgraph_st *graph)
 {
     struct CUgraph_st *clone = sim_graph_new();
-    for (size_t i = 0; i < graph->count; i++) {
+    for (size_t i = 0; clone != NULL && i < graph->count; i++) {
         struct CUgraphNode_st *from = graph->nodes[i], *to = append(clone);
+        if (to == NULL) {
+            sim_graph_delete(clone);
+            return NULL;
+        }
         *to = *from;
         to->graph = clone;
         to->original = from;
@@ -144,7 +161,7 @@ struct CUgraph_st *sim_graph_clone(const struct CUgraph_st *graph)
             to->child = sim_graph_clone(from->child);
         from->mark = i;
     }
-    for (size_t i = 0; i < graph->count; i++) {
+    for (size_t i = 0; clone != NULL && i < graph->count; i++) {
         for (size_t j = 0; j < graph->nodes[i]->after_count; j++)
             sim_graph_node_depend(clone->nodes[i], clone->nodes[graph->nodes[i]->after[j]->mark]);
     }
@@ -269,6 +286,8 @@ static cudaError_t get_roots(cudaGraph_t handle, cudaGraphNode_t *nodes, size_t 
     if (graph == NULL || count == NULL)
         return cudaErrorInvalidValue;
     struct CUgraphNode_st **roots = allocated(malloc((graph->count + 1) * sizeof *roots));
+    if (roots == NULL)
+        return cudaErrorMemoryAllocation;
     size_t found = 0;
     for (size_t i = 0; i < graph->count; i++) {
         if (graph->nodes[i]->after_count == 0)
@@ -350,6 +369,8 @@ static cudaError_t get_dependents(cudaGraphNode_t handle, cudaGraphNode_t *nodes
     if (node == NULL || count == NULL)
         return cudaErrorInvalidValue;
     struct CUgraphNode_st **later = allocated(malloc((node->graph->count + 1) * sizeof *later));
+    if (later == NULL)
+        return cudaErrorMemoryAllocation;
     size_t found = 0;
     for (size_t i = 0; i < node->graph->count; i++) {
         if (depends_on(node->graph->nodes[i], node))

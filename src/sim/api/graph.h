@@ -56,20 +56,21 @@ struct CUgraphExec_st {
     unsigned long long flags;
 };
 
+// NULL where there is no memory, which sim_no_memory (api/call.h) has been told then.
 struct CUgraph_st *sim_graph_new(void);
 struct CUgraph_st *sim_graph_clone(const struct CUgraph_st *graph);
 void sim_graph_delete(struct CUgraph_st *graph);
 bool sim_graph_is_live(const struct CUgraph_st *graph);
 struct CUgraph_st *sim_graph_of(cudaGraph_t handle);              // NULL with a finding when it is none
 struct CUgraphNode_st *sim_graph_node_of(cudaGraphNode_t handle); // the same
-// Adds a node that comes after others of the same graph; NULL with a finding when they are not.
+// Adds a node that comes after others of the same graph; NULL with a finding when they are not, or without memory.
 struct CUgraphNode_st *sim_graph_add(struct CUgraph_st *graph, enum cudaGraphNodeType type,
                                      const cudaGraphNode_t *after, size_t after_count);
 void sim_graph_node_depend(struct CUgraphNode_st *node, struct CUgraphNode_st *earlier);
 enum cudaGraphNodeType sim_graph_type_of(const sim_work *work);
 
 // The nodes of a graph, with those of child graphs in their place, as steps in an order in which they can run. false:
-// there is no such order.
+// there is no such order, or no memory.
 bool sim_graph_steps(struct CUgraph_st *graph, sim_step **steps, size_t *count);
 void sim_graph_steps_free(sim_step *steps, size_t count);
 

@@ -27,9 +27,11 @@ static cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t handle, unsign
                              : sim_fail(cudaErrorInvalidValue, "the place for the executable graph is NULL");
     struct CUgraphExec_st *made = calloc(1, sizeof *made);
     if (made == NULL)
-        abort();
+        return sim_no_memory();
     if (!sim_graph_steps(graph, &made->steps, &made->count)) {
         free(made);
+        if (sim_error_broken() != cudaSuccess)
+            return sim_error_broken();
         return sim_fail(cudaErrorInvalidValue, "the graph has nodes that come after each other in a circle");
     }
     made->flags = flags;

@@ -9,7 +9,7 @@
 static void *allocated(void *memory)
 {
     if (memory == NULL)
-        abort();
+        sim_no_memory();
     return memory;
 }
 
@@ -35,7 +35,7 @@ cudaError_t sim_graph_kernel_work(const struct cudaKernelNodeParams *parameters,
     *work = sim_work_new(SIM_WORK_KERNEL);
     work->kernel.config = config;
     work->kernel.bound = sim_bound_new(&kernel);
-    return cudaSuccess;
+    return work->kernel.bound != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t sim_graph_copy_work(const struct cudaMemcpy3DParms *parameters, sim_work *work)
@@ -88,21 +88,32 @@ typedef struct ends {
     size_t count;
 } ends;
 
-static void add_end(ends *list, size_t step)
+static bool add_end(ends *list, size_t step)
 {
-    list->steps = allocated(realloc(list->steps, (list->count + 1) * sizeof *list->steps));
+    size_t *larger = allocated(realloc(list->steps, (list->count + 1) * sizeof *larger));
+    if (larger == NULL)
+        return false;
+    list->steps = larger;
     list->steps[list->count++] = step;
+    return true;
 }
 
-static void add_step(step_list *list, struct CUgraphNode_st *node, const ends *after, ends *own)
+static bool add_step(step_list *list, struct CUgraphNode_st *node, const ends *after, ends *own)
 {
-    list->steps = allocated(realloc(list->steps, (list->count + 1) * sizeof *list->steps));
+    sim_step *larger = allocated(realloc(list->steps, (list->count + 1) * sizeof *larger));
+    if (larger == NULL)
+        return false;
+    list->steps = larger;
+    size_t *earlier = allocated(malloc((after->count + 1) * sizeof *earlier));
+    if (earlier == NULL)
+        return false;
     sim_step *step = &list->steps[list->count];
     *step = (sim_step){.node = node, .type = node->type, .event = node->event, .work = sim_work_share(&node->work)};
-    step->after = allocated(malloc((after->count + 1) * sizeof *step->after));
+    step->after = earlier;
+    step->chain = SIM_NO_CHAIN;
     for (size_t i = 0; i < after->count; i++)
         step->after[step->after_count++] = after->steps[i];
-    add_end(own, list->count++);
+    return add_end(own, list->count++);
 }
 
 // A node is ready when all that it comes after have ends; these become what it comes after.
@@ -113,8 +124,10 @@ static bool ready(const struct CUgraphNode_st *node, const ends *done, ends *aft
         const ends *earlier = &done[node->after[i]->mark];
         if (earlier->count == 0)
             return false;
-        for (size_t j = 0; j < earlier->count; j++)
-            add_end(after, earlier->steps[j]);
+        for (size_t j = 0; j < earlier->count; j++) {
+            if (!add_end(after, earlier->steps[j]))
+                return false;
+        }
     }
     return true;
 }
@@ -123,10 +136,8 @@ static bool flatten(struct CUgraph_st *graph, step_list *list, const ends *befor
 
 static bool flatten_node(struct CUgraphNode_st *node, step_list *list, const ends *after, ends *own)
 {
-    if (node->child == NULL || node->child->count == 0) {
-        add_step(list, node, after, own);
-        return true;
-    }
+    if (node->child == NULL || node->child->count == 0)
+        return add_step(list, node, after, own);
     return flatten(node->child, list, after, own);
 }
 
@@ -135,6 +146,11 @@ static bool flatten(struct CUgraph_st *graph, step_list *list, const ends *befor
 {
     ends *done = allocated(calloc(graph->count + 1, sizeof *done));
     bool *followed = allocated(calloc(graph->count + 1, sizeof *followed));
+    if (done == NULL || followed == NULL) {
+        free(done);
+        free(followed);
+        return false;
+    }
     for (size_t i = 0; i < graph->count; i++)
         graph->nodes[i]->mark = i;
     for (size_t i = 0; i < graph->count; i++) {
@@ -148,8 +164,9 @@ static bool flatten(struct CUgraph_st *graph, step_list *list, const ends *befor
         for (size_t i = 0; i < graph->count; i++) {
             if (done[i].count > 0 || !ready(graph->nodes[i], done, &after))
                 continue;
-            if (flatten_node(graph->nodes[i], list, after.count > 0 ? &after : before, &done[i]))
-                progress = true;
+            if (!flatten_node(graph->nodes[i], list, after.count > 0 ? &after : before, &done[i]))
+                continue;
+            progress = true;
             left--;
         }
     }
@@ -165,9 +182,11 @@ static bool flatten(struct CUgraph_st *graph, step_list *list, const ends *befor
 }
 
 // A step goes on with the chain of one that it comes after, if no other has; else it starts one.
-static void choose_chains(sim_step *steps, size_t count)
+static bool choose_chains(sim_step *steps, size_t count)
 {
     bool *continued = allocated(calloc(count + 1, sizeof *continued));
+    if (continued == NULL)
+        return false;
     for (size_t i = 0; i < count; i++) {
         steps[i].owns_chain = true;
         for (size_t j = 0; j < steps[i].after_count && steps[i].owns_chain; j++) {
@@ -182,6 +201,7 @@ static void choose_chains(sim_step *steps, size_t count)
             steps[i].chain = sim_chain_new();
     }
     free(continued);
+    return true;
 }
 
 bool sim_graph_steps(struct CUgraph_st *graph, sim_step **steps, size_t *count)
@@ -189,9 +209,9 @@ bool sim_graph_steps(struct CUgraph_st *graph, sim_step **steps, size_t *count)
     step_list list = {0};
     const ends before = {0};
     ends last = {0};
-    const bool possible = flatten(graph, &list, &before, &last);
+    bool possible = flatten(graph, &list, &before, &last);
     free(last.steps);
-    choose_chains(list.steps, list.count);
+    possible = possible && choose_chains(list.steps, list.count) && sim_error_broken() == cudaSuccess;
     *steps = list.steps;
     *count = list.count;
     if (!possible)

@@ -19,6 +19,11 @@ cudaError_t cudaMallocHost(void **memory, size_t bytes)
     return SIM_CALL(allocate_host(memory, bytes, cudaHostAllocDefault));
 }
 
+cudaError_t sim_malloc_host(void **memory, size_t bytes, unsigned int flags)
+{
+    return SIM_CALL_AS("cudaMallocHost", allocate_host(memory, bytes, flags));
+}
+
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned int flags)
 {
     return SIM_CALL(allocate_host(memory, bytes, flags));

@@ -100,6 +100,14 @@ static void release(const sim_kernel *kernel)
         kernel->release(kernel->closure);
 }
 
+// Without the memory for it, what asks for the name later gets none.
+static void remember_name(const void *address, const char *name)
+{
+    sim_function *function = sim_function_of(address);
+    if (function != NULL)
+        function->name = name;
+}
+
 // Takes the kernel's closure over, whatever happens.
 static cudaError_t submit(const sim_config *config, const sim_kernel *kernel)
 {
@@ -110,11 +118,11 @@ static cudaError_t submit(const sim_config *config, const sim_kernel *kernel)
         return error;
     }
     if (kernel->function != NULL && kernel->name != NULL)
-        sim_function_of(kernel->function)->name = kernel->name;
+        remember_name(kernel->function, kernel->name);
     sim_work work = sim_work_new(SIM_WORK_KERNEL);
     work.kernel.config = *config;
     work.kernel.bound = sim_bound_new(kernel);
-    return sim_stream_submit(stream, &work);
+    return work.kernel.bound != NULL ? sim_stream_submit(stream, &work) : cudaErrorMemoryAllocation;
 }
 
 int sim_launch(const sim_config *config, const sim_kernel *kernel, const void *pc)
@@ -126,7 +134,7 @@ int sim_launch(const sim_config *config, const sim_kernel *kernel, const void *p
         release(kernel);
         return sim_call_refused();
     }
-    return sim_call_end(submit(config, kernel));
+    return sim_call_end(kernel->run != NULL ? submit(config, kernel) : sim_no_memory());
 }
 
 // --- kernels by address
@@ -148,12 +156,15 @@ cudaError_t sim_kernel_bind(const void *function, void **arguments, sim_kernel *
         return sim_fail(
             cudaErrorInvalidDeviceFunction,
             "no kernel is known at this address: pass the kernel's name itself, or cast it in this program");
-    if (kernel->name == NULL)
-        kernel->name = sim_function_of(function)->name;
+    if (kernel->run == NULL)
+        return sim_no_memory();
+    const sim_function *known = kernel->name == NULL ? sim_function_of(function) : NULL;
+    if (known != NULL)
+        kernel->name = known->name;
     if (kernel->name == NULL) {
-        sim_symbol symbol;
-        kernel->name = sim_symbol_at((uintptr_t)function, &symbol) ? strdup(symbol.name) : "a kernel";
-        sim_function_of(function)->name = kernel->name;
+        const char *name = sim_symbol_function_called((uintptr_t)function);
+        kernel->name = name != NULL ? name : "a kernel";
+        remember_name(function, kernel->name);
     }
     return cudaSuccess;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/call.h"
+
 typedef struct chain_state {
     uint64_t sequence; // of its last operation
     bool ended;
@@ -26,15 +28,21 @@ static uint64_t first_number = 1;
 static bool waited_for_all = true;
 sim_order_clock sim_host_clock;
 
-// Room for one more; ends the program when there is no memory left for a few bytes.
-static void *grown(void *items, size_t *room, size_t item_bytes)
+// Room for one more behind `count` items; false: no memory, and nothing has changed.
+static bool has_room(void **items, size_t count, size_t *room, size_t item_bytes)
 {
     enum { FIRST_ROOM = 16 };
-    *room = *room == 0 ? FIRST_ROOM : 2 * *room;
-    void *larger = realloc(items, *room * item_bytes);
-    if (larger == NULL)
-        abort();
-    return larger;
+    if (count < *room)
+        return true;
+    const size_t wanted = *room == 0 ? FIRST_ROOM : 2 * *room;
+    void *larger = realloc(*items, wanted * item_bytes);
+    if (larger == NULL) {
+        sim_no_memory();
+        return false;
+    }
+    *items = larger;
+    *room = wanted;
+    return true;
 }
 
 // --- clocks
@@ -45,8 +53,10 @@ static void extend(sim_order_clock *clock, size_t count)
     if (clock->count >= count)
         return;
     uint64_t *larger = realloc(clock->at, count * sizeof *larger);
-    if (larger == NULL)
-        abort();
+    if (larger == NULL) {
+        sim_no_memory();
+        return;
+    }
     memset(larger + clock->count, 0, (count - clock->count) * sizeof *larger);
     clock->at = larger;
     clock->count = count;
@@ -55,7 +65,7 @@ static void extend(sim_order_clock *clock, size_t count)
 void sim_order_join(sim_order_clock *into, const sim_order_clock *from)
 {
     extend(into, from->count);
-    for (size_t i = 0; i < from->count; i++) {
+    for (size_t i = 0; i < from->count && i < into->count; i++) {
         if (into->at[i] < from->at[i])
             into->at[i] = from->at[i];
     }
@@ -83,22 +93,28 @@ size_t sim_chain_new(void)
             return i;
         }
     }
-    if (chain_count == chain_room)
-        chains = grown(chains, &chain_room, sizeof *chains);
+    if (!has_room((void **)&chains, chain_count, &chain_room, sizeof *chains))
+        return SIM_NO_CHAIN;
     chains[chain_count] = (chain_state){.first = 1};
     return chain_count++;
 }
 
 void sim_chain_end(size_t chain)
 {
-    chains[chain].ended = true;
+    if (chain < chain_count)
+        chains[chain].ended = true;
 }
 
 uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock)
 {
+    if (chain >= chain_count)
+        return 0;
     extend(clock, chain + 1);
     __atomic_store_n(&waited_for_all, false, __ATOMIC_RELAXED);
-    return clock->at[chain] = ++chains[chain].sequence;
+    const uint64_t sequence = ++chains[chain].sequence;
+    if (chain < clock->count)
+        clock->at[chain] = sequence;
+    return sequence;
 }
 
 // --- the host
@@ -138,13 +154,12 @@ bool sim_host_waited_for_all(void)
 uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock)
 {
     const uint64_t number = first_number + record_count;
-    if (record_count == record_room)
-        records = grown(records, &record_room, sizeof *records);
+    chain_state *own = chain < chain_count ? &chains[chain] : NULL;
+    if (own == NULL || !has_room((void **)&records, record_count, &record_room, sizeof *records) ||
+        !has_room((void **)&own->number, own->count, &own->room, sizeof *own->number))
+        return SIM_NO_NUMBER;
     records[record_count++] = (record){chain, sequence, *clock};
     *clock = (sim_order_clock){0};
-    chain_state *own = &chains[chain];
-    if (own->count == own->room)
-        own->number = grown(own->number, &own->room, sizeof *own->number);
     if (own->count == 0)
         own->first = sequence;
     own->number[own->count++] = number;

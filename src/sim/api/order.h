@@ -13,10 +13,15 @@ typedef struct sim_order_clock {
     size_t count;
 } sim_order_clock;
 
+// Where there is no memory for a clock, a chain or a record, these say so with sim_no_memory (api/call.h), which breaks
+// the device, and go on with what they have: nothing runs any more that the order could matter to.
+enum { SIM_NO_NUMBER = 0 };
+#define SIM_NO_CHAIN SIZE_MAX
+
 void sim_order_join(sim_order_clock *into, const sim_order_clock *from);
 void sim_order_clear(sim_order_clock *clock); // gives its memory back
 
-size_t sim_chain_new(void);
+size_t sim_chain_new(void);       // SIM_NO_CHAIN: no memory
 void sim_chain_end(size_t chain); // another stream may go on with it
 // The next operation of a chain: `clock` becomes its time.
 uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock);
@@ -29,7 +34,7 @@ bool sim_host_waited_for_clock(const sim_order_clock *clock);
 bool sim_host_waited_for_all(void); // may be asked without the lock
 
 // An operation starts: gives it its number (1, 2, ... in the order of execution) and keeps its clock, which it takes
-// over.
+// over. SIM_NO_NUMBER: no memory.
 uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock);
 bool sim_order_waited(uint64_t number); // the host has waited for it; 0 counts as waited for
 // Nothing is queued any more: once the host has waited for everything, all of it is past.

@@ -23,12 +23,14 @@ void sim_symbol_known(const void *symbol, size_t bytes)
     while (i < symbol_count && symbols[i].start != symbol)
         i++;
     if (i == symbol_room) {
-        symbol_room = symbol_room == 0 ? FIRST_ROOM : 2 * symbol_room;
-        symbols = realloc(symbols, symbol_room * sizeof *symbols);
-        if (symbols == NULL)
-            abort();
+        const size_t larger = symbol_room == 0 ? FIRST_ROOM : 2 * symbol_room;
+        known_symbol *moved = realloc(symbols, larger * sizeof *symbols);
+        symbols = moved != NULL ? moved : symbols;
+        symbol_room = moved != NULL ? larger : symbol_room;
     }
-    if (i == symbol_count)
+    if (i == symbol_room)
+        sim_no_memory();
+    else if (i == symbol_count)
         symbols[symbol_count++] = (known_symbol){symbol, bytes};
     else if (symbols[i].bytes < bytes)
         symbols[i].bytes = bytes;

@@ -72,7 +72,7 @@ static cudaError_t create(cudaMemPool_t *pool, const struct cudaMemPoolProps *pr
         return sim_fail(cudaErrorInvalidValue, "the %s is NULL", pool == NULL ? "place for the pool" : "properties");
     cudaMemPool_t made = calloc(1, sizeof *made);
     if (made == NULL)
-        abort();
+        return sim_no_memory();
     *made = standard;
     made->properties = *properties;
     made->next = pools;

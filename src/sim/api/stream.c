@@ -63,11 +63,13 @@ void sim_operation_release(sim_operation *operation)
 
 void sim_operation_after(sim_operation *operation, sim_operation *earlier)
 {
-    if (earlier == NULL || earlier->done || earlier->stream == operation->stream)
+    if (operation == NULL || earlier == NULL || earlier->done || earlier->stream == operation->stream)
         return;
     sim_operation **larger = realloc(operation->after, (size_t)(operation->after_count + 1) * sizeof(sim_operation *));
-    if (larger == NULL)
-        abort();
+    if (larger == NULL) {
+        sim_no_memory();
+        return;
+    }
     operation->after = larger;
     operation->after[operation->after_count++] = earlier;
     sim_operation_retain(earlier);
@@ -102,11 +104,15 @@ void sim_stream_meet(struct CUstream_st *stream)
     }
 }
 
+// NULL: no memory; the work is released.
 static sim_operation *append(struct CUstream_st *stream, sim_work *work)
 {
     sim_operation *operation = calloc(1, sizeof *operation);
-    if (operation == NULL)
-        abort();
+    if (operation == NULL) {
+        sim_work_release(work);
+        sim_no_memory();
+        return NULL;
+    }
     operation->work = *work;
     operation->stream = stream;
     operation->submitted = ++submitted;
@@ -126,6 +132,8 @@ sim_operation *sim_stream_push(struct CUstream_st *stream, sim_work *work)
 {
     sim_stream_meet(stream);
     sim_operation *operation = append(stream, work);
+    if (operation == NULL)
+        return NULL;
     operation->chain = stream->chain;
     if (sim_work_has_number(work))
         operation->sequence = sim_chain_advance(stream->chain, &stream->clock);
@@ -136,6 +144,8 @@ sim_operation *sim_stream_push(struct CUstream_st *stream, sim_work *work)
 sim_operation *sim_stream_push_at(struct CUstream_st *stream, sim_work *work, size_t chain, sim_order_clock *clock)
 {
     sim_operation *operation = append(stream, work);
+    if (operation == NULL)
+        return NULL;
     operation->chain = chain;
     if (sim_work_has_number(work))
         operation->sequence = sim_chain_advance(chain, clock);
@@ -161,8 +171,7 @@ cudaError_t sim_stream_submit(struct CUstream_st *stream, sim_work *work)
                         "the legacy default stream waits for all blocking streams, one of which captures a graph; "
                         "make that stream with cudaStreamNonBlocking or use another stream here");
     }
-    sim_stream_push(stream, work);
-    return cudaSuccess;
+    return sim_stream_push(stream, work) != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 // --- running
@@ -209,14 +218,18 @@ static void finish(sim_operation *operation)
     sim_operation_release(operation);
 }
 
+// Does nothing once the device is broken.
 static void execute(sim_operation *operation)
 {
     const sim_work_kind kind = operation->work.kind;
     const struct CUstream_st *stream = operation->stream;
+    uint64_t number = SIM_NO_NUMBER;
+    if (sim_error_broken() == cudaSuccess && sim_work_has_number(&operation->work)) {
+        number = sim_order_start(operation->chain, operation->sequence, &operation->clock);
+        if (number == SIM_NO_NUMBER)
+            sim_no_memory();
+    }
     if (sim_error_broken() == cudaSuccess) {
-        uint64_t number = 0;
-        if (sim_work_has_number(&operation->work))
-            number = sim_order_start(operation->chain, operation->sequence, &operation->clock);
         // A function of the host sees what was before it, and may tell any thread of the program that it is done.
         if (kind == SIM_WORK_HOST || kind == SIM_WORK_CALLBACK)
             sim_host_waited(&operation->clock);

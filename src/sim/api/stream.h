@@ -52,7 +52,7 @@ struct CUstream_st *sim_stream_legacy(void);
 
 // Adds work to a stream, or to the graph that it captures into. Takes the work over.
 cudaError_t sim_stream_submit(struct CUstream_st *stream, sim_work *work);
-// The operation last submitted to it: its order is the stream's. NULL: none.
+// The operation last submitted to it: its order is the stream's. NULL: no memory.
 sim_operation *sim_stream_push(struct CUstream_st *stream, sim_work *work);
 // What follows in the stream comes after this operation and this time.
 void sim_stream_await(struct CUstream_st *stream, sim_operation *operation, const sim_order_clock *clock);
@@ -61,7 +61,7 @@ sim_operation *sim_stream_push_at(struct CUstream_st *stream, sim_work *work, si
 // What a new operation of this stream comes after: its own last one, the host, the legacy stream's rules.
 void sim_stream_meet(struct CUstream_st *stream);
 
-// Adds to what an operation that is queued must come after; NULL: nothing.
+// Adds to what an operation that is queued must come after; either may be NULL: nothing.
 void sim_operation_after(sim_operation *operation, sim_operation *earlier);
 void sim_operation_retain(sim_operation *operation);
 void sim_operation_release(sim_operation *operation);

@@ -38,17 +38,22 @@ static void sweep(void)
     }
 }
 
+// NULL: no memory.
 static struct CUstream_st *make(unsigned flags, int priority)
 {
     sweep();
     struct CUstream_st *stream = calloc(1, sizeof *stream);
-    if (stream == NULL)
-        abort();
+    const size_t chain = stream != NULL ? sim_chain_new() : SIM_NO_CHAIN;
+    if (chain == SIM_NO_CHAIN) {
+        free(stream);
+        sim_no_memory();
+        return NULL;
+    }
     stream->live = true;
     stream->flags = flags;
     stream->priority = priority;
     stream->number = ++stream_count;
-    stream->chain = sim_chain_new();
+    stream->chain = chain;
     stream->next = sim_streams;
     sim_streams = stream;
     return stream;
@@ -91,7 +96,7 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority)
         return sim_fail(cudaErrorInvalidValue, "0x%x is no flag of a stream", flags);
     const int lowered = priority > LEAST_PRIORITY ? LEAST_PRIORITY : priority;
     *stream = make(flags, lowered < GREATEST_PRIORITY ? GREATEST_PRIORITY : lowered);
-    return cudaSuccess;
+    return *stream != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream)

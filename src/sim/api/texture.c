@@ -95,9 +95,11 @@ static cudaError_t create(unsigned long long *handle, const struct cudaResourceD
     if (handle == NULL || resource == NULL)
         return sim_fail(cudaErrorInvalidValue, "the %s is NULL", handle == NULL ? "place for the object" : "resource");
     struct sim_texture *made = calloc(1, sizeof *made);
-    struct sim_texture **larger = realloc(objects, (object_count + 1) * sizeof *objects);
-    if (made == NULL || larger == NULL)
-        abort();
+    struct sim_texture **larger = made != NULL ? realloc(objects, (object_count + 1) * sizeof *objects) : NULL;
+    if (larger == NULL) {
+        free(made);
+        return sim_no_memory();
+    }
     objects = larger;
     made->live = true;
     made->resource = *resource;

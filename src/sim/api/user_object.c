@@ -18,7 +18,7 @@ static cudaError_t create(cudaUserObject_t *object, void *data, cudaHostFn_t des
         return sim_fail(cudaErrorInvalidValue, "an object needs a place, a destroy function and a reference");
     *object = malloc(sizeof **object);
     if (*object == NULL)
-        abort();
+        return sim_no_memory();
     **object = (struct CUuserObject_st){data, destroy, references};
     return cudaSuccess;
 }
@@ -70,9 +70,10 @@ static cudaError_t graph_retain(cudaGraph_t handle, cudaUserObject_t object, uns
     struct CUgraph_st *graph = sim_graph_of(handle);
     if (graph == NULL || object == NULL)
         return cudaErrorInvalidValue;
-    graph->held = realloc(graph->held, (graph->held_count + 1) * sizeof *graph->held);
-    if (graph->held == NULL)
-        abort();
+    sim_held_object *larger = realloc(graph->held, (graph->held_count + 1) * sizeof *larger);
+    if (larger == NULL)
+        return sim_no_memory();
+    graph->held = larger;
     graph->held[graph->held_count++] = (sim_held_object){object, count};
     if (!(flags & cudaGraphUserObjectMove))
         object->references += count;

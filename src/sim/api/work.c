@@ -20,8 +20,12 @@ sim_work sim_work_new(sim_work_kind kind)
 sim_bound *sim_bound_new(const sim_kernel *kernel)
 {
     sim_bound *bound = malloc(sizeof *bound);
-    if (bound == NULL)
-        abort();
+    if (bound == NULL) {
+        if (kernel->release != NULL)
+            kernel->release(kernel->closure);
+        sim_no_memory();
+        return NULL;
+    }
     *bound = (sim_bound){*kernel, 1};
     return bound;
 }

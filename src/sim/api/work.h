@@ -69,7 +69,7 @@ typedef struct sim_work {
 
 // Work of the current call.
 sim_work sim_work_new(sim_work_kind kind);
-sim_bound *sim_bound_new(const sim_kernel *kernel);
+sim_bound *sim_bound_new(const sim_kernel *kernel); // NULL: no memory; the kernel is released
 // Another holder of the same work; nothing with staging.
 sim_work sim_work_share(const sim_work *work);
 void sim_work_release(sim_work *work);

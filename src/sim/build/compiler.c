@@ -152,9 +152,18 @@ static const char *const clang_watched[] = {"-O2",
                                             "-mllvm",
                                             "-enable-tail-merge=0",
                                             NULL};
-static const char *const always[] = {
-    "-std=c++17", "-gdwarf-4", "-g1", "-ffp-contract=fast", "-fno-finite-loops", "-fno-strict-aliasing",
-    "-pthread",   "-w",        NULL};
+// The library's checked memcpy and its kin (some systems turn them on by themselves) are builtins by another name,
+// which become code without hooks. -Wp: the preprocessor sees it after all that the program's own options define.
+static const char *const always[] = {"-std=c++17",
+                                     "-gdwarf-4",
+                                     "-g1",
+                                     "-ffp-contract=fast",
+                                     "-fno-finite-loops",
+                                     "-fno-strict-aliasing",
+                                     "-pthread",
+                                     "-Wp,-U_FORTIFY_SOURCE",
+                                     "-w",
+                                     NULL};
 
 void sim_compiler_flags(const sim_compiler *compiler, bool watched, bool shared, sim_arguments *arguments)
 {

@@ -11,13 +11,15 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "core/scheduler.h"
 
 enum {
     ALTERNATE_BYTES = 256 * 1024, // the report of a host crash is written on it
     REPORT_SECONDS = 20,          // a crashed program may hold the very lock that the report needs
-    STACK_WORDS = 1024,           // looked through for a return address
+    STACK_WORDS = 1024,           // looked through for a return address where the calls cannot be followed
+    MOST_CALLS = 256,             // followed outwards from a fault; the program's own code is a few calls away
     ALIKE = 2,                    // interruptions that find a thread unchanged before it counts as polling
 };
 
@@ -139,22 +141,51 @@ static bool is_gap(sim_worker *worker, uintptr_t address)
     return in_stacks(worker, address) && (address - worker->stacks_lo) % stacks->slot < stacks->slot - stacks->size;
 }
 
+typedef struct walk {
+    uintptr_t interrupted, place;
+    bool reached; // the interrupted function; the handler's own calls come before it
+    int calls;
+} walk;
+
+// Ends at the first of the program's functions: what lies beyond may have been overwritten by it.
+static _Unwind_Reason_Code look_at_call(struct _Unwind_Context *call, void *data)
+{
+    walk *one = data;
+    uintptr_t pc = (uintptr_t)_Unwind_GetIP(call);
+    if (pc == one->interrupted)
+        one->reached = true;
+    else if (one->reached && in_kernel_code(pc))
+        one->place = pc;
+    return one->place || ++one->calls > MOST_CALLS ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+// The first word that could be a return address. It may be any other pointer to code that somebody left on the stack.
+static uintptr_t likely_return_address(sim_worker *worker, uintptr_t sp)
+{
+    const sim_stacks *stacks = &sim_runner_of(worker)->stacks;
+    uintptr_t low = (uintptr_t)sim_stacks_low(stacks, sim_resident_of(worker->block)->stack[worker->thread]);
+    const uintptr_t *word = (const uintptr_t *)((sp < low ? low : sp) & ~(sizeof(uintptr_t) - 1));
+    for (int i = 0; i < STACK_WORDS && (uintptr_t)&word[i] < top_of(worker); i++)
+        if (in_kernel_code(word[i]))
+            return word[i];
+    return 0;
+}
+
 // The place in the program that led to the fault: a function of ours or of a library that was given a wild pointer, or
 // the last piece of a stack, is not where the mistake is.
 static uintptr_t place_of(sim_worker *worker, const ucontext_t *context)
 {
-    uintptr_t pc = pc_of(context), sp = sp_of(context), end = top_of(worker);
+    uintptr_t pc = pc_of(context);
     if (in_kernel_code(pc))
         return pc + 1; // findings hold return addresses, which lie behind their call
+    walk outwards = {.interrupted = pc};
+    _Unwind_Backtrace(look_at_call, &outwards);
+    if (outwards.place)
+        return outwards.place;
     if (in_kernel_code(caller_of(context)))
         return caller_of(context);
-    const sim_stacks *stacks = &sim_runner_of(worker)->stacks;
-    uintptr_t low = (uintptr_t)sim_stacks_low(stacks, sim_resident_of(worker->block)->stack[worker->thread]);
-    const uintptr_t *word = (const uintptr_t *)((sp < low ? low : sp) & ~(sizeof(uintptr_t) - 1));
-    for (int i = 0; i < STACK_WORDS && (uintptr_t)&word[i] < end; i++)
-        if (in_kernel_code(word[i]))
-            return word[i];
-    return in_program(pc) ? pc + 1 : 0;
+    uintptr_t likely = likely_return_address(worker, sp_of(context));
+    return likely || !in_program(pc) ? likely : pc + 1;
 }
 
 static const char *name_of(int signal)

@@ -3,6 +3,7 @@
 #include "core/order.h"
 #include "core/scheduler.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/index.h"
@@ -186,6 +187,14 @@ void sim_launch_run_blocks(sim_worker *worker)
 
 void (*sim_printf_flush)(void);
 
+static void cannot_run(const sim_launch_state *launch, const char *why)
+{
+    sim_finding finding = {.kind = SIM_BAD_LAUNCH, .tier = SIM_ERROR, .kernel = launch->kernel->name};
+    snprintf(finding.message, sizeof finding.message, "the kernel cannot run: %s", why);
+    finding.place[0] = (sim_place){.pc = launch->launched_at, .role = "launch"};
+    sim_report(&finding);
+}
+
 int sim_run(sim_launch_state *launch)
 {
     sim_dim grid = launch->config.grid, block = launch->config.block;
@@ -194,7 +203,11 @@ int sim_run(sim_launch_state *launch)
     launch->warps = (launch->threads + SIM_LANES - 1) / SIM_LANES;
     launch->failed = false;
     launch->error = 0;
-    sim_pool_start();
+    const char *missing = sim_pool_start();
+    if (missing) {
+        cannot_run(launch, missing);
+        return SIM_ERROR_MEMORY;
+    }
     run.launch = launch;
     atomic_store(&run.next, 0);
     sim_grid_begin(launch);

@@ -62,12 +62,13 @@ __attribute__((constructor)) static void announce(void)
     sim_named_ended = thread_ended;
 }
 
-static struct named_barrier *barrier_of(sim_resident *resident, int id)
+static struct named_barrier *barrier_of(sim_worker *worker, int id)
 {
+    sim_resident *resident = sim_resident_of(worker->block);
     if (!resident->named)
         resident->named = calloc(1, sizeof *resident->named);
     if (!resident->named)
-        abort(); // a few kilobytes: the machine is beyond help
+        sim_block_fail(worker, SIM_ERROR_MEMORY);
     if (!resident->named_used)
         memset(resident->named, 0, sizeof *resident->named);
     resident->named_used = true;
@@ -100,7 +101,7 @@ static void wait_at(sim_worker *worker, int id, int threads, uintptr_t pc)
     sim_block *block = worker->block;
     uint32_t lane = 1u << worker->lane;
     sim_thread_stops(worker);
-    struct named_barrier *barrier = barrier_of(sim_resident_of(block), id);
+    struct named_barrier *barrier = barrier_of(worker, id);
     block->waits_at[worker->thread] = pc;
     block->state[worker->thread] = SIM_AT_NAMED;
     block->ready[worker->warp] &= ~lane;

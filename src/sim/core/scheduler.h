@@ -234,7 +234,8 @@ void sim_finding_place(sim_finding *finding, int which, const sim_worker *worker
 
 enum { SIM_WORKERS_MOST = 256 };
 
-void sim_pool_start(void);                                 // once; later calls do nothing
+// Once; later calls do nothing but tell the same: NULL, or why there is no worker.
+const char *sim_pool_start(void);
 void sim_pool_run(void (*job)(sim_worker *), int workers); // calls job on that many workers and waits for them
 void sim_launch_run_blocks(sim_worker *worker);            // a worker's share of the current launch
 void sim_watchdog_start(void);

@@ -23,21 +23,12 @@ static struct {
     uint64_t round;
     void (*job)(sim_worker *);
     int taking_part, busy; // workers of this round; those of them that have not finished
+    const char *missing;   // why there is not even one
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .begin = PTHREAD_COND_INITIALIZER, .end = PTHREAD_COND_INITIALIZER};
 
 sim_worker *sim_worker_at(int number)
 {
     return runners[number] ? &runners[number]->worker : NULL;
-}
-
-// Not by way of exit, whose handlers would run the launches that are still to come.
-static void give_up(const char *what)
-{
-    char status[160];
-    snprintf(status, sizeof status, "crashed: %s", what);
-    sim_report_write(status);
-    fflush(NULL);
-    _exit(EXIT_FAILURE);
 }
 
 static void set_up(sim_runner *runner)
@@ -87,17 +78,20 @@ static int workers_wanted(void)
     return wanted < 1 ? 1 : wanted > SIM_WORKERS_MOST ? SIM_WORKERS_MOST : wanted;
 }
 
-static void start_worker(int number)
+// NULL, or why there cannot be another worker.
+static const char *start_worker(int number)
 {
     sim_runner *runner = aligned_alloc(64, (sizeof *runner + 63) & ~(size_t)63);
     if (!runner)
-        give_up("no memory for a worker");
+        return "there is no memory for a worker";
     *runner = (sim_runner){.worker.number = number};
     if (!sim_stacks_reserve(&runner->stacks, sim_options_get()->stack))
-        give_up("no address space for the stacks of CUDA threads: raise `ulimit -v` or lower SIM_STACK");
+        return "there is no address space for the stacks of CUDA threads: raise `ulimit -v` or lower SIM_STACK";
     runners[number] = runner;
-    if (pthread_create(&runner->os_thread, NULL, work, runner) != 0)
-        give_up("cannot start a thread to run blocks on: lower SIM_WORKERS");
+    if (pthread_create(&runner->os_thread, NULL, work, runner) == 0)
+        return NULL;
+    runners[number] = NULL;
+    return "no thread can be started to run blocks on: raise `ulimit -u`";
 }
 
 // Signals that are meant for the program are left to its own threads.
@@ -118,21 +112,29 @@ static void start_all(void)
     sim_fault_install();
     block_signals(&before);
     pthread_mutex_lock(&pool.lock);
-    pool.busy = wanted;
-    for (int number = 0; number < wanted; number++)
-        start_worker(number);
-    sim_workers = wanted;
+    int number = 0;
+    // Fewer than wanted will do, as long as there is one.
+    while (number < wanted && (pool.missing = start_worker(number)) == NULL) {
+        pool.busy++;
+        number++;
+    }
+    if (number > 0) {
+        sim_workers = number;
+        pool.missing = NULL;
+    }
     while (pool.busy)
         pthread_cond_wait(&pool.end, &pool.lock);
     pthread_mutex_unlock(&pool.lock);
-    sim_watchdog_start();
+    if (number > 0)
+        sim_watchdog_start();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void sim_pool_start(void)
+const char *sim_pool_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, start_all);
+    return pool.missing;
 }
 
 void sim_pool_run(void (*job)(sim_worker *), int workers)

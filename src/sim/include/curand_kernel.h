@@ -1,6 +1,6 @@
-// cuRAND's device API on the simulated GPU: Philox4_32_10 and XORWOW give cuRAND's own numbers, bit for bit, for the
-// same seed, sequence and offset; uniform values too. Normal values agree to rounding (sine and logarithm are the
-// host's). Poisson values follow the distribution, not cuRAND's sequence. Sobol, MRG32k3a and MTGP32 are not simulated.
+// cuRAND's device API on the simulated GPU: Philox4_32_10, XORWOW and MRG32k3a give cuRAND's own numbers, bit for bit,
+// for the same seed, sequence and offset; uniform values too. Normal values agree to rounding (sine and logarithm are
+// the host's). Poisson values follow the distribution, not cuRAND's sequence. Sobol and MTGP32 are not simulated.
 #ifndef SIM_CURAND_KERNEL_H
 #define SIM_CURAND_KERNEL_H
 #define CURAND_KERNEL_H_
@@ -11,6 +11,7 @@
 #include <curand.h>
 
 #include "sim/keywords.h"
+#include "sim/mrg32k3a.h"
 #include "sim/philox.h"
 
 extern "C" {
@@ -175,6 +176,100 @@ SIM_INLINE uint4 curand4(curandStatePhilox4_32_10_t *state)
     }
 }
 
+// --- MRG32k3a --------------------------------------------------------------------------------------------------------
+
+struct curandStateMRG32k3a {
+    unsigned int s1[3], s2[3]; // the oldest number first
+    int boxmuller_flag, boxmuller_flag_double;
+    float boxmuller_extra;
+    double boxmuller_extra_double;
+};
+typedef struct curandStateMRG32k3a curandStateMRG32k3a_t;
+
+#define MRG32K3A_NORM      (2.3283065498378288e-10) // 1 / first modulus
+#define MRG32K3A_BITS_NORM 1.000000048662           // stretches the numbers over 32 bits
+
+// From 1 to the first modulus.
+SIM_INLINE double curand_MRG32k3a(curandStateMRG32k3a_t *state)
+{
+    unsigned int first = sim::mrg_next(0, 0, state->s1[1], state->s1[0]);
+    unsigned int second = sim::mrg_next(1, state->s2[2], 0, state->s2[0]);
+    state->s1[0] = state->s1[1];
+    state->s1[1] = state->s1[2];
+    state->s1[2] = first;
+    state->s2[0] = state->s2[1];
+    state->s2[1] = state->s2[2];
+    state->s2[2] = second;
+    double difference = (double)first - (double)second;
+    return difference <= 0 ? difference + (double)sim::mrg_modulus[0] : difference;
+}
+
+SIM_INLINE unsigned int curand(curandStateMRG32k3a_t *state)
+{
+    return (unsigned int)(curand_MRG32k3a(state) * MRG32K3A_BITS_NORM);
+}
+
+namespace sim
+{
+SIM_INLINE void mrg_skip_both(curandStateMRG32k3a_t *state, unsigned long long n, int unit)
+{
+    unsigned first[3], second[3];
+    for (int i = 0; i < 3; i++) {
+        first[i] = state->s1[i];
+        second[i] = state->s2[i];
+    }
+    mrg_skip(first, 0, n, unit);
+    mrg_skip(second, 1, n, unit);
+    for (int i = 0; i < 3; i++) {
+        state->s1[i] = first[i];
+        state->s2[i] = second[i];
+    }
+}
+} // namespace sim
+
+SIM_INLINE void skipahead(unsigned long long n, curandStateMRG32k3a_t *state)
+{
+    sim::mrg_skip_both(state, n, 0);
+}
+
+SIM_INLINE void skipahead_subsequence(unsigned long long n, curandStateMRG32k3a_t *state)
+{
+    sim::mrg_skip_both(state, n, sim::MRG_SUBSEQUENCE);
+}
+
+SIM_INLINE void skipahead_sequence(unsigned long long n, curandStateMRG32k3a_t *state)
+{
+    sim::mrg_skip_both(state, n, sim::MRG_SEQUENCE);
+}
+
+// Seed 0 gives the published state, all six words 12345; another one multiplies them with its halves. cuRAND promises
+// to take 51 bits of the subsequence; what it does with more is not known.
+SIM_INLINE void curand_init(unsigned long long seed, unsigned long long subsequence, unsigned long long offset,
+                            curandStateMRG32k3a_t *state)
+{
+    const unsigned long long published = 12345;
+    subsequence &= (1ull << (sim::MRG_SEQUENCE - sim::MRG_SUBSEQUENCE)) - 1;
+    unsigned long long factor[2] = {(unsigned)seed ^ 0x55555555u, (unsigned)(seed >> 32) ^ 0xaaaaaaaau};
+    if (seed == 0)
+        factor[0] = factor[1] = 1;
+    unsigned first[3], second[3];
+    for (int i = 0; i < 3; i++) {
+        first[i] = (unsigned)(factor[i % 2] * published % sim::mrg_modulus[0]);
+        second[i] = (unsigned)(factor[(i + 1) % 2] * published % sim::mrg_modulus[1]);
+    }
+    sim::mrg_skip(first, 0, subsequence, sim::MRG_SUBSEQUENCE);
+    sim::mrg_skip(second, 1, subsequence, sim::MRG_SUBSEQUENCE);
+    sim::mrg_skip(first, 0, offset, 0);
+    sim::mrg_skip(second, 1, offset, 0);
+    for (int i = 0; i < 3; i++) {
+        state->s1[i] = first[i];
+        state->s2[i] = second[i];
+    }
+    state->boxmuller_flag = state->boxmuller_flag_double = 0;
+    state->boxmuller_extra = 0;
+    state->boxmuller_extra_double = 0;
+}
+
 // --- uniform ---------------------------------------------------------------------------------------------------------
 
 // Above 0, at most 1.
@@ -203,6 +298,17 @@ SIM_INLINE double curand_uniform_double(curandStateXORWOW_t *state)
 SIM_INLINE double curand_uniform_double(curandStatePhilox4_32_10_t *state)
 {
     return fma((double)curand(state), CURAND_2POW32_INV_DOUBLE, CURAND_2POW32_INV_DOUBLE);
+}
+
+// MRG32k3a's numbers are no 32 bits: they are divided by their modulus, as published.
+SIM_INLINE double curand_uniform_double(curandStateMRG32k3a_t *state)
+{
+    return curand_MRG32k3a(state) * MRG32K3A_NORM;
+}
+
+SIM_INLINE float curand_uniform(curandStateMRG32k3a_t *state)
+{
+    return (float)curand_uniform_double(state);
 }
 
 SIM_INLINE float4 curand_uniform4(curandStatePhilox4_32_10_t *state)
@@ -246,6 +352,12 @@ template <class State> SIM_INLINE float2 curand_normal2(State *state)
     return _curand_box_muller(x, y);
 }
 
+SIM_INLINE float2 curand_normal2(curandStateMRG32k3a_t *state)
+{
+    float radius = sqrtf(-2.0f * logf(curand_uniform(state))), angle = curand_uniform(state) * 6.2831855f;
+    return make_float2(radius * sinf(angle), radius * cosf(angle));
+}
+
 // The second value of a pair is kept for the next call.
 template <class State> SIM_INLINE float curand_normal(State *state)
 {
@@ -276,6 +388,19 @@ SIM_INLINE double2 curand_normal2_double(curandStatePhilox4_32_10_t *state)
 {
     uint4 x = curand4(state);
     return _curand_box_muller_double(x.x, x.y, x.z, x.w);
+}
+
+SIM_INLINE double2 curand_normal2_double(curandStateMRG32k3a_t *state)
+{
+    double radius = sqrt(-2.0 * log(curand_uniform_double(state)));
+    double angle = curand_uniform_double(state) * 2.0 * CURAND_PI_DOUBLE;
+    return make_double2(radius * sin(angle), radius * cos(angle));
+}
+
+SIM_INLINE double4 curand_normal4_double(curandStatePhilox4_32_10_t *state)
+{
+    double2 first = curand_normal2_double(state), second = curand_normal2_double(state);
+    return make_double4(first.x, first.y, second.x, second.y);
 }
 
 template <class State> SIM_INLINE double curand_normal_double(State *state)
@@ -313,6 +438,12 @@ SIM_INLINE float4 curand_log_normal4(curandStatePhilox4_32_10_t *state, float me
 template <class State> SIM_INLINE double curand_log_normal_double(State *state, double mean, double deviation)
 {
     return exp(mean + deviation * curand_normal_double(state));
+}
+
+template <class State> SIM_INLINE double2 curand_log_normal2_double(State *state, double mean, double deviation)
+{
+    double2 pair = curand_normal2_double(state);
+    return make_double2(exp(mean + deviation * pair.x), exp(mean + deviation * pair.y));
 }
 
 // Knuth's product of uniforms, in steps small enough for exp(-step) not to vanish.

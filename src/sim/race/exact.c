@@ -2,8 +2,6 @@
 
 #include "race/exact.h"
 
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,21 +26,6 @@ typedef struct story {
 
 // Beyond this many the oldest is forgotten: a word that a thousand blocks update would otherwise remember them all.
 enum { FIRST_ROOM = 4, MOST = 64, MOST_OTHERS = 4, MOST_OTHER_READERS = 8 };
-
-// Two workers must not change one list at a time. Each lock is for many cells.
-enum { LOCKS = 256 };
-static atomic_bool locks[LOCKS];
-
-// NULL: nobody else can see the cell.
-static atomic_bool *lock_cell(const sim_view *view, const sim_cell *cell)
-{
-    if (view->shared || sim_workers == 1)
-        return NULL;
-    atomic_bool *lock = &locks[(uintptr_t)cell / sizeof *cell % LOCKS];
-    while (atomic_exchange_explicit(lock, true, memory_order_acquire))
-        sched_yield();
-    return lock;
-}
 
 static story *story_of(const sim_cell *cell)
 {
@@ -287,7 +270,7 @@ static void settle(sim_cell *cell, story *told)
     free(told);
 }
 
-static void note(const sim_view *view, sim_cell *cell, int thread, uintptr_t address)
+void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_t address)
 {
     story *told = begin(view, cell);
     if (!told)
@@ -320,12 +303,4 @@ static void note(const sim_view *view, sim_cell *cell, int thread, uintptr_t add
         told = add(told, &next);
     thin(told, view);
     settle(cell, told);
-}
-
-void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_t address)
-{
-    atomic_bool *lock = lock_cell(view, cell);
-    note(view, cell, thread, address);
-    if (lock)
-        atomic_store_explicit(lock, false, memory_order_release);
 }

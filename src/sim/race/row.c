@@ -5,6 +5,7 @@
 #include "core/options.h"
 #include "memory/memory.h"
 #include "race/exact.h"
+#include "race/granule.h"
 #include "race/launches.h"
 #include "race/race.h"
 #include "watch/internal.h"
@@ -35,6 +36,7 @@ static void view_make(sim_view *view, sim_worker *worker, const sim_region *regi
                        .floor = (uint64_t)floor << SIM_STAMP_SHIFT,
                        .begun = (uint64_t)sim_clock_begun << SIM_STAMP_SHIFT,
                        .shared = region->shared,
+                       .common = sim_region_common(region),
                        .finer_lanes = (sim_program_uses & (SIM_USES_WARP_SYNC)) != 0,
                        .finer_threads = (sim_program_uses & (SIM_USES_FENCES | SIM_USES_NAMED_BARRIERS)) != 0,
                        .site = site,
@@ -99,7 +101,7 @@ static __attribute__((noinline)) void read_slow(const sim_view *view, sim_cell *
         sim_exact_access(view, cell, thread, address);
         return;
     }
-    uint64_t write = cell->write; // read once: another worker may be at the same word
+    uint64_t write = cell->write;
     if (write >= view->floor && !sim_view_ordered(view, thread, write))
         found(view, thread, write, SIM_WRITE, address);
     add_reader(view, cell, me, SIM_ONE_READER, address);
@@ -147,7 +149,7 @@ static __attribute__((noinline)) void write_slow(const sim_view *view, sim_cell 
         sim_exact_access(view, cell, thread, address);
         return;
     }
-    uint64_t write = cell->write, read = cell->read; // read once: another worker may be at the same word
+    uint64_t write = cell->write, read = cell->read;
     if (write >= view->floor && !sim_view_ordered(view, thread, write))
         found(view, thread, write, SIM_WRITE, address);
     if (read >= view->floor && readers_race(view, thread, read))
@@ -167,14 +169,14 @@ static inline void write_cell(const sim_view *view, sim_cell *cell, uint64_t me,
     write_slow(view, cell, me, address);
 }
 
-// One lane, one access of any kind.
+// One lane, one access of any kind, to pages that are made.
 static void access_lane(const sim_view *view, sim_region *region, int thread, uintptr_t address, unsigned bytes)
 {
     uint64_t me = sim_clock_word(view->clock, thread) | (uint64_t)view->site << SIM_SITE_SHIFT;
     for (uintptr_t at = address; at < address + bytes;) {
-        sim_page page = sim_page_at(region, at, bytes);
-        if (!page.cells)
-            return;
+        sim_page page = sim_page_find(region, at);
+        if (!page.cells || (bytes < 4 && page.grain != 0))
+            return; // there was no memory for them
         sim_cell *cell = sim_cell_at(page, at);
         if (view->kind == SIM_READ)
             read_cell(view, cell, me, at);
@@ -241,29 +243,59 @@ static inline bool initialised_range(sim_region *region, uintptr_t address, size
 // --- runs and rows
 // --------------------------------------------------------------------------------------------------------
 
-static void run_by_lane(sim_worker *worker, const sim_view *view, sim_region *region, const sim_stretch *run)
+static size_t span_of(const sim_stretch *run, unsigned bytes)
 {
-    unsigned bytes = sim_sites[view->site].bytes;
-    int thread = worker->warp * SIM_LANES + run->first;
+    return run->stride ? (size_t)run->stride * (unsigned)run->lanes : bytes;
+}
+
+static bool in_one_page(const sim_stretch *run, unsigned bytes)
+{
+    return (run->address & (SIM_PAGE_BYTES - 1)) + span_of(run, bytes) <= SIM_PAGE_BYTES;
+}
+
+// A run within one page.
+static void lane_by_lane(const sim_view *view, sim_region *region, const sim_stretch *run, unsigned bytes)
+{
+    int thread = view->worker->warp * SIM_LANES + run->first;
     uintptr_t address = run->address;
+    size_t span = span_of(run, bytes);
+    if (!sim_clock_spent)
+        sim_page_at(region, address, bytes);
+    if (view->common)
+        sim_granules_lock(run->address, span);
     for (int i = 0; i < run->lanes; i++, address += run->stride) {
         if (region->initialised)
-            initialise_lane(worker, region, view->site, thread + i, address);
+            initialise_lane(view->worker, region, view->site, thread + i, address);
         if (!sim_clock_spent)
             access_lane(view, region, thread + i, address, bytes);
+    }
+    if (view->common)
+        sim_granules_unlock(run->address, span);
+}
+
+static void run_by_lane(const sim_view *view, sim_region *region, const sim_stretch *run)
+{
+    unsigned bytes = sim_sites[view->site].bytes;
+    if (in_one_page(run, bytes)) {
+        lane_by_lane(view, region, run, bytes);
+        return;
+    }
+    // Each lane's own bytes are aligned, and so in one page.
+    for (int i = 0; i < run->lanes; i++) {
+        sim_stretch lane = {run->first + i, 1, run->address + (uintptr_t)run->stride * (unsigned)i, 0};
+        lane_by_lane(view, region, &lane, bytes);
     }
 }
 
 // Whole words of one page, all of them written before: the cells stand side by side.
 static sim_cell *cells_of(sim_region *region, const sim_stretch *run, unsigned bytes, bool write)
 {
-    size_t span = run->stride ? (size_t)run->stride * (unsigned)run->lanes : bytes;
-    if (bytes < 4 || (run->address & (SIM_PAGE_BYTES - 1)) + span > SIM_PAGE_BYTES)
+    if (bytes < 4 || !in_one_page(run, bytes))
         return NULL;
     sim_page page = sim_page_at(region, run->address, bytes);
     if (!page.cells || page.grain != SIM_WORD_SHIFT)
         return NULL;
-    if (region->initialised && !initialised_range(region, run->address, span, write))
+    if (region->initialised && !initialised_range(region, run->address, span_of(run, bytes), write))
         return NULL;
     return sim_cell_at(page, run->address);
 }
@@ -329,6 +361,36 @@ static void run_words(const sim_view *view, const sim_stretch *run, sim_cell *ce
     }
 }
 
+// Words that several blocks have read and nobody has written, as inputs are: one reader more changes nothing that a
+// later write would be judged by. Looked at without a lock, because that write will see what was seen here.
+static inline bool read_by_many(const sim_view *view, const sim_cell *cell, size_t count)
+{
+    uint64_t floor = view->floor, least = floor > view->begun ? floor : view->begun;
+    if ((cell->read & SIM_FLAGS) != SIM_MANY_BLOCKS)
+        return false;
+    unsigned other = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t write = cell[i].write, read = cell[i].read;
+        other |= (write >= floor) | (read < least) | ((read & SIM_FLAGS) != SIM_MANY_BLOCKS);
+    }
+    return other == 0;
+}
+
+// run_words where other workers may be at the words too. False: the page has been split meanwhile.
+static bool run_words_locked(const sim_view *view, const sim_region *region, const sim_stretch *run, sim_cell *cell,
+                             int thread, unsigned words)
+{
+    size_t span = span_of(run, words << SIM_WORD_SHIFT);
+    if (view->kind == SIM_READ && read_by_many(view, cell, span >> SIM_WORD_SHIFT))
+        return true;
+    sim_granules_lock(run->address, span);
+    bool still = sim_page_find(region, run->address).grain == SIM_WORD_SHIFT;
+    if (still)
+        run_words(view, run, cell, thread, words);
+    sim_granules_unlock(run->address, span);
+    return still;
+}
+
 void sim_race_row(sim_worker *worker, const sim_row *row)
 {
     if (!worker->block->clock)
@@ -350,9 +412,9 @@ void sim_race_row(sim_worker *worker, const sim_row *row)
         bool alone = run->lanes == 1 || run->stride != 0;
         if (!sim_clock_spent && (about->kind == SIM_READ || (about->kind == SIM_WRITE && alone)))
             cell = cells_of(region, run, bytes, about->kind == SIM_WRITE);
-        if (!cell)
-            run_by_lane(worker, &view, region, run);
-        else
+        if (cell && !view.common)
             run_words(&view, run, cell, thread, bytes >> SIM_WORD_SHIFT);
+        else if (!cell || !run_words_locked(&view, region, run, cell, thread, bytes >> SIM_WORD_SHIFT))
+            run_by_lane(&view, region, run);
     }
 }

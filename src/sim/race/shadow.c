@@ -7,9 +7,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/worker.h"
 #include "memory/reserve.h"
 #include "race/exact.h"
+#include "race/granule.h"
 
+sim_granule_lock sim_granule_locks[SIM_GRANULE_LOCKS];
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t page_count(const sim_region *region)
@@ -44,7 +47,7 @@ void sim_region_free(sim_region *region)
 }
 
 // Splits every cell in as many as it has bytes; each part saw what the whole saw. The coarse cells stay allocated:
-// another worker may be about to read them.
+// another worker may be about to read them. None is about to change them: their locks are held.
 static sim_cell *refined(const sim_cell *coarse)
 {
     sim_cell *fine = malloc(SIM_PAGE_BYTES * sizeof *fine);
@@ -56,9 +59,13 @@ static sim_cell *refined(const sim_cell *coarse)
 sim_page sim_page_make(sim_region *region, uintptr_t address, unsigned bytes)
 {
     uintptr_t *word = &region->pages[(address - region->base) >> SIM_PAGE_SHIFT];
+    uintptr_t start = address & ~(uintptr_t)(SIM_PAGE_BYTES - 1);
     pthread_mutex_lock(&making);
     sim_page page = sim_page_of(*word);
     bool to_bytes = bytes < 4 && page.grain != 0;
+    bool lock = page.cells && to_bytes && sim_region_common(region);
+    if (lock)
+        sim_granules_lock(start, SIM_PAGE_BYTES);
     if (!page.cells || to_bytes) {
         unsigned grain = to_bytes ? 0 : SIM_WORD_SHIFT;
         sim_cell *cells = page.cells ? refined(page.cells) : calloc(SIM_PAGE_BYTES >> grain, sizeof *cells);
@@ -66,6 +73,8 @@ sim_page sim_page_make(sim_region *region, uintptr_t address, unsigned bytes)
         if (cells)
             __atomic_store_n(word, (uintptr_t)cells + (to_bytes ? SIM_PAGE_OF_BYTES : 0), __ATOMIC_RELEASE);
     }
+    if (lock)
+        sim_granules_unlock(start, SIM_PAGE_BYTES);
     pthread_mutex_unlock(&making);
     return page;
 }

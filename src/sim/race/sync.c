@@ -8,6 +8,7 @@
 
 #include "core/options.h"
 #include "race/clock.h"
+#include "race/handed.h"
 #include "watch/internal.h"
 
 // What a word carries, for anybody (block 0), or for the threads of one block.
@@ -137,6 +138,10 @@ static void synchronise(sim_worker *worker, uintptr_t address, int scope, unsign
 {
     sim_block_clock *clock = worker->block->clock;
     int thread = worker->thread;
+    if (clock && reads)
+        sim_handed_took(clock->stamp, (unsigned)thread, address);
+    else if (clock && (what & SIM_ATOMIC_STORE))
+        sim_handed_gave(clock->stamp, (unsigned)thread, address);
     if (!clock || (!(sim_program_uses & SIM_USES_FENCES) && !orders(what) && used == 0))
         return;
     // What the thread did so far is judged by what it knew so far.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "race/handed.h"
 #include "race/launches.h"
 #include "race/race.h"
 #include "race/view.h"
@@ -95,6 +96,13 @@ static const char *const relations[] = {
     "",
 };
 
+static sim_order order_of(const sim_view *view, int thread, const sim_earlier *earlier, int apart, uintptr_t address)
+{
+    if (sim_handed_between(earlier->stamp, earlier->thread, view->clock->stamp, (unsigned)thread, address))
+        return SIM_ORDER_FENCE;
+    return apart == BETWEEN_BLOCKS ? SIM_ORDER_BLOCKS : SIM_ORDER_BARRIER;
+}
+
 static void describe(const sim_view *view, int thread, const sim_earlier *earlier, int apart, uintptr_t address,
                      sim_finding *finding)
 {
@@ -106,7 +114,11 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
     finding->bytes = sim_sites[view->site].bytes;
     snprintf(finding->message, sizeof finding->message, "%s and %s of the same %s memory with nothing to order them",
              role(earlier->kind), role(view->kind), view->shared ? "shared" : "global");
-    snprintf(finding->note, sizeof finding->note, "%s", relations[apart]);
+    finding->order = order_of(view, thread, earlier, apart, address);
+    snprintf(finding->note, sizeof finding->note, "%s",
+             finding->order == SIM_ORDER_FENCE
+                 ? "an atomic goes from one thread to the other, but no fence that reaches both"
+                 : relations[apart]);
     if (apart == BETWEEN_LAUNCHES) {
         finding->kind = SIM_MISSING_WAIT;
         snprintf(finding->message, sizeof finding->message,

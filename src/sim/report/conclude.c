@@ -100,6 +100,8 @@ static void add(sim_record *record)
         sim_record *other = conclusion.findings[i];
         if (same_in_source(other, record)) {
             other->count += record->count;
+            record->merged = other->merged;
+            other->merged = record;
             return;
         }
     }
@@ -130,7 +132,7 @@ const sim_conclusion *sim_conclude(void)
     for (size_t i = 0; i < used; i++) {
         sim_record *record = (sim_record *)ranked[i];
         if (sim_suppressed(record))
-            conclusion.suppressed[record->finding.kind] += record->count;
+            conclusion.suppressed[record->finding.kind]++;
         else
             add(record);
     }

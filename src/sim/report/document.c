@@ -73,15 +73,23 @@ static void write_memory(sim_json *out, const sim_described *memory)
     sim_json_close(out, '}');
 }
 
-static void write_values(sim_json *out, const sim_finding *finding)
+// Two stores of one line are one finding, and the values of both decide what it is.
+static void write_values(sim_json *out, const sim_record *record)
 {
-    if (!finding->ask_values)
-        return;
-    sim_json_open(out, "values", '[');
-    for (int i = 0; i < SIM_PLACES; i++)
-        if (finding->place[i].pc && (i == 0 || finding->place[i].pc != finding->place[0].pc))
-            sim_json_unsigned(out, NULL, offset_of(finding->place[i].pc));
-    sim_json_close(out, ']');
+    bool open = false;
+    for (; record; record = record->merged) {
+        const sim_finding *finding = &record->finding;
+        if (!finding->ask_values)
+            continue;
+        if (!open)
+            sim_json_open(out, "values", '[');
+        open = true;
+        for (int i = 0; i < SIM_PLACES; i++)
+            if (finding->place[i].pc && (i == 0 || finding->place[i].pc != finding->place[0].pc))
+                sim_json_unsigned(out, NULL, offset_of(finding->place[i].pc));
+    }
+    if (open)
+        sim_json_close(out, ']');
 }
 
 static void write_finding(sim_json *out, const sim_record *record)
@@ -96,8 +104,8 @@ static void write_finding(sim_json *out, const sim_record *record)
     sim_json_string(out, "message", finding->message);
     sim_json_string(out, "note", finding->note);
     sim_json_string(out, "title", kind->title);
-    sim_json_string(out, "cause", kind->cause);
-    sim_json_string(out, "cure", kind->cure);
+    sim_json_string(out, "cause", sim_cause_of(finding));
+    sim_json_string(out, "cure", sim_cure_of(finding));
     sim_json_open(out, "places", '[');
     for (int i = 0; i < SIM_PLACES; i++)
         if (record->where[i])
@@ -105,7 +113,7 @@ static void write_finding(sim_json *out, const sim_record *record)
     sim_json_close(out, ']');
     if (record->memory.space)
         write_memory(out, &record->memory);
-    write_values(out, finding);
+    write_values(out, record);
     sim_json_close(out, '}');
 }
 

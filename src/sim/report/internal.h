@@ -98,6 +98,7 @@ typedef struct sim_record {
     struct sim_record *next_in_bucket, *next;
     // From here on: known at the end.
     const sim_stack *where[SIM_PLACES]; // NULL: no place
+    struct sim_record *merged;          // others that are the same in the source
     bool dropped;
 } sim_record;
 
@@ -132,6 +133,9 @@ typedef struct sim_kind_text {
 } sim_kind_text;
 
 const sim_kind_text *sim_kind_of(sim_finding_kind kind);
+// Of this finding: a race's depend on how far apart its threads are.
+const char *sim_cause_of(const sim_finding *finding);
+const char *sim_cure_of(const sim_finding *finding);
 
 // --- output --------------------------------------------------------------------------------------------------------
 
@@ -140,7 +144,6 @@ struct sim_json;                               // json.h
 void sim_counters_write(struct sim_json *out); // "kernels" and "totals"
 void sim_document_write(const sim_conclusion *conclusion, const char *status, const char *path);
 void sim_text_write(const sim_conclusion *conclusion, const char *status, int descriptor);
-bool sim_report_is_embedded(void); // told.c
-double sim_report_seconds(void);   // since the program started
+double sim_report_seconds(void); // since the program started
 
 #endif

@@ -91,3 +91,28 @@ const sim_kind_text *sim_kind_of(sim_finding_kind kind)
 {
     return &kinds[kind];
 }
+
+// Of races that a barrier of the block would not cure.
+static const struct {
+    const char *cause, *cure;
+} races[] = {
+    [SIM_ORDER_BLOCKS] = {"Two blocks use the same memory, at least one writes, and blocks run in any order.",
+                          "Use an atomic, give each block elements of its own, split the work into two launches, or "
+                          "hand the data on with __threadfence() and an atomic flag: no barrier of a block joins "
+                          "blocks."},
+    [SIM_ORDER_FENCE] = {"A lock or flag is handed on by an atomic alone, which orders nothing but its own word.",
+                         "Put __threadfence() on both sides, after the atomic that takes the lock and before the one "
+                         "that gives it back, or use cuda::atomic_ref with acquire and release."},
+};
+
+const char *sim_cause_of(const sim_finding *finding)
+{
+    bool plain = finding->kind != SIM_RACE || finding->order == SIM_ORDER_BARRIER;
+    return plain ? kinds[finding->kind].cause : races[finding->order].cause;
+}
+
+const char *sim_cure_of(const sim_finding *finding)
+{
+    bool plain = finding->kind != SIM_RACE || finding->order == SIM_ORDER_BARRIER;
+    return plain ? kinds[finding->kind].cure : races[finding->order].cure;
+}

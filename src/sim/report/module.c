@@ -74,6 +74,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *context)
     }
     if (size >= offsetof(struct dl_phdr_info, dlpi_tls_data) + sizeof(void *) && info->dlpi_tls_data)
         offset_of_anchor = (uintptr_t)&sim_module_anchor - (uintptr_t)info->dlpi_tls_data;
+    module.is_program = !info->dlpi_name || !info->dlpi_name[0];
     set_path(info->dlpi_name);
     return 1;
 }

@@ -38,6 +38,13 @@ typedef enum sim_finding_kind {
 // An error is wrong by CUDA's rules and able to change a result; a warning is formal.
 typedef enum sim_tier { SIM_ERROR, SIM_WARNING } sim_tier;
 
+// What would order the two sides of a race: it decides what cure is told.
+typedef enum sim_order {
+    SIM_ORDER_BARRIER,
+    SIM_ORDER_BLOCKS, // the threads are of different blocks
+    SIM_ORDER_FENCE   // an atomic on another word goes from one to the other, but no fence
+} sim_order;
+
 typedef struct sim_place {
     uintptr_t pc;     // a return address inside the program; 0: no place
     const char *role; // "read", "write", "atomic", "barrier", "call", "launch", "freed", ...; a literal
@@ -56,6 +63,7 @@ typedef struct sim_finding {
     sim_place place[SIM_PLACES];
     uintptr_t address; // 0: not about memory
     size_t bytes;
+    sim_order order; // of a race
     bool ask_values; // racing writes whose values are not known: the JSON lists both places' offsets under "values"
 } sim_finding;
 
@@ -83,6 +91,7 @@ void sim_report_crash(const sim_finding *finding, const char *status);
 
 // The program tells what was found by itself: nothing goes to stderr at the end. SIM_REPORT still gets its file.
 void sim_report_embedded(void);
+bool sim_report_is_embedded(void);
 // The gravest error that threads or memory gave rise to since this was last asked, as one line with its places; false:
 // none. What an API call has answered with an error code is left out. Call it when nothing runs on the device.
 bool sim_report_next(char *text, size_t bytes);
@@ -108,12 +117,16 @@ typedef struct sim_shared_variable {
 const sim_shared_variable *sim_shared_variables(size_t *count);
 
 // The loaded module that this runtime is linked into (program or shared object).
+// The function that starts at `address`, as a person writes it: "mm<1>". NULL: none.
+const char *sim_symbol_function_called(uintptr_t address);
+
 typedef struct sim_module {
     uintptr_t base, text_lo, text_hi; // executable segment
     uintptr_t data_lo, data_hi;       // writable segment: __device__ variables live here
     uintptr_t tables_lo, tables_hi;   // part of that: constants with addresses in them, read-only once it runs
     uintptr_t image_lo, image_hi;     // all of it: constants and literals too
     size_t tls_bytes;                 // of one thread's segment
+    bool is_program;                  // no shared object
     char path[512];
 } sim_module;
 const sim_module *sim_module_self(void);

@@ -298,6 +298,35 @@ bool sim_symbol_at(uintptr_t address, sim_symbol *symbol)
            distance(address, symbol->start, symbol->bytes) == 0;
 }
 
+// "_Z7overrunPii" and "_ZN3app7overrunILi4EEEvPi" give "overrun": for programs without the C++ runtime's own way.
+static void plain_name(const char *mangled, char *name, size_t bytes)
+{
+    const char *at = mangled + strlen("_Z");
+    const bool nested = *at == 'N';
+    at += nested || *at == 'L';
+    char *end = NULL;
+    for (size_t length = strtoul(at, &end, 10); end != at && length > 0; length = nested ? strtoul(at, &end, 10) : 0) {
+        if (strlen(end) < length)
+            return;
+        snprintf(name, bytes, "%.*s", (int)length, end);
+        at = end + length;
+    }
+}
+
+const char *sim_symbol_function_called(uintptr_t address)
+{
+    char demangled[1024], name[256];
+    size_t offset;
+    const char *mangled = sim_symbol_function(address, &offset);
+    if (!mangled || offset != 0)
+        return NULL;
+    sim_name_demangle(mangled, demangled, sizeof demangled);
+    sim_name_of_function(demangled, name, sizeof name);
+    if (strncmp(demangled, "_Z", strlen("_Z")) == 0)
+        plain_name(demangled, name, sizeof name);
+    return name[0] ? sim_arena_string(name, strlen(name)) : NULL;
+}
+
 const char *sim_symbol_function(uintptr_t pc, size_t *offset)
 {
     pthread_once(&once, read_symbols);

@@ -1,5 +1,5 @@
 // Findings for a person, on the terminal: used when a simulated program is run by itself. `check` reads the JSON and
-// says more. Source lines are shown; the words on cause and cure come once for each kind.
+// says more. Source lines are shown; the words on cause and cure come once.
 #define _GNU_SOURCE 1
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,18 +116,23 @@ static void show_finding(int to, const sim_record *record, bool explain)
     if (finding->note[0])
         dprintf(to, "  %s\n", finding->note);
     if (explain)
-        dprintf(to, "  Usual cause: %s\n  Cure: %s\n", kind->cause, kind->cure);
+        dprintf(to, "  Usual cause: %s\n  Cure: %s\n", sim_cause_of(finding), sim_cure_of(finding));
+}
+
+static bool is_explained(const sim_conclusion *conclusion, size_t shown)
+{
+    const char *cure = sim_cure_of(&conclusion->findings[shown]->finding);
+    for (size_t i = 0; i < shown; i++)
+        if (sim_cure_of(&conclusion->findings[i]->finding) == cure)
+            return true;
+    return false;
 }
 
 void sim_text_write(const sim_conclusion *conclusion, const char *status, int descriptor)
 {
-    bool explained[SIM_FINDING_KINDS] = {false};
     size_t shown = conclusion->count < MOST_SHOWN ? conclusion->count : MOST_SHOWN;
-    for (size_t i = 0; i < shown; i++) {
-        const sim_record *record = conclusion->findings[i];
-        show_finding(descriptor, record, !explained[record->finding.kind]);
-        explained[record->finding.kind] = true;
-    }
+    for (size_t i = 0; i < shown; i++)
+        show_finding(descriptor, conclusion->findings[i], !is_explained(conclusion, i));
     if (strcmp(status, "finished") != 0)
         dprintf(descriptor, "\nsim: %s\n", status);
     if (conclusion->count == 0)

@@ -157,9 +157,19 @@ static int find_close(const sim_source *source, const sim_tokens *tokens, int st
     return fallback;
 }
 
-// Whether the callee can only be called, not pointed to: a template, or a name that several kernels share.
-static bool needs_call(const sim_unit *unit, const sim_source *source, const sim_tokens *tokens,
-                       const launch_place *launch)
+// Whether the callee is chosen between two kernels, `(wide ? f<4> : f<1>)`: that is one pointer, whatever the kernels
+// are, and found on the host, once.
+static bool is_choice(const sim_source *source, const sim_tokens *tokens, const launch_place *launch)
+{
+    for (int i = launch->callee; i < launch->open; i++)
+        if (sim_token_is(source, &tokens->at[i], "?"))
+            return true;
+    return false;
+}
+
+// A template, or a name that several kernels share, can only be called, not pointed to.
+static const char *launcher_of(const sim_unit *unit, const sim_source *source, const sim_tokens *tokens,
+                               const launch_place *launch)
 {
     int last = launch->name >= 0 ? launch->name : launch->open - 1;
     for (int i = launch->name >= 0 ? launch->name : launch->callee; i <= last; i++) {
@@ -167,10 +177,13 @@ static bool needs_call(const sim_unit *unit, const sim_source *source, const sim
         if (token->kind != SIM_TOKEN_NAME)
             continue;
         const sim_kernel_name *kernel = sim_kernel_find(unit, source->text + token->start, token->end - token->start);
-        if (kernel && (kernel->is_template || kernel->overloaded || kernel->has_defaults))
-            return true;
+        if (kernel && kernel->returns_value)
+            return "SIM_LAUNCH_REFUSED((";
+        if (kernel && (kernel->is_template || kernel->overloaded || kernel->has_defaults) &&
+            !is_choice(source, tokens, launch))
+            return "SIM_LAUNCH_CALL((";
     }
-    return false;
+    return "SIM_LAUNCH_POINTER((";
 }
 
 // Whether the name is a parameter of the macro on whose line it stands: then it may be any kernel.
@@ -204,8 +217,7 @@ static void edit_launch(const sim_unit *unit, sim_source *source, const sim_toke
                         "sim_unsupported(\"dynamic parallelism: a launch inside a kernel\", "
                         "\"launch the kernel from host code\"), ");
     bool any = is_macro_parameter(source, tokens, launch->name);
-    bool call = any || needs_call(unit, source, tokens, launch);
-    sim_edit_insert(source, callee->start, call ? "SIM_LAUNCH_CALL((" : "SIM_LAUNCH_POINTER((");
+    sim_edit_insert(source, callee->start, any ? "SIM_LAUNCH_CALL((" : launcher_of(unit, source, tokens, launch));
     const sim_token *open = &tokens->at[launch->open], *close = &tokens->at[launch->close];
     sim_edit_replace(source, open->start, open[ARROWS - 1].end, "), (");
     sim_edit_replace(source, close->start, close[ARROWS - 1].end, "))");

@@ -49,7 +49,7 @@ static char *parameter_types(const sim_source *source, const sim_tokens *code, i
     return sim_text_take(&types);
 }
 
-static void learn_kernel(sim_unit *unit, const sim_source *source, int name, int open, bool is_template)
+static sim_kernel_name *learn_kernel(sim_unit *unit, const sim_source *source, int name, int open, bool is_template)
 {
     const sim_token *token = &source->code.at[name];
     bool has_defaults = false;
@@ -70,6 +70,7 @@ static void learn_kernel(sim_unit *unit, const sim_source *source, int name, int
         known->overloaded |= types && known->parameters && strcmp(types, known->parameters) != 0;
     }
     free(types);
+    return known;
 }
 
 // The token after the template arguments that open at `open`; -1 when they do not close.
@@ -89,16 +90,14 @@ static int after_angles(const sim_source *source, const sim_tokens *code, int op
     return -1;
 }
 
-static void learn_kernel_at(sim_unit *unit, const sim_source *source, int qualifier)
+// The kernel's name after its qualifier, and the bracket that opens its parameters; -1: it is no declaration of one.
+static int kernel_name_at(const sim_source *source, int qualifier, int *parameters)
 {
     const sim_tokens *code = &source->code;
-    bool is_template = false;
-    for (int i = sim_statement_start(source, code, qualifier); i < qualifier; i++)
-        is_template |= sim_token_is(source, &code->at[i], "template");
     for (int i = qualifier + 1; i + 1 < code->count; i++) {
         const sim_token *token = &code->at[i], *next = &code->at[i + 1];
         if (sim_token_is(source, token, ";") || sim_token_is(source, token, "{"))
-            return;
+            return -1;
         if (sim_token_is(source, token, "(")) {
             i = token->match > i ? token->match : i;
             continue;
@@ -110,9 +109,52 @@ static void learn_kernel_at(sim_unit *unit, const sim_source *source, int qualif
             open = after_angles(source, code, open);
         if (open > 0 && open < code->count && sim_token_is(source, &code->at[open], "(") &&
             code->at[open].match > open) {
-            learn_kernel(unit, source, i, open, is_template);
-            return;
+            *parameters = open;
+            return i;
         }
+    }
+    return -1;
+}
+
+// Only what is certain: a name that is not known may stand for void.
+static bool returns_value(const sim_source *source, int start, int name)
+{
+    static const char *const types[] = {"int",  "unsigned", "signed", "float", "double", "bool",
+                                        "char", "short",    "long",   "half",  "size_t", NULL};
+    for (int i = start; i < name; i++) {
+        const sim_token *token = &source->code.at[i];
+        if (sim_token_is(source, token, "(") && token->match > i)
+            i = token->match;
+        else if (sim_token_is(source, token, "<")) {
+            int after = after_angles(source, &source->code, i);
+            i = after > i ? after - 1 : i;
+        } else if (sim_token_is_any(source, token, types) || sim_token_is(source, token, "*"))
+            return true;
+    }
+    return false;
+}
+
+static void learn_kernel_at(sim_unit *unit, const sim_source *source, int qualifier)
+{
+    int open, name = kernel_name_at(source, qualifier, &open);
+    int start = sim_statement_start(source, &source->code, qualifier);
+    bool is_template = false;
+    for (int i = start; i < qualifier; i++)
+        is_template |= sim_token_is(source, &source->code.at[i], "template");
+    sim_kernel_name *known = name >= 0 ? learn_kernel(unit, source, name, open, is_template) : NULL;
+    if (known)
+        known->returns_value |= returns_value(source, start, name);
+}
+
+void sim_edit_kernels(const sim_unit *unit, sim_source *source)
+{
+    for (int i = 0; i < source->code.count; i++) {
+        if (!(sim_qualifier_side(&unit->qualifiers, source, &source->code.at[i]) & SIM_SIDE_GLOBAL))
+            continue;
+        int open, name = kernel_name_at(source, i, &open), start = sim_statement_start(source, &source->code, i);
+        if (name >= 0 && returns_value(source, start, name))
+            sim_edit_insert(source, source->code.at[start].start,
+                            "_Pragma(\"GCC error \\\"a __global__ function must return void\\\"\") ");
     }
 }
 

@@ -11,7 +11,7 @@
 typedef struct sim_kernel_name {
     char *name;
     char *parameters; // of its first declaration, as types; NULL: none seen
-    bool is_template, overloaded, has_defaults;
+    bool is_template, overloaded, has_defaults, returns_value;
 } sim_kernel_name;
 
 typedef struct sim_unit {
@@ -33,6 +33,7 @@ const sim_kernel_name *sim_kernel_find(const sim_unit *unit, const char *name, s
 bool sim_is_plain_atomic(const sim_unit *unit, const sim_source *source, const sim_token *token);
 
 // --- the edits -------------------------------------------------------------------------------------------------------
+void sim_edit_kernels(const sim_unit *unit, sim_source *source); // names.c
 void sim_edit_launches(const sim_unit *unit, sim_source *source, const sim_tokens *tokens);
 void sim_edit_atomics(const sim_unit *unit, sim_source *source, const sim_tokens *tokens);
 void sim_edit_variables(const sim_unit *unit, sim_source *source);

@@ -9,7 +9,15 @@
 
 #include <cmocka.h>
 
+#include "api/call.h"
 #include "api/order.h"
+
+// The order by itself has no device to break.
+cudaError_t sim_no_memory(void)
+{
+    fail_msg("no memory");
+    return cudaErrorMemoryAllocation;
+}
 
 // A stream reduced to what matters here: operations are submitted and run at once.
 typedef struct lane {

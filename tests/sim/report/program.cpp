@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -133,7 +134,9 @@ static void variables()
 
 static void suppress()
 {
-    at(SIM_RACE, SIM_ERROR, here()); // sim: allow race
+    void *often = here(); // sim: allow race
+    for (int i = 0; i < 3; i++)
+        at(SIM_RACE, SIM_ERROR, often);
     // sim: allow leak, race
     at(SIM_RACE, SIM_ERROR, here());
     at(SIM_LEAK, SIM_ERROR, here());          // sim: allow race
@@ -188,6 +191,19 @@ static void forks()
     printf("parent %d\n", access(getenv("SIM_REPORT"), F_OK)); // -1: the child wrote nothing
 }
 
+static void values()
+{
+    void *one = here(), *other = here(); // line: two stores
+    for (void *pc : {one, other}) {
+        sim_finding finding = {};
+        finding.kind = SIM_RACE;
+        finding.kernel = "mm<1>";
+        finding.place[0] = finding.place[1] = {(uintptr_t)pc, "write", true, {}, {}};
+        finding.ask_values = true;
+        sim_report(&finding);
+    }
+}
+
 // The table in docs/simulator.md.
 static void kinds()
 {
@@ -205,7 +221,7 @@ int main(int, char **arguments)
         void (*run)();
     } scenarios[] = {{"dedupe", dedupe},     {"rank", rank},         {"names", names},       {"variables", variables},
                      {"suppress", suppress}, {"barriers", barriers}, {"inlining", inlining}, {"forks", forks},
-                     {"kinds", kinds},       {"headers", headers},   {"threads", threads}};
+                     {"kinds", kinds},       {"values", values},     {"headers", headers},   {"threads", threads}};
     for (const auto &scenario : scenarios)
         if (strcmp(scenario.name, arguments[1]) == 0)
             scenario.run();

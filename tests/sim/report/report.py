@@ -155,6 +155,12 @@ class Report(unittest.TestCase):
         self.assertEqual(report["totals"]["launches"], 1)
         self.assertEqual(report["copies"], ["000000000000001f", "0000000000abcdef"])
 
+    def test_two_stores_of_one_line_are_one_finding_that_asks_for_the_values_of_both(self):
+        finding, = self.report("values")["findings"]
+        self.assertEqual(finding["count"], 2)
+        self.assertEqual(finding["places"][0]["line"], line_of("two stores"))
+        self.assertEqual(len(set(finding["values"])), 2)
+
     def test_odd_characters_survive(self):
         message = self.report("rank")["findings"][0]["message"]
         self.assertEqual(message, "something \"quoted\"\n\x01 and \xff odd")

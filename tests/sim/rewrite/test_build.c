@@ -153,6 +153,22 @@ static void errors_are_at_the_places_of_the_users_file(void **state)
     assert_int_equal(access("wrong", F_OK), -1);
 }
 
+static void a_kernel_must_return_void(void **state)
+{
+    (void)state;
+    write_file("returns.cu", "\n__global__ int k(int *p) { return *p; }\n"
+                             "int main() {\n"
+                             "    k<<<1, 1>>>(nullptr);\n"
+                             "}\n");
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "returns.cu", "-o", "returns"), SIM_BUILD_FAILED);
+    assert_int_equal(result.count, 1);
+    assert_string_equal(result.messages[0].file, "returns.cu");
+    assert_int_equal(result.messages[0].line, 2);
+    assert_string_equal(result.messages[0].text, "a __global__ function must return void");
+    sim_build_result_free(&result);
+}
+
 static void what_the_linker_misses_is_named(void **state)
 {
     (void)state;
@@ -288,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_program_of_several_files_is_built_and_runs),
         cmocka_unit_test(objects_are_linked_later),
         cmocka_unit_test(errors_are_at_the_places_of_the_users_file),
+        cmocka_unit_test(a_kernel_must_return_void),
         cmocka_unit_test(what_the_linker_misses_is_named),
         cmocka_unit_test(names_of_unasked_headers_do_not_get_in_the_way),
         cmocka_unit_test(a_missing_compiler_is_told_from_a_wrong_program),

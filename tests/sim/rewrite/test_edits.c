@@ -283,6 +283,20 @@ static void every_line_stays_where_it_was(void **state)
     free(result);
 }
 
+static void a_kernel_that_returns_something_is_an_error_where_it_is_declared(void **state)
+{
+    (void)state;
+#define REFUSAL "_Pragma(\"GCC error \\\"a __global__ function must return void\\\"\") "
+    becomes("__global__ int k();\nvoid f() { k<<<1, 2>>>(); }",
+            REFUSAL "__global__ int k();\nvoid f() { SIM_LAUNCH_REFUSED((k), (1, 2))(); }");
+    becomes("template <int N> static __global__ __launch_bounds__(N) void *k() {}",
+            REFUSAL "template <int N> static __global__ __launch_bounds__(N) void *k() {}");
+    stays("template <int N> __global__ __launch_bounds__(int(N)) void k(int a, float *b) {}");
+    stays("template <class T> __global__ std::enable_if_t<sizeof(int) == 4, void> k(T *a) {}");
+    stays("int a; __global__ void k(int *);");
+    stays("struct S { int a; static __device__ int b(); }; __global__ VOID k(int *);");
+}
+
 static void broken_source_is_left_to_the_compiler(void **state)
 {
     (void)state;
@@ -319,6 +333,7 @@ int main(void)
         cmocka_unit_test(both_branches_of_a_conditional_are_seen),
         cmocka_unit_test(constructors_and_classes_do_not_confuse_scopes),
         cmocka_unit_test(every_line_stays_where_it_was),
+        cmocka_unit_test(a_kernel_that_returns_something_is_an_error_where_it_is_declared),
         cmocka_unit_test(broken_source_is_left_to_the_compiler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,6 @@
 // bits; the matrices for 1, 2, 4, ... steps are made once by squaring, and a skip multiplies those that n asks for.
 #include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WORDS = 5, WORD_BITS = 32, BITS = WORDS * WORD_BITS, SEQUENCE_POWER = 67, POWERS = SEQUENCE_POWER + 64 };
@@ -15,7 +14,7 @@ typedef struct matrix {
     vector image[BITS]; // of each bit alone
 } matrix;
 
-static matrix *powers; // powers[i]: 2^i steps
+static matrix powers[POWERS]; // powers[i]: 2^i steps
 
 void sim_xorwow_skip(unsigned state[WORDS], unsigned long long n, int sequences);
 
@@ -39,9 +38,6 @@ static vector one_step(const vector *from)
 
 static void make_powers(void)
 {
-    powers = malloc(POWERS * sizeof *powers);
-    if (!powers)
-        return;
     for (int bit = 0; bit < BITS; bit++) {
         vector alone = {{0}};
         alone.word[bit / WORD_BITS] = 1u << bit % WORD_BITS;
@@ -58,8 +54,6 @@ void sim_xorwow_skip(unsigned state[WORDS], unsigned long long n, int sequences)
     if (n == 0)
         return;
     pthread_once(&once, make_powers);
-    if (!powers)
-        abort();
     vector now;
     memcpy(now.word, state, sizeof now.word);
     for (int i = sequences ? SEQUENCE_POWER : 0; n != 0; n >>= 1, i++)

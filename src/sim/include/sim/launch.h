@@ -26,11 +26,16 @@ struct CUstream_st;
 #define SIM_TEXT_OF(...) #__VA_ARGS__
 #define SIM_LAUNCH_POINTER(kernel, configuration)                                                                      \
     ::sim::launch_pointer(SIM_TEXT_OF kernel, ::sim::configure configuration, kernel)
+// For a kernel whose declaration the rewriter has made an error of: one message is enough.
+#define SIM_LAUNCH_REFUSED(kernel, configuration) ::sim::refused_launcher()
 #define SIM_LAUNCH_CALL(kernel, configuration)                                                                         \
     ::sim::launch_call(                                                                                                \
         SIM_TEXT_OF kernel, ::sim::configure configuration,                                                            \
-        [=](auto &...sim_arguments)                                                                                    \
-            SIM_PASS_ON -> decltype((void)(kernel(sim_arguments...))) { kernel(sim_arguments...); },                   \
+        [=](auto &...sim_arguments) SIM_PASS_ON -> decltype((void)(kernel(sim_arguments...))) {                        \
+            static_assert(std::is_void<decltype(kernel(sim_arguments...))>::value,                                     \
+                          "a __global__ function must return void");                                                   \
+            kernel(sim_arguments...);                                                                                  \
+        },                                                                                                             \
         [=](auto sim_tag) -> decltype(::sim::pointer_of(sim_tag, kernel)) {                                            \
             return ::sim::pointer_of(sim_tag, kernel);                                                                 \
         },                                                                                                             \
@@ -70,10 +75,11 @@ template <class Body> SIM_INLINE sim_kernel kernel_of(const char *name, const vo
 {
     constexpr size_t alignment = alignof(Body) < sizeof(void *) ? sizeof(void *) : alignof(Body);
     void *memory = nullptr;
+    sim_kernel kernel = {name, function, nullptr, nullptr, 0, nullptr}; // nothing to run: there was no memory for it
     if (posix_memalign(&memory, alignment, sizeof(Body)) != 0)
-        abort();
+        return kernel;
     new (memory) Body(body);
-    sim_kernel kernel = {name, function, closure<Body>::run, memory, sizeof(Body), closure<Body>::release};
+    kernel = {name, function, closure<Body>::run, memory, sizeof(Body), closure<Body>::release};
     return kernel;
 }
 
@@ -168,6 +174,19 @@ SIM_INLINE pointer_launcher<Parameters...> launch_pointer(const char *name, cons
                                                           void (*kernel)(Parameters...))
 {
     return {name, config, kernel};
+}
+
+// Of a kernel that returns something.
+struct refused_launcher {
+    template <class... Arguments> SIM_INLINE void operator()(const Arguments &...) const
+    {
+    }
+};
+template <class Result, class... Parameters>
+SIM_INLINE refused_launcher launch_pointer(const char *, const sim_config &, Result (*)(Parameters...))
+{
+    static_assert(std::is_void<Result>::value, "a __global__ function must return void");
+    return {};
 }
 
 template <class... Pointers> using function_of = void(typename std::remove_pointer<Pointers>::type...);
@@ -337,7 +356,7 @@ SIM_UNWATCHED inline void remember(const void *function, sim_kernel (*bind)(cons
         return;
     binder *entry = static_cast<binder *>(malloc(sizeof(binder)));
     if (entry == nullptr)
-        abort();
+        return; // a launch by this address fails
     entry->function = function;
     entry->bind = bind;
     entry->next = __atomic_load_n(&binders<void>::first, __ATOMIC_ACQUIRE);

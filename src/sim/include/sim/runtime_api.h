@@ -130,6 +130,7 @@ cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function, 
 
 cudaError_t cudaMalloc(void **memory, size_t bytes);
 cudaError_t cudaMallocHost(void **memory, size_t bytes);
+cudaError_t sim_malloc_host(void **memory, size_t bytes, unsigned int flags); // its form in C++
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned int flags);
 cudaError_t cudaMallocManaged(void **memory, size_t bytes, unsigned int flags SIM_OR(cudaMemAttachGlobal));
 cudaError_t cudaMallocPitch(void **memory, size_t *pitch, size_t width, size_t height);

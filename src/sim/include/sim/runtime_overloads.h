@@ -19,12 +19,12 @@ template <class T> SIM_INLINE cudaError_t cudaMalloc(T **memory, size_t bytes)
 
 SIM_INLINE cudaError_t cudaMallocHost(void **memory, size_t bytes, unsigned int flags)
 {
-    return ::cudaHostAlloc(memory, bytes, flags);
+    return ::sim_malloc_host(memory, bytes, flags);
 }
 
 template <class T> SIM_INLINE cudaError_t cudaMallocHost(T **memory, size_t bytes, unsigned int flags = 0)
 {
-    return ::cudaHostAlloc(reinterpret_cast<void **>(memory), bytes, flags);
+    return ::sim_malloc_host(reinterpret_cast<void **>(memory), bytes, flags);
 }
 
 template <class T> SIM_INLINE cudaError_t cudaHostAlloc(T **memory, size_t bytes, unsigned int flags)

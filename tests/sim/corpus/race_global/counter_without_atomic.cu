@@ -1,4 +1,5 @@
 // Blocks add to one counter with a plain ++.
+// cure: __threadfence
 #include "../corpus.h"
 
 __global__ void count(const int *data, int *counter)

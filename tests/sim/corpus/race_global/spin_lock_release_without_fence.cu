@@ -1,4 +1,5 @@
 // A spin lock given back with atomicExch but no fence before: the next owner may miss the update.
+// cure: __threadfence
 #include "../corpus.h"
 
 __global__ void add(int *lock, int *balance, int amount)
