@@ -20,7 +20,7 @@ def lines_of(command):
 
 
 def measure_heddle(heddle, job, batch, rounds):
-    return lines_of([heddle, "bench", job, "--batch", str(batch), "--rounds", str(rounds), "--json"])[0]
+    return lines_of([heddle, "bench", job, "--batch", str(batch), "--rounds", str(rounds), "--json", "-"])[0]
 
 
 def measure_pytorch(job, batch, rounds):

@@ -232,12 +232,75 @@ def blocks():
              expect=dict(output=block(**inputs, training=False, mean=mean.double(), variance=variance.double())))
 
 
+def layernorm():
+    for rows, cols, epsilon in [(4, 10, 1e-5), (3, 1, 1e-3), (5, 64, 1e-5), (2, 37, 0.1)]:
+        epsilon = single(epsilon)
+        x = draw(rows, cols, spread=2)
+        _, mean, inverse_std = torch.native_layer_norm(x.detach(), (cols,), None, None, epsilon)
+        differentiate("layernorm_forward", dict(rows=rows, cols=cols, epsilon=repr(epsilon)),
+                      lambda input, gamma, beta: F.layer_norm(input, (cols,), gamma, beta, epsilon),
+                      dict(input=x, gamma=draw(cols), beta=draw(cols)),
+                      expect=dict(mean=mean.reshape(-1), inverse_std=inverse_std.reshape(-1)))
+
+
+def products():
+    for batch, m, n, k, ta, tb, alpha, beta in [(3, 4, 5, 6, 0, 0, 1, 0), (2, 3, 1, 7, 1, 0, 0.5, -2),
+                                                (2, 5, 4, 3, 0, 1, 1, 1), (1, 2, 6, 5, 1, 1, -1, 0)]:
+        a, b = draw(batch, *((k, m) if ta else (m, k))), draw(batch, *((n, k) if tb else (k, n)))
+        c = draw(batch, m, n)
+        case("matmul_batched_forward",
+             dict(batch=batch, m=m, n=n, k=k, transpose_a=ta, transpose_b=tb, alpha=alpha, beta=beta), dict(a=a, b=b),
+             dict(output=c), dict(output=torch.baddbmm(c, a.mT if ta else a, b.mT if tb else b, beta=beta,
+                                                       alpha=alpha)))
+    for m, n, k, ta, tb in [(3, 4, 5, 0, 0), (17, 8, 33, 1, 1)]:
+        a, b = (draw(*dims).bfloat16().double() for dims in ((k, m) if ta else (m, k), (n, k) if tb else (k, n)))
+        case("matmul_bf16_forward", dict(m=m, n=n, k=k, transpose_a=ta, transpose_b=tb), dict(a=a, b=b),
+             dict(output=torch.zeros(m, n)), dict(output=(a.T if ta else a) @ (b.T if tb else b)))
+    for m, n, k in [(3, 4, 5), (17, 9, 40)]:
+        a, b = torch.randint(-127, 128, (m, k)), torch.randint(-127, 128, (n, k))
+        scale_a, scale_b = (torch.rand(m) + 0.5).double(), (torch.rand(n) + 0.5).double()
+        case("matmul_int8", dict(m=m, n=n, k=k), dict(a=a, b=b, scale_a=scale_a, scale_b=scale_b),
+             expect=dict(output=(a @ b.T) * scale_a[:, None] * scale_b))
+
+
+def quantise():
+    """Which byte comes out is a matter of float32's rounding, so that PyTorch computes in float32 too."""
+    for rows, cols in [(4, 10), (1, 1), (3, 37)]:
+        shape = dict(rows=rows, cols=cols)
+        x = torch.randn(rows, cols)
+        scale = x.abs().amax(1) / 127
+        bytes_of_x = torch.round(x / scale[:, None])
+        case("quantise", shape, dict(input=x), expect=dict(output=bytes_of_x, scale=scale))
+        case("dequantise", shape, dict(input=bytes_of_x.to(torch.int32), scale=scale),
+             expect=dict(output=bytes_of_x.double() * scale.double()[:, None]))
+
+
+def moving():
+    """What moves elements about, counts them or adds up their neighbours."""
+    for rows, cols in [(5, 3), (1, 7), (34, 33)]:
+        x = draw(rows, cols)
+        case("transpose", dict(rows=rows, cols=cols), dict(input=x), expect=dict(output=x.T))
+    for n in (1, 35):
+        x, y, alpha = draw(n), draw(n), -1.5
+        case("shift", dict(n=n), dict(input=x), expect=dict(output=torch.roll(x, -1)))
+        case("scan", dict(n=n), dict(input=x), expect=dict(output=torch.cumsum(x, 0)))
+        case("saxpy", dict(n=n, alpha=alpha), dict(x=x), dict(y=y), dict(y=torch.add(y, x, alpha=alpha)))
+    for n, radius in [(3, 0), (41, 3), (5, 9)]:
+        x, ones = draw(n), torch.ones(1, 1, 2 * radius + 1).double()
+        case("stencil", dict(n=n, radius=radius), dict(input=x),
+             expect=dict(output=F.conv1d(x[None, None], ones, padding=radius)[0, 0]))
+    for n, bins in [(50, 7), (3, 10)]:
+        values = torch.randint(bins, (n,))
+        case("histogram", dict(n=n, bins=bins), dict(values=values),
+             expect=dict(counts=torch.bincount(values, minlength=bins)))
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/ops/pytorch_values.safetensors"
     torch.manual_seed(20240607)
     for make in (matmul, linear, conv2d, batchnorm2d, activations, pooling, softmax, dropout, elementwise, optimizers,
-                 blocks):
+                 blocks, layernorm, products, quantise, moving):
         make()
     metadata = {f"case.{number:03d}": text for number, text in enumerate(cases)}
     metadata.update(cases=str(len(cases)), torch=torch.__version__, date=datetime.date.today().isoformat(),

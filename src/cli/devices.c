@@ -1,21 +1,25 @@
 // `heddle devices`: where work can run on this machine, and what is known of each device.
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cjson/cJSON.h>
 
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/devices.h"
 #include "heddle/device.h"
 
-enum { TEXT_SIZE = 64, WHY_SIZE = 512 };
+enum { TEXT_SIZE = 64, WHY_SIZE = 512, MOST_PROPERTIES = 96 };
 
 typedef struct devices_settings {
-    bool json;
+    bool measure, json;
 } devices_settings;
 
 static const heddle_cli_option options[] = {
+    {"measure", HEDDLE_CLI_FLAG, offsetof(devices_settings, measure), NULL, NULL,
+     "measure copies and float32 arithmetic too", 0, 0, NULL},
     {"json", HEDDLE_CLI_FLAG, offsetof(devices_settings, json), NULL, NULL, "print JSON", 0, 0, NULL},
 };
 
@@ -23,41 +27,90 @@ static const heddle_device_kind kinds[] = {HEDDLE_CPU, HEDDLE_CUDA, HEDDLE_SIM};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct device_view {
+    const char *name; // as it is opened
     bool present;
     heddle_device_info info;
-    char why[WHY_SIZE]; // it is not there
+    char why[WHY_SIZE];       // it is not there
+    char why_speed[WHY_SIZE]; // it was not measured
+    device_speeds speeds;
+    heddle_device_property properties[MOST_PROPERTIES];
+    int property_count;
 } device_view;
 
-static void look(heddle_device_kind kind, device_view *view)
+static heddle_status look(const char *name, const devices_settings *settings, device_view *view)
 {
     heddle_device *device;
-    heddle_status status = heddle_device_open(heddle_device_kind_name(kind), 0, &device);
+    view->name = name;
+    heddle_status status = heddle_device_open(name, 0, &device);
     if (status == HEDDLE_OK) {
         status = heddle_device_describe(device, &view->info);
+        view->property_count = heddle_device_properties(device, view->properties, MOST_PROPERTIES);
+        if (view->property_count > MOST_PROPERTIES)
+            view->property_count = MOST_PROPERTIES;
+        if (status == HEDDLE_OK && settings->measure && heddle_cli_measure_device(device, &view->speeds) != HEDDLE_OK)
+            snprintf(view->why_speed, sizeof view->why_speed, "%s", heddle_last_error());
         heddle_device_close(device);
     }
     view->present = status == HEDDLE_OK;
     if (!view->present)
         snprintf(view->why, sizeof view->why, "%s", heddle_last_error());
+    return status;
 }
 
-static int print_json(const device_view *all)
+// --- as JSON ---------------------------------------------------------------------------------------------------------
+
+static void add_info(cJSON *one, const heddle_device_info *info)
+{
+    cJSON_AddStringToObject(one, "name", info->name);
+    cJSON_AddStringToObject(one, "instructions", info->instructions);
+    cJSON_AddNumberToObject(one, "processors", info->processors);
+    cJSON_AddNumberToObject(one, "threads", info->threads);
+    cJSON_AddNumberToObject(one, "memory_total", (double)info->memory_total);
+    cJSON_AddNumberToObject(one, "memory_free", (double)info->memory_free);
+    cJSON_AddNumberToObject(one, "priority_least", info->priority_least);
+    cJSON_AddNumberToObject(one, "priority_greatest", info->priority_greatest);
+    cJSON_AddNumberToObject(one, "capability", info->capability);
+    cJSON_AddNumberToObject(one, "cache", (double)info->cache);
+    cJSON_AddNumberToObject(one, "clock_mhz", info->clock);
+    cJSON_AddNumberToObject(one, "memory_clock_mhz", info->memory_clock);
+    cJSON_AddNumberToObject(one, "peak_flops", info->peak_flops);
+    cJSON_AddStringToObject(one, "driver", info->driver);
+    cJSON_AddStringToObject(one, "runtime", info->runtime);
+}
+
+static void add_speeds(cJSON *one, const device_view *view)
+{
+    const device_speeds *speeds = &view->speeds;
+    if (!speeds->measured) {
+        cJSON_AddStringToObject(one, "why_not_measured", view->why_speed);
+        return;
+    }
+    cJSON *measured = cJSON_AddObjectToObject(one, "measured");
+    cJSON_AddNumberToObject(measured, "copy_bytes", (double)speeds->bytes);
+    cJSON_AddNumberToObject(measured, "device_copy", speeds->copy);
+    if (view->info.kind != HEDDLE_CPU) {
+        cJSON_AddNumberToObject(measured, "to_device_pinned", speeds->to_device_pinned);
+        cJSON_AddNumberToObject(measured, "from_device_pinned", speeds->from_device_pinned);
+        cJSON_AddNumberToObject(measured, "to_device_pageable", speeds->to_device_pageable);
+        cJSON_AddNumberToObject(measured, "from_device_pageable", speeds->from_device_pageable);
+    }
+    cJSON_AddNumberToObject(measured, "flops", speeds->flops);
+}
+
+static int print_json(const device_view *all, int count, const devices_settings *settings)
 {
     cJSON *list = cJSON_CreateArray();
-    for (int i = 0; i < KINDS; i++) {
-        const heddle_device_info *info = &all[i].info;
+    for (int i = 0; i < count; i++) {
         cJSON *one = cJSON_CreateObject();
-        cJSON_AddStringToObject(one, "device", heddle_device_kind_name(kinds[i]));
+        cJSON_AddStringToObject(one, "device", all[i].name);
         cJSON_AddBoolToObject(one, "present", all[i].present);
         if (all[i].present) {
-            cJSON_AddStringToObject(one, "name", info->name);
-            cJSON_AddStringToObject(one, "instructions", info->instructions);
-            cJSON_AddNumberToObject(one, "processors", info->processors);
-            cJSON_AddNumberToObject(one, "threads", info->threads);
-            cJSON_AddNumberToObject(one, "memory_total", (double)info->memory_total);
-            cJSON_AddNumberToObject(one, "memory_free", (double)info->memory_free);
-            cJSON_AddNumberToObject(one, "priority_least", info->priority_least);
-            cJSON_AddNumberToObject(one, "priority_greatest", info->priority_greatest);
+            add_info(one, &all[i].info);
+            cJSON *properties = cJSON_AddObjectToObject(one, "properties");
+            for (int p = 0; p < all[i].property_count; p++)
+                cJSON_AddStringToObject(properties, all[i].properties[p].name, all[i].properties[p].value);
+            if (settings->measure)
+                add_speeds(one, &all[i]);
         } else {
             cJSON_AddStringToObject(one, "why", all[i].why);
         }
@@ -66,23 +119,49 @@ static int print_json(const device_view *all)
     return heddle_cli_print_json(list);
 }
 
-static int print_table(const device_view *all)
+// --- for people ------------------------------------------------------------------------------------------------------
+
+static void print_speed(const char *what, double a_second, double unit, const char *name)
+{
+    if (a_second > 0)
+        printf("  %-40s %8.1f %s\n", what, a_second / unit, name);
+}
+
+static void print_speeds(const device_view *view)
+{
+    const device_speeds *speeds = &view->speeds;
+    const double giga = 1e9;
+    if (!speeds->measured) {
+        printf("%s: not measured: %s\n", view->name, view->why_speed);
+        return;
+    }
+    printf("%s, measured\n", view->name);
+    print_speed("host to device, pinned", speeds->to_device_pinned, giga, "GB/s");
+    print_speed("device to host, pinned", speeds->from_device_pinned, giga, "GB/s");
+    print_speed("host to device, pageable", speeds->to_device_pageable, giga, "GB/s");
+    print_speed("device to host, pageable", speeds->from_device_pageable, giga, "GB/s");
+    print_speed("copy on the device, read and written", speeds->copy, giga, "GB/s");
+    print_speed(view->info.kind == HEDDLE_CPU ? "float32, by a matrix product" : "float32, multiplying and adding",
+                speeds->flops, giga, "GFLOP/s");
+}
+
+static heddle_status print_rows(const device_view *all, int count)
 {
     heddle_table *table = heddle_table_create();
     if (table == NULL)
-        return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table"));
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     heddle_table_column(table, "device", HEDDLE_LEFT);
     heddle_table_column(table, "name", HEDDLE_LEFT);
     heddle_table_column(table, "instructions", HEDDLE_LEFT);
     heddle_table_column(table, "processors", HEDDLE_RIGHT);
     heddle_table_column(table, "memory", HEDDLE_RIGHT);
     heddle_table_column(table, "free", HEDDLE_RIGHT);
-    for (int i = 0; i < KINDS; i++) {
+    for (int i = 0; i < count; i++) {
         const heddle_device_info *info = &all[i].info;
         char total[TEXT_SIZE], left[TEXT_SIZE];
         if (!all[i].present)
             continue;
-        heddle_table_cell(table, "%s", heddle_device_kind_name(kinds[i]));
+        heddle_table_cell(table, "%s", all[i].name);
         heddle_table_cell(table, "%s", info->name);
         heddle_table_cell(table, "%s", info->instructions);
         heddle_table_cell(table, "%d", info->processors);
@@ -91,13 +170,41 @@ static int print_table(const device_view *all)
     }
     heddle_status status = heddle_table_print(table, stdout);
     heddle_table_destroy(table);
+    return status;
+}
+
+static int print_table(const device_view *all, int count, const devices_settings *settings)
+{
+    heddle_status status = print_rows(all, count);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
     printf("\n");
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < count; i++)
         if (!all[i].present)
-            printf("%s: %s\n", heddle_device_kind_name(kinds[i]), all[i].why);
+            printf("%s: %s\n", all[i].name, all[i].why);
+        else if (settings->measure)
+            print_speeds(&all[i]);
     return HEDDLE_EXIT_OK;
+}
+
+static int print_properties(const device_view *view, const devices_settings *settings)
+{
+    for (int i = 0; i < view->property_count; i++)
+        printf("%-38s  %s\n", view->properties[i].name, view->properties[i].value);
+    if (settings->measure) {
+        printf("\n");
+        print_speeds(view);
+    }
+    return HEDDLE_EXIT_OK;
+}
+
+static int show_one(const char *name, const devices_settings *settings)
+{
+    device_view view = {0};
+    heddle_status status = look(name, settings, &view);
+    if (status != HEDDLE_OK)
+        return heddle_cli_fail(status);
+    return settings->json ? print_json(&view, 1, settings) : print_properties(&view, settings);
 }
 
 int heddle_cli_devices(int argc, char **argv)
@@ -107,16 +214,25 @@ int heddle_cli_devices(int argc, char **argv)
     int exit_code;
     if (!heddle_cli_parse(&heddle_command_devices, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
-    device_view all[KINDS] = {0};
+    if (arguments.count > 0)
+        return show_one(arguments.items[0], &settings);
+    device_view *all = calloc(KINDS, sizeof *all);
+    if (all == NULL)
+        return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a list of devices"));
     for (int i = 0; i < KINDS; i++)
-        look(kinds[i], &all[i]);
-    return settings.json ? print_json(all) : print_table(all);
+        look(heddle_device_kind_name(kinds[i]), &settings, &all[i]); // what is missing is part of the list
+    exit_code = settings.json ? print_json(all, KINDS, &settings) : print_table(all, KINDS, &settings);
+    free(all);
+    return exit_code;
 }
 
 const heddle_cli_command heddle_command_devices = {
     .name = "devices",
     .summary = "the devices of this machine: cpu, cuda, sim",
-    .example = "heddle devices\nheddle devices --json",
+    .arguments = "[DEVICE]",
+    .most_arguments = 1,
+    .description = "With a device named, everything that is known of it.",
+    .example = "heddle devices\nheddle devices cuda --measure\nheddle devices --json",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = heddle_cli_devices,

@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "cli/cli.h"
+#include "device/device.h"
 #include "heddle/data.h"
 #include "heddle/device.h"
 
@@ -165,10 +166,26 @@ static void examine_simulator(job_report *job)
         snprintf(job->detail, sizeof job->detail, "no simulated GPU");
 }
 
+// The vendor's libraries are for comparison: without one, heddle's own rungs run all the same.
+static void examine_libraries(job_report *job)
+{
+    heddle_device *device;
+    if (heddle_device_open("cuda", 0, &device) != HEDDLE_OK)
+        return;
+    heddle_device_missing(device, job->advice, sizeof job->advice);
+    heddle_device_close(device);
+    for (char *end = strchr(job->advice, '\n'); end != NULL; end = strchr(end, '\n'))
+        *end = ';';
+    if (job->advice[0] != '\0')
+        job->state = JOB_LIMITED;
+}
+
 static void examine_gpu(job_report *job)
 {
-    if (open_module("cuda", job))
+    if (open_module("cuda", job)) {
+        examine_libraries(job);
         return;
+    }
     bool driver = access("/proc/driver/nvidia/version", R_OK) == 0;
     snprintf(job->detail, sizeof job->detail, "%s", driver ? "NVIDIA driver loaded" : "no NVIDIA driver is loaded");
 }

@@ -53,11 +53,35 @@ static cJSON *ladder_json(const heddle_op *op)
 {
     cJSON *all = cJSON_CreateArray();
     for (int i = 0; i < op->rungs; i++) {
+        const heddle_rung *rung = &op->ladder[i];
         cJSON *one = cJSON_CreateObject();
-        cJSON_AddStringToObject(one, "name", op->ladder[i].name);
-        cJSON_AddStringToObject(one, "device", heddle_device_kind_name(op->ladder[i].device));
-        cJSON_AddStringToObject(one, "tier", heddle_cli_tier_name(op->ladder[i].tier));
-        cJSON_AddStringToObject(one, "note", op->ladder[i].note);
+        cJSON_AddStringToObject(one, "name", rung->name);
+        cJSON_AddStringToObject(one, "device", heddle_device_kind_name(rung->device));
+        cJSON_AddStringToObject(one, "tier", heddle_cli_tier_name(rung->tier));
+        cJSON_AddStringToObject(one, "note", rung->note);
+        cJSON_AddStringToObject(one, "arithmetic", heddle_arithmetic_names[rung->arithmetic]);
+        cJSON_AddNumberToObject(one, "capability", rung->capability);
+        if (rung->gpu_only != NULL)
+            cJSON_AddStringToObject(one, "gpu_only", rung->gpu_only);
+        cJSON_AddBoolToObject(one, "unordered", rung->unordered);
+        cJSON_AddItemToArray(all, one);
+    }
+    return all;
+}
+
+static cJSON *bench_json(const heddle_op *op)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; op->bench_shapes != NULL && op->bench_shapes[i] != NULL; i++) {
+        _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+        if (heddle_shape_parse(op, op->bench_shapes[i], shape) != HEDDLE_OK)
+            continue;
+        heddle_cost cost = op->cost(shape);
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "shape", op->bench_shapes[i]);
+        cJSON_AddNumberToObject(one, "flops", cost.flops);
+        cJSON_AddNumberToObject(one, "bytes_read", cost.bytes_read);
+        cJSON_AddNumberToObject(one, "bytes_written", cost.bytes_written);
         cJSON_AddItemToArray(all, one);
     }
     return all;
@@ -75,6 +99,7 @@ static cJSON *operator_json(const heddle_op *op)
     cJSON_AddItemToObject(one, "operands", operands_json(op));
     cJSON_AddItemToObject(one, "fields", fields_json(op));
     cJSON_AddItemToObject(one, "ladder", ladder_json(op));
+    cJSON_AddItemToObject(one, "bench", bench_json(op));
     cJSON *gradients = cJSON_AddArrayToObject(one, "gradients");
     for (int i = 0; op->gradients != NULL && op->gradients[i] != NULL; i++)
         cJSON_AddItemToArray(gradients, cJSON_CreateString(op->gradients[i]->name));

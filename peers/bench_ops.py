@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""PyTorch's own kernels on the shapes of heddle's ladders, timed as `heddle bench` times a rung: one by one, with a cold
+second-level cache, the median of many.
+
+    peers/bench_ops.py [--json FILE] [OP...]
+
+Needs PyTorch and a GPU. Every result is checked against float64 before it is timed.
+"""
+import argparse
+import json
+import sys
+
+import torch
+import torch.nn.functional as F
+
+FLUSH_BYTES = 256 << 20  # several times the second-level cache
+WARM_UP, TIMES = 5, 30
+
+
+def elapsed(call):
+    """Median microseconds of a call on a cold cache; the flush before it hides the launch."""
+    flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
+    for _ in range(WARM_UP):
+        call()
+    marks = []
+    for _ in range(TIMES):
+        flush.fill_(1)
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        call()
+        end.record()
+        marks.append((begin, end))
+    torch.cuda.synchronize()
+    times = sorted(begin.elapsed_time(end) * 1000 for begin, end in marks)
+    return times[TIMES // 2], times[TIMES // 10], times[TIMES - 1 - TIMES // 10]
+
+
+def normal(*shape, dtype=torch.float32):
+    return torch.randn(*shape, device="cuda").to(dtype)
+
+
+def add(n):
+    a, b = normal(n), normal(n)
+    return lambda: a + b, lambda: a.double() + b.double()
+
+
+def transpose(rows, cols):
+    x = normal(rows, cols)
+    return lambda: x.t().contiguous(), lambda: x.double().t()
+
+
+def total(n):
+    x = normal(n)
+    return lambda: x.sum(), lambda: x.double().sum()
+
+
+def scan(n):
+    x = normal(n)
+    return lambda: torch.cumsum(x, 0), lambda: torch.cumsum(x.double(), 0)
+
+
+def softmax(rows, cols):
+    x = normal(rows, cols)
+    return lambda: torch.softmax(x, 1), lambda: torch.softmax(x[:64].double(), 1)
+
+
+def layernorm(rows, cols, epsilon=1e-5):
+    x, gamma, beta = normal(rows, cols), normal(cols), normal(cols)
+    return (lambda: F.layer_norm(x, (cols,), gamma, beta, epsilon),
+            lambda: F.layer_norm(x[:64].double(), (cols,), gamma.double(), beta.double(), epsilon))
+
+
+def matmul(dtype, tf32):
+    def make(m, n, k):
+        torch.backends.cuda.matmul.allow_tf32 = tf32
+        a, b = normal(m, k, dtype=dtype), normal(k, n, dtype=dtype)
+        return lambda: a @ b, lambda: a[:64].double() @ b.double()
+    return make
+
+
+def conv2d(tf32):
+    def make(n, c, h, w, k, r=3, s=3, stride=1, padding=1):
+        torch.backends.cudnn.allow_tf32 = tf32
+        torch.backends.cudnn.benchmark = True
+        x, weight, bias = normal(n, c, h, w), normal(k, c, r, s), normal(k)
+        return (lambda: F.conv2d(x, weight, bias, stride, padding),
+                lambda: F.conv2d(x[:16].double(), weight.double(), bias.double(), stride, padding))
+    return make
+
+
+LAYER1 = dict(n=1024, c=1, h=28, w=28, k=32, r=3, s=3, padding=1)
+LAYER2 = dict(n=1024, c=32, h=14, w=14, k=64, r=3, s=3, padding=1)
+CUBES = [dict(m=size, n=size, k=size) for size in (1024, 2048, 4096, 8192)]
+GIB = 1 << 28  # floats
+
+# operator, arithmetic, how it is made, shapes, relative error that is allowed
+JOBS = [
+    ("add_forward", "full", add, [dict(n=GIB)], 1e-6),
+    ("transpose", "full", transpose, [dict(rows=16384, cols=16384)], 0),
+    ("sum_forward", "full", total, [dict(n=GIB)], 1e-3),
+    ("scan", "full", scan, [dict(n=GIB)], 1e-3),
+    ("softmax_forward", "full", softmax, [dict(rows=65536, cols=4096), dict(rows=16384, cols=16384)], 1e-5),
+    ("layernorm_forward", "full", layernorm, [dict(rows=65536, cols=4096), dict(rows=16384, cols=16384)], 1e-5),
+    ("matmul_forward", "full", matmul(torch.float32, False), CUBES, 1e-4),
+    ("matmul_forward", "tf32", matmul(torch.float32, True), CUBES[2:], 1e-2),
+    ("matmul_bf16_forward", "full", matmul(torch.bfloat16, False), CUBES[2:], 2e-2),
+    ("conv2d_forward", "full", conv2d(False), [LAYER1, LAYER2], 1e-4),
+    ("conv2d_forward", "tf32", conv2d(True), [LAYER1, LAYER2], 1e-2),
+]
+
+
+def measure(op, arithmetic, make, shape, allowed):
+    call, reference = make(**shape)
+    expected = reference()
+    got = call().double()
+    got = got[:expected.shape[0]] if expected.dim() > 0 else got
+    error = float((got - expected).norm() / (expected.norm() + 1e-300))
+    if not error <= allowed:
+        raise SystemExit("%s: relative error %g is above %g" % (op, error, allowed))
+    del expected, got
+    middle, low, high = elapsed(call)
+    return {"op": op, "rung": "pytorch", "arithmetic": arithmetic, "shape": shape, "microseconds": middle, "low": low,
+            "high": high, "max_error": error}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ops", nargs="*", metavar="OP", help="all unless some are named")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    if not torch.cuda.is_available():
+        raise SystemExit("PyTorch sees no GPU here")
+    rows = []
+    for op, arithmetic, make, shapes, allowed in JOBS:
+        for shape in shapes if not options.ops or op in options.ops else []:
+            rows.append(measure(op, arithmetic, make, shape, allowed))
+            print("%-20s %-5s %-40s %10.1f us" % (op, arithmetic, " ".join("%s=%d" % item for item in shape.items()),
+                                                  rows[-1]["microseconds"]), flush=True)
+            torch.cuda.empty_cache()
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"version": "PyTorch " + torch.__version__, "results": rows}, file, indent=1)
+    return 0 if rows else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

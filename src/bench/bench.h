@@ -1,0 +1,102 @@
+// Measures rungs: checks each against the float64 reference, times it, and says how far it is from the vendor's rung
+// and from what the device can do. A number is only given for a result that was checked before and after the timing.
+#ifndef HEDDLE_BENCH_BENCH_H
+#define HEDDLE_BENCH_BENCH_H
+
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "bench/timing.h"
+#include "heddle/op.h"
+
+enum { HEDDLE_BENCH_TEXT = 320, HEDDLE_BENCH_MESSAGE = 1024 };
+
+typedef enum heddle_bench_state {
+    HEDDLE_BENCH_RIGHT,     // checked, and timed where the device has a clock
+    HEDDLE_BENCH_WRONG,     // an element is not what the reference says
+    HEDDLE_BENCH_FAILED,    // the launch or the device failed
+    HEDDLE_BENCH_UNCHECKED, // no reference for this shape: no number
+} heddle_bench_state;
+// "right", "wrong", ..., by heddle_bench_state.
+extern const char *const heddle_bench_state_names[];
+
+typedef struct heddle_bench_result {
+    const heddle_op *op;
+    const heddle_rung *rung;
+    char shape[HEDDLE_BENCH_TEXT];
+    const char *precision; // "f32", "tf32", "bf16", ...
+    heddle_bench_state state;
+    char message[HEDDLE_BENCH_MESSAGE]; // what was wrong
+    heddle_bench_timing timing;         // all 0 on sim, and where the state is not RIGHT
+    heddle_cost cost;
+    double worst, worst_share; // largest |got - expected|, and as a share of what is allowed
+
+    // Set by heddle_bench_conclude, NAN where they cannot be known.
+    double flops_per_second, bytes_per_second;
+    double roofline; // share of the least time this device could take
+    double ratio;    // time of `versus` over this rung's: above 1 is faster
+    const char *versus;
+    const char *bound; // what the roofline is made of: "memory", "f32 peak", "cublas"; NULL: not known
+    bool best_own;     // the fastest of its precision at its shape that is not a vendor's
+} heddle_bench_result;
+
+typedef struct heddle_bench_options {
+    uint64_t seed;
+    double seconds;              // of timing, a rung
+    const char *precision;       // only rungs of this one; NULL: all
+    const char *against;         // rung to compare with; NULL: the vendor's
+    volatile sig_atomic_t *stop; // set by a signal: heddle_bench_measure returns HEDDLE_INTERRUPTED; may be NULL
+    void (*listener)(void *context,
+                     const char *text); // "matmul_forward m=4096 ... 03_shared_tiles: timing"; may be NULL
+    void *listener_context;
+} heddle_bench_options;
+
+typedef struct heddle_bench {
+    heddle_bench_options options;
+    heddle_device *device, *host;
+    heddle_stream *stream;
+    heddle_bench_timer *timer;              // NULL on sim, which has no time
+    heddle_device_info info;                // clocks as they were before
+    double clock_after, memory_clock_after; // right after the last rung was timed
+    double copy_bandwidth;                  // bytes a second, read and written; 0 on sim
+    time_t began;
+    heddle_bench_result *results;
+    int count, room;
+    int left_out; // rungs that are not in this build or cannot run on this card
+    bool complete;
+} heddle_bench;
+
+// Measures the copy bandwidth. The device stays the caller's.
+heddle_status heddle_bench_open(heddle_device *device, const heddle_bench_options *options, heddle_bench **made);
+void heddle_bench_close(heddle_bench *bench);
+
+// Checks and times the operator's rungs at a shape, `text` ("m=1024 n=1024 k=1024"); `only` alone when it is not NULL,
+// with the rungs it is compared with. A rung that is wrong is a result, not a failure of the call.
+heddle_status heddle_bench_measure(heddle_bench *bench, const heddle_op *op, const char *text, const char *only);
+// Figures that need all results: rates, rooflines, ratios.
+void heddle_bench_conclude(heddle_bench *bench);
+// Whether a rung was wrong or failed.
+bool heddle_bench_found_wrong(const heddle_bench *bench);
+
+// "tf32" for a rung of that arithmetic, else the dtype of the operator's first operand.
+const char *heddle_bench_precision(const heddle_op *op, const heddle_rung *rung);
+// Whether the rung is there: for this device, in its module, and not too new for the card.
+bool heddle_bench_has_rung(const heddle_op *op, const heddle_rung *rung, heddle_device_kind device);
+
+// The results of one operator at one shape stand together: [*first, *last) is the group that begins at *first.
+int heddle_bench_group_end(const heddle_bench *bench, int first);
+
+// One screen a shape: slowest first.
+heddle_status heddle_bench_show_text(const heddle_bench *bench, int first, int last, FILE *file);
+// What it was measured on, with what, and how: a few lines.
+void heddle_bench_show_machine(const heddle_bench *bench, FILE *file);
+// A line where the clocks changed while measuring.
+void heddle_bench_show_clocks(const heddle_bench *bench, FILE *file);
+// The document that docs/measuring.md describes; the caller frees it with cJSON_Delete. NULL: no memory.
+struct cJSON;
+struct cJSON *heddle_bench_json(const heddle_bench *bench);
+// One self-contained page.
+heddle_status heddle_bench_show_page(const heddle_bench *bench, FILE *file);
+
+#endif

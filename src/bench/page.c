@@ -1,0 +1,169 @@
+// The results as one HTML file: machine, roofline, and for each operator and shape its ladder and all figures. Nothing
+// is fetched from anywhere and no script runs; dark and light as the reader's system says.
+
+#include "bench/page.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "heddle/heddle.h"
+
+static const char head[] =
+    "<!DOCTYPE html>\n"
+    "<html lang=\"en\">\n"
+    "<head>\n"
+    "<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<title>heddle bench</title>\n"
+    "<style>\n"
+    ":root { color-scheme: light dark; --back: #ffffff; --text: #1c1c1c; --dim: #6b6b6b; --line: #e2e2e2;\n"
+    "  --own: #8fb4d9; --best: #1f6feb; --vendor: #d9822b; --error: #b3261e; }\n"
+    "@media (prefers-color-scheme: dark) { :root { --back: #16181b; --text: #e6e6e6; --dim: #9a9a9a; --line: #33363a;\n"
+    "  --own: #44627f; --best: #6cb0ff; --vendor: #f0a35a; --error: #ff8a80; } }\n"
+    "body { background: var(--back); color: var(--text); font: 15px/1.5 system-ui, sans-serif; margin: 1em auto;\n"
+    "  max-width: 60em; padding: 0 1em; }\n"
+    "h1 { margin-bottom: 0; } h2 { margin: 1.6em 0 0.3em; font-size: 1.15em; }\n"
+    ".aside { color: var(--dim); } .wrong { color: var(--error); font-weight: 600; overflow-wrap: anywhere; }\n"
+    "svg { width: 100%; max-width: 44em; display: block; }\n"
+    "svg text { fill: var(--text); font: 10px system-ui, sans-serif; }\n"
+    ".figure { text-anchor: end; } .tick { text-anchor: middle; }\n"
+    ".own { fill: var(--own); } .best { fill: var(--best); } .vendor { fill: var(--vendor); }\n"
+    ".grid { stroke: var(--line); stroke-width: 1; } .roof { stroke: var(--text); stroke-width: 1.5; fill: none; }\n"
+    ".scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.85em; margin-top: 0.6em; }\n"
+    "td, th { padding: 0.15em 0.7em; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap;\n"
+    "  font-variant-numeric: tabular-nums; }\n"
+    "td:first-child, th:first-child, td:last-child, th:last-child { text-align: left; }\n"
+    ".key span { display: inline-block; width: 0.9em; height: 0.9em; border-radius: 2px; margin: 0 0.3em 0 1em;\n"
+    "  vertical-align: -0.1em; }\n"
+    ".key .own { background: var(--own); } .key .best { background: var(--best); }\n"
+    ".key .vendor { background: var(--vendor); }\n"
+    "</style>\n"
+    "</head>\n"
+    "<body>\n"
+    "<h1>heddle bench</h1>\n";
+
+void heddle_bench_page_text(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        switch (*text) {
+        case '&': fputs("&amp;", file); break;
+        case '<': fputs("&lt;", file); break;
+        case '>': fputs("&gt;", file); break;
+        case '"': fputs("&quot;", file); break;
+        default: fputc(*text, file);
+        }
+    }
+}
+
+// A table's row of a fact, where it is known.
+static void print_fact(FILE *file, const char *name, const char *value)
+{
+    if (!value[0])
+        return;
+    fprintf(file, "<tr><td>%s</td><td>", name);
+    heddle_bench_page_text(file, value);
+    fprintf(file, "</td></tr>\n");
+}
+
+static void print_machine(const heddle_bench *bench, FILE *file)
+{
+    const heddle_device_info *info = &bench->info;
+    char text[256];
+    struct tm when;
+    fprintf(file, "<table>\n");
+    snprintf(text, sizeof text, "%s (%s, %s)", info->name, heddle_device_kind_name(info->kind), info->instructions);
+    print_fact(file, "device", text);
+    print_fact(file, "driver", info->driver);
+    print_fact(file, "runtime", info->runtime);
+    snprintf(text, sizeof text, "%.0f MHz before, %.0f after; memory %.0f and %.0f", info->clock, bench->clock_after,
+             info->memory_clock, bench->memory_clock_after);
+    print_fact(file, "clocks", info->clock > 0 ? text : "");
+    snprintf(text, sizeof text, "%.1f GB/s, read and written", bench->copy_bandwidth / 1e9);
+    print_fact(file, "copies", bench->copy_bandwidth > 0 ? text : "");
+    snprintf(text, sizeof text, "%.1f TFLOP/s, by count of the units", info->peak_flops / 1e12);
+    print_fact(file, "float32 peak", info->peak_flops > 0 ? text : "");
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", gmtime_r(&bench->began, &when));
+    print_fact(file, "date", text);
+    print_fact(file, "heddle", heddle_version());
+    snprintf(text, sizeof text, "%llu", (unsigned long long)bench->options.seed);
+    print_fact(file, "seed", text);
+    fprintf(file,
+            "</table>\n<p class=\"aside\">Every result was held against a float64 reference before the timing and, "
+            "with other inputs in the same memory, after it; a rung that is wrong has no figure. Time: median of "
+            "launches with a cold cache, one by one; ± is half of what lies between the fastest and the slowest "
+            "tenth. In a row: a launch among many, the cache warm. Roofline: the least time that the measured copy "
+            "bandwidth and the peak allow, over the time. ×: speed compared with the vendor's rung%s",
+            bench->options.against ? ", here " : "");
+    heddle_bench_page_text(file, bench->options.against ? bench->options.against : "");
+    fprintf(file,
+            ".%s</p>\n<p class=\"key\"><span class=\"own\"></span>own<span class=\"best\"></span>best own"
+            "<span class=\"vendor\"></span>vendor</p>\n",
+            bench->complete ? "" : " The run was stopped before its end.");
+}
+
+static void print_figure(FILE *file, const char *format, double value)
+{
+    fprintf(file, "<td>");
+    if (isfinite(value))
+        fprintf(file, format, value);
+    fprintf(file, "</td>");
+}
+
+static void print_row(const heddle_bench_result *result, FILE *file)
+{
+    const heddle_bench_timing *timing = &result->timing;
+    fprintf(file, "<tr><td>");
+    heddle_bench_page_text(file, result->rung->name);
+    fprintf(file, "</td><td>%s</td><td>%s</td>", heddle_tier_names[result->rung->tier], result->precision);
+    print_figure(file, "%.4g", 1e6 * timing->seconds);
+    print_figure(file, "%.1f %%", 50 * (timing->high - timing->low) / timing->seconds);
+    print_figure(file, "%.4g", 1e6 * timing->back_to_back);
+    print_figure(file, "%.4g", result->flops_per_second / 1e9);
+    print_figure(file, "%.4g", result->bytes_per_second / 1e9);
+    print_figure(file, "%.1f %%", 100 * result->roofline);
+    fprintf(file, "<td>%s</td>", result->bound ? result->bound : "");
+    print_figure(file, "%.3g", result->ratio);
+    print_figure(file, "%.2g", result->worst);
+    fprintf(file, "<td>");
+    heddle_bench_page_text(file, result->rung->note ? result->rung->note : "");
+    fprintf(file, "</td></tr>\n");
+}
+
+static void print_group(const heddle_bench *bench, int first, int last, FILE *file)
+{
+    int right = 0;
+    fprintf(file, "<h2>%s <span class=\"aside\">", bench->results[first].op->name);
+    heddle_bench_page_text(file, bench->results[first].shape);
+    fprintf(file, "</span></h2>\n");
+    heddle_bench_plot_ladder(bench, first, last, file);
+    for (int i = first; i < last; i++) {
+        right += bench->results[i].state == HEDDLE_BENCH_RIGHT;
+        if (bench->results[i].state == HEDDLE_BENCH_RIGHT)
+            continue;
+        fprintf(file, "<p class=\"%s\">", bench->results[i].state == HEDDLE_BENCH_UNCHECKED ? "aside" : "wrong");
+        heddle_bench_page_text(file, bench->results[i].message);
+        fprintf(file, "</p>\n");
+    }
+    if (right == 0)
+        return;
+    fprintf(file, "<div class=\"scroll\"><table>\n<tr><th>rung</th><th>tier</th><th>type</th><th>µs</th><th>±</th>"
+                  "<th>µs in a row</th><th>GFLOP/s</th><th>GB/s</th><th>roofline</th><th>bound</th><th>×</th>"
+                  "<th>largest error</th><th>what it does, what limits it</th></tr>\n");
+    for (int i = first; i < last; i++)
+        if (bench->results[i].state == HEDDLE_BENCH_RIGHT)
+            print_row(&bench->results[i], file);
+    fprintf(file, "</table></div>\n");
+}
+
+heddle_status heddle_bench_show_page(const heddle_bench *bench, FILE *file)
+{
+    fputs(head, file);
+    print_machine(bench, file);
+    heddle_bench_plot_roofline(bench, file);
+    for (int first = 0, last; first < bench->count; first = last) {
+        last = heddle_bench_group_end(bench, first);
+        print_group(bench, first, last, file);
+    }
+    fputs("</body>\n</html>\n", file);
+    return ferror(file) ? heddle_fail(HEDDLE_IO, "cannot write the page") : HEDDLE_OK;
+}

@@ -1,0 +1,109 @@
+// Results as the JSON document that docs/measuring.md describes.
+
+#include <math.h>
+#include <sys/utsname.h>
+
+#include <cjson/cJSON.h>
+
+#include "bench/bench.h"
+#include "heddle/heddle.h"
+
+// null where a figure is not known.
+static void add_number(cJSON *object, const char *name, double value)
+{
+    if (isfinite(value))
+        cJSON_AddNumberToObject(object, name, value);
+    else
+        cJSON_AddNullToObject(object, name);
+}
+
+static void add_text(cJSON *object, const char *name, const char *text)
+{
+    if (text)
+        cJSON_AddStringToObject(object, name, text);
+    else
+        cJSON_AddNullToObject(object, name);
+}
+
+static cJSON *result_json(const heddle_bench_result *result)
+{
+    const heddle_bench_timing *timing = &result->timing;
+    bool timed = result->state == HEDDLE_BENCH_RIGHT && timing->seconds > 0;
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "op", result->op->name);
+    cJSON_AddStringToObject(json, "rung", result->rung->name);
+    cJSON_AddStringToObject(json, "tier", heddle_tier_names[result->rung->tier]);
+    cJSON_AddStringToObject(json, "arithmetic", heddle_arithmetic_names[result->rung->arithmetic]);
+    add_text(json, "note", result->rung->note);
+    cJSON_AddStringToObject(json, "shape", result->shape);
+    cJSON_AddStringToObject(json, "dtype", result->precision);
+    add_number(json, "microseconds", timed ? 1e6 * timing->seconds : NAN);
+    add_number(json, "low", timed ? 1e6 * timing->low : NAN);
+    add_number(json, "high", timed ? 1e6 * timing->high : NAN);
+    add_number(json, "back_to_back", timed ? 1e6 * timing->back_to_back : NAN);
+    cJSON_AddNumberToObject(json, "launches", timing->launches);
+    cJSON_AddBoolToObject(json, "captured", timing->captured);
+    cJSON_AddBoolToObject(json, "settled", timing->settled);
+    cJSON_AddNumberToObject(json, "flops", result->cost.flops);
+    cJSON_AddNumberToObject(json, "bytes", result->cost.bytes_read + result->cost.bytes_written);
+    add_number(json, "gflops", timed ? result->flops_per_second / 1e9 : NAN);
+    add_number(json, "gbytes_per_second", timed ? result->bytes_per_second / 1e9 : NAN);
+    add_number(json, "roofline", timed ? result->roofline : NAN);
+    add_text(json, "bound", timed ? result->bound : NULL);
+    add_number(json, "ratio", timed ? result->ratio : NAN);
+    add_text(json, "vendor_rung", timed ? result->versus : NULL);
+    cJSON_AddBoolToObject(json, "best_own", timed && result->best_own);
+    cJSON_AddBoolToObject(json, "checked", result->state == HEDDLE_BENCH_RIGHT);
+    add_number(json, "max_error", result->state == HEDDLE_BENCH_UNCHECKED ? NAN : result->worst);
+    add_number(json, "error_share", result->state == HEDDLE_BENCH_UNCHECKED ? NAN : result->worst_share);
+    cJSON_AddStringToObject(json, "status", heddle_bench_state_names[result->state]);
+    add_text(json, "message", result->message[0] ? result->message : NULL);
+    return json;
+}
+
+static cJSON *clocks_json(const heddle_bench *bench)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "processor_before", bench->info.clock);
+    cJSON_AddNumberToObject(json, "processor_after", bench->clock_after);
+    cJSON_AddNumberToObject(json, "memory_before", bench->info.memory_clock);
+    cJSON_AddNumberToObject(json, "memory_after", bench->memory_clock_after);
+    return json;
+}
+
+cJSON *heddle_bench_json(const heddle_bench *bench)
+{
+    const heddle_device_info *info = &bench->info;
+    struct utsname system;
+    char date[32], machine[sizeof system.sysname + sizeof system.machine + 1] = "unknown";
+    struct tm when;
+    if (uname(&system) == 0)
+        snprintf(machine, sizeof machine, "%s %s", system.sysname, system.machine);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&bench->began, &when));
+
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "format", "heddle bench 1");
+    cJSON_AddStringToObject(json, "machine", machine);
+    cJSON_AddStringToObject(json, "device", heddle_device_kind_name(info->kind));
+    cJSON_AddStringToObject(json, "device_name", info->name);
+    cJSON_AddStringToObject(json, "instructions", info->instructions);
+    cJSON_AddNumberToObject(json, "processors", info->processors);
+    cJSON_AddNumberToObject(json, "threads", info->threads);
+    cJSON_AddStringToObject(json, "driver", info->driver);
+    cJSON_AddStringToObject(json, "runtime", info->runtime);
+    cJSON_AddItemToObject(json, "clocks", clocks_json(bench));
+    add_number(json, "peak_flops", info->peak_flops > 0 ? info->peak_flops : NAN);
+    cJSON_AddNumberToObject(json, "cache", (double)info->cache);
+    cJSON_AddStringToObject(json, "version", heddle_version());
+    cJSON_AddStringToObject(json, "date", date);
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)bench->options.seed); // a double holds 53 bits of it
+    cJSON_AddStringToObject(json, "seed", seed);
+    cJSON_AddNumberToObject(json, "seconds", bench->options.seconds);
+    add_number(json, "copy_bandwidth", bench->copy_bandwidth > 0 ? bench->copy_bandwidth : NAN);
+    cJSON_AddBoolToObject(json, "complete", bench->complete);
+    cJSON *results = cJSON_AddArrayToObject(json, "results");
+    for (int i = 0; results && i < bench->count; i++)
+        cJSON_AddItemToArray(results, result_json(&bench->results[i]));
+    return json;
+}

@@ -1,0 +1,198 @@
+// Results as a table for the terminal, slowest rung first, with a bar for each: the ladder as one sees it.
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "base/text.h"
+#include "bench/bench.h"
+#include "heddle/heddle.h"
+
+enum { BAR = 24, CELL = 64 };
+
+static bool is_timed(const heddle_bench_result *result)
+{
+    return result->state == HEDDLE_BENCH_RIGHT && result->timing.seconds > 0;
+}
+
+// Rungs without a time first, then the slowest.
+static int slowest_first(const void *a, const void *b)
+{
+    const heddle_bench_result *x = *(const heddle_bench_result *const *)a;
+    const heddle_bench_result *y = *(const heddle_bench_result *const *)b;
+    double left = is_timed(x) ? x->timing.seconds : INFINITY, right = is_timed(y) ? y->timing.seconds : INFINITY;
+    if (left != right)
+        return left < right ? 1 : -1;
+    return x < y ? -1 : 1;
+}
+
+// "12.34 µs": four digits that count.
+static const char *time_text(double seconds, char *text, size_t size)
+{
+    static const struct {
+        double least;
+        const char *unit;
+    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}};
+    size_t i = 0;
+    while (i + 1 < sizeof units / sizeof *units && seconds < 0.9999 * units[i].least)
+        i++;
+    double value = seconds / units[i].least;
+    snprintf(text, size, "%.*f %s", value < 10 ? 3 : value < 100 ? 2 : 1, value, units[i].unit);
+    return text;
+}
+
+// In the unit that the roofline is made of.
+static const char *rate_text(const heddle_bench_result *result, char *text, size_t size)
+{
+    bool memory =
+        result->bound ? strcmp(result->bound, "memory") == 0 : result->flops_per_second <= result->bytes_per_second;
+    double rate = memory ? result->bytes_per_second : result->flops_per_second;
+    const char *unit = memory ? "B/s" : "FLOP/s";
+    bool tera = rate >= 1e12;
+    snprintf(text, size, "%.*f %s%s",
+             tera          ? 2
+             : rate < 1e11 ? 1
+                           : 0,
+             rate / (tera ? 1e12 : 1e9), tera ? "T" : "G", unit);
+    return text;
+}
+
+static const char *bar_text(const heddle_bench_result *result, double fastest, char *text)
+{
+    int length = (int)(BAR * fastest / result->timing.seconds + 0.5);
+    length = length < 1 ? 1 : length > BAR ? BAR : length;
+    memset(text, '#', (size_t)length);
+    text[length] = '\0';
+    return text;
+}
+
+static const char *mark_of(const heddle_bench_result *result)
+{
+    return result->rung->tier == HEDDLE_VENDOR ? "vendor" : result->best_own ? "best own" : "";
+}
+
+static void add_timed_row(heddle_table *table, const heddle_bench_result *result, double fastest)
+{
+    char text[CELL];
+    heddle_table_cell(table, "%s", result->rung->name);
+    heddle_table_cell(table, "%s", result->precision);
+    heddle_table_cell(table, "%s", time_text(result->timing.seconds, text, sizeof text));
+    heddle_table_cell(table, "%.1f%%", 50 * (result->timing.high - result->timing.low) / result->timing.seconds);
+    heddle_table_cell(table, "%s", time_text(result->timing.back_to_back, text, sizeof text));
+    heddle_table_cell(table, "%s", rate_text(result, text, sizeof text));
+    if (isnan(result->roofline))
+        heddle_table_cell(table, "-");
+    else
+        heddle_table_cell(table, "%.1f%%", 100 * result->roofline);
+    if (isnan(result->ratio))
+        heddle_table_cell(table, "-");
+    else
+        heddle_table_cell(table, "%.*f", result->ratio < 0.1 ? 3 : 2, result->ratio);
+    heddle_table_cell(table, "%s", mark_of(result));
+    heddle_table_cell(table, "%s", bar_text(result, fastest, text));
+}
+
+static heddle_status print_timed(const heddle_bench_result *const *sorted, int count, const char *against, FILE *file)
+{
+    double fastest = INFINITY;
+    for (int i = 0; i < count; i++)
+        fastest = is_timed(sorted[i]) ? fmin(fastest, sorted[i]->timing.seconds) : fastest;
+    if (isinf(fastest))
+        return HEDDLE_OK;
+    heddle_table *table = heddle_table_create();
+    if (!table)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
+    static const char *const titles[] = {"time", "±", "in a row", "rate", "roofline"};
+    heddle_table_column(table, "rung", HEDDLE_LEFT);
+    heddle_table_column(table, "type", HEDDLE_LEFT);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        heddle_table_column(table, titles[i], HEDDLE_RIGHT);
+    char versus[CELL];
+    snprintf(versus, sizeof versus, "× %s", against ? against : "vendor");
+    heddle_table_column(table, versus, HEDDLE_RIGHT);
+    heddle_table_column(table, "", HEDDLE_LEFT);
+    heddle_table_column(table, "", HEDDLE_LEFT);
+    for (int i = 0; i < count; i++)
+        if (is_timed(sorted[i]))
+            add_timed_row(table, sorted[i], fastest);
+    heddle_status status = heddle_table_print(table, file);
+    heddle_table_destroy(table);
+    return status;
+}
+
+// Where the device has no time: which rungs are right, and how near to the limit the farthest of them came.
+static void print_untimed(const heddle_bench_result *const *sorted, int count, FILE *file)
+{
+    int right = 0;
+    double share = 0;
+    for (int i = 0; i < count; i++) {
+        if (sorted[i]->state != HEDDLE_BENCH_RIGHT || is_timed(sorted[i]))
+            continue;
+        fprintf(file, "%s %s", right++ ? "," : "right:", sorted[i]->rung->name);
+        share = fmax(share, sorted[i]->worst_share);
+    }
+    if (right > 0)
+        fprintf(file, " (at most %.0f %% of what is allowed)\n", 100 * share);
+}
+
+heddle_status heddle_bench_show_text(const heddle_bench *bench, int first, int last, FILE *file)
+{
+    if (first >= last)
+        return HEDDLE_OK;
+    const heddle_bench_result **sorted = calloc((size_t)(last - first), sizeof *sorted);
+    if (!sorted)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
+    for (int i = first; i < last; i++)
+        sorted[i - first] = &bench->results[i];
+    qsort(sorted, (size_t)(last - first), sizeof *sorted, slowest_first);
+    fprintf(file, "\n%s  %s\n", sorted[0]->op->name, sorted[0]->shape);
+    int unchecked = 0;
+    for (int i = 0; i < last - first; i++) {
+        const heddle_bench_result *result = sorted[i];
+        if (result->state == HEDDLE_BENCH_UNCHECKED && unchecked++ == 0)
+            fprintf(file, "%s\n", result->message);
+        else if (result->state == HEDDLE_BENCH_WRONG || result->state == HEDDLE_BENCH_FAILED)
+            fprintf(file, "%s: %s\n", result->state == HEDDLE_BENCH_WRONG ? "WRONG" : "FAILED", result->message);
+    }
+    print_untimed(sorted, last - first, file);
+    heddle_status status = print_timed(sorted, last - first, bench->options.against, file);
+    free(sorted);
+    return status;
+}
+
+static void warn_of_clocks(const char *what, double before, double after, FILE *file)
+{
+    const double noticeable = 0.05;
+    if (before > 0 && after > 0 && fabs(after - before) > noticeable * before)
+        fprintf(file, "the %s clock went from %.0f to %.0f MHz meanwhile: take the times with care\n", what, before,
+                after);
+}
+
+void heddle_bench_show_machine(const heddle_bench *bench, FILE *file)
+{
+    const heddle_device_info *info = &bench->info;
+    fprintf(file, "%s, %s", heddle_device_kind_name(info->kind), info->name);
+    if (info->kind == HEDDLE_CPU)
+        fprintf(file, ", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
+    if (info->driver[0])
+        fprintf(file, ", driver %s", info->driver);
+    if (info->runtime[0])
+        fprintf(file, ", CUDA %s", info->runtime);
+    if (info->clock > 0)
+        fprintf(file, ", %.0f MHz", info->clock);
+    if (info->memory_clock > 0)
+        fprintf(file, ", memory %.0f MHz", info->memory_clock);
+    if (bench->copy_bandwidth > 0)
+        fprintf(file, ", copies %.0f GB/s", bench->copy_bandwidth / 1e9);
+    fprintf(file, "; seed %llu\n", (unsigned long long)bench->options.seed);
+    if (info->kind == HEDDLE_SIM)
+        fprintf(file, "the simulated GPU has no time: results are checked and no figure is shown\n");
+}
+
+void heddle_bench_show_clocks(const heddle_bench *bench, FILE *file)
+{
+    const heddle_device_info *info = &bench->info;
+    warn_of_clocks("processor", info->clock, bench->clock_after, file);
+    warn_of_clocks("memory", info->memory_clock, bench->memory_clock_after, file);
+}

@@ -1,0 +1,304 @@
+// Values of operands, by all cores: a piece of an operand is drawn from its own part of a counter-based stream.
+
+#include "bench/values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bfloat16.h"
+#include "base/threads.h"
+#include "heddle/random.h"
+
+static const double two_pi = 6.283185307179586476925286766559;
+
+// --- pieces ----------------------------------------------------------------------------------------------------------
+
+typedef struct pieces {
+    size_t count;
+    heddle_bench_work *work;
+    void *context;
+} pieces;
+
+static void run_piece(void *context, int index, int worker)
+{
+    (void)worker;
+    const pieces *all = context;
+    size_t first = (size_t)index * HEDDLE_BENCH_PIECE;
+    size_t last = first + HEDDLE_BENCH_PIECE < all->count ? first + HEDDLE_BENCH_PIECE : all->count;
+    all->work(all->context, first, last);
+}
+
+void heddle_bench_pieces(heddle_pool *pool, size_t count, heddle_bench_work *work, void *context)
+{
+    pieces all = {count, work, context};
+    heddle_pool_run(pool, (int)((count + HEDDLE_BENCH_PIECE - 1) / HEDDLE_BENCH_PIECE), run_piece, &all);
+}
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+heddle_status heddle_bench_values_create(heddle_bench_values *values, const heddle_op *op, const void *shape)
+{
+    *values = (heddle_bench_values){.op = op, .shape = shape};
+    for (int i = 0; i < op->operand_count; i++) {
+        values->elements[i] = heddle_operand_elements(op, i, shape);
+        values->operand[i] = calloc(values->elements[i] + 1, sizeof(double));
+        if (!values->operand[i]) {
+            heddle_bench_values_destroy(values);
+            return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the operands of %s in float64", op->name);
+        }
+    }
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_bench_values_copy(heddle_bench_values *copy, const heddle_bench_values *values)
+{
+    HEDDLE_TRY(heddle_bench_values_create(copy, values->op, values->shape));
+    for (int i = 0; i < values->op->operand_count; i++)
+        memcpy(copy->operand[i], values->operand[i], values->elements[i] * sizeof(double));
+    return HEDDLE_OK;
+}
+
+void heddle_bench_values_destroy(heddle_bench_values *values)
+{
+    for (int i = 0; i < HEDDLE_BENCH_OPERANDS; i++)
+        free(values->operand[i]);
+    memset(values->operand, 0, sizeof values->operand);
+}
+
+// --- dtypes ----------------------------------------------------------------------------------------------------------
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+// IEEE half: 5 bits of exponent, 10 of mantissa; nearest, ties to even.
+static uint16_t encode_f16(double value)
+{
+    uint32_t bits = bits_of((float)value);
+    uint32_t sign = bits >> 16 & 0x8000, absolute = bits & 0x7fffffff;
+    if (absolute > 0x7f800000)
+        return (uint16_t)(sign | 0x7e00); // NaN
+    if (absolute >= 0x477ff000)
+        return (uint16_t)(sign | 0x7c00); // 65520 and more: infinity
+    if (absolute < 0x38800000)            // below 2^-14 steps of 2^-24 are left
+        return (uint16_t)(sign | (uint32_t)lrint(fabs(value) * 0x1p24));
+    return (uint16_t)(sign | (absolute - 0x38000000 + 0xfff + (absolute >> 13 & 1)) >> 13);
+}
+
+static double decode_f16(uint16_t half)
+{
+    int exponent = half >> 10 & 31, mantissa = half & 1023;
+    double sign = half & 0x8000 ? -1 : 1;
+    if (exponent == 31)
+        return mantissa ? NAN : sign * INFINITY;
+    return sign * (exponent ? ldexp(1024 + mantissa, exponent - 25) : mantissa * 0x1p-24);
+}
+
+typedef struct encoding {
+    heddle_dtype dtype;
+    const double *values;
+    void *bytes;
+} encoding;
+
+#define ENCODE(type, expression)                                                                                       \
+    for (size_t i = first; i < last; i++) {                                                                            \
+        double value = job->values[i];                                                                                 \
+        ((type *)job->bytes)[i] = (expression);                                                                        \
+    }                                                                                                                  \
+    break
+
+static void encode_piece(void *context, size_t first, size_t last)
+{
+    const encoding *job = context;
+    switch (job->dtype) {
+    case HEDDLE_F32: ENCODE(float, (float)value);
+    case HEDDLE_F64: ENCODE(double, value);
+    case HEDDLE_F16: ENCODE(uint16_t, encode_f16(value));
+    case HEDDLE_BF16: ENCODE(uint16_t, heddle_bf16_encode((float)value));
+    case HEDDLE_I32: ENCODE(int32_t, (int32_t)value);
+    case HEDDLE_I64: ENCODE(int64_t, (int64_t)value);
+    case HEDDLE_U8: ENCODE(uint8_t, (uint8_t)value);
+    case HEDDLE_I8: ENCODE(int8_t, (int8_t)value);
+    }
+}
+
+void heddle_bench_encode(heddle_dtype dtype, heddle_pool *pool, const double *values, size_t count, void *bytes)
+{
+    encoding job = {dtype, values, bytes};
+    heddle_bench_pieces(pool, count, encode_piece, &job);
+}
+
+double heddle_bench_decode(heddle_dtype dtype, const void *bytes, size_t index)
+{
+    switch (dtype) {
+    case HEDDLE_F32: return ((const float *)bytes)[index];
+    case HEDDLE_F64: return ((const double *)bytes)[index];
+    case HEDDLE_F16: return decode_f16(((const uint16_t *)bytes)[index]);
+    case HEDDLE_BF16: return heddle_bf16_decode(((const uint16_t *)bytes)[index]);
+    case HEDDLE_I32: return ((const int32_t *)bytes)[index];
+    case HEDDLE_I64: return (double)((const int64_t *)bytes)[index];
+    case HEDDLE_U8: return ((const uint8_t *)bytes)[index];
+    case HEDDLE_I8: return ((const int8_t *)bytes)[index];
+    }
+    return NAN;
+}
+
+static double rounded(heddle_dtype dtype, double value)
+{
+    switch (dtype) {
+    case HEDDLE_F32: return (float)value;
+    case HEDDLE_F16: return decode_f16(encode_f16(value));
+    case HEDDLE_BF16: return heddle_bf16_decode(heddle_bf16_encode((float)value));
+    default: return value;
+    }
+}
+
+// --- drawing ---------------------------------------------------------------------------------------------------------
+
+typedef struct drawing {
+    const heddle_operand *operand;
+    uint64_t seed, sequence;
+    uint32_t limit; // of labels
+    double *values;
+} drawing;
+
+enum { WORDS = 4 }; // that one call of Philox gives
+
+static void draw_words(const drawing *job, uint64_t block, uint32_t words[WORDS])
+{
+    const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)job->sequence,
+                                 (uint32_t)(job->sequence >> 32)};
+    const uint32_t key[2] = {(uint32_t)job->seed, (uint32_t)(job->seed >> 32)};
+    heddle_philox(counter, key, words);
+}
+
+// Box-Muller, both of each pair.
+static void draw_normal(const uint32_t words[WORDS], double values[WORDS])
+{
+    for (int i = 0; i < WORDS; i += 2) {
+        double radius = sqrt(-2 * log((words[i] + 1.0) * 0x1p-32)); // (0, 1]: no log of 0
+        double angle = two_pi * (words[i + 1] * 0x1p-32);
+        values[i] = radius * cos(angle);
+        values[i + 1] = radius * sin(angle);
+    }
+}
+
+static void draw_piece(void *context, size_t first, size_t last)
+{
+    const drawing *job = context;
+    for (size_t i = first; i < last; i += WORDS) {
+        uint32_t words[WORDS];
+        double values[WORDS] = {0};
+        draw_words(job, i / WORDS, words);
+        if (job->operand->values == HEDDLE_VALUES_NORMAL)
+            draw_normal(words, values);
+        for (int w = 0; w < WORDS; w++) {
+            if (job->operand->values == HEDDLE_VALUES_POSITIVE)
+                values[w] = 0.5 + words[w] * 0x1p-32;
+            else if (job->operand->values == HEDDLE_VALUES_LABELS)
+                values[w] = (double)((uint64_t)words[w] * job->limit >> 32);
+            else if (job->operand->values == HEDDLE_VALUES_BYTES)
+                values[w] = words[w] >> 24;
+            if (i + (size_t)w < last)
+                job->values[i + (size_t)w] = rounded(job->operand->dtype, values[w]);
+        }
+    }
+}
+
+typedef struct rounding {
+    heddle_dtype dtype;
+    const double *from;
+    double *to;
+} rounding;
+
+static void round_piece(void *context, size_t first, size_t last)
+{
+    const rounding *job = context;
+    for (size_t i = first; i < last; i++)
+        job->to[i] = rounded(job->dtype, job->from[i]);
+}
+
+static void round_values(rounding job, heddle_pool *pool, size_t count)
+{
+    heddle_bench_pieces(pool, count, round_piece, &job);
+}
+
+// By the operand's name, so that operands of one name agree between an operator and its gradients.
+static uint64_t sequence_of(const char *name)
+{
+    uint64_t hash = 1469598103934665603u; // FNV-1a
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
+    return hash;
+}
+
+static void draw_all(heddle_bench_values *values, heddle_pool *pool, uint64_t seed)
+{
+    for (int i = 0; i < values->op->operand_count; i++) {
+        const heddle_operand *operand = &values->op->operands[i];
+        if (operand->role == HEDDLE_OUTPUT || operand->values == HEDDLE_VALUES_SAVED)
+            continue;
+        if (operand->values == HEDDLE_VALUES_OWN) {
+            values->op->fill(values->shape, i, seed, values->operand[i]);
+            round_values((rounding){operand->dtype, values->operand[i], values->operand[i]}, pool, values->elements[i]);
+            continue;
+        }
+        drawing job = {operand, seed, sequence_of(operand->name), 0, values->operand[i]};
+        if (operand->values == HEDDLE_VALUES_LABELS)
+            job.limit = (uint32_t)operand->limit(values->shape);
+        heddle_bench_pieces(pool, values->elements[i], draw_piece, &job);
+    }
+}
+
+const heddle_op *heddle_bench_values_forward(const heddle_op *op)
+{
+    bool saved = false;
+    for (int i = 0; i < op->operand_count; i++)
+        saved |= op->operands[i].role != HEDDLE_OUTPUT && op->operands[i].values == HEDDLE_VALUES_SAVED;
+    for (int i = 0; saved && i < heddle_op_count(); i++) {
+        const heddle_op *candidate = heddle_op_at(i);
+        for (int g = 0; candidate->gradients && candidate->gradients[g]; g++)
+            if (strcmp(candidate->gradients[g]->name, op->name) == 0) // a test's copy of an operator counts too
+                return candidate;
+    }
+    return NULL;
+}
+
+heddle_status heddle_bench_values_draw(heddle_bench_values *values, heddle_pool *pool, uint64_t seed)
+{
+    draw_all(values, pool, seed);
+    const heddle_op *forward = heddle_bench_values_forward(values->op);
+    if (!forward)
+        return HEDDLE_OK;
+    heddle_bench_values saved;
+    HEDDLE_TRY(heddle_bench_values_create(&saved, forward, values->shape));
+    draw_all(&saved, pool, seed);
+    heddle_bench_values_reference(&saved);
+    for (int i = 0; i < values->op->operand_count; i++) {
+        int source = heddle_operand_find(forward, values->op->operands[i].name);
+        if (values->op->operands[i].role == HEDDLE_INPUT && source >= 0 &&
+            values->elements[i] == saved.elements[source])
+            round_values((rounding){values->op->operands[i].dtype, saved.operand[source], values->operand[i]}, pool,
+                         values->elements[i]);
+    }
+    heddle_bench_values_destroy(&saved);
+    return HEDDLE_OK;
+}
+
+void heddle_bench_values_reference(heddle_bench_values *values)
+{
+    const double *input[HEDDLE_MAX_OPERANDS] = {NULL};
+    double *output[HEDDLE_MAX_OPERANDS] = {NULL};
+    for (int i = 0; i < values->op->operand_count; i++) {
+        int slot;
+        if (heddle_operand_slot(values->op, i, &slot))
+            output[slot] = values->operand[i];
+        else
+            input[slot] = values->operand[i];
+    }
+    values->op->reference(values->shape, input, output);
+}

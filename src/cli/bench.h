@@ -1,0 +1,48 @@
+// What the parts of `heddle bench` share: bench.c reads the command line, bench_rungs.c measures ladders,
+// bench_network.c whole networks.
+#ifndef HEDDLE_CLI_BENCH_H
+#define HEDDLE_CLI_BENCH_H
+
+#include "cli/cli.h"
+#include "heddle/op.h"
+
+typedef struct heddle_cli_bench_settings {
+    // ladders
+    heddle_cli_list shapes;
+    const char *against, *html, *op;
+    int dtype; // of heddle_cli_bench_dtypes
+    uint64_t seed;
+    bool quick;
+    // networks
+    const char *data, *folder, *model;
+    int batch, kernels, rounds;
+    // both
+    const char *device, *json;
+    int threads;
+    double seconds; // 0: as the job has it
+} heddle_cli_bench_settings;
+
+// "all", "f32", "tf32", ...; NULL-terminated.
+extern const char *const heddle_cli_bench_dtypes[];
+
+// `what` is an operator, a ladder, OP/RUNG, a file that ends in .cu, or NULL for all operators. Returns the exit code.
+int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char *what);
+// `job` is "train" or "infer".
+int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const char *job);
+
+// bench_file.c: a person's own kernel. _op finds the operator that the file computes (`name`: NULL, or what --op says);
+// _open, after it, makes an operator that has the file's function as a rung more.
+typedef struct heddle_cli_bench_file heddle_cli_bench_file;
+heddle_status heddle_cli_bench_file_op(const char *path, const char *name, const char **found);
+heddle_status heddle_cli_bench_file_open(const char *path, heddle_device *device, heddle_cli_bench_file **opened,
+                                         const heddle_op **op);
+void heddle_cli_bench_file_close(heddle_cli_bench_file *file);
+
+// bench_kernel.c: where the file's function is a kernel. One at a time; *takes_all: it takes every field of the shape.
+struct heddle_check_job;
+heddle_status heddle_cli_bench_kernel_open(const struct heddle_check_job *job, const char *path, heddle_device *device,
+                                           bool *takes_all);
+heddle_status heddle_cli_bench_kernel_launch(const heddle_call *call);
+void heddle_cli_bench_kernel_close(void);
+
+#endif

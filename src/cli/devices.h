@@ -1,0 +1,23 @@
+// What the files of `heddle devices` share.
+#ifndef HEDDLE_CLI_DEVICES_H
+#define HEDDLE_CLI_DEVICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "heddle/device.h"
+
+// Bytes and operations a second; 0: not measured, as copies between host and device on cpu, where the two are one.
+typedef struct device_speeds {
+    bool measured;
+    size_t bytes; // of a copy
+    double to_device_pinned, from_device_pinned;
+    double to_device_pageable, from_device_pageable;
+    double copy;  // on the device: bytes read and bytes written
+    double flops; // float32
+} device_speeds;
+
+// Takes about a second. HEDDLE_UNSUPPORTED on sim, which has no time.
+heddle_status heddle_cli_measure_device(heddle_device *device, device_speeds *speeds);
+
+#endif

@@ -1,0 +1,429 @@
+// Checking and timing by a table of the tests' own: right rungs get figures, wrong ones of every kind are found and get
+// none.
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <cjson/cJSON.h>
+
+#include "bench/bench.h"
+#include "heddle/ops.h"
+
+#define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
+
+enum { MOST_ELEMENTS = 200000, MIDDLE = 70001 };
+static const char shape[] = "n=100003"; // more than a piece, and ragged
+
+// --- rungs of add_forward
+// ---------------------------------------------------------------------------------------------
+
+static int count_of(const heddle_call *call)
+{
+    return ((const heddle_elements_shape *)call->shape)->n;
+}
+
+static void add(const heddle_call *call, int first, int last)
+{
+    const float *a = call->input[0], *b = call->input[1];
+    for (int i = first; i < last; i++)
+        ((float *)call->output[0])[i] = a[i] + b[i];
+}
+
+static heddle_status right(const heddle_call *call)
+{
+    add(call, 0, count_of(call));
+    return HEDDLE_OK;
+}
+
+static heddle_status right_and_slow(const heddle_call *call)
+{
+    for (int i = 0; i < 4; i++)
+        add(call, 0, count_of(call));
+    return HEDDLE_OK;
+}
+
+static heddle_status one_wrong(const heddle_call *call)
+{
+    add(call, 0, count_of(call));
+    ((float *)call->output[0])[MIDDLE] *= 1.0001f;
+    return HEDDLE_OK;
+}
+
+static heddle_status zeros(const heddle_call *call)
+{
+    memset(call->output[0], 0, (size_t)count_of(call) * sizeof(float));
+    return HEDDLE_OK;
+}
+
+static heddle_status not_a_number(const heddle_call *call)
+{
+    for (int i = 0; i < count_of(call); i++)
+        ((float *)call->output[0])[i] = NAN;
+    return HEDDLE_OK;
+}
+
+static heddle_status skips_the_last(const heddle_call *call)
+{
+    add(call, 0, count_of(call) - 1);
+    return HEDDLE_OK;
+}
+
+static heddle_status writes_nothing(const heddle_call *call)
+{
+    (void)call;
+    return HEDDLE_OK;
+}
+
+// Computes the first time it sees an address, and gives that result again ever after.
+static heddle_status keeps_the_result(const heddle_call *call)
+{
+    static float kept[MOST_ELEMENTS];
+    static bool computed;
+    if (!computed) {
+        add(call, 0, count_of(call));
+        memcpy(kept, call->output[0], (size_t)count_of(call) * sizeof(float));
+        computed = true;
+    }
+    memcpy(call->output[0], kept, (size_t)count_of(call) * sizeof(float));
+    return HEDDLE_OK;
+}
+
+static heddle_status fails(const heddle_call *call)
+{
+    (void)call;
+    return heddle_fail(HEDDLE_DEVICE, "the card is on fire");
+}
+
+static bool never(const void *any)
+{
+    (void)any;
+    return false;
+}
+
+static const heddle_rung ladder[] = {
+    {"right_and_slow", HEDDLE_CPU, HEDDLE_NAIVE, right_and_slow, "four times", NULL, NULL},
+    {"right", HEDDLE_CPU, HEDDLE_TUNED, right, "once", NULL, NULL},
+    {"one_wrong", HEDDLE_CPU, HEDDLE_TUNED, one_wrong, "", NULL, NULL},
+    {"zeros", HEDDLE_CPU, HEDDLE_TUNED, zeros, "", NULL, NULL},
+    {"not_a_number", HEDDLE_CPU, HEDDLE_TUNED, not_a_number, "", NULL, NULL},
+    {"skips_the_last", HEDDLE_CPU, HEDDLE_TUNED, skips_the_last, "", NULL, NULL},
+    {"writes_nothing", HEDDLE_CPU, HEDDLE_TUNED, writes_nothing, "", NULL, NULL},
+    {"keeps_the_result", HEDDLE_CPU, HEDDLE_TUNED, keeps_the_result, "", NULL, NULL},
+    {"fails", HEDDLE_CPU, HEDDLE_TUNED, fails, "", NULL, NULL},
+    {"unsupported", HEDDLE_CPU, HEDDLE_TUNED, fails, "", never, NULL},
+    {"theirs", HEDDLE_CPU, HEDDLE_VENDOR, right_and_slow, "a vendor's", NULL, NULL},
+    {"rounded", HEDDLE_CPU, HEDDLE_TUNED, one_wrong, "in few bits", NULL, NULL, HEDDLE_TF32},
+};
+
+// --- a bench on the cpu
+// -----------------------------------------------------------------------------------------------
+
+typedef struct fixture {
+    heddle_device *device;
+    heddle_bench *bench;
+    heddle_op op;
+} fixture;
+
+static void open_fixture(fixture *on, const heddle_bench_options *options)
+{
+    const heddle_op *add_forward;
+    assert_ok(heddle_op_find("add_forward", &add_forward));
+    on->op = *add_forward;
+    on->op.ladder = ladder;
+    on->op.rungs = sizeof ladder / sizeof *ladder;
+    assert_ok(heddle_device_open("cpu", 2, &on->device));
+    assert_ok(heddle_bench_open(on->device, options, &on->bench));
+}
+
+static void close_fixture(fixture *on)
+{
+    heddle_bench_close(on->bench);
+    heddle_device_close(on->device);
+}
+
+static const heddle_bench_options quick = {.seed = 7, .seconds = 0.01};
+
+static const heddle_bench_result *find(const heddle_bench *bench, const char *rung)
+{
+    for (int i = 0; i < bench->count; i++)
+        if (strcmp(bench->results[i].rung->name, rung) == 0)
+            return &bench->results[i];
+    return NULL;
+}
+
+// Measures one rung; the last result is its.
+static const heddle_bench_result *measure(fixture *on, const char *rung)
+{
+    assert_ok(heddle_bench_measure(on->bench, &on->op, shape, rung));
+    heddle_bench_conclude(on->bench);
+    const heddle_bench_result *result = find(on->bench, rung);
+    assert_non_null(result);
+    return result;
+}
+
+static void assert_wrong(const char *rung, const char *first, const char *second)
+{
+    fixture on;
+    open_fixture(&on, &quick);
+    const heddle_bench_result *result = measure(&on, rung);
+    assert_int_equal(result->state, HEDDLE_BENCH_WRONG);
+    assert_true(heddle_bench_found_wrong(on.bench));
+    assert_true(result->timing.seconds == 0); // no number for a result that is wrong
+    assert_true(isnan(result->flops_per_second) && isnan(result->roofline) && isnan(result->ratio));
+    const char *const parts[] = {rung, "n=100003", "'output'", "expected", "allowed", first, second};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strstr(result->message, parts[i]))
+            fail_msg("'%s' is not in: %s", parts[i], result->message);
+    close_fixture(&on);
+}
+
+// --- tests
+// ------------------------------------------------------------------------------------------------------------
+
+static void a_right_rung_has_times_in_order(void **state)
+{
+    (void)state;
+    fixture on;
+    open_fixture(&on, &quick);
+    const heddle_bench_result *result = measure(&on, "right");
+    assert_string_equal(result->message, "");
+    assert_int_equal(result->state, HEDDLE_BENCH_RIGHT);
+    assert_true(result->timing.seconds > 0 && result->timing.back_to_back > 0);
+    assert_true(result->timing.low <= result->timing.seconds && result->timing.seconds <= result->timing.high);
+    assert_true(result->timing.launches >= 3);
+    assert_true(result->worst_share <= 1);
+    assert_true(on.bench->copy_bandwidth > 1e8);
+    assert_string_equal(result->bound, "memory");
+    assert_true(result->roofline > 0);
+    assert_false(heddle_bench_found_wrong(on.bench));
+    close_fixture(&on);
+}
+
+static void one_wrong_element_is_found_and_named(void **state)
+{
+    (void)state;
+    assert_wrong("one_wrong", "element 70001 of", "off by");
+}
+
+static void zeros_are_found(void **state)
+{
+    (void)state;
+    assert_wrong("zeros", "element 0 of", "is 0,");
+}
+
+static void not_a_number_is_found(void **state)
+{
+    (void)state;
+    assert_wrong("not_a_number", "element 0 of", "nan");
+}
+
+static void a_skipped_last_element_is_found(void **state)
+{
+    (void)state;
+    assert_wrong("skips_the_last", "element 100002 of", "nan");
+}
+
+static void an_output_that_is_not_written_is_found(void **state)
+{
+    (void)state;
+    assert_wrong("writes_nothing", "element 0 of", "nan");
+}
+
+static void a_result_kept_from_an_earlier_call_is_found_after_the_timing(void **state)
+{
+    (void)state;
+    assert_wrong("keeps_the_result", "element 0 of", "after the timing");
+}
+
+static void a_failing_rung_does_not_stop_the_others(void **state)
+{
+    (void)state;
+    fixture on;
+    open_fixture(&on, &quick);
+    assert_ok(heddle_bench_measure(on.bench, &on.op, shape, NULL));
+    heddle_bench_conclude(on.bench);
+    const heddle_bench_result *failed = find(on.bench, "fails");
+    assert_int_equal(failed->state, HEDDLE_BENCH_FAILED);
+    assert_non_null(strstr(failed->message, "the card is on fire"));
+    assert_null(find(on.bench, "unsupported"));
+    assert_int_equal(find(on.bench, "theirs")->state, HEDDLE_BENCH_RIGHT);
+    assert_int_equal(on.bench->count, on.op.rungs - 1);
+    close_fixture(&on);
+}
+
+static void rungs_are_compared_with_the_vendors_of_their_precision(void **state)
+{
+    (void)state;
+    fixture on;
+    open_fixture(&on, &quick);
+    const heddle_bench_result *right_one = measure(&on, "right"); // brings the vendor's with it
+    const heddle_bench_result *vendor = find(on.bench, "theirs");
+    assert_string_equal(right_one->versus, "theirs");
+    assert_true(fabs(right_one->ratio - vendor->timing.seconds / right_one->timing.seconds) < 1e-9);
+    assert_true(right_one->best_own && !vendor->best_own);
+    assert_int_equal(on.bench->count, 2);
+    close_fixture(&on);
+}
+
+static void against_names_another_rung(void **state)
+{
+    (void)state;
+    fixture on;
+    heddle_bench_options options = quick;
+    options.against = "right_and_slow";
+    open_fixture(&on, &options);
+    const heddle_bench_result *result = measure(&on, "right");
+    assert_string_equal(result->versus, "right_and_slow");
+    assert_int_equal(on.bench->count, 2);
+    close_fixture(&on);
+}
+
+static void few_bits_are_allowed_only_where_the_rung_says_so(void **state)
+{
+    (void)state;
+    fixture on;
+    heddle_bench_options options = quick;
+    options.precision = "tf32";
+    open_fixture(&on, &options);
+    const heddle_bench_result *result = measure(&on, "rounded"); // wrong by 1e-4, which is within tf32's 2^-11
+    assert_int_equal(result->state, HEDDLE_BENCH_RIGHT);
+    assert_string_equal(result->precision, "tf32");
+    assert_int_equal(on.bench->count, 1);
+    assert_null(result->versus); // no vendor's rung in tf32
+    close_fixture(&on);
+}
+
+static void a_shape_without_a_reference_gets_no_number(void **state)
+{
+    (void)state;
+    fixture on;
+    const heddle_op *matmul;
+    assert_ok(heddle_op_find("matmul_forward", &matmul));
+    open_fixture(&on, &quick);
+    heddle_op op = *matmul;
+    op.ladder = ladder; // nothing of it is run
+    op.rungs = 1;
+    assert_ok(heddle_bench_measure(on.bench, &op, "m=4096 n=4096 k=4096", NULL));
+    heddle_bench_conclude(on.bench);
+    assert_int_equal(on.bench->count, 1);
+    assert_int_equal(on.bench->results[0].state, HEDDLE_BENCH_UNCHECKED);
+    assert_non_null(strstr(on.bench->results[0].message, "not checked: shape too large for the reference"));
+    assert_true(on.bench->results[0].timing.seconds == 0);
+    assert_false(heddle_bench_found_wrong(on.bench));
+    close_fixture(&on);
+}
+
+static void no_elements_are_right(void **state)
+{
+    (void)state;
+    fixture on;
+    open_fixture(&on, &quick);
+    assert_ok(heddle_bench_measure(on.bench, &on.op, "n=0", "right"));
+    assert_int_equal(find(on.bench, "right")->state, HEDDLE_BENCH_RIGHT);
+    close_fixture(&on);
+}
+
+static volatile sig_atomic_t stop_now;
+
+static void stop_when_timing(void *context, const char *text)
+{
+    (void)context;
+    if (strstr(text, "theirs: timing"))
+        stop_now = 1;
+}
+
+static void a_stop_keeps_what_was_measured(void **state)
+{
+    (void)state;
+    fixture on;
+    heddle_bench_options options = quick;
+    options.stop = &stop_now;
+    options.listener = stop_when_timing;
+    open_fixture(&on, &options);
+    assert_int_equal(heddle_bench_measure(on.bench, &on.op, shape, "right"), HEDDLE_INTERRUPTED);
+    assert_int_equal(on.bench->count, 1); // the one that was under way is not told
+    assert_string_equal(on.bench->results[0].rung->name, "right");
+    assert_int_equal(heddle_bench_measure(on.bench, &on.op, shape, "right"), HEDDLE_INTERRUPTED);
+    close_fixture(&on);
+}
+
+static void json_gives_figures_for_right_rungs_alone(void **state)
+{
+    (void)state;
+    fixture on;
+    open_fixture(&on, &quick);
+    measure(&on, "right");
+    measure(&on, "zeros");
+    cJSON *json = heddle_bench_json(on.bench);
+    assert_string_equal(cJSON_GetObjectItem(json, "seed")->valuestring, "7");
+    assert_true(cJSON_GetObjectItem(json, "copy_bandwidth")->valuedouble > 0);
+    cJSON *results = cJSON_GetObjectItem(json, "results"), *one;
+    int wrong = 0, right_ones = 0;
+    cJSON_ArrayForEach(one, results)
+    {
+        bool timed = cJSON_IsNumber(cJSON_GetObjectItem(one, "microseconds"));
+        assert_int_equal(timed, cJSON_IsTrue(cJSON_GetObjectItem(one, "checked")));
+        wrong += strcmp(cJSON_GetObjectItem(one, "status")->valuestring, "wrong") == 0;
+        right_ones += timed;
+    }
+    assert_int_equal(wrong, 1);
+    assert_true(right_ones >= 2);
+    cJSON_Delete(json);
+    close_fixture(&on);
+}
+
+static void text_and_page_show_the_same_rungs(void **state)
+{
+    (void)state;
+    fixture on;
+    open_fixture(&on, &quick);
+    measure(&on, "right");
+    measure(&on, "zeros");
+    for (int page = 0; page < 2; page++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *file = open_memstream(&text, &size);
+        assert_non_null(file);
+        if (page)
+            assert_ok(heddle_bench_show_page(on.bench, file));
+        else
+            assert_ok(heddle_bench_show_text(on.bench, 0, heddle_bench_group_end(on.bench, 0), file));
+        fclose(file);
+        assert_non_null(strstr(text, "theirs"));
+        assert_non_null(strstr(text, "right"));
+        assert_non_null(strstr(text, "rung zeros of add_forward is wrong at n=100003"));
+        free(text);
+    }
+    close_fixture(&on);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_right_rung_has_times_in_order),
+        cmocka_unit_test(one_wrong_element_is_found_and_named),
+        cmocka_unit_test(zeros_are_found),
+        cmocka_unit_test(not_a_number_is_found),
+        cmocka_unit_test(a_skipped_last_element_is_found),
+        cmocka_unit_test(an_output_that_is_not_written_is_found),
+        cmocka_unit_test(a_result_kept_from_an_earlier_call_is_found_after_the_timing),
+        cmocka_unit_test(a_failing_rung_does_not_stop_the_others),
+        cmocka_unit_test(rungs_are_compared_with_the_vendors_of_their_precision),
+        cmocka_unit_test(against_names_another_rung),
+        cmocka_unit_test(few_bits_are_allowed_only_where_the_rung_says_so),
+        cmocka_unit_test(a_shape_without_a_reference_gets_no_number),
+        cmocka_unit_test(no_elements_are_right),
+        cmocka_unit_test(a_stop_keeps_what_was_measured),
+        cmocka_unit_test(json_gives_figures_for_right_rungs_alone),
+        cmocka_unit_test(text_and_page_show_the_same_rungs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+// Values: dtypes hold what they should, draws do not depend on the number of threads, and look as they are named.
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/threads.h"
+#include "bench/values.h"
+#include "heddle/ops.h"
+
+#define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
+
+static double through(heddle_dtype dtype, double value)
+{
+    char bytes[8];
+    heddle_bench_encode(dtype, NULL, &value, 1, bytes);
+    return heddle_bench_decode(dtype, bytes, 0);
+}
+
+static void every_dtype_keeps_what_it_can_hold(void **state)
+{
+    (void)state;
+    static const heddle_dtype dtypes[] = {HEDDLE_F32, HEDDLE_F64, HEDDLE_F16, HEDDLE_BF16,
+                                          HEDDLE_I32, HEDDLE_I64, HEDDLE_U8,  HEDDLE_I8};
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        for (int value = 0; value <= 127; value++)
+            assert_true(through(dtypes[i], value) == value);
+    assert_true(through(HEDDLE_I8, -128) == -128 && through(HEDDLE_I32, -70000) == -70000);
+    assert_true(through(HEDDLE_U8, 255) == 255 && through(HEDDLE_I64, 1e15) == 1e15);
+}
+
+static void halves_round_to_nearest_even(void **state)
+{
+    (void)state;
+    assert_true(through(HEDDLE_F16, 2049) == 2048 && through(HEDDLE_F16, 2051) == 2052);
+    assert_true(through(HEDDLE_F16, 65504) == 65504 && isinf(through(HEDDLE_F16, 65520)));
+    assert_true(through(HEDDLE_F16, 0x1p-24) == 0x1p-24 && through(HEDDLE_F16, -0x1.8p-24) == -0x1p-23);
+    assert_true(through(HEDDLE_F16, 0x1p-26) == 0 && isnan(through(HEDDLE_F16, NAN)));
+    assert_true(through(HEDDLE_F16, 0x1.ff8p-15) == 0x1.ff8p-15 && through(HEDDLE_F16, 0x1.fffp-15) == 0x1p-14);
+    assert_true(through(HEDDLE_BF16, 257) == 256 && through(HEDDLE_BF16, 259) == 260);
+    assert_true(isnan(through(HEDDLE_BF16, NAN)));
+}
+
+static void draws_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    const heddle_op *op;
+    heddle_elements_shape shape = {3 * HEDDLE_BENCH_PIECE + 7};
+    heddle_pool *pool;
+    heddle_bench_values alone, many, other;
+    assert_ok(heddle_op_find("add_forward", &op));
+    assert_ok(heddle_pool_create(3, &pool));
+    assert_ok(heddle_bench_values_create(&alone, op, &shape));
+    assert_ok(heddle_bench_values_create(&many, op, &shape));
+    assert_ok(heddle_bench_values_create(&other, op, &shape));
+    assert_ok(heddle_bench_values_draw(&alone, NULL, 5));
+    assert_ok(heddle_bench_values_draw(&many, pool, 5));
+    assert_ok(heddle_bench_values_draw(&other, pool, 6));
+    size_t bytes = alone.elements[0] * sizeof(double);
+    assert_memory_equal(alone.operand[0], many.operand[0], bytes);
+    assert_memory_not_equal(alone.operand[0], other.operand[0], bytes);
+    assert_memory_not_equal(alone.operand[0], alone.operand[1], bytes);
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < alone.elements[0]; i++) {
+        sum += alone.operand[0][i];
+        squares += alone.operand[0][i] * alone.operand[0][i];
+        assert_true(alone.operand[0][i] == (float)alone.operand[0][i]);
+    }
+    double count = (double)alone.elements[0];
+    assert_true(fabs(sum / count) < 0.02 && fabs(squares / count - 1) < 0.02);
+    heddle_bench_values_destroy(&alone);
+    heddle_bench_values_destroy(&many);
+    heddle_bench_values_destroy(&other);
+    heddle_pool_destroy(pool);
+}
+
+static void what_a_forward_operator_saves_is_there(void **state)
+{
+    (void)state;
+    const heddle_op *op;
+    heddle_rows_shape shape = {5, 9};
+    heddle_bench_values values;
+    assert_ok(heddle_op_find("softmax_backward", &op));
+    assert_non_null(heddle_bench_values_forward(op));
+    assert_ok(heddle_bench_values_create(&values, op, &shape));
+    assert_ok(heddle_bench_values_draw(&values, NULL, 5));
+    int output = heddle_operand_find(op, "output");
+    double sum = 0;
+    for (int i = 0; i < shape.cols; i++)
+        sum += values.operand[output][i];
+    assert_true(fabs(sum - 1) < 1e-5);
+    heddle_bench_values_destroy(&values);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_dtype_keeps_what_it_can_hold),
+        cmocka_unit_test(halves_round_to_nearest_even),
+        cmocka_unit_test(draws_do_not_depend_on_threads),
+        cmocka_unit_test(what_a_forward_operator_saves_is_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+"""`heddle bench` as a person uses it: exit codes, the JSON document, the page, mistakes in the command line.
+
+    bench.py path/to/heddle [folder of a module with wrong rungs]
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from html.parser import HTMLParser
+
+HEDDLE = os.path.abspath(sys.argv[1])
+WRONG = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
+del sys.argv[1:]
+
+FIGURES = ["microseconds", "low", "high", "back_to_back", "gflops", "gbytes_per_second"]
+
+
+class Bench(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.file = os.path.join(self.scratch.name, "results.json")
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def bench(self, *arguments, code=0, **environment):
+        variables = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", **environment}
+        result = subprocess.run([HEDDLE, "bench", *arguments], capture_output=True, text=True, env=variables,
+                                timeout=200)
+        self.assertEqual(result.returncode, code, f"{arguments}: {result.stdout}{result.stderr}")
+        return result
+
+    def document(self, *arguments, **named):
+        self.bench(*arguments, "--json", self.file, **named)
+        with open(self.file, encoding="utf-8") as file:
+            return json.load(file)
+
+    def cpu(self, *arguments, **named):
+        return self.document("--device", "cpu", "--seconds", "0.01", *arguments, **named)
+
+    # --- figures ------------------------------------------------------------------------------------------------------
+
+    def test_a_ladder_on_the_cpu_has_figures_for_every_rung(self):
+        document = self.cpu("add_forward", "--shape", "n=1000; n=77", "--shape", "n=5", "--seed",
+                            "18446744073709551615")
+        self.assertEqual({result["shape"] for result in document["results"]}, {"n=1000", "n=77", "n=5"})
+        self.assertEqual(document["seed"], "18446744073709551615")
+        self.assertTrue(document["complete"])
+        self.assertGreater(document["copy_bandwidth"], 0)
+        for key in ("machine", "device_name", "driver", "runtime", "clocks", "version", "date"):
+            self.assertIn(key, document)
+        for result in document["results"]:
+            self.assertEqual((result["status"], result["checked"], result["dtype"]), ("right", True, "f32"))
+            for name in FIGURES:
+                self.assertGreater(result[name], 0, name)
+            self.assertLessEqual(result["low"], result["microseconds"])
+            self.assertLessEqual(result["microseconds"], result["high"])
+            self.assertLessEqual(result["error_share"], 1)
+
+    def test_a_shape_is_written_without_its_defaults(self):
+        document = self.cpu("matmul_forward/cpu_blocked", "--shape", "m=8 n=9 k=10 beta=1 transpose_a=0")
+        self.assertEqual(document["results"][0]["shape"], "m=8 n=9 k=10 beta=1")
+
+    def test_a_rung_is_compared_with_the_one_named(self):
+        document = self.cpu("matmul_forward/cpu_blocked", "--shape", "m=64 n=64 k=64", "--against", "cpu_naive")
+        ratios = {result["rung"]: (result["vendor_rung"], result["ratio"]) for result in document["results"]}
+        self.assertEqual(set(ratios), {"cpu_naive", "cpu_blocked"})
+        self.assertEqual(ratios["cpu_naive"], ("cpu_naive", 1))
+        self.assertGreater(ratios["cpu_blocked"][1], 1)
+
+    def test_the_table_marks_the_best(self):
+        output = self.bench("add_forward", "--device", "cpu", "--shape", "n=1000", "--seconds", "0.01").stdout
+        self.assertIn("best own", output)
+        self.assertIn("seed 1", output)
+        self.assertIn("###", output)
+
+    def test_a_dash_prints_the_document_alone(self):
+        result = self.bench("add_forward", "--device", "cpu", "--shape", "n=9", "--seconds", "0.01", "--json", "-")
+        self.assertEqual(len(json.loads(result.stdout)["results"]), 2)
+        self.assertIn("add_forward", result.stderr)
+
+    def test_the_simulated_gpu_checks_and_gives_no_time(self):
+        output = self.bench("add_forward", "--device", "sim").stdout
+        self.assertIn("the simulated GPU has no time", output)
+        self.assertIn("right: 01_one_thread", output)
+        document = self.document("add_forward", "--device", "sim", "--shape", "n=1003")
+        for result in document["results"]:
+            self.assertEqual((result["status"], result["microseconds"], result["gflops"]), ("right", None, None))
+
+    # --- wrong rungs --------------------------------------------------------------------------------------------------
+
+    @unittest.skipUnless(WRONG, "needs the module with wrong rungs")
+    def test_a_wrong_rung_is_named_and_the_exit_code_is_1(self):
+        result = self.bench("add_forward", "--device", "sim", "--shape", "n=1003", "--json", self.file, code=1,
+                            HEDDLE_MODULES=WRONG)
+        self.assertRegex(result.stderr, r"heddle: rung 03_grid of add_forward is wrong at n=1003: element 1002 of "
+                                        r"'output' is -?nan, expected \S+, off by -?nan, allowed \S+")
+        self.assertRegex(result.stderr, r"rung 04_grid_stride of add_forward is wrong at n=1003: element 0 of "
+                                        r"'output' is 0,")
+        self.assertIn("WRONG: rung 03_grid", result.stdout)
+        with open(self.file, encoding="utf-8") as file:
+            states = {one["rung"]: (one["status"], one["checked"]) for one in json.load(file)["results"]}
+        self.assertEqual(states["03_grid"], ("wrong", False))
+        self.assertEqual(states["04_grid_stride"], ("wrong", False))
+        self.assertEqual(states["02_one_block"], ("right", True))
+
+    # --- mistakes -----------------------------------------------------------------------------------------------------
+
+    def assert_refused(self, arguments, message, code=2):
+        result = self.bench(*arguments, code=code)
+        self.assertEqual(result.stderr.strip().splitlines()[-1], message)
+
+    def test_mistakes_are_one_line(self):
+        self.assert_refused(["matmull"], "heddle: no operator or ladder is called 'matmull'; did you mean matmul?")
+        self.assert_refused(["add_forward/cpu_naiv"],
+                            "heddle: add_forward has no rung 'cpu_naiv'; did you mean 'cpu_naive'?")
+        self.assert_refused(["add_forward", "--against", "03_gridd"],
+                            "heddle: --against: add_forward has no rung '03_gridd'; did you mean '03_grid'?")
+        self.assert_refused(["matmul_forward", "--shape", "m=1 n=2"],
+                            "heddle: matmul_forward: the shape must name 'k' (columns of a, rows of b)")
+        self.assert_refused(["--shape", "n=3"],
+                            'heddle: --shape needs an operator: heddle bench matmul --shape "m=64 n=64 k=64"')
+        self.assert_refused(["add_forward/03_grid", "--device", "cpu"],
+                            "heddle: rung 03_grid is for cuda: --device cuda")
+        self.assert_refused(["add_forward", "--dtype", "f16", "--device", "cpu"],
+                            "heddle: nothing to measure: add_forward has no rung in f16 on cpu")
+        self.assert_refused(["add_forward", "--batch", "3"],
+                            "heddle bench: --batch goes with `bench train` and `bench infer`")
+        self.assert_refused(["train", "--shape", "n=3"],
+                            "heddle bench: --shape goes with operators, not with train and infer")
+
+    def test_a_file_is_checked_before_anything_is_built(self):
+        own = os.path.join(self.scratch.name, "own.cu")
+        with open(own, "w", encoding="utf-8") as file:
+            file.write("void relu(const float *input, float *output, int n) {}\n")
+        self.assert_refused([own, "--device", "cpu"],
+                            f"heddle: {own} needs a GPU to be timed on: `heddle check {own} --op relu_forward` "
+                            "proves it without", code=3)
+        self.assert_refused([own, "--device", "sim"],
+                            f"heddle: the simulated GPU has no time: `heddle check {own} --op relu_forward` "
+                            "proves the file there")
+        self.assert_refused([own, "--op", "tanh"], f"heddle: {own}: for --op tanh the file should define "
+                            "void tanh(const float *input, float *output, int n)")
+        self.assert_refused([own + "x.cu"], f"heddle: {own}x.cu: No such file or directory")
+        self.assert_refused(["add", "--op", "add"], "heddle: --op goes with a file: heddle bench FILE.cu --op add")
+        with open(own, "w", encoding="utf-8") as file:
+            file.write("void nothing() {}\n")
+        self.assert_refused([own], f"heddle: {own}: no function in it has an operator's name; --op NAME says which "
+                                   "it is for")
+
+    def test_a_device_that_is_not_here_is_missing(self):
+        result = self.bench("add_forward", "--device", "cuda", code=3, HEDDLE_MODULES=self.scratch.name)
+        self.assertIn("libheddle-cuda.so", result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+
+    def test_a_file_that_cannot_be_written_fails(self):
+        result = self.bench("add_forward", "--device", "cpu", "--shape", "n=9", "--seconds", "0.01", "--json",
+                            "/nowhere/results.json", code=1)
+        self.assertIn("/nowhere/results.json", result.stderr)
+
+    def test_an_interrupt_leaves_what_was_measured(self):
+        process = subprocess.Popen([HEDDLE, "bench", "add", "--device", "cpu", "--shape", "n=100", "--seconds", "3",
+                                    "--json", self.file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+        deadline = time.monotonic() + 60
+        while not os.path.exists(self.file) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=100)
+        with open(self.file, encoding="utf-8") as file:
+            document = json.load(file)
+        self.assertGreater(len(document["results"]), 0)
+        if process.returncode != 0: # it may have been at its end
+            self.assertEqual(process.returncode, 1)
+            self.assertIn("stopped", errors)
+            self.assertFalse(document["complete"])
+
+    # --- the page -----------------------------------------------------------------------------------------------------
+
+    def test_the_page_is_whole_and_fetches_nothing(self):
+        page = os.path.join(self.scratch.name, "page.html")
+        self.cpu("matmul_forward", "--shape", "m=64 n=64 k=64", "--html", page)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+
+        open_tags = []
+        void = {"meta", "line", "rect", "polyline", "br"}
+
+        class Reader(HTMLParser):
+            def handle_starttag(self, tag, attributes):
+                if tag not in void:
+                    open_tags.append(tag)
+
+            def handle_startendtag(self, tag, attributes):
+                pass
+
+            def handle_endtag(self, tag):
+                assert open_tags and open_tags[-1] == tag, f"</{tag}> after {open_tags}"
+                open_tags.pop()
+
+        Reader().feed(text)
+        self.assertEqual(open_tags, [])
+        for part in ("<svg class=\"ladder\"", "<svg class=\"roofline\"", "prefers-color-scheme: dark",
+                     "width=device-width", "cpu_blocked", "seed"):
+            self.assertIn(part, text)
+        for part in ("http:", "https:", "<script", "nan", "inf "):
+            self.assertNotIn(part, text)
+
+    # --- networks -----------------------------------------------------------------------------------------------------
+
+    def test_train_and_infer_give_a_rate(self):
+        for job in ("train", "infer"):
+            how = [job, "--model", "mlp", "--data", "synth:count=100", "--batch", "20", "--seconds", "0.02", "--rounds",
+                   "2"]
+            document = json.loads(self.bench(*how, "--json", "-").stdout)
+            self.assertEqual(document["job"], job)
+            self.assertGreater(document["rate"], 0)
+            self.assertIn("images/s", self.bench(*how, "--json", self.file).stdout)
+            with open(self.file, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["job"], job)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""The pages of the ladders and the counters of their rungs: scripts/ladder-docs on a small result file, scripts/
+ladder-counters on the simulated GPU and beside an ncu that is played by a script.
+
+    ladders.py docs
+    ladders.py counters BUILD
+"""
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SHAPE = "rows=16384 cols=16384"
+
+REGISTRY = [{
+    "name": "transpose", "ladder_name": "transpose", "summary": "swap the rows and columns of a matrix",
+    "fields": [{"name": "rows", "kind": "int"}, {"name": "cols", "kind": "int"},
+               {"name": "times", "kind": "int", "default": 1}],
+    "ladder": [{"name": name, "device": "cuda", "tier": tier, "note": note, "arithmetic": "full"}
+               for name, tier, note in (("01_naive", "naive", "a thread an element"),
+                                        ("02_tiles", "tuned", "shared | memory"),
+                                        ("03_padded_tiles", "tuned", "one column of padding"),
+                                        ("vendors", "vendor", "the library"))],
+    "bench": [],
+}]
+
+
+def result(rung, tier, microseconds, **more):
+    row = {"op": "transpose", "rung": rung, "tier": tier, "arithmetic": "full", "note": "", "shape": SHAPE,
+           "dtype": "f32", "microseconds": microseconds, "flops": 0, "bytes": 2147483648, "gflops": 0,
+           "gbytes_per_second": 2147483.648 / microseconds, "roofline": 500 / microseconds, "bound": "memory",
+           "ratio": 800 / microseconds, "vendor_rung": "vendors", "checked": True, "status": "right", "message": None}
+    return dict(row, **more)
+
+
+RESULTS = {
+    "format": "heddle bench 1", "machine": "Linux x86_64", "device": "cuda", "device_name": "NVIDIA Test",
+    "driver": "1.2", "runtime": "13.0", "version": "0.1", "date": "2001-02-03", "seed": "7", "seconds": 0.5,
+    "clocks": {"processor_before": 1980, "processor_after": 1950, "memory_before": 3201, "memory_after": 3201},
+    "copy_bandwidth": 4.2e12, "complete": True, "command": "scripts/gpu-check bench",
+    "results": [result("01_naive", "naive", 4000.0), result("02_tiles", "tuned", 2000.0),
+                result("03_padded_tiles", "tuned", 1000.0), result("vendors", "vendor", 800.0)],
+    "peers": {"version": "PyTorch 9", "results": [
+        {"op": "transpose", "rung": "pytorch", "arithmetic": "full", "shape": {"rows": 16384, "cols": 16384},
+         "microseconds": 1850.0}]},
+    "limits": [{"op": "transpose", "rung": "03_padded_tiles", "shape": SHAPE, "facts": ["Busiest: device memory."]}],
+}
+TARGETS = {"targets": [
+    {"op": "transpose", "shape": SHAPE, "dtype": "f32", "against": "copy", "at_least": 0.9},
+    {"op": "transpose", "shape": SHAPE, "dtype": "f32", "against": "pytorch", "at_least": 1.5},
+    {"op": "transpose", "shape": SHAPE, "dtype": "f32", "against": "vendor", "at_least": 1.0},
+    {"op": "transpose", "shape": "rows=1 cols=1", "dtype": "f32", "against": "vendor", "at_least": 1.0},
+]}
+
+
+def expect(condition, message):
+    if not condition:
+        raise SystemExit(message)
+
+
+def put(path, content, executable=False):
+    with open(path, "w") as file:
+        file.write(content if isinstance(content, str) else json.dumps(content))
+    if executable:
+        os.chmod(path, 0o755)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+# --- pages -----------------------------------------------------------------------------------------------------------
+
+class Pages:
+    def __init__(self, folder):
+        self.folder, self.out = folder, os.path.join(folder, "pages")
+        put(os.path.join(folder, "heddle"), "#!/bin/sh\ncat '%s/registry.json'\n" % folder, True)
+        put(os.path.join(folder, "registry.json"), REGISTRY)
+        put(os.path.join(folder, "targets.json"), TARGETS)
+        self.results(RESULTS)
+
+    def results(self, document):
+        put(os.path.join(self.folder, "results.json"), document)
+
+    def make(self, *more):
+        return subprocess.run(
+            [sys.executable, os.path.join(ROOT, "scripts", "ladder-docs"), "--heddle",
+             os.path.join(self.folder, "heddle"), "--results", os.path.join(self.folder, "results.json"), "--targets",
+             os.path.join(self.folder, "targets.json"), "--counters", os.path.join(self.folder, "counters.json"),
+             "--out", self.out] + list(more), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def page(self, name):
+        return os.path.join(self.out, name)
+
+
+def says(path, *texts):
+    content = read(path)
+    for text in texts:
+        expect(text in content, "%s does not say '%s':\n%s" % (path, text, content))
+
+
+def disagrees(pages, about):
+    done = pages.make("--check")
+    expect(done.returncode == 1, "%s: --check exits with %d: %s" % (about, done.returncode, done.stdout))
+    expect(len(done.stdout.splitlines()) == 1, "%s: --check says more than one line: %s" % (about, done.stdout))
+    return done.stdout
+
+
+def test_pages(folder):
+    pages = Pages(folder)
+    done = pages.make()
+    expect(done.returncode == 0, "ladder-docs: " + done.stdout)
+    says(pages.page("transpose.md"),
+         "| 02_tiles | f32 | 2.00 ms | 1074 GB/s | 25 % | 2.00 × | 0.40 × | 0.93 × |",
+         "| **03_padded_tiles** | f32 | 1.00 ms | 2147 GB/s | 50 % | 2.00 × | 0.80 × | 1.85 × |",
+         "| pytorch | f32 | 1.85 ms |",
+         "| Shared \\| memory |",  # a bar in a note does not end its cell
+         "(../../src/ops/transpose/03_padded_tiles.cu)",
+         "Bank conflicts. A column of a tile",  # "Limited by" of 02_tiles.cu
+         "0.90 × a copy within the device: **missed by 44 %**, 0.50 × by 03_padded_tiles. ncu: Busiest: device",
+         "1.50 × PyTorch: reached, 1.85 × by 03_padded_tiles.",
+         "rows=1 cols=1, f32: 1.00 × the vendor's fastest rung: not measured.",
+         "NVIDIA Test", "driver 1.2", "processor 1980 MHz before and 1950 after", "2001-02-03", "seed 7",
+         "`scripts/gpu-check bench`")
+    says(pages.page("README.md"), "[transpose](transpose.md)", "03_padded_tiles", "50 %", "0.80 ×", "1.85 ×")
+    says(pages.page("transpose.svg"), "03_padded_tiles", "PyTorch", "prefers-color-scheme: dark")
+    expect(pages.make("--check").returncode == 0, "fresh pages do not agree with their results")
+
+    content = read(pages.page("transpose.md"))
+    put(pages.page("transpose.md"), content.replace("1.00 ms", "0.90 ms"))
+    expect("transpose.md" in disagrees(pages, "a figure written by hand"), "the page is not named")
+    put(pages.page("transpose.md"), content)
+    expect(pages.make("--check").returncode == 0, "the page as it was does not agree any more")
+
+    faster = copy.deepcopy(RESULTS)
+    faster["results"][2]["microseconds"] = 990.0
+    pages.results(faster)
+    disagrees(pages, "another result")
+    pages.results(RESULTS)
+    put(pages.page("gone.md"), "a ladder that is no more")
+    expect("gone.md" in disagrees(pages, "a page too many"), "the page is not named")
+    expect(pages.make().returncode == 0 and not os.path.exists(pages.page("gone.md")), "the page too many stays")
+    os.remove(pages.page("transpose.svg"))
+    disagrees(pages, "a plot is missing")
+
+
+def test_wrong_rung(folder):
+    """A rung that was wrong has a line and no figure, and is not the best."""
+    pages = Pages(folder)
+    wrong = copy.deepcopy(RESULTS)
+    wrong["results"][2].update(checked=False, status="wrong", message="element 3 is 0", microseconds=None, gflops=None,
+                               gbytes_per_second=None, roofline=None, ratio=None)
+    pages.results(wrong)
+    done = pages.make()
+    expect(done.returncode == 0, "ladder-docs: " + done.stdout)
+    says(pages.page("transpose.md"), "| 03_padded_tiles | f32 | wrong | element 3 is 0 |", "| **02_tiles** |")
+
+
+def test_no_results(folder):
+    pages = Pages(folder)
+    os.remove(os.path.join(folder, "results.json"))
+    done = pages.make("--check")
+    expect(done.returncode == 1 and "results.json" in done.stdout, "a missing result file: %s" % done.stdout)
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+PROFILE = {
+    "gpu__time_duration.sum": "1,000,000", "sm__throughput.avg.pct_of_peak_sustained_elapsed": "31.5",
+    "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed": "62.25",
+    "lts__throughput.avg.pct_of_peak_sustained_elapsed": "40",
+    "l1tex__throughput.avg.pct_of_peak_sustained_active": "55",
+    "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active": "20",
+    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio": "7.5",
+    "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio": "1.5",
+    "smsp__average_warps_issue_stalled_selected_per_issue_active.ratio": "1",
+    "sm__warps_active.avg.pct_of_peak_sustained_active": "88", "launch__registers_per_thread": "32",
+    "launch__occupancy_limit_registers": "8", "launch__occupancy_limit_shared_mem": "6",
+}
+
+
+def test_limits(folder):
+    """What ncu says of a rung that misses its target comes into the result file, and from there onto the page."""
+    pages = Pages(folder)
+    results = copy.deepcopy(RESULTS)
+    del results["limits"]
+    pages.results(results)
+    header = ["ID", "Kernel Name", "Block Size", "Grid Size"] + list(PROFILE)
+    rows = [["0", "transpose_padded_tiles(int)", "(32, 8, 1)", "(64, 1, 1)"] + list(PROFILE.values()),
+            ["1", "transpose_padded_tiles(int)", "(32, 8, 1)", "(64, 1, 1)"] + ["1"] * len(PROFILE)]
+    put(os.path.join(folder, "table.csv"),
+        "\n".join(",".join('"%s"' % cell for cell in row) for row in [header] + rows))
+    put(os.path.join(folder, "ncu"), "#!/bin/sh\necho '==PROF=='; cat '%s/table.csv'\n" % folder, True)
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "ladder-limits"), folder, "--results",
+                           os.path.join(folder, "results.json"), "--targets", os.path.join(folder, "targets.json")],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env=dict(os.environ, PATH=folder + ":" + os.environ["PATH"]))
+    expect(done.returncode == 0, "ladder-limits: " + done.stdout)
+    expect(pages.make().returncode == 0, "no pages")
+    says(pages.page("transpose.md"),
+         "ncu: Busiest: device memory, at 62 % of its peak (first-level cache and shared memory 55 %, the second-level "
+         "cache 40 %, the multiprocessors 32 %); of the pipes lsu, at 20 %.",
+         "A warp issues an instruction every 10.0 cycles; it waits 7.5 for long scoreboard, 1.5 for barrier.",
+         "88 % of the warps that fit are resident, with 32 registers a thread; shared memory allows 6 blocks")
+
+
+# --- counters --------------------------------------------------------------------------------------------------------
+
+NCU = r'''#!/usr/bin/env python3
+import re, sys
+kernel = re.search(r"\^\((\w+)\)\$", " ".join(sys.argv)).group(1)
+metrics = sys.argv[sys.argv.index("--metrics") + 1].split(",")
+print("==PROF== Connected")
+print(",".join('"%s"' % name for name in ["ID", "Kernel Name", "Block Size", "Grid Size"] + metrics))
+print(",".join('""' for _ in range(4 + len(metrics))))
+blocks = {"transpose_naive": ("(256, 1, 1)", "(256, 1, 1)")}
+block, grid = blocks.get(kernel, ("(32, 8, 1)", "(64, 1, 1)"))
+def value(name):
+    load = "ld" in name.split("_op_")[1]
+    if "bank_conflicts" in name:
+        return 63488 if load and kernel == "transpose_tiles" else 0
+    if "t_sectors" in name and not load and kernel == "transpose_naive":
+        return "65,536"
+    if "shared" in name and kernel == "transpose_naive":
+        return 0
+    return 8192 if "t_sectors" in name else 2048
+print(",".join('"%s"' % cell for cell in ["0", "void %s<(bool)1>(int, const float *)" % kernel, block, grid]
+               + [value(name) for name in metrics]))
+print("transpose  rows=256 cols=256")
+'''
+
+
+def counters(build, folder, *more, path=None):
+    file = os.path.join(folder, "counters.json")
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "ladder-counters"), build, "--ops",
+                           "transpose", "--json", file] + list(more), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, env=dict(os.environ, PATH=path or os.environ["PATH"]))
+    return done, json.loads(read(file))["rows"] if os.path.exists(file) else []
+
+
+def one(rows, rung, access):
+    found = [row for row in rows if row["rung"] == rung and row["access"] == access]
+    expect(len(found) == 1, "%s of %s: %d rows" % (access, rung, len(found)))
+    return found[0]
+
+
+def test_simulator(build, folder):
+    done, rows = counters(build, folder, "--simulator-only")
+    expect(done.returncode == 0, "ladder-counters: " + done.stdout)
+    for rung, access, value in (("01_naive", "global store", 32), ("02_tiles", "global store", 4),
+                                ("02_tiles", "shared load", 63488), ("03_padded_tiles", "shared load", 0)):
+        row = one(rows, rung, access)
+        expect(row["simulator"] == value, "%s %s: %s, not %s" % (rung, access, row["simulator"], value))
+        expect(row["ncu"] is None and row["equal"] is None, "%s: a figure of ncu's from nowhere" % rung)
+    expect(one(rows, "04_vectorised", "global load")["kernel"] == "transpose_vectorised", "a template's name is lost")
+
+
+def test_beside_ncu(build, folder):
+    """The rungs that the script plays are compared; one that it does not know is told, not passed over."""
+    put(os.path.join(folder, "ncu"), NCU, True)
+    put(os.path.join(folder, "nvidia-smi"), "#!/bin/sh\necho 'Test GPU, 1.0'\n", True)
+    done, rows = counters(build, folder, path=folder + ":" + os.environ["PATH"])
+    row = one(rows, "01_naive", "global store")
+    expect(row["ncu"] == 32 and row["equal"], "01_naive: %s" % row)
+    row = one(rows, "02_tiles", "shared load")
+    expect(row["ncu"] == 63488 and row["equal"], "02_tiles: %s" % row)
+    expect(done.returncode == 1 and "04_vectorised: ncu saw" in done.stdout, "an unknown launch passes: " + done.stdout)
+
+
+def main():
+    tests = {"docs": [test_pages, test_wrong_rung, test_no_results, test_limits],
+             "counters": [test_simulator, test_beside_ncu]}[sys.argv[1]]
+    for test in tests:
+        with tempfile.TemporaryDirectory(prefix="ladders-") as folder:
+            test(*sys.argv[2:], folder)
+    print("%d tests" % len(tests))
+
+
+if __name__ == "__main__":
+    main()
