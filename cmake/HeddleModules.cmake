@@ -123,28 +123,39 @@ function(heddle_cuda_module target file)
         -Xcompiler -fPIC,-fvisibility=hidden ${heddle_cuda_includes} -MD -MF ${object}.d -c ${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d COMMENT "Building CUDA object ${object}" VERBATIM)
   endforeach()
-  add_custom_command(OUTPUT ${file} COMMAND ${HEDDLE_NVCC} -shared ${objects} ${module_LINK} -o ${file}
+  add_custom_command(OUTPUT ${file} COMMAND ${HEDDLE_NVCC} -shared ${objects} ${module_LINK} -Xlinker -z,defs -o ${file}
     DEPENDS ${objects} ${module_NEEDS} COMMENT "Linking CUDA module ${file}" VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${file})
   install(PROGRAMS ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)
 endfunction()
 
-# heddle_vendor_module(NAME HEADER LIBRARY): libheddle-NAME.so, where the vendor's header and library are found.
+# heddle_vendor_module(NAME HEADER LIBRARY MORE...): libheddle-NAME.so of the sources grouped above, where the vendor's
+# header and library are found: beside nvcc, where HEDDLE_VENDOR_ROOT says, or where the system keeps them.
+set(HEDDLE_VENDOR_ROOT "" CACHE PATH "folder with include/ and lib/ of NVIDIA's libraries, when not beside nvcc")
 function(heddle_vendor_module name header library)
-  get_filename_component(nvcc ${HEDDLE_NVCC} REALPATH)
-  get_filename_component(toolkit ${nvcc}/../.. ABSOLUTE)
-  find_path(HEDDLE_${name}_INCLUDE ${header} HINTS ${toolkit}/include)
-  find_library(HEDDLE_${name}_LIBRARY ${library} HINTS ${toolkit}/lib64 ${toolkit}/lib)
   if(NOT heddle_${name}_sources)
     return()
-  elseif(NOT HEDDLE_${name}_INCLUDE OR NOT HEDDLE_${name}_LIBRARY)
+  endif()
+  get_filename_component(nvcc ${HEDDLE_NVCC} REALPATH)
+  get_filename_component(toolkit ${nvcc}/../.. ABSOLUTE)
+  find_path(HEDDLE_${name}_INCLUDE ${header} HINTS ${HEDDLE_VENDOR_ROOT} ${toolkit} PATH_SUFFIXES include
+    targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include)
+  find_library(HEDDLE_${name}_LIBRARY ${library} HINTS ${HEDDLE_VENDOR_ROOT} ${toolkit} PATH_SUFFIXES lib64 lib
+    targets/${CMAKE_SYSTEM_PROCESSOR}-linux/lib)
+  if(NOT HEDDLE_${name}_INCLUDE OR NOT HEDDLE_${name}_LIBRARY)
     message(STATUS "${header} or its library not found: built without ${name}'s rungs")
     return()
   endif()
   message(STATUS "${name}'s rungs by ${HEDDLE_${name}_LIBRARY}")
-  list(APPEND heddle_cuda_includes -I${HEDDLE_${name}_INCLUDE})
+  # The system's own folders must not be named: that would change their order.
+  if(NOT HEDDLE_${name}_INCLUDE IN_LIST CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES)
+    list(APPEND heddle_cuda_includes -I${HEDDLE_${name}_INCLUDE})
+  endif()
+  # libheddle-cuda.so is always loaded before, and found by its name; the vendor's library where it stands now.
+  get_filename_component(folder ${HEDDLE_${name}_LIBRARY} DIRECTORY)
   heddle_cuda_module(heddle_module_${name} ${PROJECT_BINARY_DIR}/libheddle-${name}.so SOURCES ${heddle_${name}_sources}
-    LINK ${PROJECT_BINARY_DIR}/libheddle-cuda.so ${HEDDLE_${name}_LIBRARY} ${ARGN} -Xlinker -rpath,\\$$ORIGIN
+    LINK ${PROJECT_BINARY_DIR}/libheddle-cuda.so ${HEDDLE_${name}_LIBRARY} ${ARGN} -L${folder}
+      -Xlinker -rpath,${folder} -Xlinker -soname,libheddle-${name}.so
     NEEDS heddle_module_cuda ${PROJECT_BINARY_DIR}/libheddle-cuda.so)
 endfunction()
 

@@ -51,6 +51,23 @@ heddle_status heddle_device_reset_cache(heddle_device *device)
     return device->backend->reset_cache ? device->backend->reset_cache(device) : HEDDLE_OK;
 }
 
+heddle_status heddle_device_multiply_add(heddle_stream *stream, double *operations)
+{
+    const heddle_backend *backend = stream->device->backend;
+    if (backend->multiply_add)
+        return backend->multiply_add(stream, operations);
+    return heddle_fail(HEDDLE_UNSUPPORTED, "%s has no kernel that only multiplies and adds",
+                       heddle_device_kind_name(backend->kind));
+}
+
+void heddle_device_missing(heddle_device *device, char *text, size_t size)
+{
+    if (size > 0)
+        text[0] = '\0';
+    if (device->backend->missing)
+        device->backend->missing(text, size);
+}
+
 heddle_device_kind heddle_device_get_kind(const heddle_device *device)
 {
     return device->backend->kind;

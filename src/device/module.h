@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Changes with anything in this header, in backend.h or in heddle_call: an older module is refused.
-enum { HEDDLE_MODULE_VERSION = 2 };
+enum { HEDDLE_MODULE_VERSION = 3 };
 
 // What the library gives.
 typedef struct heddle_module_host {

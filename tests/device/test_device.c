@@ -107,6 +107,41 @@ static void processors_are_named_from_cpuinfo(void **state)
     }
 }
 
+static void clocks_are_read_from_cpuinfo(void **state)
+{
+    (void)state;
+    assert_true(heddle_cpu_clock("model name\t: X\ncpu MHz\t\t: 2450.125\ncpu MHz\t\t: 1.5\n") == 2450.125);
+    assert_true(heddle_cpu_clock("processor\t: 0\nBogoMIPS\t: 2100.00\n") == 0);
+    assert_true(heddle_cpu_clock("") == 0);
+}
+
+static void everything_known_of_the_processor_is_listed(void **state)
+{
+    (void)state;
+    heddle_device_property rows[32], few[1];
+    heddle_device_info info;
+    assert_ok(heddle_device_describe(opened, &info));
+    int count = heddle_device_properties(opened, rows, 32);
+    assert_in_range(count, 6, 32);
+    assert_string_equal(rows[0].name, "name");
+    assert_string_equal(rows[0].value, info.name);
+    assert_int_equal(heddle_device_properties(opened, few, 1), count);
+    assert_int_equal(heddle_device_properties(NULL, few, 1), 0);
+}
+
+static void a_cpu_has_no_vendors_and_no_kernel_to_measure(void **state)
+{
+    (void)state;
+    char text[64] = "left";
+    double operations = 0;
+    heddle_device_missing(opened, text, sizeof text);
+    assert_string_equal(text, "");
+    heddle_stream *stream = make_stream(0);
+    assert_fails(heddle_device_multiply_add(stream, &operations), HEDDLE_UNSUPPORTED, "cpu has no kernel");
+    assert_ok(heddle_stream_destroy(stream));
+    assert_ok(heddle_device_reset_cache(opened));
+}
+
 // --- memory ---------------------------------------------------------------------------------------------------------
 
 static void device_memory_is_aligned_and_usable(void **state)
@@ -286,6 +321,9 @@ int main(void)
         cmocka_unit_test(device_numbers_are_checked),
         cmocka_unit_test(describe_tells_what_the_machine_has),
         cmocka_unit_test(processors_are_named_from_cpuinfo),
+        cmocka_unit_test(clocks_are_read_from_cpuinfo),
+        cmocka_unit_test(everything_known_of_the_processor_is_listed),
+        cmocka_unit_test(a_cpu_has_no_vendors_and_no_kernel_to_measure),
         cmocka_unit_test(device_memory_is_aligned_and_usable),
         cmocka_unit_test(pinned_memory_is_whole_pages),
         cmocka_unit_test(zero_bytes_are_null_and_null_is_freed),

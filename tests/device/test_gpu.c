@@ -3,6 +3,7 @@
 
 #include "fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,69 @@ static void the_device_describes_a_gpu(void **state)
     assert_true(info.memory_total > 1u << 30 && info.memory_free <= info.memory_total);
     assert_true(info.priority_greatest < info.priority_least);
     assert_null(heddle_device_pool(opened));
+}
+
+static void the_figures_that_measurements_need_are_known(void **state)
+{
+    (void)state;
+    heddle_device_info info;
+    char instructions[16];
+    assert_ok(heddle_device_describe(opened, &info));
+    snprintf(instructions, sizeof instructions, "sm_%d", info.capability);
+    assert_string_equal(info.instructions, instructions);
+    assert_true(info.cache > 1u << 20);
+    assert_true(info.clock > 100 && info.clock < 10000);
+    assert_true(info.memory_clock > 100);
+    // At least 64 units a multiprocessor, at most 128, each two operations a clock.
+    assert_true(info.peak_flops > 100e6 * 64 * info.processors && info.peak_flops < 10e9 * 256 * info.processors);
+    assert_true(strlen(info.driver) > 0 && strchr(info.runtime, '.'));
+}
+
+static const char *property(const heddle_device_property *rows, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].value;
+    fail_msg("no property '%s'", name);
+    return NULL;
+}
+
+static void everything_known_of_the_card_is_listed(void **state)
+{
+    (void)state;
+    enum { MOST = 96 };
+    heddle_device_info info;
+    heddle_device_property rows[MOST], few[2];
+    assert_ok(heddle_device_describe(opened, &info));
+    int count = heddle_device_properties(opened, rows, MOST);
+    assert_in_range(count, 30, MOST);
+    assert_string_equal(property(rows, count, "name"), info.name);
+    assert_int_equal(atoi(property(rows, count, "multiprocessors")), info.processors);
+    assert_int_equal(atoi(property(rows, count, "threads of a warp")), 32);
+    assert_string_equal(property(rows, count, "memory pools"), "yes");
+    // Where there is room for less, that is filled and no more.
+    assert_int_equal(heddle_device_properties(opened, few, 1), count);
+    assert_string_equal(few[0].name, rows[0].name);
+}
+
+static void lines_kept_in_the_cache_can_be_let_go(void **state)
+{
+    (void)state;
+    assert_ok(heddle_device_reset_cache(opened));
+}
+
+static void only_a_card_with_time_is_measured(void **state)
+{
+    (void)state;
+    heddle_stream *stream = make_stream(0);
+    double operations = -1;
+    if (heddle_device_get_kind(opened) == HEDDLE_SIM) {
+        assert_fails(heddle_device_multiply_add(stream, &operations), HEDDLE_UNSUPPORTED, "no time");
+    } else {
+        assert_ok(heddle_device_multiply_add(stream, &operations));
+        assert_true(operations > 1e9);
+    }
+    assert_ok(heddle_stream_destroy(stream));
 }
 
 static void a_device_that_is_not_there_is_named(void **state)
@@ -120,6 +184,7 @@ static void more_memory_than_the_card_has_is_refused(void **state)
     assert_ok(heddle_device_describe(opened, &info));
     void *memory = NULL;
     assert_fails(heddle_alloc(opened, info.memory_total + 1, &memory), HEDDLE_OUT_OF_MEMORY, "cudaMalloc");
+    assert_message("at src/device/cuda/memory.cu:", __FILE__, __LINE__);
     assert_null(memory);
     // What the call has told is not told again.
     assert_ok(heddle_device_synchronize(opened));
@@ -135,6 +200,45 @@ static void what_is_allocated_counts(void **state)
     void *memory = allocate(large);
     assert_ok(heddle_device_describe(opened, &during));
     assert_true(before.memory_free - during.memory_free >= large);
+    assert_ok(heddle_free(opened, memory));
+    assert_ok(heddle_device_describe(opened, &during));
+    assert_true(during.memory_free == before.memory_free);
+}
+
+static void memory_comes_and_goes_without_waiting_for_streams(void **state)
+{
+    (void)state;
+    struct gate gate;
+    gate_init(&gate);
+    uint8_t *memory = allocate(BYTES);
+    heddle_stream *stream = make_stream(0);
+    assert_ok(heddle_stream_callback(stream, gate_hold, &gate)); // nobody opens it before the two calls are through
+    assert_ok(heddle_free(opened, memory));
+    memory = allocate(BYTES);
+    gate_open(&gate);
+    assert_ok(heddle_stream_synchronize(stream));
+    assert_ok(heddle_stream_destroy(stream));
+    assert_ok(heddle_free(opened, memory));
+}
+
+static void memory_comes_and_goes_during_a_capture(void **state)
+{
+    (void)state;
+    uint8_t received[BYTES] = {0};
+    heddle_stream *stream = make_stream(0);
+    heddle_graph *graph = NULL;
+    uint8_t *early = allocate(BYTES);
+    assert_ok(heddle_capture_begin(stream));
+    uint8_t *memory = allocate(BYTES);
+    queue_fill(stream, memory, 9);
+    assert_ok(heddle_free(opened, early));
+    assert_ok(heddle_copy(stream, received, memory, BYTES));
+    assert_ok(heddle_capture_end(stream, &graph));
+    assert_ok(heddle_graph_launch(graph, stream));
+    assert_ok(heddle_stream_synchronize(stream));
+    assert_all(received, BYTES, 9);
+    assert_ok(heddle_graph_destroy(graph));
+    assert_ok(heddle_stream_destroy(stream));
     assert_ok(heddle_free(opened, memory));
 }
 
@@ -406,11 +510,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_device_describes_a_gpu),
+        cmocka_unit_test(the_figures_that_measurements_need_are_known),
+        cmocka_unit_test(everything_known_of_the_card_is_listed),
+        cmocka_unit_test(lines_kept_in_the_cache_can_be_let_go),
+        cmocka_unit_test(only_a_card_with_time_is_measured),
         cmocka_unit_test(a_device_that_is_not_there_is_named),
         cmocka_unit_test(bytes_go_to_the_device_and_back),
         cmocka_unit_test(pinned_memory_is_the_hosts),
         cmocka_unit_test(more_memory_than_the_card_has_is_refused),
         cmocka_unit_test(what_is_allocated_counts),
+        cmocka_unit_test(memory_comes_and_goes_without_waiting_for_streams),
+        cmocka_unit_test(memory_comes_and_goes_during_a_capture),
         cmocka_unit_test(callbacks_and_copies_keep_stream_order),
         cmocka_unit_test(a_stream_that_is_asked_often_enough_is_done),
         cmocka_unit_test(the_device_waits_for_every_stream),

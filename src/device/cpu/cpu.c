@@ -124,4 +124,5 @@ const heddle_backend heddle_backend_cpu = {
 
     .pool = cpu_pool,
     .submit = heddle_cpu_submit,
+    .properties = heddle_cpu_properties,
 };

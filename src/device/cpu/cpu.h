@@ -279,6 +279,7 @@ heddle_status heddle_cpu_alloc_pinned(heddle_device *device, size_t bytes, void 
 void heddle_cpu_free_pinned(heddle_device *device, void *memory, size_t bytes);
 
 heddle_status heddle_cpu_describe(heddle_device *device, heddle_device_info *info);
+int heddle_cpu_properties(heddle_device *device, heddle_device_property *rows, int most);
 void heddle_cpu_memory(uint64_t *total, uint64_t *available); // bytes, cgroup limits respected
 
 #endif

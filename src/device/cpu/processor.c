@@ -103,3 +103,9 @@ void heddle_cpu_instructions(const char *cpuinfo, char *instructions, size_t siz
     if (used == 0)
         snprintf(instructions, size, "%s", has_word(flags, "sse2") ? "sse2" : "scalar");
 }
+
+double heddle_cpu_clock(const char *cpuinfo)
+{
+    char text[SHORT_SIZE] = "";
+    return find_value(cpuinfo, "cpu MHz", text, sizeof text) ? strtod(text, NULL) : 0;
+}

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include "device/cuda/check.h"
 #include "device/module.h"
 
 // Set when the module is loaded: the library's way to record a failure.
@@ -14,6 +15,8 @@ extern const heddle_module_host *heddle_cuda_host;
 typedef struct heddle_cuda_device {
     heddle_device base;
     int index;
+    cudaMemPool_t pool;  // NULL where the card has none: then memory is the runtime's own
+    cudaStream_t memory; // where the pool's work stands; nothing else does
 } heddle_cuda_device;
 
 typedef struct heddle_cuda_stream {
@@ -33,8 +36,6 @@ typedef struct heddle_cuda_graph {
     cudaGraphExec_t executable;
 } heddle_cuda_graph;
 
-// HEDDLE_OK, or the failure with the call's name, CUDA's own name for it and what it says.
-heddle_status heddle_cuda_status(cudaError_t error, const char *call);
 // Makes the device current on this host thread; every backend function begins with it.
 heddle_status heddle_cuda_select(const heddle_device *device);
 
@@ -43,10 +44,9 @@ heddle_status heddle_cuda_select(const heddle_device *device);
 void heddle_cuda_watch(void);
 // On sim, the gravest of what the simulator has found since this was last asked, as a failure; else HEDDLE_OK.
 heddle_status heddle_cuda_findings(void);
-// heddle_cuda_status after waiting for the device: a finding is a failure too.
-heddle_status heddle_cuda_waited(cudaError_t error, const char *call);
-
-#define HEDDLE_CUDA_TRY(call) HEDDLE_TRY(heddle_cuda_status((call), #call))
+// heddle_cuda_checked after waiting for the device: a finding is a failure too.
+heddle_status heddle_cuda_waited(cudaError_t error, heddle_cuda_place place);
+#define HEDDLE_CUDA_WAITED(call) heddle_cuda_waited((call), HEDDLE_CUDA_HERE(#call))
 
 static inline int heddle_cuda_index(const heddle_device *device)
 {
@@ -56,6 +56,31 @@ static inline cudaStream_t heddle_cuda_raw(const heddle_stream *stream)
 {
     return ((const heddle_cuda_stream *)stream)->stream;
 }
+
+// describe.cu: what the card is.
+heddle_status heddle_cuda_describe(heddle_device *device, heddle_device_info *info);
+int heddle_cuda_properties(heddle_device *device, heddle_device_property *rows, int most);
+int heddle_cuda_capability(void);
+heddle_status heddle_cuda_reset_cache(heddle_device *device);
+// management.cu: what only the driver's management library knows. 0 and "" where there is none.
+typedef struct heddle_cuda_management {
+    double clock, memory_clock; // MHz, now
+    char driver[32];            // "580.95.05"
+} heddle_cuda_management;
+void heddle_cuda_manage(const char *bus, heddle_cuda_management *now);
+// measure.cu
+heddle_status heddle_cuda_multiply_add(heddle_stream *stream, double *operations);
+// memory.cu
+heddle_status heddle_cuda_pool_create(heddle_cuda_device *device);
+void heddle_cuda_pool_destroy(heddle_cuda_device *device);
+uint64_t heddle_cuda_pool_idle(const heddle_cuda_device *device); // bytes it holds that nobody uses
+heddle_status heddle_cuda_alloc(heddle_device *device, size_t bytes, void **memory);
+void heddle_cuda_free(heddle_device *device, void *memory, size_t bytes);
+heddle_status heddle_cuda_alloc_pinned(heddle_device *device, size_t bytes, void **memory);
+void heddle_cuda_free_pinned(heddle_device *device, void *memory, size_t bytes);
+// vendors.cu: the modules of vendors' libraries.
+void heddle_cuda_load_vendors(void); // once; what fails is told by the next
+void heddle_cuda_missing(char *text, size_t size);
 
 // stream.cu
 heddle_status heddle_cuda_stream_create(heddle_device *device, int priority, heddle_stream **stream);

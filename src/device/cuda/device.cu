@@ -6,6 +6,7 @@
 
 #include "device/cuda/cuda.h"
 #include "ops/cuda/rung.h"
+#include "ops/cuda/scratch.h"
 
 const heddle_module_host *heddle_cuda_host;
 
@@ -40,7 +41,17 @@ static heddle_status kind_of(cudaError_t error)
 
 static bool failure_told; // of the device; CUDA goes on answering every call with it
 
-heddle_status heddle_cuda_status(cudaError_t error, const char *call)
+heddle_status heddle_cuda_failed(heddle_status status, const char *text, const char *name, heddle_cuda_place place)
+{
+    // From the source tree's root on, whatever path the compiler was given.
+    const char *file = place.file;
+    for (const char *next = strstr(file, "src/"); next; next = strstr(next + 1, "src/"))
+        file = next;
+    int length = (int)strcspn(place.call, "(");
+    return heddle_cuda_fail(status, "%.*s failed: %s (%s) at %s:%d", length, place.call, text, name, file, place.line);
+}
+
+heddle_status heddle_cuda_checked(cudaError_t error, heddle_cuda_place place)
 {
     if (error == cudaSuccess)
         return HEDDLE_OK;
@@ -48,14 +59,12 @@ heddle_status heddle_cuda_status(cudaError_t error, const char *call)
     failure_told |= kind_of(error) == HEDDLE_DEVICE;
     if (kind_of(error) == HEDDLE_DEVICE)
         HEDDLE_TRY(heddle_cuda_findings()); // says more of an illegal address than its name: where
-    int length = (int)strcspn(call, "(");
-    return heddle_cuda_fail(kind_of(error), "%.*s failed: %s (%s)", length, call, cudaGetErrorString(error),
-                            cudaGetErrorName(error));
+    return heddle_cuda_failed(kind_of(error), cudaGetErrorString(error), cudaGetErrorName(error), place);
 }
 
 heddle_status heddle_cuda_select(const heddle_device *device)
 {
-    return heddle_cuda_status(cudaSetDevice(heddle_cuda_index(device)), "cudaSetDevice");
+    return HEDDLE_CUDA_CHECK(cudaSetDevice(heddle_cuda_index(device)));
 }
 
 static heddle_status open_device(int index, int threads, heddle_device **device)
@@ -77,7 +86,9 @@ static heddle_status open_device(int index, int threads, heddle_device **device)
     opened->index = index;
     heddle_status status = heddle_cuda_select(&opened->base);
     if (status == HEDDLE_OK)
-        status = heddle_cuda_status(cudaFree(NULL), "cudaFree"); // makes the context: a broken driver shows here
+        status = HEDDLE_CUDA_CHECK(cudaFree(NULL)); // makes the context: a broken driver shows here
+    if (status == HEDDLE_OK)
+        status = heddle_cuda_pool_create(opened);
     if (status != HEDDLE_OK) {
         free(opened);
         return status;
@@ -89,7 +100,7 @@ static heddle_status open_device(int index, int threads, heddle_device **device)
 static heddle_status synchronize(heddle_device *device)
 {
     HEDDLE_TRY(heddle_cuda_select(device));
-    return heddle_cuda_waited(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    return HEDDLE_CUDA_WAITED(cudaDeviceSynchronize());
 }
 
 static heddle_status finish(heddle_device *device)
@@ -98,66 +109,16 @@ static heddle_status finish(heddle_device *device)
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     if (error == cudaSuccess || !failure_told)
-        return heddle_cuda_waited(error, "cudaDeviceSynchronize");
+        return heddle_cuda_waited(error, HEDDLE_CUDA_HERE("cudaDeviceSynchronize"));
     cudaGetLastError();
     return HEDDLE_OK;
 }
 
 static void close_device(heddle_device *device)
 {
+    heddle_cuda_scratch_drop(device);
+    heddle_cuda_pool_destroy((heddle_cuda_device *)device);
     free(device);
-}
-
-static heddle_status describe(heddle_device *device, heddle_device_info *info)
-{
-    HEDDLE_TRY(heddle_cuda_select(device));
-    cudaDeviceProp properties;
-    HEDDLE_CUDA_TRY(cudaGetDeviceProperties(&properties, heddle_cuda_index(device)));
-    size_t free_bytes = 0, total_bytes = 0;
-    HEDDLE_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
-    HEDDLE_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&info->priority_least, &info->priority_greatest));
-    info->kind = KIND;
-    snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties.name);
-    snprintf(info->instructions, sizeof info->instructions, "sm_%d%d", properties.major, properties.minor);
-    info->processors = properties.multiProcessorCount;
-    info->threads = properties.multiProcessorCount * properties.maxThreadsPerMultiProcessor;
-    info->memory_free = free_bytes;
-    info->memory_total = total_bytes;
-    return HEDDLE_OK;
-}
-
-static heddle_status allocate(heddle_device *device, size_t bytes, void **memory)
-{
-    HEDDLE_TRY(heddle_cuda_select(device));
-    HEDDLE_CUDA_TRY(cudaMalloc(memory, bytes));
-    return HEDDLE_OK;
-}
-
-// Freeing has nobody to tell. It fails after a failure of the device, which has been told, and the message stays.
-static bool select_quietly(const heddle_device *device)
-{
-    return cudaSetDevice(heddle_cuda_index(device)) == cudaSuccess;
-}
-
-static void release(heddle_device *device, void *memory, size_t bytes)
-{
-    (void)bytes;
-    if (!select_quietly(device) || cudaFree(memory) != cudaSuccess)
-        cudaGetLastError();
-}
-
-static heddle_status allocate_pinned(heddle_device *device, size_t bytes, void **memory)
-{
-    HEDDLE_TRY(heddle_cuda_select(device));
-    HEDDLE_CUDA_TRY(cudaMallocHost(memory, bytes));
-    return HEDDLE_OK;
-}
-
-static void release_pinned(heddle_device *device, void *memory, size_t bytes)
-{
-    (void)bytes;
-    if (!select_quietly(device) || cudaFreeHost(memory) != cudaSuccess)
-        cudaGetLastError();
 }
 
 static heddle_backend backend;
@@ -173,12 +134,12 @@ extern "C" HEDDLE_API const heddle_module *heddle_module_start(const heddle_modu
     backend.open = open_device;
     backend.finish = finish;
     backend.close = close_device;
-    backend.describe = describe;
+    backend.describe = heddle_cuda_describe;
     backend.synchronize = synchronize;
-    backend.alloc = allocate;
-    backend.free = release;
-    backend.alloc_pinned = allocate_pinned;
-    backend.free_pinned = release_pinned;
+    backend.alloc = heddle_cuda_alloc;
+    backend.free = heddle_cuda_free;
+    backend.alloc_pinned = heddle_cuda_alloc_pinned;
+    backend.free_pinned = heddle_cuda_free_pinned;
     backend.stream_create = heddle_cuda_stream_create;
     backend.stream_destroy = heddle_cuda_stream_destroy;
     backend.stream_synchronize = heddle_cuda_stream_synchronize;
@@ -198,6 +159,11 @@ extern "C" HEDDLE_API const heddle_module *heddle_module_start(const heddle_modu
     backend.graph_launch = heddle_cuda_graph_launch;
     backend.graph_destroy = heddle_cuda_graph_destroy;
     backend.launcher = heddle_cuda_launcher;
+    backend.capability = heddle_cuda_capability;
+    backend.reset_cache = heddle_cuda_reset_cache;
+    backend.properties = heddle_cuda_properties;
+    backend.multiply_add = heddle_cuda_multiply_add;
+    backend.missing = heddle_cuda_missing;
     module.version = HEDDLE_MODULE_VERSION;
     module.backend = &backend;
     return &module;

@@ -10,7 +10,7 @@ heddle_status heddle_cuda_event_create(heddle_device *device, heddle_event **eve
     heddle_cuda_event *made = (heddle_cuda_event *)calloc(1, sizeof *made);
     if (!made)
         return heddle_cuda_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an event");
-    heddle_status status = heddle_cuda_status(cudaEventCreate(&made->event), "cudaEventCreate");
+    heddle_status status = HEDDLE_CUDA_CHECK(cudaEventCreate(&made->event));
     if (status != HEDDLE_OK) {
         free(made);
         return status;
@@ -22,8 +22,7 @@ heddle_status heddle_cuda_event_create(heddle_device *device, heddle_event **eve
 
 heddle_status heddle_cuda_event_destroy(heddle_event *event)
 {
-    cudaError_t error = cudaEventDestroy(((heddle_cuda_event *)event)->event);
-    heddle_status status = heddle_cuda_status(error, "cudaEventDestroy");
+    heddle_status status = HEDDLE_CUDA_CHECK(cudaEventDestroy(((heddle_cuda_event *)event)->event));
     free(event);
     return status;
 }
@@ -42,7 +41,7 @@ heddle_status heddle_cuda_event_synchronize(heddle_event *event)
     HEDDLE_TRY(heddle_cuda_select(event->device));
     if (!((heddle_cuda_event *)event)->recorded)
         return HEDDLE_OK;
-    return heddle_cuda_waited(cudaEventSynchronize(((heddle_cuda_event *)event)->event), "cudaEventSynchronize");
+    return HEDDLE_CUDA_WAITED(cudaEventSynchronize(((heddle_cuda_event *)event)->event));
 }
 
 heddle_status heddle_cuda_event_query(heddle_event *event, bool *done)
@@ -54,7 +53,7 @@ heddle_status heddle_cuda_event_query(heddle_event *event, bool *done)
         cudaGetLastError();
         return HEDDLE_OK;
     }
-    return heddle_cuda_status(error, "cudaEventQuery");
+    return heddle_cuda_checked(error, HEDDLE_CUDA_HERE("cudaEventQuery"));
 }
 
 heddle_status heddle_cuda_event_elapsed(heddle_event *start, heddle_event *end, double *milliseconds)
@@ -68,5 +67,5 @@ heddle_status heddle_cuda_event_elapsed(heddle_event *start, heddle_event *end, 
         return heddle_cuda_fail(HEDDLE_INVALID, "an event has not happened yet: record both and wait for the second");
     }
     *milliseconds = elapsed;
-    return heddle_cuda_status(error, "cudaEventElapsedTime");
+    return heddle_cuda_checked(error, HEDDLE_CUDA_HERE("cudaEventElapsedTime"));
 }

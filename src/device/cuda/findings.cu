@@ -37,8 +37,8 @@ heddle_status heddle_cuda_findings(void)
 
 #endif
 
-heddle_status heddle_cuda_waited(cudaError_t error, const char *call)
+heddle_status heddle_cuda_waited(cudaError_t error, heddle_cuda_place place)
 {
     HEDDLE_TRY(heddle_cuda_findings());
-    return heddle_cuda_status(error, call);
+    return heddle_cuda_checked(error, place);
 }

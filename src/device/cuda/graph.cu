@@ -17,8 +17,7 @@ static heddle_status instantiate(heddle_device *device, cudaGraph_t recorded, he
     heddle_cuda_graph *made = (heddle_cuda_graph *)calloc(1, sizeof *made);
     if (!made)
         return heddle_cuda_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a graph");
-    cudaError_t error = cudaGraphInstantiate(&made->executable, recorded, 0);
-    heddle_status status = heddle_cuda_status(error, "cudaGraphInstantiate");
+    heddle_status status = HEDDLE_CUDA_CHECK(cudaGraphInstantiate(&made->executable, recorded, 0));
     if (status != HEDDLE_OK) {
         free(made);
         return status;
@@ -55,8 +54,7 @@ heddle_status heddle_cuda_graph_launch(heddle_graph *graph, heddle_stream *strea
 heddle_status heddle_cuda_graph_destroy(heddle_graph *graph)
 {
     HEDDLE_TRY(heddle_cuda_select(graph->device));
-    heddle_status status =
-        heddle_cuda_status(cudaGraphExecDestroy(((heddle_cuda_graph *)graph)->executable), "cudaGraphExecDestroy");
+    heddle_status status = HEDDLE_CUDA_CHECK(cudaGraphExecDestroy(((heddle_cuda_graph *)graph)->executable));
     free(graph);
     return status;
 }

@@ -13,8 +13,8 @@ heddle_status heddle_cuda_stream_create(heddle_device *device, int priority, hed
     heddle_cuda_stream *made = (heddle_cuda_stream *)calloc(1, sizeof *made);
     if (!made)
         return heddle_cuda_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a stream");
-    heddle_status status = heddle_cuda_status(
-        cudaStreamCreateWithPriority(&made->stream, cudaStreamNonBlocking, clamped), "cudaStreamCreateWithPriority");
+    heddle_status status =
+        HEDDLE_CUDA_CHECK(cudaStreamCreateWithPriority(&made->stream, cudaStreamNonBlocking, clamped));
     if (status != HEDDLE_OK) {
         free(made);
         return status;
@@ -31,7 +31,7 @@ heddle_status heddle_cuda_stream_destroy(heddle_stream *stream)
     if (cudaStreamIsCapturing(heddle_cuda_raw(stream), &capture) == cudaSuccess &&
         capture != cudaStreamCaptureStatusNone)
         return status; // part of a capture, which waiting for it has ended; the stream stays
-    heddle_status destroyed = heddle_cuda_status(cudaStreamDestroy(heddle_cuda_raw(stream)), "cudaStreamDestroy");
+    heddle_status destroyed = HEDDLE_CUDA_CHECK(cudaStreamDestroy(heddle_cuda_raw(stream)));
     free(stream);
     return status != HEDDLE_OK ? status : destroyed;
 }
@@ -39,7 +39,7 @@ heddle_status heddle_cuda_stream_destroy(heddle_stream *stream)
 heddle_status heddle_cuda_stream_synchronize(heddle_stream *stream)
 {
     HEDDLE_TRY(heddle_cuda_select(stream->device));
-    return heddle_cuda_waited(cudaStreamSynchronize(heddle_cuda_raw(stream)), "cudaStreamSynchronize");
+    return HEDDLE_CUDA_WAITED(cudaStreamSynchronize(heddle_cuda_raw(stream)));
 }
 
 heddle_status heddle_cuda_stream_query(heddle_stream *stream, bool *done)
@@ -51,7 +51,7 @@ heddle_status heddle_cuda_stream_query(heddle_stream *stream, bool *done)
         cudaGetLastError();
         return HEDDLE_OK;
     }
-    return heddle_cuda_status(error, "cudaStreamQuery");
+    return heddle_cuda_checked(error, HEDDLE_CUDA_HERE("cudaStreamQuery"));
 }
 
 heddle_status heddle_cuda_stream_wait(heddle_stream *stream, heddle_event *event)

@@ -1,0 +1,32 @@
+// What the rungs that call cuBLAS share: a handle for each card and stream, and products of row-major matrices.
+#ifndef HEDDLE_OPS_CUDA_CUBLAS_HANDLE_H
+#define HEDDLE_OPS_CUDA_CUBLAS_HANDLE_H
+
+#include <cublas_v2.h>
+
+#include "device/cuda/check.h"
+#include "ops/cuda/rung.h"
+
+// What NVIDIA recommends for Hopper; earlier cards need less.
+enum { HEDDLE_CUBLAS_WORKSPACE = 32 << 20 };
+
+// The handle for the call's card and stream, set to that stream and to a workspace of that size, which is `workspace`
+// unless that is NULL. Kept, so that only the first call pays for it.
+heddle_status heddle_cublas_handle(const heddle_call *call, cublasHandle_t *handle, void **workspace);
+
+// output (m, n) = alpha * op(a) (m, k) * op(b) (k, n) + beta * output, each row after row; a transposed operand is
+// stored (k, m) or (n, k). Batches are `stride` elements apart.
+typedef struct heddle_cublas_product {
+    int m, n, k;
+    bool transpose_a, transpose_b;
+    float alpha, beta; // beta 0: the output is not read
+    const void *a, *b;
+    void *output;
+    cudaDataType_t type, output_type; // of a and b, and of the output
+    cublasComputeType_t compute;
+    int batches; // 0: one product, no strides
+    long long stride_a, stride_b, stride_output;
+} heddle_cublas_product;
+heddle_status heddle_cublas_multiply(const heddle_call *call, const heddle_cublas_product *product);
+
+#endif

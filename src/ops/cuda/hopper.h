@@ -1,0 +1,309 @@
+// Hopper's own instructions as functions, for rungs that are compiled for sm_90a: barriers in shared memory that count
+// bytes (mbarrier), copies of boxes of a matrix by the copy engine (TMA), products by four warps together (wgmma), and
+// clusters of blocks. What a rung does with them stays in its file.
+//
+// Tiles in shared memory are stacks of boxes with rows of 128 bytes, written by TMA with its 128-byte swizzle: the
+// 16-byte chunk c of row r lies at chunk c ^ (r % 8), so that 8 rows of one column touch all 32 banks. Each box starts
+// at a multiple of 1024 bytes, after which the pattern repeats. wgmma reads them in two ways:
+//
+//   K-major: a row is one row of A (or column of B), 128 bytes along k. Groups of 8 rows are 1024 bytes apart. The next
+//            32 bytes of k (16 bfloats, 8 floats: what one wgmma takes) start 32 bytes further on.
+//   M-major: (bf16 alone) a row is one k, 128 bytes along m or n. Groups of 8 k are 1024 bytes apart; where the tile is
+//            wider than 64 bfloats, the next box holds the next 64. The next 16 k start 2048 bytes further on.
+#ifndef HEDDLE_OPS_CUDA_HOPPER_H
+#define HEDDLE_OPS_CUDA_HOPPER_H
+
+#include <stdint.h>
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include "device/cuda/cuda.h"
+
+enum {
+    HOPPER_WARPGROUP = 128,   // threads that issue a wgmma together
+    HOPPER_ROW_BYTES = 128,   // of a box: what the swizzle turns over
+    HOPPER_ROWS_BYTES = 1024, // eight such rows: the period of the swizzle
+};
+
+#define HOPPER_DEVICE static __device__ __forceinline__
+
+HOPPER_DEVICE uint32_t hopper_shared(const void *pointer)
+{
+    return (uint32_t)__cvta_generic_to_shared(pointer);
+}
+
+// --- mbarrier --------------------------------------------------------------------------------------------------------
+// A phase ends when `arrivals` arrivals and all bytes announced have come; then the next begins. Whoever waits names
+// the parity of the phase whose end is waited for: 0 for the first, 1 for the second, 0 for the third.
+
+HOPPER_DEVICE void mbarrier_init(uint64_t *barrier, unsigned arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(hopper_shared(barrier)), "r"(arrivals) : "memory");
+}
+
+// Makes initialised barriers visible to the copy engine and to the other blocks of the cluster.
+HOPPER_DEVICE void mbarrier_init_fence()
+{
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+HOPPER_DEVICE void mbarrier_arrive(uint64_t *barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(hopper_shared(barrier)) : "memory");
+}
+
+// Arrives at the same barrier of block `rank` of the cluster. It orders nothing between the blocks but the reads before
+// it: enough to hand a stage back, and a fence of the whole device cheaper than one that orders writes.
+HOPPER_DEVICE void mbarrier_arrive_at(uint64_t *barrier, unsigned rank)
+{
+    asm volatile("{\n\t"
+                 ".reg .b32 remote;\n\t"
+                 "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+                 "mbarrier.arrive.shared::cluster.b64 _, [remote];\n\t"
+                 "}" ::"r"(hopper_shared(barrier)),
+                 "r"(rank)
+                 : "memory");
+}
+
+// Arrives, and announces bytes that copies will bring.
+HOPPER_DEVICE void mbarrier_arrive_expect(uint64_t *barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(hopper_shared(barrier)), "r"(bytes)
+                 : "memory");
+}
+
+HOPPER_DEVICE void mbarrier_wait(uint64_t *barrier, unsigned parity)
+{
+    uint32_t done;
+    do {
+        asm volatile("{\n\t"
+                     ".reg .pred done;\n\t"
+                     "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n\t"
+                     "selp.u32 %0, 1, 0, done;\n\t"
+                     "}"
+                     : "=r"(done)
+                     : "r"(hopper_shared(barrier)), "r"(parity)
+                     : "memory");
+    } while (!done);
+}
+
+// --- TMA -------------------------------------------------------------------------------------------------------------
+// A tensor map says where a matrix lies and how large a box is; a copy names the box's first column and row. What of it
+// lies outside the matrix is read as zero and not written. One thread copies for all.
+
+HOPPER_DEVICE void tma_load(void *shared, const CUtensorMap *map, int column, int row, uint64_t *barrier)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
+                 "[%4];" ::"r"(hopper_shared(shared)),
+                 "l"(map), "r"(column), "r"(row), "r"(hopper_shared(barrier))
+                 : "memory");
+}
+
+// Into the same place of every block of the cluster that `blocks` has a bit for, counted by each one's own barrier.
+HOPPER_DEVICE void tma_load_multicast(void *shared, const CUtensorMap *map, int column, int row, uint64_t *barrier,
+                                      uint16_t blocks)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
+                 "[%1, {%2, %3}], [%4], %5;" ::"r"(hopper_shared(shared)),
+                 "l"(map), "r"(column), "r"(row), "r"(hopper_shared(barrier)), "h"(blocks)
+                 : "memory");
+}
+
+HOPPER_DEVICE void tma_store(const CUtensorMap *map, const void *shared, int column, int row)
+{
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(column),
+                 "r"(row), "r"(hopper_shared(shared))
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Until all but the last `Pending` stores of this thread have read their shared memory.
+template <int Pending> HOPPER_DEVICE void tma_store_wait_read()
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
+}
+
+HOPPER_DEVICE void tma_prefetch_map(const CUtensorMap *map)
+{
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+// Between what threads wrote to shared memory and the copy engine's (or a wgmma's) reading of it.
+HOPPER_DEVICE void tma_fence_written()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// --- wgmma -----------------------------------------------------------------------------------------------------------
+
+// Where an operand of a wgmma lies: `leading` bytes between boxes of an M-major tile, 1024 between groups of 8 rows,
+// and the 128-byte swizzle. Addresses and distances count in 16 bytes.
+HOPPER_DEVICE uint64_t wgmma_descriptor(const void *shared, unsigned leading)
+{
+    uint64_t address = (hopper_shared(shared) & 0x3ffff) >> 4;
+    return address | (uint64_t)(leading >> 4) << 16 | (uint64_t)(HOPPER_ROWS_BYTES >> 4) << 32 | (uint64_t)1 << 62;
+}
+
+// The descriptor of what lies `bytes` further on.
+HOPPER_DEVICE uint64_t wgmma_descriptor_at(uint64_t descriptor, unsigned bytes)
+{
+    return descriptor + (bytes >> 4);
+}
+
+// Before the first wgmma that uses registers which were written by ordinary instructions.
+HOPPER_DEVICE void wgmma_fence()
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+HOPPER_DEVICE void wgmma_commit()
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+// Until all but the last `Pending` groups of products are done.
+template <int Pending> HOPPER_DEVICE void wgmma_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+}
+
+// The 128 accumulators of a 64 by 256 tile. Thread t of the warpgroup, with warp w = t / 32 and lane l = t % 32, holds
+// in d[4 j + 2 h + e] row 16 w + 8 h + l / 4, column 8 j + 2 (l % 4) + e.
+#define HOPPER_D4(d, i)  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define HOPPER_D16(d, i) HOPPER_D4(d, i), HOPPER_D4(d, i + 4), HOPPER_D4(d, i + 8), HOPPER_D4(d, i + 12)
+#define HOPPER_D64(d, i) HOPPER_D16(d, i), HOPPER_D16(d, i + 16), HOPPER_D16(d, i + 32), HOPPER_D16(d, i + 48)
+#define HOPPER_D128(d)   HOPPER_D64(d, 0), HOPPER_D64(d, 64)
+#define HOPPER_D128_NAMES                                                                                              \
+    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, "  \
+    "%24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "   \
+    "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, "   \
+    "%68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, "   \
+    "%90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, "   \
+    "%110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}"
+
+// d = a (64, 16) * b (16, 256) + (add ? d : 0); a and b are M-major where said so.
+template <int MMajorA, int MMajorB>
+HOPPER_DEVICE void wgmma_m64n256k16_bf16(float (&d)[128], uint64_t a, uint64_t b, int add)
+{
+    asm volatile("{\n\t"
+                 ".reg .pred add;\n\t"
+                 "setp.ne.b32 add, %130, 0;\n\t"
+                 "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 " HOPPER_D128_NAMES
+                 ", %128, %129, add, 1, 1, %131, %132;\n\t"
+                 "}"
+                 : HOPPER_D128(d)
+                 : "l"(a), "l"(b), "r"(add), "n"(MMajorA), "n"(MMajorB));
+}
+
+// d = a (64, 8) * b (8, 256) + (add ? d : 0), both K-major; of each float the upper 19 bits count.
+HOPPER_DEVICE void wgmma_m64n256k8_tf32(float (&d)[128], uint64_t a, uint64_t b, int add)
+{
+    asm volatile("{\n\t"
+                 ".reg .pred add;\n\t"
+                 "setp.ne.b32 add, %130, 0;\n\t"
+                 "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 " HOPPER_D128_NAMES
+                 ", %128, %129, add, 1, 1;\n\t"
+                 "}"
+                 : HOPPER_D128(d)
+                 : "l"(a), "l"(b), "r"(add));
+}
+
+// The same with a in registers: a[2 c + h] is row 16 w + 8 h + l / 4, column 4 c + l % 4. They may be written again
+// only after a wait for this product.
+HOPPER_DEVICE void wgmma_m64n256k8_tf32_registers(float (&d)[128], const uint32_t (&a)[4], uint64_t b, int add)
+{
+    asm volatile("{\n\t"
+                 ".reg .pred add;\n\t"
+                 "setp.ne.b32 add, %133, 0;\n\t"
+                 "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 " HOPPER_D128_NAMES
+                 ", {%128, %129, %130, %131}, %132, add, 1, 1;\n\t"
+                 "}"
+                 : HOPPER_D128(d)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
+
+// Moves registers between warpgroups: each asks for its own number a thread, a multiple of 8.
+template <int Registers> HOPPER_DEVICE void registers_give_back()
+{
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+template <int Registers> HOPPER_DEVICE void registers_take()
+{
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+
+// --- clusters and barriers -------------------------------------------------------------------------------------------
+
+HOPPER_DEVICE unsigned cluster_rank()
+{
+    unsigned rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+// All threads of all blocks of the cluster.
+HOPPER_DEVICE void cluster_sync()
+{
+    asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
+}
+
+// The threads of one warpgroup; `name` is 1 to 15, __syncthreads has 0.
+HOPPER_DEVICE void warpgroup_sync(int name)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(name), "n"((int)HOPPER_WARPGROUP) : "memory");
+}
+
+// Four 8 by 8 matrices of 16-bit elements to shared memory: lane i gives the address of row i % 8 of matrix i / 8, and
+// holds of each matrix two elements of row lane / 4, from column 2 (lane % 4) on.
+HOPPER_DEVICE void stmatrix_x4(void *row, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(hopper_shared(row)), "r"(r0),
+                 "r"(r1), "r"(r2), "r"(r3)
+                 : "memory");
+}
+
+// --- tensor maps (host) ----------------------------------------------------------------------------------------------
+
+// Whether TMA can take a matrix: 16-byte aligned base and rows.
+static inline bool tma_takes(const void *matrix, long long row_bytes)
+{
+    return (uintptr_t)matrix % 16 == 0 && row_bytes % 16 == 0;
+}
+
+// A map of matrix (rows, columns), row-major and without gaps, in boxes of box_rows by 128 bytes, swizzled. The
+// driver's function is asked for at run time: nothing links against the driver.
+static inline heddle_status tma_map(CUtensorMap *map, CUtensorMapDataType type, int element_bytes, const void *matrix,
+                                    long long rows, long long columns, unsigned box_rows)
+{
+    typedef CUresult encode_function(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                                     const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
+                                     CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+    static void *encode;
+    if (!encode) {
+        cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
+        cudaError_t error =
+            cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
+#else
+        cudaError_t error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found);
+#endif
+        if (error != cudaSuccess || found != cudaDriverEntryPointSuccess || !encode) {
+            encode = NULL;
+            return heddle_cuda_fail(HEDDLE_UNSUPPORTED,
+                                    "the driver has no cuTensorMapEncodeTiled; update it to CUDA 12");
+        }
+    }
+    const cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows};
+    const cuuint64_t pitch[1] = {(cuuint64_t)(columns * element_bytes)};
+    const cuuint32_t box[2] = {(cuuint32_t)(HOPPER_ROW_BYTES / element_bytes), box_rows}, steps[2] = {1, 1};
+    CUresult result = ((encode_function *)encode)(
+        map, type, 2, (void *)matrix, size, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result != CUDA_SUCCESS)
+        return heddle_cuda_fail(HEDDLE_UNSUPPORTED, "cuTensorMapEncodeTiled refused a matrix of %lld by %lld: error %d",
+                                rows, columns, (int)result);
+    return HEDDLE_OK;
+}
+
+#endif

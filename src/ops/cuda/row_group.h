@@ -1,0 +1,178 @@
+// A row in the registers of a group of threads: how its elements fall to them, and what the group finds out together.
+// A group is a part of a warp, a warp, or a block; so that a row is read once and written once, whatever is done to it
+// in between. For the rungs that normalise rows.
+#ifndef HEDDLE_OPS_CUDA_ROW_GROUP_H
+#define HEDDLE_OPS_CUDA_ROW_GROUP_H
+
+#include "ops/cuda/vector.h"
+
+enum {
+    HEDDLE_WARP = 32,
+    HEDDLE_WARPS = 32,      // of the largest block
+    HEDDLE_ROW_BLOCK = 128, // threads of a block that has several groups: small, so that blocks end at all times
+};
+
+// Groups by size: threads of a group, and vectors of four elements that each of them holds. The first that holds a row
+// is taken. Two to four vectors are loads enough under way; the largest row has eight, since two blocks of 512 threads
+// take turns on a multiprocessor where one of 1024 would leave it waiting at every barrier.
+#define HEDDLE_ROW_GROUPS(GROUP)                                                                                       \
+    GROUP(4, 1), GROUP(8, 1), GROUP(16, 1), GROUP(32, 1), GROUP(32, 2), GROUP(32, 4), GROUP(128, 2), GROUP(128, 4),    \
+        GROUP(256, 4), GROUP(512, 4), GROUP(512, 8)
+
+__host__ __device__ constexpr int heddle_row_block(int threads)
+{
+    return threads > HEDDLE_WARP ? threads : HEDDLE_ROW_BLOCK;
+}
+
+typedef struct heddle_row_group {
+    int threads, vectors;
+} heddle_row_group;
+
+#define HEDDLE_ROW_GROUP(threads, vectors)                                                                             \
+    {                                                                                                                  \
+        threads, vectors                                                                                               \
+    }
+static const heddle_row_group heddle_row_groups[] = {HEDDLE_ROW_GROUPS(HEDDLE_ROW_GROUP)};
+
+static inline int heddle_row_group_count(void)
+{
+    return sizeof heddle_row_groups / sizeof *heddle_row_groups;
+}
+
+// Number of the group that holds a row, -1 if none does; and a launch of such groups.
+static inline int heddle_row_group_of(int cols)
+{
+    for (int group = 0; group < heddle_row_group_count(); group++)
+        if (cols <= HEDDLE_VECTOR * heddle_row_groups[group].threads * heddle_row_groups[group].vectors)
+            return group;
+    return -1;
+}
+
+static inline int heddle_row_threads(int group)
+{
+    return heddle_row_block(heddle_row_groups[group].threads);
+}
+
+static inline unsigned heddle_row_blocks(int group, int rows)
+{
+    int together = heddle_row_threads(group) / heddle_row_groups[group].threads; // rows of a block
+    return (unsigned)((rows - 1) / together + 1);                                // rows > 0
+}
+
+// Which thread of its group this is, and which row is its group's.
+template <int threads> __device__ static inline int heddle_group_lane(void)
+{
+    return threadIdx.x % threads;
+}
+
+template <int threads> __device__ static inline size_t heddle_group_row(void)
+{
+    return (size_t)blockIdx.x * (heddle_row_block(threads) / threads) + threadIdx.x / threads;
+}
+
+// --- what a group finds out together --------------------------------------------------------------------------------
+
+template <bool largest> __device__ static inline float heddle_group_combine(float a, float b)
+{
+    return largest ? fmaxf(a, b) : a + b;
+}
+
+// Over `lanes` neighbours, the same in each of them.
+template <int lanes, bool largest> __device__ static inline float heddle_lanes_combine(float value)
+{
+#pragma unroll
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
+        value = heddle_group_combine<largest>(value, __shfl_xor_sync(0xffffffffu, value, distance));
+    return value;
+}
+
+// Over the group, the same in every thread. All threads of the block take part. `of_warp` is shared memory that no
+// thread may still be reading: the next call needs another.
+template <int threads, bool largest> __device__ static inline float heddle_group_all(float value, float *of_warp)
+{
+    constexpr int lanes = threads < HEDDLE_WARP ? threads : HEDDLE_WARP;
+    constexpr int warps = threads / lanes;
+    value = heddle_lanes_combine<lanes, largest>(value);
+    if (warps == 1)
+        return value;
+    if (threadIdx.x % HEDDLE_WARP == 0)
+        of_warp[threadIdx.x / HEDDLE_WARP] = value;
+    __syncthreads();
+    return heddle_lanes_combine<warps, largest>(of_warp[threadIdx.x % warps]); // every warp, for itself
+}
+
+template <int threads> __device__ static inline float heddle_group_sum(float value, float *of_warp)
+{
+    return heddle_group_all<threads, false>(value, of_warp);
+}
+
+// Two sums with one barrier.
+template <int threads> __device__ static inline float2 heddle_group_sums(float2 value, float2 *of_warp)
+{
+    constexpr int lanes = threads < HEDDLE_WARP ? threads : HEDDLE_WARP;
+    constexpr int warps = threads / lanes;
+    value = make_float2(heddle_lanes_combine<lanes, false>(value.x), heddle_lanes_combine<lanes, false>(value.y));
+    if (warps == 1)
+        return value;
+    if (threadIdx.x % HEDDLE_WARP == 0)
+        of_warp[threadIdx.x / HEDDLE_WARP] = value;
+    __syncthreads();
+    value = of_warp[threadIdx.x % warps];
+    return make_float2(heddle_lanes_combine<warps, false>(value.x), heddle_lanes_combine<warps, false>(value.y));
+}
+
+template <int threads> __device__ static inline float heddle_group_max(float value, float *of_warp)
+{
+    return heddle_group_all<threads, true>(value, of_warp);
+}
+
+// --- how a row falls to a group -------------------------------------------------------------------------------------
+
+// Column of a thread's element k of vector i. aligned: vectors are four neighbours; otherwise threads are neighbours,
+// so that plain loads of a warp lie side by side.
+template <int threads, bool aligned> __device__ static inline int heddle_row_col(int i, int k)
+{
+    int lane = heddle_group_lane<threads>();
+    return aligned ? HEDDLE_VECTOR * (lane + i * threads) + k : lane + (HEDDLE_VECTOR * i + k) * threads;
+}
+
+// row: (cols), with `missing` for what is beyond it. aligned: it starts at 16 bytes and cols is a multiple of 4.
+template <int threads, int vectors, bool aligned>
+__device__ static inline void heddle_row_load(const float *row, int cols, float missing, float (*value)[HEDDLE_VECTOR])
+{
+#pragma unroll
+    for (int i = 0; i < vectors; i++) {
+        float4 loaded = make_float4(missing, missing, missing, missing);
+        if (aligned) {
+            int col = heddle_row_col<threads, true>(i, 0);
+            if (col < cols)
+                loaded = *(const float4 *)(row + col);
+        } else {
+            int col = heddle_row_col<threads, false>(i, 0);
+            loaded.x = col < cols ? row[col] : missing;
+            loaded.y = col + threads < cols ? row[col + threads] : missing;
+            loaded.z = col + 2 * threads < cols ? row[col + 2 * threads] : missing;
+            loaded.w = col + 3 * threads < cols ? row[col + 3 * threads] : missing;
+        }
+        value[i][0] = loaded.x;
+        value[i][1] = loaded.y;
+        value[i][2] = loaded.z;
+        value[i][3] = loaded.w;
+    }
+}
+
+template <int threads, int vectors, bool aligned>
+__device__ static inline void heddle_row_store(float *row, int cols, float (*value)[HEDDLE_VECTOR])
+{
+#pragma unroll
+    for (int i = 0; i < vectors; i++) {
+        int col = heddle_row_col<threads, aligned>(i, 0);
+        if (aligned && col < cols)
+            *(float4 *)(row + col) = make_float4(value[i][0], value[i][1], value[i][2], value[i][3]);
+        for (int k = 0; !aligned && k < HEDDLE_VECTOR; k++)
+            if (col + k * threads < cols)
+                row[col + k * threads] = value[i][k];
+    }
+}
+
+#endif
