@@ -15,6 +15,18 @@ typedef struct heddle_matmul_shape {
     float alpha, beta;
 } heddle_matmul_shape;
 
+// matmul_batched: the same for `batch` products of one shape, whose matrices lie one behind another.
+typedef struct heddle_matmul_batched_shape {
+    int batch, m, n, k;
+    int transpose_a, transpose_b;
+    float alpha, beta;
+} heddle_matmul_batched_shape;
+
+// matmul_int8: output (m, n) = scale_a (m) * scale_b (n) * a (m, k) * b (n, k)ᵀ, of bytes, summed in int32
+typedef struct heddle_matmul_int8_shape {
+    int m, n, k;
+} heddle_matmul_int8_shape;
+
 // linear: output (n, out) = input (n, in) * weight (out, in)ᵀ + bias (out)
 typedef struct heddle_linear_shape {
     int n, in, out;
@@ -69,10 +81,16 @@ typedef struct heddle_stencil_shape {
     int n, radius;
 } heddle_stencil_shape;
 
-// softmax, log_softmax, cross_entropy: a row a sample; transpose
+// softmax, log_softmax, cross_entropy: a row a sample; transpose, quantise, dequantise
 typedef struct heddle_rows_shape {
     int rows, cols;
 } heddle_rows_shape;
+
+// layernorm: each row of input (rows, cols) normalised; gamma and beta (cols)
+typedef struct heddle_layernorm_shape {
+    int rows, cols;
+    float epsilon;
+} heddle_layernorm_shape;
 
 // dropout: each element is zero with this probability, else divided by 1 - probability.
 // Its `random` operand is {seed, sequence, position} of a heddle_random; element i uses word position + i.

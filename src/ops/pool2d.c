@@ -61,6 +61,13 @@ heddle_status heddle_pool2d_validate(const void *shape_)
     return HEDDLE_OK;
 }
 
+bool heddle_pool2d_is_pairs(const void *shape_)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    return shape->window == 2 && shape->stride == 2 && shape->padding == 0 && shape->h % 2 == 0 && shape->w % 2 == 0 &&
+           (double)shape->n * shape->c * shape->h * shape->w / 4 <= INT_MAX;
+}
+
 const char *const heddle_pool2d_test_shapes[] = {
     "n=0 c=3 h=4 w=4",
     "n=1 c=1 h=2 w=2",
@@ -75,8 +82,13 @@ const char *const heddle_pool2d_test_shapes[] = {
     "n=2 c=67 h=28 w=28",
     NULL,
 };
-// Behind the CNN's two convolutions at batch 64 and 256, then a large one.
+// Behind the CNN's two convolutions at batch 1024 and 64, then a large one and ResNet's.
 const char *const heddle_pool2d_bench_shapes[] = {
-    "n=64 c=32 h=28 w=28",  "n=64 c=64 h=14 w=14",  "n=256 c=32 h=28 w=28",
-    "n=256 c=64 h=14 w=14", "n=64 c=256 h=56 w=56", NULL,
+    "n=1024 c=32 h=28 w=28",
+    "n=1024 c=64 h=14 w=14",
+    "n=64 c=32 h=28 w=28",
+    "n=64 c=64 h=14 w=14",
+    "n=64 c=256 h=56 w=56",
+    "n=32 c=64 h=112 w=112 window=3 stride=2 padding=1",
+    NULL,
 };

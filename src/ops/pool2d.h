@@ -21,6 +21,10 @@ static inline int heddle_pool2d_extent(const heddle_pool2d_shape *shape, int in)
     return room < 0 || shape->stride < 1 ? 0 : (int)(room / shape->stride + 1);
 }
 
+// Windows of 2 by 2 side by side that cover all of an even input, few enough for an index of 31 bits: what the
+// vectorised CUDA rungs take.
+bool heddle_pool2d_is_pairs(const void *shape);
+
 // The part of output position (y, x)'s window that is inside the input; never empty in a valid shape.
 typedef struct heddle_window {
     int h_begin, h_end, w_begin, w_end;

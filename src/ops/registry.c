@@ -12,11 +12,15 @@
 #include "ops/elementwise/elementwise.h"
 #include "ops/hello_index/hello_index.h"
 #include "ops/histogram/histogram.h"
+#include "ops/layernorm/layernorm.h"
 #include "ops/linear/linear.h"
 #include "ops/matmul/matmul.h"
+#include "ops/matmul_batched/matmul_batched.h"
 #include "ops/matmul_bf16/matmul_bf16.h"
+#include "ops/matmul_int8/matmul_int8.h"
 #include "ops/maxpool2d/maxpool2d.h"
 #include "ops/optimizer/optimizer.h"
+#include "ops/quantise/quantise.h"
 #include "ops/reduction/reduction.h"
 #include "ops/saxpy/saxpy.h"
 #include "ops/scan/scan.h"
@@ -30,7 +34,12 @@
 const heddle_op *const heddle_registry[] = {
     &heddle_op_matmul_forward,
     &heddle_op_matmul_backward,
+    &heddle_op_matmul_batched_forward,
     &heddle_op_matmul_bf16_forward,
+
+    &heddle_op_matmul_int8,
+    &heddle_op_quantise,
+    &heddle_op_dequantise,
 
     &heddle_op_linear_forward,
     &heddle_op_linear_backward,
@@ -63,6 +72,9 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_softmax_backward,
     &heddle_op_log_softmax_forward,
     &heddle_op_log_softmax_backward,
+
+    &heddle_op_layernorm_forward,
+    &heddle_op_layernorm_backward,
 
     &heddle_op_cross_entropy_forward,
     &heddle_op_cross_entropy_backward,

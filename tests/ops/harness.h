@@ -91,17 +91,23 @@ bool harness_memory_same_outputs(const harness_memory *a, const harness_memory *
 
 // --- comparing ------------------------------------------------------------------------------------------------------
 
-// How far an element of an operand may be off: bound[i] for element i.
+// How far an element of an operand may be off: bound[i] for element i, in the arithmetic that was last asked for.
 typedef struct harness_bounds {
     double *bound[HARNESS_OPERANDS];
+    const harness_values *expected;
+    int64_t reduction;
+    heddle_arithmetic arithmetic;
 } harness_bounds;
 
 // Bounds for outputs of the reference `expected`, from dtype, reduction length, size, and how strongly they depend on
-// their inputs (`prepared` are the values before the reference ran).
+// their inputs (`prepared` are the values before the reference ran). Full arithmetic; `expected` stays the caller's,
+// and as it is.
 void harness_bounds_create(harness_bounds *bounds, const harness_values *prepared, const harness_values *expected,
                            int64_t reduction);
 int64_t harness_reduction(const heddle_op *op, const void *shape);
 void harness_bounds_destroy(harness_bounds *bounds);
+// Makes them those of a rung with this arithmetic.
+void harness_bounds_for(harness_bounds *bounds, heddle_arithmetic arithmetic);
 // Every element within its bound (equal, where nothing is computed), none NaN. Where everything expected is below its
 // bound, which takes sums that cancel, zeros would pass: then the operand is not marked telling in the report.
 bool harness_compare(const heddle_op *op, int operand, const double *got, const double *expected, const double *bound,

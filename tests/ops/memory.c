@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bfloat16.h"
 #include "harness.h"
 
 enum {
@@ -48,8 +49,8 @@ static void write_element(heddle_dtype dtype, void *data, size_t index, double v
     case HEDDLE_I64: ((int64_t *)data)[index] = (int64_t)value; break;
     case HEDDLE_U8: ((uint8_t *)data)[index] = (uint8_t)value; break;
     case HEDDLE_I8: ((int8_t *)data)[index] = (int8_t)value; break;
-    case HEDDLE_F16:
-    case HEDDLE_BF16: break; // no operator has such operands yet
+    case HEDDLE_BF16: ((uint16_t *)data)[index] = heddle_bf16_encode((float)value); break;
+    case HEDDLE_F16: break; // no operator has such operands yet
     }
 }
 
@@ -62,8 +63,8 @@ static double read_element(heddle_dtype dtype, const void *data, size_t index)
     case HEDDLE_I64: return (double)((const int64_t *)data)[index];
     case HEDDLE_U8: return ((const uint8_t *)data)[index];
     case HEDDLE_I8: return ((const int8_t *)data)[index];
-    case HEDDLE_F16:
-    case HEDDLE_BF16: break;
+    case HEDDLE_BF16: return heddle_bf16_decode(((const uint16_t *)data)[index]);
+    case HEDDLE_F16: break;
     }
     return 0;
 }

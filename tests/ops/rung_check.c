@@ -67,6 +67,13 @@ static void trial_create(rung_trial *trial, const harness_values *prepared, int6
     harness_bounds_create(&trial->bounds, &trial->prepared, &trial->expected, reduction);
 }
 
+// Puts the rung on trial, on values that came about in the arithmetic `before`.
+static void try_rung(rung_trial *trial, const heddle_rung *rung, heddle_arithmetic before)
+{
+    trial->rung = rung;
+    harness_bounds_for(&trial->bounds, rung->arithmetic > before ? rung->arithmetic : before);
+}
+
 static void trial_destroy(rung_trial *trial)
 {
     harness_values_destroy(&trial->prepared);
@@ -278,7 +285,9 @@ static bool check_all_operands(const harness_values *prepared, const char *shape
     bool passed = true;
     for (int r = 0; passed && r < op->rungs; r++)
         if (tried(&op->ladder[r], prepared->shape)) {
-            trial.rung = &op->ladder[r];
+            try_rung(&trial, &op->ladder[r], HEDDLE_FULL);
+            for (int g = 0; g < count; g++)
+                harness_bounds_for(&gradients[g].bounds, trial.rung->arithmetic);
             report->reached[r] = true;
             passed = check_complete(&trial, gradients, count) || explain(op, trial.rung, shape_text, seed, report);
         }
@@ -304,7 +313,7 @@ static bool check_left_out(const harness_values *prepared, int left_out, const c
     bool passed = true;
     for (int r = 0; passed && r < op->rungs; r++)
         if (tried(&op->ladder[r], prepared->shape)) {
-            trial.rung = &op->ladder[r];
+            try_rung(&trial, &op->ladder[r], HEDDLE_FULL);
             passed = check_aligned_to(&trial, 0, what) || explain(op, trial.rung, shape_text, seed, report);
         }
     trial_destroy(&trial);
@@ -334,9 +343,9 @@ bool harness_check_ladder(const heddle_op *op, const heddle_op *forward, const c
     return passed;
 }
 
-// Every backward rung on what one forward rung left in `left`.
-static bool check_followers(const harness_memory *left, rung_trial *backward_trial, const char *shape_text,
-                            uint64_t seed, harness_report *report)
+// Every backward rung on what one forward rung, of this arithmetic, left in `left`.
+static bool check_followers(const harness_memory *left, heddle_arithmetic arithmetic, rung_trial *backward_trial,
+                            const char *shape_text, uint64_t seed, harness_report *report)
 {
     const heddle_op *backward = backward_trial->prepared.op;
     harness_values reference_left = backward_trial->prepared;
@@ -347,7 +356,7 @@ static bool check_followers(const harness_memory *left, rung_trial *backward_tri
     for (int r = 0; passed && r < backward->rungs; r++)
         if (tried(&backward->ladder[r], left->shape)) {
             harness_memory memory;
-            backward_trial->rung = &backward->ladder[r];
+            try_rung(backward_trial, &backward->ladder[r], arithmetic);
             harness_memory_create(&memory, &backward_trial->prepared, backward_trial->rung, STREAM_THREADS, 0);
             passed = (run_call(backward_trial, &memory, pools[STREAM_THREADS], "in a pair") &&
                       compare_outputs(backward_trial, &memory, "in a pair")) ||
@@ -381,7 +390,7 @@ bool harness_check_pairs(const heddle_op *forward, const heddle_op *backward, co
             first.rung = &forward->ladder[r];
             harness_memory_create(&left, &prepared, first.rung, STREAM_THREADS, 0);
             passed = run_call(&first, &left, pools[STREAM_THREADS], "in a pair") &&
-                     check_followers(&left, &second, shape_text, seed, report);
+                     check_followers(&left, first.rung->arithmetic, &second, shape_text, seed, report);
             harness_memory_destroy(&left);
             if (!passed)
                 explain(forward, first.rung, shape_text, seed, report);

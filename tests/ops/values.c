@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bfloat16.h"
 #include "harness.h"
 #include "heddle/random.h"
 
@@ -132,11 +133,20 @@ void harness_values_prepare(harness_values *values, const heddle_op *forward, ui
     harness_values_round(values);
 }
 
+static double rounded(heddle_dtype dtype, double value)
+{
+    switch (dtype) {
+    case HEDDLE_F32: return (float)value;
+    case HEDDLE_BF16: return heddle_bf16_decode(heddle_bf16_encode((float)value));
+    default: return value;
+    }
+}
+
 void harness_values_round(harness_values *values)
 {
     for (int i = 0; i < values->op->operand_count; i++)
-        for (size_t e = 0; values->op->operands[i].dtype == HEDDLE_F32 && e < values->elements[i]; e++)
-            values->operand[i][e] = (float)values->operand[i][e];
+        for (size_t e = 0; e < values->elements[i]; e++)
+            values->operand[i][e] = rounded(values->op->operands[i].dtype, values->operand[i][e]);
 }
 
 void harness_values_reference(harness_values *values)

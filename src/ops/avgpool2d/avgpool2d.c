@@ -89,6 +89,8 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_avgpool2d_forward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a window: loads a stride apart", NULL, NULL},
+    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "2x2 windows by 16 bytes, four places in flight: limited by bytes", heddle_pool2d_is_pairs, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -98,6 +100,8 @@ static const heddle_rung backward_ladder[] = {
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread an element gathers from its windows: a division for every window", NULL, NULL},
+    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "2x2 windows by 16 bytes, no search for windows: limited by bytes", heddle_pool2d_is_pairs, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_avgpool2d_backward, NULL};

@@ -210,15 +210,28 @@ static const char *const training_test_shapes[] = {
     "n=5 c=7 h=8 w=8",
     "n=2 c=67 h=3 w=3",
     "n=3 c=2 h=29 w=31 epsilon=0.1 momentum=0.7",
+    "n=5 c=3 h=32 w=30", // more than one tile of 02_channel_tiles, whole vectors, and
+    "n=3 c=2 h=41 w=37", // ragged
     NULL,
 };
 static const char *const inference_test_shapes[] = {
-    "n=0 c=3 h=4 w=4", "n=1 c=1 h=1 w=1", "n=3 c=5 h=7 w=11", "n=2 c=67 h=3 w=3", "n=3 c=2 h=89 w=93 epsilon=0.1", NULL,
+    "n=0 c=3 h=4 w=4",
+    "n=1 c=1 h=1 w=1",
+    "n=3 c=5 h=7 w=11",
+    "n=2 c=67 h=3 w=3",
+    "n=3 c=2 h=89 w=93 epsilon=0.1",
+    "n=3 c=2 h=48 w=48",
+    NULL,
 };
-// Behind the CNN's two convolutions at batch 64 and 256, then a large one.
+// 1 GiB; behind the CNN's two convolutions at batch 64 and 256; then a ragged one.
 static const char *const bench_shapes[] = {
-    "n=64 c=32 h=28 w=28",  "n=64 c=64 h=14 w=14",  "n=256 c=32 h=28 w=28",
-    "n=256 c=64 h=14 w=14", "n=64 c=256 h=56 w=56", NULL,
+    "n=1024 c=64 h=64 w=64",
+    "n=64 c=32 h=28 w=28",
+    "n=64 c=64 h=14 w=14",
+    "n=256 c=32 h=28 w=28",
+    "n=256 c=64 h=14 w=14",
+    "n=512 c=256 h=7 w=7",
+    NULL,
 };
 
 // A double a channel: the mean that one kernel leaves for the next.
@@ -227,6 +240,24 @@ static size_t naive_workspace(const void *shape_, int threads)
     (void)threads;
     const heddle_batchnorm2d_shape *shape = shape_;
     return (size_t)shape->c * sizeof(double);
+}
+
+// 02_channel_tiles: four floats a channel, then three a tile of 4096 elements.
+static size_t tiles_workspace(const void *shape_, int threads)
+{
+    (void)threads;
+    enum { TILE = 4096 };
+    const heddle_batchnorm2d_shape *shape = shape_;
+    size_t tiles = ((size_t)shape->n * shape->h * shape->w + TILE - 1) / TILE;
+    return (size_t)shape->c * (4 + 3 * tiles) * sizeof(float);
+}
+
+// It counts a channel's elements, and all tiles, in 32 bits.
+static bool supports_tiles(const void *shape_)
+{
+    const heddle_batchnorm2d_shape *shape = shape_;
+    double most = 1 << 30, of_channel = (double)shape->n * shape->h * shape->w;
+    return of_channel <= most && shape->c * (of_channel / 4096 + 1) <= most;
 }
 
 // Slowest first.
@@ -238,6 +269,11 @@ static const heddle_rung forward_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread a channel for the statistics, a thread an element to use them: few threads, long sums", NULL,
      naive_workspace},
+    {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuDNN, statistics and use in one call: reads the input twice", NULL,
+     NULL, .gpu_only = "cuDNN"},
+    {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "channels cut into tiles over all blocks, 16 bytes an access: the input is read twice", supports_tiles,
+     tiles_workspace},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -247,6 +283,11 @@ static const heddle_rung backward_ladder[] = {
      "channels over the threads, vectors along each plane: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread a channel for the sums, a thread an element to use them: few threads, long sums", NULL, NULL},
+    {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuDNN, all three gradients in one call: reads both tensors twice",
+     NULL, NULL, .gpu_only = "cuDNN"},
+    {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "channels cut into tiles over all blocks, 16 bytes an access: the inputs are read twice", supports_tiles,
+     tiles_workspace},
 };
 
 static const heddle_rung inference_ladder[] = {
@@ -255,6 +296,9 @@ static const heddle_rung inference_ladder[] = {
     {"cpu_channels", HEDDLE_CPU, HEDDLE_TUNED, heddle_batchnorm2d_inference_cpu_channels,
      "planes over the threads, one multiplication and addition an element: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: a square root and a division each", NULL, NULL},
+    {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuDNN: limited by memory", NULL, NULL, .gpu_only = "cuDNN"},
+    {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "a tile of a channel a block, 16 bytes an access: bytes are the limit", supports_tiles, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_batchnorm2d_backward, NULL};

@@ -251,14 +251,28 @@ static const char *const test_shapes[] = {
     "n=1 c=1 h=7 w=7 k=1 r=3 s=2 stride=2 padding=3 dilation=3",
     "n=17 c=1 h=7 w=5 k=3",
     "n=2 c=32 h=6 w=6 k=16",
-    "n=3 c=5 h=14 w=14 k=17",
+    "n=2 c=5 h=14 w=14 k=17",
     "n=1 c=3 h=2 w=9 k=4 r=2 s=7 padding=0",
+    // Whole tiles and more than one of them, strips of either length, few and many filters.
+    "n=1 c=56 h=1 w=14 k=66",
+    "n=2 c=9 h=5 w=6 k=37 padding=2",
+    "n=2 c=24 h=2 w=28 k=33",
+    "n=2 c=4 h=12 w=12 k=9 padding=0",
+    "n=1 c=8 h=9 w=10 k=65 stride=2 dilation=2",
     NULL,
 };
-// The CNN's two convolutions at batch 64 and 256, then a large one.
+// The CNN's two convolutions at batch 1024 and 64, then what other networks have: a block of ResNet, its first layer, a
+// dilated one, its 1x1.
 static const char *const bench_shapes[] = {
-    "n=64 c=32 h=14 w=14 k=64", "n=64 c=1 h=28 w=28 k=32",    "n=256 c=32 h=14 w=14 k=64",
-    "n=256 c=1 h=28 w=28 k=32", "n=32 c=128 h=56 w=56 k=128", NULL,
+    "n=1024 c=32 h=14 w=14 k=64",
+    "n=1024 c=1 h=28 w=28 k=32",
+    "n=64 c=32 h=14 w=14 k=64",
+    "n=64 c=1 h=28 w=28 k=32",
+    "n=32 c=64 h=56 w=56 k=64",
+    "n=32 c=3 h=224 w=224 k=64 r=7 s=7 stride=2 padding=3",
+    "n=32 c=64 h=28 w=28 k=64 dilation=2 padding=2",
+    "n=32 c=256 h=28 w=28 k=128 r=1 s=1 padding=0",
+    NULL,
 };
 
 #if HEDDLE_HAVE_OPENBLAS
@@ -269,8 +283,20 @@ static const char *const bench_shapes[] = {
 #define IM2COL_NOTE "each image unfolded into columns, products of packed panels: columns are r*s times the image"
 #endif
 
-#define DIRECT_NOTE   "windows read from the padded image itself, a tile of pixels and channels in registers"
-#define WINOGRAD_NOTE "3x3 filters in Winograd's domain: 2.25 times fewer multiplications, and transforms to pay"
+#define DIRECT_NOTE           "windows read from the padded image itself, a tile of pixels and channels in registers"
+#define CUDNN_LEGACY_NOTE     "cuDNN's first interface, the fastest float32 algorithm of its list by its own timing"
+#define CUDNN_GRAPH_NOTE      "cuDNN's graph interface, the first float32 engine that its heuristics name"
+#define CUDNN_GRAPH_TF32_NOTE "cuDNN's graph interface on tensor cores: float32 rounded to 10 bits of mantissa"
+#define WINOGRAD_NOTE         "3x3 filters in Winograd's domain: 2.25 times fewer multiplications, and transforms to pay"
+
+#define TILED_NOTE            "tiles of 16x16 pixels in shared memory: limited by its loads, one or two for a multiplication"
+#define COLUMNS_NOTE          "windows written down as a matrix, then a product of tiles: limited by the matrix's bytes"
+#define IMPLICIT_NOTE                                                                                                  \
+    "windows gathered into shared memory, 8x8 in registers: limited by instructions besides multiplying"
+#define STRIPS_NOTE "3x3: strips of rows straight from the image, 14x4 in registers: limited by multiplications"
+#define MMA_IMAGE_NOTE                                                                                                 \
+    "3x3 by mma.sync in tf32 straight from the image, weight in fragments: limited by the tensor cores"
+#define MMA_NOTE "implicit GEMM by mma.sync in tf32: limited by the way through shared memory"
 
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
@@ -284,6 +310,24 @@ static const heddle_rung forward_ladder[] = {
      heddle_conv2d_cpu_winograd_supports, heddle_conv2d_cpu_winograd_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread an element of the output: a bounds check and two loads for every multiplication", NULL, NULL},
+    {"cudnn_legacy", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_LEGACY_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
+    {"cudnn_graph", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
+    {"cudnn_graph_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_TF32_NOTE, NULL, NULL, .arithmetic = HEDDLE_TF32,
+     .capability = 80, .gpu_only = "cuDNN"},
+    {"02_tiled", HEDDLE_CUDA, HEDDLE_TUNED, NULL, TILED_NOTE, heddle_conv2d_cuda_forward_tiled_supports, NULL},
+    {"03_im2col_matmul", HEDDLE_CUDA, HEDDLE_TUNED, NULL, COLUMNS_NOTE, NULL,
+     heddle_conv2d_cuda_forward_columns_workspace},
+    {"04_implicit_gemm", HEDDLE_CUDA, HEDDLE_TUNED, NULL, IMPLICIT_NOTE, NULL,
+     heddle_conv2d_cuda_forward_packed_workspace},
+    {"05_row_strips", HEDDLE_CUDA, HEDDLE_TUNED, NULL, STRIPS_NOTE, heddle_conv2d_cuda_forward_row_strips_supports,
+     heddle_conv2d_cuda_forward_packed_workspace, .capability = 80},
+    {"06_small_channels", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "a 3x3 window of up to 4 channels in registers for all filters: limited by the bytes written",
+     heddle_conv2d_cuda_small_channels_supports, NULL},
+    {"07_mma_tf32", HEDDLE_CUDA, HEDDLE_TUNED, NULL, MMA_NOTE, NULL, heddle_conv2d_cuda_forward_packed_workspace,
+     .arithmetic = HEDDLE_TF32, .capability = 80},
+    {"08_mma_image", HEDDLE_CUDA, HEDDLE_TUNED, NULL, MMA_IMAGE_NOTE, heddle_conv2d_cuda_forward_mma_image_supports,
+     heddle_conv2d_cuda_forward_fragments_workspace, .arithmetic = HEDDLE_TF32, .capability = 80},
 };
 
 static const heddle_rung backward_data_ladder[] = {
@@ -297,6 +341,23 @@ static const heddle_rung backward_data_ladder[] = {
      heddle_conv2d_cpu_winograd_supports, heddle_conv2d_cpu_winograd_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread an element gathers from its windows: a bounds check and two loads for every multiplication", NULL, NULL},
+    {"cudnn_legacy", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_LEGACY_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
+    {"cudnn_graph", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
+    {"cudnn_graph_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_TF32_NOTE, NULL, NULL, .arithmetic = HEDDLE_TF32,
+     .capability = 80, .gpu_only = "cuDNN"},
+    {"02_tiled", HEDDLE_CUDA, HEDDLE_TUNED, NULL, TILED_NOTE, heddle_conv2d_cuda_backward_data_tiled_supports, NULL},
+    {"03_im2col_matmul", HEDDLE_CUDA, HEDDLE_TUNED, NULL, COLUMNS_NOTE, NULL,
+     heddle_conv2d_cuda_backward_data_columns_workspace},
+    {"04_implicit_gemm", HEDDLE_CUDA, HEDDLE_TUNED, NULL, IMPLICIT_NOTE, NULL,
+     heddle_conv2d_cuda_backward_data_packed_workspace},
+    {"05_row_strips", HEDDLE_CUDA, HEDDLE_TUNED, NULL, STRIPS_NOTE,
+     heddle_conv2d_cuda_backward_data_row_strips_supports, heddle_conv2d_cuda_backward_data_packed_workspace,
+     .capability = 80},
+    {"07_mma_tf32", HEDDLE_CUDA, HEDDLE_TUNED, NULL, MMA_NOTE, NULL, heddle_conv2d_cuda_backward_data_packed_workspace,
+     .arithmetic = HEDDLE_TF32, .capability = 80},
+    {"08_mma_image", HEDDLE_CUDA, HEDDLE_TUNED, NULL, MMA_IMAGE_NOTE,
+     heddle_conv2d_cuda_backward_data_mma_image_supports, heddle_conv2d_cuda_backward_data_fragments_workspace,
+     .arithmetic = HEDDLE_TF32, .capability = 80},
 };
 
 static const heddle_rung backward_weight_ladder[] = {
@@ -310,6 +371,26 @@ static const heddle_rung backward_weight_ladder[] = {
      heddle_conv2d_cpu_winograd_supports, heddle_conv2d_backward_weight_cpu_winograd_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a weight sums over the batch: few threads, long sums", NULL,
      NULL},
+    {"02_tiled", HEDDLE_CUDA, HEDDLE_TUNED, NULL, TILED_NOTE, heddle_conv2d_cuda_backward_weight_tiled_supports, NULL},
+    {"03_im2col_matmul", HEDDLE_CUDA, HEDDLE_TUNED, NULL, COLUMNS_NOTE, NULL,
+     heddle_conv2d_cuda_backward_weight_columns_workspace},
+    {"04_split_gemm", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "windows gathered into shared memory, the sum over pixels split among blocks: limited by the gathering", NULL,
+     heddle_conv2d_cuda_split_gemm_workspace},
+    {"05_sliding_window", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "3x3: 8 filters by 9 taps in registers, the window slides along the row: limited by multiplications",
+     heddle_conv2d_cuda_sliding_window_supports, heddle_conv2d_cuda_sliding_window_workspace, .capability = 80},
+    {"06_image_in_shared", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "3x3 over up to 4 channels: a warp has 4 filters, its lanes the pixels: limited by the bytes read",
+     heddle_conv2d_cuda_image_in_shared_supports, heddle_conv2d_cuda_image_in_shared_workspace},
+    {"08_mma_window", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "3x3 by mma.sync in tf32, nine shifted products of one band: limited by the way through shared memory",
+     heddle_conv2d_cuda_sliding_window_supports, heddle_conv2d_cuda_sliding_window_workspace, .arithmetic = HEDDLE_TF32,
+     .capability = 80},
+    {"cudnn_legacy", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_LEGACY_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
+    {"cudnn_graph", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
+    {"cudnn_graph_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_TF32_NOTE, NULL, NULL, .arithmetic = HEDDLE_TF32,
+     .capability = 80, .gpu_only = "cuDNN"},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_conv2d_backward_data, &heddle_op_conv2d_backward_weight, NULL};

@@ -41,4 +41,26 @@ bool heddle_conv2d_cpu_winograd_supports(const void *shape);
 size_t heddle_conv2d_cpu_winograd_workspace(const void *shape, int threads); // forward and backward_data
 size_t heddle_conv2d_backward_weight_cpu_winograd_workspace(const void *shape, int threads);
 
+// The CUDA rungs come with the device's module; what they take and need is told here.
+size_t heddle_conv2d_cuda_forward_packed_workspace(const void *shape, int threads);
+size_t heddle_conv2d_cuda_backward_data_packed_workspace(const void *shape, int threads);
+size_t heddle_conv2d_cuda_forward_columns_workspace(const void *shape, int threads);
+size_t heddle_conv2d_cuda_backward_data_columns_workspace(const void *shape, int threads);
+size_t heddle_conv2d_cuda_backward_weight_columns_workspace(const void *shape, int threads);
+bool heddle_conv2d_cuda_forward_tiled_supports(const void *shape);
+bool heddle_conv2d_cuda_backward_data_tiled_supports(const void *shape);
+bool heddle_conv2d_cuda_backward_weight_tiled_supports(const void *shape);
+size_t heddle_conv2d_cuda_split_gemm_workspace(const void *shape, int threads);
+size_t heddle_conv2d_cuda_sliding_window_workspace(const void *shape, int threads);
+bool heddle_conv2d_cuda_sliding_window_supports(const void *shape);
+size_t heddle_conv2d_cuda_image_in_shared_workspace(const void *shape, int threads);
+bool heddle_conv2d_cuda_image_in_shared_supports(const void *shape);
+bool heddle_conv2d_cuda_forward_row_strips_supports(const void *shape);
+bool heddle_conv2d_cuda_backward_data_row_strips_supports(const void *shape);
+size_t heddle_conv2d_cuda_forward_fragments_workspace(const void *shape, int threads);
+size_t heddle_conv2d_cuda_backward_data_fragments_workspace(const void *shape, int threads);
+bool heddle_conv2d_cuda_forward_mma_image_supports(const void *shape);
+bool heddle_conv2d_cuda_backward_data_mma_image_supports(const void *shape);
+bool heddle_conv2d_cuda_small_channels_supports(const void *shape);
+
 #endif

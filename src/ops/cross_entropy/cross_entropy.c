@@ -137,14 +137,40 @@ static const char *const test_shapes[] = {"rows=1 cols=1",
                                           "rows=64 cols=3",
                                           "rows=13 cols=1009",
                                           "rows=2001 cols=11",
+                                          "rows=300 cols=12",
+                                          "rows=5 cols=32",
+                                          "rows=3 cols=256",
+                                          "rows=3 cols=1000",
+                                          "rows=2 cols=4096",
+                                          "rows=1 cols=8000",
+                                          "rows=1 cols=16384",
+                                          "rows=1 cols=16387",
+                                          "rows=2 cols=20000",
+                                          "rows=70001 cols=2",
                                           NULL};
-static const char *const bench_shapes[] = {"rows=64 cols=10", "rows=256 cols=10", "rows=4096 cols=1000", NULL};
+// 1 GiB first; the CNN's batches; classes of images and of a language.
+static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=64 cols=10",      "rows=256 cols=10",
+                                           "rows=4096 cols=1000",  "rows=8192 cols=50257", NULL};
 
 static size_t naive_workspace(const void *shape_, int threads)
 {
     (void)threads;
     const heddle_rows_shape *shape = shape_;
     return (size_t)shape->rows * sizeof(heddle_cross_entropy_row);
+}
+
+// 02_row_in_registers: the rows, and 16 bytes for each of the blocks that add them up.
+static size_t registers_workspace(const void *shape, int threads)
+{
+    enum { ADDING = 256 };
+    return naive_workspace(shape, threads) + (size_t)ADDING * 2 * sizeof(double);
+}
+
+// Columns are compared as floats.
+static bool supports_registers(const void *shape_)
+{
+    const heddle_rows_shape *shape = shape_;
+    return shape->cols <= 1 << 24;
 }
 
 // Slowest first.
@@ -155,6 +181,9 @@ static const heddle_rung forward_ladder[] = {
      "rows over the threads, vectors along each row", NULL, heddle_cross_entropy_forward_cpu_rows_workspace},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread a row, then one thread adds the rows up in order: uncoalesced, few threads", NULL, naive_workspace},
+    {"02_row_in_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "a group of threads a row, 16 bytes an access, rows added up by blocks: bytes are the limit", supports_registers,
+     registers_workspace},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -163,6 +192,8 @@ static const heddle_rung backward_ladder[] = {
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_cross_entropy_backward_cpu_rows,
      "rows over the threads, vectors along each row: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: memory-bound", NULL, NULL},
+    {"02_row_in_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "a group of threads a row, 16 bytes an access: bytes are the limit", NULL, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_cross_entropy_backward, NULL};

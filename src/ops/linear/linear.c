@@ -4,6 +4,7 @@
 #include "ops/linear/linear.h"
 
 #include "ops/define.h"
+#include "ops/linear/products.h"
 
 static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_linear_shape, n, "samples")},
@@ -132,6 +133,28 @@ static const char *const bench_shapes[] = {"n=64 in=3136 out=128",
                                            "n=2048 in=4096 out=4096",
                                            NULL};
 
+static bool fits(const void *shape_)
+{
+    const heddle_linear_shape *shape = shape_;
+    const int most = HEDDLE_PRODUCT_MOST_SIZE;
+    return shape->n < most && shape->in < most && shape->out < most;
+}
+
+static size_t forward_workspace(const void *shape, int threads)
+{
+    (void)threads;
+    heddle_product product = heddle_linear_product(shape);
+    return heddle_product_workspace(&product);
+}
+
+static size_t backward_workspace(const void *shape, int threads)
+{
+    (void)threads;
+    heddle_product input = heddle_linear_product_grad_input(shape), weight = heddle_linear_product_grad_weight(shape);
+    size_t for_input = heddle_product_workspace(&input), for_weight = heddle_product_workspace(&weight);
+    return for_input > for_weight ? for_input : for_weight;
+}
+
 // Slowest first; where OpenBLAS stands, gemm.h says.
 #define OPENBLAS_FORWARD                                                                                               \
     {                                                                                                                  \
@@ -159,6 +182,11 @@ static const heddle_rung forward_ladder[] = {
 #endif
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread an element of the output: two loads for every multiplication, the weight uncoalesced", NULL, NULL},
+    {"02_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "matmul's tuned kernel, which adds the bias where it stores", fits,
+     forward_workspace},
+    {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
+     "cuBLASLt, the bias added before the product is stored: limited by the float32 units", NULL, NULL,
+     .gpu_only = "cuBLAS"},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -175,6 +203,11 @@ static const heddle_rung backward_ladder[] = {
 #endif
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread an element of each gradient: two loads for every multiplication", NULL, NULL},
+    {"02_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "two products by matmul's tuned kernel, and sums of columns", fits,
+     backward_workspace},
+    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
+     "two products by cuBLAS, and one with ones for the bias: reads grad_output three times", NULL, NULL,
+     .gpu_only = "cuBLAS"},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_linear_backward, NULL};

@@ -1,10 +1,10 @@
 // matmul, rung 1: a thread an element of the result, which it sums up by itself.
 //
-// Neighbouring threads take neighbouring columns, so that the loads of b and the stores are coalesced where b is stored
-// (k, n).
+// Forward, elements are counted down the columns: neighbouring threads take neighbouring rows, as one writes it who
+// thinks of rows first.
 //
-// Limited by: two loads from global memory for every multiplication; each row of a is read n times, each column of b m
-// times.
+// Limited by: sectors. Where nothing is transposed, the 32 lanes of a warp load from 32 rows of a and store to 32 rows
+// of the output: 32 sectors of 32 bytes for 4 bytes each. And there are two loads for every multiplication.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -21,12 +21,13 @@ __global__ void matmul_forward(heddle_matmul_shape shape, const float *a, const 
     size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= (size_t)shape.m * shape.n)
         return;
-    int i = (int)(at / shape.n), j = (int)(at % shape.n);
+    int i = (int)(at % shape.m), j = (int)(at / shape.m);
     int leading_a = shape.transpose_a ? shape.m : shape.k, leading_b = shape.transpose_b ? shape.k : shape.n;
     float sum = 0;
     for (int p = 0; p < shape.k; p++)
         sum += element(a, shape.transpose_a, leading_a, i, p) * element(b, shape.transpose_b, leading_b, p, j);
-    output[at] = shape.beta == 0.0f ? shape.alpha * sum : shape.alpha * sum + shape.beta * output[at];
+    float *to = output + (size_t)i * shape.n + j;
+    *to = shape.beta == 0.0f ? shape.alpha * sum : shape.alpha * sum + shape.beta * *to;
 }
 
 // grad of op(a) (m, k) = alpha * grad_output (m, n) * op(b)ᵀ (n, k)

@@ -3,6 +3,7 @@
 #include "ops/matmul/matmul.h"
 
 #include "ops/define.h"
+#include "ops/matmul/tuned.h"
 
 static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_matmul_shape, m, "rows of a and of the output")},
@@ -142,6 +143,7 @@ static int64_t backward_reduction(const void *shape_)
     return shape->m > shape->n ? shape->m : shape->n;
 }
 
+// The last four have rows of 16 bytes, as TMA takes them, and tiles that are not full.
 static const char *const forward_test_shapes[] = {"m=0 n=3 k=2",
                                                   "m=4 n=3 k=0",
                                                   "m=1 n=1 k=1",
@@ -152,8 +154,12 @@ static const char *const forward_test_shapes[] = {"m=0 n=3 k=2",
                                                   "m=11 n=13 k=3 transpose_a=1 transpose_b=1 beta=2",
                                                   "m=65 n=37 k=259 beta=-0.25",
                                                   "m=31 n=401 k=67",
-                                                  "m=3 n=5 k=150001 transpose_b=1",
+                                                  "m=65 n=61 k=521 transpose_b=1",
                                                   "m=197 n=211 k=101 alpha=3 transpose_b=1",
+                                                  "m=131 n=268 k=36 beta=0.5",
+                                                  "m=268 n=132 k=36 transpose_a=1",
+                                                  "m=267 n=132 k=68 transpose_b=1",
+                                                  "m=132 n=260 k=28 transpose_a=1 transpose_b=1 alpha=2",
                                                   NULL};
 static const char *const backward_test_shapes[] = {"m=0 n=3 k=2",
                                                    "m=4 n=3 k=0",
@@ -165,16 +171,71 @@ static const char *const backward_test_shapes[] = {"m=0 n=3 k=2",
                                                    "m=65 n=37 k=259",
                                                    "m=197 n=211 k=101 alpha=3",
                                                    NULL};
-// A square one first; then the CNN's linear layer at batch 64 and 256, as the products that it is made of.
+// Square ones, ragged ones, then the CNN's linear layer at batch 64 and 256, as the products that it is made of.
 static const char *const bench_shapes[] = {"m=1024 n=1024 k=1024",
+                                           "m=2048 n=2048 k=2048",
+                                           "m=4096 n=4096 k=4096",
+                                           "m=8192 n=8192 k=8192",
+                                           "m=1000 n=1000 k=1000",
+                                           "m=4095 n=4095 k=4095",
+                                           "m=2047 n=1025 k=513",
+                                           "m=127 n=8191 k=333",
                                            "m=64 n=128 k=3136 transpose_b=1",
                                            "m=64 n=3136 k=128",
                                            "m=128 n=3136 k=64 transpose_a=1",
                                            "m=256 n=128 k=3136 transpose_b=1",
                                            "m=256 n=3136 k=128",
                                            "m=128 n=3136 k=256 transpose_a=1",
-                                           "m=4096 n=4096 k=4096",
                                            NULL};
+
+static bool forward_fits(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    const int most = HEDDLE_PRODUCT_MOST_SIZE;
+    return shape->m < most && shape->n < most && shape->k < most;
+}
+
+static size_t forward_workspace(const void *shape, int threads)
+{
+    (void)threads;
+    heddle_product product = heddle_product_forward(shape);
+    return heddle_product_workspace(&product);
+}
+
+static size_t backward_workspace(const void *shape, int threads)
+{
+    (void)threads;
+    heddle_product grad_a = heddle_product_grad_a(shape);
+    heddle_product grad_b = heddle_product_grad_b(shape);
+    size_t for_a = heddle_product_workspace(&grad_a), for_b = heddle_product_workspace(&grad_b);
+    return for_a > for_b ? for_a : for_b;
+}
+
+// What TMA takes: rows of every operand a multiple of 16 bytes long, and none empty.
+static bool tf32_tma_takes(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    const int in_row = 16 / (int)sizeof(float);
+    return shape->m > 0 && shape->n > 0 && shape->k > 0 && shape->n % in_row == 0 && shape->k % in_row == 0 &&
+           (!shape->transpose_a || shape->m % in_row == 0);
+}
+
+// The one layout in which both operands lie along k, as wgmma takes floats.
+static bool tf32_tma_takes_as_stored(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    return !shape->transpose_a && shape->transpose_b && tf32_tma_takes(shape);
+}
+
+// Where neither lies along k, a is turned over first.
+static size_t tf32_workspace(const void *shape_, int threads)
+{
+    (void)threads;
+    const heddle_matmul_shape *shape = shape_;
+    return shape->transpose_a && !shape->transpose_b ? sizeof(float) * shape->m * shape->k : 0;
+}
+
+#define HOPPER .capability = 90, .gpu_only = "wgmma and TMA"
 
 // Slowest first; where OpenBLAS stands, gemm.h says.
 #define OPENBLAS_FORWARD                                                                                               \
@@ -202,7 +263,44 @@ static const heddle_rung forward_ladder[] = {
     OPENBLAS_FORWARD,
 #endif
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "a thread an element of the output: two loads for every multiplication", NULL, NULL},
+     "a thread an element, down the columns: a warp's loads of a and its stores are 32 sectors each", NULL, NULL},
+    {"02_coalesced", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "the same along the rows: coalesced, but two loads for every multiplication", NULL, NULL},
+    {"03_shared_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "32 by 32 tiles in shared memory: two loads from there for every multiplication", NULL, NULL},
+    {"04_register_tiles_1d", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "8 elements of a column a thread: 9 loads from shared memory for 8 multiplications", NULL, NULL},
+    {"05_register_tiles_2d", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "8 by 8 elements a thread: 16 loads for 64 multiplications", NULL, NULL},
+    {"06_vectorised_loads", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "four floats a load, a turned over on its way: 4 loads for 64, with bank conflicts", NULL, NULL},
+    {"07_no_bank_conflicts", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "padded rows, and columns in two halves: a warp reads 144 floats a step of k", NULL, NULL},
+    {"08_warp_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "64 by 32 elements a warp: 96 floats a step of k; memory and multiplications take turns", NULL, NULL},
+    {"09_double_buffered", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "cp.async brings the next tile meanwhile: one tile for all shapes", NULL, NULL},
+    {"10_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "a tiling for each shape, up to 8 by 16 elements a thread, k split where tiles are few: limited by issue",
+     forward_fits, forward_workspace},
+    {"11_tf32_wmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores by wmma on shared tiles: waits for every tile",
+     NULL, NULL, .arithmetic = HEDDLE_TF32, .capability = 80},
+    {"12_tf32_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "mma.sync and ldmatrix on swizzled tiles, cp.async ahead: all operands pass through registers", NULL, NULL,
+     .arithmetic = HEDDLE_TF32, .capability = 80},
+    {"13_tf32_wgmma_tma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "wgmma straight from shared memory, tiles by TMA, for b stored (n, k): load and product take turns",
+     tf32_tma_takes_as_stored, NULL, .arithmetic = HEDDLE_TF32, HOPPER},
+    {"14_tf32_wgmma_persistent_clusters", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "blocks that stay, pairs that share their loads, one operand through registers: tensor cores and power",
+     tf32_tma_takes, tf32_workspace, .arithmetic = HEDDLE_TF32, HOPPER},
+    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS, float32 as it is: limited by the float32 units", NULL, NULL,
+     .gpu_only = "cuBLAS"},
+    {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
+     "cuBLASLt, the fastest of its algorithms by trying them: limited by the float32 units", NULL, NULL,
+     .gpu_only = "cuBLAS"},
+    {"cublas_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS on tensor cores: float32 rounded to 10 bits of mantissa",
+     NULL, NULL, .arithmetic = HEDDLE_TF32, .capability = 80, .gpu_only = "cuBLAS"},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -219,6 +317,13 @@ static const heddle_rung backward_ladder[] = {
 #endif
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread an element of each gradient: two loads for every multiplication", NULL, NULL},
+    {"10_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "two products by the forward operator's tuned kernel", forward_fits,
+     backward_workspace},
+    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
+     "two products by cuBLAS, float32 as it is: limited by the float32 units", NULL, NULL, .gpu_only = "cuBLAS"},
+    {"cublas_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
+     "two products by cuBLAS on tensor cores: float32 rounded to 10 bits of mantissa", NULL, NULL,
+     .arithmetic = HEDDLE_TF32, .capability = 80, .gpu_only = "cuBLAS"},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_matmul_backward, NULL};

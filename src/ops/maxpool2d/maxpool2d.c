@@ -98,6 +98,8 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_planes", HEDDLE_CPU, HEDDLE_TUNED, heddle_maxpool2d_forward_cpu_planes,
      "planes over the threads, 2x2 windows by vectors: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a window: loads a stride apart", NULL, NULL},
+    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "2x2 windows by 16 bytes, four places in flight: limited by bytes", heddle_pool2d_is_pairs, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -107,6 +109,8 @@ static const heddle_rung backward_ladder[] = {
      "planes over the threads, 2x2 windows by selects: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread a plane, which it clears and adds to by index: few threads, uncoalesced", NULL, NULL},
+    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "2x2 windows by 16 bytes, zeros and gradients in one store: limited by bytes", heddle_pool2d_is_pairs, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_maxpool2d_backward, NULL};

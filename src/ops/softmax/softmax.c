@@ -105,36 +105,60 @@ static int64_t reduction(const void *shape_)
     return shape->cols;
 }
 
-static const char *const test_shapes[] = {"rows=0 cols=5",     "rows=3 cols=0",     "rows=1 cols=2",
-                                          "rows=7 cols=10",    "rows=3 cols=1",     "rows=5 cols=3",
-                                          "rows=13 cols=1009", "rows=2001 cols=11", NULL};
-static const char *const bench_shapes[] = {"rows=256 cols=10", "rows=64 cols=10", "rows=4096 cols=1000",
-                                           "rows=2048 cols=32768", NULL};
+// From 12 on by fours: a row in every group of 04_vectorised, and one that none holds. Ragged ones go its other way.
+static const char *const test_shapes[] = {
+    "rows=0 cols=5",     "rows=3 cols=0",     "rows=1 cols=2",     "rows=7 cols=10",
+    "rows=3 cols=1",     "rows=5 cols=3",     "rows=13 cols=1009", "rows=2001 cols=11",
+    "rows=67 cols=12",   "rows=19 cols=32",   "rows=9 cols=60",    "rows=6 cols=128",
+    "rows=5 cols=132",   "rows=5 cols=512",   "rows=3 cols=1024",  "rows=2 cols=2048",
+    "rows=2 cols=4092",  "rows=1 cols=4099",  "rows=1 cols=8192",  "rows=2 cols=16380",
+    "rows=1 cols=20000", "rows=1 cols=32771", "rows=1 cols=40000", NULL};
+// 1 GiB first, with rows as in a model, long and short; then classes of images, of a batch, and of a language.
+static const char *const bench_shapes[] = {
+    "rows=65536 cols=4096", "rows=16384 cols=16384", "rows=1048576 cols=256", "rows=65536 cols=4095",
+    "rows=4096 cols=1000",  "rows=256 cols=10",      "rows=8192 cols=50257",  NULL};
 
 // Slowest first.
-#define NAIVE_NOTE "a row at a time, a call of exp an element"
-#define ROWS_NOTE  "rows over the threads, vectors along each row"
+#define NAIVE_NOTE     "a row at a time, a call of exp an element"
+#define ROWS_NOTE      "rows over the threads, vectors along each row"
+#define BLOCK_NOTE     "a block a row, trees in shared memory: three passes"
+#define WARP_NOTE      "a warp a row, largest value and sum in one pass: the row is read twice"
+#define REGISTERS_NOTE "the row in registers, 16 bytes an access: bytes are the limit"
+#define CUDNN_NOTE     "cuDNN, its accurate algorithm: limited by memory"
+
 static const heddle_rung softmax_forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_forward_cpu_naive,
      "a row at a time, two calls of exp an element", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_softmax_forward_cpu_rows, ROWS_NOTE, NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread a row, three passes: uncoalesced, two calls of exp an element", NULL, NULL},
+    {"02_block_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, BLOCK_NOTE, NULL, NULL},
+    {"03_warp_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, WARP_NOTE, NULL, NULL},
+    {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
+    {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
 };
 static const heddle_rung softmax_backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_softmax_backward_cpu_naive, "a row at a time", NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_softmax_backward_cpu_rows, ROWS_NOTE, NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, two passes: uncoalesced", NULL, NULL},
+    {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
+    {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
 };
 static const heddle_rung log_softmax_forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_log_softmax_forward_cpu_naive, NAIVE_NOTE, NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_log_softmax_forward_cpu_rows, ROWS_NOTE, NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, three passes: uncoalesced", NULL, NULL},
+    {"02_block_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, BLOCK_NOTE, NULL, NULL},
+    {"03_warp_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, WARP_NOTE, NULL, NULL},
+    {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
+    {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
 };
 static const heddle_rung log_softmax_backward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_log_softmax_backward_cpu_naive, NAIVE_NOTE, NULL, NULL},
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_log_softmax_backward_cpu_rows, ROWS_NOTE, NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, two passes: uncoalesced", NULL, NULL},
+    {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
+    {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
 };
 
 static const heddle_op *const softmax_gradients[] = {&heddle_op_softmax_backward, NULL};

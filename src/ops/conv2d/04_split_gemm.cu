@@ -1,0 +1,188 @@
+// conv2d's gradient of the weight, rung 4: implicit GEMM, its sum split among blocks.
+//
+// As a product it is small and deep: grad_output, filters by pixels, times the matrix of windows, pixels by (channel,
+// tap). Few tiles, each with a sum over all pixels of all images: too few blocks to fill a card. So the sum is cut into
+// parts; each block writes its own, and a second pass adds them, in order. Nothing is unfolded as in rung 3: a tile of
+// the matrix is gathered from the image. grad_bias is summed up on the way, from what is loaded anyway.
+//
+// Limited by: instructions that are no multiplication: 16 elements gathered with their bounds checks for 512
+// multiplications, and each element of the input once for every tap.
+
+#include "ops/conv2d/split.h"
+#include "ops/cuda/rung.h"
+
+enum {
+    TILE = CONV2D_SPLIT_TILE, // 64
+    DEPTH = 8,                // pixels of a step: 8 neighbours are a sector of 32 bytes
+    EACH = 8,                 // filters and columns of a thread, as two runs of 4
+    HALF = EACH / 2,
+    SIDE = TILE / EACH,    // threads along either side
+    THREADS = SIDE * SIDE, // 64
+    LOADS = TILE * DEPTH / THREADS,
+    APART = THREADS / DEPTH, // filters or columns between two that a thread loads
+    PADDING = 4,             // rows of a tile start 4 banks apart: 8 pixels by 4 filters hit 32 banks
+};
+
+typedef struct tiles {
+    float gradient[DEPTH][TILE + PADDING];
+    float window[DEPTH][TILE + PADDING];
+} tiles;
+
+// A column of the matrix of windows: where its element lies, seen from the first tap of the first channel.
+typedef struct column_place {
+    int h, w;
+    long long offset; // -1: beyond the last column
+} column_place;
+
+typedef struct pixel_place {
+    int n, y, x;
+} pixel_place;
+
+__device__ static void find_columns(const conv2d_view &view, int first, column_place *columns)
+{
+    for (int i = threadIdx.x; i < TILE; i += THREADS) {
+        int column = first + i, taps = view.rows * view.columns;
+        columns[i].h = column % taps / view.columns * view.tap_step;
+        columns[i].w = column % view.columns * view.tap_step;
+        columns[i].offset = column < view.filter_stride
+                                ? ((long long)(column / taps) * view.height + columns[i].h) * view.width + columns[i].w
+                                : -1;
+    }
+}
+
+__device__ static void advance(const conv2d_view &view, pixel_place &pixel)
+{
+    pixel.x += DEPTH;
+    while (pixel.x >= view.out_width) {
+        pixel.x -= view.out_width;
+        if (++pixel.y == view.out_height) {
+            pixel.y = 0;
+            pixel.n++;
+        }
+    }
+}
+
+// This thread's pixel of LOADS filters and LOADS columns.
+__device__ static void load(const conv2d_view &view, const pixel_place &pixel, bool inside, int first_filter,
+                            const column_place *columns, const float *input, const float *grad_output,
+                            float gradient[LOADS], float window[LOADS])
+{
+    size_t plane = (size_t)view.out_height * view.out_width;
+    int row = threadIdx.x / DEPTH, h = pixel.y * view.position_step + view.origin,
+        w = pixel.x * view.position_step + view.origin;
+    const float *from = grad_output + ((size_t)pixel.n * view.filters + first_filter + row) * plane +
+                        (size_t)pixel.y * view.out_width + pixel.x;
+    const float *image = input + (size_t)pixel.n * view.channels * view.height * view.width;
+    long long corner = (long long)h * view.width + w;
+#pragma unroll
+    for (int i = 0; i < LOADS; i++, from += APART * plane) {
+        gradient[i] = inside && first_filter + row + i * APART < view.filters ? *from : 0.0f;
+        column_place column = columns[row + i * APART];
+        bool seen = inside && column.offset >= 0 && (unsigned)(h + column.h) < (unsigned)view.height &&
+                    (unsigned)(w + column.w) < (unsigned)view.width;
+        window[i] = seen ? image[corner + column.offset] : 0.0f;
+    }
+}
+
+__device__ static void multiply(const tiles &tile, int across, int down, float sum[EACH][EACH])
+{
+#pragma unroll
+    for (int d = 0; d < DEPTH; d++) {
+        float filter[EACH], column[EACH];
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            *(float4 *)&filter[half * HALF] = *(const float4 *)&tile.gradient[d][half * TILE / 2 + down * HALF];
+            *(float4 *)&column[half * HALF] = *(const float4 *)&tile.window[d][half * TILE / 2 + across * HALF];
+        }
+#pragma unroll
+        for (int f = 0; f < EACH; f++)
+#pragma unroll
+            for (int c = 0; c < EACH; c++)
+                sum[f][c] += filter[f] * column[c];
+    }
+}
+
+// bias: this thread's pixels of LOADS filters; the pixels of a filter are those of DEPTH neighbouring lanes
+__device__ static void store_bias(const conv2d_view &view, int first_filter, const float bias[LOADS], float *part)
+{
+#pragma unroll
+    for (int i = 0; i < LOADS; i++) {
+        float sum = bias[i];
+        for (int lanes = DEPTH / 2; lanes > 0; lanes /= 2)
+            sum += __shfl_xor_sync(0xffffffff, sum, lanes);
+        int filter = first_filter + threadIdx.x / DEPTH + i * APART;
+        if (threadIdx.x % DEPTH == 0 && filter < view.filters)
+            part[(size_t)view.filters * view.filter_stride + filter] = sum;
+    }
+}
+
+__device__ static void store(const conv2d_view &view, int first_filter, int first_column, int across, int down,
+                             const float sum[EACH][EACH], float *part)
+{
+#pragma unroll
+    for (int f = 0; f < EACH; f++)
+#pragma unroll
+        for (int c = 0; c < EACH; c++) {
+            int filter = first_filter + f / HALF * (TILE / 2) + down * HALF + f % HALF;
+            int column = first_column + c / HALF * (TILE / 2) + across * HALF + c % HALF;
+            if (filter < view.filters && column < view.filter_stride)
+                part[(size_t)filter * view.filter_stride + column] = sum[f][c];
+        }
+}
+
+// input: (n, c, h, w), grad_output: (n, k, out_h, out_w), parts: (gridDim.z, part). A block: `pixels` pixels of a tile.
+__global__ void __launch_bounds__(THREADS, 8)
+    conv2d_split_gemm(conv2d_view view, long long pixels, const float *input, const float *grad_output, float *parts)
+{
+    __shared__ __align__(16) tiles tile[2];
+    __shared__ column_place columns[TILE];
+    int thread = threadIdx.x, across = thread % SIDE, down = thread / SIDE;
+    int first_column = blockIdx.x * TILE, first_filter = blockIdx.y * TILE;
+    find_columns(view, first_column, columns);
+    __syncthreads();
+
+    long long at = blockIdx.z * pixels + thread % DEPTH, plane = (long long)view.out_height * view.out_width;
+    long long end = min((blockIdx.z + 1) * pixels, view.images * plane);
+    int within = (int)(at % plane);
+    pixel_place pixel = {(int)(at / plane), within / view.out_width, within % view.out_width};
+    float sum[EACH][EACH] = {}, bias[LOADS] = {}, gradient[LOADS], window[LOADS];
+    int steps = (int)((pixels + DEPTH - 1) / DEPTH);
+    for (int step = 0; step <= steps; step++) {
+        if (step < steps) {
+            load(view, pixel, at < end, first_filter, columns, input, grad_output, gradient, window);
+            at += DEPTH;
+            advance(view, pixel);
+        }
+        if (step > 0)
+            multiply(tile[(step - 1) % 2], across, down, sum);
+        if (step < steps) {
+#pragma unroll
+            for (int i = 0; i < LOADS; i++) {
+                bias[i] += gradient[i];
+                tile[step % 2].gradient[thread % DEPTH][thread / DEPTH + i * APART] = gradient[i];
+                tile[step % 2].window[thread % DEPTH][thread / DEPTH + i * APART] = window[i];
+            }
+        }
+        __syncthreads();
+    }
+    float *part = parts + blockIdx.z * ((size_t)view.filters * view.filter_stride + view.filters);
+    store(view, first_filter, first_column, across, down, sum, part);
+    if (blockIdx.x == 0)
+        store_bias(view, first_filter, bias, part);
+}
+
+static heddle_status launch_backward_weight(const heddle_call *call)
+{
+    conv2d_view view = conv2d_view_forward((const heddle_conv2d_shape *)call->shape);
+    int count = conv2d_split_parts(&view);
+    long long pixels = (conv2d_pixels(&view) + count - 1) / count;
+    dim3 grid(heddle_ceil_div(view.filter_stride, TILE), heddle_ceil_div(view.filters, TILE), count);
+    float *parts = (float *)call->workspace;
+    cudaStream_t stream = heddle_cuda_stream_of(call);
+    conv2d_split_gemm<<<grid, THREADS, 0, stream>>>(view, pixels, (const float *)call->input[0],
+                                                    (const float *)call->input[1], parts);
+    conv2d_launch_add_parts(stream, &view, count, parts, (float *)call->output[0], (float *)call->output[1]);
+    return heddle_cuda_launched("04_split_gemm");
+}
+
+HEDDLE_CUDA_RUNG("conv2d_backward_weight", "04_split_gemm", launch_backward_weight)

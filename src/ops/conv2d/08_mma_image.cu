@@ -1,0 +1,228 @@
+// conv2d, rung 8: tensor cores, 3x3 windows straight from the image. Factors are rounded to tf32, sums are float32.
+//
+// Rung 7 gathers every element nine times, rounds it nine times, and feeds the tensor cores by two loads of 4 bytes for
+// each product. Here 8 channels of 14 rows lie in shared memory once; the nine taps read the same rows, shifted: a
+// product's 16 pixels are a run of one row, wherever it starts. The weight was packed in the order in which lanes need
+// it, 16 bytes for two products. A warp has 2 rows by 64 filters: 12 loads for 16 products. A thread's places in the
+// image are the same in every step, so they are worked out once, and what lies outside is cleared once.
+//
+// Limited by: the tensor cores as mma.sync can feed them, 2 of 16 pixels of a product idle where rows are 14 long, and
+// the way through shared memory close behind.
+
+#include "ops/conv2d/fragments.h"
+#include "ops/cuda/rung.h"
+#include "sim/include/sim/mma.h"
+
+enum {
+    SIDE = 3,
+    TAPS = 9,
+    ROWS = CONV2D_MMA_ROWS, // 14
+    PIXELS = CONV2D_MMA_PIXELS,
+    FILTERS = CONV2D_MMA_FILTERS,   // 64
+    CHANNELS = CONV2D_MMA_CHANNELS, // 8
+    WARP_ROWS = 2,
+    THREADS = ROWS / WARP_ROWS * 32, // 224
+    SEEN_ROWS = ROWS + SIDE - 1,     // 16
+    SEEN = PIXELS + SIDE - 1,        // 18 pixels of a row
+    CHANNEL = SEEN_ROWS * SEEN + 8,  // floats; 8 banks from channel to channel: 4 of them by 8 pixels hit 32 banks
+    PLACES = (SEEN_ROWS * SEEN + THREADS - 1) / THREADS, // 2, of a thread in every channel
+    PRODUCTS = FILTERS / 8,                              // side by side, of 8 filters each
+    LANE_WEIGHTS = 4,                                    // of a lane for two products
+    TAP = FILTERS * CHANNELS,                            // weights of a tap and step
+    STEP = TAPS * TAP,
+};
+
+typedef struct stage {
+    uint32_t image[CHANNELS][CHANNEL];
+    uint32_t weight[STEP];
+} stage;
+
+// packed: (filters / 64, channels / 8, 9, 4 pairs of products, 32 lanes, 4) in tf32, zeros beyond the filters and
+// channels
+__global__ void conv2d_pack_fragments(conv2d_view view, bool flipped, int steps, size_t size, const float *weight,
+                                      uint32_t *packed)
+{
+    size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= size)
+        return;
+    int part = (int)(at % LANE_WEIGHTS), lane = (int)(at / LANE_WEIGHTS % 32), within = (int)(at % TAP);
+    int tap = (int)(at / TAP % TAPS), step = (int)(at / STEP % steps), block = (int)(at / STEP / steps);
+    int product = within / (LANE_WEIGHTS * 32) * 2 + part / 2;
+    int channel = step * CHANNELS + lane % 4 + part % 2 * 4, filter = block * FILTERS + product * 8 + lane / 4;
+    float value = 0;
+    if (channel < view.channels && filter < view.filters)
+        value = weight[(size_t)filter * view.filter_stride + (size_t)channel * view.channel_stride +
+                       (flipped ? TAPS - 1 - tap : tap)];
+    packed[at] = mma_to_tf32(value);
+}
+
+// What a block works on: `rows` from y on, PIXELS from x on, of image n.
+typedef struct band_place {
+    int n, y, x;
+} band_place;
+
+// Where this thread's places lie in the first channel; NULL: outside the image, or not needed.
+__device__ static void find_places(const conv2d_view &view, const band_place &place, int strip, const float *source,
+                                   const float *from[PLACES])
+{
+#pragma unroll
+    for (int i = 0; i < PLACES; i++) {
+        int at = threadIdx.x + i * THREADS, column = at % SEEN;
+        int h = place.y + at / SEEN + view.origin, w = place.x + column + view.origin;
+        bool inside =
+            at < SEEN_ROWS * SEEN && column < strip + SIDE - 1 && h >= 0 && h < view.height && w >= 0 && w < view.width;
+        from[i] = inside ? source + ((size_t)place.n * view.channels * view.height + h) * view.width + w
+                         : (const float *)NULL;
+    }
+}
+
+// A step's channels at this thread's places, of which `left` are still to come; moves on to the next step's.
+__device__ static void load_image(size_t plane, int left, const float *from[PLACES], float value[PLACES][CHANNELS])
+{
+#pragma unroll
+    for (int i = 0; i < PLACES; i++) {
+        if (!from[i])
+            continue;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++, from[i] += plane)
+            value[i][c] = c < left ? *from[i] : 0.0f;
+    }
+}
+
+__device__ static void store_image(const float *const from[PLACES], const float value[PLACES][CHANNELS], stage &to)
+{
+#pragma unroll
+    for (int i = 0; i < PLACES; i++) {
+        if (!from[i])
+            continue;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            to.image[c][threadIdx.x + i * THREADS] = mma_to_tf32(value[i][c]);
+    }
+}
+
+// Starts the copies of a step's weights.
+__device__ static void fetch_weight(const uint32_t *packed, uint32_t *weight)
+{
+    for (int i = threadIdx.x * 4; i < STEP; i += THREADS * 4)
+        cp_async_16(&weight[i], &packed[i]);
+}
+
+__device__ static void multiply(const stage &from, float sum[WARP_ROWS][PRODUCTS][4])
+{
+    int lane = threadIdx.x % 32, row = threadIdx.x / 32 * WARP_ROWS;
+    const uint32_t *image = &from.image[lane % 4][row * SEEN + lane / 4];
+    const uint32_t *weight = from.weight + lane * LANE_WEIGHTS;
+#pragma unroll
+    for (int tap = 0; tap < TAPS; tap++) {
+        uint32_t a[WARP_ROWS][4];
+#pragma unroll
+        for (int i = 0; i < WARP_ROWS; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) // pixels lane / 4 and 8 further on, channels lane % 4 and 4 further on
+                a[i][j] = image[j / 2 * 4 * CHANNEL + (i + tap / SIDE) * SEEN + tap % SIDE + j % 2 * 8];
+#pragma unroll
+        for (int p = 0; p < PRODUCTS; p += 2) {
+            uint4 four = *(const uint4 *)&weight[tap * TAP + p / 2 * 32 * LANE_WEIGHTS];
+            const uint32_t b[2][2] = {{four.x, four.y}, {four.z, four.w}};
+#pragma unroll
+            for (int i = 0; i < WARP_ROWS; i++)
+#pragma unroll
+                for (int j = 0; j < 2; j++)
+                    mma_m16n8k8_tf32(sum[i][p + j], a[i], b[j], sum[i][p + j]);
+        }
+    }
+}
+
+__device__ static void store(const conv2d_view &view, const band_place &place, int strip, const float *bias,
+                             const float sum[WARP_ROWS][PRODUCTS][4], float *output)
+{
+    int lane = threadIdx.x % 32;
+    size_t plane = (size_t)view.out_height * view.out_width;
+#pragma unroll
+    for (int i = 0; i < WARP_ROWS * 2; i++) {
+        int y = place.y + threadIdx.x / 32 * WARP_ROWS + i / 2, pixel = i % 2 * 8 + lane / 4, x = place.x + pixel;
+        if (y >= view.out_height || x >= view.out_width || pixel >= strip)
+            continue;
+        float *to = output + (size_t)place.n * view.filters * plane + (size_t)y * view.out_width + x;
+#pragma unroll
+        for (int p = 0; p < PRODUCTS * 2; p++) {
+            int filter = blockIdx.y * FILTERS + p / 2 * 8 + lane % 4 * 2 + p % 2;
+            if (filter < view.filters)
+                to[filter * plane] = sum[i / 2][p / 2][i % 2 * 2 + p % 2] + (bias ? bias[filter] : 0.0f);
+        }
+    }
+}
+
+// source: (images, channels, height, width), output: (images, filters, out_height, out_width). Blocks: strips of bands
+// of images, filters.
+__global__ void __launch_bounds__(THREADS, 2)
+    conv2d_mma_image(conv2d_view view, int strip, int strips, int bands, const float *source, const uint32_t *packed,
+                     const float *bias, float *output)
+{
+    extern __shared__ __align__(16) stage stages[];
+    int steps = (view.channels + CHANNELS - 1) / CHANNELS;
+    band_place place = {(int)(blockIdx.x / strips / bands), (int)(blockIdx.x / strips % bands) * ROWS,
+                        (int)(blockIdx.x % strips) * strip};
+    packed += (size_t)blockIdx.y * steps * STEP;
+
+    const float *from[PLACES];
+    find_places(view, place, strip, source, from);
+    for (int i = threadIdx.x; i < CHANNELS * CHANNEL; i += THREADS)
+        stages[0].image[i / CHANNEL][i % CHANNEL] = stages[1].image[i / CHANNEL][i % CHANNEL] = 0;
+    __syncthreads();
+
+    size_t plane = (size_t)view.height * view.width;
+    float sum[WARP_ROWS][PRODUCTS][4] = {}, value[PLACES][CHANNELS];
+    for (int step = 0; step <= steps; step++) {
+        if (step < steps) {
+            load_image(plane, view.channels - step * CHANNELS, from, value);
+            fetch_weight(packed + (size_t)step * STEP, stages[step % 2].weight);
+        }
+        if (step > 0)
+            multiply(stages[(step - 1) % 2], sum);
+        if (step < steps)
+            store_image(from, value, stages[step % 2]);
+        cp_async_wait_all();
+        __syncthreads();
+    }
+    store(view, place, strip, bias, sum, output);
+}
+
+static heddle_status launch(const heddle_call *call, conv2d_view view, const float *source, const float *weight,
+                            const float *bias, float *output)
+{
+    if (conv2d_pixels(&view) == 0)
+        return HEDDLE_OK;
+    cudaStream_t stream = heddle_cuda_stream_of(call);
+    uint32_t *packed = (uint32_t *)call->workspace;
+    int steps = conv2d_round_up(view.channels, CHANNELS) / CHANNELS;
+    size_t size = conv2d_fragments_bytes(&view) / sizeof *packed;
+    bool flipped = view.tap_step < 0;
+    conv2d_pack_fragments<<<heddle_cuda_blocks(size), HEDDLE_CUDA_BLOCK, 0, stream>>>(view, flipped, steps, size,
+                                                                                      weight, packed);
+    if (flipped)
+        view.origin -= SIDE - 1;
+    int strip = conv2d_mma_strip(view.out_width), strips = conv2d_round_up(view.out_width, strip) / strip;
+    int bands = conv2d_round_up(view.out_height, ROWS) / ROWS;
+    dim3 grid((unsigned)view.images * bands * strips, heddle_ceil_div(view.filters, FILTERS));
+    size_t bytes = 2 * sizeof(stage); // more than the 48 KiB that a kernel has without asking
+    cudaFuncSetAttribute(conv2d_mma_image, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    conv2d_mma_image<<<grid, THREADS, bytes, stream>>>(view, strip, strips, bands, source, packed, bias, output);
+    return heddle_cuda_launched("08_mma_image");
+}
+
+static heddle_status launch_forward(const heddle_call *call)
+{
+    return launch(call, conv2d_view_forward((const heddle_conv2d_shape *)call->shape), (const float *)call->input[0],
+                  (const float *)call->input[1], (const float *)call->input[2], (float *)call->output[0]);
+}
+
+static heddle_status launch_backward_data(const heddle_call *call)
+{
+    return launch(call, conv2d_view_backward_data((const heddle_conv2d_shape *)call->shape),
+                  (const float *)call->input[1], (const float *)call->input[0], NULL, (float *)call->output[0]);
+}
+
+HEDDLE_CUDA_RUNG("conv2d_forward", "08_mma_image", launch_forward)
+HEDDLE_CUDA_RUNG("conv2d_backward_data", "08_mma_image", launch_backward_data)

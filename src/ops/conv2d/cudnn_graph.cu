@@ -1,0 +1,323 @@
+// conv2d by cuDNN's graph interface: the convolution, with the bias added on the way out where cuDNN has an engine for
+// both, planned by its heuristics and kept for the shape. `cudnn_graph` multiplies float32 as it is; `cudnn_graph_tf32`
+// lets tensor cores take it with 10 bits of mantissa. Nothing is timed, so that every run takes the same engines.
+//
+// Limited by: the float32 units, or memory where channels are few; in tf32 by turning (n, c, h, w) into the layout that
+// tensor cores want and back.
+
+#include "ops/cuda/cudnn_graph.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/ops.h"
+
+typedef enum direction { FORWARD, FORWARD_BIAS, BACKWARD_DATA, BACKWARD_WEIGHT } direction;
+
+// Names of the tensors in the graphs.
+enum { INPUT = 1, WEIGHT, OUTPUT, BIAS };
+enum { VECTOR_BYTES = 16 }; // what engines load at once where addresses allow it
+
+typedef struct plan_key {
+    heddle_conv2d_shape shape;
+    direction way;
+    int device, alignment;
+    bool tensor_cores;
+} plan_key;
+
+typedef struct kept_plan {
+    plan_key key;
+    heddle_cudnn_graph graph;
+    bool usable; // false: cuDNN has no engine for it, and was asked once
+    struct kept_plan *next;
+} kept_plan;
+
+static kept_plan *plans;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int out_extent(const heddle_conv2d_shape *shape, int extent, int taps)
+{
+    return (extent + 2 * shape->padding - shape->dilation * (taps - 1) - 1) / shape->stride + 1;
+}
+
+static heddle_status describe_convolution(heddle_cudnn_graph *graph, const heddle_conv2d_shape *shape,
+                                          cudnnBackendDescriptor_t *convolution)
+{
+    cudnnDataType_t type = CUDNN_DATA_FLOAT;
+    cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+    int64_t spatial = 2, padding[] = {shape->padding, shape->padding}, stride[] = {shape->stride, shape->stride};
+    int64_t dilation[] = {shape->dilation, shape->dilation};
+    HEDDLE_TRY(heddle_cudnn_part(graph, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, convolution));
+    cudnnBackendDescriptor_t part = *convolution;
+    HEDDLE_TRY(heddle_cudnn_set(part, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type));
+    HEDDLE_TRY(heddle_cudnn_set(part, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode));
+    HEDDLE_TRY(heddle_cudnn_set(part, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1, &spatial));
+    HEDDLE_TRY(heddle_cudnn_set(part, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, padding));
+    HEDDLE_TRY(heddle_cudnn_set(part, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, padding));
+    HEDDLE_TRY(heddle_cudnn_set(part, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, stride));
+    HEDDLE_TRY(heddle_cudnn_set(part, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, dilation));
+    return heddle_cudnn_finalize(part);
+}
+
+// What cuDNN calls the parts of a convolution, by direction.
+typedef struct operation_names {
+    cudnnBackendDescriptorType_t type;
+    cudnnBackendAttributeName_t alpha, beta, convolution, input, weight, output;
+} operation_names;
+
+static const operation_names forward_names = {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+                                              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+                                              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA,
+                                              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+                                              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+                                              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+                                              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y};
+static const operation_names backward_data_names = {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+                                                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+                                                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA,
+                                                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+                                                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+                                                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+                                                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY};
+static const operation_names backward_weight_names = {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+                                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+                                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA,
+                                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+                                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+                                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+                                                      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY};
+
+static heddle_status add_convolution(heddle_cudnn_graph *graph, const operation_names *names,
+                                     cudnnBackendDescriptor_t convolution, cudnnBackendDescriptor_t input,
+                                     cudnnBackendDescriptor_t weight, cudnnBackendDescriptor_t output)
+{
+    float alpha = 1, beta = 0;
+    cudnnBackendDescriptor_t operation;
+    HEDDLE_TRY(heddle_cudnn_part(graph, names->type, &operation));
+    HEDDLE_TRY(heddle_cudnn_set(operation, names->alpha, CUDNN_TYPE_FLOAT, 1, &alpha));
+    HEDDLE_TRY(heddle_cudnn_set(operation, names->beta, CUDNN_TYPE_FLOAT, 1, &beta));
+    HEDDLE_TRY(heddle_cudnn_set(operation, names->convolution, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &convolution));
+    HEDDLE_TRY(heddle_cudnn_set(operation, names->input, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &input));
+    HEDDLE_TRY(heddle_cudnn_set(operation, names->weight, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &weight));
+    HEDDLE_TRY(heddle_cudnn_set(operation, names->output, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &output));
+    graph->operations[graph->operation_count++] = operation;
+    return heddle_cudnn_finalize(operation);
+}
+
+// output = sums + bias
+static heddle_status add_bias(heddle_cudnn_graph *graph, cudnnBackendDescriptor_t sums, cudnnBackendDescriptor_t bias,
+                              cudnnBackendDescriptor_t output)
+{
+    cudnnPointwiseMode_t mode = CUDNN_POINTWISE_ADD;
+    cudnnDataType_t type = CUDNN_DATA_FLOAT;
+    cudnnBackendDescriptor_t pointwise, operation;
+    HEDDLE_TRY(heddle_cudnn_part(graph, CUDNN_BACKEND_POINTWISE_DESCRIPTOR, &pointwise));
+    HEDDLE_TRY(heddle_cudnn_set(pointwise, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode));
+    HEDDLE_TRY(heddle_cudnn_set(pointwise, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &type));
+    HEDDLE_TRY(heddle_cudnn_finalize(pointwise));
+    HEDDLE_TRY(heddle_cudnn_part(graph, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, &operation));
+    HEDDLE_TRY(heddle_cudnn_set(operation, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                                1, &pointwise));
+    HEDDLE_TRY(
+        heddle_cudnn_set(operation, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &sums));
+    HEDDLE_TRY(
+        heddle_cudnn_set(operation, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &bias));
+    HEDDLE_TRY(
+        heddle_cudnn_set(operation, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &output));
+    graph->operations[graph->operation_count++] = operation;
+    return heddle_cudnn_finalize(operation);
+}
+
+static heddle_status build(heddle_cudnn_graph *graph, const plan_key *key, cudnnHandle_t handle)
+{
+    const heddle_conv2d_shape *shape = &key->shape;
+    const int64_t input_dims[] = {shape->n, shape->c, shape->h, shape->w};
+    const int64_t weight_dims[] = {shape->k, shape->c, shape->r, shape->s};
+    const int64_t output_dims[] = {shape->n, shape->k, out_extent(shape, shape->h, shape->r),
+                                   out_extent(shape, shape->w, shape->s)};
+    const int64_t bias_dims[] = {1, shape->k, 1, 1};
+    const operation_names *names = key->way == BACKWARD_DATA     ? &backward_data_names
+                                   : key->way == BACKWARD_WEIGHT ? &backward_weight_names
+                                                                 : &forward_names;
+    cudnnBackendDescriptor_t convolution, input, weight, output, sums, bias;
+    HEDDLE_TRY(describe_convolution(graph, shape, &convolution));
+    HEDDLE_TRY(heddle_cudnn_tensor(graph, INPUT, input_dims, key->alignment, &input));
+    HEDDLE_TRY(heddle_cudnn_tensor(graph, WEIGHT, weight_dims, key->alignment, &weight));
+    HEDDLE_TRY(heddle_cudnn_tensor(graph, OUTPUT, output_dims, key->alignment, &output));
+    if (key->way == FORWARD_BIAS) {
+        HEDDLE_TRY(heddle_cudnn_tensor(graph, 0, output_dims, VECTOR_BYTES, &sums));
+        HEDDLE_TRY(heddle_cudnn_tensor(graph, BIAS, bias_dims, key->alignment, &bias));
+        HEDDLE_TRY(add_convolution(graph, names, convolution, input, weight, sums));
+        HEDDLE_TRY(add_bias(graph, sums, bias, output));
+    } else {
+        HEDDLE_TRY(add_convolution(graph, names, convolution, input, weight, output));
+    }
+    return heddle_cudnn_plan(graph, handle, key->tensor_cores);
+}
+
+static kept_plan *make(const plan_key *key, cudnnHandle_t handle, heddle_status *status)
+{
+    kept_plan *made = (kept_plan *)calloc(1, sizeof *made);
+    if (!made) {
+        *status = heddle_cuda_failed(HEDDLE_OUT_OF_MEMORY, "no memory", "calloc", HEDDLE_CUDA_HERE("conv2d"));
+        return NULL;
+    }
+    memcpy(&made->key, key, sizeof *key);
+    *status = build(&made->graph, key, handle);
+    made->usable = *status == HEDDLE_OK;
+    if (!made->usable)
+        heddle_cudnn_destroy(&made->graph);
+    made->next = plans;
+    plans = made;
+    return made;
+}
+
+// *found: NULL where cuDNN has no plan for it, and *status says why when it was asked just now.
+static heddle_status find(const heddle_call *call, direction way, bool tensor_cores, int alignment,
+                          cudnnHandle_t handle, const heddle_cudnn_graph **found)
+{
+    plan_key key;
+    memset(&key, 0, sizeof key); // compared byte for byte
+    key.shape = *(const heddle_conv2d_shape *)call->shape;
+    key.way = way;
+    key.device = heddle_cuda_device_of(call);
+    key.alignment = alignment;
+    key.tensor_cores = tensor_cores;
+    heddle_status status = HEDDLE_OK;
+    pthread_mutex_lock(&lock);
+    kept_plan *one = plans;
+    while (one && memcmp(&one->key, &key, sizeof key) != 0)
+        one = one->next;
+    if (!one)
+        one = make(&key, handle, &status);
+    pthread_mutex_unlock(&lock);
+    *found = one && one->usable ? &one->graph : NULL;
+    if (status == HEDDLE_OK && !*found)
+        status = heddle_cuda_failed(HEDDLE_UNSUPPORTED, "cuDNN names no engine for this shape", "heuristics",
+                                    HEDDLE_CUDA_HERE("conv2d"));
+    return status;
+}
+
+static int alignment_of(void *const *places, int count)
+{
+    for (int i = 0; i < count; i++)
+        if ((uintptr_t)places[i] % VECTOR_BYTES != 0)
+            return sizeof(float);
+    return VECTOR_BYTES;
+}
+
+// Runs a convolution whose tensors have the numbers INPUT, WEIGHT, OUTPUT and, for FORWARD_BIAS, BIAS.
+static heddle_status run(const heddle_call *call, direction way, bool tensor_cores, const void *input,
+                         const void *weight, const void *output, const void *bias)
+{
+    static const int64_t numbers[] = {INPUT, WEIGHT, OUTPUT, BIAS};
+    void *const places[] = {(void *)input, (void *)weight, (void *)output, (void *)bias};
+    int tensors = way == FORWARD_BIAS ? 4 : 3;
+    const heddle_cudnn_graph *graph;
+    cudnnHandle_t handle;
+    HEDDLE_TRY(heddle_cudnn_handle(call, &handle));
+    HEDDLE_TRY(find(call, way, tensor_cores, alignment_of(places, tensors), handle, &graph));
+    return heddle_cudnn_run(graph, call, handle, tensors, numbers, places);
+}
+
+// --- what the graphs leave to the first interface
+// ---------------------------------------------------------------------
+
+static const float one_float = 1, zero_float = 0;
+
+static heddle_status with_output_and_bias(const heddle_call *call,
+                                          heddle_status (*use)(cudnnHandle_t, const heddle_call *,
+                                                               cudnnTensorDescriptor_t, cudnnTensorDescriptor_t))
+{
+    const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
+    cudnnTensorDescriptor_t output = NULL, bias = NULL;
+    cudnnHandle_t handle;
+    HEDDLE_TRY(heddle_cudnn_handle(call, &handle));
+    HEDDLE_CUDA_TRY(cudnnCreateTensorDescriptor(&output));
+    heddle_status status = HEDDLE_CUDA_CHECK(cudnnCreateTensorDescriptor(&bias));
+    if (status == HEDDLE_OK)
+        status = HEDDLE_CUDA_CHECK(cudnnSetTensor4dDescriptor(output, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, shape->n,
+                                                              shape->k, out_extent(shape, shape->h, shape->r),
+                                                              out_extent(shape, shape->w, shape->s)));
+    if (status == HEDDLE_OK)
+        status =
+            HEDDLE_CUDA_CHECK(cudnnSetTensor4dDescriptor(bias, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 1, shape->k, 1, 1));
+    if (status == HEDDLE_OK)
+        status = use(handle, call, output, bias);
+    cudnnDestroyTensorDescriptor(output);
+    if (bias)
+        cudnnDestroyTensorDescriptor(bias);
+    return status;
+}
+
+static heddle_status bias_forward(cudnnHandle_t handle, const heddle_call *call, cudnnTensorDescriptor_t output,
+                                  cudnnTensorDescriptor_t bias)
+{
+    return HEDDLE_CUDA_CHECK(
+        cudnnAddTensor(handle, &one_float, bias, call->input[2], &one_float, output, call->output[0]));
+}
+
+static heddle_status bias_backward(cudnnHandle_t handle, const heddle_call *call, cudnnTensorDescriptor_t output,
+                                   cudnnTensorDescriptor_t bias)
+{
+    return HEDDLE_CUDA_CHECK(
+        cudnnConvolutionBackwardBias(handle, &one_float, output, call->input[1], &zero_float, bias, call->output[1]));
+}
+
+// --- the launchers
+// ----------------------------------------------------------------------------------------------------
+
+static heddle_status forward(const heddle_call *call, bool tensor_cores)
+{
+    const void *input = call->input[0], *weight = call->input[1], *bias = call->input[2], *output = call->output[0];
+    if (((const heddle_conv2d_shape *)call->shape)->n == 0)
+        return HEDDLE_OK;
+    if (bias && run(call, FORWARD_BIAS, tensor_cores, input, weight, output, bias) == HEDDLE_OK)
+        return HEDDLE_OK;
+    HEDDLE_TRY(run(call, FORWARD, tensor_cores, input, weight, output, NULL));
+    return bias ? with_output_and_bias(call, bias_forward) : HEDDLE_OK;
+}
+
+static heddle_status backward_data(const heddle_call *call, bool tensor_cores)
+{
+    if (((const heddle_conv2d_shape *)call->shape)->n == 0)
+        return HEDDLE_OK;
+    return run(call, BACKWARD_DATA, tensor_cores, call->output[0], call->input[0], call->input[1], NULL);
+}
+
+// The gradients of no images.
+static heddle_status clear_gradients(const heddle_call *call)
+{
+    const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
+    size_t weights = (size_t)shape->k * shape->c * shape->r * shape->s;
+    cudaStream_t stream = heddle_cuda_stream_of(call);
+    HEDDLE_CUDA_TRY(cudaMemsetAsync(call->output[0], 0, weights * sizeof(float), stream));
+    if (call->output[1])
+        HEDDLE_CUDA_TRY(cudaMemsetAsync(call->output[1], 0, (size_t)shape->k * sizeof(float), stream));
+    return HEDDLE_OK;
+}
+
+static heddle_status backward_weight(const heddle_call *call, bool tensor_cores)
+{
+    if (((const heddle_conv2d_shape *)call->shape)->n == 0)
+        return clear_gradients(call);
+    HEDDLE_TRY(run(call, BACKWARD_WEIGHT, tensor_cores, call->input[0], call->output[0], call->input[1], NULL));
+    return call->output[1] ? with_output_and_bias(call, bias_backward) : HEDDLE_OK;
+}
+
+#define BOTH(operator_name, function)                                                                                  \
+    static heddle_status launch_##function(const heddle_call *call)                                                    \
+    {                                                                                                                  \
+        return function(call, false);                                                                                  \
+    }                                                                                                                  \
+    static heddle_status launch_##function##_tf32(const heddle_call *call)                                             \
+    {                                                                                                                  \
+        return function(call, true);                                                                                   \
+    }                                                                                                                  \
+    HEDDLE_CUDA_RUNG(operator_name, "cudnn_graph", launch_##function)                                                  \
+    HEDDLE_CUDA_RUNG(operator_name, "cudnn_graph_tf32", launch_##function##_tf32)
+
+BOTH("conv2d_forward", forward)
+BOTH("conv2d_backward_data", backward_data)
+BOTH("conv2d_backward_weight", backward_weight)

@@ -1,0 +1,244 @@
+// conv2d by cuDNN's first interface: descriptors of the tensors, and an algorithm from a short list, which cuDNN has
+// timed for this shape (while a graph is captured, which allows no timing: the one it expects to be the fastest).
+//
+// float32 stays float32 (FMA_MATH), and algorithms that add in any order are passed over, so that two calls give the
+// same bits. The bias is a second pass over the output, as this interface joins the two for one algorithm alone.
+//
+// Limited by: the float32 units, and the second pass where the convolution is short of work.
+
+#include "ops/cuda/cudnn_handle.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/ops.h"
+
+typedef enum direction { FORWARD, BACKWARD_DATA, BACKWARD_WEIGHT } direction;
+
+// As many as any direction has.
+enum { ALGORITHMS = 8 };
+// More than this for one call is not worth the memory.
+static const size_t most_workspace = (size_t)1 << 30;
+
+// What cuDNN needs to know of a shape, made once.
+typedef struct plan {
+    heddle_conv2d_shape shape;
+    direction way;
+    int device;
+    cudnnTensorDescriptor_t input, output, bias;
+    cudnnFilterDescriptor_t weight;
+    cudnnConvolutionDescriptor_t convolution;
+    int algorithm; // of the direction's own enum
+    size_t workspace;
+    struct plan *next;
+} plan;
+
+static plan *plans;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int out_extent(const heddle_conv2d_shape *shape, int extent, int taps)
+{
+    return (extent + 2 * shape->padding - shape->dilation * (taps - 1) - 1) / shape->stride + 1;
+}
+
+static heddle_status describe_tensor(cudnnTensorDescriptor_t *descriptor, int n, int c, int h, int w)
+{
+    HEDDLE_CUDA_TRY(cudnnCreateTensorDescriptor(descriptor));
+    return HEDDLE_CUDA_CHECK(cudnnSetTensor4dDescriptor(*descriptor, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, n, c, h, w));
+}
+
+static heddle_status describe(plan *made)
+{
+    const heddle_conv2d_shape *shape = &made->shape;
+    int out_h = out_extent(shape, shape->h, shape->r), out_w = out_extent(shape, shape->w, shape->s);
+    HEDDLE_TRY(describe_tensor(&made->input, shape->n, shape->c, shape->h, shape->w));
+    HEDDLE_TRY(describe_tensor(&made->output, shape->n, shape->k, out_h, out_w));
+    HEDDLE_TRY(describe_tensor(&made->bias, 1, shape->k, 1, 1));
+    HEDDLE_CUDA_TRY(cudnnCreateFilterDescriptor(&made->weight));
+    HEDDLE_CUDA_TRY(cudnnSetFilter4dDescriptor(made->weight, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, shape->k, shape->c,
+                                               shape->r, shape->s));
+    HEDDLE_CUDA_TRY(cudnnCreateConvolutionDescriptor(&made->convolution));
+    HEDDLE_CUDA_TRY(cudnnSetConvolution2dDescriptor(made->convolution, shape->padding, shape->padding, shape->stride,
+                                                    shape->stride, shape->dilation, shape->dilation,
+                                                    CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+    return HEDDLE_CUDA_CHECK(cudnnSetConvolutionMathType(made->convolution, CUDNN_FMA_MATH));
+}
+
+// The first that will do: cuDNN lists them fastest first. Each direction has a struct of its own with the same members.
+template <typename Result> static heddle_status take_first(plan *made, const Result *results, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (results[i].status != CUDNN_STATUS_SUCCESS || results[i].determinism != CUDNN_DETERMINISTIC ||
+            results[i].mathType != CUDNN_FMA_MATH || results[i].memory > most_workspace)
+            continue;
+        made->algorithm = (int)results[i].algo;
+        made->workspace = results[i].memory;
+        return HEDDLE_OK;
+    }
+    return heddle_cuda_failed(HEDDLE_UNSUPPORTED, "cuDNN has no float32 algorithm with a fixed order for this shape",
+                              "none of its list", HEDDLE_CUDA_HERE("conv2d"));
+}
+
+static heddle_status find_forward(cudnnHandle_t handle, plan *made, bool timed)
+{
+    cudnnConvolutionFwdAlgoPerf_t results[ALGORITHMS];
+    int count = 0;
+    if (timed)
+        HEDDLE_CUDA_TRY(cudnnFindConvolutionForwardAlgorithm(handle, made->input, made->weight, made->convolution,
+                                                             made->output, ALGORITHMS, &count, results));
+    else
+        HEDDLE_CUDA_TRY(cudnnGetConvolutionForwardAlgorithm_v7(handle, made->input, made->weight, made->convolution,
+                                                               made->output, ALGORITHMS, &count, results));
+    return take_first(made, results, count);
+}
+
+static heddle_status find_backward_data(cudnnHandle_t handle, plan *made, bool timed)
+{
+    cudnnConvolutionBwdDataAlgoPerf_t results[ALGORITHMS];
+    int count = 0;
+    if (timed)
+        HEDDLE_CUDA_TRY(cudnnFindConvolutionBackwardDataAlgorithm(handle, made->weight, made->output, made->convolution,
+                                                                  made->input, ALGORITHMS, &count, results));
+    else
+        HEDDLE_CUDA_TRY(cudnnGetConvolutionBackwardDataAlgorithm_v7(
+            handle, made->weight, made->output, made->convolution, made->input, ALGORITHMS, &count, results));
+    return take_first(made, results, count);
+}
+
+static heddle_status find_backward_weight(cudnnHandle_t handle, plan *made, bool timed)
+{
+    cudnnConvolutionBwdFilterAlgoPerf_t results[ALGORITHMS];
+    int count = 0;
+    if (timed)
+        HEDDLE_CUDA_TRY(cudnnFindConvolutionBackwardFilterAlgorithm(
+            handle, made->input, made->output, made->convolution, made->weight, ALGORITHMS, &count, results));
+    else
+        HEDDLE_CUDA_TRY(cudnnGetConvolutionBackwardFilterAlgorithm_v7(
+            handle, made->input, made->output, made->convolution, made->weight, ALGORITHMS, &count, results));
+    return take_first(made, results, count);
+}
+
+static void destroy(plan *made)
+{
+    if (made->input)
+        cudnnDestroyTensorDescriptor(made->input);
+    if (made->output)
+        cudnnDestroyTensorDescriptor(made->output);
+    if (made->bias)
+        cudnnDestroyTensorDescriptor(made->bias);
+    if (made->weight)
+        cudnnDestroyFilterDescriptor(made->weight);
+    if (made->convolution)
+        cudnnDestroyConvolutionDescriptor(made->convolution);
+    free(made);
+}
+
+static heddle_status make(cudnnHandle_t handle, const plan *wanted, bool timed, plan **kept)
+{
+    plan *made = (plan *)malloc(sizeof *made);
+    if (!made)
+        return heddle_cuda_failed(HEDDLE_OUT_OF_MEMORY, "no memory", "malloc", HEDDLE_CUDA_HERE("conv2d"));
+    *made = *wanted;
+    heddle_status status = describe(made);
+    if (status == HEDDLE_OK)
+        status = made->way == FORWARD         ? find_forward(handle, made, timed)
+                 : made->way == BACKWARD_DATA ? find_backward_data(handle, made, timed)
+                                              : find_backward_weight(handle, made, timed);
+    if (status != HEDDLE_OK) {
+        destroy(made);
+        return status;
+    }
+    made->next = plans;
+    plans = *kept = made;
+    return HEDDLE_OK;
+}
+
+// The plan for the call, its handle, and the workspace it needs.
+static heddle_status prepare(const heddle_call *call, direction way, cudnnHandle_t *handle, plan **found,
+                             void **workspace)
+{
+    plan wanted = {};
+    wanted.shape = *(const heddle_conv2d_shape *)call->shape;
+    wanted.way = way;
+    wanted.device = heddle_cuda_device_of(call);
+    HEDDLE_TRY(heddle_cudnn_handle(call, handle));
+    heddle_status status = HEDDLE_OK;
+    pthread_mutex_lock(&lock);
+    *found = plans;
+    while (*found && ((*found)->way != way || (*found)->device != wanted.device ||
+                      memcmp(&(*found)->shape, &wanted.shape, sizeof wanted.shape) != 0))
+        *found = (*found)->next;
+    if (!*found)
+        status = make(*handle, &wanted, !heddle_cudnn_capturing(call), found);
+    pthread_mutex_unlock(&lock);
+    HEDDLE_TRY(status);
+    return heddle_cuda_scratch(call, (*found)->workspace, workspace);
+}
+
+static const float one = 1, zero = 0;
+
+static heddle_status launch_forward(const heddle_call *call)
+{
+    cudnnHandle_t handle;
+    plan *made;
+    void *workspace, *output = call->output[0];
+    const void *input = call->input[0], *weight = call->input[1], *bias = call->input[2];
+    if (((const heddle_conv2d_shape *)call->shape)->n == 0)
+        return HEDDLE_OK;
+    HEDDLE_TRY(prepare(call, FORWARD, &handle, &made, &workspace));
+    HEDDLE_CUDA_TRY(cudnnConvolutionForward(handle, &one, made->input, input, made->weight, weight, made->convolution,
+                                            (cudnnConvolutionFwdAlgo_t)made->algorithm, workspace, made->workspace,
+                                            &zero, made->output, output));
+    if (bias)
+        HEDDLE_CUDA_TRY(cudnnAddTensor(handle, &one, made->bias, bias, &one, made->output, output));
+    return HEDDLE_OK;
+}
+
+static heddle_status launch_backward_data(const heddle_call *call)
+{
+    cudnnHandle_t handle;
+    plan *made;
+    void *workspace;
+    if (((const heddle_conv2d_shape *)call->shape)->n == 0)
+        return HEDDLE_OK;
+    HEDDLE_TRY(prepare(call, BACKWARD_DATA, &handle, &made, &workspace));
+    return HEDDLE_CUDA_CHECK(cudnnConvolutionBackwardData(handle, &one, made->weight, call->input[0], made->output,
+                                                          call->input[1], made->convolution,
+                                                          (cudnnConvolutionBwdDataAlgo_t)made->algorithm, workspace,
+                                                          made->workspace, &zero, made->input, call->output[0]));
+}
+
+// The gradients of no images.
+static heddle_status clear_gradients(const heddle_call *call)
+{
+    const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
+    size_t weights = (size_t)shape->k * shape->c * shape->r * shape->s;
+    cudaStream_t stream = heddle_cuda_stream_of(call);
+    HEDDLE_CUDA_TRY(cudaMemsetAsync(call->output[0], 0, weights * sizeof(float), stream));
+    if (call->output[1])
+        HEDDLE_CUDA_TRY(cudaMemsetAsync(call->output[1], 0, (size_t)shape->k * sizeof(float), stream));
+    return HEDDLE_OK;
+}
+
+static heddle_status launch_backward_weight(const heddle_call *call)
+{
+    cudnnHandle_t handle;
+    plan *made;
+    void *workspace, *grad_weight = call->output[0], *grad_bias = call->output[1];
+    const void *input = call->input[0], *grad_output = call->input[1];
+    if (((const heddle_conv2d_shape *)call->shape)->n == 0)
+        return clear_gradients(call);
+    HEDDLE_TRY(prepare(call, BACKWARD_WEIGHT, &handle, &made, &workspace));
+    HEDDLE_CUDA_TRY(cudnnConvolutionBackwardFilter(handle, &one, made->input, input, made->output, grad_output,
+                                                   made->convolution, (cudnnConvolutionBwdFilterAlgo_t)made->algorithm,
+                                                   workspace, made->workspace, &zero, made->weight, grad_weight));
+    if (grad_bias)
+        HEDDLE_CUDA_TRY(
+            cudnnConvolutionBackwardBias(handle, &one, made->output, grad_output, &zero, made->bias, grad_bias));
+    return HEDDLE_OK;
+}
+
+HEDDLE_CUDA_RUNG("conv2d_forward", "cudnn_legacy", launch_forward)
+HEDDLE_CUDA_RUNG("conv2d_backward_data", "cudnn_legacy", launch_backward_data)
+HEDDLE_CUDA_RUNG("conv2d_backward_weight", "cudnn_legacy", launch_backward_weight)

@@ -1,0 +1,130 @@
+// The gradient of the weight as a sum over all pixels, split into parts that blocks sum up each by itself, and a second
+// pass that adds the parts in order: the same bits every time. What the kernels and the operators' tables agree on.
+#ifndef HEDDLE_OPS_CONV2D_SPLIT_H
+#define HEDDLE_OPS_CONV2D_SPLIT_H
+
+#include "ops/conv2d/view.h"
+
+enum {
+    CONV2D_SPLIT_TILE = 64,   // 04_split_gemm: filters and columns (channel, tap) of a block
+    CONV2D_SPLIT_DEPTH = 256, // pixels of a part, at least: below, the second pass costs more than the first
+
+    CONV2D_SLIDING_FILTERS = 64, // 05_sliding_window: of a block
+    CONV2D_SLIDING_CHANNELS = 32,
+    CONV2D_SLIDING_ROWS = 2, // of a band, what a block has in shared memory at a time
+    CONV2D_SLIDING_STRIP = 14,
+
+    CONV2D_IMAGE_FLOATS = 12288, // 06_image_in_shared: of an image in shared memory, at most
+
+    CONV2D_MULTIPROCESSORS = 132, // of the cards that the numbers of parts are chosen for
+};
+
+// Elements of a part: grad_weight, then grad_bias.
+static inline size_t conv2d_part_size(const conv2d_view *view)
+{
+    return (size_t)view->filters * view->filter_stride + view->filters;
+}
+
+// Parts of a sum over `units`, so that with `tiles` blocks for each part every multiprocessor has `resident` blocks.
+static inline int conv2d_parts(long long tiles, int resident, long long units)
+{
+    long long wanted = (long long)CONV2D_MULTIPROCESSORS * resident / tiles;
+    if (wanted > units)
+        wanted = units;
+    return wanted > 1 ? (int)wanted : 1;
+}
+
+static inline int conv2d_split_parts(const conv2d_view *view)
+{
+    long long down = (view->filters + CONV2D_SPLIT_TILE - 1) / CONV2D_SPLIT_TILE;
+    long long across = (view->filter_stride + CONV2D_SPLIT_TILE - 1) / CONV2D_SPLIT_TILE;
+    return conv2d_parts(down * across, 8, conv2d_pixels(view) / CONV2D_SPLIT_DEPTH);
+}
+
+static inline long long conv2d_sliding_bands(const conv2d_view *view)
+{
+    int bands = (view->out_height + CONV2D_SLIDING_ROWS - 1) / CONV2D_SLIDING_ROWS;
+    return (long long)view->images * bands * (view->out_width / CONV2D_SLIDING_STRIP);
+}
+
+static inline int conv2d_sliding_parts(const conv2d_view *view)
+{
+    long long down = (view->filters + CONV2D_SLIDING_FILTERS - 1) / CONV2D_SLIDING_FILTERS;
+    long long across = (view->channels + CONV2D_SLIDING_CHANNELS - 1) / CONV2D_SLIDING_CHANNELS;
+    return conv2d_parts(down * across, 2, conv2d_sliding_bands(view));
+}
+
+// 3x3, step 1 both ways, whole strips, and at least three quarters of a warp with a channel.
+static inline bool conv2d_sliding_takes(const conv2d_view *view)
+{
+    int idle = (CONV2D_SLIDING_CHANNELS - view->channels % CONV2D_SLIDING_CHANNELS) % CONV2D_SLIDING_CHANNELS;
+    return view->rows == 3 && view->columns == 3 && view->position_step == 1 && view->tap_step == 1 &&
+           view->out_width % CONV2D_SLIDING_STRIP == 0 && 3 * idle <= view->channels;
+}
+
+// Floats to a row of the image in shared memory: the windows of whole vectors of 4 pixels.
+static inline int conv2d_image_stride(int width)
+{
+    return (width + 3) / 4 * 4 + 4;
+}
+
+// Output rows whose windows fit there, at most all; less than 1: none.
+static inline int conv2d_image_rows(const conv2d_view *view)
+{
+    int fit = CONV2D_IMAGE_FLOATS / view->channels / conv2d_image_stride(view->out_width) - 2;
+    return fit < view->out_height ? fit : view->out_height;
+}
+
+static inline int conv2d_image_parts(const conv2d_view *view)
+{
+    int rows = conv2d_image_rows(view), warps = view->channels == 1 ? 32 : view->channels == 2 ? 16 : 8;
+    long long bands = (long long)view->images * ((view->out_height + rows - 1) / rows);
+    return conv2d_parts((view->filters + warps - 1) / warps, 4, bands);
+}
+
+// 3x3, step 1 both ways, few channels, and rows that are not too long.
+static inline bool conv2d_image_takes(const conv2d_view *view)
+{
+    return view->rows == 3 && view->columns == 3 && view->position_step == 1 && view->tap_step == 1 &&
+           view->channels <= 4 && view->out_width < CONV2D_IMAGE_FLOATS / 4 && conv2d_image_rows(view) >= 1;
+}
+
+#ifdef __CUDACC__
+enum {
+    CONV2D_ADD_ACROSS = 32, // elements of a block of the second pass: a warp's, coalesced
+    CONV2D_ADD_DOWN = 8,    // threads that share an element's parts
+};
+
+// parts: (count, size), grad_weight: the first `weights` of an element of size, grad_bias: the rest, or NULL
+static __global__ void conv2d_add_parts(int count, size_t size, size_t weights, const float *parts, float *grad_weight,
+                                        float *grad_bias)
+{
+    __shared__ float sums[CONV2D_ADD_DOWN][CONV2D_ADD_ACROSS];
+    size_t at = (size_t)blockIdx.x * CONV2D_ADD_ACROSS + threadIdx.x;
+    float sum = 0;
+#pragma unroll 4
+    for (int i = threadIdx.y; i < count; i += CONV2D_ADD_DOWN)
+        sum += at < size ? parts[i * size + at] : 0.0f;
+    sums[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y > 0 || at >= size)
+        return;
+    for (int i = 1; i < CONV2D_ADD_DOWN; i++)
+        sum += sums[i][threadIdx.x];
+    if (at < weights)
+        grad_weight[at] = sum;
+    else if (grad_bias)
+        grad_bias[at - weights] = sum;
+}
+
+static inline void conv2d_launch_add_parts(cudaStream_t stream, const conv2d_view *view, int count, const float *parts,
+                                           float *grad_weight, float *grad_bias)
+{
+    size_t size = conv2d_part_size(view);
+    dim3 block(CONV2D_ADD_ACROSS, CONV2D_ADD_DOWN);
+    unsigned blocks = (unsigned)((size + CONV2D_ADD_ACROSS - 1) / CONV2D_ADD_ACROSS);
+    conv2d_add_parts<<<blocks, block, 0, stream>>>(count, size, size - view->filters, parts, grad_weight, grad_bias);
+}
+#endif
+
+#endif

@@ -1,0 +1,111 @@
+// matmul, rung 10: the tile that suits the shape, and the trainer's choice.
+//
+// Rung 9 had one tile for all shapes and 64 sums a thread. The kernel here (tuned_kernel.h) comes in several tilings,
+// of which each product takes the one that keeps most of the GPU busy (tuned.h): 128 by 128 with 128 sums a thread and
+// 6 loads from shared memory for 128 multiplications where the output is large; smaller ones where it would be too few
+// tiles for all multiprocessors. Where even those are too few and k is long, k is split: several blocks sum up parts of
+// it for one tile, into a workspace, and a second kernel adds these in order, so that the result is the same every
+// time. Three tiles are on their way at any time, and blocks take tiles in bands that share what they read from L2.
+//
+// Limited by: the multiplications themselves. About nine of ten instructions in the loop are multiply-adds, and a
+// multiprocessor issues one instruction a cycle for each of its four schedulers, whatever it is.
+
+#include "ops/matmul/tuned_kernel.h"
+
+//                                    block's tile, depth, warp's tile, thread's tile, tiles on their way, blocks
+typedef matmul_tiling<128, 128, HEDDLE_PRODUCT_DEPTH, 64, 64, 8, 16, 3, 2> tiling_128_128;
+typedef matmul_tiling<64, 128, HEDDLE_PRODUCT_DEPTH, 32, 64, 8, 8, 4, 3> tiling_64_128;
+typedef matmul_tiling<64, 64, HEDDLE_PRODUCT_DEPTH, 32, 32, 8, 4, 4, 4> tiling_64_64;
+
+static matmul_side side_of(const float *data, int rows, int k, bool along_k, size_t stride)
+{
+    unsigned pitch = along_k ? k : rows;
+    bool aligned = pitch % MATMUL_VECTOR == 0 && stride % MATMUL_VECTOR == 0 && (size_t)data % sizeof(float4) == 0;
+    int layout = along_k ? MATMUL_ALONG_K : aligned ? MATMUL_VECTORS : MATMUL_ALONG_ROWS;
+    return {data, pitch * (unsigned)sizeof(float), rows, layout};
+}
+
+template <class T> static void start(matmul_task task, cudaStream_t stream)
+{
+    // More shared memory than 48 KiB has to be asked for, once a device; asking is cheap.
+    cudaFuncSetAttribute(matmul_tuned<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES);
+    task.tiles_m = heddle_ceil_div(task.product.m, T::BLOCK_M);
+    task.tiles_n = heddle_ceil_div(task.product.n, T::BLOCK_N);
+    unsigned blocks = (unsigned)task.tiles_m * task.tiles_n * task.splits * task.product.batch;
+    matmul_tuned<T><<<blocks, T::THREADS, T::SHARED_BYTES, stream>>>(task);
+}
+
+// output = alpha * sum of the parts + beta * output + bias; partial: (splits, elements)
+__global__ void matmul_add_parts(heddle_product product, const float *partial, int splits, size_t elements)
+{
+    size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= elements)
+        return;
+    float sum = 0;
+#pragma unroll 8
+    for (int s = 0; s < splits; s++)
+        sum += partial[s * elements + at];
+    sum *= product.alpha;
+    if (product.beta != 0.0f)
+        sum += product.beta * product.output[at];
+    product.output[at] = product.bias ? sum + product.bias[at % product.n] : sum;
+}
+
+heddle_status heddle_product_launch(const heddle_product *product, void *workspace, cudaStream_t stream,
+                                    const char *rung)
+{
+    size_t elements = (size_t)product->batch * product->m * product->n;
+    if (elements == 0)
+        return HEDDLE_OK;
+    heddle_product_plan plan = heddle_product_plan_of(product);
+    matmul_task task = {};
+    task.product = *product;
+    task.stride_a = (size_t)product->m * product->k;
+    task.stride_b = (size_t)product->k * product->n;
+    task.a = side_of(product->a, product->m, product->k, !product->transpose_a, task.stride_a);
+    task.b = side_of(product->b, product->n, product->k, product->transpose_b, task.stride_b);
+    task.splits = plan.splits;
+    task.partial = plan.splits > 1 ? (float *)workspace : NULL;
+    if (plan.tiling == HEDDLE_TILING_128_128)
+        start<tiling_128_128>(task, stream);
+    else if (plan.tiling == HEDDLE_TILING_64_128)
+        start<tiling_64_128>(task, stream);
+    else
+        start<tiling_64_64>(task, stream);
+    if (plan.splits > 1)
+        matmul_add_parts<<<heddle_cuda_blocks(elements), HEDDLE_CUDA_BLOCK, 0, stream>>>(*product, task.partial,
+                                                                                         plan.splits, elements);
+    return heddle_cuda_launched(rung);
+}
+
+static heddle_status launch_forward(const heddle_call *call)
+{
+    heddle_product product = heddle_product_forward((const heddle_matmul_shape *)call->shape);
+    product.a = (const float *)call->input[0];
+    product.b = (const float *)call->input[1];
+    product.output = (float *)call->output[0];
+    return heddle_product_launch(&product, call->workspace, heddle_cuda_stream_of(call), "10_tuned");
+}
+
+static heddle_status launch_backward(const heddle_call *call)
+{
+    const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
+    const float *a = (const float *)call->input[0], *b = (const float *)call->input[1];
+    const float *grad_output = (const float *)call->input[2];
+    heddle_product grad_a = heddle_product_grad_a(shape), grad_b = heddle_product_grad_b(shape);
+    grad_a.a = shape->transpose_a ? b : grad_output;
+    grad_a.b = shape->transpose_a ? grad_output : b;
+    grad_a.output = (float *)call->output[0];
+    grad_b.a = shape->transpose_b ? grad_output : a;
+    grad_b.b = shape->transpose_b ? a : grad_output;
+    grad_b.output = (float *)call->output[1];
+    heddle_status status = HEDDLE_OK;
+    if (grad_a.output)
+        status = heddle_product_launch(&grad_a, call->workspace, heddle_cuda_stream_of(call), "10_tuned");
+    if (grad_b.output && status == HEDDLE_OK)
+        status = heddle_product_launch(&grad_b, call->workspace, heddle_cuda_stream_of(call), "10_tuned");
+    return status;
+}
+
+HEDDLE_CUDA_RUNG("matmul_forward", "10_tuned", launch_forward)
+HEDDLE_CUDA_RUNG("matmul_backward", "10_tuned", launch_backward)

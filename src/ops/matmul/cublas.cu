@@ -1,0 +1,131 @@
+// matmul by cuBLAS: what the own rungs are measured against. `cublas` multiplies float32 as it is; `cublas_tf32` lets
+// tensor cores take it with 10 bits of mantissa.
+//
+// Limited by: cublas by the float32 units; cublas_tf32 by the tensor cores, and by memory where k is small.
+
+#include "ops/cuda/cublas_handle.h"
+
+#include "heddle/ops.h"
+
+static heddle_cublas_product product_of(cublasComputeType_t compute)
+{
+    heddle_cublas_product product = {};
+    product.type = product.output_type = CUDA_R_32F;
+    product.compute = compute;
+    return product;
+}
+
+// alpha * op(a) * op(b) of no columns: what is left is beta * output.
+static heddle_status scale_output(const heddle_call *call, const heddle_matmul_shape *shape)
+{
+    cublasHandle_t handle;
+    size_t elements = (size_t)shape->m * shape->n;
+    if (elements == 0)
+        return HEDDLE_OK;
+    if (shape->beta == 0.0f)
+        return HEDDLE_CUDA_CHECK(
+            cudaMemsetAsync(call->output[0], 0, elements * sizeof(float), heddle_cuda_stream_of(call)));
+    HEDDLE_TRY(heddle_cublas_handle(call, &handle, NULL));
+    return HEDDLE_CUDA_CHECK(cublasSscal_64(handle, (int64_t)elements, &shape->beta, (float *)call->output[0], 1));
+}
+
+static heddle_status forward(const heddle_call *call, cublasComputeType_t compute)
+{
+    const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
+    if (shape->k == 0)
+        return scale_output(call, shape);
+    heddle_cublas_product product = product_of(compute);
+    product.m = shape->m;
+    product.n = shape->n;
+    product.k = shape->k;
+    product.transpose_a = shape->transpose_a;
+    product.transpose_b = shape->transpose_b;
+    product.alpha = shape->alpha;
+    product.beta = shape->beta;
+    product.a = call->input[0];
+    product.b = call->input[1];
+    product.output = call->output[0];
+    return heddle_cublas_multiply(call, &product);
+}
+
+// A gradient (rows, columns) = alpha * op(left) * op(right), summed over `inner`.
+static heddle_status gradient(const heddle_call *call, heddle_cublas_product product, const void *left,
+                              bool transpose_left, const void *right, bool transpose_right, void *output)
+{
+    const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
+    size_t bytes = (size_t)product.m * product.n * sizeof(float);
+    if (!output || bytes == 0)
+        return HEDDLE_OK;
+    if (product.k == 0)
+        return HEDDLE_CUDA_CHECK(cudaMemsetAsync(output, 0, bytes, heddle_cuda_stream_of(call)));
+    product.a = left;
+    product.b = right;
+    product.transpose_a = transpose_left;
+    product.transpose_b = transpose_right;
+    product.alpha = shape->alpha;
+    product.output = output;
+    return heddle_cublas_multiply(call, &product);
+}
+
+// grad of op(a) (m, k) = alpha * grad_output (m, n) * op(b)ᵀ, stored (k, m) where a is: then it is op(b) *
+// grad_outputᵀ.
+static heddle_status gradient_a(const heddle_call *call, cublasComputeType_t compute)
+{
+    const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
+    const void *b = call->input[1], *grad_output = call->input[2];
+    heddle_cublas_product product = product_of(compute);
+    product.k = shape->n;
+    if (shape->transpose_a) {
+        product.m = shape->k;
+        product.n = shape->m;
+        return gradient(call, product, b, shape->transpose_b, grad_output, true, call->output[0]);
+    }
+    product.m = shape->m;
+    product.n = shape->k;
+    return gradient(call, product, grad_output, false, b, !shape->transpose_b, call->output[0]);
+}
+
+// grad of op(b) (k, n) = alpha * op(a)ᵀ * grad_output (m, n), stored (n, k) where b is: then it is grad_outputᵀ *
+// op(a).
+static heddle_status gradient_b(const heddle_call *call, cublasComputeType_t compute)
+{
+    const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
+    const void *a = call->input[0], *grad_output = call->input[2];
+    heddle_cublas_product product = product_of(compute);
+    product.k = shape->m;
+    if (shape->transpose_b) {
+        product.m = shape->n;
+        product.n = shape->k;
+        return gradient(call, product, grad_output, true, a, shape->transpose_a, call->output[1]);
+    }
+    product.m = shape->k;
+    product.n = shape->n;
+    return gradient(call, product, a, !shape->transpose_a, grad_output, false, call->output[1]);
+}
+
+static heddle_status launch_forward(const heddle_call *call)
+{
+    return forward(call, CUBLAS_COMPUTE_32F);
+}
+
+static heddle_status launch_forward_tf32(const heddle_call *call)
+{
+    return forward(call, CUBLAS_COMPUTE_32F_FAST_TF32);
+}
+
+static heddle_status launch_backward(const heddle_call *call)
+{
+    HEDDLE_TRY(gradient_a(call, CUBLAS_COMPUTE_32F));
+    return gradient_b(call, CUBLAS_COMPUTE_32F);
+}
+
+static heddle_status launch_backward_tf32(const heddle_call *call)
+{
+    HEDDLE_TRY(gradient_a(call, CUBLAS_COMPUTE_32F_FAST_TF32));
+    return gradient_b(call, CUBLAS_COMPUTE_32F_FAST_TF32);
+}
+
+HEDDLE_CUDA_RUNG("matmul_forward", "cublas", launch_forward)
+HEDDLE_CUDA_RUNG("matmul_forward", "cublas_tf32", launch_forward_tf32)
+HEDDLE_CUDA_RUNG("matmul_backward", "cublas", launch_backward)
+HEDDLE_CUDA_RUNG("matmul_backward", "cublas_tf32", launch_backward_tf32)

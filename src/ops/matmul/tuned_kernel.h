@@ -1,0 +1,306 @@
+// The kernel of matmul's rung 10, for any tiling: what rungs 3 to 9 found, with everything that a shape could want
+// different as a constant of the template. How large tiles are and who takes which is left to 10_tuned.cu.
+//
+// A step of k is THREAD_M * THREAD_N multiplications a thread against (THREAD_M + THREAD_N) / 4 loads from shared
+// memory: 128 to 6 for 8 by 16. Everything else happens once a tile: the copies that fetch a later tile, one barrier,
+// one wait.
+//
+// Ragged shapes cost nothing inside the loop. Rows and columns past the end are read from the last one instead, and
+// what comes of them is not stored. The tile of k that is not full stands first: k runs from -shift, and the copies of
+// the first tile, which stand before the loop, fill in zeros below 0.
+#ifndef HEDDLE_OPS_MATMUL_TUNED_KERNEL_H
+#define HEDDLE_OPS_MATMUL_TUNED_KERNEL_H
+
+#include <cuda_pipeline.h>
+
+#include "ops/matmul/tuned.h"
+
+// How an operand's elements lie in memory, which decides how a tile of it is copied.
+enum matmul_layout {
+    MATMUL_ALONG_K,    // neighbours are neighbours in k: a tile is turned over on its way, float by float
+    MATMUL_ALONG_ROWS, // neighbours are neighbours in m or n, but begin or end at any float
+    MATMUL_VECTORS,    // the same, and every row is aligned: four floats a copy
+};
+
+// a as (m, k) or b as (n, k), whichever way it is stored: `rows` is m or n.
+struct matmul_side {
+    const float *data;
+    unsigned pitch_bytes; // between rows, or where those are neighbours between steps of k
+    int rows;
+    int layout;
+};
+
+enum {
+    // Floats added to a row of a tile in shared memory. The copies along k write 8 steps of k of 4 rows a warp: with
+    // rows of 4 floats more than a multiple of 32 these are 32 different banks, and float4s stay aligned.
+    MATMUL_PADDING = 4,
+    MATMUL_COPY_K = 8,
+    MATMUL_VECTOR = 4, // floats of a 16-byte access
+};
+
+// Where a thread copies from: its own first element of the next tile.
+struct matmul_cursor {
+    const char *from;
+    int row;
+};
+
+template <int ROWS> __device__ __forceinline__ matmul_cursor matmul_start(const matmul_side &side, int row, int k)
+{
+    const int thread = threadIdx.x, vectors = ROWS / MATMUL_VECTOR;
+    matmul_cursor cursor = {(const char *)side.data, 0};
+    if (side.layout == MATMUL_ALONG_K) {
+        cursor.row = row + thread / MATMUL_COPY_K;
+        cursor.from += (ptrdiff_t)(k + thread % MATMUL_COPY_K) * (int)sizeof(float);
+    } else if (side.layout == MATMUL_VECTORS) {
+        int column = min(row + thread % vectors * MATMUL_VECTOR, side.rows - MATMUL_VECTOR);
+        cursor.from += (ptrdiff_t)(k + thread / vectors) * side.pitch_bytes + (ptrdiff_t)column * sizeof(float);
+    } else {
+        int column = min(row + thread % ROWS, side.rows - 1);
+        cursor.from += (ptrdiff_t)(k + thread / ROWS) * side.pitch_bytes + (ptrdiff_t)column * sizeof(float);
+    }
+    return cursor;
+}
+
+// The next tile (DEPTH, ROWS) of a side into shared memory. GUARDED: its first `missing` steps are zeros.
+template <class T, int ROWS, bool GUARDED>
+__device__ __forceinline__ void matmul_copy(float *tile, matmul_cursor &cursor, const matmul_side &side, int missing)
+{
+    const int pitch = ROWS + MATMUL_PADDING, thread = threadIdx.x;
+    if (side.layout == MATMUL_ALONG_K) {
+        const int step = thread % MATMUL_COPY_K;
+        float *to = tile + step * pitch + thread / MATMUL_COPY_K;
+#pragma unroll
+        for (int r = 0; r < ROWS; r += T::THREADS / MATMUL_COPY_K) {
+            unsigned row = min(cursor.row + r, side.rows - 1);
+            const char *from = cursor.from + (size_t)row * side.pitch_bytes;
+#pragma unroll
+            for (int p = 0; p < T::DEPTH; p += MATMUL_COPY_K)
+                if (!GUARDED || step + p >= missing)
+                    __pipeline_memcpy_async(to + p * pitch + r, from + p * sizeof(float), sizeof(float));
+                else
+                    to[p * pitch + r] = 0;
+        }
+        cursor.from += T::DEPTH * sizeof(float);
+    } else if (side.layout == MATMUL_VECTORS) {
+        const int vectors = ROWS / MATMUL_VECTOR, first = thread / vectors, together = T::THREADS / vectors;
+        float *to = tile + first * pitch + thread % vectors * MATMUL_VECTOR;
+#pragma unroll
+        for (int p = 0; p < T::DEPTH; p += together)
+            if (!GUARDED || first + p >= missing)
+                __pipeline_memcpy_async(to + p * pitch, cursor.from + (size_t)(unsigned)p * side.pitch_bytes,
+                                        sizeof(float4));
+            else
+                *(float4 *)(to + p * pitch) = make_float4(0, 0, 0, 0);
+        cursor.from += (size_t)T::DEPTH * side.pitch_bytes;
+    } else {
+        const int first = thread / ROWS, together = T::THREADS / ROWS;
+        float *to = tile + first * pitch + thread % ROWS;
+#pragma unroll
+        for (int p = 0; p < T::DEPTH; p += together)
+            if (!GUARDED || first + p >= missing)
+                __pipeline_memcpy_async(to + p * pitch, cursor.from + (size_t)(unsigned)p * side.pitch_bytes,
+                                        sizeof(float));
+            else
+                to[p * pitch] = 0;
+        cursor.from += (size_t)T::DEPTH * side.pitch_bytes;
+    }
+}
+
+// COUNT floats of a step of k, four together, `apart` floats from one four to the next.
+template <int COUNT> __device__ __forceinline__ void matmul_fragment(float *values, const float *from, int apart)
+{
+#pragma unroll
+    for (int g = 0; g < COUNT / MATMUL_VECTOR; g++) {
+        float4 four = *(const float4 *)(from + g * apart);
+        values[4 * g] = four.x;
+        values[4 * g + 1] = four.y;
+        values[4 * g + 2] = four.z;
+        values[4 * g + 3] = four.w;
+    }
+}
+
+struct matmul_task {
+    matmul_side a, b;
+    int splits;
+    int tiles_m, tiles_n;
+    size_t stride_a, stride_b; // between the products of a batch, in floats
+    heddle_product product;
+    float *partial; // (splits, batch, m, n) where k is split, else NULL
+};
+
+template <int BLOCK_M_, int BLOCK_N_, int DEPTH_, int WARP_M_, int WARP_N_, int THREAD_M_, int THREAD_N_, int STAGES_,
+          int RESIDENT_>
+struct matmul_tiling {
+    enum {
+        BLOCK_M = BLOCK_M_,
+        BLOCK_N = BLOCK_N_,
+        DEPTH = DEPTH_,
+        WARP_M = WARP_M_,
+        WARP_N = WARP_N_,
+        THREAD_M = THREAD_M_,
+        THREAD_N = THREAD_N_,
+        STAGES = STAGES_,
+        RESIDENT = RESIDENT_,
+        WARPS_M = BLOCK_M / WARP_M,
+        WARPS_N = BLOCK_N / WARP_N,
+        LANES_M = WARP_M / THREAD_M,
+        LANES_N = WARP_N / THREAD_N,
+        THREADS = 32 * WARPS_M * WARPS_N,
+        PITCH_A = BLOCK_M + MATMUL_PADDING,
+        PITCH_B = BLOCK_N + MATMUL_PADDING,
+        SIZE_A = DEPTH * PITCH_A, // floats of a tile
+        SIZE_B = DEPTH * PITCH_B,
+        SHARED_BYTES = STAGES * (SIZE_A + SIZE_B) * sizeof(float),
+    };
+    static_assert(LANES_M * LANES_N == 32, "a warp's tile is 32 threads' tiles");
+    static_assert(THREADS >= BLOCK_M && THREADS >= BLOCK_N, "a thread copies from one row or column of a step of k");
+    static_assert(DEPTH % 2 == 0 && DEPTH % MATMUL_COPY_K == 0, "two parts in turn; copies along k");
+};
+
+// Tiles are counted in bands of this many rows, down first: blocks that run at the same time form something like a
+// square, whose rows of a and columns of b the L2 cache then holds for all of them.
+enum { MATMUL_BAND = 16 };
+
+__device__ __forceinline__ void matmul_place(const matmul_task &task, int tile, int *m, int *n)
+{
+    int band = tile / (MATMUL_BAND * task.tiles_n), within = tile % (MATMUL_BAND * task.tiles_n);
+    int height = min(MATMUL_BAND, task.tiles_m - band * MATMUL_BAND);
+    *m = band * MATMUL_BAND + within % height;
+    *n = within / height;
+}
+
+template <class T>
+__device__ __forceinline__ void matmul_store(const matmul_task &task, const float sum[T::THREAD_M][T::THREAD_N],
+                                             int row, int column, int batch, int split)
+{
+    const heddle_product &product = task.product;
+    const size_t elements = (size_t)product.m * product.n;
+    const bool partly = task.partial != NULL;
+    float *output = partly ? task.partial + ((size_t)split * product.batch + batch) * elements
+                           : product.output + (size_t)batch * elements;
+    const bool vectors = product.n % MATMUL_VECTOR == 0 && (size_t)output % sizeof(float4) == 0;
+#pragma unroll
+    for (int i = 0; i < T::THREAD_M; i++) {
+        int r = row + i / MATMUL_VECTOR * T::LANES_M * MATMUL_VECTOR + i % MATMUL_VECTOR;
+        if (r >= product.m)
+            continue;
+#pragma unroll
+        for (int g = 0; g < T::THREAD_N / MATMUL_VECTOR; g++) {
+            int c = column + g * T::LANES_N * MATMUL_VECTOR;
+            float *to = output + (size_t)r * product.n + c;
+            float value[MATMUL_VECTOR];
+#pragma unroll
+            for (int j = 0; j < MATMUL_VECTOR; j++) {
+                value[j] = sum[i][g * MATMUL_VECTOR + j];
+                if (!partly && c + j < product.n)
+                    value[j] = product.alpha * value[j] + (product.beta == 0.0f ? 0 : product.beta * to[j]) +
+                               (product.bias ? product.bias[c + j] : 0);
+            }
+            if (vectors && c < product.n)
+                *(float4 *)to = make_float4(value[0], value[1], value[2], value[3]);
+            else
+#pragma unroll
+                for (int j = 0; j < MATMUL_VECTOR; j++)
+                    if (c + j < product.n)
+                        to[j] = value[j];
+        }
+    }
+}
+
+// A thread's part of a step of k: its rows of a, its columns of b.
+template <class T> struct matmul_part {
+    float a[T::THREAD_M], b[T::THREAD_N];
+};
+
+template <class T>
+__device__ __forceinline__ void matmul_read(matmul_part<T> &part, const float *from_a, const float *from_b)
+{
+    matmul_fragment<T::THREAD_M>(part.a, from_a, T::LANES_M * MATMUL_VECTOR);
+    matmul_fragment<T::THREAD_N>(part.b, from_b, T::LANES_N * MATMUL_VECTOR);
+}
+
+template <class T>
+__device__ __forceinline__ void matmul_multiply(float sum[T::THREAD_M][T::THREAD_N], const matmul_part<T> &part)
+{
+#pragma unroll
+    for (int i = 0; i < T::THREAD_M; i++)
+#pragma unroll
+        for (int j = 0; j < T::THREAD_N; j++)
+            sum[i][j] += part.a[i] * part.b[j];
+}
+
+template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) matmul_tuned(matmul_task task)
+{
+    extern __shared__ float4 matmul_shared[];
+    float *tiles_a = (float *)matmul_shared, *tiles_b = tiles_a + T::STAGES * T::SIZE_A; // (STAGES, DEPTH, PITCH)
+
+    // Which tile of which product, and which tiles of k.
+    const int tiles = task.tiles_m * task.tiles_n;
+    const int split = blockIdx.x / tiles % task.splits, batch = blockIdx.x / tiles / task.splits;
+    int block_m, block_n;
+    matmul_place(task, blockIdx.x % tiles, &block_m, &block_n);
+    block_m *= T::BLOCK_M;
+    block_n *= T::BLOCK_N;
+    task.a.data += batch * task.stride_a;
+    task.b.data += batch * task.stride_b;
+    const int steps = (task.product.k + T::DEPTH - 1) / T::DEPTH, shift = steps * T::DEPTH - task.product.k;
+    const int begin = (int)((long long)steps * split / task.splits);
+    const int end = (int)((long long)steps * (split + 1) / task.splits);
+
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int row = warp / T::WARPS_N * T::WARP_M + lane / T::LANES_N * MATMUL_VECTOR;
+    const int column = warp % T::WARPS_N * T::WARP_N + lane % T::LANES_N * MATMUL_VECTOR;
+
+    // All stages but one are under way before the first is needed.
+    matmul_cursor cursor_a = matmul_start<T::BLOCK_M>(task.a, block_m, begin * T::DEPTH - shift);
+    matmul_cursor cursor_b = matmul_start<T::BLOCK_N>(task.b, block_n, begin * T::DEPTH - shift);
+#pragma unroll 1
+    for (int s = 0; s < T::STAGES - 1; s++) {
+        const int missing = begin + s == 0 ? shift : 0;
+        if (begin + s < end) {
+            matmul_copy<T, T::BLOCK_M, true>(tiles_a + s * T::SIZE_A, cursor_a, task.a, missing);
+            matmul_copy<T, T::BLOCK_N, true>(tiles_b + s * T::SIZE_B, cursor_b, task.b, missing);
+        }
+        __pipeline_commit();
+    }
+
+    // One part is multiplied while the next is on its way from shared memory. The loop over k is not unrolled further
+    // than the two take: the compiler would move loads down to where they are used, and wait for them there.
+    float sum[T::THREAD_M][T::THREAD_N] = {{0}};
+    matmul_part<T> even, odd;
+    int here = 0, fill = T::STAGES - 1; // stages: the one read, and the one free to be filled
+    __pipeline_wait_prior(T::STAGES - 2);
+    __syncthreads();
+    if (begin < end)
+        matmul_read<T>(even, tiles_a + row, tiles_b + column);
+    for (int step = begin; step < end; step++) {
+        const float *from_a = tiles_a + here * T::SIZE_A + row, *from_b = tiles_b + here * T::SIZE_B + column;
+        matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
+        if (step + T::STAGES - 1 < end) {
+            matmul_copy<T, T::BLOCK_M, false>(tiles_a + fill * T::SIZE_A, cursor_a, task.a, 0);
+            matmul_copy<T, T::BLOCK_N, false>(tiles_b + fill * T::SIZE_B, cursor_b, task.b, 0);
+        }
+        __pipeline_commit();
+        fill = fill == T::STAGES - 1 ? 0 : fill + 1;
+        matmul_multiply<T>(sum, even);
+#pragma unroll 1
+        for (int p = 2; p < T::DEPTH; p += 2) {
+            from_a += 2 * T::PITCH_A;
+            from_b += 2 * T::PITCH_B;
+            matmul_read<T>(even, from_a, from_b);
+            matmul_multiply<T>(sum, odd);
+            matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
+            matmul_multiply<T>(sum, even);
+        }
+        // The next tile must have come; and after this barrier nobody reads this one, so that copies may overwrite it.
+        __pipeline_wait_prior(T::STAGES - 2);
+        __syncthreads();
+        here = here == T::STAGES - 1 ? 0 : here + 1;
+        if (step + 1 < end)
+            matmul_read<T>(even, tiles_a + here * T::SIZE_A + row, tiles_b + here * T::SIZE_B + column);
+        matmul_multiply<T>(sum, odd);
+    }
+    matmul_store<T>(task, sum, block_m + row, block_n + column, batch, split);
+}
+
+#endif

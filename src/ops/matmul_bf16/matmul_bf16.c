@@ -1,0 +1,157 @@
+// matmul_bf16: output = alpha * op(a) * op(b) + beta * output, all three bf16, summed in float32. Its shapes, what it
+// costs, what is right, and its ladder up the tensor cores.
+
+#include "ops/matmul_bf16/matmul_bf16.h"
+
+#include "ops/define.h"
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_matmul_shape, m, "rows of a and of the output")},
+    {HEDDLE_REQUIRED_INT(heddle_matmul_shape, n, "columns of b and of the output")},
+    {HEDDLE_REQUIRED_INT(heddle_matmul_shape, k, "columns of a, rows of b")},
+    {HEDDLE_OPTIONAL_INT(heddle_matmul_shape, transpose_a, 0, "1: a is stored (k, m)")},
+    {HEDDLE_OPTIONAL_INT(heddle_matmul_shape, transpose_b, 0, "1: b is stored (n, k)")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_shape, alpha, 1, "factor of the product")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_shape, beta, 0, "factor of what the output held before; 0: it is not read")},
+};
+
+static int dims_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_matmul_shape *shape = shape_;
+    return shape->transpose_a ? heddle_dims2(dims, shape->k, shape->m) : heddle_dims2(dims, shape->m, shape->k);
+}
+
+static int dims_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_matmul_shape *shape = shape_;
+    return shape->transpose_b ? heddle_dims2(dims, shape->n, shape->k) : heddle_dims2(dims, shape->k, shape->n);
+}
+
+static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_matmul_shape *shape = shape_;
+    return heddle_dims2(dims, shape->m, shape->n);
+}
+
+#define BF16(text, part, size)                                                                                         \
+    .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = (size)
+
+static const heddle_operand forward_operands[] = {
+    {BF16("a", HEDDLE_INPUT, dims_a)},
+    {BF16("b", HEDDLE_INPUT, dims_b)},
+    {BF16("output", HEDDLE_UPDATE, dims_output)},
+};
+
+static heddle_status forward_validate(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    if (shape->transpose_a > 1 || shape->transpose_b > 1)
+        return heddle_fail(HEDDLE_INVALID, "matmul_bf16: transpose_a and transpose_b are 0 or 1, not %d and %d",
+                           shape->transpose_a, shape->transpose_b);
+    return HEDDLE_OK;
+}
+
+static heddle_cost forward_cost(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    double m = shape->m, n = shape->n, k = shape->k, size = sizeof(uint16_t);
+    return (heddle_cost){.flops = 2 * m * n * k,
+                         .bytes_read = size * (m * k + k * n + (shape->beta != 0.0f ? m * n : 0)),
+                         .bytes_written = size * m * n};
+}
+
+static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_matmul_shape *shape = shape_;
+    for (int i = 0; i < shape->m; i++)
+        for (int j = 0; j < shape->n; j++) {
+            double sum = 0;
+            for (int p = 0; p < shape->k; p++)
+                sum += input[0][shape->transpose_a ? (size_t)p * shape->m + i : (size_t)i * shape->k + p] *
+                       input[1][shape->transpose_b ? (size_t)j * shape->k + p : (size_t)p * shape->n + j];
+            double *place = &output[0][(size_t)i * shape->n + j];
+            *place = shape->alpha * sum + (shape->beta == 0.0f ? 0 : shape->beta * *place);
+        }
+}
+
+static int64_t forward_reduction(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    return shape->k;
+}
+
+// What TMA takes: rows of every operand a multiple of 16 bytes long, and none empty.
+static bool tma_takes(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    const int in_row = 16 / (int)sizeof(uint16_t);
+    int row_a = shape->transpose_a ? shape->m : shape->k, row_b = shape->transpose_b ? shape->k : shape->n;
+    return shape->m > 0 && shape->n > 0 && shape->k > 0 && row_a % in_row == 0 && row_b % in_row == 0 &&
+           shape->n % in_row == 0;
+}
+
+// Each layout once ragged in everything, and once as TMA wants it (rows of 16 bytes) with tiles that are not full.
+static const char *const forward_test_shapes[] = {"m=0 n=3 k=2",
+                                                  "m=4 n=3 k=0 beta=2",
+                                                  "m=1 n=1 k=1",
+                                                  "m=1 n=7 k=31",
+                                                  "m=13 n=1 k=5",
+                                                  "m=17 n=19 k=23 transpose_a=1",
+                                                  "m=9 n=25 k=7 transpose_b=1 alpha=-0.5",
+                                                  "m=11 n=13 k=3 transpose_a=1 transpose_b=1 beta=2",
+                                                  "m=65 n=37 k=259 beta=-0.25",
+                                                  "m=131 n=136 k=200 beta=0.5",
+                                                  "m=136 n=264 k=75 transpose_a=1",
+                                                  "m=267 n=72 k=136 transpose_b=1 alpha=3",
+                                                  "m=144 n=152 k=328 transpose_a=1 transpose_b=1 beta=-1",
+                                                  "m=264 n=520 k=24",
+                                                  NULL};
+static const char *const bench_shapes[] = {"m=4096 n=4096 k=4096",
+                                           "m=8192 n=8192 k=8192",
+                                           "m=4096 n=4096 k=4096 transpose_b=1",
+                                           "m=8192 n=8192 k=8192 transpose_b=1",
+                                           "m=2048 n=2048 k=2048",
+                                           "m=1024 n=1024 k=1024",
+                                           "m=4001 n=4001 k=4001",
+                                           NULL};
+
+#define HOPPER .capability = 90, .gpu_only = "wgmma and TMA"
+
+static const heddle_rung forward_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_bf16_forward_cpu_naive,
+     "three loops: two loads for every multiplication", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
+     "a thread an element of the output: two loads for every multiplication", NULL, NULL},
+    {"02_wmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores by wmma on shared tiles: waits for every tile", NULL,
+     NULL, .capability = 80},
+    {"03_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "mma.sync and ldmatrix on swizzled tiles, cp.async ahead: all operands pass through registers", NULL, NULL,
+     .capability = 80},
+    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS: limited by the tensor cores", NULL, NULL, .capability = 80,
+     .gpu_only = "cuBLAS"},
+    {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLASLt, the fastest of its algorithms by trying them", NULL,
+     NULL, .capability = 80, .gpu_only = "cuBLAS"},
+    {"04_wgmma_tma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "wgmma straight from shared memory, tiles by TMA: load and product take turns", tma_takes, NULL, HOPPER},
+    {"05_wgmma_producer_consumer", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "a warpgroup loads, two multiply 128 x 256: every tile starts and ends alone", tma_takes, NULL, HOPPER},
+    {"06_wgmma_persistent_clusters", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "blocks that stay, pairs that share their loads, stores beside the next tile's loads: tensor cores and power",
+     tma_takes, NULL, HOPPER},
+};
+
+const heddle_op heddle_op_matmul_bf16_forward = {
+    .name = "matmul_bf16_forward",
+    .ladder_name = "matmul_bf16",
+    .summary = "matrix product of bf16, summed in float32: alpha * a * b + beta * output",
+    .shape_size = sizeof(heddle_matmul_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(forward_operands),
+    .validate = forward_validate,
+    .cost = forward_cost,
+    .reference = forward_reference,
+    .reduction = forward_reduction,
+    .test_shapes = forward_test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(forward_ladder),
+};

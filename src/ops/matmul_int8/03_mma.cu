@@ -1,0 +1,146 @@
+// matmul_int8, rung 3: tensor cores, fed from three stages of shared memory.
+//
+// Rung 2 was at the limit of the plain cores' multipliers. One mma instruction of a warp multiplies 16 by 32 bytes by
+// 32 by 8. Its operands come by ldmatrix, which hands every lane the bytes that its place in the instruction wants;
+// chunks of 16 bytes are swizzled within their rows, so that the eight rows of such a matrix lie on different banks.
+// While a tile is multiplied, the next two are on their way by cp.async, without passing through registers.
+//
+// Limited by: the rate of mma.sync; Hopper's full rate takes wgmma.
+
+#include "heddle/ops.h"
+#include "ops/cuda/rung.h"
+#include "ops/cuda/vector.h"
+#include "ops/matmul_int8/words.h"
+#include "sim/include/sim/mma.h"
+
+enum {
+    TILE = 128, // rows of a, and of b, of a block
+    DEPTH = 64, // bytes of a row in a stage
+    CHUNK = 16, // bytes of one cp.async, and of a row of an ldmatrix
+    CHUNKS = DEPTH / CHUNK,
+    STAGES = 3, // 48 KiB: what a block may have without asking
+    THREADS = 256,
+    BLOCKS_AN_SM = 2, // 128 registers a thread, half of them for the sums
+    WARP = 32,
+    WARPS_DOWN = 2, // warps over the rows of a; the other four over those of b
+    WARP_ROWS = TILE / WARPS_DOWN,
+    WARP_COLS = TILE / (THREADS / WARP / WARPS_DOWN),
+    MMA_M = 16,
+    MMA_N = 8,
+    MMA_K = 32, // bytes
+    MMAS_DOWN = WARP_ROWS / MMA_M,
+    MMAS_ACROSS = WARP_COLS / MMA_N,
+};
+
+typedef signed char stage_tile[TILE][DEPTH];
+
+// Where chunk `chunk` of a row lies: rows two apart take different banks.
+__device__ static signed char *chunk_of(stage_tile tile, int row, int chunk)
+{
+    return &tile[row][(chunk ^ (row / 2 % CHUNKS)) * CHUNK];
+}
+
+// Starts the copy of rows [first, first + TILE) of matrix (rows, k), columns from `column`. aligned: rows begin at
+// multiples of 16 bytes.
+template <bool aligned>
+__device__ static void load_tile(stage_tile tile, const signed char *matrix, int rows, int k, int first, int column)
+{
+    for (int at = threadIdx.x; at < TILE * CHUNKS; at += THREADS) {
+        int row = at / CHUNKS, chunk = at % CHUNKS, from = column + chunk * CHUNK;
+        signed char *to = chunk_of(tile, row, chunk);
+        if (aligned && first + row < rows && from + CHUNK <= k) {
+            cp_async_16(to, matrix + (size_t)(first + row) * k + from);
+            continue;
+        }
+        for (int word = 0; word < CHUNK / HEDDLE_INT8_WORD; word++)
+            ((int *)to)[word] = heddle_int8_word(matrix, rows, k, first + row, from + HEDDLE_INT8_WORD * word);
+    }
+}
+
+// One stage's products: (WARP_ROWS, DEPTH) of a by (WARP_COLS, DEPTH) of b.
+__device__ static void multiply(stage_tile tile_a, stage_tile tile_b, int first_row, int first_col,
+                                int sum[MMAS_DOWN][MMAS_ACROSS][4])
+{
+    int lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int depth = 0; depth < DEPTH / MMA_K; depth++) {
+        uint32_t a[MMAS_DOWN][4];
+#pragma unroll
+        for (int i = 0; i < MMAS_DOWN; i++) // lanes 0 to 15 name rows of the left half, 16 to 31 of the right
+            ldmatrix_x4(a[i], chunk_of(tile_a, first_row + i * MMA_M + lane % 16, depth * 2 + lane / 16));
+#pragma unroll
+        for (int j = 0; j < MMAS_ACROSS; j++) {
+            uint32_t b[2];
+            ldmatrix_x2(b, chunk_of(tile_b, first_col + j * MMA_N + lane % 8, depth * 2 + lane / 8 % 2));
+#pragma unroll
+            for (int i = 0; i < MMAS_DOWN; i++)
+                mma_m16n8k32_int8(sum[i][j], a[i], b, sum[i][j]);
+        }
+    }
+}
+
+// A lane has two neighbours of row lane / 4, and two of the row eight below.
+__device__ static void store(const heddle_matmul_int8_shape *shape, const float *scale_a, const float *scale_b,
+                             float *output, int first_row, int first_col, int sum[MMAS_DOWN][MMAS_ACROSS][4])
+{
+    int lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int i = 0; i < MMAS_DOWN; i++)
+#pragma unroll
+        for (int j = 0; j < MMAS_ACROSS; j++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                int row = first_row + i * MMA_M + lane / 4 + e / 2 * 8;
+                int col = first_col + j * MMA_N + lane % 4 * 2 + e % 2;
+                if (row < shape->m && col < shape->n)
+                    output[(size_t)row * shape->n + col] = scale_a[row] * scale_b[col] * (float)sum[i][j][e];
+            }
+}
+
+// a: (m, k), b: (n, k), output: (m, n)
+template <bool aligned>
+__global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
+    matmul_int8_mma(heddle_matmul_int8_shape shape, const signed char *a, const signed char *b, const float *scale_a,
+                    const float *scale_b, float *output)
+{
+    __shared__ __align__(128) stage_tile tile_a[STAGES], tile_b[STAGES];
+    int across = (shape.n + TILE - 1) / TILE, steps = (shape.k + DEPTH - 1) / DEPTH;
+    int first_i = blockIdx.x / across * TILE, first_j = blockIdx.x % across * TILE;
+    int warp = threadIdx.x / WARP;
+    int warp_row = warp % WARPS_DOWN * WARP_ROWS, warp_col = warp / WARPS_DOWN * WARP_COLS;
+
+    int sum[MMAS_DOWN][MMAS_ACROSS][4] = {{{0}}};
+    for (int step = 0; step < STAGES - 1; step++) {
+        if (step < steps) {
+            load_tile<aligned>(tile_a[step], a, shape.m, shape.k, first_i, step * DEPTH);
+            load_tile<aligned>(tile_b[step], b, shape.n, shape.k, first_j, step * DEPTH);
+        }
+        cp_async_commit(); // empty ones too: the count of groups tells which stage is complete
+    }
+    for (int step = 0; step < steps; step++) {
+        cp_async_wait_group<STAGES - 2>();
+        __syncthreads(); // everybody's copies have arrived, and everybody has left the stage that is loaded next
+        int next = step + STAGES - 1;
+        if (next < steps) {
+            load_tile<aligned>(tile_a[next % STAGES], a, shape.m, shape.k, first_i, next * DEPTH);
+            load_tile<aligned>(tile_b[next % STAGES], b, shape.n, shape.k, first_j, next * DEPTH);
+        }
+        cp_async_commit();
+        multiply(tile_a[step % STAGES], tile_b[step % STAGES], warp_row, warp_col, sum);
+    }
+    store(&shape, scale_a, scale_b, output, first_i + warp_row, first_j + warp_col, sum);
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    const heddle_matmul_int8_shape *shape = (const heddle_matmul_int8_shape *)call->shape;
+    const signed char *a = (const signed char *)call->input[0], *b = (const signed char *)call->input[1];
+    unsigned blocks = heddle_ceil_div(shape->m, TILE) * heddle_ceil_div(shape->n, TILE);
+    bool aligned = shape->k % CHUNK == 0 && heddle_aligned16(a) && heddle_aligned16(b);
+    if (blocks > 0)
+        (aligned ? matmul_int8_mma<true> : matmul_int8_mma<false>)<<<blocks, THREADS, 0, heddle_cuda_stream_of(call)>>>(
+            *shape, a, b, (const float *)call->input[2], (const float *)call->input[3], (float *)call->output[0]);
+    return heddle_cuda_launched("03_mma");
+}
+
+HEDDLE_CUDA_RUNG("matmul_int8", "03_mma", launch)

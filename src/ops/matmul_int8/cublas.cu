@@ -1,0 +1,71 @@
+// matmul_int8 by cuBLAS: its product of bytes on tensor cores, summed in int32, and a kernel that scales what it
+// leaves. cuBLAS takes rows of whole words at addresses of whole words; operands that lie elsewhere are moved first.
+//
+// Limited by: the sums, which are written as int32, read again and written as float32: 12 bytes an element of the
+// output, where a rung of our own writes 4.
+
+#include "ops/cuda/cublas_handle.h"
+
+#include <stdint.h>
+
+#include "heddle/ops.h"
+
+enum { BLOCK = 256, ALIGNMENT = 16 }; // threads: a thread an element; bytes that tensor cores' loads like
+
+// output (m, n) = scale_a (m) * scale_b (n) * sums (m, n)
+__global__ static void scale(const int32_t *sums, const float *scale_a, const float *scale_b, float *output, int n,
+                             size_t elements)
+{
+    size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < elements)
+        output[at] = scale_a[at / n] * scale_b[at % n] * (float)sums[at];
+}
+
+// The operand itself, or a copy of it at `place`.
+static heddle_status align(const heddle_call *call, const void *operand, size_t bytes, void *place, const void **found)
+{
+    *found = operand;
+    if ((uintptr_t)operand % ALIGNMENT == 0)
+        return HEDDLE_OK;
+    *found = place;
+    return HEDDLE_CUDA_CHECK(
+        cudaMemcpyAsync(place, operand, bytes, cudaMemcpyDeviceToDevice, heddle_cuda_stream_of(call)));
+}
+
+static size_t rounded(size_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+// sums (m, n) = a (m, k) * b (n, k)ᵀ; column after column it is sumsᵀ = op(b) * aᵀ, the operands swapped.
+static heddle_status multiply(const heddle_call *call, const heddle_matmul_int8_shape *shape, const void *a,
+                              const void *b, int32_t *sums)
+{
+    cublasHandle_t handle;
+    const int32_t one = 1, zero = 0;
+    HEDDLE_TRY(heddle_cublas_handle(call, &handle, NULL));
+    return HEDDLE_CUDA_CHECK(cublasGemmEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, shape->n, shape->m, shape->k, &one, b,
+                                          CUDA_R_8I, shape->k, a, CUDA_R_8I, shape->k, &zero, sums, CUDA_R_32I,
+                                          shape->n, CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT));
+}
+
+// workspace: the sums (m, n), then room for a copy of a and of b
+static heddle_status launch(const heddle_call *call)
+{
+    const heddle_matmul_int8_shape *shape = (const heddle_matmul_int8_shape *)call->shape;
+    size_t elements = (size_t)shape->m * shape->n, bytes_a = (size_t)shape->m * shape->k;
+    if (elements == 0)
+        return HEDDLE_OK;
+    char *room = (char *)call->workspace + rounded(elements * sizeof(int32_t));
+    int32_t *sums = (int32_t *)call->workspace;
+    const void *a, *b;
+    HEDDLE_TRY(align(call, call->input[0], bytes_a, room, &a));
+    HEDDLE_TRY(align(call, call->input[1], (size_t)shape->n * shape->k, room + rounded(bytes_a), &b));
+    HEDDLE_TRY(multiply(call, shape, a, b, sums));
+    scale<<<heddle_ceil_div((long long)elements, BLOCK), BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+        sums, (const float *)call->input[2], (const float *)call->input[3], (float *)call->output[0], shape->n,
+        elements);
+    return HEDDLE_CUDA_CHECK(cudaGetLastError());
+}
+
+HEDDLE_CUDA_RUNG("matmul_int8", "cublas", launch)

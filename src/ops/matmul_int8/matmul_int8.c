@@ -1,0 +1,147 @@
+// matmul_int8: a product of bytes, summed in int32 and brought back to float32 by a scale a row of each operand. What
+// it costs, what is right, and its ladder.
+
+#include "ops/matmul_int8/matmul_int8.h"
+
+#include "heddle/random.h"
+#include "ops/define.h"
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_matmul_int8_shape, m, "rows of a and of the output")},
+    {HEDDLE_REQUIRED_INT(heddle_matmul_int8_shape, n, "rows of b, columns of the output")},
+    {HEDDLE_REQUIRED_INT(heddle_matmul_int8_shape, k, "columns of a and b")},
+};
+
+static int dims_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_matmul_int8_shape *shape = shape_;
+    return heddle_dims2(dims, shape->m, shape->k);
+}
+
+static int dims_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_matmul_int8_shape *shape = shape_;
+    return heddle_dims2(dims, shape->n, shape->k);
+}
+
+static int dims_scale_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_matmul_int8_shape *shape = shape_;
+    return heddle_dims1(dims, shape->m);
+}
+
+static int dims_scale_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_matmul_int8_shape *shape = shape_;
+    return heddle_dims1(dims, shape->n);
+}
+
+static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_matmul_int8_shape *shape = shape_;
+    return heddle_dims2(dims, shape->m, shape->n);
+}
+
+#define BYTES(text, size)                                                                                              \
+    .name = (text), .role = HEDDLE_INPUT, .dtype = HEDDLE_I8, .values = HEDDLE_VALUES_OWN, .dims = (size)
+static const heddle_operand operands[] = {
+    {BYTES("a", dims_a)},
+    {BYTES("b", dims_b)},
+    {HEDDLE_FLOAT_INPUT("scale_a", HEDDLE_VALUES_POSITIVE, dims_scale_a)},
+    {HEDDLE_FLOAT_INPUT("scale_b", HEDDLE_VALUES_POSITIVE, dims_scale_b)},
+    {HEDDLE_FLOAT_OUTPUT("output", dims_output)},
+};
+
+// Every byte that a symmetric scale gives.
+static void fill(const void *shape, int operand, uint64_t seed, double *values)
+{
+    enum { LEVELS = 255, MIDDLE = 127 };
+    heddle_random random = heddle_random_make(seed, (uint64_t)operand);
+    size_t elements = heddle_operand_elements(&heddle_op_matmul_int8, operand, shape);
+    for (size_t i = 0; i < elements; i++)
+        values[i] = (double)heddle_random_below(&random, LEVELS) - MIDDLE;
+}
+
+// 127 * 127 * k has to fit an int32.
+static heddle_status validate(const void *shape_)
+{
+    enum { MOST_K = 133000 };
+    const heddle_matmul_int8_shape *shape = shape_;
+    if (shape->k > MOST_K)
+        return heddle_fail(HEDDLE_INVALID, "matmul_int8: k is %d; beyond %d a sum may not fit int32", shape->k, MOST_K);
+    return HEDDLE_OK;
+}
+
+static heddle_cost cost(const void *shape_)
+{
+    const heddle_matmul_int8_shape *shape = shape_;
+    double m = shape->m, n = shape->n, k = shape->k;
+    return (heddle_cost){.flops = 2 * m * n * k,
+                         .bytes_read = m * k + k * n + sizeof(float) * (m + n),
+                         .bytes_written = sizeof(float) * m * n};
+}
+
+static void reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_matmul_int8_shape *shape = shape_;
+    for (int i = 0; i < shape->m; i++)
+        for (int j = 0; j < shape->n; j++) {
+            const double *row_a = input[0] + (size_t)i * shape->k, *row_b = input[1] + (size_t)j * shape->k;
+            double sum = 0;
+            for (int p = 0; p < shape->k; p++)
+                sum += row_a[p] * row_b[p];
+            output[0][(size_t)i * shape->n + j] = input[2][i] * input[3][j] * sum;
+        }
+}
+
+static const char *const test_shapes[] = {
+    "m=0 n=3 k=2",     "m=4 n=3 k=0",     "m=1 n=1 k=1",      "m=1 n=7 k=31",      "m=17 n=19 k=23",
+    "m=65 n=37 k=259", "m=33 n=66 k=100", "m=129 n=130 k=64", "m=150 n=140 k=208", NULL};
+static const char *const bench_shapes[] = {"m=2048 n=2048 k=2048", "m=4096 n=4096 k=4096", "m=1000 n=1000 k=1000",
+                                           "m=1024 n=128 k=3136", NULL};
+
+// cuBLAS takes rows of whole words.
+static bool cublas_takes(const void *shape_)
+{
+    const heddle_matmul_int8_shape *shape = shape_;
+    return shape->n % 4 == 0 && shape->k % 4 == 0 && shape->k > 0;
+}
+
+// Its sums as int32, and room for copies of a and b where they are not aligned.
+static size_t cublas_workspace(const void *shape_, int threads)
+{
+    (void)threads;
+    enum { ALIGNMENT = 16 };
+    const heddle_matmul_int8_shape *shape = shape_;
+    size_t m = (size_t)shape->m, n = (size_t)shape->n, k = (size_t)shape->k;
+    return m * n * sizeof(int32_t) + m * k + n * k + (size_t)3 * ALIGNMENT;
+}
+
+// Slowest first.
+static const heddle_rung ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_matmul_int8_cpu_naive, "three loops, one thread", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: two byte loads for every multiplication", NULL,
+     NULL},
+    {"02_dp4a", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "shared tiles; four products and their sum in one instruction", NULL,
+     NULL},
+    {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS on tensor cores, then a kernel that scales its int32 sums",
+     cublas_takes, cublas_workspace, .capability = 80, .gpu_only = "cuBLAS"},
+    {"03_mma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores: 16 by 8 by 32 products an instruction, three stages",
+     NULL, NULL, .capability = 80},
+};
+
+const heddle_op heddle_op_matmul_int8 = {
+    .name = "matmul_int8",
+    .ladder_name = "matmul_int8",
+    .summary = "matrix product of bytes, dequantised",
+    .shape_size = sizeof(heddle_matmul_int8_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(operands),
+    .validate = validate,
+    .cost = cost,
+    .reference = reference,
+    .fill = fill,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(ladder),
+};

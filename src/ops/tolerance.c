@@ -1,0 +1,131 @@
+// How far a float32 result may be from the float64 reference. What is compared, and what is said about it, is the
+// caller's.
+
+#include "ops/tolerance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/random.h"
+
+enum { OPERANDS = 2 * HEDDLE_MAX_OPERANDS };
+
+static const double unit_roundoff = 0x1p-24;
+static const double step = 0x1p-20; // far above float64's rounding, far below what would bend the function
+
+// Rounds of moving the inputs: in one alone the moves of a few elements might agree, and cancel.
+enum { ROUNDS = 3, LONG_ROUNDS = 1 };
+static const double long_flops = 1e6; // a reference longer than this has elements enough
+
+int64_t heddle_tolerance_reduction(const heddle_op *op, const void *shape)
+{
+    int64_t reduction = op->reduction ? op->reduction(shape) : 1;
+    return reduction > 1 ? reduction : 1;
+}
+
+// What the inputs of products are rounded to; what they are stored in is exact.
+static double input_roundoff(heddle_arithmetic arithmetic)
+{
+    return arithmetic == HEDDLE_TF32 ? 0x1p-11 : 0;
+}
+
+// Half a unit in the last place, where that is more than float32's.
+static double output_roundoff(heddle_dtype dtype)
+{
+    return dtype == HEDDLE_BF16 ? 0x1p-9 : dtype == HEDDLE_F16 ? 0x1p-12 : 0;
+}
+
+double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, heddle_dtype output)
+{
+    if (output != HEDDLE_F32 && output != HEDDLE_F64 && output != HEDDLE_BF16 && output != HEDDLE_F16)
+        return 0;
+    return unit_roundoff * (8 + 4 * sqrt((double)reduction)) + 16 * input_roundoff(arithmetic) +
+           2 * output_roundoff(output);
+}
+
+double heddle_tolerance(int64_t reduction, double scale, double expected)
+{
+    return heddle_tolerance_factor(reduction, HEDDLE_FULL, HEDDLE_F32) * fmax(scale, fabs(expected));
+}
+
+static double root_mean_square(const double *values, size_t elements)
+{
+    double sum = 0;
+    for (size_t i = 0; i < elements; i++)
+        sum += values[i] * values[i] / (double)elements;
+    return sqrt(sum);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Median of |moved - expected|; `moved` is used up.
+static double median_distance(double *moved, const double *expected, size_t elements)
+{
+    for (size_t i = 0; i < elements; i++)
+        moved[i] = fabs(moved[i] - expected[i]);
+    qsort(moved, elements, sizeof *moved, compare_doubles);
+    return elements ? moved[elements / 2] : 0;
+}
+
+static bool is_moved(const heddle_operand *operand)
+{
+    return operand->role != HEDDLE_OUTPUT && (operand->dtype == HEDDLE_F32 || operand->dtype == HEDDLE_F64 ||
+                                              operand->dtype == HEDDLE_F16 || operand->dtype == HEDDLE_BF16);
+}
+
+// What was prepared, with every float that is read multiplied by 1 + step or 1 - step.
+static void move_inputs(const heddle_op *op, double *const *prepared, const size_t *elements, double **moved,
+                        uint64_t round)
+{
+    heddle_random random = heddle_random_make(1, round);
+    for (int i = 0; i < op->operand_count; i++) {
+        if (!moved[i])
+            continue;
+        memcpy(moved[i], prepared[i], elements[i] * sizeof(double));
+        for (size_t e = 0; is_moved(&op->operands[i]) && e < elements[i]; e++)
+            moved[i][e] *= heddle_random_u32(&random) & 1 ? 1 + step : 1 - step;
+    }
+}
+
+static void run_reference(const heddle_op *op, const void *shape, double *const *operand)
+{
+    const double *input[HEDDLE_MAX_OPERANDS] = {NULL};
+    double *output[HEDDLE_MAX_OPERANDS] = {NULL};
+    for (int i = 0; i < op->operand_count; i++) {
+        int slot;
+        if (heddle_operand_slot(op, i, &slot))
+            output[slot] = operand[i];
+        else
+            input[slot] = operand[i];
+    }
+    op->reference(shape, input, output);
+}
+
+heddle_status heddle_tolerance_scale(const heddle_op *op, const void *shape, double *const *prepared,
+                                     double *const *expected, const size_t *elements, double *scale)
+{
+    double *moved[OPERANDS] = {NULL};
+    bool enough = true;
+    for (int i = 0; i < op->operand_count; i++) {
+        scale[i] = root_mean_square(expected[i], elements[i]);
+        if (prepared[i])
+            moved[i] = malloc((elements[i] + 1) * sizeof(double));
+        enough = enough && (moved[i] || !prepared[i]);
+    }
+    uint64_t rounds = op->cost(shape).flops > long_flops ? LONG_ROUNDS : ROUNDS;
+    for (uint64_t round = 0; enough && round < rounds; round++) {
+        move_inputs(op, prepared, elements, moved, round);
+        run_reference(op, shape, moved);
+        for (int i = 0; i < op->operand_count; i++)
+            if (moved[i] && op->operands[i].role != HEDDLE_INPUT)
+                scale[i] = fmax(scale[i], median_distance(moved[i], expected[i], elements[i]) / step);
+    }
+    for (int i = 0; i < op->operand_count; i++)
+        free(moved[i]);
+    return enough ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the operands of %s", op->name);
+}

@@ -1,0 +1,30 @@
+// How far a float32 result may be from the float64 reference: for whoever holds a rung or a person's kernel against it.
+//
+// An element may be off by
+//
+//     (unit roundoff * (8 + 4 sqrt(reduction length)) + 16 * roundoff of inputs + 2 * roundoff of the output) * scale
+//
+// 8 for a handful of operations and a polynomial, the root for the random walk of a sum's rounding errors. Inputs are
+// rounded where a rung's arithmetic takes fewer bits than they are stored with, the output where its dtype has fewer
+// than float32; both are 0 for float32 in full arithmetic. The scale is the largest of the element itself, the root
+// mean square of its operand, and how much the operand's elements move (in the median) when every input is moved by a
+// relative unit: the last is what counts where sums cancel.
+#ifndef HEDDLE_OPS_TOLERANCE_H
+#define HEDDLE_OPS_TOLERANCE_H
+
+#include "heddle/op.h"
+
+// The length of the longest sum of an operator; at least 1.
+int64_t heddle_tolerance_reduction(const heddle_op *op, const void *shape);
+
+// What the operands' scales are, by operand. Operands are float64, `elements[i]` of them: `prepared` before the
+// reference ran (NULL: absent), `expected` after.
+heddle_status heddle_tolerance_scale(const heddle_op *op, const void *shape, double *const *prepared,
+                                     double *const *expected, const size_t *elements, double *scale);
+
+// What the scale is multiplied by: 0 for integers, which are exact.
+double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, heddle_dtype output);
+// How far a float32 element that should be `expected` may be off, in full arithmetic.
+double heddle_tolerance(int64_t reduction, double scale, double expected);
+
+#endif
