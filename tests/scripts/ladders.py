@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""The pages of the ladders and the counters of their rungs: scripts/ladder-docs on a small result file, scripts/
-ladder-counters on the simulated GPU and beside an ncu that is played by a script.
+"""The pages of the ladders and the counters of their rungs: scripts/ladder-docs and ladder-limits on a small result
+file, gpu-check's merging of runs, ladder-counters on the simulated GPU and beside an ncu that is played by a script.
 
     ladders.py docs
     ladders.py counters BUILD
 """
+import argparse
 import copy
+import importlib.machinery
+import importlib.util
 import json
 import os
 import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True  # nothing is left in the source tree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHAPE = "rows=16384 cols=16384"
@@ -115,8 +120,8 @@ def test_pages(folder):
     done = pages.make()
     expect(done.returncode == 0, "ladder-docs: " + done.stdout)
     says(pages.page("transpose.md"),
-         "| 02_tiles | f32 | 2.00 ms | 1074 GB/s | 25 % | 2.00 × | 0.40 × | 0.93 × |",
-         "| **03_padded_tiles** | f32 | 1.00 ms | 2147 GB/s | 50 % | 2.00 × | 0.80 × | 1.85 × |",
+         "| 02_tiles | f32 | 2.00 ms | 1.07 TB/s | 25 % | 2.00 × | 0.40 × | 0.93 × |",
+         "| **03_padded_tiles** | f32 | 1.00 ms | 2.15 TB/s | 50 % | 2.00 × | 0.80 × | 1.85 × |",
          "| pytorch | f32 | 1.85 ms |",
          "| Shared \\| memory |",  # a bar in a note does not end its cell
          "(../../src/ops/transpose/03_padded_tiles.cu)",
@@ -208,6 +213,60 @@ def test_limits(folder):
          "88 % of the warps that fit are resident, with 32 registers a thread; shared memory allows 6 blocks")
 
 
+# --- gpu-check's bench part -------------------------------------------------------------------------------------------
+
+def gpu_check():
+    path = os.path.join(ROOT, "scripts", "gpu-check")
+    loader = importlib.machinery.SourceFileLoader("gpu_check", path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_check", loader))
+    loader.exec_module(module)
+    return module
+
+
+class Machine:
+    """What gpu-check would run on a GPU, played: each operator takes a run, and PyTorch knows one of them."""
+
+    def __init__(self):
+        self.runs = 0
+
+    def run(self, command, **_):
+        self.runs += 1
+        if "ops" in command:
+            return 0, json.dumps([dict(REGISTRY[0], name=name) for name in ("transpose", "scan")]), 0
+        if "--json" not in command:
+            return 0, "", 0
+        if any("bench_ops" in word for word in command):
+            found = {"version": "PyTorch 9", "results": [{"op": "scan", "run": self.runs}] if "scan" in command else []}
+        else:
+            found = copy.deepcopy(RESULTS)
+            found.update(results=[{"op": command[2]}], date="date %d" % self.runs, copy_bandwidth=self.runs)
+            del found["peers"], found["command"], found["limits"]
+        put(command[command.index("--json") + 1], found)
+        return 0, "", 0
+
+
+def test_runs_are_merged(folder):
+    """A second run for one operator replaces its rows and PyTorch's, and keeps the others."""
+    module, machine = gpu_check(), Machine()
+    module.run = machine.run
+    options = argparse.Namespace(build=folder, results=os.path.join(folder, "r.json"), merge=True, ops=None,
+                                 quick=False, seconds="0.1")
+    module.bench(options, module.Table())
+    first = json.loads(read(options.results))
+    expect([row["op"] for row in first["results"]] == ["transpose", "scan"], "operators: %s" % first["results"])
+    expect(first["command"] == "scripts/gpu-check bench --seconds 0.1", "command: " + first["command"])
+    options.ops = ["scan"]
+    module.bench(options, module.Table())
+    second = json.loads(read(options.results))
+    expect(second["results"][0] == first["results"][0], "the other operator's row changed")
+    expect(second["results"][1]["date"] > first["results"][1]["date"], "the operator's row is the old one")
+    expect(len(second["results"]) == 2 and len(second["peers"]["results"]) == 1, "rows: %s" % second)
+    expect(second["peers"]["results"][0]["run"] > first["peers"]["results"][0]["run"], "PyTorch's row is the old one")
+    options.ops = ["transpose"]
+    module.bench(options, module.Table())
+    expect(json.loads(read(options.results))["peers"]["results"] == second["peers"]["results"], "PyTorch's row is gone")
+
+
 # --- counters --------------------------------------------------------------------------------------------------------
 
 NCU = r'''#!/usr/bin/env python3
@@ -272,7 +331,7 @@ def test_beside_ncu(build, folder):
 
 
 def main():
-    tests = {"docs": [test_pages, test_wrong_rung, test_no_results, test_limits],
+    tests = {"docs": [test_pages, test_wrong_rung, test_no_results, test_limits, test_runs_are_merged],
              "counters": [test_simulator, test_beside_ncu]}[sys.argv[1]]
     for test in tests:
         with tempfile.TemporaryDirectory(prefix="ladders-") as folder:

@@ -103,7 +103,7 @@ __device__ static float sum_of_warp(float value)
 
 // input: (n, channels, h, w), grad_output: (n, k, out_h, out_w), parts: (gridDim.x, part)
 template <int channels, bool vectors>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 4)
     conv2d_image_in_shared(conv2d_view view, bands band, long long band_count, const float *input,
                            const float *grad_output, float *parts)
 {

@@ -66,6 +66,12 @@ __device__ static void store(const conv2d_view &view, long long first_pixel, int
 {
     int lane = threadIdx.x % 32;
     size_t plane = (size_t)view.out_height * view.out_width;
+    float shift[FILTER_PRODUCTS * 2]; // loaded before the first store, behind which loads would have to wait
+#pragma unroll
+    for (int f = 0; f < FILTER_PRODUCTS * 2; f++) {
+        int filter = first_filter + f / 2 * MMA_FILTERS + lane % 4 * 2 + f % 2;
+        shift[f] = bias && filter < view.filters ? bias[filter] : 0.0f;
+    }
 #pragma unroll
     for (int p = 0; p < PIXEL_PRODUCTS * 2; p++) { // a lane has two rows of each product
         long long pixel = first_pixel + p * 8 + lane / 4, n = pixel / plane;
@@ -76,7 +82,7 @@ __device__ static void store(const conv2d_view &view, long long first_pixel, int
         for (int f = 0; f < FILTER_PRODUCTS * 2; f++) {
             int filter = first_filter + f / 2 * MMA_FILTERS + lane % 4 * 2 + f % 2;
             if (filter < view.filters)
-                to[filter * plane] = sum[p / 2][f / 2][p % 2 * 2 + f % 2] + (bias ? bias[filter] : 0.0f);
+                to[filter * plane] = sum[p / 2][f / 2][p % 2 * 2 + f % 2] + shift[f];
         }
     }
 }

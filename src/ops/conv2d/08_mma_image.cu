@@ -6,8 +6,9 @@
 // it, 16 bytes for two products. A warp has 2 rows by 64 filters: 12 loads for 16 products. A thread's places in the
 // image are the same in every step, so they are worked out once, and what lies outside is cleared once.
 //
-// Limited by: the tensor cores as mma.sync can feed them, 2 of 16 pixels of a product idle where rows are 14 long, and
-// the way through shared memory close behind.
+// Limited by: waiting. 14 warps to a multiprocessor all stop at the barrier behind every 8 channels, and with few
+// channels the first step's loads and the last stores have no products to hide behind. 2 of 16 pixels of a product are
+// idle where rows are 14 long.
 
 #include "ops/conv2d/fragments.h"
 #include "ops/cuda/rung.h"
@@ -139,6 +140,12 @@ __device__ static void store(const conv2d_view &view, const band_place &place, i
 {
     int lane = threadIdx.x % 32;
     size_t plane = (size_t)view.out_height * view.out_width;
+    float shift[PRODUCTS * 2]; // loaded before the first store, behind which loads would have to wait
+#pragma unroll
+    for (int p = 0; p < PRODUCTS * 2; p++) {
+        int filter = blockIdx.y * FILTERS + p / 2 * 8 + lane % 4 * 2 + p % 2;
+        shift[p] = bias && filter < view.filters ? bias[filter] : 0.0f;
+    }
 #pragma unroll
     for (int i = 0; i < WARP_ROWS * 2; i++) {
         int y = place.y + threadIdx.x / 32 * WARP_ROWS + i / 2, pixel = i % 2 * 8 + lane / 4, x = place.x + pixel;
@@ -149,7 +156,7 @@ __device__ static void store(const conv2d_view &view, const band_place &place, i
         for (int p = 0; p < PRODUCTS * 2; p++) {
             int filter = blockIdx.y * FILTERS + p / 2 * 8 + lane % 4 * 2 + p % 2;
             if (filter < view.filters)
-                to[filter * plane] = sum[i / 2][p / 2][i % 2 * 2 + p % 2] + (bias ? bias[filter] : 0.0f);
+                to[filter * plane] = sum[i / 2][p / 2][i % 2 * 2 + p % 2] + shift[p];
         }
     }
 }

@@ -287,15 +287,15 @@ static const char *const bench_shapes[] = {
 #define CUDNN_LEGACY_NOTE     "cuDNN's first interface, the fastest float32 algorithm of its list by its own timing"
 #define CUDNN_GRAPH_NOTE      "cuDNN's graph interface, the first float32 engine that its heuristics name"
 #define CUDNN_GRAPH_TF32_NOTE "cuDNN's graph interface on tensor cores: float32 rounded to 10 bits of mantissa"
-#define WINOGRAD_NOTE         "3x3 filters in Winograd's domain: 2.25 times fewer multiplications, and transforms to pay"
+#define WINOGRAD_NOTE         "3x3 filters in Winograd's domain: 2.25 times fewer multiplications, but transforms"
 
-#define TILED_NOTE            "tiles of 16x16 pixels in shared memory: limited by its loads, one or two for a multiplication"
+#define TILED_NOTE            "16x16 pixels in shared memory: limited by its loads, one or two for a multiplication"
 #define COLUMNS_NOTE          "windows written down as a matrix, then a product of tiles: limited by the matrix's bytes"
 #define IMPLICIT_NOTE                                                                                                  \
     "windows gathered into shared memory, 8x8 in registers: limited by instructions besides multiplying"
 #define STRIPS_NOTE "3x3: strips of rows straight from the image, 14x4 in registers: limited by multiplications"
 #define MMA_IMAGE_NOTE                                                                                                 \
-    "3x3 by mma.sync in tf32 straight from the image, weight in fragments: limited by the tensor cores"
+    "3x3 by mma.sync in tf32 straight from the image, weight in fragments: limited by waiting at barriers"
 #define MMA_NOTE "implicit GEMM by mma.sync in tf32: limited by the way through shared memory"
 
 // Slowest first.
@@ -378,7 +378,7 @@ static const heddle_rung backward_weight_ladder[] = {
      "windows gathered into shared memory, the sum over pixels split among blocks: limited by the gathering", NULL,
      heddle_conv2d_cuda_split_gemm_workspace},
     {"05_sliding_window", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "3x3: 8 filters by 9 taps in registers, the window slides along the row: limited by multiplications",
+     "3x3: 8 filters by 9 taps in registers, the window slides along the row: limited by issuing multiplications",
      heddle_conv2d_cuda_sliding_window_supports, heddle_conv2d_cuda_sliding_window_workspace, .capability = 80},
     {"06_image_in_shared", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "3x3 over up to 4 channels: a warp has 4 filters, its lanes the pixels: limited by the bytes read",

@@ -224,45 +224,43 @@ static heddle_status run(const heddle_call *call, direction way, bool tensor_cor
 // --- what the graphs leave to the first interface
 // ---------------------------------------------------------------------
 
-static const float one_float = 1, zero_float = 0;
-
-static heddle_status with_output_and_bias(const heddle_call *call,
-                                          heddle_status (*use)(cudnnHandle_t, const heddle_call *,
-                                                               cudnnTensorDescriptor_t, cudnnTensorDescriptor_t))
+// The bias added to the output, or its gradient summed from the output's, as a pass of its own.
+static heddle_status bias_pass(const heddle_call *call, cudnnHandle_t handle, cudnnTensorDescriptor_t output,
+                               cudnnTensorDescriptor_t bias, bool backward)
 {
+    static const float one = 1, zero = 0;
     const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
+    size_t plane = (size_t)out_extent(shape, shape->h, shape->r) * out_extent(shape, shape->w, shape->s);
+    size_t bias_bytes = (size_t)shape->k * sizeof(float), output_bytes = shape->n * plane * bias_bytes;
+    void *nothing;
+    HEDDLE_CUDA_TRY(cudnnSetTensor4dDescriptor(output, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, shape->n, shape->k,
+                                               out_extent(shape, shape->h, shape->r),
+                                               out_extent(shape, shape->w, shape->s)));
+    HEDDLE_CUDA_TRY(cudnnSetTensor4dDescriptor(bias, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 1, shape->k, 1, 1));
+    if (!backward)
+        return HEDDLE_CUDA_CHECK(cudnnAddTensor(handle, &one, bias, call->input[2], &one, output, call->output[0]));
+    heddle_cudnn_operand of[] = {{call->input[1], output_bytes, false, NULL},
+                                 {call->output[1], bias_bytes, true, NULL}};
+    HEDDLE_TRY(heddle_cudnn_align(call, 0, of, 2, &nothing));
+    HEDDLE_CUDA_TRY(cudnnConvolutionBackwardBias(handle, &one, output, of[0].used, &zero, bias, of[1].used));
+    return heddle_cudnn_deliver(call, of, 2);
+}
+
+static heddle_status run_bias(const heddle_call *call, bool backward)
+{
     cudnnTensorDescriptor_t output = NULL, bias = NULL;
     cudnnHandle_t handle;
     HEDDLE_TRY(heddle_cudnn_handle(call, &handle));
-    HEDDLE_CUDA_TRY(cudnnCreateTensorDescriptor(&output));
-    heddle_status status = HEDDLE_CUDA_CHECK(cudnnCreateTensorDescriptor(&bias));
+    heddle_status status = HEDDLE_CUDA_CHECK(cudnnCreateTensorDescriptor(&output));
     if (status == HEDDLE_OK)
-        status = HEDDLE_CUDA_CHECK(cudnnSetTensor4dDescriptor(output, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, shape->n,
-                                                              shape->k, out_extent(shape, shape->h, shape->r),
-                                                              out_extent(shape, shape->w, shape->s)));
+        status = HEDDLE_CUDA_CHECK(cudnnCreateTensorDescriptor(&bias));
     if (status == HEDDLE_OK)
-        status =
-            HEDDLE_CUDA_CHECK(cudnnSetTensor4dDescriptor(bias, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 1, shape->k, 1, 1));
-    if (status == HEDDLE_OK)
-        status = use(handle, call, output, bias);
-    cudnnDestroyTensorDescriptor(output);
+        status = bias_pass(call, handle, output, bias, backward);
+    if (output)
+        cudnnDestroyTensorDescriptor(output);
     if (bias)
         cudnnDestroyTensorDescriptor(bias);
     return status;
-}
-
-static heddle_status bias_forward(cudnnHandle_t handle, const heddle_call *call, cudnnTensorDescriptor_t output,
-                                  cudnnTensorDescriptor_t bias)
-{
-    return HEDDLE_CUDA_CHECK(
-        cudnnAddTensor(handle, &one_float, bias, call->input[2], &one_float, output, call->output[0]));
-}
-
-static heddle_status bias_backward(cudnnHandle_t handle, const heddle_call *call, cudnnTensorDescriptor_t output,
-                                   cudnnTensorDescriptor_t bias)
-{
-    return HEDDLE_CUDA_CHECK(
-        cudnnConvolutionBackwardBias(handle, &one_float, output, call->input[1], &zero_float, bias, call->output[1]));
 }
 
 // --- the launchers
@@ -276,7 +274,7 @@ static heddle_status forward(const heddle_call *call, bool tensor_cores)
     if (bias && run(call, FORWARD_BIAS, tensor_cores, input, weight, output, bias) == HEDDLE_OK)
         return HEDDLE_OK;
     HEDDLE_TRY(run(call, FORWARD, tensor_cores, input, weight, output, NULL));
-    return bias ? with_output_and_bias(call, bias_forward) : HEDDLE_OK;
+    return bias ? run_bias(call, false) : HEDDLE_OK;
 }
 
 static heddle_status backward_data(const heddle_call *call, bool tensor_cores)
@@ -303,7 +301,7 @@ static heddle_status backward_weight(const heddle_call *call, bool tensor_cores)
     if (((const heddle_conv2d_shape *)call->shape)->n == 0)
         return clear_gradients(call);
     HEDDLE_TRY(run(call, BACKWARD_WEIGHT, tensor_cores, call->input[0], call->output[0], call->input[1], NULL));
-    return call->output[1] ? with_output_and_bias(call, bias_backward) : HEDDLE_OK;
+    return call->output[1] ? run_bias(call, true) : HEDDLE_OK;
 }
 
 #define BOTH(operator_name, function)                                                                                  \

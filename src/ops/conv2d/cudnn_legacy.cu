@@ -1,8 +1,9 @@
 // conv2d by cuDNN's first interface: descriptors of the tensors, and an algorithm from a short list, which cuDNN has
 // timed for this shape (while a graph is captured, which allows no timing: the one it expects to be the fastest).
 //
-// float32 stays float32 (FMA_MATH), and algorithms that add in any order are passed over, so that two calls give the
-// same bits. The bias is a second pass over the output, as this interface joins the two for one algorithm alone.
+// float32 stays float32 (FMA_MATH). Algorithms that add in any order are passed over, so that two calls give the same
+// bits, and so are those by Fourier transforms and by Winograd's large tiles, which lose digits that a direct sum
+// keeps. The bias is a second pass over the output, as this interface joins the two for one algorithm alone.
 //
 // Limited by: the float32 units, and the second pass where the convolution is short of work.
 
@@ -65,12 +66,33 @@ static heddle_status describe(plan *made)
     return HEDDLE_CUDA_CHECK(cudnnSetConvolutionMathType(made->convolution, CUDNN_FMA_MATH));
 }
 
+static bool loses_digits(cudnnConvolutionFwdAlgo_t algorithm)
+{
+    return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_FFT || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING ||
+           algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED;
+}
+
+static bool loses_digits(cudnnConvolutionBwdDataAlgo_t algorithm)
+{
+    return algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT ||
+           algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING ||
+           algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED;
+}
+
+static bool loses_digits(cudnnConvolutionBwdFilterAlgo_t algorithm)
+{
+    return algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT ||
+           algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING ||
+           algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED;
+}
+
 // The first that will do: cuDNN lists them fastest first. Each direction has a struct of its own with the same members.
 template <typename Result> static heddle_status take_first(plan *made, const Result *results, int count)
 {
     for (int i = 0; i < count; i++) {
         if (results[i].status != CUDNN_STATUS_SUCCESS || results[i].determinism != CUDNN_DETERMINISTIC ||
-            results[i].mathType != CUDNN_FMA_MATH || results[i].memory > most_workspace)
+            results[i].mathType != CUDNN_FMA_MATH || results[i].memory > most_workspace ||
+            loses_digits(results[i].algo))
             continue;
         made->algorithm = (int)results[i].algo;
         made->workspace = results[i].memory;
@@ -154,9 +176,8 @@ static heddle_status make(cudnnHandle_t handle, const plan *wanted, bool timed, 
     return HEDDLE_OK;
 }
 
-// The plan for the call, its handle, and the workspace it needs.
-static heddle_status prepare(const heddle_call *call, direction way, cudnnHandle_t *handle, plan **found,
-                             void **workspace)
+// The plan for the call and its handle.
+static heddle_status prepare(const heddle_call *call, direction way, cudnnHandle_t *handle, plan **found)
 {
     plan wanted = {};
     wanted.shape = *(const heddle_conv2d_shape *)call->shape;
@@ -172,41 +193,70 @@ static heddle_status prepare(const heddle_call *call, direction way, cudnnHandle
     if (!*found)
         status = make(*handle, &wanted, !heddle_cudnn_capturing(call), found);
     pthread_mutex_unlock(&lock);
-    HEDDLE_TRY(status);
-    return heddle_cuda_scratch(call, (*found)->workspace, workspace);
+    return status;
 }
+
+// --- the launchers ---------------------------------------------------------------------------------------------------
 
 static const float one = 1, zero = 0;
 
+enum { INPUT, WEIGHT, OUTPUT, BIAS, OPERANDS };
+
+// The tensors of a call, or their gradients, in the order above; what is written is said by the caller.
+static void list_operands(const heddle_conv2d_shape *shape, const void *input, const void *weight, const void *output,
+                          const void *bias, heddle_cudnn_operand *operands)
+{
+    size_t plane = (size_t)out_extent(shape, shape->h, shape->r) * out_extent(shape, shape->w, shape->s);
+    const void *addresses[OPERANDS] = {input, weight, output, bias};
+    size_t elements[OPERANDS] = {(size_t)shape->n * shape->c * shape->h * shape->w,
+                                 (size_t)shape->k * shape->c * shape->r * shape->s, (size_t)shape->n * shape->k * plane,
+                                 (size_t)shape->k};
+    memset(operands, 0, OPERANDS * sizeof *operands);
+    for (int i = 0; i < OPERANDS; i++) {
+        operands[i].address = addresses[i];
+        operands[i].bytes = elements[i] * sizeof(float);
+    }
+}
+
 static heddle_status launch_forward(const heddle_call *call)
 {
+    const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
+    heddle_cudnn_operand of[OPERANDS];
     cudnnHandle_t handle;
     plan *made;
-    void *workspace, *output = call->output[0];
-    const void *input = call->input[0], *weight = call->input[1], *bias = call->input[2];
-    if (((const heddle_conv2d_shape *)call->shape)->n == 0)
+    void *workspace;
+    if (shape->n == 0)
         return HEDDLE_OK;
-    HEDDLE_TRY(prepare(call, FORWARD, &handle, &made, &workspace));
-    HEDDLE_CUDA_TRY(cudnnConvolutionForward(handle, &one, made->input, input, made->weight, weight, made->convolution,
-                                            (cudnnConvolutionFwdAlgo_t)made->algorithm, workspace, made->workspace,
-                                            &zero, made->output, output));
-    if (bias)
-        HEDDLE_CUDA_TRY(cudnnAddTensor(handle, &one, made->bias, bias, &one, made->output, output));
-    return HEDDLE_OK;
+    HEDDLE_TRY(prepare(call, FORWARD, &handle, &made));
+    list_operands(shape, call->input[0], call->input[1], call->output[0], call->input[2], of);
+    of[OUTPUT].written = true;
+    HEDDLE_TRY(heddle_cudnn_align(call, made->workspace, of, OPERANDS, &workspace));
+    HEDDLE_CUDA_TRY(cudnnConvolutionForward(handle, &one, made->input, of[INPUT].used, made->weight, of[WEIGHT].used,
+                                            made->convolution, (cudnnConvolutionFwdAlgo_t)made->algorithm, workspace,
+                                            made->workspace, &zero, made->output, of[OUTPUT].used));
+    if (of[BIAS].used)
+        HEDDLE_CUDA_TRY(cudnnAddTensor(handle, &one, made->bias, of[BIAS].used, &one, made->output, of[OUTPUT].used));
+    return heddle_cudnn_deliver(call, of, OPERANDS);
 }
 
 static heddle_status launch_backward_data(const heddle_call *call)
 {
+    const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
+    heddle_cudnn_operand of[OPERANDS];
     cudnnHandle_t handle;
     plan *made;
     void *workspace;
-    if (((const heddle_conv2d_shape *)call->shape)->n == 0)
+    if (shape->n == 0)
         return HEDDLE_OK;
-    HEDDLE_TRY(prepare(call, BACKWARD_DATA, &handle, &made, &workspace));
-    return HEDDLE_CUDA_CHECK(cudnnConvolutionBackwardData(handle, &one, made->weight, call->input[0], made->output,
-                                                          call->input[1], made->convolution,
-                                                          (cudnnConvolutionBwdDataAlgo_t)made->algorithm, workspace,
-                                                          made->workspace, &zero, made->input, call->output[0]));
+    HEDDLE_TRY(prepare(call, BACKWARD_DATA, &handle, &made));
+    list_operands(shape, call->output[0], call->input[0], call->input[1], NULL, of);
+    of[INPUT].written = true;
+    HEDDLE_TRY(heddle_cudnn_align(call, made->workspace, of, OPERANDS, &workspace));
+    HEDDLE_CUDA_TRY(cudnnConvolutionBackwardData(handle, &one, made->weight, of[WEIGHT].used, made->output,
+                                                 of[OUTPUT].used, made->convolution,
+                                                 (cudnnConvolutionBwdDataAlgo_t)made->algorithm, workspace,
+                                                 made->workspace, &zero, made->input, of[INPUT].used));
+    return heddle_cudnn_deliver(call, of, OPERANDS);
 }
 
 // The gradients of no images.
@@ -223,20 +273,25 @@ static heddle_status clear_gradients(const heddle_call *call)
 
 static heddle_status launch_backward_weight(const heddle_call *call)
 {
+    const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
+    heddle_cudnn_operand of[OPERANDS];
     cudnnHandle_t handle;
     plan *made;
-    void *workspace, *grad_weight = call->output[0], *grad_bias = call->output[1];
-    const void *input = call->input[0], *grad_output = call->input[1];
-    if (((const heddle_conv2d_shape *)call->shape)->n == 0)
+    void *workspace;
+    if (shape->n == 0)
         return clear_gradients(call);
-    HEDDLE_TRY(prepare(call, BACKWARD_WEIGHT, &handle, &made, &workspace));
-    HEDDLE_CUDA_TRY(cudnnConvolutionBackwardFilter(handle, &one, made->input, input, made->output, grad_output,
-                                                   made->convolution, (cudnnConvolutionBwdFilterAlgo_t)made->algorithm,
-                                                   workspace, made->workspace, &zero, made->weight, grad_weight));
-    if (grad_bias)
-        HEDDLE_CUDA_TRY(
-            cudnnConvolutionBackwardBias(handle, &one, made->output, grad_output, &zero, made->bias, grad_bias));
-    return HEDDLE_OK;
+    HEDDLE_TRY(prepare(call, BACKWARD_WEIGHT, &handle, &made));
+    list_operands(shape, call->input[0], call->output[0], call->input[1], call->output[1], of);
+    of[WEIGHT].written = of[BIAS].written = true;
+    HEDDLE_TRY(heddle_cudnn_align(call, made->workspace, of, OPERANDS, &workspace));
+    HEDDLE_CUDA_TRY(cudnnConvolutionBackwardFilter(handle, &one, made->input, of[INPUT].used, made->output,
+                                                   of[OUTPUT].used, made->convolution,
+                                                   (cudnnConvolutionBwdFilterAlgo_t)made->algorithm, workspace,
+                                                   made->workspace, &zero, made->weight, of[WEIGHT].used));
+    if (of[BIAS].used)
+        HEDDLE_CUDA_TRY(cudnnConvolutionBackwardBias(handle, &one, made->output, of[OUTPUT].used, &zero, made->bias,
+                                                     of[BIAS].used));
+    return heddle_cudnn_deliver(call, of, OPERANDS);
 }
 
 HEDDLE_CUDA_RUNG("conv2d_forward", "cudnn_legacy", launch_forward)

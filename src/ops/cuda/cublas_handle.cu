@@ -27,6 +27,10 @@ static heddle_status make(int device, cudaStream_t stream, kept_handle **made)
     cudaThreadExchangeStreamCaptureMode(&mode);
     heddle_status status = HEDDLE_CUDA_CHECK(cublasCreate(&one->handle));
     cudaThreadExchangeStreamCaptureMode(&mode);
+    // Parts of a sum stay float32 until they are one, also where the output has fewer bits.
+    const int math = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+    if (status == HEDDLE_OK)
+        status = HEDDLE_CUDA_CHECK(cublasSetMathMode(one->handle, (cublasMath_t)math));
     if (status != HEDDLE_OK) {
         free(one);
         return status;

@@ -90,6 +90,8 @@ static heddle_status ask(lt_call *lt, const product_key *key, cublasLtMatmulHeur
 {
     cublasLtMatmulPreferenceOpaque_t preference;
     size_t workspace = HEDDLE_CUBLAS_WORKSPACE;
+    // Parts of a sum meet as float32, never in an output of fewer bits.
+    uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     HEDDLE_CUDA_TRY(cublasLtMatmulPreferenceInit(&preference));
     const struct {
         cublasLtMatmulPreferenceAttributes_t name;
@@ -97,6 +99,7 @@ static heddle_status ask(lt_call *lt, const product_key *key, cublasLtMatmulHeur
         size_t size;
     } wishes[] = {
         {CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace},
+        {CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions},
         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &key->alignment_b, sizeof key->alignment_b},
         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &key->alignment_a, sizeof key->alignment_a},
         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &key->alignment_output, sizeof key->alignment_output},

@@ -115,10 +115,15 @@ HOPPER_DEVICE void tma_store(const CUtensorMap *map, const void *shared, int col
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(column),
                  "r"(row), "r"(hopper_shared(shared))
                  : "memory");
+}
+
+// Ends a group of this thread's stores.
+HOPPER_DEVICE void tma_store_commit()
+{
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Until all but the last `Pending` stores of this thread have read their shared memory.
+// Until all but the last `Pending` groups of this thread's stores have read their shared memory.
 template <int Pending> HOPPER_DEVICE void tma_store_wait_read()
 {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");

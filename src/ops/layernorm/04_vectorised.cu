@@ -1,6 +1,6 @@
 // layernorm, rung 4: rows in registers, moved by loads and stores of 16 bytes.
 //
-// Rung 3 read a row twice, 4 bytes a load, and gave a row of many thousands to one warp. Here a group of threads that
+// Rung 3 read a row twice, 4 bytes a load, and had a warp or a block for it, nothing between. Here a group that just
 // fits the row (row_group.h: from 4 threads to 512) holds all of it in registers: it is read once, with all loads under
 // way at once, and written once. With the elements at hand there is no need for a moving mean: a center near the mean
 // is found first, then, together, the distances to it and their squares. Where the mean is far from 0 the distances are

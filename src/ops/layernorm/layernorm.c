@@ -177,8 +177,8 @@ static const heddle_rung forward_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, three passes: uncoalesced", NULL, NULL},
     {"02_block_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a block a row, trees in shared memory: three passes", NULL,
      NULL},
-    {"03_warp_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "a warp a row, mean and variance in one pass by shuffles: the row is read twice", NULL, NULL},
+    {"03_welford", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "mean and variance in one pass, merged by shuffles: the row is read twice", NULL, NULL},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "the row in registers, 16 bytes an access: bytes are the limit",
      NULL, NULL},
 };

@@ -3,7 +3,8 @@
 // Rung 12 spent most of its instructions on moving: addresses and copies into shared memory, fragments out of it, each
 // rounded on the way. Here one thread asks the copy engine for a whole tile and everybody waits for the barrier that
 // counts its bytes; then the four warps multiply 64 x 256 x 8 with one instruction, whose operands are descriptors of
-// shared memory. wgmma takes the upper 19 bits of each float, and floats only K-major: a (m, k) and b (n, k).
+// shared memory. The copy engine rounds each float to tf32 on its way (wgmma alone would cut it off), and wgmma takes
+// floats only K-major: a (m, k) and b (n, k).
 //
 // Tile and swizzle: hopper.h has the layout.
 //
@@ -25,6 +26,21 @@ enum {
     SHARED_BYTES = A_BYTES + B_BYTES + HOPPER_ROWS_BYTES,
     BLOCKS = 3, // a multiprocessor: what 128 sums and some 40 other registers a thread leave room for
 };
+
+// Two neighbouring columns of the output, of an even number of columns: one 8-byte store, four lanes a whole sector.
+__device__ static void store_pair(const heddle_matmul_shape *shape, float *output, int row, int column, float first,
+                                  float second)
+{
+    if (row >= shape->m || column >= shape->n)
+        return;
+    float2 *place = (float2 *)&output[(size_t)row * shape->n + column];
+    float2 value = {shape->alpha * first, shape->alpha * second};
+    if (shape->beta != 0.0f) {
+        float2 old = *place;
+        value.x += shape->beta * old.x, value.y += shape->beta * old.y;
+    }
+    *place = value;
+}
 
 // a: (m, k), b: (n, k), output: (m, n)
 __global__ void __launch_bounds__(HOPPER_WARPGROUP, BLOCKS)
@@ -64,14 +80,14 @@ __global__ void __launch_bounds__(HOPPER_WARPGROUP, BLOCKS)
     }
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     for (int i = 0; i < 128; i += 2)
-        matmul_tf32_store_pair(&shape, output, row + warp * 16 + i / 2 % 2 * 8 + lane / 4,
-                               column + i / 4 * 8 + lane % 4 * 2, sums[i], sums[i + 1]);
+        store_pair(&shape, output, row + warp * 16 + i / 2 % 2 * 8 + lane / 4, column + i / 4 * 8 + lane % 4 * 2,
+                   sums[i], sums[i + 1]);
 }
 
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
-    const CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    const CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
     if (!matmul_tf32_tma_takes(call))
         return heddle_matmul_tf32_mma_sync(call);
     CUtensorMap a, b;

@@ -18,6 +18,7 @@
 #include "heddle/ops.h"
 #include "ops/cuda/hopper.h"
 #include "ops/cuda/rung.h"
+#include "ops/cuda/swizzled.h"
 #include "ops/matmul/matmul_tf32_cuda.h"
 
 #ifndef TENSOR_STAGES
@@ -39,14 +40,16 @@ enum {
     TILE_K = 32,                // 128 bytes of k: a row of a K-major box
     STEP_K = 8,                 // what one wgmma does
     STEPS = TILE_K / STEP_K,    // products a stage
-    STAGES = TENSOR_STAGES,     // 48 KiB each: what shared memory holds
+    STAGES = TENSOR_STAGES,     // 48 KiB each: what shared memory holds beside the way out
     GROUP_TILES = TENSOR_GROUP, // cluster tiles of 256: 8 by 8 of 256 by 256 are about one wave of clusters
     BOX = 32,                   // rows along k, and columns, of an M-major box
     BOX_BYTES = BOX * HOPPER_ROW_BYTES,
     LEFT_BYTES = TILE_LEFT * HOPPER_ROW_BYTES,
     RIGHT_BYTES = TILE_RIGHT * HOPPER_ROW_BYTES,
     STAGE_BYTES = LEFT_BYTES + RIGHT_BYTES,
-    SHARED_BYTES = STAGES * STAGE_BYTES + HOPPER_ROWS_BYTES,
+    PIECE_BYTES = 64 * HOPPER_ROW_BYTES, // of the output on its way to memory: 64 by 32 floats
+    OUT_PIECES = 2,                      // for each consumer
+    SHARED_BYTES = STAGES * STAGE_BYTES + CONSUMERS * OUT_PIECES * PIECE_BYTES + HOPPER_ROWS_BYTES,
     THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
     WARPS = CONSUMERS * HOPPER_WARPGROUP / 32, // that multiply
     // 65536 registers a multiprocessor: the producer needs few, a consumer 128 for its tile alone.
@@ -58,6 +61,11 @@ enum {
 // written to.
 struct pipeline {
     uint64_t full[STAGES], empty[STAGES];
+};
+
+// Rows of the two operands, and k: stages come in pairs, so it is rounded up to that; beyond k they hold zeros.
+struct sizes {
+    int left, right, k;
 };
 
 // A place in the ring of stages.
@@ -74,9 +82,17 @@ __device__ static void advance(stage *at)
     }
 }
 
-// Where the cluster's tile number `index` starts.
-__device__ static void place_tile(int index, int tiles_left, int tiles_right, int *left, int *right)
+// The cluster's tiles, CLUSTER blocks of the left operand, and where number `index` of them starts.
+__device__ static int tile_count(const sizes *size)
 {
+    return (size->left + CLUSTER * TILE_LEFT - 1) / (CLUSTER * TILE_LEFT) *
+           ((size->right + TILE_RIGHT - 1) / TILE_RIGHT);
+}
+
+__device__ static void place_tile(const sizes *size, int index, int *left, int *right)
+{
+    int tiles_left = (size->left + CLUSTER * TILE_LEFT - 1) / (CLUSTER * TILE_LEFT);
+    int tiles_right = (size->right + TILE_RIGHT - 1) / TILE_RIGHT;
     int in_group = GROUP_TILES * tiles_right, first = index / in_group * GROUP_TILES;
     int rows = min(tiles_left - first, (int)GROUP_TILES), rest = index % in_group;
     *left = (first + rest % rows) * CLUSTER * TILE_LEFT;
@@ -86,24 +102,29 @@ __device__ static void place_tile(int index, int tiles_left, int tiles_right, in
 // One thread fills stages as they come free: 128 rows of the left operand for this block, half of the right one's 256
 // for both.
 template <int MMajorLeft>
-__device__ static void produce(const CUtensorMap *map_left, const CUtensorMap *map_right, unsigned char *stages,
-                               pipeline *barriers, stage *at, int left, int right, int k, unsigned rank)
+__device__ static void produce(const sizes *size, const CUtensorMap *map_left, const CUtensorMap *map_right,
+                               unsigned char *stages, pipeline *barriers, unsigned rank)
 {
     const uint16_t both = (1 << CLUSTER) - 1;
     const int half = TILE_RIGHT / CLUSTER;
-    // Stages come in pairs; beyond k they hold zeros.
-    for (int p = 0; p < (k + 2 * TILE_K - 1) / (2 * TILE_K) * (2 * TILE_K); p += TILE_K) {
-        unsigned char *place = stages + at->index * STAGE_BYTES;
-        uint64_t *full = &barriers->full[at->index];
-        mbarrier_wait(&barriers->empty[at->index], at->phase ^ 1);
-        mbarrier_arrive_expect(full, STAGE_BYTES);
-        if (!MMajorLeft)
-            tma_load(place, map_left, p, left, full);
-        for (int box = 0; MMajorLeft && box < TILE_LEFT / BOX; box++)
-            tma_load(place + box * BOX_BYTES, map_left, left + box * BOX, p, full);
-        tma_load_multicast(place + LEFT_BYTES + rank * half * HOPPER_ROW_BYTES, map_right, p, right + (int)rank * half,
-                           full, both);
-        advance(at);
+    stage at = {0, 0};
+    for (int tile = blockIdx.x / CLUSTER; tile < tile_count(size); tile += gridDim.x / CLUSTER) {
+        int left, right;
+        place_tile(size, tile, &left, &right);
+        left += (int)rank * TILE_LEFT;
+        for (int p = 0; p < size->k; p += TILE_K) {
+            unsigned char *place = stages + at.index * STAGE_BYTES;
+            uint64_t *full = &barriers->full[at.index];
+            mbarrier_wait(&barriers->empty[at.index], at.phase ^ 1);
+            mbarrier_arrive_expect(full, STAGE_BYTES);
+            if (!MMajorLeft)
+                tma_load(place, map_left, p, left, full);
+            for (int box = 0; MMajorLeft && box < TILE_LEFT / BOX; box++)
+                tma_load(place + box * BOX_BYTES, map_left, left + box * BOX, p, full);
+            tma_load_multicast(place + LEFT_BYTES + rank * half * HOPPER_ROW_BYTES, map_right, p,
+                               right + (int)rank * half, full, both);
+            advance(&at);
+        }
     }
 }
 
@@ -123,13 +144,22 @@ __device__ static int permuted_row(int warp, int lane)
     return warp / 2 * BOX + chunk * 4 + group % 2 * 2;
 }
 
-// The left operand's 64 by 32 of a warpgroup, from M-major boxes to the registers of four wgmmas.
+// A warp's 16 by 32 of the left operand to the registers of four wgmmas. `row` is the thread's first in the tile.
+template <int MMajorLeft>
 __device__ static void load_left(uint32_t (&fragments)[STEPS][4], const unsigned char *tile, int row, int lane)
 {
-    const int chunk = row % BOX / 4, first_k = lane % 4;
+    if (!MMajorLeft) {
+        // Four 8 by 4 matrices: the upper and lower 8 rows, twice.
+        const int from_row = row - lane / 4 + lane % 16, from_chunk = lane / 16;
+#pragma unroll
+        for (int step = 0; step < STEPS; step++)
+            ldmatrix_x4(fragments[step], tile + swizzled_at<HOPPER_ROW_BYTES>(from_row, step * 2 + from_chunk));
+        return;
+    }
+    const int first_k = lane % 4, chunk = row % BOX / 4;
     const unsigned char *box = tile + row / BOX * BOX_BYTES + row % 4 * (int)sizeof(float);
-    const unsigned char *low = box + first_k * HOPPER_ROW_BYTES + (chunk ^ first_k) * 16;
-    const unsigned char *high = box + (first_k + 4) * HOPPER_ROW_BYTES + (chunk ^ (first_k + 4)) * 16;
+    const unsigned char *low = box + swizzled_at<HOPPER_ROW_BYTES>(first_k, chunk);
+    const unsigned char *high = box + swizzled_at<HOPPER_ROW_BYTES>(first_k + 4, chunk);
 #pragma unroll
     for (int step = 0; step < STEPS; step++) {
         uint2 first = *(const uint2 *)(low + step * HOPPER_ROWS_BYTES);
@@ -145,20 +175,24 @@ __device__ static void multiply(float (&sums)[128], uint32_t (&fragments)[STEPS]
                                 pipeline *barriers, stage *at, int p, int row)
 {
     const unsigned char *tile = stages + at->index * STAGE_BYTES;
-    uint64_t left = wgmma_descriptor(tile + row * HOPPER_ROW_BYTES, 0);
     uint64_t right = wgmma_descriptor(tile + LEFT_BYTES, 0);
     mbarrier_wait(&barriers->full[at->index], at->phase);
+#ifdef TENSOR_SS
+    uint64_t left = wgmma_descriptor(tile + row / 64 * 64 * HOPPER_ROW_BYTES, 0);
     if (MMajorLeft)
-        load_left(fragments, tile, row, threadIdx.x % 32);
+#endif
+        load_left<MMajorLeft>(fragments, tile, row, threadIdx.x % 32);
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < STEPS; step++) {
         const unsigned offset = step * STEP_K * sizeof(float);
-        if (MMajorLeft)
-            wgmma_m64n256k8_tf32_registers(sums, fragments[step], wgmma_descriptor_at(right, offset), p + step > 0);
-        else
+#ifdef TENSOR_SS
+        if (!MMajorLeft)
             wgmma_m64n256k8_tf32(sums, wgmma_descriptor_at(left, offset), wgmma_descriptor_at(right, offset),
                                  p + step > 0);
+        else
+#endif
+            wgmma_m64n256k8_tf32_registers(sums, fragments[step], wgmma_descriptor_at(right, offset), p + step > 0);
     }
     wgmma_commit();
     wgmma_wait<1>();
@@ -167,10 +201,10 @@ __device__ static void multiply(float (&sums)[128], uint32_t (&fragments)[STEPS]
     advance(at);
 }
 
-// sums (64, 256) over all k. `row` is the thread's (through registers) or the warpgroup's first row in the tile.
+// sums (64, 256) over all k.
 template <int MMajorLeft>
-__device__ static void consume(float (&sums)[128], const unsigned char *stages, pipeline *barriers, stage *at, int k,
-                               int row)
+__device__ static void multiply_all(float (&sums)[128], const unsigned char *stages, pipeline *barriers, stage *at,
+                                    int k, int row)
 {
     // Two sets: a wgmma in flight still reads its own.
     uint32_t even[STEPS][4], odd[STEPS][4];
@@ -182,36 +216,85 @@ __device__ static void consume(float (&sums)[128], const unsigned char *stages, 
     release(barriers, at->index == 0 ? STAGES - 1 : at->index - 1);
 }
 
-// A warpgroup's sums to the output: the thread's first is at (left, right) of the two operands' rows, the lower half of a
-// wgmma's rows is `down` further on. Pairs of neighbours in a row of the output: one 8-byte store, four lanes a sector.
+// sums = alpha * sums + beta * output, for what of the output exists. The thread's first is at (left, right) of the two
+// operands' rows, the lower half of a wgmma's rows is `down` further on.
 template <int Turned>
-__device__ static void store(float (&sums)[128], const heddle_matmul_shape *shape, float *output, int left, int right,
-                             int down)
+__device__ static void add_output(float (&sums)[128], const heddle_matmul_shape *shape, const float *output, int left,
+                                  int right, int down)
 {
-    const size_t n = shape->n;
-    float *first = output + (Turned ? right * n + left : left * n + right);
-    // The wgmma's columns come in eights; how many there are, and how far apart in the output.
-    const int columns = (Turned ? shape->m : shape->n) - right, rows = (Turned ? shape->n : shape->m) - left;
-    const size_t eight = Turned ? 8 * n : 8;
     if (shape->alpha != 1.0f)
         for (int i = 0; i < 128; i++)
             sums[i] *= shape->alpha;
+    if (shape->beta == 0.0f)
+        return;
 #pragma unroll
-    for (int pair = 0; pair < 2; pair++) {
-        float *place = first + (Turned ? pair * n : pair * down * n);
-#pragma unroll
-        for (int i = 0; i < 128; i += 4, place += eight) {
-            float2 value = Turned ? make_float2(sums[i + pair], sums[i + pair + 2])
-                                  : make_float2(sums[i + pair * 2], sums[i + pair * 2 + 1]);
-            if (Turned ? i * 2 + pair >= columns || rows <= 0 : i * 2 >= columns || pair * down >= rows)
-                continue;
-            if (shape->beta != 0.0f) {
-                float2 old = *(float2 *)place;
-                value.x += shape->beta * old.x, value.y += shape->beta * old.y;
-            }
-            *(float2 *)place = value;
-        }
+    for (int i = 0; i < 128; i++) {
+        int at_left = left + i / 2 % 2 * down, at_right = right + i / 4 * 8 + i % 2;
+        int row = Turned ? at_right : at_left, column = Turned ? at_left : at_right;
+        if (row < shape->m && column < shape->n)
+            sums[i] += shape->beta * output[(size_t)row * shape->n + column];
     }
+}
+
+// One eighth of a warpgroup's sums, 32 of its 256 columns, through shared memory to the output, whose rows and columns
+// `left` and `right` are the warpgroup's first. As it lies (64 rows of 32 floats) it is one box; turned over (32 rows
+// of 64) it is two.
+template <int Turned>
+__device__ static void store(const float (&sums)[128], int piece, const CUtensorMap *map_output, unsigned char *pieces,
+                             int left, int right, int row, int down, int consumer)
+{
+    const int thread = threadIdx.x % HOPPER_WARPGROUP, lane = thread % 32;
+    unsigned char *place = pieces + piece % OUT_PIECES * PIECE_BYTES;
+    if (thread == 0)
+        tma_store_wait_read<OUT_PIECES - 1>();
+    warpgroup_sync(1 + consumer);
+#pragma unroll
+    for (int i = 0; i < 16; i += 4)
+#pragma unroll
+        for (int pair = 0; pair < 2; pair++) {
+            const float *sum = &sums[piece * 16 + i];
+            const int to_row = Turned ? i * 2 + lane % 4 * 2 + pair : row % 64 + pair * down;
+            const int to_column = Turned ? row % 64 : i * 2 + lane % 4 * 2;
+            float2 value =
+                Turned ? make_float2(sum[pair], sum[pair + 2]) : make_float2(sum[pair * 2], sum[pair * 2 + 1]);
+            *(float2 *)(place + to_column / BOX * BOX_BYTES +
+                        swizzled_at<HOPPER_ROW_BYTES>(to_row, to_column % BOX / 4) + to_column % 4 * 4) = value;
+        }
+    tma_fence_written();
+    warpgroup_sync(1 + consumer);
+    if (thread != 0)
+        return;
+    for (int box = 0; Turned && box < 2; box++)
+        tma_store(map_output, place + box * BOX_BYTES, left + box * BOX, right + piece * BOX);
+    if (!Turned)
+        tma_store(map_output, place, right + piece * BOX, left);
+    tma_store_commit();
+}
+
+// A warpgroup's 64 rows of every tile.
+template <int MMajorLeft, int Turned>
+__device__ static void consume(const heddle_matmul_shape *shape, const sizes *size, const CUtensorMap *map_output,
+                               const float *output, unsigned char *stages, pipeline *barriers, unsigned rank,
+                               int consumer)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    const int row = consumer * 64 + (MMajorLeft ? permuted_row(warp, lane) : warp * 16 + lane / 4);
+    const int down = MMajorLeft ? 1 : 8; // rows of the tile between the two halves of a wgmma's 16
+    unsigned char *pieces = stages + STAGES * STAGE_BYTES + consumer * OUT_PIECES * PIECE_BYTES;
+    stage at = {0, 0};
+    float sums[128];
+    for (int tile = blockIdx.x / CLUSTER; tile < tile_count(size); tile += gridDim.x / CLUSTER) {
+        int left, right;
+        place_tile(size, tile, &left, &right);
+        left += (int)rank * TILE_LEFT;
+        multiply_all<MMajorLeft>(sums, stages, barriers, &at, size->k, row);
+        add_output<Turned>(sums, shape, output, left + row, right + lane % 4 * 2, down);
+#pragma unroll
+        for (int piece = 0; piece < TILE_RIGHT / BOX; piece++)
+            store<Turned>(sums, piece, map_output, pieces, left + consumer * 64, right, row, down, consumer);
+    }
+    if (threadIdx.x % HOPPER_WARPGROUP == 0)
+        tma_store_wait_read<0>();
 }
 
 // left: (left rows, k), or M-major (k, left rows); right: (right rows, k); output: (m, n). Turned: the left operand's
@@ -219,7 +302,8 @@ __device__ static void store(float (&sums)[128], const heddle_matmul_shape *shap
 template <int MMajorLeft, int Turned>
 __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
     matmul_tf32_persistent(const heddle_matmul_shape shape, const __grid_constant__ CUtensorMap map_left,
-                           const __grid_constant__ CUtensorMap map_right, float *output)
+                           const __grid_constant__ CUtensorMap map_right,
+                           const __grid_constant__ CUtensorMap map_output, const float *output)
 {
     extern __shared__ unsigned char shared[];
     __shared__ pipeline barriers;
@@ -227,9 +311,12 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
         shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
     const unsigned rank = cluster_rank();
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0); // the same for the whole warp
+    const sizes size = {Turned ? shape.n : shape.m, Turned ? shape.m : shape.n,
+                        (shape.k + 2 * TILE_K - 1) / (2 * TILE_K) * (2 * TILE_K)};
     if (threadIdx.x == 0) {
         tma_prefetch_map(&map_left);
         tma_prefetch_map(&map_right);
+        tma_prefetch_map(&map_output);
         for (int i = 0; i < STAGES; i++) {
             mbarrier_init(&barriers.full[i], 1);
             mbarrier_init(&barriers.empty[i], CLUSTER * WARPS);
@@ -237,33 +324,13 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
         mbarrier_init_fence();
     }
     cluster_sync();
-
-    const int rows_left = Turned ? shape.n : shape.m, rows_right = Turned ? shape.m : shape.n;
-    const int tiles_left = (rows_left + CLUSTER * TILE_LEFT - 1) / (CLUSTER * TILE_LEFT);
-    const int tiles_right = (rows_right + TILE_RIGHT - 1) / TILE_RIGHT, clusters = gridDim.x / CLUSTER;
-    stage at = {0, 0};
-    int left, right;
     if (warpgroup == 0) {
         registers_give_back<PRODUCER_REGISTERS>();
         if (threadIdx.x == 0)
-            for (int tile = blockIdx.x / CLUSTER; tile < tiles_left * tiles_right; tile += clusters) {
-                place_tile(tile, tiles_left, tiles_right, &left, &right);
-                produce<MMajorLeft>(&map_left, &map_right, stages, &barriers, &at, left + (int)rank * TILE_LEFT, right,
-                                    shape.k, rank);
-            }
+            produce<MMajorLeft>(&size, &map_left, &map_right, stages, &barriers, rank);
     } else {
         registers_take<CONSUMER_REGISTERS>();
-        const int consumer = warpgroup - 1, lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-        const int row = consumer * 64 + (MMajorLeft ? permuted_row(warp, lane) : 0);
-        const int down = MMajorLeft ? 1 : 8; // rows of the tile between the two halves of a wgmma's 16
-        float sums[128];
-        for (int tile = blockIdx.x / CLUSTER; tile < tiles_left * tiles_right; tile += clusters) {
-            place_tile(tile, tiles_left, tiles_right, &left, &right);
-            consume<MMajorLeft>(sums, stages, &barriers, &at, shape.k, row);
-            left += (int)rank * TILE_LEFT + row + (MMajorLeft ? 0 : warp * 16 + lane / 4);
-            right += lane % 4 * 2;
-            store<Turned>(sums, &shape, output, left, right, down);
-        }
+        consume<MMajorLeft, Turned>(&shape, &size, &map_output, output, stages, &barriers, rank, warpgroup - 1);
     }
     // No block leaves while the other may still write to its shared memory.
     cluster_sync();
@@ -277,11 +344,14 @@ static heddle_status launch_layout(const heddle_call *call, const float *left, c
     const int k = shape->k, rows_left = Turned ? shape->n : shape->m, rows_right = Turned ? shape->m : shape->n;
     // As TFLOAT32, TMA rounds each float to the nearest on its way; wgmma alone would cut it off.
     const CUtensorMapDataType type = TENSOR_TYPE;
-    CUtensorMap map_left, map_right;
+    CUtensorMap map_left, map_right, map_output;
     heddle_status status = tma_map(&map_left, type, sizeof(float), left, MMajorLeft ? k : rows_left,
                                    MMajorLeft ? rows_left : k, MMajorLeft ? (int)TILE_K : (int)TILE_LEFT);
     if (status == HEDDLE_OK)
         status = tma_map(&map_right, type, sizeof(float), right, rows_right, k, TILE_RIGHT / CLUSTER);
+    if (status == HEDDLE_OK)
+        status = tma_map(&map_output, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, sizeof(float), call->output[0], shape->m,
+                         shape->n, Turned ? 32 : 64);
     if (status != HEDDLE_OK)
         return status;
     auto kernel = matmul_tf32_persistent<MMajorLeft, Turned>;
@@ -290,7 +360,7 @@ static heddle_status launch_layout(const heddle_call *call, const float *left, c
     unsigned tiles = heddle_ceil_div(rows_left, CLUSTER * TILE_LEFT) * heddle_ceil_div(rows_right, TILE_RIGHT);
     unsigned clusters = heddle_cuda_multiprocessors() / CLUSTER;
     kernel<<<(clusters < tiles ? clusters : tiles) * CLUSTER, THREADS, SHARED_BYTES, stream>>>(
-        *shape, map_left, map_right, (float *)call->output[0]);
+        *shape, map_left, map_right, map_output, (const float *)call->output[0]);
     return heddle_cuda_launched("14_tf32_wgmma_persistent_clusters");
 }
 

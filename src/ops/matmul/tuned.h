@@ -18,7 +18,7 @@ typedef struct heddle_product {
     float *output;
 } heddle_product;
 
-// Tiles of the output that there are kernels for, and how they are chosen.
+// Tiles of the output that there are kernels for.
 typedef enum heddle_tiling {
     HEDDLE_TILING_128_128, // 8 by 16 sums a thread
     HEDDLE_TILING_64_128,  // 8 by 8
@@ -26,58 +26,69 @@ typedef enum heddle_tiling {
     HEDDLE_TILING_COUNT,
 } heddle_tiling;
 
-typedef struct heddle_tiling_size {
-    int m, n;
-    int resident; // blocks that a multiprocessor holds
-    double step;  // time of one step of k with so many blocks, against 128 by 128
-    double start; // steps of k that the first tiles' way from memory costs, and the last one's back
-} heddle_tiling_size;
-
 typedef struct heddle_product_plan {
     heddle_tiling tiling;
     int splits; // parts of k, each summed by blocks of its own; more than one: the sums go through the workspace
 } heddle_product_plan;
 
 enum {
-    HEDDLE_PRODUCT_MOST_SIZE = 1 << 30,   // of m, n and k: a row's bytes are a 32-bit number
-    HEDDLE_PRODUCT_DEPTH = 16,            // steps of k a tile
-    HEDDLE_PRODUCT_MOST_SPLITS = 64,      // beyond these adding up the parts costs more than is won
-    HEDDLE_PRODUCT_MULTIPROCESSORS = 132, // of an H100 or H200; the plan must not depend on the card it runs on, since
-                                          // the workspace is measured before one is chosen
+    HEDDLE_PRODUCT_MOST_SIZE = 1 << 30, // of m, n and k: a row's bytes are a 32-bit number
+    HEDDLE_PRODUCT_DEPTH = 32,          // steps of k a tile
+    // Of an H100 or H200. What is planned must not depend on the card that it runs on: the workspace is measured before
+    // one is chosen.
+    HEDDLE_PRODUCT_MULTIPROCESSORS = 132,
 };
 
-static inline long long heddle_ceil(long long value, long long divisor)
+// What a tiling costs, as measured on an H200 and rounded: the unit is a step of k of two blocks of 128 by 128, which
+// keep a multiprocessor busy.
+typedef struct heddle_tiling_cost {
+    int m, n;
+    int warp_m, warp_n; // warps past the edges of the output do not multiply
+    int resident;       // blocks that a multiprocessor holds
+    double step;        // a step of k with so many blocks
+} heddle_tiling_cost;
+
+static inline double heddle_tiles_along(int size, int tile, int warp)
 {
-    return (value + divisor - 1) / divisor;
+    return (double)((size + warp - 1) / warp * warp) / tile;
 }
 
-// Time of a tiling, in steps of k of the largest tiles: rounds of blocks over the multiprocessors, times a block's.
-static inline double heddle_tiling_time(const heddle_tiling_size *tile, const heddle_product *product, int splits)
+// Time of a product: rounds of blocks over the multiprocessors, where the last round may be partly filled.
+static inline double heddle_product_time(const heddle_tiling_cost *cost, const heddle_product *product, int splits)
 {
-    long long blocks = heddle_ceil(product->m, tile->m) * heddle_ceil(product->n, tile->n) * product->batch * splits;
-    long long rounds = heddle_ceil(blocks, (long long)HEDDLE_PRODUCT_MULTIPROCESSORS * tile->resident);
-    double steps = (double)heddle_ceil(heddle_ceil(product->k, HEDDLE_PRODUCT_DEPTH), splits) * HEDDLE_PRODUCT_DEPTH;
-    return rounds * (steps * tile->step + tile->start);
+    const double start = 12; // a block's first tiles come from memory, its last sums go there
+    const double lone = 0.3; // of a full multiprocessor's time is taken however few blocks it has
+    const double second_pass = 20, float_of_part = 1.5e-5; // to add up parts: the kernel, and each float
+    const double nearly = 0.02; // of a round may be over without starting another: edges are lighter
+    double tiles = heddle_tiles_along(product->m, cost->m, cost->warp_m) *
+                   heddle_tiles_along(product->n, cost->n, cost->warp_n) * product->batch * splits;
+    int blocks = (int)(tiles / HEDDLE_PRODUCT_MULTIPROCESSORS + 1 - nearly); // of the busiest multiprocessor
+    blocks = blocks > 0 ? blocks : 1;
+    int rounds = blocks / cost->resident, rest = blocks % cost->resident;
+    double load = rounds + (rest ? lone + (1 - lone) * rest / cost->resident : 0);
+    int depth = HEDDLE_PRODUCT_DEPTH, tiles_of_k = (product->k + depth - 1) / depth;
+    double time = load * cost->step * ((tiles_of_k + splits - 1) / splits * depth) + (rounds + (rest > 0)) * start;
+    double elements = (double)product->batch * product->m * product->n;
+    return splits > 1 ? time + second_pass + float_of_part * (splits + 1) * elements : time;
 }
 
 static inline heddle_product_plan heddle_product_plan_of(const heddle_product *product)
 {
-    static const heddle_tiling_size sizes[HEDDLE_TILING_COUNT] = {
-        {128, 128, 2, 1.0, 40}, {64, 128, 3, 0.8, 40}, {64, 64, 4, 0.6, 40}};
-    const double second_pass = 60, sum_of_floats = 1e-5; // of the parts of k, once and a float
+    static const heddle_tiling_cost costs[HEDDLE_TILING_COUNT] = {
+        {128, 128, 32, 128, 2, 1.0},
+        {64, 128, 32, 64, 3, 0.84},
+        {64, 64, 32, 32, 4, 0.65},
+    };
+    static const int splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
     heddle_product_plan best = {HEDDLE_TILING_128_128, 1};
-    double least = heddle_tiling_time(&sizes[0], product, 1);
+    double least = heddle_product_time(&costs[0], product, 1);
     for (int tiling = 0; tiling < HEDDLE_TILING_COUNT; tiling++)
-        for (int splits = 1; splits <= HEDDLE_PRODUCT_MOST_SPLITS; splits *= 2) {
-            if (splits > 1 && product->k < 4 * HEDDLE_PRODUCT_DEPTH * splits)
-                break;
-            double time = heddle_tiling_time(&sizes[tiling], product, splits);
-            if (splits > 1)
-                time += second_pass + sum_of_floats * splits * product->batch * (double)product->m * product->n;
+        for (size_t s = 0; s < sizeof splits / sizeof *splits && splits[s] * HEDDLE_PRODUCT_DEPTH <= product->k; s++) {
+            double time = heddle_product_time(&costs[tiling], product, splits[s]);
             if (time < least) {
                 least = time;
                 best.tiling = (heddle_tiling)tiling;
-                best.splits = splits;
+                best.splits = splits[s];
             }
         }
     return best;

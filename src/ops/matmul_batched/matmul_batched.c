@@ -94,17 +94,14 @@ static int64_t reduction(const void *shape_)
     return shape->k;
 }
 
-static const char *const test_shapes[] = {"batch=0 m=2 n=3 k=4",
-                                          "batch=3 m=0 n=3 k=2",
-                                          "batch=2 m=3 n=2 k=0 beta=0.5",
-                                          "batch=1 m=1 n=1 k=1",
-                                          "batch=7 m=1 n=5 k=3",
-                                          "batch=3 m=17 n=19 k=23 transpose_a=1",
-                                          "batch=2 m=8 n=24 k=7 transpose_b=1 alpha=-0.5",
-                                          "batch=5 m=11 n=12 k=13 transpose_a=1 transpose_b=1 beta=2",
-                                          "batch=2 m=65 n=131 k=33",
-                                          "batch=2 m=36 n=68 k=301 beta=-1",
-                                          NULL};
+static const char *const test_shapes[] = {
+    "batch=0 m=2 n=3 k=4", "batch=3 m=0 n=3 k=2", "batch=2 m=3 n=2 k=0 beta=0.5", "batch=1 m=1 n=1 k=1",
+    "batch=7 m=1 n=5 k=3", "batch=3 m=17 n=19 k=23 transpose_a=1", "batch=2 m=8 n=24 k=7 transpose_b=1 alpha=-0.5",
+    "batch=5 m=11 n=12 k=13 transpose_a=1 transpose_b=1 beta=2", "batch=2 m=65 n=131 k=33",
+    "batch=2 m=36 n=68 k=301 beta=-1",
+    // so many that the tuned rung takes its larger tiles
+    "batch=133 m=100 n=120 k=5", "batch=133 m=125 n=127 k=33 transpose_a=1 alpha=2",
+    "batch=140 m=33 n=100 k=5 transpose_b=1 beta=1", NULL};
 // Attention's scores and values for 8 sequences of 12 heads, 512 long, 64 wide; then many small, and a few large ones.
 static const char *const bench_shapes[] = {"batch=96 m=512 n=512 k=64 transpose_b=1",
                                            "batch=96 m=512 n=64 k=512",

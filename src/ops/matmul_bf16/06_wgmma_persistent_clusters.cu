@@ -1,17 +1,18 @@
 // matmul_bf16, rung 6: blocks that stay, in clusters of two that share what they load.
 //
 // Rung 5 paid for every tile's beginning (barriers, an empty pipeline) and end (stores while no product ran), and every
-// block fetched its own copy of a strip of b from L2. Here a block takes tile after tile: while its consumers store a
-// finished tile, its producer already fills all stages with the next one's. Two blocks that sit above each other in the
-// output form a cluster; each fetches its own 128 rows of a and one half of the 256 columns of b, which the copy engine
-// delivers to both. The result goes to shared memory by stmatrix, swizzled so that no two lanes meet in a bank, and
-// from there by TMA, which writes whole lines and clips what lies outside.
+// block fetched its own copy of a strip of b from L2. Here a block takes tile after tile: its producer fills stages
+// with the next one's while its consumers finish the last. Rounded to bf16, a finished tile takes half as many
+// registers as its sums, so that it can wait there and go out piece by piece behind the first products of the next: by
+// stmatrix to shared memory, swizzled so that no two lanes meet in a bank, and from there by TMA, which writes whole
+// lines and clips what lies outside. Two blocks that sit above each other in the output form a cluster; each fetches
+// its own 128 rows of a and one half of the 256 columns of b, which the copy engine delivers to both.
 //
 // Tiles are taken in bands of GROUP_ROWS tile rows, so that the blocks at work at one time form a near square of the
 // output and read the fewest rows of a and columns of b from device memory.
 //
-// Limited by: the tensor cores, and the power they draw; 64 x 256 per warpgroup reads (64 + 256) * 2 bytes of shared
-// memory for 64 * 256 products, 5/8 of what shared memory delivers in that time.
+// Limited by: the tensor cores, and the power they draw: clocks fall before anything else is full. A warpgroup reads
+// (64 + 256) * 16 * 2 bytes of shared memory for the 128 cycles of a wgmma, 5/8 of what it delivers.
 
 #include <cuda_bf16.h>
 
@@ -20,23 +21,16 @@
 #include "ops/cuda/rung.h"
 #include "ops/matmul_bf16/matmul_bf16_cuda.h"
 
-#ifndef TENSOR_STAGES
-#define TENSOR_STAGES 4
-#endif
-#ifndef TENSOR_GROUP
-#define TENSOR_GROUP 8
-#endif
-
 enum {
     CLUSTER = 2,
-    CONSUMERS = 2,             // warpgroups that multiply, each 64 rows of the tile
-    TILE_M = 64 * CONSUMERS,   // rows of the output a block
-    TILE_N = 256,              // columns: the most one wgmma does
-    TILE_K = 64,               // 128 bytes of k: a row of a box
-    STEP_K = 16,               // what one wgmma does
-    STAGES = TENSOR_STAGES,    // 48 KiB each; what shared memory holds beside the way out
-    GROUP_ROWS = TENSOR_GROUP, // cluster tiles of 256 rows: 8 by 8 of 256 by 256 are about one wave of clusters
-    BOX = 64,                  // rows and columns of an M-major box and of the output's
+    CONSUMERS = 2,           // warpgroups that multiply, each 64 rows of the tile
+    TILE_M = 64 * CONSUMERS, // rows of the output a block
+    TILE_N = 256,            // columns: the most one wgmma does
+    TILE_K = 64,             // 128 bytes of k: a row of a box
+    STEP_K = 16,             // what one wgmma does
+    STAGES = 4,              // 48 KiB each; what shared memory holds beside the way out
+    GROUP_ROWS = 8,          // cluster tiles of 256 rows: 8 by 8 of 256 by 256 are about one wave of clusters
+    BOX = 64,                // rows and columns of an M-major box and of the output's
     BOX_BYTES = BOX * HOPPER_ROW_BYTES,
     A_BYTES = TILE_M * HOPPER_ROW_BYTES,
     B_BYTES = TILE_N * HOPPER_ROW_BYTES,
@@ -68,9 +62,15 @@ __device__ static void advance(stage *at)
     }
 }
 
-// Which rows and columns the cluster's tile number `index` starts at.
-__device__ static void place_tile(int index, int tiles_m, int tiles_n, int *row, int *column)
+// The cluster's tiles, CLUSTER blocks high, and where number `index` of them starts.
+__device__ static int tile_count(const heddle_matmul_shape *shape)
 {
+    return (shape->m + CLUSTER * TILE_M - 1) / (CLUSTER * TILE_M) * ((shape->n + TILE_N - 1) / TILE_N);
+}
+
+__device__ static void place_tile(const heddle_matmul_shape *shape, int index, int *row, int *column)
+{
+    int tiles_m = (shape->m + CLUSTER * TILE_M - 1) / (CLUSTER * TILE_M), tiles_n = (shape->n + TILE_N - 1) / TILE_N;
     int in_group = GROUP_ROWS * tiles_n, first = index / in_group * GROUP_ROWS;
     int rows = min(tiles_m - first, (int)GROUP_ROWS), rest = index % in_group;
     *row = (first + rest % rows) * CLUSTER * TILE_M;
@@ -79,26 +79,31 @@ __device__ static void place_tile(int index, int tiles_m, int tiles_n, int *row,
 
 // One thread fills stages as they come free: 128 rows of a for this block, half of b's 256 columns for both.
 template <int MMajorA, int MMajorB>
-__device__ static void produce(const CUtensorMap *map_a, const CUtensorMap *map_b, unsigned char *stages,
-                               pipeline *barriers, stage *at, int row, int column, int k, unsigned rank)
+__device__ static void produce(const heddle_matmul_shape *shape, const CUtensorMap *map_a, const CUtensorMap *map_b,
+                               unsigned char *stages, pipeline *barriers, unsigned rank)
 {
     const uint16_t both = (1 << CLUSTER) - 1;
     const int half = TILE_N / CLUSTER;
-    for (int p = 0; p < k; p += TILE_K) {
-        unsigned char *a = stages + at->index * STAGE_BYTES, *b = a + A_BYTES;
-        uint64_t *full = &barriers->full[at->index];
-        mbarrier_wait(&barriers->empty[at->index], at->phase ^ 1);
-        mbarrier_arrive_expect(full, STAGE_BYTES);
-        if (!MMajorA)
-            tma_load(a, map_a, p, row, full);
-        for (int box = 0; MMajorA && box < TILE_M / BOX; box++)
-            tma_load(a + box * BOX_BYTES, map_a, row + box * BOX, p, full);
-        if (!MMajorB)
-            tma_load_multicast(b + rank * half * HOPPER_ROW_BYTES, map_b, p, column + (int)rank * half, full, both);
-        for (int box = 0; MMajorB && box < half / BOX; box++)
-            tma_load_multicast(b + (rank * half / BOX + box) * BOX_BYTES, map_b, column + (int)rank * half + box * BOX,
-                               p, full, both);
-        advance(at);
+    stage at = {0, 0};
+    for (int tile = blockIdx.x / CLUSTER; tile < tile_count(shape); tile += gridDim.x / CLUSTER) {
+        int row, column;
+        place_tile(shape, tile, &row, &column);
+        row += (int)rank * TILE_M;
+        for (int p = 0; p < shape->k; p += TILE_K) {
+            unsigned char *a = stages + at.index * STAGE_BYTES, *b = a + A_BYTES;
+            uint64_t *full = &barriers->full[at.index];
+            mbarrier_wait(&barriers->empty[at.index], at.phase ^ 1);
+            mbarrier_arrive_expect(full, STAGE_BYTES);
+            if (!MMajorA)
+                tma_load(a, map_a, p, row, full);
+            for (int box = 0; MMajorA && box < TILE_M / BOX; box++)
+                tma_load(a + box * BOX_BYTES, map_a, row + box * BOX, p, full);
+            if (!MMajorB)
+                tma_load_multicast(b + rank * half * HOPPER_ROW_BYTES, map_b, p, column + (int)rank * half, full, both);
+            for (int box = (int)rank * half; MMajorB && box < ((int)rank + 1) * half; box += BOX)
+                tma_load_multicast(b + box * HOPPER_ROW_BYTES, map_b, column + box, p, full, both);
+            advance(&at);
+        }
     }
 }
 
@@ -171,8 +176,47 @@ __device__ static void store(const uint32_t (&packed)[64], int box, const CUtens
     }
     tma_fence_written();
     warpgroup_sync(1 + consumer);
-    if (thread == 0)
+    if (thread == 0) {
         tma_store(map_output, place, column + box * BOX, row);
+        tma_store_commit();
+    }
+}
+
+// A warpgroup's 64 rows of every tile. A finished tile waits in `packed` and is stored behind the next one's products.
+template <int MMajorA, int MMajorB>
+__device__ static void consume(const heddle_matmul_shape *shape, const CUtensorMap *map_output,
+                               const __nv_bfloat16 *output, unsigned char *stages, pipeline *barriers, unsigned rank,
+                               int consumer)
+{
+    unsigned char *boxes = stages + STAGES * STAGE_BYTES + consumer * OUT_BOXES * BOX_BYTES;
+    const int steps = (shape->k + TILE_K - 1) / TILE_K;
+    stage at = {0, 0};
+    float sums[128];
+    uint32_t packed[64];
+    int packed_row = -1, packed_column = 0; // -1: nothing waits
+    for (int tile = blockIdx.x / CLUSTER; tile < tile_count(shape); tile += gridDim.x / CLUSTER) {
+        int row, column;
+        place_tile(shape, tile, &row, &column);
+        row += (int)rank * TILE_M + consumer * 64;
+#pragma unroll
+        for (int box = 0; box < TILE_N / BOX; box++) {
+            if (box < steps)
+                multiply<MMajorA, MMajorB>(sums, stages, barriers, &at, box == 0, consumer);
+            if (packed_row >= 0)
+                store(packed, box, map_output, boxes, packed_row, packed_column, consumer);
+        }
+        for (int step = TILE_N / BOX; step < steps; step++)
+            multiply<MMajorA, MMajorB>(sums, stages, barriers, &at, false, consumer);
+        wgmma_wait<0>();
+        release(barriers, at.index == 0 ? STAGES - 1 : at.index - 1);
+        pack(packed, sums, shape, output, row, column);
+        packed_row = row, packed_column = column;
+    }
+#pragma unroll
+    for (int box = 0; box < TILE_N / BOX; box++)
+        store(packed, box, map_output, boxes, packed_row, packed_column, consumer);
+    if (threadIdx.x % HOPPER_WARPGROUP == 0)
+        tma_store_wait_read<0>();
 }
 
 // a: (m, k) or M-major (k, m); b: (n, k) or M-major (k, n); output: (m, n)
@@ -199,50 +243,13 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
         mbarrier_init_fence();
     }
     cluster_sync();
-
-    const int tiles_m = (shape.m + CLUSTER * TILE_M - 1) / (CLUSTER * TILE_M),
-              tiles_n = (shape.n + TILE_N - 1) / TILE_N;
-    const int clusters = gridDim.x / CLUSTER;
-    stage at = {0, 0};
-    int row, column;
     if (warpgroup == 0) {
         registers_give_back<PRODUCER_REGISTERS>();
         if (threadIdx.x == 0)
-            for (int tile = blockIdx.x / CLUSTER; tile < tiles_m * tiles_n; tile += clusters) {
-                place_tile(tile, tiles_m, tiles_n, &row, &column);
-                produce<MMajorA, MMajorB>(&map_a, &map_b, stages, &barriers, &at, row + (int)rank * TILE_M, column,
-                                          shape.k, rank);
-            }
+            produce<MMajorA, MMajorB>(&shape, &map_a, &map_b, stages, &barriers, rank);
     } else {
         registers_take<CONSUMER_REGISTERS>();
-        const int consumer = warpgroup - 1;
-        unsigned char *boxes = stages + STAGES * STAGE_BYTES + consumer * OUT_BOXES * BOX_BYTES;
-        float sums[128];
-        uint32_t packed[64]; // the tile before, stored while this one is multiplied
-        int packed_row = -1, packed_column = 0;
-        const int steps = (shape.k + TILE_K - 1) / TILE_K;
-        for (int tile = blockIdx.x / CLUSTER; tile < tiles_m * tiles_n; tile += clusters) {
-            place_tile(tile, tiles_m, tiles_n, &row, &column);
-            row += (int)rank * TILE_M + consumer * 64;
-#pragma unroll
-            for (int box = 0; box < TILE_N / BOX; box++) {
-                if (box < steps)
-                    multiply<MMajorA, MMajorB>(sums, stages, &barriers, &at, box == 0, consumer);
-                if (packed_row >= 0)
-                    store(packed, box, &map_output, boxes, packed_row, packed_column, consumer);
-            }
-            for (int step = TILE_N / BOX; step < steps; step++)
-                multiply<MMajorA, MMajorB>(sums, stages, &barriers, &at, false, consumer);
-            wgmma_wait<0>();
-            release(&barriers, at.index == 0 ? STAGES - 1 : at.index - 1);
-            pack(packed, sums, &shape, output, row, column);
-            packed_row = row, packed_column = column;
-        }
-#pragma unroll
-        for (int box = 0; box < TILE_N / BOX; box++)
-            store(packed, box, &map_output, boxes, packed_row, packed_column, consumer);
-        if (threadIdx.x % HOPPER_WARPGROUP == 0)
-            tma_store_wait_read<0>();
+        consume<MMajorA, MMajorB>(&shape, &map_output, output, stages, &barriers, rank, warpgroup - 1);
     }
     // No block leaves while the other may still write to its shared memory.
     cluster_sync();

@@ -92,7 +92,7 @@ __device__ static float scan_block(float value, float *total)
 }
 
 // A thread's ITEMS elements lie together, so that it can add them up; memory is read and written in rows of vectors
-// through shared memory, whose pitch keeps the lanes apart.
+// through shared memory, whose pitch puts the vectors of eight neighbouring threads on all 32 banks.
 enum { PITCH = ITEMS + 4 };
 
 template <bool aligned>
@@ -111,16 +111,16 @@ __device__ static void load_tile(int n, const float *input, long long first, flo
     }
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++)
-        item[i] = rows[threadIdx.x][i];
+    for (int i = 0; i < ITEMS; i += HEDDLE_VECTOR)
+        *(float4 *)&item[i] = *(float4 *)&rows[threadIdx.x][i];
 }
 
 template <bool aligned>
 __device__ static void store_tile(int n, float *output, long long first, float (*rows)[PITCH], const float item[ITEMS])
 {
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++)
-        rows[threadIdx.x][i] = item[i];
+    for (int i = 0; i < ITEMS; i += HEDDLE_VECTOR)
+        *(float4 *)&rows[threadIdx.x][i] = *(const float4 *)&item[i];
     __syncthreads();
 #pragma unroll
     for (int v = 0; v < VECTORS; v++) {
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(THREADS)
     int tile = shared_tile;
     long long first = (long long)tile * TILE;
 
-    float item[ITEMS];
+    __align__(16) float item[ITEMS];
     load_tile<aligned>(n, input, first, rows, item);
 #pragma unroll
     for (int i = 1; i < ITEMS; i++)

@@ -27,54 +27,58 @@ static bool is_empty(const heddle_call *call)
 
 static const float one = 1, zero = 0;
 
-static heddle_status forward(const heddle_call *call, cudnnSoftmaxAlgorithm_t algorithm)
+enum { OPERANDS = 3 }; // input or output, its gradient going backward, what is written
+
+static heddle_status run(const heddle_call *call, cudnnSoftmaxAlgorithm_t algorithm, cudnnTensorDescriptor_t rows,
+                         bool backward)
 {
+    const heddle_rows_shape *shape = (const heddle_rows_shape *)call->shape;
+    size_t bytes = (size_t)shape->rows * shape->cols * sizeof(float);
     cudnnHandle_t handle;
-    cudnnTensorDescriptor_t rows;
-    if (is_empty(call))
-        return HEDDLE_OK;
+    void *nothing;
+    heddle_cudnn_operand of[OPERANDS] = {{call->input[0], bytes, false, NULL},
+                                         {backward ? call->input[1] : NULL, bytes, false, NULL},
+                                         {call->output[0], bytes, true, NULL}};
     HEDDLE_TRY(heddle_cudnn_handle(call, &handle));
-    HEDDLE_TRY(describe(call, &rows));
-    heddle_status status = HEDDLE_CUDA_CHECK(cudnnSoftmaxForward(handle, algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &one,
-                                                                 rows, call->input[0], &zero, rows, call->output[0]));
-    cudnnDestroyTensorDescriptor(rows);
-    return status;
+    HEDDLE_TRY(heddle_cudnn_align(call, 0, of, OPERANDS, &nothing));
+    if (backward)
+        HEDDLE_CUDA_TRY(cudnnSoftmaxBackward(handle, algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &one, rows, of[0].used,
+                                             rows, of[1].used, &zero, rows, of[2].used));
+    else
+        HEDDLE_CUDA_TRY(cudnnSoftmaxForward(handle, algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &one, rows, of[0].used,
+                                            &zero, rows, of[2].used));
+    return heddle_cudnn_deliver(call, of, OPERANDS);
 }
 
-static heddle_status backward(const heddle_call *call, cudnnSoftmaxAlgorithm_t algorithm)
+static heddle_status launch(const heddle_call *call, cudnnSoftmaxAlgorithm_t algorithm, bool backward)
 {
-    cudnnHandle_t handle;
     cudnnTensorDescriptor_t rows;
-    const void *output = call->input[0], *grad_output = call->input[1];
     if (is_empty(call))
         return HEDDLE_OK;
-    HEDDLE_TRY(heddle_cudnn_handle(call, &handle));
     HEDDLE_TRY(describe(call, &rows));
-    heddle_status status =
-        HEDDLE_CUDA_CHECK(cudnnSoftmaxBackward(handle, algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &one, rows, output, rows,
-                                               grad_output, &zero, rows, call->output[0]));
+    heddle_status status = run(call, algorithm, rows, backward);
     cudnnDestroyTensorDescriptor(rows);
     return status;
 }
 
 static heddle_status launch_softmax_forward(const heddle_call *call)
 {
-    return forward(call, CUDNN_SOFTMAX_ACCURATE);
+    return launch(call, CUDNN_SOFTMAX_ACCURATE, false);
 }
 
 static heddle_status launch_softmax_backward(const heddle_call *call)
 {
-    return backward(call, CUDNN_SOFTMAX_ACCURATE);
+    return launch(call, CUDNN_SOFTMAX_ACCURATE, true);
 }
 
 static heddle_status launch_log_softmax_forward(const heddle_call *call)
 {
-    return forward(call, CUDNN_SOFTMAX_LOG);
+    return launch(call, CUDNN_SOFTMAX_LOG, false);
 }
 
 static heddle_status launch_log_softmax_backward(const heddle_call *call)
 {
-    return backward(call, CUDNN_SOFTMAX_LOG);
+    return launch(call, CUDNN_SOFTMAX_LOG, true);
 }
 
 HEDDLE_CUDA_RUNG("softmax_forward", "cudnn", launch_softmax_forward)

@@ -122,7 +122,7 @@ static const char *const bench_shapes[] = {
 #define NAIVE_NOTE     "a row at a time, a call of exp an element"
 #define ROWS_NOTE      "rows over the threads, vectors along each row"
 #define BLOCK_NOTE     "a block a row, trees in shared memory: three passes"
-#define WARP_NOTE      "a warp a row, largest value and sum in one pass: the row is read twice"
+#define ONLINE_NOTE    "largest value and sum in one pass, merged by shuffles: the row is read twice"
 #define REGISTERS_NOTE "the row in registers, 16 bytes an access: bytes are the limit"
 #define CUDNN_NOTE     "cuDNN, its accurate algorithm: limited by memory"
 
@@ -133,7 +133,7 @@ static const heddle_rung softmax_forward_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread a row, three passes: uncoalesced, two calls of exp an element", NULL, NULL},
     {"02_block_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, BLOCK_NOTE, NULL, NULL},
-    {"03_warp_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, WARP_NOTE, NULL, NULL},
+    {"03_online", HEDDLE_CUDA, HEDDLE_TUNED, NULL, ONLINE_NOTE, NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
 };
@@ -149,7 +149,7 @@ static const heddle_rung log_softmax_forward_ladder[] = {
     {"cpu_rows", HEDDLE_CPU, HEDDLE_TUNED, heddle_log_softmax_forward_cpu_rows, ROWS_NOTE, NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a row, three passes: uncoalesced", NULL, NULL},
     {"02_block_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, BLOCK_NOTE, NULL, NULL},
-    {"03_warp_a_row", HEDDLE_CUDA, HEDDLE_TUNED, NULL, WARP_NOTE, NULL, NULL},
+    {"03_online", HEDDLE_CUDA, HEDDLE_TUNED, NULL, ONLINE_NOTE, NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
 };
