@@ -117,7 +117,7 @@ struct heddle_rung {
     bool (*supports)(const void *shape);                 // NULL: every valid shape
     size_t (*workspace)(const void *shape, int threads); // NULL: none
     heddle_arithmetic arithmetic;
-    int capability;       // least compute capability that can run it, 80 or 90; 0: any
+    int capability;       // 80: cards from Ampere on; 90: Hopper alone, by its own instructions; 0: any
     const char *gpu_only; // what of it the simulated GPU lacks ("wgmma and TMA", "cuBLAS"); NULL: it runs there
     bool unordered;       // adds in whatever order threads come: not the same bits every time
 };
@@ -129,6 +129,7 @@ HEDDLE_API bool heddle_rung_runs_on(const heddle_rung *rung, heddle_device_kind 
 typedef enum heddle_exactness {
     HEDDLE_ROUNDING, // scaled by dtype and reduction length
     HEDDLE_EXACT,    // bit for bit: nothing is computed
+    HEDDLE_SUMS,     // as HEDDLE_ROUNDING, but exact where inputs are whole numbers: sums of inputs and nothing else
 } heddle_exactness;
 
 struct heddle_op {

@@ -118,7 +118,7 @@ heddle_status heddle_file_read(const char *path, size_t limit, char **content, s
 
 // --- writing --------------------------------------------------------------------------------------------------------
 
-static heddle_status write_all(const char *path, int file, const heddle_slice *slices, int count)
+static heddle_status write_bytes(const char *path, int file, const heddle_slice *slices, int count)
 {
     for (int i = 0; i < count; i++) {
         const char *data = slices[i].data;
@@ -133,6 +133,12 @@ static heddle_status write_all(const char *path, int file, const heddle_slice *s
             left -= (size_t)put;
         }
     }
+    return HEDDLE_OK;
+}
+
+static heddle_status write_all(const char *path, int file, const heddle_slice *slices, int count)
+{
+    HEDDLE_TRY(write_bytes(path, file, slices, count));
     if (fsync(file) != 0)
         return heddle_fail(HEDDLE_IO, "%s: cannot write to disk: %s", path, strerror(errno));
     return HEDDLE_OK;
@@ -190,8 +196,22 @@ static heddle_status sync_folder_of(const char *path, char *scratch, size_t size
     return heddle_fail(HEDDLE_IO, "%s: written, but a power cut may undo it: %s", path, strerror(error));
 }
 
+// What is there and no plain file (/dev/null, a pipe) is written into: a rename would put a file in its place.
+static heddle_status write_into(const char *path, const heddle_slice *slices, int count)
+{
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return heddle_fail(HEDDLE_IO, "%s: cannot write: %s", path, strerror(errno));
+    heddle_status status = write_bytes(path, file, slices, count);
+    close(file);
+    return status;
+}
+
 heddle_status heddle_file_write_atomic(const char *path, const heddle_slice *slices, int count)
 {
+    struct stat there;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+        return write_into(path, slices, count);
     size_t size = strlen(path) + SUFFIX_SIZE;
     char *temporary = malloc(size);
     if (!temporary)

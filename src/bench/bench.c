@@ -152,6 +152,21 @@ static bool is_stopped(const heddle_bench *bench)
     return bench->options.stop && *bench->options.stop;
 }
 
+static void tell_wrong(heddle_bench_result *result, const heddle_bench_verdict *verdict, const char *when)
+{
+    int length = snprintf(result->message, sizeof result->message, "rung %s of %s is wrong at %s: ", result->rung->name,
+                          result->op->name, result->shape);
+    char *rest = result->message + length;
+    size_t size = sizeof result->message - (size_t)length;
+    if (verdict->changed)
+        snprintf(rest, size, "it changed element %zu of '%s', %s%s", verdict->index, verdict->operand, verdict->changed,
+                 when);
+    else
+        snprintf(rest, size, "element %zu of '%s' is %.9g, expected %.9g, off by %.3g, allowed %.3g%s", verdict->index,
+                 verdict->operand, verdict->got, verdict->expected, fabs(verdict->got - verdict->expected),
+                 verdict->allowed, when);
+}
+
 // Runs the rung once on poisoned outputs and compares.
 static heddle_status check(trial *on, int set)
 {
@@ -166,11 +181,7 @@ static heddle_status check(trial *on, int set)
     if (verdict.right)
         return HEDDLE_OK;
     result->state = HEDDLE_BENCH_WRONG;
-    snprintf(result->message, sizeof result->message,
-             "rung %s of %s is wrong at %s: element %zu of '%s' is %.9g, expected %.9g, off by %.3g, allowed %.3g%s",
-             result->rung->name, result->op->name, result->shape, verdict.index, verdict.operand, verdict.got,
-             verdict.expected, fabs(verdict.got - verdict.expected), verdict.allowed,
-             set > 0 ? " (after the timing, with other inputs in the same memory)" : "");
+    tell_wrong(result, &verdict, set > 0 ? " (after the timing, with other inputs in the same memory)" : "");
     return HEDDLE_OK;
 }
 

@@ -112,12 +112,13 @@ static void print_figure(FILE *file, const char *format, double value)
 static void print_row(const heddle_bench_result *result, FILE *file)
 {
     const heddle_bench_timing *timing = &result->timing;
+    bool timed = timing->seconds > 0; // on sim nothing is
     fprintf(file, "<tr><td>");
     heddle_bench_page_text(file, result->rung->name);
     fprintf(file, "</td><td>%s</td><td>%s</td>", heddle_tier_names[result->rung->tier], result->precision);
-    print_figure(file, "%.4g", 1e6 * timing->seconds);
+    print_figure(file, "%.4g", timed ? 1e6 * timing->seconds : NAN);
     print_figure(file, "%.1f %%", 50 * (timing->high - timing->low) / timing->seconds);
-    print_figure(file, "%.4g", 1e6 * timing->back_to_back);
+    print_figure(file, "%.4g", timed ? 1e6 * timing->back_to_back : NAN);
     print_figure(file, "%.4g", result->flops_per_second / 1e9);
     print_figure(file, "%.4g", result->bytes_per_second / 1e9);
     print_figure(file, "%.1f %%", 100 * result->roofline);

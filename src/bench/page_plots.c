@@ -15,8 +15,7 @@ static const char *class_of(const heddle_bench_result *result)
     return result->rung->tier == HEDDLE_VENDOR ? "vendor" : result->best_own ? "best" : "own";
 }
 
-// --- ladder
-// -----------------------------------------------------------------------------------------------------------
+// --- ladder ----------------------------------------------------------------------------------------------------------
 
 // Drawn for the width of a phone; the page scales it up.
 enum { WIDTH = 360, ROW = 34, BAR_TOP = 17, BAR_HEIGHT = 10, BASELINE = 13 };
@@ -55,8 +54,7 @@ void heddle_bench_plot_ladder(const heddle_bench *bench, int first, int last, FI
     fprintf(file, "</svg>\n");
 }
 
-// --- roofline
-// ---------------------------------------------------------------------------------------------------------
+// --- roofline --------------------------------------------------------------------------------------------------------
 
 enum { HEIGHT = 260, LEFT = 44, RIGHT = 10, TOP = 12, BOTTOM = 34 };
 
@@ -151,7 +149,7 @@ void heddle_bench_plot_roofline(const heddle_bench *bench, FILE *file)
     if (!find_axes(bench, &on))
         return;
     fprintf(file,
-            "<h2>Roofline</h2>\n<p class=\"aside\">A point a rung and shape: it cannot lie above the line, which is "
+            "<h2>Roofline</h2>\n<p class=\"aside\">A point a rung and shape: it can hardly lie above the line, which is "
             "memory's speed (the slope, a measured copy) and the units' count for float32 (the level part%s). "
             "Tensor cores may. Operators that compute nothing are not in it.</p>\n",
             bench->info.peak_flops > 0 ? "" : ", not known here");

@@ -18,6 +18,7 @@ enum {
     FEWEST_SLOW = 3,     // launches of a rung that takes long
     MOST_IN_A_ROW = 128, // launches back to back
     ROW_REPEATS = 3,     // their median counts
+    LATE_ROWS = 3,       // in a row that end after their stream: once may be somebody else's doing
     COPY_REPEATS = 11,
 };
 
@@ -25,6 +26,8 @@ static const double slow_launch = 0.2;      // seconds: such a rung gets the few
 static const double settled_spread = 0.005; // of the median, relative
 static const double warm_up_share = 0.1;    // of the budget
 static const double row_seconds = 0.02;     // length of a row of launches
+static const double late_share = 0.1;       // of a row's time: what the device may go on for when the stream is done
+static const double late_seconds = 100e-6;  // and what waiting for an idle device may take
 
 static const size_t least_flush_cuda = (size_t)256 << 20;
 static const size_t least_flush_cpu = (size_t)128 << 20; // where the size of the cache is not known
@@ -272,13 +275,65 @@ static heddle_status time_back_to_back(heddle_bench_timer *timer, const heddle_o
     return status;
 }
 
+// --- what events do not see ------------------------------------------------------------------------------------------
+
+// How long the device goes on after a row of launches is done as far as their stream knows.
+static heddle_status time_late(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
+                               const heddle_call *call, int count, double *row, double *late)
+{
+    HEDDLE_TRY(heddle_device_synchronize(timer->device));
+    double began = heddle_now();
+    HEDDLE_TRY(launch_row(timer, op, rung, call, count));
+    HEDDLE_TRY(heddle_stream_synchronize(timer->stream));
+    double done = heddle_now();
+    HEDDLE_TRY(heddle_device_synchronize(timer->device));
+    *row = done - began;
+    *late = heddle_now() - done;
+    return HEDDLE_OK;
+}
+
+// Work that a rung puts on another stream than its call's is not between the events: its time would be a lie.
+static heddle_status check_stream(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
+                                  const heddle_call *call, double seconds)
+{
+    int count = (int)fmin(MOST_IN_A_ROW, fmax(1, row_seconds / seconds));
+    double row = 0, late = 0;
+    for (int i = 0; i < LATE_ROWS; i++) {
+        HEDDLE_TRY(time_late(timer, op, rung, call, count, &row, &late));
+        if (late <= late_seconds + late_share * row)
+            return HEDDLE_OK;
+    }
+    return heddle_fail(HEDDLE_DEVICE,
+                       "the device works on for %.0f µs after %d launches when their stream is done: "
+                       "launch on the call's stream, or its time cannot be measured",
+                       1e6 * late, count);
+}
+
+// And a cache that was told to keep lines is not cold.
+static heddle_status check_cache(heddle_bench_timer *timer, size_t kept_before)
+{
+    size_t kept = 0;
+    HEDDLE_TRY(heddle_device_kept_cache(timer->device, &kept));
+    if (kept <= kept_before)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_DEVICE,
+                       "it set %zu bytes of the second-level cache aside for lines that stay "
+                       "(cudaLimitPersistingL2CacheSize): its time would not be one with a cold cache",
+                       kept);
+}
+
 heddle_status heddle_bench_time(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
                                 const heddle_call *call, double budget, heddle_bench_timing *timing)
 {
     *timing = (heddle_bench_timing){0};
+    size_t kept = 0;
     HEDDLE_TRY(heddle_device_reset_cache(timer->device));
+    HEDDLE_TRY(heddle_device_kept_cache(timer->device, &kept));
     HEDDLE_TRY(time_cold(timer, op, rung, call, budget, timing));
-    return time_back_to_back(timer, op, rung, call, timing);
+    HEDDLE_TRY(time_back_to_back(timer, op, rung, call, timing));
+    if (!timer->on_host)
+        HEDDLE_TRY(check_stream(timer, op, rung, call, timing->back_to_back));
+    return check_cache(timer, kept);
 }
 
 // --- bandwidth -------------------------------------------------------------------------------------------------------

@@ -162,7 +162,8 @@ static double rounded(heddle_dtype dtype, double value)
 typedef struct drawing {
     const heddle_operand *operand;
     uint64_t seed, sequence;
-    uint32_t limit; // of labels
+    uint32_t limit;   // of labels
+    uint32_t largest; // of whole numbers, either side of 0; 0: others are drawn
     double *values;
 } drawing;
 
@@ -194,10 +195,12 @@ static void draw_piece(void *context, size_t first, size_t last)
         uint32_t words[WORDS];
         double values[WORDS] = {0};
         draw_words(job, i / WORDS, words);
-        if (job->operand->values == HEDDLE_VALUES_NORMAL)
+        if (job->operand->values == HEDDLE_VALUES_NORMAL && !job->largest)
             draw_normal(words, values);
         for (int w = 0; w < WORDS; w++) {
-            if (job->operand->values == HEDDLE_VALUES_POSITIVE)
+            if (job->largest)
+                values[w] = (double)((uint64_t)words[w] * (2 * job->largest + 1) >> 32) - job->largest;
+            else if (job->operand->values == HEDDLE_VALUES_POSITIVE)
                 values[w] = 0.5 + words[w] * 0x1p-32;
             else if (job->operand->values == HEDDLE_VALUES_LABELS)
                 values[w] = (double)((uint64_t)words[w] * job->limit >> 32);
@@ -236,6 +239,14 @@ static uint64_t sequence_of(const char *name)
     return hash;
 }
 
+// How large whole numbers may be: a sum of n of them, or of any part of them, grows to about largest * sqrt(n / 3),
+// which this keeps at a 27th of 2^24, where float32 begins to lose units.
+static uint32_t largest_whole(size_t elements)
+{
+    double largest = 0x1p20 / sqrt((double)elements + 1);
+    return largest > 1 ? (uint32_t)largest : 1;
+}
+
 static void draw_all(heddle_bench_values *values, heddle_pool *pool, uint64_t seed)
 {
     for (int i = 0; i < values->op->operand_count; i++) {
@@ -247,7 +258,9 @@ static void draw_all(heddle_bench_values *values, heddle_pool *pool, uint64_t se
             round_values((rounding){operand->dtype, values->operand[i], values->operand[i]}, pool, values->elements[i]);
             continue;
         }
-        drawing job = {operand, seed, sequence_of(operand->name), 0, values->operand[i]};
+        drawing job = {operand, seed, sequence_of(operand->name), 0, 0, values->operand[i]};
+        if (values->whole && operand->values == HEDDLE_VALUES_NORMAL)
+            job.largest = largest_whole(values->elements[i]);
         if (operand->values == HEDDLE_VALUES_LABELS)
             job.limit = (uint32_t)operand->limit(values->shape);
         heddle_bench_pieces(pool, values->elements[i], draw_piece, &job);

@@ -12,6 +12,7 @@ typedef struct heddle_bench_values {
     const void *shape;
     double *operand[HEDDLE_BENCH_OPERANDS];
     size_t elements[HEDDLE_BENCH_OPERANDS];
+    bool whole; // set it before drawing: normal values become whole numbers, whose sums float32 holds in any order
 } heddle_bench_values;
 
 heddle_status heddle_bench_values_create(heddle_bench_values *values, const heddle_op *op, const void *shape);

@@ -26,7 +26,14 @@ static const unsigned char poison[HEDDLE_BENCH_SETS] = {
     0x7f, // and another for the second run: as an integer a poison may be the right value once, but not twice
 };
 
-enum { STAGE_BYTES = 64 << 20 }; // of outputs that come back from the device at a time
+enum {
+    STAGE_BYTES = 64 << 20, // of operands that come back from the device at a time
+    GUARD_BYTES = 4096,     // behind every operand, poisoned: what a rung writes beyond an end is found there
+};
+
+// Where the inputs of a sum are whole numbers the sum is exact, in any order. Rounding errors of a long sum of others
+// may hide an element that was left out; so the second set, for operators that only add, is one of whole numbers.
+enum { WHOLE_SET = 1 };
 
 typedef struct expectation {
     double *operand[HEDDLE_BENCH_OPERANDS]; // outputs and updates
@@ -48,6 +55,18 @@ struct heddle_bench_case {
 static bool is_read(const heddle_operand *operand)
 {
     return operand->role != HEDDLE_OUTPUT;
+}
+
+static bool has_whole_numbers(const heddle_op *op, int set)
+{
+    return op->exactness == HEDDLE_SUMS && set == WHOLE_SET;
+}
+
+// The simulated GPU watches the ends of memory itself, and needs them where they are.
+static size_t guard_of(const heddle_bench_case *one, int operand)
+{
+    bool watched = heddle_device_get_kind(one->place.device) == HEDDLE_SIM;
+    return watched || one->bytes[operand] == 0 ? 0 : GUARD_BYTES;
 }
 
 // --- scale -----------------------------------------------------------------------------------------------------------
@@ -216,6 +235,7 @@ static heddle_status expect(heddle_bench_case *one, heddle_bench_values values[D
     double elements = 0;
     for (int set = 0; set < HEDDLE_BENCH_SETS; set++) {
         HEDDLE_TRY(heddle_bench_values_create(&values[set], one->op, one->shape));
+        values[set].whole = has_whole_numbers(one->op, set);
         HEDDLE_TRY(heddle_bench_values_draw(&values[set], one->place.pool, seed + (uint64_t)set));
         HEDDLE_TRY(upload(one, set, &values[set]));
     }
@@ -245,7 +265,7 @@ heddle_status heddle_bench_case_create(const heddle_bench_place *place, const he
     for (int i = 0; i < op->operand_count && status == HEDDLE_OK; i++) {
         one->elements[i] = heddle_operand_elements(op, i, shape);
         one->bytes[i] = one->elements[i] * heddle_dtype_size(op->operands[i].dtype);
-        status = heddle_alloc(place->device, one->bytes[i], &one->work[i]);
+        status = heddle_alloc(place->device, one->bytes[i] + guard_of(one, i), &one->work[i]);
     }
     heddle_bench_values values[DRAWN] = {{0}};
     if (status == HEDDLE_OK)
@@ -298,6 +318,8 @@ heddle_status heddle_bench_case_prepare(const heddle_bench_case *one, int set, v
             HEDDLE_TRY(heddle_copy(stream, one->work[i], one->pristine[set][i], one->bytes[i]));
         else
             HEDDLE_TRY(heddle_fill(stream, one->work[i], poison[set], one->bytes[i]));
+        if (guard_of(one, i))
+            HEDDLE_TRY(heddle_fill(stream, (char *)one->work[i] + one->bytes[i], poison[set], GUARD_BYTES));
     }
     if (workspace)
         HEDDLE_TRY(heddle_fill(stream, workspace, poison[set], workspace_bytes));
@@ -306,9 +328,9 @@ heddle_status heddle_bench_case_prepare(const heddle_bench_case *one, int set, v
 
 // --- comparing -------------------------------------------------------------------------------------------------------
 
-static double factor_of(const heddle_bench_case *one, const heddle_rung *rung, heddle_dtype dtype)
+static double factor_of(const heddle_bench_case *one, const heddle_rung *rung, int set, heddle_dtype dtype)
 {
-    if (one->op->exactness == HEDDLE_EXACT)
+    if (one->op->exactness == HEDDLE_EXACT || has_whole_numbers(one->op, set))
         return 0;
     return heddle_tolerance_factor(heddle_tolerance_reduction(one->op, one->shape), rung->arithmetic, dtype);
 }
@@ -380,7 +402,7 @@ static heddle_status compare_operand(const heddle_bench_case *one, const heddle_
     comparison job = {
         .dtype = dtype,
         .got = one->stage,
-        .factor = factor_of(one, rung, dtype),
+        .factor = factor_of(one, rung, set, dtype),
         .scale = one->expected[set].scale[operand],
         .pieces = calloc(stage / HEDDLE_BENCH_PIECE + 1, sizeof(found)),
     };
@@ -407,10 +429,68 @@ static heddle_status compare_operand(const heddle_bench_case *one, const heddle_
     return HEDDLE_OK;
 }
 
+// --- what a rung must leave alone ------------------------------------------------------------------------------------
+
+static heddle_status fetch(const heddle_bench_case *one, void *to, const void *from, size_t bytes)
+{
+    HEDDLE_TRY(heddle_copy(one->place.stream, to, from, bytes));
+    return heddle_stream_synchronize(one->place.stream);
+}
+
+static size_t first_difference(const unsigned char *left, const unsigned char *right, size_t bytes)
+{
+    size_t at = 0;
+    while (at < bytes && left[at] == right[at])
+        at++;
+    return at;
+}
+
+// An input holds what it held before the launch.
+static heddle_status compare_input(const heddle_bench_case *one, int set, int operand, heddle_bench_verdict *verdict)
+{
+    const size_t half = STAGE_BYTES / 2, size = heddle_dtype_size(one->op->operands[operand].dtype);
+    char *now = one->stage, *before = now + half;
+    for (size_t start = 0; start < one->bytes[operand] && verdict->right; start += half) {
+        size_t bytes = one->bytes[operand] - start < half ? one->bytes[operand] - start : half;
+        HEDDLE_TRY(fetch(one, now, (char *)one->work[operand] + start, bytes));
+        HEDDLE_TRY(fetch(one, before, (char *)one->pristine[set][operand] + start, bytes));
+        if (memcmp(now, before, bytes) == 0)
+            continue;
+        size_t at = first_difference((unsigned char *)now, (unsigned char *)before, bytes);
+        verdict->right = false;
+        verdict->changed = "an input, which must stay as it was";
+        verdict->index = (start + at) / size;
+    }
+    return HEDDLE_OK;
+}
+
+static heddle_status compare_guard(const heddle_bench_case *one, int set, int operand, heddle_bench_verdict *verdict)
+{
+    unsigned char *guard = one->stage;
+    if (!guard_of(one, operand))
+        return HEDDLE_OK;
+    HEDDLE_TRY(fetch(one, guard, (char *)one->work[operand] + one->bytes[operand], GUARD_BYTES));
+    for (size_t at = 0; at < GUARD_BYTES && verdict->right; at++) {
+        if (guard[at] == poison[set])
+            continue;
+        verdict->right = false;
+        verdict->changed = "memory behind the operand's end";
+        verdict->index = one->elements[operand] + at / heddle_dtype_size(one->op->operands[operand].dtype);
+    }
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_bench_case_compare(const heddle_bench_case *one, const heddle_rung *rung, int set,
                                         heddle_bench_verdict *verdict)
 {
     *verdict = (heddle_bench_verdict){.right = true};
+    for (int i = 0; i < one->op->operand_count && verdict->right; i++) {
+        const heddle_operand *operand = &one->op->operands[i];
+        verdict->operand = operand->name;
+        HEDDLE_TRY(compare_guard(one, set, i, verdict));
+        if (operand->role == HEDDLE_INPUT && verdict->right)
+            HEDDLE_TRY(compare_input(one, set, i, verdict));
+    }
     for (int i = 0; i < one->op->operand_count && verdict->right; i++) {
         const heddle_operand *operand = &one->op->operands[i];
         // What is only saved for a backward operator may be kept in a rung's own way.

@@ -16,6 +16,7 @@ typedef struct heddle_bench_verdict {
     bool right;
     const char *operand;
     size_t index;
+    const char *changed; // what was written and must not be, at `index` of `operand`; NULL: `got` is too far off
     double expected, got, allowed;
     double worst;       // largest |got - expected|
     double worst_share; // largest |got - expected| / allowed

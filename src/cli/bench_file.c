@@ -1,7 +1,6 @@
-// `heddle bench FILE.cu`: a person's own kernel as a rung called `yours`. The file is the one that `heddle check
-// FILE.cu
-// --op NAME` takes: a function with the operator's name that takes device pointers and the shape. nvcc makes a shared
-// object of it, with a few lines around it that pass the operands on.
+// `heddle bench FILE.cu`: a person's own kernel as a rung called `yours`. The file is one that `heddle check` takes: a
+// function with the operator's name that takes device pointers and the shape. nvcc makes a shared object of it, with a
+// few lines around it that pass the operands on.
 //
 // A function that takes a cudaStream_t last launches there. One that does not runs on the default stream, and waits for
 // our stream and is waited for by events: some microseconds, which count. Where the function is a kernel,
@@ -52,8 +51,7 @@ static bool supports_usual(const void *shape)
     return heddle_check_usual_shape(yours, shape);
 }
 
-// --- the lines around the file
-// ----------------------------------------------------------------------------------------
+// --- the lines around the file ---------------------------------------------------------------------------------------
 
 // Operands and fields as arguments, or as their types. `complete`: fields that have a default too.
 static void print_arguments(const heddle_op *op, bool complete, bool types, FILE *file)
@@ -154,8 +152,7 @@ static heddle_status write_driver(const heddle_op *op, const char *function_name
     return fclose(file) == 0 ? HEDDLE_OK : heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
 }
 
-// --- compiling
-// --------------------------------------------------------------------------------------------------------
+// --- compiling -------------------------------------------------------------------------------------------------------
 
 static heddle_status find_nvcc(char *path, size_t size)
 {
@@ -233,8 +230,7 @@ static heddle_status load(heddle_cli_bench_file *file, const char *object)
     return add_rung(file, launch, *complete);
 }
 
-// --- life
-// -------------------------------------------------------------------------------------------------------------
+// --- life ------------------------------------------------------------------------------------------------------------
 
 static heddle_status find_op(const char *path, const char *name, const heddle_op **op)
 {

@@ -89,7 +89,11 @@ static heddle_status find_functions(heddle_device *device)
     functions = object ? dlsym(object, HEDDLE_CUDA_KERNEL_FUNCTIONS) : NULL;
     if (object)
         dlclose(object); // it stays loaded: the device is open
-    return functions ? HEDDLE_OK : heddle_fail(HEDDLE_INTERNAL, "the device's module cannot compile kernels");
+    return functions ? HEDDLE_OK
+                     : heddle_fail(HEDDLE_MISSING,
+                                   "heddle was built without NVRTC, which compiles a kernel alone: build where "
+                                   "nvrtc.h is found, or give the file a function that launches its "
+                                   "kernel, which nvcc compiles");
 }
 
 heddle_status heddle_cli_bench_kernel_open(const heddle_check_job *prepared, const char *path, heddle_device *device,

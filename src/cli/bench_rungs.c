@@ -289,6 +289,14 @@ static heddle_status measure_op(request *asked, const heddle_op *op)
     return status != HEDDLE_OK ? status : shown;
 }
 
+static bool anything_checked(const heddle_bench *bench)
+{
+    for (int i = 0; i < bench->count; i++)
+        if (bench->results[i].state != HEDDLE_BENCH_UNCHECKED)
+            return true;
+    return false;
+}
+
 static heddle_status measure_all(request *asked)
 {
     int measured = 0;
@@ -305,6 +313,8 @@ static heddle_status measure_all(request *asked)
         return nothing_there(asked);
     if (status == HEDDLE_OK && asked->bench->count == 0)
         return heddle_fail(HEDDLE_UNSUPPORTED, "no rung here can do that shape");
+    if (status == HEDDLE_OK && !anything_checked(asked->bench))
+        return heddle_fail(HEDDLE_UNSUPPORTED, "nothing could be checked, so there is no figure: take a smaller shape");
     return status;
 }
 
@@ -350,11 +360,11 @@ static int run(request *asked, heddle_device *device)
     asked->bench->complete = status == HEDDLE_OK;
     int exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
     heddle_bench_conclude(asked->bench);
-    status = asked->bench->count > 0 ? write_json(asked) : HEDDLE_OK;
-    if (status == HEDDLE_OK && asked->bench->count > 0)
-        status = write_page(asked);
-    if (status != HEDDLE_OK)
-        exit_code = heddle_cli_fail(status);
+    heddle_status written = asked->bench->count > 0 ? write_json(asked) : HEDDLE_OK;
+    if (written == HEDDLE_OK && asked->bench->count > 0)
+        written = write_page(asked);
+    if (written != HEDDLE_OK)
+        exit_code = written == status ? exit_code : heddle_cli_fail(written); // told once
     int wrong = tell_wrong(asked->bench);
     heddle_bench_close(asked->bench);
     return exit_code != HEDDLE_EXIT_OK ? exit_code : wrong;
@@ -379,6 +389,8 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
     if (status == HEDDLE_OK && asked.file)
         status = heddle_cli_bench_file_open(asked.file, device, &file, &asked.own);
     int exit_code = status == HEDDLE_OK ? run(&asked, device) : heddle_cli_fail(status);
+    if (status == HEDDLE_NOT_FOUND && !device)
+        exit_code = HEDDLE_EXIT_USAGE; // a name that no device has
     heddle_cli_bench_file_close(file);
     if (device)
         heddle_device_close(device);

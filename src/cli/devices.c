@@ -86,9 +86,9 @@ static void add_speeds(cJSON *one, const device_view *view)
         return;
     }
     cJSON *measured = cJSON_AddObjectToObject(one, "measured");
-    cJSON_AddNumberToObject(measured, "copy_bytes", (double)speeds->bytes);
     cJSON_AddNumberToObject(measured, "device_copy", speeds->copy);
     if (view->info.kind != HEDDLE_CPU) {
+        cJSON_AddNumberToObject(measured, "transfer_bytes", (double)speeds->bytes);
         cJSON_AddNumberToObject(measured, "to_device_pinned", speeds->to_device_pinned);
         cJSON_AddNumberToObject(measured, "from_device_pinned", speeds->from_device_pinned);
         cJSON_AddNumberToObject(measured, "to_device_pageable", speeds->to_device_pageable);
@@ -202,6 +202,8 @@ static int show_one(const char *name, const devices_settings *settings)
 {
     device_view view = {0};
     heddle_status status = look(name, settings, &view);
+    if (status == HEDDLE_NOT_FOUND)
+        return heddle_cli_usage(&heddle_command_devices, "%s", view.why); // a name that no device has
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
     return settings->json ? print_json(&view, 1, settings) : print_properties(&view, settings);

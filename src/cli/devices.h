@@ -10,7 +10,7 @@
 // Bytes and operations a second; 0: not measured, as copies between host and device on cpu, where the two are one.
 typedef struct device_speeds {
     bool measured;
-    size_t bytes; // of a copy
+    size_t bytes; // of a copy between host and device
     double to_device_pinned, from_device_pinned;
     double to_device_pageable, from_device_pageable;
     double copy;  // on the device: bytes read and bytes written

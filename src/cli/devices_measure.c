@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "bench/timing.h"
 #include "device/device.h"
 #include "heddle/op.h"
 #include "heddle/ops.h"
@@ -74,37 +75,41 @@ static heddle_status measure_host(const device_meter *meter, void *host, void *d
     return HEDDLE_OK;
 }
 
-static heddle_status measure_copies(const device_meter *meter, size_t bytes, void *first, void *second, void *pinned,
-                                    void *pageable, device_speeds *speeds)
+// As `heddle bench` measures it, so that both say the same.
+static heddle_status measure_copy(const device_meter *meter, double *bandwidth)
 {
-    double seconds = 0;
-    HEDDLE_TRY(heddle_fill(meter->stream, first, 0, bytes));
-    HEDDLE_TRY(time_copy(meter, second, first, bytes, &seconds));
-    speeds->copy = 2 * (double)bytes / seconds; // read and written
-    if (heddle_device_get_kind(meter->device) == HEDDLE_CPU)
-        return HEDDLE_OK; // host and device are one
-    HEDDLE_TRY(measure_host(meter, pinned, first, bytes, &speeds->to_device_pinned, &speeds->from_device_pinned));
-    return measure_host(meter, pageable, first, bytes, &speeds->to_device_pageable, &speeds->from_device_pageable);
+    heddle_bench_timer *timer;
+    HEDDLE_TRY(heddle_bench_timer_create(meter->device, meter->stream, &timer));
+    heddle_status status = heddle_bench_copy_bandwidth(timer, bandwidth);
+    heddle_bench_timer_destroy(timer);
+    return status;
+}
+
+static heddle_status measure_transfers(const device_meter *meter, size_t bytes, void *device, void *pinned,
+                                       void *pageable, device_speeds *speeds)
+{
+    HEDDLE_TRY(measure_host(meter, pinned, device, bytes, &speeds->to_device_pinned, &speeds->from_device_pinned));
+    return measure_host(meter, pageable, device, bytes, &speeds->to_device_pageable, &speeds->from_device_pageable);
 }
 
 static heddle_status measure_memory(const device_meter *meter, device_speeds *speeds)
 {
     heddle_device_info info;
+    HEDDLE_TRY(measure_copy(meter, &speeds->copy));
+    if (heddle_device_get_kind(meter->device) == HEDDLE_CPU)
+        return HEDDLE_OK; // host and device are one
     HEDDLE_TRY(heddle_device_describe(meter->device, &info));
     size_t bytes = info.memory_free / MEMORY_SHARE < most_bytes ? info.memory_free / MEMORY_SHARE : most_bytes;
-    void *first = NULL, *second = NULL, *pinned = NULL, *pageable = malloc(bytes + 1);
+    void *device = NULL, *pinned = NULL, *pageable = malloc(bytes + 1);
     heddle_status status = pageable ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to measure copies with");
     if (status == HEDDLE_OK)
-        status = heddle_alloc(meter->device, bytes, &first);
-    if (status == HEDDLE_OK)
-        status = heddle_alloc(meter->device, bytes, &second);
+        status = heddle_alloc(meter->device, bytes, &device);
     if (status == HEDDLE_OK)
         status = heddle_alloc_pinned(meter->device, bytes, &pinned);
     if (status == HEDDLE_OK)
-        status = measure_copies(meter, bytes, first, second, pinned, pageable, speeds);
+        status = measure_transfers(meter, bytes, device, pinned, pageable, speeds);
     speeds->bytes = bytes;
-    heddle_free(meter->device, first);
-    heddle_free(meter->device, second);
+    heddle_free(meter->device, device);
     heddle_free_pinned(meter->device, pinned);
     free(pageable);
     return status;

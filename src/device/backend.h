@@ -70,10 +70,12 @@ struct heddle_backend {
     heddle_status (*submit)(heddle_stream *stream, heddle_work *work, const void *arguments, size_t size);
     // Optional: the launcher of a rung that came with the device's module; NULL: it has none of that name.
     heddle_status (*(*launcher)(const char *op, const char *rung))(const heddle_call *call);
-    // Optional: the first card's compute capability, 90 for sm_90.
+    // Optional: the compute capability of the card this thread used last, 90 for sm_90.
     int (*capability)(void);
     // Optional: lines that a program has told the second-level cache to keep are kept no longer.
     heddle_status (*reset_cache)(heddle_device *device);
+    // Optional: bytes of that cache that are set aside for such lines.
+    heddle_status (*kept_cache)(heddle_device *device, size_t *bytes);
     // Optional: everything that is known of the device, as rows of text; returns how many there are, fills `most`.
     int (*properties)(heddle_device *device, heddle_device_property *rows, int most);
     // Optional: queues a kernel that multiplies and adds float32 as fast as the units can, for tens of milliseconds,

@@ -51,6 +51,12 @@ heddle_status heddle_device_reset_cache(heddle_device *device)
     return device->backend->reset_cache ? device->backend->reset_cache(device) : HEDDLE_OK;
 }
 
+heddle_status heddle_device_kept_cache(heddle_device *device, size_t *bytes)
+{
+    *bytes = 0;
+    return device->backend->kept_cache ? device->backend->kept_cache(device, bytes) : HEDDLE_OK;
+}
+
 heddle_status heddle_device_multiply_add(heddle_stream *stream, double *operations)
 {
     const heddle_backend *backend = stream->device->backend;

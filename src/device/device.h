@@ -27,5 +27,7 @@ void heddle_device_missing(heddle_device *device, char *text, size_t size);
 
 // Before a measurement: cache lines that somebody has pinned are let go. HEDDLE_OK where there is nothing to do.
 heddle_status heddle_device_reset_cache(heddle_device *device);
+// How many bytes of the cache are set aside for lines that somebody pins; 0 where there is no such thing.
+heddle_status heddle_device_kept_cache(heddle_device *device, size_t *bytes);
 
 #endif

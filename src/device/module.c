@@ -84,6 +84,13 @@ heddle_status heddle_module_load(heddle_device_kind kind, const heddle_backend *
     return status;
 }
 
+// Code for sm_90a, Hopper's own instructions, runs on no later card; other code runs on all of them.
+static bool can_run(int card, int capability)
+{
+    enum { HOPPER = 90 };
+    return capability == HOPPER ? card / 10 == HOPPER / 10 : card >= capability;
+}
+
 bool heddle_module_has_rung(heddle_device_kind kind, const char *op, const char *rung, int capability)
 {
     pthread_mutex_lock(&loading);
@@ -91,5 +98,5 @@ bool heddle_module_has_rung(heddle_device_kind kind, const char *op, const char 
     pthread_mutex_unlock(&loading);
     if (!backend || !backend->launcher)
         return true;
-    return backend->launcher(op, rung) && (!backend->capability || backend->capability() >= capability);
+    return backend->launcher(op, rung) && (!backend->capability || can_run(backend->capability(), capability));
 }

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Changes with anything in this header, in backend.h or in heddle_call: an older module is refused.
-enum { HEDDLE_MODULE_VERSION = 3 };
+enum { HEDDLE_MODULE_VERSION = 4 };
 
 // What the library gives.
 typedef struct heddle_module_host {
@@ -31,8 +31,8 @@ typedef const heddle_module *heddle_module_entry(const heddle_module_host *host)
 
 // Loads the module of a device, once. HEDDLE_MISSING says what is not there and what to do.
 heddle_status heddle_module_load(heddle_device_kind kind, const heddle_backend **backend);
-// Whether the loaded module of a device brings a rung, and its first card can run code for `capability` (90: sm_90).
-// True as long as no module is loaded: then nothing is known against it.
+// Whether the loaded module of a device brings a rung, and the card can run code for `capability`: 80 and later cards,
+// or 90, Hopper alone. True as long as no module is loaded: then nothing is known against it.
 bool heddle_module_has_rung(heddle_device_kind kind, const char *op, const char *rung, int capability);
 
 #ifdef __cplusplus

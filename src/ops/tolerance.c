@@ -33,15 +33,14 @@ static double input_roundoff(heddle_arithmetic arithmetic)
 // Half a unit in the last place, where that is more than float32's.
 static double output_roundoff(heddle_dtype dtype)
 {
-    return dtype == HEDDLE_BF16 ? 0x1p-9 : dtype == HEDDLE_F16 ? 0x1p-12 : 0;
+    return dtype == HEDDLE_BF16 ? 0x1p-8 : dtype == HEDDLE_F16 ? 0x1p-11 : 0;
 }
 
 double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, heddle_dtype output)
 {
     if (output != HEDDLE_F32 && output != HEDDLE_F64 && output != HEDDLE_BF16 && output != HEDDLE_F16)
         return 0;
-    return unit_roundoff * (8 + 4 * sqrt((double)reduction)) + 16 * input_roundoff(arithmetic) +
-           2 * output_roundoff(output);
+    return unit_roundoff * (8 + 4 * sqrt((double)reduction)) + 8 * input_roundoff(arithmetic) + output_roundoff(output);
 }
 
 double heddle_tolerance(int64_t reduction, double scale, double expected)

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -208,6 +209,23 @@ static void sweeping_disturbs_no_write(void **state)
     assert_content("swept", "content", 7);
 }
 
+static void what_is_no_plain_file_is_written_into_not_replaced(void **state)
+{
+    (void)state;
+    char path[4096], got[8] = "";
+    snprintf(path, sizeof path, "%s", scratch_path("pipe"));
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_int_equal(heddle_file_write_atomic(path, &(heddle_slice){"abc", 3}, 1), HEDDLE_OK);
+    assert_int_equal(read(reader, got, sizeof got), 3);
+    assert_string_equal(got, "abc");
+    close(reader);
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    assert_true(S_ISFIFO(about.st_mode));
+}
+
 static void folders_are_made_with_their_parents(void **state)
 {
     (void)state;
@@ -349,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_temporary_left_by_a_killed_process_is_in_nobodys_way),
         cmocka_unit_test(only_temporaries_that_nobody_writes_are_swept),
         cmocka_unit_test(sweeping_disturbs_no_write),
+        cmocka_unit_test(what_is_no_plain_file_is_written_into_not_replaced),
         cmocka_unit_test(folders_are_made_with_their_parents),
         cmocka_unit_test(a_folder_that_cannot_be_made_gives_the_true_reason),
         cmocka_unit_test(json_errors_give_line_and_column),

@@ -22,8 +22,7 @@
 enum { MOST_ELEMENTS = 200000, MIDDLE = 70001 };
 static const char shape[] = "n=100003"; // more than a piece, and ragged
 
-// --- rungs of add_forward
-// ---------------------------------------------------------------------------------------------
+// --- rungs of add_forward --------------------------------------------------------------------------------------------
 
 static int count_of(const heddle_call *call)
 {
@@ -96,6 +95,20 @@ static heddle_status keeps_the_result(const heddle_call *call)
     return HEDDLE_OK;
 }
 
+static heddle_status changes_an_input(const heddle_call *call)
+{
+    add(call, 0, count_of(call));
+    ((float *)call->input[1])[MIDDLE] += 1;
+    return HEDDLE_OK;
+}
+
+static heddle_status writes_beyond_the_end(const heddle_call *call)
+{
+    add(call, 0, count_of(call));
+    ((float *)call->output[0])[count_of(call)] = 0;
+    return HEDDLE_OK;
+}
+
 static heddle_status fails(const heddle_call *call)
 {
     (void)call;
@@ -117,14 +130,15 @@ static const heddle_rung ladder[] = {
     {"skips_the_last", HEDDLE_CPU, HEDDLE_TUNED, skips_the_last, "", NULL, NULL},
     {"writes_nothing", HEDDLE_CPU, HEDDLE_TUNED, writes_nothing, "", NULL, NULL},
     {"keeps_the_result", HEDDLE_CPU, HEDDLE_TUNED, keeps_the_result, "", NULL, NULL},
+    {"changes_an_input", HEDDLE_CPU, HEDDLE_TUNED, changes_an_input, "", NULL, NULL},
+    {"writes_beyond_the_end", HEDDLE_CPU, HEDDLE_TUNED, writes_beyond_the_end, "", NULL, NULL},
     {"fails", HEDDLE_CPU, HEDDLE_TUNED, fails, "", NULL, NULL},
     {"unsupported", HEDDLE_CPU, HEDDLE_TUNED, fails, "", never, NULL},
     {"theirs", HEDDLE_CPU, HEDDLE_VENDOR, right_and_slow, "a vendor's", NULL, NULL},
     {"rounded", HEDDLE_CPU, HEDDLE_TUNED, one_wrong, "in few bits", NULL, NULL, HEDDLE_TF32},
 };
 
-// --- a bench on the cpu
-// -----------------------------------------------------------------------------------------------
+// --- a bench on the cpu ----------------------------------------------------------------------------------------------
 
 typedef struct fixture {
     heddle_device *device;
@@ -169,6 +183,25 @@ static const heddle_bench_result *measure(fixture *on, const char *rung)
     return result;
 }
 
+static void assert_message(const heddle_bench_result *result, const char *const *parts)
+{
+    for (; *parts; parts++)
+        if (!strstr(result->message, *parts))
+            fail_msg("'%s' is not in: %s", *parts, result->message);
+}
+
+static void assert_changes(const char *rung, const char *first, const char *second)
+{
+    fixture on;
+    open_fixture(&on, &quick);
+    const heddle_bench_result *result = measure(&on, rung);
+    assert_int_equal(result->state, HEDDLE_BENCH_WRONG);
+    assert_true(result->timing.seconds == 0);
+    const char *const parts[] = {rung, "n=100003", "it changed", first, second, NULL};
+    assert_message(result, parts);
+    close_fixture(&on);
+}
+
 static void assert_wrong(const char *rung, const char *first, const char *second)
 {
     fixture on;
@@ -178,15 +211,12 @@ static void assert_wrong(const char *rung, const char *first, const char *second
     assert_true(heddle_bench_found_wrong(on.bench));
     assert_true(result->timing.seconds == 0); // no number for a result that is wrong
     assert_true(isnan(result->flops_per_second) && isnan(result->roofline) && isnan(result->ratio));
-    const char *const parts[] = {rung, "n=100003", "'output'", "expected", "allowed", first, second};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (!strstr(result->message, parts[i]))
-            fail_msg("'%s' is not in: %s", parts[i], result->message);
+    const char *const parts[] = {rung, "n=100003", "'output'", "expected", "allowed", first, second, NULL};
+    assert_message(result, parts);
     close_fixture(&on);
 }
 
-// --- tests
-// ------------------------------------------------------------------------------------------------------------
+// --- tests -----------------------------------------------------------------------------------------------------------
 
 static void a_right_rung_has_times_in_order(void **state)
 {
@@ -241,6 +271,75 @@ static void a_result_kept_from_an_earlier_call_is_found_after_the_timing(void **
 {
     (void)state;
     assert_wrong("keeps_the_result", "element 0 of", "after the timing");
+}
+
+static void an_input_that_is_changed_is_found(void **state)
+{
+    (void)state;
+    assert_changes("changes_an_input", "element 70001 of 'b'", "an input");
+}
+
+static void a_store_behind_the_end_is_found(void **state)
+{
+    (void)state;
+    assert_changes("writes_beyond_the_end", "element 100003 of 'output'", "behind the operand's end");
+}
+
+// --- a long sum, whose rounding errors would hide what it leaves out
+
+enum { LONG = 1 << 24 };
+
+static heddle_status sum_of(const heddle_call *call, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += ((const float *)call->input[0])[i];
+    *(float *)call->output[0] = (float)sum;
+    return HEDDLE_OK;
+}
+
+static heddle_status sum_of_all(const heddle_call *call)
+{
+    return sum_of(call, count_of(call));
+}
+
+static heddle_status sum_of_all_but_the_last(const heddle_call *call)
+{
+    return sum_of(call, count_of(call) - 1);
+}
+
+// In float32 and one by one, as an atomic does: as far off as an honest rung may be.
+static heddle_status sum_one_by_one(const heddle_call *call)
+{
+    volatile float sum = 0;
+    for (int i = 0; i < count_of(call); i++)
+        sum += ((const float *)call->input[0])[i];
+    *(float *)call->output[0] = sum;
+    return HEDDLE_OK;
+}
+
+static void a_long_sum_that_leaves_out_one_element_is_found(void **state)
+{
+    (void)state;
+    static const heddle_rung sums[] = {
+        {"all", HEDDLE_CPU, HEDDLE_NAIVE, sum_of_all, "", NULL, NULL},
+        {"one_by_one", HEDDLE_CPU, HEDDLE_NAIVE, sum_one_by_one, "", NULL, NULL},
+        {"all_but_the_last", HEDDLE_CPU, HEDDLE_NAIVE, sum_of_all_but_the_last, "", NULL, NULL},
+    };
+    const heddle_op *sum_forward;
+    fixture on;
+    char text[32];
+    open_fixture(&on, &quick);
+    assert_ok(heddle_op_find("sum_forward", &sum_forward));
+    heddle_op op = *sum_forward;
+    op.ladder = sums;
+    op.rungs = sizeof sums / sizeof *sums;
+    snprintf(text, sizeof text, "n=%d", LONG);
+    assert_ok(heddle_bench_measure(on.bench, &op, text, NULL));
+    assert_string_equal(find(on.bench, "all")->message, "");
+    assert_string_equal(find(on.bench, "one_by_one")->message, "");
+    assert_int_equal(find(on.bench, "all_but_the_last")->state, HEDDLE_BENCH_WRONG);
+    close_fixture(&on);
 }
 
 static void a_failing_rung_does_not_stop_the_others(void **state)
@@ -415,6 +514,9 @@ int main(void)
         cmocka_unit_test(a_skipped_last_element_is_found),
         cmocka_unit_test(an_output_that_is_not_written_is_found),
         cmocka_unit_test(a_result_kept_from_an_earlier_call_is_found_after_the_timing),
+        cmocka_unit_test(an_input_that_is_changed_is_found),
+        cmocka_unit_test(a_store_behind_the_end_is_found),
+        cmocka_unit_test(a_long_sum_that_leaves_out_one_element_is_found),
         cmocka_unit_test(a_failing_rung_does_not_stop_the_others),
         cmocka_unit_test(rungs_are_compared_with_the_vendors_of_their_precision),
         cmocka_unit_test(against_names_another_rung),

@@ -140,6 +140,9 @@ static void a_cpu_has_no_vendors_and_no_kernel_to_measure(void **state)
     assert_fails(heddle_device_multiply_add(stream, &operations), HEDDLE_UNSUPPORTED, "cpu has no kernel");
     assert_ok(heddle_stream_destroy(stream));
     assert_ok(heddle_device_reset_cache(opened));
+    size_t kept = 1;
+    assert_ok(heddle_device_kept_cache(opened, &kept));
+    assert_int_equal(kept, 0);
 }
 
 // --- memory ---------------------------------------------------------------------------------------------------------

@@ -108,6 +108,11 @@ static void lines_kept_in_the_cache_can_be_let_go(void **state)
 {
     (void)state;
     assert_ok(heddle_device_reset_cache(opened));
+    size_t before = 1, after = 1;
+    assert_ok(heddle_device_kept_cache(opened, &before));
+    assert_ok(heddle_device_reset_cache(opened));
+    assert_ok(heddle_device_kept_cache(opened, &after));
+    assert_int_equal(after, before); // let go once, there is nothing more to let go
 }
 
 static void only_a_card_with_time_is_measured(void **state)

@@ -62,6 +62,7 @@ heddle_status heddle_cuda_describe(heddle_device *device, heddle_device_info *in
 int heddle_cuda_properties(heddle_device *device, heddle_device_property *rows, int most);
 int heddle_cuda_capability(void);
 heddle_status heddle_cuda_reset_cache(heddle_device *device);
+heddle_status heddle_cuda_kept_cache(heddle_device *device, size_t *bytes);
 // management.cu: what only the driver's management library knows. 0 and "" where there is none.
 typedef struct heddle_cuda_management {
     double clock, memory_clock; // MHz, now

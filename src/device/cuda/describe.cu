@@ -84,9 +84,10 @@ heddle_status heddle_cuda_describe(heddle_device *device, heddle_device_info *in
 
 int heddle_cuda_capability(void)
 {
-    int major = 0, minor = 0;
-    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess ||
-        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0) != cudaSuccess)
+    int device = 0, major = 0, minor = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
         cudaGetLastError();
     return major * 10 + minor;
 }
@@ -101,8 +102,17 @@ heddle_status heddle_cuda_reset_cache(heddle_device *device)
     return HEDDLE_OK;
 }
 
-// --- all of it
-// --------------------------------------------------------------------------------------------------------
+heddle_status heddle_cuda_kept_cache(heddle_device *device, size_t *bytes)
+{
+    *bytes = 0;
+    HEDDLE_TRY(heddle_cuda_select(device));
+    if (attribute(device, cudaDevAttrMaxPersistingL2CacheSize) == 0)
+        return HEDDLE_OK;
+    HEDDLE_CUDA_TRY(cudaDeviceGetLimit(bytes, cudaLimitPersistingL2CacheSize));
+    return HEDDLE_OK;
+}
+
+// --- all of it -------------------------------------------------------------------------------------------------------
 
 typedef struct row_list {
     heddle_device_property *rows;

@@ -161,6 +161,7 @@ extern "C" HEDDLE_API const heddle_module *heddle_module_start(const heddle_modu
     backend.launcher = heddle_cuda_launcher;
     backend.capability = heddle_cuda_capability;
     backend.reset_cache = heddle_cuda_reset_cache;
+    backend.kept_cache = heddle_cuda_kept_cache;
     backend.properties = heddle_cuda_properties;
     backend.multiply_add = heddle_cuda_multiply_add;
     backend.missing = heddle_cuda_missing;

@@ -68,8 +68,7 @@ static float swish_value(float x)
     return times_or_zero(x, sigmoid(x));
 }
 
-// --- gradients: of the input x, given the output y and its gradient
-// ---------------------------------------------------
+// --- gradients: of the input x, given the output y and its gradient --------------------------------------------------
 
 static float relu_gradient(float x, float y, float grad)
 {

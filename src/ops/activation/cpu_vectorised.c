@@ -58,8 +58,7 @@ static inline float swish_value(float x)
     return bounded_below(x) * heddle_sigmoid(x);
 }
 
-// --- gradients: of the input x, given the output y and its gradient
-// ---------------------------------------------------
+// --- gradients: of the input x, given the output y and its gradient --------------------------------------------------
 
 static inline float relu_gradient(float x, float y, float grad)
 {

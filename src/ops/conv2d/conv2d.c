@@ -129,8 +129,7 @@ static heddle_cost backward_weight_cost(const void *shape)
     return cost(shape, true, false, true);
 }
 
-// --- what is right
-// ----------------------------------------------------------------------------------------------------
+// --- what is right ---------------------------------------------------------------------------------------------------
 
 // Calls visit for every multiplication of the convolution, with the places of its three numbers.
 typedef void visitor(void *context, size_t input, size_t weight, size_t output);
@@ -236,8 +235,7 @@ static int64_t backward_weight_reduction(const void *shape_)
     return (int64_t)shape->n * (int64_t)plane_size(shape);
 }
 
-// --- the tables
-// -------------------------------------------------------------------------------------------------------
+// --- the tables ------------------------------------------------------------------------------------------------------
 
 static const char *const test_shapes[] = {
     "n=0 c=2 h=5 w=5 k=3",

@@ -49,8 +49,7 @@ static conv_work work_of(const heddle_call *call)
     };
 }
 
-// --- scratch: for each worker, the columns of an image and what the kernel needs
-// ----------------------------------------
+// --- scratch: for each worker, the columns of an image and what the kernel needs -------------------------------------
 
 static size_t columns_bytes(const heddle_conv2d_shape *shape)
 {
@@ -78,8 +77,7 @@ static void *worker_scratch(const conv_work *work, int worker)
     return workspace_at(work, (size_t)worker * worker_bytes(work->shape) + columns_bytes(work->shape));
 }
 
-// --- unfolding
-// --------------------------------------------------------------------------------------------------------
+// --- unfolding -------------------------------------------------------------------------------------------------------
 
 // Output positions whose tap falls inside the image, along one direction: [*begin, *end).
 static void inside(const heddle_conv2d_shape *shape, int tap, int extent, int positions, int *begin, int *end)
@@ -152,8 +150,7 @@ static void fold(const conv_work *work, const float *columns, float *image)
             }
 }
 
-// --- forward
-// ----------------------------------------------------------------------------------------------------------
+// --- forward ---------------------------------------------------------------------------------------------------------
 
 static void forward_image(void *context, int n, int worker)
 {
@@ -194,8 +191,7 @@ size_t heddle_conv2d_forward_cpu_im2col_workspace(const void *shape, int threads
     return (size_t)threads * worker_bytes(shape);
 }
 
-// --- gradient of the input
-// --------------------------------------------------------------------------------------------
+// --- gradient of the input -------------------------------------------------------------------------------------------
 
 static void backward_data_image(void *context, int n, int worker)
 {
@@ -231,8 +227,7 @@ size_t heddle_conv2d_backward_data_cpu_im2col_workspace(const void *shape, int t
     return (size_t)threads * worker_bytes(shape);
 }
 
-// --- gradient of weight and bias
-// --------------------------------------------------------------------------------------
+// --- gradient of weight and bias -------------------------------------------------------------------------------------
 
 static size_t group_images(const heddle_conv2d_shape *shape)
 {

@@ -221,8 +221,7 @@ static heddle_status run(const heddle_call *call, direction way, bool tensor_cor
     return heddle_cudnn_run(graph, call, handle, tensors, numbers, places);
 }
 
-// --- what the graphs leave to the first interface
-// ---------------------------------------------------------------------
+// --- what the graphs leave to the first interface --------------------------------------------------------------------
 
 // The bias added to the output, or its gradient summed from the output's, as a pass of its own.
 static heddle_status bias_pass(const heddle_call *call, cudnnHandle_t handle, cudnnTensorDescriptor_t output,
@@ -263,8 +262,7 @@ static heddle_status run_bias(const heddle_call *call, bool backward)
     return status;
 }
 
-// --- the launchers
-// ----------------------------------------------------------------------------------------------------
+// --- the launchers ---------------------------------------------------------------------------------------------------
 
 static heddle_status forward(const heddle_call *call, bool tensor_cores)
 {

@@ -2,7 +2,7 @@
 
 #include "ops/cuda/kernel_file.h"
 
-#if !defined(HEDDLE_SIM_MODULE)
+#if !defined(HEDDLE_SIM_MODULE) && __has_include(<nvrtc.h>) // a toolkit may come without it
 
 #include <cuda.h>
 #include <dlfcn.h>

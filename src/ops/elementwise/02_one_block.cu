@@ -13,7 +13,7 @@ enum { THREADS = 1024 }; // the most a block can have
 // a, b, output: (n)
 __global__ void add_one_block(int n, const float *a, const float *b, float *output)
 {
-    for (int i = (int)threadIdx.x; i < n; i += THREADS)
+    for (size_t i = threadIdx.x; i < (size_t)n; i += THREADS)
         output[i] = a[i] + b[i];
 }
 

@@ -12,9 +12,9 @@
 // index, block, thread: (n)
 __global__ void hello_index(int n, int *index, int *block, int *thread)
 {
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < n) {
-        index[i] = i;
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x; // the last block may reach beyond what an int holds
+    if (i < (unsigned)n) {
+        index[i] = (int)i;
         block[i] = (int)blockIdx.x;
         thread[i] = (int)threadIdx.x;
     }

@@ -2,23 +2,23 @@
 //
 // Rung 2 read a row for its mean, again for the squares around it and again for the output, and its trees went through
 // shared memory and barriers. Here each thread keeps the mean of what it has seen and the squares around that; new
-// elements move both. Threads are merged likewise, lanes by shuffles and warps by one barrier. A row of up to 1024 has
-// a warp, eight rows a block, so that short rows fill it too; a longer one has the block, so that the rows under way
-// still lie in the L2 cache when they are read again.
+// elements move both. Then the threads of a row agree on its mean, lanes by shuffles and warps by one barrier, each
+// moves its squares there, and they are added up the same way (row_group.h). A row of up to 1024 has a warp, eight rows
+// a block, so that short rows fill it too; a longer one has the block, so that the rows under way still lie in the L2
+// cache when they are read again.
 //
 // Limited by: the second reading of the row, for the output, and 4 bytes a load.
 
 #include "heddle/ops.h"
+#include "ops/cuda/row_group.h"
 #include "ops/cuda/rung.h"
 
 enum {
-    WARP = 32,
+    WARP = HEDDLE_WARP,
     BLOCK = 256,
-    WARPS = BLOCK / WARP,
     WARP_COLS = 1024, // longest row of a warp
     LOADS = 4,        // under way at once, of a thread; the mean is moved once for all of them
 };
-static const unsigned ALL_LANES = 0xffffffffu;
 
 // Part of a row: how many elements, their mean, and the sum of their squared distances to it.
 typedef struct moments {
@@ -27,8 +27,7 @@ typedef struct moments {
 
 __device__ static moments merge(moments a, moments b)
 {
-    float count = a.count + b.count, distance = b.mean - a.mean;
-    float share = count > 0 ? b.count / count : 0;
+    float count = a.count + b.count, distance = b.mean - a.mean, share = b.count / count;
     return moments{count, a.mean + distance * share, a.squares + b.squares + distance * distance * a.count * share};
 }
 
@@ -61,24 +60,13 @@ template <int threads> __device__ static moments moments_of_thread(const float *
     return seen;
 }
 
-// Over all threads of a row, the same in each of them: lane 0 of a warp sees all of it, and tells.
-template <int threads> __device__ static moments moments_of_row(moments part)
+// Over all threads of a row, the same in each of them.
+template <int threads> __device__ static moments moments_of_row(moments part, int cols)
 {
-    __shared__ moments of_warp[WARPS];
-    for (int distance = 1; distance < WARP; distance *= 2)
-        part = merge(part, moments{__shfl_down_sync(ALL_LANES, part.count, distance),
-                                   __shfl_down_sync(ALL_LANES, part.mean, distance),
-                                   __shfl_down_sync(ALL_LANES, part.squares, distance)});
-    if (threads == WARP)
-        return moments{__shfl_sync(ALL_LANES, part.count, 0), __shfl_sync(ALL_LANES, part.mean, 0),
-                       __shfl_sync(ALL_LANES, part.squares, 0)};
-    if (threadIdx.x % WARP == 0)
-        of_warp[threadIdx.x / WARP] = part;
-    __syncthreads();
-    part = of_warp[0];
-    for (int warp = 1; warp < WARPS; warp++)
-        part = merge(part, of_warp[warp]);
-    return part;
+    __shared__ float of_warp[2][HEDDLE_WARPS];
+    float mean = heddle_group_sum<threads>(part.mean * part.count, of_warp[0]) / cols;
+    float distance = part.mean - mean, squares = part.squares + part.count * distance * distance;
+    return moments{(float)cols, mean, heddle_group_sum<threads>(squares, of_warp[1])};
 }
 
 // input and output: (rows, cols), gamma and beta: (cols), saved_mean and saved_inverse_std: (rows)
@@ -92,7 +80,7 @@ __global__ void __launch_bounds__(BLOCK)
         return;
     const float *x = input + row * shape.cols;
     float *y = output + row * shape.cols;
-    moments all = moments_of_row<threads>(moments_of_thread<threads>(x, shape.cols));
+    moments all = moments_of_row<threads>(moments_of_thread<threads>(x, shape.cols), shape.cols);
     float inverse_std = 1 / sqrtf(all.squares / shape.cols + shape.epsilon);
     for (int j = threadIdx.x % threads; j < shape.cols; j += threads)
         y[j] = (x[j] - all.mean) * inverse_std * gamma[j] + beta[j];
@@ -106,7 +94,7 @@ static heddle_status launch(const heddle_call *call)
 {
     const heddle_layernorm_shape *shape = (const heddle_layernorm_shape *)call->shape;
     bool short_rows = shape->cols <= WARP_COLS;
-    unsigned blocks = short_rows ? heddle_ceil_div(shape->rows, WARPS) : shape->rows;
+    unsigned blocks = short_rows ? heddle_ceil_div(shape->rows, BLOCK / WARP) : shape->rows;
     if (shape->rows > 0)
         (short_rows ? layernorm_welford<WARP>
                     : layernorm_welford<BLOCK>)<<<blocks, BLOCK, 0, heddle_cuda_stream_of(call)>>>(

@@ -119,13 +119,14 @@ __global__ void __launch_bounds__(THREADS, 1)
     }
     for (int tile = 0; tile < tiles; tile++) {
         cp_async_wait_group<STAGES - 2>();
-        // After it the tile is there for all, and nobody reads the one before any more: its stage can be filled.
+        // After it the tile is there for all, and nobody reads the one before any more: its stage can be filled, once
+        // the tensor cores have work.
         __syncthreads();
+        multiply<TransposeA, TransposeB>(sums, tiles_a + tile % STAGES * A_BYTES, tiles_b + tile % STAGES * B_BYTES,
+                                         warp_m, warp_n);
         if (tile + STAGES - 1 < tiles)
             load(tile + STAGES - 1);
         cp_async_commit();
-        multiply<TransposeA, TransposeB>(sums, tiles_a + tile % STAGES * A_BYTES, tiles_b + tile % STAGES * B_BYTES,
-                                         warp_m, warp_n);
     }
     const int lane = threadIdx.x % 32;
 #pragma unroll

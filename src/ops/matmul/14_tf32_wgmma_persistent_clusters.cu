@@ -1,9 +1,10 @@
-// matmul, tf32: blocks that stay, in clusters of two that share what they load.
+// matmul, tf32, rung 14: blocks that stay, in clusters of two that share what they load.
 //
-// The schedule is that of matmul_bf16's last rung: a producer warp fills stages by TMA, two warpgroups multiply 64 x
-// 256 each, a block takes tile after tile, and two blocks share the 256 columns' operand. What differs is that wgmma
-// takes floats K-major only. The operand that is shared, called the right one, always is; the left one may come through
-// registers, where any order will do. So every layout finds a pair:
+// Rung 13 loaded and multiplied in turns, a tile and then another, and took one layout alone. The schedule here is that
+// of matmul_bf16's last rung: a producer fills stages by TMA, two warpgroups multiply 64 x 256 each, a block takes tile
+// after tile, and two blocks share the 256 columns' operand. wgmma takes floats K-major only: the operand that is
+// shared, called the right one, always is; the left one may come through registers, where any order will do. So every
+// layout finds a pair:
 //
 //   a (m, k), b (n, k): left a, right b, both from shared memory
 //   a (k, m), b (n, k): left a through registers
@@ -13,24 +14,14 @@
 // A warp may give its 16 rows any order, if it stores them in the same: it is chosen so that a lane's two rows are
 // neighbours in memory (one 8-byte load) and 16 lanes touch all 32 banks.
 //
-// Limited by: the tensor cores, and the power they draw.
+// Limited by: the tensor cores, and the power they draw: clocks fall before anything else is full. Sums in float32
+// leave no registers for a finished tile to wait in, so that products stop while it goes to shared memory.
 
 #include "heddle/ops.h"
 #include "ops/cuda/hopper.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/swizzled.h"
 #include "ops/matmul/matmul_tf32_cuda.h"
-
-#ifndef TENSOR_STAGES
-#define TENSOR_STAGES 4
-#endif
-#ifndef TENSOR_GROUP
-#define TENSOR_GROUP 8
-#endif
-
-#ifndef TENSOR_TYPE
-#define TENSOR_TYPE CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
-#endif
 
 enum {
     CLUSTER = 2,
@@ -40,8 +31,8 @@ enum {
     TILE_K = 32,                // 128 bytes of k: a row of a K-major box
     STEP_K = 8,                 // what one wgmma does
     STEPS = TILE_K / STEP_K,    // products a stage
-    STAGES = TENSOR_STAGES,     // 48 KiB each: what shared memory holds beside the way out
-    GROUP_TILES = TENSOR_GROUP, // cluster tiles of 256: 8 by 8 of 256 by 256 are about one wave of clusters
+    STAGES = 4,                 // 48 KiB each: what shared memory holds beside the way out
+    GROUP_TILES = 8,            // cluster tiles of 256: 8 by 8 of 256 by 256 are about one wave of clusters
     BOX = 32,                   // rows along k, and columns, of an M-major box
     BOX_BYTES = BOX * HOPPER_ROW_BYTES,
     LEFT_BYTES = TILE_LEFT * HOPPER_ROW_BYTES,
@@ -55,6 +46,8 @@ enum {
     // 65536 registers a multiprocessor: the producer needs few, a consumer 128 for its tile alone.
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
+    TURN_TILE = 32, // rows and columns that a block turns over: a warp a row
+    TURN_ROWS = 8,  // of them at a time
 };
 
 // Barriers of the stages: full counts bytes, empty counts the multiplying warps of both blocks, because both are
@@ -144,18 +137,10 @@ __device__ static int permuted_row(int warp, int lane)
     return warp / 2 * BOX + chunk * 4 + group % 2 * 2;
 }
 
-// A warp's 16 by 32 of the left operand to the registers of four wgmmas. `row` is the thread's first in the tile.
-template <int MMajorLeft>
+// A warp's 16 by 32 of the left operand, from M-major boxes to the registers of four wgmmas. `row` is the thread's
+// first in the tile.
 __device__ static void load_left(uint32_t (&fragments)[STEPS][4], const unsigned char *tile, int row, int lane)
 {
-    if (!MMajorLeft) {
-        // Four 8 by 4 matrices: the upper and lower 8 rows, twice.
-        const int from_row = row - lane / 4 + lane % 16, from_chunk = lane / 16;
-#pragma unroll
-        for (int step = 0; step < STEPS; step++)
-            ldmatrix_x4(fragments[step], tile + swizzled_at<HOPPER_ROW_BYTES>(from_row, step * 2 + from_chunk));
-        return;
-    }
     const int first_k = lane % 4, chunk = row % BOX / 4;
     const unsigned char *box = tile + row / BOX * BOX_BYTES + row % 4 * (int)sizeof(float);
     const unsigned char *low = box + swizzled_at<HOPPER_ROW_BYTES>(first_k, chunk);
@@ -175,24 +160,20 @@ __device__ static void multiply(float (&sums)[128], uint32_t (&fragments)[STEPS]
                                 pipeline *barriers, stage *at, int p, int row)
 {
     const unsigned char *tile = stages + at->index * STAGE_BYTES;
+    uint64_t left = wgmma_descriptor(tile + row / 64 * 64 * HOPPER_ROW_BYTES, 0);
     uint64_t right = wgmma_descriptor(tile + LEFT_BYTES, 0);
     mbarrier_wait(&barriers->full[at->index], at->phase);
-#ifdef TENSOR_SS
-    uint64_t left = wgmma_descriptor(tile + row / 64 * 64 * HOPPER_ROW_BYTES, 0);
     if (MMajorLeft)
-#endif
-        load_left<MMajorLeft>(fragments, tile, row, threadIdx.x % 32);
+        load_left(fragments, tile, row, threadIdx.x % 32);
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < STEPS; step++) {
         const unsigned offset = step * STEP_K * sizeof(float);
-#ifdef TENSOR_SS
-        if (!MMajorLeft)
+        if (MMajorLeft)
+            wgmma_m64n256k8_tf32_registers(sums, fragments[step], wgmma_descriptor_at(right, offset), p + step > 0);
+        else
             wgmma_m64n256k8_tf32(sums, wgmma_descriptor_at(left, offset), wgmma_descriptor_at(right, offset),
                                  p + step > 0);
-        else
-#endif
-            wgmma_m64n256k8_tf32_registers(sums, fragments[step], wgmma_descriptor_at(right, offset), p + step > 0);
     }
     wgmma_commit();
     wgmma_wait<1>();
@@ -343,7 +324,7 @@ static heddle_status launch_layout(const heddle_call *call, const float *left, c
     const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
     const int k = shape->k, rows_left = Turned ? shape->n : shape->m, rows_right = Turned ? shape->m : shape->n;
     // As TFLOAT32, TMA rounds each float to the nearest on its way; wgmma alone would cut it off.
-    const CUtensorMapDataType type = TENSOR_TYPE;
+    const CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
     CUtensorMap map_left, map_right, map_output;
     heddle_status status = tma_map(&map_left, type, sizeof(float), left, MMajorLeft ? k : rows_left,
                                    MMajorLeft ? rows_left : k, MMajorLeft ? (int)TILE_K : (int)TILE_LEFT);
@@ -351,7 +332,7 @@ static heddle_status launch_layout(const heddle_call *call, const float *left, c
         status = tma_map(&map_right, type, sizeof(float), right, rows_right, k, TILE_RIGHT / CLUSTER);
     if (status == HEDDLE_OK)
         status = tma_map(&map_output, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, sizeof(float), call->output[0], shape->m,
-                         shape->n, Turned ? 32 : 64);
+                         shape->n, Turned ? (int)BOX : 64);
     if (status != HEDDLE_OK)
         return status;
     auto kernel = matmul_tf32_persistent<MMajorLeft, Turned>;
@@ -364,17 +345,17 @@ static heddle_status launch_layout(const heddle_call *call, const float *left, c
     return heddle_cuda_launched("14_tf32_wgmma_persistent_clusters");
 }
 
-// to (columns, rows) = from (rows, columns), by tiles of 32 by 32 with a column of padding against bank conflicts
+// to (columns, rows) = from (rows, columns), by square tiles with a column of padding against bank conflicts
 __global__ void turn_over(const float *from, float *to, int rows, int columns)
 {
-    __shared__ float tile[32][33];
-    int row = blockIdx.y * 32 + threadIdx.y, column = blockIdx.x * 32 + threadIdx.x;
-    for (int i = 0; i < 32; i += 8)
+    __shared__ float tile[TURN_TILE][TURN_TILE + 1];
+    int row = blockIdx.y * TURN_TILE + threadIdx.y, column = blockIdx.x * TURN_TILE + threadIdx.x;
+    for (int i = 0; i < TURN_TILE; i += TURN_ROWS)
         if (row + i < rows && column < columns)
             tile[threadIdx.y + i][threadIdx.x] = from[(size_t)(row + i) * columns + column];
     __syncthreads();
-    row = blockIdx.y * 32 + threadIdx.x, column = blockIdx.x * 32 + threadIdx.y;
-    for (int i = 0; i < 32; i += 8)
+    row = blockIdx.y * TURN_TILE + threadIdx.x, column = blockIdx.x * TURN_TILE + threadIdx.y;
+    for (int i = 0; i < TURN_TILE; i += TURN_ROWS)
         if (column + i < columns && row < rows)
             to[(size_t)(column + i) * rows + row] = tile[threadIdx.x][threadIdx.y + i];
 }
@@ -389,8 +370,8 @@ static heddle_status launch(const heddle_call *call)
         return shape->transpose_a ? launch_layout<1, 0>(call, a, b) : launch_layout<0, 0>(call, a, b);
     if (shape->transpose_a) {
         float *turned = (float *)call->workspace;
-        dim3 grid(heddle_ceil_div(shape->m, 32), heddle_ceil_div(shape->k, 32));
-        turn_over<<<grid, dim3(32, 8), 0, heddle_cuda_stream_of(call)>>>(a, turned, shape->k, shape->m);
+        dim3 grid(heddle_ceil_div(shape->m, TURN_TILE), heddle_ceil_div(shape->k, TURN_TILE));
+        turn_over<<<grid, dim3(TURN_TILE, TURN_ROWS), 0, heddle_cuda_stream_of(call)>>>(a, turned, shape->k, shape->m);
         a = turned;
     }
     return launch_layout<1, 1>(call, b, a);

@@ -154,7 +154,9 @@ struct matmul_tiling {
         PITCH_B = BLOCK_N + MATMUL_PADDING,
         SIZE_A = DEPTH * PITCH_A, // floats of a tile
         SIZE_B = DEPTH * PITCH_B,
-        SHARED_BYTES = STAGES * (SIZE_A + SIZE_B) * sizeof(float),
+        SHARED_TILES = STAGES * (SIZE_A + SIZE_B), // floats; the sums may need the same place afterwards
+        SHARED_SUMS = BLOCK_M * PITCH_B,
+        SHARED_BYTES = (SHARED_TILES > SHARED_SUMS ? SHARED_TILES : SHARED_SUMS) * sizeof(float),
     };
     static_assert(LANES_M * LANES_N == 32, "a warp's tile is 32 threads' tiles");
     static_assert(THREADS >= BLOCK_M && THREADS >= BLOCK_N, "a thread copies from one row or column of a step of k");
@@ -173,42 +175,65 @@ __device__ __forceinline__ void matmul_place(const matmul_task &task, int tile, 
     *n = within / height;
 }
 
-template <class T>
-__device__ __forceinline__ void matmul_store(const matmul_task &task, const float sum[T::THREAD_M][T::THREAD_N],
-                                             int row, int column, int batch, int split)
+// What becomes of a finished sum: a part of k is added up later, all of it gets its factors and its bias now.
+__device__ __forceinline__ float matmul_finish(const matmul_task &task, float sum, const float *to, int column)
 {
     const heddle_product &product = task.product;
-    const size_t elements = (size_t)product.m * product.n;
-    const bool partly = task.partial != NULL;
-    float *output = partly ? task.partial + ((size_t)split * product.batch + batch) * elements
-                           : product.output + (size_t)batch * elements;
-    const bool vectors = product.n % MATMUL_VECTOR == 0 && (size_t)output % sizeof(float4) == 0;
+    if (task.partial)
+        return sum;
+    sum *= product.alpha;
+    if (product.beta != 0.0f)
+        sum += product.beta * *to;
+    return product.bias ? sum + product.bias[column] : sum;
+}
+
+// Where rows of the output are aligned: each thread stores its own sums, four at a time. (row, column) is its first.
+template <class T>
+__device__ __forceinline__ void matmul_store(const matmul_task &task, const float sum[T::THREAD_M][T::THREAD_N],
+                                             float *output, int row, int column)
+{
 #pragma unroll
     for (int i = 0; i < T::THREAD_M; i++) {
         int r = row + i / MATMUL_VECTOR * T::LANES_M * MATMUL_VECTOR + i % MATMUL_VECTOR;
-        if (r >= product.m)
-            continue;
 #pragma unroll
         for (int g = 0; g < T::THREAD_N / MATMUL_VECTOR; g++) {
             int c = column + g * T::LANES_N * MATMUL_VECTOR;
-            float *to = output + (size_t)r * product.n + c;
-            float value[MATMUL_VECTOR];
-#pragma unroll
-            for (int j = 0; j < MATMUL_VECTOR; j++) {
-                value[j] = sum[i][g * MATMUL_VECTOR + j];
-                if (!partly && c + j < product.n)
-                    value[j] = product.alpha * value[j] + (product.beta == 0.0f ? 0 : product.beta * to[j]) +
-                               (product.bias ? product.bias[c + j] : 0);
-            }
-            if (vectors && c < product.n)
-                *(float4 *)to = make_float4(value[0], value[1], value[2], value[3]);
-            else
-#pragma unroll
-                for (int j = 0; j < MATMUL_VECTOR; j++)
-                    if (c + j < product.n)
-                        to[j] = value[j];
+            if (r >= task.product.m || c >= task.product.n)
+                continue;
+            float *to = output + (size_t)r * task.product.n + c;
+            const float *four = &sum[i][g * MATMUL_VECTOR];
+            *(float4 *)to =
+                make_float4(matmul_finish(task, four[0], to, c), matmul_finish(task, four[1], to + 1, c + 1),
+                            matmul_finish(task, four[2], to + 2, c + 2), matmul_finish(task, four[3], to + 3, c + 3));
         }
     }
+}
+
+// Where they are not, lanes would store to 32 sectors at a time: the sums go through shared memory (`tile`), from which
+// a warp stores 32 neighbours.
+template <class T>
+__device__ __forceinline__ void matmul_store_turned(const matmul_task &task, const float sum[T::THREAD_M][T::THREAD_N],
+                                                    float *tile, float *output, int block_m, int block_n, int row,
+                                                    int column)
+{
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < T::THREAD_M; i++)
+#pragma unroll
+        for (int g = 0; g < T::THREAD_N / MATMUL_VECTOR; g++) {
+            int r = row + i / MATMUL_VECTOR * T::LANES_M * MATMUL_VECTOR + i % MATMUL_VECTOR;
+            int c = column + g * T::LANES_N * MATMUL_VECTOR;
+            const float *four = &sum[i][g * MATMUL_VECTOR];
+            *(float4 *)(tile + r * T::PITCH_B + c) = make_float4(four[0], four[1], four[2], four[3]);
+        }
+    __syncthreads();
+    const int columns = min((int)T::BLOCK_N, task.product.n - block_n), c = threadIdx.x % T::BLOCK_N;
+    const int rows = min((int)T::BLOCK_M, task.product.m - block_m);
+    if (c < columns)
+        for (int r = threadIdx.x / T::BLOCK_N; r < rows; r += T::THREADS / T::BLOCK_N) {
+            float *to = output + (size_t)(block_m + r) * task.product.n + block_n + c;
+            *to = matmul_finish(task, tile[r * T::PITCH_B + c], to, block_n + c);
+        }
 }
 
 // A thread's part of a step of k: its rows of a, its columns of b.
@@ -312,7 +337,14 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
             matmul_read<T>(even, tiles_a + here * T::SIZE_A + row, tiles_b + here * T::SIZE_B + column);
         matmul_multiply<T>(sum, odd);
     }
-    matmul_store<T>(task, sum, block_m + row, block_n + column, batch, split);
+
+    const size_t elements = (size_t)task.product.m * task.product.n;
+    float *output = task.partial ? task.partial + ((size_t)split * task.product.batch + batch) * elements
+                                 : task.product.output + (size_t)batch * elements;
+    if (task.product.n % MATMUL_VECTOR == 0 && (size_t)output % sizeof(float4) == 0)
+        matmul_store<T>(task, sum, output, block_m + row, block_n + column);
+    else
+        matmul_store_turned<T>(task, sum, tiles_a, output, block_m, block_n, row, column);
 }
 
 #endif

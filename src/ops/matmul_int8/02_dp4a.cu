@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(THREADS)
                      const float *scale_b, float *output)
 {
     __shared__ int tile_a[TILE][PITCH], tile_b[TILE][PITCH];
-    int across = (shape.n + TILE - 1) / TILE;
+    int across = (shape.n - 1) / TILE + 1;
     int first_i = blockIdx.x / across * TILE, first_j = blockIdx.x % across * TILE;
     int x = threadIdx.x % THREADS_ACROSS, y = threadIdx.x / THREADS_ACROSS;
 

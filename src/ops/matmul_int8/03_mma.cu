@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
                     const float *scale_b, float *output)
 {
     __shared__ __align__(128) stage_tile tile_a[STAGES], tile_b[STAGES];
-    int across = (shape.n + TILE - 1) / TILE, steps = (shape.k + DEPTH - 1) / DEPTH;
+    int across = (shape.n - 1) / TILE + 1, steps = (shape.k + DEPTH - 1) / DEPTH;
     int first_i = blockIdx.x / across * TILE, first_j = blockIdx.x % across * TILE;
     int warp = threadIdx.x / WARP;
     int warp_row = warp % WARPS_DOWN * WARP_ROWS, warp_col = warp / WARPS_DOWN * WARP_COLS;

@@ -45,25 +45,26 @@ __global__ void __launch_bounds__(THREADS)
 {
     const float *from = input + (size_t)blockIdx.x * shape.cols;
     signed char *to = output + (size_t)blockIdx.x * shape.cols;
-    int whole = aligned ? shape.cols / HEDDLE_VECTOR * HEDDLE_VECTOR : 0; // what vectors cover
+    // What vectors cover. Unsigned, as columns are: a step beyond the longest row must not wrap.
+    unsigned whole = aligned ? shape.cols / HEDDLE_VECTOR * HEDDLE_VECTOR : 0;
     float largest = 0;
-    for (int col = HEDDLE_VECTOR * threadIdx.x; col < whole; col += HEDDLE_VECTOR * THREADS) {
+    for (unsigned col = HEDDLE_VECTOR * threadIdx.x; col < whole; col += HEDDLE_VECTOR * THREADS) {
         float4 x = heddle_load4<aligned>(from + col);
         largest = fmaxf(largest, fmaxf(fmaxf(fabsf(x.x), fabsf(x.y)), fmaxf(fabsf(x.z), fabsf(x.w))));
     }
-    for (int col = whole + threadIdx.x; col < shape.cols; col += THREADS)
+    for (unsigned col = whole + threadIdx.x; col < (unsigned)shape.cols; col += THREADS)
         largest = fmaxf(largest, fabsf(from[col]));
     largest = block_largest(largest);
 
     float divisor = largest > 0 ? largest / 127.0f : 1.0f;
     if (threadIdx.x == 0)
         scale[blockIdx.x] = divisor;
-    for (int col = HEDDLE_VECTOR * threadIdx.x; col < whole; col += HEDDLE_VECTOR * THREADS) {
+    for (unsigned col = HEDDLE_VECTOR * threadIdx.x; col < whole; col += HEDDLE_VECTOR * THREADS) {
         float4 x = heddle_load4<aligned>(from + col);
         *(char4 *)(to + col) =
             make_char4(to_byte(x.x, divisor), to_byte(x.y, divisor), to_byte(x.z, divisor), to_byte(x.w, divisor));
     }
-    for (int col = whole + threadIdx.x; col < shape.cols; col += THREADS)
+    for (unsigned col = whole + threadIdx.x; col < (unsigned)shape.cols; col += THREADS)
         to[col] = to_byte(from[col], divisor);
 }
 
@@ -74,12 +75,12 @@ __global__ void dequantise_vectorised(heddle_rows_shape shape, const signed char
     const signed char *from = input + (size_t)blockIdx.x * shape.cols;
     float *to = output + (size_t)blockIdx.x * shape.cols;
     float factor = scale[blockIdx.x];
-    int whole = aligned ? shape.cols / HEDDLE_VECTOR * HEDDLE_VECTOR : 0;
-    for (int col = HEDDLE_VECTOR * threadIdx.x; col < whole; col += HEDDLE_VECTOR * THREADS) {
+    unsigned whole = aligned ? shape.cols / HEDDLE_VECTOR * HEDDLE_VECTOR : 0;
+    for (unsigned col = HEDDLE_VECTOR * threadIdx.x; col < whole; col += HEDDLE_VECTOR * THREADS) {
         char4 x = *(const char4 *)(from + col);
         heddle_store4<aligned>(to + col, make_float4(factor * x.x, factor * x.y, factor * x.z, factor * x.w));
     }
-    for (int col = whole + threadIdx.x; col < shape.cols; col += THREADS)
+    for (unsigned col = whole + threadIdx.x; col < (unsigned)shape.cols; col += THREADS)
         to[col] = factor * from[col];
 }
 

@@ -3,8 +3,8 @@
 // Rung 2 sent every element to one address. Here a block adds its 256 elements in 8 rounds among itself and sends one
 // sum on; the sums are added the same way, level by level, always in the same order.
 //
-// Limited by: divergence. In the round of stride s every 2s-th thread adds: from the first round on all warps run, with
-// half of their lanes, a quarter, one. And lanes 2s apart meet the same banks.
+// Limited by: divergence. In the round of stride s every 2s-th thread adds: for five rounds all warps run, with half of
+// their lanes, a quarter, at last one; no warp is done before the sixth. Eight barriers come on top.
 
 #include "ops/reduction/levels.h"
 

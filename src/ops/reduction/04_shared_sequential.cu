@@ -1,8 +1,8 @@
 // sum and mean, rung 4: the tree of rung 3 with its halves folded onto each other.
 //
 // Rung 3 had working lanes far apart. Here the first half adds the second half, then the first quarter the second:
-// those that work are the first threads, in whole warps, on neighbouring banks. Warps without work leave the round at
-// once.
+// those that work are the first threads, in whole warps while there are 32 of them. Warps without work leave the round
+// at once.
 //
 // Limited by: barriers, one a round, eight for 256 elements; and half of the threads do nothing but load.
 

@@ -6,9 +6,8 @@
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 
-enum {
-    HEDDLE_REDUCTION_TILE = 256
-}; // elements of a block on every level: heddle_reduction_levels_workspace counts on it
+// Elements of a block on every level: levels_workspace in reduction.c counts on it.
+enum { HEDDLE_REDUCTION_TILE = 256 };
 
 // Queues one level: sums (ceil(n / tile)) of input (n), each divided by `divisor`.
 typedef void heddle_reduction_level(int n, float divisor, const float *input, float *sums, unsigned blocks,

@@ -159,6 +159,7 @@ const heddle_op heddle_op_sum_forward = {
     HEDDLE_OPERANDS(forward_operands),
     .cost = forward_cost,
     .reference = sum_forward_reference,
+    .exactness = HEDDLE_SUMS,
     .reduction = reduction,
     .test_shapes = sum_test_shapes,
     .gradients = sum_gradients,

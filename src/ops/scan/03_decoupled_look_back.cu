@@ -92,7 +92,8 @@ __device__ static float scan_block(float value, float *total)
 }
 
 // A thread's ITEMS elements lie together, so that it can add them up; memory is read and written in rows of vectors
-// through shared memory, whose pitch puts the vectors of eight neighbouring threads on all 32 banks.
+// through shared memory. Its pitch puts one vector of each of eight neighbouring rows on all 32 banks, for the side
+// where a thread has a row; on the other side eight lanes have two rows, and meet twice on four banks.
 enum { PITCH = ITEMS + 4 };
 
 template <bool aligned>

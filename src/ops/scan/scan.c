@@ -84,6 +84,7 @@ const heddle_op heddle_op_scan = {
     HEDDLE_OPERANDS(operands),
     .cost = cost,
     .reference = reference,
+    .exactness = HEDDLE_SUMS,
     .reduction = reduction,
     .test_shapes = test_shapes,
     .bench_shapes = bench_shapes,

@@ -2,36 +2,34 @@
 //
 // Rung 2 read a row for its largest value, again for the sum and again for the output, and its trees went through
 // shared memory and barriers. Here each thread keeps the largest value it has seen and the sum of exp of the distances
-// to it; a larger value scales the sum down (the online softmax). Threads are merged the same way, lanes by shuffles
-// and warps by one barrier. A row of up to 1024 has a warp, eight rows a block, so that short rows fill it too; a
-// longer one has the block, so that the rows under way still lie in the L2 cache when they are read again.
+// to it; a larger value scales the sum down (the online softmax). Then the threads of a row agree on its largest value,
+// lanes by shuffles and warps by one barrier, each scales its sum to that, and the sums are added up the same way
+// (row_group.h). A row of up to 1024 has a warp, eight rows a block, so that short rows fill it too; a longer one has
+// the block, so that the rows under way still lie in the L2 cache when they are read again.
 //
 // Limited by: the second reading of the row, for the output, and 4 bytes a load.
 
 #include "heddle/ops.h"
+#include "ops/cuda/row_group.h"
 #include "ops/cuda/rung.h"
 
 enum {
-    WARP = 32,
+    WARP = HEDDLE_WARP,
     BLOCK = 256,
-    WARPS = BLOCK / WARP,
     WARP_COLS = 1024, // longest row of a warp
     LOADS = 4,        // under way at once, of a thread; the sum is scaled once for all of them
 };
-static const unsigned ALL_LANES = 0xffffffffu;
 
 // Part of a row: its largest value, and the sum of exp(x - most).
 typedef struct row_part {
     float most, sum;
 } row_part;
 
-__device__ static row_part merge(row_part a, row_part b)
+// Where distances are taken from. As long as there is nothing but -inf (or nothing at all) no distance to that is a
+// number; and neither is the row's output if it stays at that.
+__device__ static float origin(float most)
 {
-    float most = fmaxf(a.most, b.most);
-    // Nothing but -inf so far (or nothing at all): no distance to it is a number, and neither is the row's output if
-    // it stays at that.
-    float from = most == -INFINITY ? 0 : most;
-    return row_part{most, a.sum * expf(a.most - from) + b.sum * expf(b.most - from)};
+    return most == -INFINITY ? 0 : most;
 }
 
 template <int threads> __device__ static row_part part_of_thread(const float *x, int cols)
@@ -44,7 +42,7 @@ template <int threads> __device__ static row_part part_of_thread(const float *x,
             value[i] = first + i * threads < cols ? x[first + i * threads] : -INFINITY;
             most = fmaxf(most, value[i]);
         }
-        float from = most == -INFINITY ? 0 : most;
+        float from = origin(most);
 #pragma unroll
         for (int i = 0; i < LOADS; i++)
             sum += expf(value[i] - from);
@@ -56,19 +54,9 @@ template <int threads> __device__ static row_part part_of_thread(const float *x,
 // Over all threads of a row, the same in each of them.
 template <int threads> __device__ static row_part part_of_row(row_part part)
 {
-    __shared__ row_part of_warp[WARPS];
-    for (int distance = WARP / 2; distance > 0; distance /= 2)
-        part = merge(part, row_part{__shfl_xor_sync(ALL_LANES, part.most, distance),
-                                    __shfl_xor_sync(ALL_LANES, part.sum, distance)});
-    if (threads == WARP)
-        return part;
-    if (threadIdx.x % WARP == 0)
-        of_warp[threadIdx.x / WARP] = part;
-    __syncthreads();
-    part = of_warp[0];
-    for (int warp = 1; warp < WARPS; warp++)
-        part = merge(part, of_warp[warp]);
-    return part;
+    __shared__ float of_warp[2][HEDDLE_WARPS];
+    float most = heddle_group_max<threads>(part.most, of_warp[0]);
+    return row_part{most, heddle_group_sum<threads>(part.sum * expf(part.most - origin(most)), of_warp[1])};
 }
 
 // input and output: (rows, cols)
@@ -90,7 +78,7 @@ template <bool logarithm> static heddle_status launch(const heddle_call *call)
 {
     const heddle_rows_shape *shape = (const heddle_rows_shape *)call->shape;
     bool short_rows = shape->cols <= WARP_COLS;
-    unsigned blocks = short_rows ? heddle_ceil_div(shape->rows, WARPS) : shape->rows;
+    unsigned blocks = short_rows ? heddle_ceil_div(shape->rows, BLOCK / WARP) : shape->rows;
     if (shape->rows > 0 && shape->cols > 0)
         (short_rows ? softmax_online<WARP, logarithm>
                     : softmax_online<BLOCK, logarithm>)<<<blocks, BLOCK, 0, heddle_cuda_stream_of(call)>>>(

@@ -17,7 +17,7 @@ enum {
 __global__ void transpose_tiles(int rows, int cols, const float *input, float *output)
 {
     __shared__ float tile[TILE][TILE];
-    int across = (cols + TILE - 1) / TILE; // tiles side by side
+    int across = (cols - 1) / TILE + 1; // tiles side by side
     int first_row = blockIdx.x / across * TILE, first_col = blockIdx.x % across * TILE;
 
     int col = first_col + threadIdx.x, row = first_row + threadIdx.y;

@@ -1,8 +1,9 @@
 // transpose, rung 4: tiles of 64 by 64, moved by loads and stores of 16 bytes.
 //
 // Rung 3 moved 4 bytes an instruction, in runs of 128 bytes of a row. Here a thread moves 16, and runs of 256 bytes a
-// row on both sides suit the memory's pages better. The turn is made by scalar accesses to shared memory: the pitch is
-// odd, so that a column of the tile meets every bank, two lanes on each.
+// row on both sides suit the memory's pages better. The turn is made by scalar accesses to shared memory. The pitch is
+// odd, so that neighbours in a column lie on neighbouring banks; lanes take every fourth of them, in two rows or
+// columns at once, and meet 16 banks, two lanes on each.
 //
 // Limited by: bytes, and by rows of both matrices that lie far apart, each a page of memory of its own.
 
@@ -53,7 +54,7 @@ template <bool aligned>
 __global__ void __launch_bounds__(THREADS) transpose_vectorised(int rows, int cols, const float *input, float *output)
 {
     __shared__ float tile[TILE][TILE + PADDING];
-    int across = (cols + TILE - 1) / TILE; // tiles side by side
+    int across = (cols - 1) / TILE + 1; // tiles side by side
     int first_row = blockIdx.x / across * TILE, first_col = blockIdx.x % across * TILE;
     int x = threadIdx.x % ACROSS * HEDDLE_VECTOR, y = threadIdx.x / ACROSS;
 

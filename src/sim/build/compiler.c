@@ -161,6 +161,7 @@ static const char *const always[] = {"-std=c++17",
                                      "-fno-finite-loops",
                                      "-fno-strict-aliasing",
                                      "-pthread",
+                                     "-U_FORTIFY_SOURCE", // where the driver itself would turn them on
                                      "-Wp,-U_FORTIFY_SOURCE",
                                      "-w",
                                      NULL};

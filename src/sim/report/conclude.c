@@ -55,7 +55,7 @@ static bool same_stack(const sim_stack *a, const sim_stack *b)
 }
 
 // The compiler may copy a barrier (unrolled loops, template instances): in the source it is still one.
-static bool is_one_barrier(const sim_record *record)
+bool sim_is_one_barrier(const sim_record *record)
 {
     return record->finding.kind == SIM_BARRIER_DIVERGENT && record->where[0] && record->where[0]->frames[0].line &&
            same_stack(record->where[0], record->where[1]);
@@ -126,7 +126,7 @@ const sim_conclusion *sim_conclude(void)
         return &conclusion;
     size_t used = 0;
     for (sim_record *record = all; record; record = record->next)
-        if (!is_one_barrier(record))
+        if (!sim_is_one_barrier(record))
             ranked[used++] = record;
     sim_sort(ranked, used, compare_rank);
     for (size_t i = 0; i < used; i++) {

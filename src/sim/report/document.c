@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/copied.h"
@@ -169,12 +170,23 @@ static bool write_all(int descriptor, const char *text, size_t bytes)
     return true;
 }
 
+// What is there and no plain file (/dev/null, a pipe) is written into: a rename would put a file in its place.
+static bool save_into(const sim_json *out, const char *path)
+{
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    bool saved = descriptor >= 0 && write_all(descriptor, out->text, out->used);
+    return descriptor >= 0 && close(descriptor) == 0 && saved;
+}
+
 static void save(const sim_json *out, const char *path)
 {
     char temporary[1024];
+    struct stat there;
     int length = snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
     bool saved = false;
-    if (length > 0 && (size_t)length < sizeof temporary) {
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+        saved = save_into(out, path);
+    } else if (length > 0 && (size_t)length < sizeof temporary) {
         int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         saved = descriptor >= 0 && write_all(descriptor, out->text, out->used);
         if (descriptor >= 0)

@@ -121,6 +121,9 @@ typedef struct sim_conclusion {
 } sim_conclusion;
 
 const sim_conclusion *sim_conclude(void);
+// Whether a finding is about one barrier of the source that the compiler has copied: no mistake. Its places must be
+// known.
+bool sim_is_one_barrier(const sim_record *record);
 
 // --- kinds.c -------------------------------------------------------------------------------------------------------
 

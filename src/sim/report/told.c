@@ -87,7 +87,7 @@ bool sim_report_next(char *text, size_t bytes)
     place_in_source(records, count);
     const sim_record *gravest = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (sim_suppressed(&records[i]))
+        if (sim_is_one_barrier(&records[i]) || sim_suppressed(&records[i]))
             continue;
         kept++;
         if (!gravest || sim_kind_of(records[i].finding.kind)->rank < sim_kind_of(gravest->finding.kind)->rank)
