@@ -78,11 +78,12 @@ def matmul(dtype, tf32):
     return make
 
 
-def conv2d(tf32):
+def conv2d(tf32, layout=torch.contiguous_format):
     def make(n, c, h, w, k, r=3, s=3, stride=1, padding=1):
         torch.backends.cudnn.allow_tf32 = tf32
         torch.backends.cudnn.benchmark = True
-        x, weight, bias = normal(n, c, h, w), normal(k, c, r, s), normal(k)
+        x, weight, bias = (normal(n, c, h, w).to(memory_format=layout), normal(k, c, r, s).to(memory_format=layout),
+                           normal(k))
         return (lambda: F.conv2d(x, weight, bias, stride, padding),
                 lambda: F.conv2d(x[:16].double(), weight.double(), bias.double(), stride, padding))
     return make
@@ -93,7 +94,7 @@ LAYER2 = dict(n=1024, c=32, h=14, w=14, k=64, r=3, s=3, padding=1)
 CUBES = [dict(m=size, n=size, k=size) for size in (1024, 2048, 4096, 8192)]
 GIB = 1 << 28  # floats
 
-# operator, arithmetic, how it is made, shapes, relative error that is allowed
+# operator, arithmetic, how it is made, shapes, relative error that is allowed; of several ways the fastest counts
 JOBS = [
     ("add_forward", "full", add, [dict(n=GIB)], 1e-6),
     ("transpose", "full", transpose, [dict(rows=16384, cols=16384)], 0),
@@ -105,7 +106,9 @@ JOBS = [
     ("matmul_forward", "tf32", matmul(torch.float32, True), CUBES[2:], 1e-2),
     ("matmul_bf16_forward", "full", matmul(torch.bfloat16, False), CUBES[2:], 2e-2),
     ("conv2d_forward", "full", conv2d(False), [LAYER1, LAYER2], 1e-4),
+    ("conv2d_forward", "full", conv2d(False, torch.channels_last), [LAYER1, LAYER2], 1e-4),
     ("conv2d_forward", "tf32", conv2d(True), [LAYER1, LAYER2], 1e-2),
+    ("conv2d_forward", "tf32", conv2d(True, torch.channels_last), [LAYER1, LAYER2], 1e-2),
 ]
 
 
@@ -121,6 +124,16 @@ def measure(op, arithmetic, make, shape, allowed):
     middle, low, high = elapsed(call)
     return {"op": op, "rung": "pytorch", "arithmetic": arithmetic, "shape": shape, "microseconds": middle, "low": low,
             "high": high, "max_error": error}
+
+
+def fastest(rows):
+    """One row for each operator, arithmetic and shape."""
+    best = {}
+    for row in rows:
+        key = (row["op"], row["arithmetic"], tuple(sorted(row["shape"].items())))
+        if key not in best or row["microseconds"] < best[key]["microseconds"]:
+            best[key] = row
+    return list(best.values())
 
 
 def main():
@@ -139,7 +152,7 @@ def main():
             torch.cuda.empty_cache()
     if options.json:
         with open(options.json, "w") as file:
-            json.dump({"version": "PyTorch " + torch.__version__, "results": rows}, file, indent=1)
+            json.dump({"version": "PyTorch " + torch.__version__, "results": fastest(rows)}, file, indent=1)
     return 0 if rows else 1
 
 

@@ -220,7 +220,14 @@ static heddle_status run_trial(trial *on)
     return HEDDLE_OK;
 }
 
-// What fails is the result's: the other rungs go on.
+// After an access out of bounds, say, CUDA answers every call with that failure until the process ends: whatever ran
+// next would be blamed for it.
+static bool is_lost(const heddle_bench *bench)
+{
+    return bench->info.kind == HEDDLE_CUDA && heddle_device_synchronize(bench->device) != HEDDLE_OK;
+}
+
+// What fails is the result's: the other rungs go on, unless the device is lost with it.
 static heddle_status try_rung(heddle_bench *bench, heddle_bench_case *one, heddle_bench_result *result)
 {
     trial on = {.bench = bench, .one = one, .result = result, .call = heddle_bench_case_call(one)};
@@ -232,6 +239,10 @@ static heddle_status try_rung(heddle_bench *bench, heddle_bench_case *one, heddl
                  result->op->name, result->shape, heddle_last_error());
     }
     heddle_free(bench->device, on.call.workspace);
+    if (status != HEDDLE_OK && is_lost(bench))
+        return heddle_fail(HEDDLE_DEVICE,
+                           "the device does not recover from what rung %s of %s did: nothing more is measured",
+                           result->rung->name, result->op->name);
     return is_stopped(bench) ? heddle_fail(HEDDLE_INTERRUPTED, "stopped") : HEDDLE_OK;
 }
 
@@ -260,10 +271,9 @@ static heddle_status measure_rungs(heddle_bench *bench, const heddle_op *op, con
         print_shape(op, shape, result->shape, sizeof result->shape);
         if (one) {
             heddle_status status = try_rung(bench, one, result);
-            if (status != HEDDLE_OK) {
+            if (status == HEDDLE_INTERRUPTED)
                 bench->count--; // half done
-                return status;
-            }
+            HEDDLE_TRY(status);
             continue;
         }
         result->state = HEDDLE_BENCH_UNCHECKED;

@@ -148,11 +148,12 @@ void heddle_bench_plot_roofline(const heddle_bench *bench, FILE *file)
     axes on;
     if (!find_axes(bench, &on))
         return;
-    fprintf(file,
-            "<h2>Roofline</h2>\n<p class=\"aside\">A point a rung and shape: it can hardly lie above the line, which is "
-            "memory's speed (the slope, a measured copy) and the units' count for float32 (the level part%s). "
-            "Tensor cores may. Operators that compute nothing are not in it.</p>\n",
-            bench->info.peak_flops > 0 ? "" : ", not known here");
+    fprintf(
+        file,
+        "<h2>Roofline</h2>\n<p class=\"aside\">A point a rung and shape: it can hardly lie above the line, which is "
+        "memory's speed (the slope, a measured copy) and the units' count for float32 (the level part%s). "
+        "Tensor cores may. Operators that compute nothing are not in it.</p>\n",
+        bench->info.peak_flops > 0 ? "" : ", not known here");
     fprintf(file, "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"roofline\">\n", WIDTH,
             HEIGHT);
     plot_grid(&on, file);

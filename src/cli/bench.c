@@ -72,11 +72,10 @@ const heddle_cli_command heddle_command_bench = {
     .description =
         "Checks every rung of an operator or a ladder against its float64 reference, times it with a cold cache, and "
         "shows time, rate, share of the device's roofline and ratio to the vendor's rung; without a name every "
-        "operator "
-        "at its first shape. A rung that is wrong gets no number, and the command exits with 1. FILE.cu is a kernel of "
-        "your own, as `heddle "
-        "check FILE.cu --op NAME` takes it: compiled by nvcc, it stands in the table as `yours`. `train` and `infer` "
-        "run the trainer itself: batch load, forward, backward and update count.",
+        "operator at its first shape. A rung that is wrong gets no number, and the command exits with 1. FILE.cu is a "
+        "kernel of your own, as `heddle check FILE.cu --op NAME` takes it: compiled by nvcc, or by NVRTC where it has "
+        "no host code, it stands in the table as `yours`. `train` and `infer` run the trainer itself: batch load, "
+        "forward, backward and update count.",
     .example = "heddle bench matmul\nheddle bench matmul_forward --shape \"m=4096 n=4096 k=4096\" --json results.json\n"
                "heddle bench transpose/03_padded_tiles --against 01_naive\nheddle bench my_matmul.cu --op matmul\n"
                "heddle bench train --batch 256",

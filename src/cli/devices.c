@@ -11,7 +11,7 @@
 #include "cli/devices.h"
 #include "heddle/device.h"
 
-enum { TEXT_SIZE = 64, WHY_SIZE = 512, MOST_PROPERTIES = 96 };
+enum { TEXT_SIZE = 64, WHY_SIZE = 512, MOST_PROPERTIES = 96, NAME_SIZE = 16, MOST_CARDS = 16 };
 
 typedef struct devices_settings {
     bool measure, json;
@@ -27,7 +27,7 @@ static const heddle_device_kind kinds[] = {HEDDLE_CPU, HEDDLE_CUDA, HEDDLE_SIM};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct device_view {
-    const char *name; // as it is opened
+    char name[NAME_SIZE]; // as it is opened
     bool present;
     heddle_device_info info;
     char why[WHY_SIZE];       // it is not there
@@ -40,7 +40,8 @@ typedef struct device_view {
 static heddle_status look(const char *name, const devices_settings *settings, device_view *view)
 {
     heddle_device *device;
-    view->name = name;
+    *view = (device_view){0};
+    snprintf(view->name, sizeof view->name, "%s", name);
     heddle_status status = heddle_device_open(name, 0, &device);
     if (status == HEDDLE_OK) {
         status = heddle_device_describe(device, &view->info);
@@ -209,6 +210,23 @@ static int show_one(const char *name, const devices_settings *settings)
     return settings->json ? print_json(&view, 1, settings) : print_properties(&view, settings);
 }
 
+// One of each kind, present or not, and behind the first card the others; returns how many there are.
+static int look_at_all(const devices_settings *settings, device_view *all)
+{
+    int count = 0;
+    for (int i = 0; i < KINDS; i++) {
+        heddle_status status = look(heddle_device_kind_name(kinds[i]), settings, &all[count++]);
+        for (int card = 1; status == HEDDLE_OK && kinds[i] == HEDDLE_CUDA && card < MOST_CARDS; card++) {
+            char name[NAME_SIZE];
+            snprintf(name, sizeof name, "cuda:%d", card);
+            if (look(name, settings, &all[count]) == HEDDLE_NOT_FOUND)
+                break;
+            count++;
+        }
+    }
+    return count;
+}
+
 int heddle_cli_devices(int argc, char **argv)
 {
     devices_settings settings = {0};
@@ -218,12 +236,11 @@ int heddle_cli_devices(int argc, char **argv)
         return exit_code;
     if (arguments.count > 0)
         return show_one(arguments.items[0], &settings);
-    device_view *all = calloc(KINDS, sizeof *all);
+    device_view *all = calloc(KINDS + MOST_CARDS, sizeof *all);
     if (all == NULL)
         return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a list of devices"));
-    for (int i = 0; i < KINDS; i++)
-        look(heddle_device_kind_name(kinds[i]), &settings, &all[i]); // what is missing is part of the list
-    exit_code = settings.json ? print_json(all, KINDS, &settings) : print_table(all, KINDS, &settings);
+    int count = look_at_all(&settings, all); // what is missing is part of the list
+    exit_code = settings.json ? print_json(all, count, &settings) : print_table(all, count, &settings);
     free(all);
     return exit_code;
 }

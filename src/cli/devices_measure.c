@@ -100,10 +100,10 @@ static heddle_status measure_memory(const device_meter *meter, device_speeds *sp
         return HEDDLE_OK; // host and device are one
     HEDDLE_TRY(heddle_device_describe(meter->device, &info));
     size_t bytes = info.memory_free / MEMORY_SHARE < most_bytes ? info.memory_free / MEMORY_SHARE : most_bytes;
-    void *device = NULL, *pinned = NULL, *pageable = malloc(bytes + 1);
-    heddle_status status = pageable ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to measure copies with");
-    if (status == HEDDLE_OK)
-        status = heddle_alloc(meter->device, bytes, &device);
+    void *device = NULL, *pinned = NULL, *pageable = bytes > 0 ? malloc(bytes) : NULL;
+    if (!pageable)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to measure copies with");
+    heddle_status status = heddle_alloc(meter->device, bytes, &device);
     if (status == HEDDLE_OK)
         status = heddle_alloc_pinned(meter->device, bytes, &pinned);
     if (status == HEDDLE_OK)

@@ -124,7 +124,7 @@ heddle_status heddle_tolerance_scale(const heddle_op *op, const void *shape, dou
             if (moved[i] && op->operands[i].role != HEDDLE_INPUT)
                 scale[i] = fmax(scale[i], median_distance(moved[i], expected[i], elements[i]) / step);
     }
-    for (int i = 0; i < op->operand_count; i++)
+    for (int i = 0; i < OPERANDS; i++)
         free(moved[i]);
     return enough ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the operands of %s", op->name);
 }

@@ -133,6 +133,13 @@ class Bench(unittest.TestCase):
                             "heddle bench: --batch goes with `bench train` and `bench infer`")
         self.assert_refused(["train", "--shape", "n=3"],
                             "heddle bench: --shape goes with operators, not with train and infer")
+        self.assert_refused(["add_forward", "--device", "abacus"],
+                            "heddle: no device 'abacus': there are cpu, cuda and sim")
+
+    def test_a_run_that_checked_nothing_is_no_success(self):
+        result = self.bench("matmul_forward", "--device", "cpu", "--shape", "m=9000 n=9000 k=9000", code=1)
+        self.assertIn("not checked: shape too large for the reference", result.stdout)
+        self.assertIn("nothing could be checked", result.stderr)
 
     def test_a_file_is_checked_before_anything_is_built(self):
         own = os.path.join(self.scratch.name, "own.cu")
@@ -161,7 +168,7 @@ class Bench(unittest.TestCase):
     def test_a_file_that_cannot_be_written_fails(self):
         result = self.bench("add_forward", "--device", "cpu", "--shape", "n=9", "--seconds", "0.01", "--json",
                             "/nowhere/results.json", code=1)
-        self.assertIn("/nowhere/results.json", result.stderr)
+        self.assertEqual(result.stderr.count("/nowhere/results.json"), 1)
 
     def test_an_interrupt_leaves_what_was_measured(self):
         process = subprocess.Popen([HEDDLE, "bench", "add", "--device", "cpu", "--shape", "n=100", "--seconds", "3",
@@ -210,6 +217,14 @@ class Bench(unittest.TestCase):
             self.assertIn(part, text)
         for part in ("http:", "https:", "<script", "nan", "inf "):
             self.assertNotIn(part, text)
+
+    def test_the_page_of_the_simulated_gpu_has_no_times(self):
+        page = os.path.join(self.scratch.name, "page.html")
+        self.bench("shift", "--device", "sim", "--shape", "n=33", "--html", page)
+        with open(page, encoding="utf-8") as file:
+            rows = [line for line in file if line.startswith("<tr><td>01_naive")]
+        self.assertEqual(len(rows), 1)
+        self.assertIn("<td>naive</td><td>f32</td><td></td><td></td><td></td>", rows[0])
 
     # --- networks -----------------------------------------------------------------------------------------------------
 

@@ -97,7 +97,8 @@ heddle_status heddle_cuda_reset_cache(heddle_device *device)
     HEDDLE_TRY(heddle_cuda_select(device));
     if (attribute(device, cudaDevAttrMaxPersistingL2CacheSize) == 0)
         return HEDDLE_OK;
-    HEDDLE_CUDA_TRY(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0));
+    if (cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0) != cudaSuccess)
+        cudaGetLastError(); // a card that programs share has it set by its server
     HEDDLE_CUDA_TRY(cudaCtxResetPersistingL2Cache());
     return HEDDLE_OK;
 }

@@ -14,6 +14,7 @@
 
 // The block's tile, its depth, a warp's tile, a thread's, tiles of k in shared memory, blocks on a multiprocessor.
 typedef matmul_tiling<128, 128, HEDDLE_PRODUCT_DEPTH, 64, 64, 8, 16, 2, 2> tiling_128_128;
+typedef matmul_tiling<128, 64, HEDDLE_PRODUCT_DEPTH, 32, 64, 8, 8, 2, 3> tiling_128_64;
 typedef matmul_tiling<64, 128, HEDDLE_PRODUCT_DEPTH, 32, 64, 8, 8, 2, 3> tiling_64_128;
 typedef matmul_tiling<64, 64, HEDDLE_PRODUCT_DEPTH, 32, 32, 8, 4, 2, 4> tiling_64_64;
 
@@ -68,6 +69,8 @@ heddle_status heddle_product_launch(const heddle_product *product, void *workspa
     task.partial = plan.splits > 1 ? (float *)workspace : NULL;
     if (plan.tiling == HEDDLE_TILING_128_128)
         start<tiling_128_128>(task, stream);
+    else if (plan.tiling == HEDDLE_TILING_128_64)
+        start<tiling_128_64>(task, stream);
     else if (plan.tiling == HEDDLE_TILING_64_128)
         start<tiling_64_128>(task, stream);
     else

@@ -21,6 +21,7 @@ typedef struct heddle_product {
 // Tiles of the output that there are kernels for.
 typedef enum heddle_tiling {
     HEDDLE_TILING_128_128, // 8 by 16 sums a thread
+    HEDDLE_TILING_128_64,  // 8 by 8
     HEDDLE_TILING_64_128,  // 8 by 8
     HEDDLE_TILING_64_64,   // 8 by 4
     HEDDLE_TILING_COUNT,
@@ -43,28 +44,21 @@ enum {
 // keep a multiprocessor busy.
 typedef struct heddle_tiling_cost {
     int m, n;
-    int warp_m, warp_n; // warps past the edges of the output do not multiply
-    int resident;       // blocks that a multiprocessor holds
-    double step;        // a step of k with so many blocks
+    int resident; // blocks that a multiprocessor holds
+    double step;  // a step of k with so many blocks
 } heddle_tiling_cost;
-
-static inline double heddle_tiles_along(int size, int tile, int warp)
-{
-    return (double)((size + warp - 1) / warp * warp) / tile;
-}
 
 // Time of a product: rounds of blocks over the multiprocessors, where the last round may be partly filled.
 static inline double heddle_product_time(const heddle_tiling_cost *cost, const heddle_product *product, int splits)
 {
     const double start = 12; // a block's first tiles come from memory, its last sums go there
     const double lone = 0.3; // of a full multiprocessor's time is taken however few blocks it has
-    const double second_pass = 20, float_of_part = 1.5e-5; // to add up parts: the kernel, and each float
-    const double nearly = 0.02; // of a round may be over without starting another: edges are lighter
-    double tiles = heddle_tiles_along(product->m, cost->m, cost->warp_m) *
-                   heddle_tiles_along(product->n, cost->n, cost->warp_n) * product->batch * splits;
-    int blocks = (int)(tiles / HEDDLE_PRODUCT_MULTIPROCESSORS + 1 - nearly); // of the busiest multiprocessor
-    blocks = blocks > 0 ? blocks : 1;
-    int rounds = blocks / cost->resident, rest = blocks % cost->resident;
+    const double second_pass = 20, float_of_part = 1e-5; // to add up parts: the kernel, and each float
+    long long tiles = (long long)((product->m + cost->m - 1) / cost->m) * ((product->n + cost->n - 1) / cost->n);
+    const int processors = HEDDLE_PRODUCT_MULTIPROCESSORS;
+    long long blocks = (tiles * product->batch * splits + processors - 1) / processors; // of the busiest multiprocessor
+    int rest = (int)(blocks % cost->resident);
+    double rounds = (double)(blocks / cost->resident);
     double load = rounds + (rest ? lone + (1 - lone) * rest / cost->resident : 0);
     int depth = HEDDLE_PRODUCT_DEPTH, tiles_of_k = (product->k + depth - 1) / depth;
     double time = load * cost->step * ((tiles_of_k + splits - 1) / splits * depth) + (rounds + (rest > 0)) * start;
@@ -75,15 +69,18 @@ static inline double heddle_product_time(const heddle_tiling_cost *cost, const h
 static inline heddle_product_plan heddle_product_plan_of(const heddle_product *product)
 {
     static const heddle_tiling_cost costs[HEDDLE_TILING_COUNT] = {
-        {128, 128, 32, 128, 2, 1.0},
-        {64, 128, 32, 64, 3, 0.84},
-        {64, 64, 32, 32, 4, 0.65},
+        {128, 128, 2, 1.0},
+        {128, 64, 3, 0.86},
+        {64, 128, 3, 0.82},
+        {64, 64, 4, 0.64},
     };
     static const int splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
     heddle_product_plan best = {HEDDLE_TILING_128_128, 1};
     double least = heddle_product_time(&costs[0], product, 1);
     for (int tiling = 0; tiling < HEDDLE_TILING_COUNT; tiling++)
-        for (size_t s = 0; s < sizeof splits / sizeof *splits && splits[s] * HEDDLE_PRODUCT_DEPTH <= product->k; s++) {
+        for (size_t s = 0; s < sizeof splits / sizeof *splits; s++) {
+            if (splits[s] > 1 && splits[s] * HEDDLE_PRODUCT_DEPTH > product->k)
+                break;
             double time = heddle_product_time(&costs[tiling], product, splits[s]);
             if (time < least) {
                 least = time;

@@ -20,7 +20,6 @@ enum matmul_layout {
     MATMUL_ALONG_K,    // neighbours are neighbours in k: a tile is turned over on its way, float by float
     MATMUL_ALONG_ROWS, // neighbours are neighbours in m or n, but begin or end at any float
     MATMUL_VECTORS,    // the same, and every row is aligned: four floats a copy
-    MATMUL_ANY,        // of a kernel: the product's side says which
 };
 
 // a as (m, k) or b as (n, k), whichever way it is stored: `rows` is m or n.
@@ -63,12 +62,11 @@ template <int ROWS> __device__ __forceinline__ matmul_cursor matmul_start(const 
 }
 
 // The next tile (DEPTH, ROWS) of a side into shared memory. GUARDED: its first `missing` steps are zeros.
-template <class T, int ROWS, int LAYOUT, bool GUARDED>
+template <class T, int ROWS, bool GUARDED>
 __device__ __forceinline__ void matmul_copy(float *tile, matmul_cursor &cursor, const matmul_side &side, int missing)
 {
     const int pitch = ROWS + MATMUL_PADDING, thread = threadIdx.x;
-    const int layout = LAYOUT == MATMUL_ANY ? side.layout : LAYOUT;
-    if (layout == MATMUL_ALONG_K) {
+    if (side.layout == MATMUL_ALONG_K) {
         const int step = thread % MATMUL_COPY_K;
         float *to = tile + step * pitch + thread / MATMUL_COPY_K;
 #pragma unroll
@@ -83,7 +81,7 @@ __device__ __forceinline__ void matmul_copy(float *tile, matmul_cursor &cursor, 
                     to[p * pitch + r] = 0;
         }
         cursor.from += T::DEPTH * sizeof(float);
-    } else if (layout == MATMUL_VECTORS) {
+    } else if (side.layout == MATMUL_VECTORS) {
         const int vectors = ROWS / MATMUL_VECTOR, first = thread / vectors, together = T::THREADS / vectors;
         float *to = tile + first * pitch + thread % vectors * MATMUL_VECTOR;
 #pragma unroll
@@ -131,7 +129,7 @@ struct matmul_task {
 };
 
 template <int BLOCK_M_, int BLOCK_N_, int DEPTH_, int WARP_M_, int WARP_N_, int THREAD_M_, int THREAD_N_, int STAGES_,
-          int RESIDENT_, int LAYOUT_A_ = MATMUL_ANY, int LAYOUT_B_ = MATMUL_ANY>
+          int RESIDENT_>
 struct matmul_tiling {
     enum {
         BLOCK_M = BLOCK_M_,
@@ -143,8 +141,6 @@ struct matmul_tiling {
         THREAD_N = THREAD_N_,
         STAGES = STAGES_,
         RESIDENT = RESIDENT_,
-        LAYOUT_A = LAYOUT_A_,
-        LAYOUT_B = LAYOUT_B_,
         WARPS_M = BLOCK_M / WARP_M,
         WARPS_N = BLOCK_N / WARP_N,
         LANES_M = WARP_M / THREAD_M,
@@ -248,6 +244,8 @@ __device__ __forceinline__ void matmul_read(matmul_part<T> &part, const float *f
     matmul_fragment<T::THREAD_N>(part.b, from_b, T::LANES_N * MATMUL_VECTOR);
 }
 
+// The order matters, and the compiler keeps it. Along a row one factor stays in the operand collector, and the sums,
+// which are read and written, come from the two register banks in turn; down a column they would all come from one.
 template <class T>
 __device__ __forceinline__ void matmul_multiply(float sum[T::THREAD_M][T::THREAD_N], const matmul_part<T> &part)
 {
@@ -287,8 +285,8 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
     for (int s = 0; s < T::STAGES - 1; s++) {
         const int missing = begin + s == 0 ? shift : 0;
         if (begin + s < end) {
-            matmul_copy<T, T::BLOCK_M, T::LAYOUT_A, true>(tiles_a + s * T::SIZE_A, cursor_a, task.a, missing);
-            matmul_copy<T, T::BLOCK_N, T::LAYOUT_B, true>(tiles_b + s * T::SIZE_B, cursor_b, task.b, missing);
+            matmul_copy<T, T::BLOCK_M, true>(tiles_a + s * T::SIZE_A, cursor_a, task.a, missing);
+            matmul_copy<T, T::BLOCK_N, true>(tiles_b + s * T::SIZE_B, cursor_b, task.b, missing);
         }
         __pipeline_commit();
     }
@@ -298,41 +296,33 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
     float sum[T::THREAD_M][T::THREAD_N] = {{0}};
     matmul_part<T> even, odd;
     int here = 0, fill = T::STAGES - 1; // stages: the one read, and the one free to be filled
-    // A warp whose tile lies outside of the output only helps with the copies.
-    const bool working = block_m + warp / T::WARPS_N * T::WARP_M < task.product.m &&
-                         block_n + warp % T::WARPS_N * T::WARP_N < task.product.n;
     __pipeline_wait_prior(T::STAGES - 2);
     __syncthreads();
-    if (working && begin < end)
+    if (begin < end)
         matmul_read<T>(even, tiles_a + row, tiles_b + column);
     for (int step = begin; step < end; step++) {
         const float *from_a = tiles_a + here * T::SIZE_A + row, *from_b = tiles_b + here * T::SIZE_B + column;
-        if (working)
-            matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
+        matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
         if (step + T::STAGES - 1 < end) {
-            matmul_copy<T, T::BLOCK_M, T::LAYOUT_A, false>(tiles_a + fill * T::SIZE_A, cursor_a, task.a, 0);
-            matmul_copy<T, T::BLOCK_N, T::LAYOUT_B, false>(tiles_b + fill * T::SIZE_B, cursor_b, task.b, 0);
+            matmul_copy<T, T::BLOCK_M, false>(tiles_a + fill * T::SIZE_A, cursor_a, task.a, 0);
+            matmul_copy<T, T::BLOCK_N, false>(tiles_b + fill * T::SIZE_B, cursor_b, task.b, 0);
         }
         __pipeline_commit();
         fill = fill == T::STAGES - 1 ? 0 : fill + 1;
-        if (working) {
-            matmul_multiply<T>(sum, even);
+        matmul_multiply<T>(sum, even);
 #pragma unroll 1
-            for (int p = 2; p < T::DEPTH; p += 2) {
-                from_a += 2 * T::PITCH_A;
-                from_b += 2 * T::PITCH_B;
-                matmul_read<T>(even, from_a, from_b);
-                matmul_multiply<T>(sum, odd);
-                matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
-                matmul_multiply<T>(sum, even);
-            }
+        for (int p = 2; p < T::DEPTH; p += 2) {
+            from_a += 2 * T::PITCH_A;
+            from_b += 2 * T::PITCH_B;
+            matmul_read<T>(even, from_a, from_b);
+            matmul_multiply<T>(sum, odd);
+            matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
+            matmul_multiply<T>(sum, even);
         }
         // The next tile must have come; and after this barrier nobody reads this one, so that copies may overwrite it.
         __pipeline_wait_prior(T::STAGES - 2);
         __syncthreads();
         here = here == T::STAGES - 1 ? 0 : here + 1;
-        if (!working)
-            continue;
         if (step + 1 < end)
             matmul_read<T>(even, tiles_a + here * T::SIZE_A + row, tiles_b + here * T::SIZE_B + column);
         matmul_multiply<T>(sum, odd);

@@ -100,8 +100,8 @@ static const char *const test_shapes[] = {
     "batch=5 m=11 n=12 k=13 transpose_a=1 transpose_b=1 beta=2", "batch=2 m=65 n=131 k=33",
     "batch=2 m=36 n=68 k=301 beta=-1",
     // so many that the tuned rung takes its larger tiles
-    "batch=133 m=100 n=120 k=5", "batch=133 m=125 n=127 k=33 transpose_a=1 alpha=2",
-    "batch=140 m=33 n=100 k=5 transpose_b=1 beta=1", NULL};
+    "batch=200 m=65 n=68 k=5 transpose_a=1", "batch=270 m=65 n=33 k=5 transpose_b=1 beta=1",
+    "batch=200 m=36 n=65 k=5 alpha=2", NULL};
 // Attention's scores and values for 8 sequences of 12 heads, 512 long, 64 wide; then many small, and a few large ones.
 static const char *const bench_shapes[] = {"batch=96 m=512 n=512 k=64 transpose_b=1",
                                            "batch=96 m=512 n=64 k=512",
