@@ -5,10 +5,12 @@
 // 6 loads from shared memory for 128 multiplications where the output is large; smaller ones where it would be too few
 // tiles for all multiprocessors. Where even those are too few and k is long, k is split: several blocks sum up parts of
 // it for one tile, into a workspace, and a second kernel adds these in order, so that the result is the same every
-// time. Three tiles are on their way at any time, and blocks take tiles in bands that share what they read from L2.
+// time. Each part of a step of k is read while the one before is multiplied, and blocks take tiles in bands that share
+// what they read from L2.
 //
-// Limited by: the multiplications themselves. About nine of ten instructions in the loop are multiply-adds, and a
-// multiprocessor issues one instruction a cycle for each of its four schedulers, whatever it is.
+// Limited by: issue. About nine of ten instructions in the loop are multiply-adds, of which a multiprocessor can start
+// four a cycle, one for each scheduler; some of these wait a cycle more for the register banks, where only the
+// assembler could place the sums better. And ragged outputs pay for whole tiles: 1025 columns take nine of 128.
 
 #include "ops/matmul/tuned_kernel.h"
 
