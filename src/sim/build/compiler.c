@@ -126,10 +126,10 @@ static const char *const gcc_watched[] = {"-O2",
                                           "-fno-builtin-memcpy",
                                           "-fno-builtin-memmove",
                                           "-fno-builtin-memset",
-                                          "--param",
-                                          "tsan-instrument-func-entry-exit=0",
                                           NULL};
-static const char *const gcc_volatile[] = {"--param", "tsan-distinguish-volatile=1", NULL}; // gcc 11
+// Since gcc 11; what 10 calls at the entry and exit of functions does nothing.
+static const char *const gcc_watched_later[] = {"--param", "tsan-instrument-func-entry-exit=0", "--param",
+                                                "tsan-distinguish-volatile=1", NULL};
 // The same; and accesses of two branches are not made one, which would have no line (common-insts, tail-merge); loads
 // of vectors stay whole where only their elements are used (vector-combine, build/copies.h).
 static const char *const clang_watched[] = {"-O2",
@@ -178,7 +178,7 @@ void sim_compiler_flags(const sim_compiler *compiler, bool watched, bool shared,
         if (watched)
             sim_arguments_add_list(arguments, gcc_watched);
         if (watched && compiler->version > OLDEST_GCC)
-            sim_arguments_add_list(arguments, gcc_volatile);
+            sim_arguments_add_list(arguments, gcc_watched_later);
     }
     if (!watched)
         sim_arguments_add(arguments, "-O3");
