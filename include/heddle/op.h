@@ -21,7 +21,7 @@ extern "C" {
 
 enum {
     HEDDLE_MAX_DIMS = 5,
-    HEDDLE_MAX_OPERANDS = 12, // inputs, and again outputs
+    HEDDLE_MAX_OPERANDS = 20, // inputs, and again outputs
     HEDDLE_MAX_SHAPE_BYTES = 128,
 };
 
@@ -102,10 +102,13 @@ HEDDLE_API extern const char *const heddle_tier_names[];
 
 // What the inputs of a rung's multiplications are rounded to. Sums are float32 or better in every one.
 typedef enum heddle_arithmetic {
-    HEDDLE_FULL, // not at all
-    HEDDLE_TF32, // float32 with 10 bits of mantissa, as tensor cores take it
+    HEDDLE_FULL,   // not at all
+    HEDDLE_TF32X3, // each the sum of two tf32 numbers, three products of them added: nearly float32, on tensor cores
+    HEDDLE_TF32,   // float32 with 10 bits of mantissa, as tensor cores take it
+    HEDDLE_FP16,   // IEEE half; gradients are multiplied by a scale on the way, and checked for overflow
+    HEDDLE_BFLOAT, // bf16: 7 bits of mantissa
 } heddle_arithmetic;
-// "full", "tf32", by heddle_arithmetic; NULL-terminated.
+// "full", "tf32x3", "tf32", "fp16", "bf16", by heddle_arithmetic; NULL-terminated.
 HEDDLE_API extern const char *const heddle_arithmetic_names[];
 
 struct heddle_rung {
@@ -130,6 +133,8 @@ typedef enum heddle_exactness {
     HEDDLE_ROUNDING, // scaled by dtype and reduction length
     HEDDLE_EXACT,    // bit for bit: nothing is computed
     HEDDLE_SUMS,     // as HEDDLE_ROUNDING, but exact where inputs are whole numbers: sums of inputs and nothing else
+    HEDDLE_NORM,     // an operand as a whole: the L2 norm of its error, relative to its own. For whole networks, where
+                     // a rounding may move the winner of a pooling window and one element far, but few of them.
 } heddle_exactness;
 
 struct heddle_op {
@@ -164,9 +169,10 @@ HEDDLE_API heddle_status heddle_op_find(const char *name, const heddle_op **op);
 HEDDLE_API heddle_status heddle_rung_find(const heddle_op *op, const char *name, const heddle_rung **rung);
 
 // The best rung of `op` for a device and shape, nothing above `tier` (FUSED > VENDOR > TUNED > NAIVE where they stand
-// on the ladder), in full arithmetic, that this machine's module and card have; HEDDLE_UNSUPPORTED when none can do it.
+// on the ladder), that this machine's module and card have; HEDDLE_UNSUPPORTED when none can do it. Its arithmetic is
+// `arithmetic` or full; where HEDDLE_FP16 or HEDDLE_BFLOAT is asked for, tf32 will do as well.
 HEDDLE_API heddle_status heddle_rung_choose(const heddle_op *op, heddle_device_kind device, heddle_tier tier,
-                                            const void *shape, const heddle_rung **rung);
+                                            heddle_arithmetic arithmetic, const void *shape, const heddle_rung **rung);
 
 // Reads "m=64 n=3 k=7" into the operator's shape struct and validates it.
 HEDDLE_API heddle_status heddle_shape_parse(const heddle_op *op, const char *text, void *shape);

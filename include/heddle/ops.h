@@ -121,6 +121,38 @@ typedef struct heddle_conv_block_shape {
     float epsilon, momentum;
 } heddle_conv_block_shape;
 
+// cnn_step: the loss of the course's network on a batch, and the gradient of every parameter, in one operator:
+// [conv 3×3, batchnorm, relu, max pooling 2] twice, linear, relu, linear, cross-entropy. The batch is gathered on the
+// device: image i of it is row order[*cursor + i] of a dataset that lies there as bytes, 255 meaning 1.
+typedef struct heddle_cnn_step_shape {
+    int n;              // samples of the batch
+    int count;          // images of the dataset: images (count, c, h, w), labels (count)
+    int length;         // of `order`; *cursor + n is at most that
+    int c, h, w;        // one image
+    int k1, k2, hidden; // channels of the two convolutions, outputs of the first linear layer
+    int classes;
+    float epsilon, momentum; // of both batchnorms
+} heddle_cnn_step_shape;
+
+// gather: images and labels of a batch out of a dataset that lies on the device as bytes.
+// images[i] = dataset[order[*cursor + i]] / 255, labels likewise
+typedef struct heddle_gather_shape {
+    int n;      // samples of the batch
+    int count;  // samples of the dataset
+    int length; // of `order`; *cursor + n is at most that
+    int pixels; // of one sample, all channels
+} heddle_gather_shape;
+
+// step_end: what the host would do between two steps, done on the device: adds loss and right answers to the epoch's
+// tally, moves the cursor on by n, and takes the next step's row of `schedule` (length, HEDDLE_HYPER_COUNT) as hyper.
+// cursor is {position in the order, steps done}; tally {sum of loss * n, right answers, steps whose loss is not finite,
+// the latest such loss or 0}. Steps past the end of the schedule keep its last row.
+typedef struct heddle_step_end_shape {
+    int n;
+    int length;
+} heddle_step_end_shape;
+enum { HEDDLE_CURSOR_COUNT = 2, HEDDLE_TALLY_COUNT = 4 };
+
 #ifdef __cplusplus
 }
 #endif

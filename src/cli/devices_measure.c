@@ -156,7 +156,7 @@ static heddle_status measure_product(const device_meter *meter, double *flops)
     heddle_device_info info;
     HEDDLE_TRY(heddle_device_describe(meter->device, &info));
     HEDDLE_TRY(heddle_op_find("matmul_forward", &op));
-    HEDDLE_TRY(heddle_rung_choose(op, HEDDLE_CPU, HEDDLE_FUSED, &shape, &rung));
+    HEDDLE_TRY(heddle_rung_choose(op, HEDDLE_CPU, HEDDLE_FUSED, HEDDLE_FULL, &shape, &rung));
     size_t workspace = rung->workspace ? rung->workspace(&shape, info.threads) : 0;
     float *matrices = NULL;
     HEDDLE_TRY(heddle_alloc(meter->device, 3 * bytes + ALIGNMENT + workspace, (void **)&matrices));

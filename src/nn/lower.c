@@ -210,7 +210,7 @@ static bool fused_rung(const heddle_lowering *lowering, const char *op_name, con
         const heddle_op *op;
         const heddle_rung *rung;
         if (heddle_op_find(name, &op) != HEDDLE_OK ||
-            heddle_rung_choose(op, lowering->device, HEDDLE_FUSED, shape, &rung) != HEDDLE_OK ||
+            heddle_rung_choose(op, lowering->device, HEDDLE_FUSED, lowering->arithmetic, shape, &rung) != HEDDLE_OK ||
             rung->tier != HEDDLE_FUSED)
             return false;
     }

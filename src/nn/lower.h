@@ -16,6 +16,7 @@ struct heddle_lowering {
     int batch;
     bool training;
     heddle_tier kernels;
+    heddle_arithmetic arithmetic;
     heddle_device_kind device;
     const heddle_value *parameters; // a value for each of the model's parameter specs
     // The random state of each dropout layer, in layer order; filled in by the lowering.

@@ -156,6 +156,7 @@ static heddle_status build_trace(heddle_plan *plan, heddle_state *state, heddle_
         .batch = batch,
         .training = plan->options.training,
         .kernels = plan->options.kernels,
+        .arithmetic = plan->options.arithmetic,
         .device = heddle_device_get_kind(plan->device),
         .parameters = parameters,
     };
@@ -202,7 +203,7 @@ static heddle_status choose_rungs(heddle_plan *plan)
         heddle_planned_call *planned = &plan->calls[i];
         planned->op = trace->nodes[i].op;
         HEDDLE_TRY(heddle_rung_choose(planned->op, heddle_device_get_kind(plan->device), plan->options.kernels,
-                                      trace->nodes[i].shape, &planned->rung));
+                                      plan->options.arithmetic, trace->nodes[i].shape, &planned->rung));
         size_t bytes = heddle_rung_workspace(planned->rung, trace->nodes[i].shape, plan->device);
         if (bytes > plan->workspace_bytes)
             plan->workspace_bytes = bytes;

@@ -10,6 +10,7 @@ typedef struct heddle_plan_options {
     int batch;
     bool training; // with gradients and the optimiser's update, else inference with running statistics
     heddle_tier kernels;
+    heddle_arithmetic arithmetic; // of products; parameters and sums stay float32
     heddle_optimizer optimizer;
 } heddle_plan_options;
 

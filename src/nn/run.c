@@ -51,7 +51,7 @@ heddle_status heddle_run_node(const heddle_trace *trace, int node, heddle_tier t
     const heddle_trace_node *run = &trace->nodes[node];
     heddle_device *device = heddle_stream_device(stream);
     const heddle_rung *rung;
-    HEDDLE_TRY(heddle_rung_choose(run->op, heddle_device_get_kind(device), tier, run->shape, &rung));
+    HEDDLE_TRY(heddle_rung_choose(run->op, heddle_device_get_kind(device), tier, HEDDLE_FULL, run->shape, &rung));
     HEDDLE_TRY(heddle_workspace_reserve(workspace, stream, heddle_rung_workspace(rung, run->shape, device)));
     heddle_call call = {.workspace = workspace->memory, .stream = stream};
     heddle_node_call(trace, run, &call);

@@ -336,7 +336,8 @@ heddle_status heddle_sgd_step(heddle_context *context, float rate)
         call.input[1] = context->trace.values[hyper_tensor->value].memory;
         call.output[0] = parameter->memory;
         const heddle_rung *rung;
-        HEDDLE_TRY(heddle_rung_choose(op, heddle_device_get_kind(context->device), HEDDLE_FUSED, &shape, &rung));
+        HEDDLE_TRY(
+            heddle_rung_choose(op, heddle_device_get_kind(context->device), HEDDLE_FUSED, HEDDLE_FULL, &shape, &rung));
         HEDDLE_TRY(heddle_launch(op, rung, &call));
         parameter->has_gradient = false;
     }

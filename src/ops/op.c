@@ -75,53 +75,66 @@ bool heddle_rung_runs_on(const heddle_rung *rung, heddle_device_kind device)
     return rung->device == device || (rung->device == HEDDLE_CUDA && device == HEDDLE_SIM && !rung->gpu_only);
 }
 
-// Whether the trainer may use it there.
-static bool usable(const heddle_op *op, const heddle_rung *rung, heddle_device_kind device, const void *shape)
+// What a rung is chosen for.
+typedef struct rung_wish {
+    heddle_device_kind device;
+    heddle_arithmetic arithmetic;
+    const void *shape;
+} rung_wish;
+
+// Whether a rung is as precise as asked for. Where 16 bits will do, so will tf32.
+static bool precise_enough(heddle_arithmetic rung, heddle_arithmetic asked)
 {
-    return heddle_rung_runs_on(rung, device) && rung->arithmetic == HEDDLE_FULL &&
-           (!rung->supports || rung->supports(shape)) &&
-           (rung->launch || heddle_module_has_rung(device, op->name, rung->name, rung->capability));
+    return rung == HEDDLE_FULL || rung == asked || (rung == HEDDLE_TF32 && asked > HEDDLE_TF32);
 }
 
-// The last rung that stands on `device`, can do `shape` and has a tier in [least, most].
-static const heddle_rung *last_rung(const heddle_op *op, heddle_device_kind device, heddle_tier least, heddle_tier most,
-                                    const void *shape)
+// Whether the trainer may use it there.
+static bool usable(const heddle_op *op, const heddle_rung *rung, const rung_wish *wish)
+{
+    return heddle_rung_runs_on(rung, wish->device) && precise_enough(rung->arithmetic, wish->arithmetic) &&
+           (!rung->supports || rung->supports(wish->shape)) &&
+           (rung->launch || heddle_module_has_rung(wish->device, op->name, rung->name, rung->capability));
+}
+
+// The last rung that will do and has a tier in [least, most].
+static const heddle_rung *last_rung(const heddle_op *op, heddle_tier least, heddle_tier most, const rung_wish *wish)
 {
     for (int i = op->rungs - 1; i >= 0; i--) {
         const heddle_rung *rung = &op->ladder[i];
-        if (rung->tier >= least && rung->tier <= most && usable(op, rung, device, shape))
+        if (rung->tier >= least && rung->tier <= most && usable(op, rung, wish))
             return rung;
     }
     return NULL;
 }
 
-static const heddle_rung *first_rung(const heddle_op *op, heddle_device_kind device, const void *shape)
+static const heddle_rung *first_rung(const heddle_op *op, const rung_wish *wish)
 {
     for (int i = 0; i < op->rungs; i++) {
         const heddle_rung *rung = &op->ladder[i];
-        if (usable(op, rung, device, shape))
+        if (usable(op, rung, wish))
             return rung;
     }
     return NULL;
 }
 
-heddle_status heddle_rung_choose(const heddle_op *op, heddle_device_kind device, heddle_tier tier, const void *shape,
-                                 const heddle_rung **rung)
+heddle_status heddle_rung_choose(const heddle_op *op, heddle_device_kind device, heddle_tier tier,
+                                 heddle_arithmetic arithmetic, const void *shape, const heddle_rung **rung)
 {
+    const rung_wish wish = {.device = device, .arithmetic = arithmetic, .shape = shape};
     const heddle_rung *chosen = NULL;
     switch (tier) {
-    case HEDDLE_NAIVE: chosen = last_rung(op, device, HEDDLE_NAIVE, HEDDLE_NAIVE, shape); break;
-    case HEDDLE_TUNED: chosen = last_rung(op, device, HEDDLE_NAIVE, HEDDLE_TUNED, shape); break;
+    case HEDDLE_NAIVE: chosen = last_rung(op, HEDDLE_NAIVE, HEDDLE_NAIVE, &wish); break;
+    case HEDDLE_TUNED: chosen = last_rung(op, HEDDLE_NAIVE, HEDDLE_TUNED, &wish); break;
     case HEDDLE_VENDOR:
-        chosen = last_rung(op, device, HEDDLE_VENDOR, HEDDLE_VENDOR, shape);
+        chosen = last_rung(op, HEDDLE_VENDOR, HEDDLE_VENDOR, &wish);
         if (!chosen)
-            chosen = last_rung(op, device, HEDDLE_NAIVE, HEDDLE_TUNED, shape);
+            chosen = last_rung(op, HEDDLE_NAIVE, HEDDLE_TUNED, &wish);
         break;
-    case HEDDLE_FUSED: chosen = last_rung(op, device, HEDDLE_NAIVE, HEDDLE_FUSED, shape); break;
+    case HEDDLE_FUSED: chosen = last_rung(op, HEDDLE_NAIVE, HEDDLE_FUSED, &wish); break;
     }
     // An operator whose ladder begins above the tier asked for is still computed, by its lowest rung.
     if (!chosen)
-        chosen = first_rung(op, device, shape);
+        chosen = first_rung(op, &wish);
     *rung = chosen;
     if (chosen)
         return HEDDLE_OK;

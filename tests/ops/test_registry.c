@@ -179,7 +179,7 @@ static const char *chosen_name(const heddle_rung *ladder, int rungs, heddle_tier
     op.rungs = rungs;
     heddle_elements_shape shape = {.n = n};
     const heddle_rung *rung;
-    return heddle_rung_choose(&op, HEDDLE_CPU, tier, &shape, &rung) == HEDDLE_OK ? rung->name : "none";
+    return heddle_rung_choose(&op, HEDDLE_CPU, tier, HEDDLE_FULL, &shape, &rung) == HEDDLE_OK ? rung->name : "none";
 }
 
 static void the_tier_decides_which_rung_is_chosen(void **state)
@@ -221,7 +221,8 @@ static void convolutions_of_the_default_model_get_the_rung_that_suits_them(void 
         _Alignas(max_align_t) unsigned char shape[HEDDLE_MAX_SHAPE_BYTES];
         const heddle_rung *rung;
         assert_int_equal(heddle_shape_parse(op_named(cases[i].op), cases[i].shape, shape), HEDDLE_OK);
-        assert_int_equal(heddle_rung_choose(op_named(cases[i].op), HEDDLE_CPU, HEDDLE_FUSED, shape, &rung), HEDDLE_OK);
+        assert_int_equal(heddle_rung_choose(op_named(cases[i].op), HEDDLE_CPU, HEDDLE_FUSED, HEDDLE_FULL, shape, &rung),
+                         HEDDLE_OK);
         assert_string_equal(rung->name, cases[i].rung);
     }
 }
@@ -243,11 +244,12 @@ static void no_rung_for_a_device_or_shape_says_so(void **state)
     const heddle_op *op = op_named("relu_forward");
     heddle_elements_shape shape = {.n = 3};
     const heddle_rung *rung = op->ladder;
-    assert_int_equal(heddle_rung_choose(op, HEDDLE_CUDA, HEDDLE_FUSED, &shape, &rung), HEDDLE_OK);
+    assert_int_equal(heddle_rung_choose(op, HEDDLE_CUDA, HEDDLE_FUSED, HEDDLE_FULL, &shape, &rung), HEDDLE_OK);
     assert_string_equal(rung->name, "02_vectorised");
     heddle_op cpu_only = *op;
     cpu_only.rungs = 1;
-    assert_int_equal(heddle_rung_choose(&cpu_only, HEDDLE_CUDA, HEDDLE_FUSED, &shape, &rung), HEDDLE_UNSUPPORTED);
+    assert_int_equal(heddle_rung_choose(&cpu_only, HEDDLE_CUDA, HEDDLE_FUSED, HEDDLE_FULL, &shape, &rung),
+                     HEDDLE_UNSUPPORTED);
     assert_null(rung);
     assert_error("no rung of relu_forward on cuda can do n=3");
     const heddle_rung ladder[] = {{.name = "never", .supports = never}};

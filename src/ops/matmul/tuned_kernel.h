@@ -13,6 +13,7 @@
 
 #include <cuda_pipeline.h>
 
+#include "ops/cuda/rung.h"
 #include "ops/matmul/tuned.h"
 
 // How an operand's elements lie in memory, which decides how a tile of it is copied.
@@ -121,12 +122,22 @@ template <int COUNT> __device__ __forceinline__ void matmul_fragment(float *valu
 
 struct matmul_task {
     matmul_side a, b;
-    int splits;
     int tiles_m, tiles_n;
     size_t stride_a, stride_b; // between the products of a batch, in floats
     heddle_product product;
-    float *partial; // (splits, batch, m, n) where k is split, else NULL
+    int steps;             // tiles of k
+    long long whole, rest; // tiles that have a block each; steps of all tiles that are shared
+    int sharers;           // blocks that share them
+    float *parts;          // (sharers, HEDDLE_PRODUCT_PARTS, BLOCK_M, BLOCK_N): sums of parts of tiles
 };
+
+// Where in the steps of all tiles a block's share begins, and the one before ends.
+__device__ __forceinline__ long long matmul_share(const matmul_task &task, long long block)
+{
+    if (block <= task.whole)
+        return block * task.steps;
+    return task.whole * task.steps + (block - task.whole) * task.rest / task.sharers;
+}
 
 template <int BLOCK_M_, int BLOCK_N_, int DEPTH_, int WARP_M_, int WARP_N_, int THREAD_M_, int THREAD_N_, int STAGES_,
           int RESIDENT_>
@@ -171,12 +182,10 @@ __device__ __forceinline__ void matmul_place(const matmul_task &task, int tile, 
     *n = within / height;
 }
 
-// What becomes of a finished sum: a part of k is added up later, all of it gets its factors and its bias now.
+// What becomes of a finished sum.
 __device__ __forceinline__ float matmul_finish(const matmul_task &task, float sum, const float *to, int column)
 {
     const heddle_product &product = task.product;
-    if (task.partial)
-        return sum;
     sum *= product.alpha;
     if (product.beta != 0.0f)
         sum += product.beta * *to;
@@ -256,62 +265,69 @@ __device__ __forceinline__ void matmul_multiply(float sum[T::THREAD_M][T::THREAD
             sum[i][j] += part.a[i] * part.b[j];
 }
 
-template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) matmul_tuned(matmul_task task)
+// The sums of a part of k as they are, to be added up by a second pass.
+template <class T>
+__device__ __forceinline__ void matmul_store_part(const float sum[T::THREAD_M][T::THREAD_N], float *part, int row,
+                                                  int column)
 {
-    extern __shared__ float4 matmul_shared[];
-    float *tiles_a = (float *)matmul_shared, *tiles_b = tiles_a + T::STAGES * T::SIZE_A; // (STAGES, DEPTH, PITCH)
+#pragma unroll
+    for (int i = 0; i < T::THREAD_M; i++)
+#pragma unroll
+        for (int g = 0; g < T::THREAD_N / MATMUL_VECTOR; g++) {
+            int r = row + i / MATMUL_VECTOR * T::LANES_M * MATMUL_VECTOR + i % MATMUL_VECTOR;
+            int c = column + g * T::LANES_N * MATMUL_VECTOR;
+            const float *four = &sum[i][g * MATMUL_VECTOR];
+            *(float4 *)(part + r * T::BLOCK_N + c) = make_float4(four[0], four[1], four[2], four[3]);
+        }
+}
 
-    // Which tile of which product, and which tiles of k.
-    const int tiles = task.tiles_m * task.tiles_n;
-    const int split = blockIdx.x / tiles % task.splits, batch = blockIdx.x / tiles / task.splits;
-    int block_m, block_n;
-    matmul_place(task, blockIdx.x % tiles, &block_m, &block_n);
-    block_m *= T::BLOCK_M;
-    block_n *= T::BLOCK_N;
-    task.a.data += batch * task.stride_a;
-    task.b.data += batch * task.stride_b;
-    const int steps = (task.product.k + T::DEPTH - 1) / T::DEPTH, shift = steps * T::DEPTH - task.product.k;
-    const int begin = (int)((long long)steps * split / task.splits);
-    const int end = (int)((long long)steps * (split + 1) / task.splits);
-
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int row = warp / T::WARPS_N * T::WARP_M + lane / T::LANES_N * MATMUL_VECTOR;
-    const int column = warp % T::WARPS_N * T::WARP_N + lane % T::LANES_N * MATMUL_VECTOR;
+// A thread's sums of tile (block_m, block_n) over tiles `begin` to `end` of k; (row, column) is its first in the tile.
+template <class T>
+__device__ __forceinline__ void matmul_sum(const matmul_task &task, float sum[T::THREAD_M][T::THREAD_N], float *tiles_a,
+                                           size_t batch, int block_m, int block_n, int begin, int end, int row,
+                                           int column)
+{
+    float *tiles_b = tiles_a + T::STAGES * T::SIZE_A; // both (STAGES, DEPTH, PITCH)
+    matmul_side a = task.a, b = task.b;
+    a.data += batch * task.stride_a;
+    b.data += batch * task.stride_b;
 
     // All stages but one are under way before the first is needed.
-    matmul_cursor cursor_a = matmul_start<T::BLOCK_M>(task.a, block_m, begin * T::DEPTH - shift);
-    matmul_cursor cursor_b = matmul_start<T::BLOCK_N>(task.b, block_n, begin * T::DEPTH - shift);
+    const int shift = task.steps * T::DEPTH - task.product.k;
+    matmul_cursor cursor_a = matmul_start<T::BLOCK_M>(a, block_m, begin * T::DEPTH - shift);
+    matmul_cursor cursor_b = matmul_start<T::BLOCK_N>(b, block_n, begin * T::DEPTH - shift);
 #pragma unroll 1
     for (int s = 0; s < T::STAGES - 1; s++) {
         const int missing = begin + s == 0 ? shift : 0;
         if (begin + s < end) {
-            matmul_copy<T, T::BLOCK_M, true>(tiles_a + s * T::SIZE_A, cursor_a, task.a, missing);
-            matmul_copy<T, T::BLOCK_N, true>(tiles_b + s * T::SIZE_B, cursor_b, task.b, missing);
+            matmul_copy<T, T::BLOCK_M, true>(tiles_a + s * T::SIZE_A, cursor_a, a, missing);
+            matmul_copy<T, T::BLOCK_N, true>(tiles_b + s * T::SIZE_B, cursor_b, b, missing);
         }
         __pipeline_commit();
     }
 
     // One part is multiplied while the next is on its way from shared memory. The loop over k is not unrolled further
-    // than the two take: the compiler would move loads down to where they are used, and wait for them there.
-    float sum[T::THREAD_M][T::THREAD_N] = {{0}};
+    // than the two take: the compiler would move loads down to where they are used, and wait for them there. Of the
+    // first tile of k, pairs of steps that are zeros are left out.
     matmul_part<T> even, odd;
+    int first = begin == 0 ? min(shift, T::DEPTH - 1) / 2 * 2 : 0;
     int here = 0, fill = T::STAGES - 1; // stages: the one read, and the one free to be filled
     __pipeline_wait_prior(T::STAGES - 2);
     __syncthreads();
-    if (begin < end)
-        matmul_read<T>(even, tiles_a + row, tiles_b + column);
+    matmul_read<T>(even, tiles_a + first * T::PITCH_A + row, tiles_b + first * T::PITCH_B + column);
     for (int step = begin; step < end; step++) {
-        const float *from_a = tiles_a + here * T::SIZE_A + row, *from_b = tiles_b + here * T::SIZE_B + column;
+        const float *from_a = tiles_a + here * T::SIZE_A + first * T::PITCH_A + row;
+        const float *from_b = tiles_b + here * T::SIZE_B + first * T::PITCH_B + column;
         matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
         if (step + T::STAGES - 1 < end) {
-            matmul_copy<T, T::BLOCK_M, false>(tiles_a + fill * T::SIZE_A, cursor_a, task.a, 0);
-            matmul_copy<T, T::BLOCK_N, false>(tiles_b + fill * T::SIZE_B, cursor_b, task.b, 0);
+            matmul_copy<T, T::BLOCK_M, false>(tiles_a + fill * T::SIZE_A, cursor_a, a, 0);
+            matmul_copy<T, T::BLOCK_N, false>(tiles_b + fill * T::SIZE_B, cursor_b, b, 0);
         }
         __pipeline_commit();
         fill = fill == T::STAGES - 1 ? 0 : fill + 1;
         matmul_multiply<T>(sum, even);
 #pragma unroll 1
-        for (int p = 2; p < T::DEPTH; p += 2) {
+        for (int p = first + 2; p < T::DEPTH; p += 2) {
             from_a += 2 * T::PITCH_A;
             from_b += 2 * T::PITCH_B;
             matmul_read<T>(even, from_a, from_b);
@@ -319,6 +335,7 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
             matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
             matmul_multiply<T>(sum, even);
         }
+        first = 0;
         // The next tile must have come; and after this barrier nobody reads this one, so that copies may overwrite it.
         __pipeline_wait_prior(T::STAGES - 2);
         __syncthreads();
@@ -327,14 +344,68 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
             matmul_read<T>(even, tiles_a + here * T::SIZE_A + row, tiles_b + here * T::SIZE_B + column);
         matmul_multiply<T>(sum, odd);
     }
+}
 
-    const size_t elements = (size_t)task.product.m * task.product.n;
-    float *output = task.partial ? task.partial + ((size_t)split * task.product.batch + batch) * elements
-                                 : task.product.output + (size_t)batch * elements;
-    if (task.product.n % MATMUL_VECTOR == 0 && (size_t)output % sizeof(float4) == 0)
-        matmul_store<T>(task, sum, output, block_m + row, block_n + column);
-    else
-        matmul_store_turned<T>(task, sum, tiles_a, output, block_m, block_n, row, column);
+template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) matmul_tuned(matmul_task task)
+{
+    extern __shared__ float4 matmul_shared[];
+    float *shared = (float *)matmul_shared;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int row = warp / T::WARPS_N * T::WARP_M + lane / T::LANES_N * MATMUL_VECTOR;
+    const int column = warp % T::WARPS_N * T::WARP_N + lane % T::LANES_N * MATMUL_VECTOR;
+    const int tiles = task.tiles_m * task.tiles_n;
+
+    long long at = matmul_share(task, blockIdx.x), last = matmul_share(task, blockIdx.x + 1LL);
+    for (int part = 0; at < last; part = 1) {
+        const long long tile = at / task.steps, batch = tile / tiles;
+        const int begin = (int)(at % task.steps), end = (int)min((long long)task.steps, begin + last - at);
+        int block_m, block_n;
+        matmul_place(task, (int)(tile % tiles), &block_m, &block_n);
+        block_m *= T::BLOCK_M;
+        block_n *= T::BLOCK_N;
+        float sum[T::THREAD_M][T::THREAD_N] = {{0}};
+        matmul_sum<T>(task, sum, shared, batch, block_m, block_n, begin, end, row, column);
+
+        float *output = task.product.output + (size_t)batch * task.product.m * task.product.n;
+        if (end - begin < task.steps)
+            matmul_store_part<T>(
+                sum, task.parts + ((blockIdx.x - task.whole) * HEDDLE_PRODUCT_PARTS + part) * T::BLOCK_M * T::BLOCK_N,
+                row, column);
+        else if (task.product.n % MATMUL_VECTOR == 0 && (size_t)output % sizeof(float4) == 0)
+            matmul_store<T>(task, sum, output, block_m + row, block_n + column);
+        else
+            matmul_store_turned<T>(task, sum, shared, output, block_m, block_n, row, column);
+        at += end - begin;
+        __syncthreads(); // the next tile's copies go to where sums may have been read
+    }
+}
+
+// output = alpha * sum of the parts + beta * output + bias, for the tiles that are shared. A block has a run of
+// elements of one tile.
+template <class T> __global__ void matmul_add_parts(matmul_task task)
+{
+    const int size = T::BLOCK_M * T::BLOCK_N, runs = size / HEDDLE_CUDA_BLOCK, tiles = task.tiles_m * task.tiles_n;
+    const long long shared_tile = blockIdx.x / runs, begin = shared_tile * task.steps, end = begin + task.steps;
+    // The sharers of its first and of its last step, counted from 0.
+    const long long first = ((begin + 1) * task.sharers - 1) / task.rest, last = (end * task.sharers - 1) / task.rest;
+    if (first == last)
+        return;
+    const int within = blockIdx.x % runs * HEDDLE_CUDA_BLOCK + threadIdx.x;
+    // The tile is the first sharer's first or last, and the first of all others.
+    const bool later = first * task.rest / task.sharers < begin;
+    float sum = task.parts[(first * HEDDLE_PRODUCT_PARTS + later) * size + within];
+#pragma unroll 8
+    for (long long s = first + 1; s <= last; s++)
+        sum += task.parts[s * HEDDLE_PRODUCT_PARTS * size + within];
+
+    const long long tile = task.whole + shared_tile;
+    int block_m, block_n;
+    matmul_place(task, (int)(tile % tiles), &block_m, &block_n);
+    const int row = block_m * T::BLOCK_M + within / T::BLOCK_N, column = block_n * T::BLOCK_N + within % T::BLOCK_N;
+    if (row >= task.product.m || column >= task.product.n)
+        return;
+    float *to = task.product.output + ((size_t)(tile / tiles) * task.product.m + row) * task.product.n + column;
+    *to = matmul_finish(task, sum, to, column);
 }
 
 #endif

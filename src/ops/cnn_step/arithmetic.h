@@ -1,0 +1,201 @@
+// The arithmetics of cnn_step's CUDA rungs, so that each kernel is written once: what products take, what conv2's
+// output is kept in, how a float is rounded, and the product of a 16×K by a K×8 fragment on tensor cores.
+//
+//   cnn_tf32x3  float operands, split in two where they meet: three products, nearly float32
+//   cnn_tf32    float operands, rounded to tf32 when stored; conv2's output in half, whose mantissa is as long
+//   cnn_fp16    half operands; cnn_bf16 bfloat16 operands
+//
+// A fragment's registers are 32 bits: one float, or two 16-bit operands. K is 32 bytes: 8 floats or 16 of the others,
+// so that ldmatrix brings the fragments of all of them from rows of shared memory in the same way.
+#ifndef HEDDLE_OPS_CNN_STEP_ARITHMETIC_H
+#define HEDDLE_OPS_CNN_STEP_ARITHMETIC_H
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <stdint.h>
+
+#include "sim/include/sim/mma.h"
+
+#define CNN_DEVICE static __device__ __forceinline__
+
+enum { CNN_FRAGMENT_BYTES = 32 }; // of K in one product
+
+struct cnn_tf32x3 {
+    typedef float operand;
+    typedef float convolution;
+};
+struct cnn_tf32 {
+    typedef float operand;
+    typedef __half convolution;
+};
+struct cnn_fp16 {
+    typedef __half operand;
+    typedef __half convolution;
+};
+struct cnn_bf16 {
+    typedef __nv_bfloat16 operand;
+    typedef __nv_bfloat16 convolution;
+};
+
+// --- rounding --------------------------------------------------------------------------------------------------------
+
+// A value as the arithmetic's operands have it.
+template <typename Arithmetic> CNN_DEVICE typename Arithmetic::operand cnn_round(float value);
+template <> __device__ __forceinline__ float cnn_round<cnn_tf32x3>(float value)
+{
+    return value;
+}
+template <> __device__ __forceinline__ float cnn_round<cnn_tf32>(float value)
+{
+    return __uint_as_float(mma_to_tf32(value));
+}
+template <> __device__ __forceinline__ __half cnn_round<cnn_fp16>(float value)
+{
+    return __float2half_rn(value);
+}
+template <> __device__ __forceinline__ __nv_bfloat16 cnn_round<cnn_bf16>(float value)
+{
+    return __float2bfloat16_rn(value);
+}
+
+CNN_DEVICE float cnn_float(float value)
+{
+    return value;
+}
+CNN_DEVICE float cnn_float(__half value)
+{
+    return __half2float(value);
+}
+CNN_DEVICE float cnn_float(__nv_bfloat16 value)
+{
+    return __bfloat162float(value);
+}
+
+// conv2's output as it is kept. Half has a largest value; what is beyond it is far outside anything batchnorm makes of
+// it, and stays there.
+template <typename Convolution> CNN_DEVICE Convolution cnn_keep(float value);
+template <> __device__ __forceinline__ float cnn_keep<float>(float value)
+{
+    return value;
+}
+template <> __device__ __forceinline__ __half cnn_keep<__half>(float value)
+{
+    return __float2half_rn(fminf(fmaxf(value, -65504.0f), 65504.0f));
+}
+template <> __device__ __forceinline__ __nv_bfloat16 cnn_keep<__nv_bfloat16>(float value)
+{
+    return __float2bfloat16_rn(value);
+}
+
+// --- products --------------------------------------------------------------------------------------------------------
+
+// sum += a * b, for one fragment of a (16 rows) and of b (8 columns).
+template <typename Arithmetic> CNN_DEVICE void cnn_multiply(float sum[4], const uint32_t a[4], const uint32_t b[2]);
+template <>
+__device__ __forceinline__ void cnn_multiply<cnn_tf32>(float sum[4], const uint32_t a[4], const uint32_t b[2])
+{
+    mma_m16n8k8_tf32(sum, a, b, sum);
+}
+template <>
+__device__ __forceinline__ void cnn_multiply<cnn_fp16>(float sum[4], const uint32_t a[4], const uint32_t b[2])
+{
+    mma_m16n8k16_half(sum, a, b, sum);
+}
+template <>
+__device__ __forceinline__ void cnn_multiply<cnn_bf16>(float sum[4], const uint32_t a[4], const uint32_t b[2])
+{
+    mma_m16n8k16_bfloat16(sum, a, b, sum);
+}
+
+// What tf32 leaves of a float: the tensor cores look at the upper 19 bits alone.
+CNN_DEVICE uint32_t cnn_rest(uint32_t bits)
+{
+    const uint32_t seen = 0xffffe000u;
+    return __float_as_uint(__uint_as_float(bits) - __uint_as_float(bits & seen));
+}
+
+// (a + a') (b + b') without a' b', which is below float32's last bit; the small products first.
+template <>
+__device__ __forceinline__ void cnn_multiply<cnn_tf32x3>(float sum[4], const uint32_t a[4], const uint32_t b[2])
+{
+    const uint32_t a_rest[4] = {cnn_rest(a[0]), cnn_rest(a[1]), cnn_rest(a[2]), cnn_rest(a[3])};
+    const uint32_t b_rest[2] = {cnn_rest(b[0]), cnn_rest(b[1])};
+    mma_m16n8k8_tf32(sum, a_rest, b, sum);
+    mma_m16n8k8_tf32(sum, a, b_rest, sum);
+    mma_m16n8k8_tf32(sum, a, b, sum);
+}
+
+// --- several values at once ------------------------------------------------------------------------------------------
+// Pointers are aligned to the whole group.
+
+CNN_DEVICE void cnn_load4(float values[4], const float *from)
+{
+    const float4 four = *(const float4 *)from;
+    values[0] = four.x, values[1] = four.y, values[2] = four.z, values[3] = four.w;
+}
+CNN_DEVICE void cnn_load4(float values[4], const __half *from)
+{
+    const uint2 bits = *(const uint2 *)from;
+    const float2 low = __half22float2(*(const __half2 *)&bits.x), high = __half22float2(*(const __half2 *)&bits.y);
+    values[0] = low.x, values[1] = low.y, values[2] = high.x, values[3] = high.y;
+}
+CNN_DEVICE void cnn_load4(float values[4], const __nv_bfloat16 *from)
+{
+    const uint2 bits = *(const uint2 *)from;
+    const float2 low = __bfloat1622float2(*(const __nv_bfloat162 *)&bits.x);
+    const float2 high = __bfloat1622float2(*(const __nv_bfloat162 *)&bits.y);
+    values[0] = low.x, values[1] = low.y, values[2] = high.x, values[3] = high.y;
+}
+
+// Stores what is rounded already.
+CNN_DEVICE void cnn_store2(float *to, float first, float second)
+{
+    *(float2 *)to = make_float2(first, second);
+}
+CNN_DEVICE void cnn_store2(__half *to, __half first, __half second)
+{
+    *(__half2 *)to = __halves2half2(first, second);
+}
+CNN_DEVICE void cnn_store2(__nv_bfloat16 *to, __nv_bfloat16 first, __nv_bfloat16 second)
+{
+    *(__nv_bfloat162 *)to = __halves2bfloat162(first, second);
+}
+
+template <typename Arithmetic> CNN_DEVICE void cnn_store4(float *to, const float values[4])
+{
+    *(float4 *)to = make_float4(cnn_round<Arithmetic>(values[0]), cnn_round<Arithmetic>(values[1]),
+                                cnn_round<Arithmetic>(values[2]), cnn_round<Arithmetic>(values[3]));
+}
+template <typename Arithmetic> CNN_DEVICE void cnn_store4(__half *to, const float values[4])
+{
+    uint2 bits;
+    *(__half2 *)&bits.x = __floats2half2_rn(values[0], values[1]);
+    *(__half2 *)&bits.y = __floats2half2_rn(values[2], values[3]);
+    *(uint2 *)to = bits;
+}
+template <typename Arithmetic> CNN_DEVICE void cnn_store4(__nv_bfloat16 *to, const float values[4])
+{
+    uint2 bits;
+    *(__nv_bfloat162 *)&bits.x = __floats2bfloat162_rn(values[0], values[1]);
+    *(__nv_bfloat162 *)&bits.y = __floats2bfloat162_rn(values[2], values[3]);
+    *(uint2 *)to = bits;
+}
+
+// --- relu and pooling ------------------------------------------------------------------------------------------------
+
+// The largest of a window 0 1 over 2 3, or 0; `code` says which it was (the first of equals), CNN_NO_WINNER for 0.
+CNN_DEVICE float cnn_relu_pool(float z0, float z1, float z2, float z3, uint32_t *code)
+{
+    float best = z0;
+    uint32_t winner = 0;
+    if (z1 > best)
+        best = z1, winner = 1;
+    if (z2 > best)
+        best = z2, winner = 2;
+    if (z3 > best)
+        best = z3, winner = 3;
+    *code = best > 0.0f ? winner : 4;
+    return best > 0.0f ? best : 0.0f;
+}
+
+#endif

@@ -1,0 +1,64 @@
+// cnn_step: the loss of the course's network on a batch and the gradient of every parameter. Its operands by name, for
+// the rungs; what it computes stands in reference.c, what the CUDA rungs keep between their kernels in layout.h.
+#ifndef HEDDLE_OPS_CNN_STEP_H
+#define HEDDLE_OPS_CNN_STEP_H
+
+#include <stdint.h>
+
+#include "heddle/op.h"
+#include "heddle/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const heddle_op heddle_op_cnn_step;
+
+// The network's parameters, or their gradients. Shapes as the layers have them: conv1_weight (k1, c, 3, 3),
+// conv2_weight (k2, k1, 3, 3), hidden_weight (hidden, k2 * h/4 * w/4) over the flattened (k2, h/4, w/4),
+// output_weight (classes, hidden).
+#define HEDDLE_CNN_STEP_TENSORS(type)                                                                                  \
+    type *conv1_weight, *conv1_bias, *gamma1, *beta1;                                                                  \
+    type *conv2_weight, *conv2_bias, *gamma2, *beta2;                                                                  \
+    type *hidden_weight, *hidden_bias;                                                                                 \
+    type *output_weight, *output_bias
+
+typedef struct heddle_cnn_step_parameters {
+    HEDDLE_CNN_STEP_TENSORS(const float);
+} heddle_cnn_step_parameters;
+
+typedef struct heddle_cnn_step_gradients {
+    HEDDLE_CNN_STEP_TENSORS(float);
+} heddle_cnn_step_gradients;
+
+// Optional operands may be NULL: the biases of the convolutions and their gradients, running statistics, scale.
+typedef struct heddle_cnn_step_operands {
+    const uint8_t *images; // (count, c, h, w)
+    const int32_t *labels; // (count)
+    const int32_t *order;  // (length)
+    const int64_t *cursor; // where in `order` the batch begins
+    heddle_cnn_step_parameters parameters;
+    float *loss;                         // mean over the batch
+    int32_t *correct;                    // samples whose largest logit is their label's
+    heddle_cnn_step_gradients gradients; // of the mean loss
+    float *running_mean1, *running_var1, *running_mean2, *running_var2;
+} heddle_cnn_step_operands;
+
+heddle_cnn_step_operands heddle_cnn_step_unpack(const heddle_call *call);
+
+void heddle_cnn_step_reference(const void *shape, const double *const *input, double *const *output);
+
+heddle_status heddle_cnn_step_cpu_chain(const heddle_call *call);
+size_t heddle_cnn_step_cpu_chain_workspace(const void *shape, int threads);
+
+// The CUDA rungs are written for the course's sizes alone: 1×28×28 images, 32 and 64 channels, 128 hidden, at most 16
+// classes.
+bool heddle_cnn_step_is_course(const void *shape);
+size_t heddle_cnn_step_tf32x3_workspace(const void *shape, int threads);
+size_t heddle_cnn_step_tf32_workspace(const void *shape, int threads);
+size_t heddle_cnn_step_16bit_workspace(const void *shape, int threads); // fp16 and bf16
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+// Programmatic dependent launch: a kernel that starts while the one before it on the stream still runs, does what needs
+// nothing of it, and waits before it touches what it left. Between two short kernels that saves a few microseconds.
+//
+//   heddle_cuda_launch_dependent(kernel, grid, block, shared_bytes, stream, arguments...);
+//
+// and in the kernel, before the first access to memory that an earlier kernel of the stream reads or writes:
+//
+//   heddle_wait_for_previous();   // all blocks of the kernel before have ended, and what they wrote can be seen
+//   heddle_release_next();        // the kernel after may start; it waits as above, so this is safe from here on
+//
+// Every kernel so launched must wait, in every block; one that did not would let its successor's wait end too early.
+// Cards before Hopper and the simulated GPU launch in order, and the two calls do nothing.
+#ifndef HEDDLE_OPS_CUDA_DEPENDENT_H
+#define HEDDLE_OPS_CUDA_DEPENDENT_H
+
+#include <cuda_runtime.h>
+
+static __device__ __forceinline__ void heddle_wait_for_previous()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(SIM_WATCHED)
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+static __device__ __forceinline__ void heddle_release_next()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(SIM_WATCHED)
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+template <typename... Parameters, typename... Arguments>
+static inline cudaError_t heddle_cuda_launch_dependent(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                                       size_t shared_bytes, cudaStream_t stream, Arguments... arguments)
+{
+#if defined(SIM_WATCHED)
+    kernel<<<grid, block, shared_bytes, stream>>>(arguments...);
+    return cudaPeekAtLastError();
+#else
+    int device = 0, major = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (error != cudaSuccess)
+        return error;
+    cudaLaunchAttribute attribute;
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = major >= 9 ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+#endif
+}
+
+#endif
