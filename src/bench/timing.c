@@ -1,5 +1,5 @@
-// Timing. On a GPU the flush before each launch takes longer than queueing the launch behind it, so that the time
-// between the two events around it holds no waiting for the host. On the CPU the host's clock does the same.
+// Timing of launches. On a GPU the flush before each launch takes longer than queueing the launch behind it, so that the
+// time between the two events around it holds no waiting for the host. On the CPU the host's clock does the same.
 
 #include "bench/timing.h"
 
@@ -9,25 +9,20 @@
 
 #include "base/text.h"
 #include "base/threads.h"
+#include "bench/statistics.h"
 #include "device/device.h"
 
 enum {
-    MOST_SAMPLES = 4096,
-    BATCH = 64,          // launches queued before one wait
-    FEWEST_SAMPLES = 11, // before a median may count as settled
-    FEWEST_SLOW = 3,     // launches of a rung that takes long
     MOST_IN_A_ROW = 128, // launches back to back
-    ROW_REPEATS = 3,     // their median counts
     LATE_ROWS = 3,       // in a row that end after their stream: once may be somebody else's doing
     COPY_REPEATS = 11,
 };
 
-static const double slow_launch = 0.2;      // seconds: such a rung gets the fewest launches
-static const double settled_spread = 0.005; // of the median, relative
-static const double warm_up_share = 0.1;    // of the budget
-static const double row_seconds = 0.02;     // length of a row of launches
-static const double late_share = 0.1;       // of a row's time: what the device may go on for when the stream is done
-static const double late_seconds = 100e-6;  // and what waiting for an idle device may take
+const double heddle_bench_slow_launch = 0.2;
+static const double row_seconds = 0.02;      // length of a row of launches
+static const double late_row_seconds = 5e-3; // of one that is watched for work after its end
+static const double late_share = 0.1;        // of a row's time: what the device may go on for when the stream is done
+static const double late_seconds = 100e-6;   // and what waiting for an idle device may take
 
 static const size_t least_flush_cuda = (size_t)256 << 20;
 static const size_t least_flush_cpu = (size_t)128 << 20; // where the size of the cache is not known
@@ -41,9 +36,8 @@ struct heddle_bench_timer {
     bool on_host;
     void *flush;
     size_t flush_bytes;
-    heddle_event *start[BATCH], *end[BATCH];
-    double *samples;
-    double *sorted;
+    size_t kept; // bytes of the cache that are set aside whatever we do
+    heddle_event *start[HEDDLE_BENCH_BATCH], *end[HEDDLE_BENCH_BATCH];
 };
 
 heddle_status heddle_bench_timer_create(heddle_device *device, heddle_stream *stream, heddle_bench_timer **made)
@@ -61,11 +55,8 @@ heddle_status heddle_bench_timer_create(heddle_device *device, heddle_stream *st
     timer->flush_bytes = info.cache ? 2 * info.cache : least_flush_cpu;
     if (!timer->on_host && timer->flush_bytes < least_flush_cuda)
         timer->flush_bytes = least_flush_cuda;
-    timer->samples = calloc(MOST_SAMPLES, sizeof *timer->samples);
-    timer->sorted = calloc(MOST_SAMPLES, sizeof *timer->sorted);
-    heddle_status status = timer->samples && timer->sorted ? heddle_alloc(device, timer->flush_bytes, &timer->flush)
-                                                           : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for samples");
-    for (int i = 0; i < BATCH && status == HEDDLE_OK; i++) {
+    heddle_status status = heddle_alloc(device, timer->flush_bytes, &timer->flush);
+    for (int i = 0; i < HEDDLE_BENCH_BATCH && status == HEDDLE_OK; i++) {
         status = heddle_event_create(device, &timer->start[i]);
         if (status == HEDDLE_OK)
             status = heddle_event_create(device, &timer->end[i]);
@@ -82,80 +73,57 @@ void heddle_bench_timer_destroy(heddle_bench_timer *timer)
 {
     if (!timer)
         return;
-    for (int i = 0; i < BATCH; i++) {
+    for (int i = 0; i < HEDDLE_BENCH_BATCH; i++) {
         if (timer->start[i])
             heddle_event_destroy(timer->start[i]);
         if (timer->end[i])
             heddle_event_destroy(timer->end[i]);
     }
     heddle_free(timer->device, timer->flush);
-    free(timer->samples);
-    free(timer->sorted);
     free(timer);
 }
 
-// --- statistics ------------------------------------------------------------------------------------------------------
-
-static int ascending(const void *a, const void *b)
+bool heddle_bench_timer_is_on_host(const heddle_bench_timer *timer)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// Sorts the samples into `sorted` and returns the one that `share` of them are below.
-static double quantile(heddle_bench_timer *timer, int count, double share)
-{
-    memcpy(timer->sorted, timer->samples, (size_t)count * sizeof(double));
-    qsort(timer->sorted, (size_t)count, sizeof(double), ascending);
-    return timer->sorted[(int)(share * (count - 1) + 0.5)];
-}
-
-// How uncertain the median is, relative: from the middle half of the samples, which one slow launch does not widen.
-static double median_spread(heddle_bench_timer *timer, int count)
-{
-    const double deviations_a_quartile_range = 1.349, median_to_mean = 1.2533; // of a normal distribution
-    double median = quantile(timer, count, 0.5);
-    double deviation = (quantile(timer, count, 0.75) - quantile(timer, count, 0.25)) / deviations_a_quartile_range;
-    return median > 0 ? median_to_mean * deviation / sqrt(count) / median : 0;
+    return timer->on_host;
 }
 
 // --- cold ------------------------------------------------------------------------------------------------------------
 
-static heddle_status launch(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                            const heddle_call *call)
+static heddle_status launch(heddle_bench_timer *timer, const heddle_bench_work *work)
 {
     if (!timer->on_host)
-        return heddle_launch(op, rung, call);
-    heddle_call now = *call;
+        return heddle_launch(work->op, work->rung, &work->call);
+    heddle_call now = work->call;
     now.stream = NULL;
     now.pool = timer->pool;
-    return heddle_launch(op, rung, &now);
+    return heddle_launch(work->op, work->rung, &now);
 }
 
-static heddle_status sample_on_host(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                                    const heddle_call *call, int count, double *samples)
+static heddle_status sample_on_host(heddle_bench_timer *timer, const heddle_bench_work *work, int count,
+                                    double *samples)
 {
     for (int i = 0; i < count; i++) {
         HEDDLE_TRY(heddle_fill(timer->stream, timer->flush, (uint8_t)i, timer->flush_bytes));
         HEDDLE_TRY(heddle_stream_synchronize(timer->stream));
         double began = heddle_now();
-        HEDDLE_TRY(launch(timer, op, rung, call));
+        HEDDLE_TRY(launch(timer, work));
         samples[i] = heddle_now() - began;
     }
     return HEDDLE_OK;
 }
 
-// `count` launches, each behind a flush; all are queued before the wait.
-static heddle_status sample(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                            const heddle_call *call, int count, double *samples)
+// All launches are queued before the wait.
+heddle_status heddle_bench_time_cold(heddle_bench_timer *timer, const heddle_bench_work *work, int count,
+                                     double *samples)
 {
     const double a_millisecond = 1e-3;
     if (timer->on_host)
-        return sample_on_host(timer, op, rung, call, count, samples);
+        return sample_on_host(timer, work, count, samples);
     for (int i = 0; i < count; i++) {
         HEDDLE_TRY(heddle_fill(timer->stream, timer->flush, (uint8_t)i, timer->flush_bytes));
         HEDDLE_TRY(heddle_event_record(timer->start[i], timer->stream));
-        HEDDLE_TRY(launch(timer, op, rung, call));
+        HEDDLE_TRY(launch(timer, work));
         HEDDLE_TRY(heddle_event_record(timer->end[i], timer->stream));
     }
     HEDDLE_TRY(heddle_stream_synchronize(timer->stream));
@@ -166,70 +134,49 @@ static heddle_status sample(heddle_bench_timer *timer, const heddle_op *op, cons
     return HEDDLE_OK;
 }
 
-// Runs until `seconds` have passed, and says how long a launch with its flush takes.
-static heddle_status warm_up(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                             const heddle_call *call, double seconds, double *each)
+heddle_status heddle_bench_warm_up(heddle_bench_timer *timer, const heddle_bench_work *work, double seconds,
+                                   double *with_flush, double *launch)
 {
-    double began = heddle_now();
-    int launches = 0;
-    HEDDLE_TRY(sample(timer, op, rung, call, 1, timer->samples)); // may load code: tells nothing
+    double began = heddle_now(), samples[HEDDLE_BENCH_BATCH];
+    int launches = 0, count = 1;
+    HEDDLE_TRY(heddle_bench_time_cold(timer, work, count, samples)); // may load code: tells little
     double after_first = heddle_now();
-    *each = after_first - began;
+    *with_flush = after_first - began;
     while (heddle_now() - began < seconds) {
-        int count = (int)fmin(BATCH, fmax(1, (seconds - (heddle_now() - began)) / *each));
-        HEDDLE_TRY(sample(timer, op, rung, call, count, timer->samples));
+        count = (int)fmin(HEDDLE_BENCH_BATCH, fmax(1, (seconds - (heddle_now() - began)) / *with_flush));
+        HEDDLE_TRY(heddle_bench_time_cold(timer, work, count, samples));
         launches += count;
-        *each = (heddle_now() - after_first) / launches;
+        *with_flush = (heddle_now() - after_first) / launches;
     }
-    return HEDDLE_OK;
-}
-
-static heddle_status time_cold(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                               const heddle_call *call, double budget, heddle_bench_timing *timing)
-{
-    double each;
-    HEDDLE_TRY(warm_up(timer, op, rung, call, warm_up_share * budget, &each));
-    double began = heddle_now();
-    bool slow = each > slow_launch;
-    int count = slow ? 1 : 0, fewest = slow ? FEWEST_SLOW : FEWEST_SAMPLES; // a slow one's warm-up counts
-    while (count < MOST_SAMPLES - BATCH) {
-        double left = budget - (heddle_now() - began);
-        if (count >= fewest && left < each)
-            break;
-        int batch = (int)fmin(BATCH, fmax(left / each, 1)); // a batch must not outlast the budget by far
-        if (count < fewest && batch > fewest)
-            batch = fewest;
-        HEDDLE_TRY(sample(timer, op, rung, call, batch, timer->samples + count));
-        count += batch;
-        timing->settled = count >= FEWEST_SAMPLES && median_spread(timer, count) < settled_spread;
-        if (timing->settled && count >= fewest)
-            break;
-    }
-    timing->launches = count;
-    timing->seconds = quantile(timer, count, 0.5);
-    timing->low = quantile(timer, count, 0.1);
-    timing->high = quantile(timer, count, 0.9);
+    *launch = samples[count - 1];
     return HEDDLE_OK;
 }
 
 // --- back to back ----------------------------------------------------------------------------------------------------
 
-static heddle_status launch_row(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                                const heddle_call *call, int count)
+static int launches_in(double row, double seconds)
+{
+    return (int)fmin(MOST_IN_A_ROW, fmax(1, row / seconds));
+}
+
+int heddle_bench_row_length(double seconds)
+{
+    return launches_in(row_seconds, seconds);
+}
+
+static heddle_status launch_row(heddle_bench_timer *timer, const heddle_bench_work *work, int count)
 {
     for (int i = 0; i < count; i++)
-        HEDDLE_TRY(launch(timer, op, rung, call));
+        HEDDLE_TRY(launch(timer, work));
     return HEDDLE_OK;
 }
 
-// NULL when the rung cannot be captured: it then runs as it is.
-static heddle_graph *capture_row(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                                 const heddle_call *call, int count)
+heddle_graph *heddle_bench_capture_row(heddle_bench_timer *timer, const heddle_bench_work *work, int count)
 {
     heddle_graph *graph = NULL;
     if (timer->on_host || heddle_capture_begin(timer->stream) != HEDDLE_OK)
         return NULL;
-    heddle_status launched = launch_row(timer, op, rung, call, count);
+    heddle_status launched = launch_row(timer, work, count);
     heddle_status ended = heddle_capture_end(timer->stream, &graph);
     if (launched == HEDDLE_OK && ended == HEDDLE_OK)
         return graph;
@@ -238,17 +185,17 @@ static heddle_graph *capture_row(heddle_bench_timer *timer, const heddle_op *op,
     return NULL;
 }
 
-static heddle_status time_row(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                              const heddle_call *call, int count, heddle_graph *graph, double *seconds)
+heddle_status heddle_bench_time_row(heddle_bench_timer *timer, const heddle_bench_work *work, int count,
+                                    heddle_graph *graph, double *seconds)
 {
     double began = heddle_now(), milliseconds = 0;
     if (timer->on_host) {
-        HEDDLE_TRY(launch_row(timer, op, rung, call, count));
+        HEDDLE_TRY(launch_row(timer, work, count));
         *seconds = (heddle_now() - began) / count;
         return HEDDLE_OK;
     }
     HEDDLE_TRY(heddle_event_record(timer->start[0], timer->stream));
-    HEDDLE_TRY(graph ? heddle_graph_launch(graph, timer->stream) : launch_row(timer, op, rung, call, count));
+    HEDDLE_TRY(graph ? heddle_graph_launch(graph, timer->stream) : launch_row(timer, work, count));
     HEDDLE_TRY(heddle_event_record(timer->end[0], timer->stream));
     HEDDLE_TRY(heddle_stream_synchronize(timer->stream));
     HEDDLE_TRY(heddle_event_elapsed(timer->start[0], timer->end[0], &milliseconds));
@@ -256,34 +203,15 @@ static heddle_status time_row(heddle_bench_timer *timer, const heddle_op *op, co
     return HEDDLE_OK;
 }
 
-static heddle_status time_back_to_back(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                                       const heddle_call *call, heddle_bench_timing *timing)
-{
-    int count = (int)fmin(MOST_IN_A_ROW, fmax(1, row_seconds / timing->seconds));
-    int repeats = timing->seconds > slow_launch ? 1 : ROW_REPEATS;
-    heddle_graph *graph = capture_row(timer, op, rung, call, count);
-    timing->captured = graph != NULL;
-    heddle_status status = HEDDLE_OK;
-    if (repeats > 1) // the first run of a graph uploads it
-        status = time_row(timer, op, rung, call, count, graph, &timing->back_to_back);
-    for (int i = 0; i < repeats && status == HEDDLE_OK; i++)
-        status = time_row(timer, op, rung, call, count, graph, &timer->samples[i]);
-    if (status == HEDDLE_OK)
-        timing->back_to_back = quantile(timer, repeats, 0.5);
-    if (graph)
-        heddle_graph_destroy(graph);
-    return status;
-}
-
 // --- what events do not see ------------------------------------------------------------------------------------------
 
 // How long the device goes on after a row of launches is done as far as their stream knows.
-static heddle_status time_late(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                               const heddle_call *call, int count, double *row, double *late)
+static heddle_status time_late(heddle_bench_timer *timer, const heddle_bench_work *work, int count, double *row,
+                               double *late)
 {
     HEDDLE_TRY(heddle_device_synchronize(timer->device));
     double began = heddle_now();
-    HEDDLE_TRY(launch_row(timer, op, rung, call, count));
+    HEDDLE_TRY(launch_row(timer, work, count));
     HEDDLE_TRY(heddle_stream_synchronize(timer->stream));
     double done = heddle_now();
     HEDDLE_TRY(heddle_device_synchronize(timer->device));
@@ -292,14 +220,14 @@ static heddle_status time_late(heddle_bench_timer *timer, const heddle_op *op, c
     return HEDDLE_OK;
 }
 
-// Work that a rung puts on another stream than its call's is not between the events: its time would be a lie.
-static heddle_status check_stream(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                                  const heddle_call *call, double seconds)
+heddle_status heddle_bench_check_stream(heddle_bench_timer *timer, const heddle_bench_work *work, double seconds)
 {
-    int count = (int)fmin(MOST_IN_A_ROW, fmax(1, row_seconds / seconds));
+    int count = launches_in(late_row_seconds, seconds);
     double row = 0, late = 0;
+    if (timer->on_host)
+        return HEDDLE_OK;
     for (int i = 0; i < LATE_ROWS; i++) {
-        HEDDLE_TRY(time_late(timer, op, rung, call, count, &row, &late));
+        HEDDLE_TRY(time_late(timer, work, count, &row, &late));
         if (late <= late_seconds + late_share * row)
             return HEDDLE_OK;
     }
@@ -309,31 +237,23 @@ static heddle_status check_stream(heddle_bench_timer *timer, const heddle_op *op
                        1e6 * late, count);
 }
 
-// And a cache that was told to keep lines is not cold.
-static heddle_status check_cache(heddle_bench_timer *timer, size_t kept_before)
+heddle_status heddle_bench_timer_reset(heddle_bench_timer *timer)
+{
+    HEDDLE_TRY(heddle_device_reset_cache(timer->device));
+    return heddle_device_kept_cache(timer->device, &timer->kept);
+}
+
+heddle_status heddle_bench_check_cache(heddle_bench_timer *timer)
 {
     size_t kept = 0;
     HEDDLE_TRY(heddle_device_kept_cache(timer->device, &kept));
-    if (kept <= kept_before)
+    if (kept <= timer->kept)
         return HEDDLE_OK;
+    HEDDLE_TRY(heddle_device_reset_cache(timer->device)); // the next rung finds it as this one did
     return heddle_fail(HEDDLE_DEVICE,
                        "it set %zu bytes of the second-level cache aside for lines that stay "
                        "(cudaLimitPersistingL2CacheSize): its time would not be one with a cold cache",
                        kept);
-}
-
-heddle_status heddle_bench_time(heddle_bench_timer *timer, const heddle_op *op, const heddle_rung *rung,
-                                const heddle_call *call, double budget, heddle_bench_timing *timing)
-{
-    *timing = (heddle_bench_timing){0};
-    size_t kept = 0;
-    HEDDLE_TRY(heddle_device_reset_cache(timer->device));
-    HEDDLE_TRY(heddle_device_kept_cache(timer->device, &kept));
-    HEDDLE_TRY(time_cold(timer, op, rung, call, budget, timing));
-    HEDDLE_TRY(time_back_to_back(timer, op, rung, call, timing));
-    if (!timer->on_host)
-        HEDDLE_TRY(check_stream(timer, op, rung, call, timing->back_to_back));
-    return check_cache(timer, kept);
 }
 
 // --- bandwidth -------------------------------------------------------------------------------------------------------
@@ -389,13 +309,13 @@ heddle_status heddle_bench_copy_bandwidth(heddle_bench_timer *timer, double *ban
         status = heddle_fill(timer->stream, from, 1, bytes);
     if (status == HEDDLE_OK)
         status = heddle_stream_synchronize(timer->stream);
-    double first;
+    double first, times[COPY_REPEATS];
     if (status == HEDDLE_OK)
         status = time_copy(timer, to, from, bytes, &first); // touches the pages
     for (int i = 0; i < COPY_REPEATS && status == HEDDLE_OK; i++)
-        status = time_copy(timer, to, from, bytes, &timer->samples[i]);
+        status = time_copy(timer, to, from, bytes, &times[i]);
     if (status == HEDDLE_OK)
-        *bandwidth = 2 * (double)bytes / quantile(timer, COPY_REPEATS, 0.5); // read and written
+        *bandwidth = 2 * (double)bytes / heddle_bench_median(times, COPY_REPEATS); // read and written
     heddle_free(timer->device, from);
     heddle_free(timer->device, to);
     return status;
