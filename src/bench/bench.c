@@ -1,4 +1,5 @@
-// Runs the rungs of an operator at a shape: check, time, check again with other inputs.
+// Runs the rungs of an operator at a shape: checks each, times those that are right in turn, and checks each again with
+// other inputs.
 
 #include "bench/bench.h"
 
@@ -128,21 +129,32 @@ static heddle_bench_result *add_result(heddle_bench *bench)
     return result;
 }
 
-// --- one rung --------------------------------------------------------------------------------------------------------
+// --- the rungs of one shape ------------------------------------------------------------------------------------------
 
+// A rung among those that are measured together.
 typedef struct trial {
-    heddle_bench *bench;
-    heddle_bench_case *one;
     heddle_bench_result *result;
-    heddle_call call;
     size_t workspace_bytes;
+    bool is_final;             // nothing more will be found out about it
+    heddle_bench_entry *entry; // NULL: not timed
 } trial;
 
-static void tell(const trial *on, const char *what)
+typedef struct group {
+    heddle_bench *bench;
+    heddle_bench_case *one;
+    int first; // result
+    trial *trials;
+    int count;
+    heddle_bench_entry *entries;
+    int entry_count;
+} group;
+
+static void tell(const heddle_bench *bench, const heddle_bench_result *result, const char *rung, const char *what)
 {
-    const heddle_bench_options *options = &on->bench->options;
+    const heddle_bench_options *options = &bench->options;
     char text[2 * HEDDLE_BENCH_TEXT];
-    snprintf(text, sizeof text, "%s %s %s: %s", on->result->op->name, on->result->shape, on->result->rung->name, what);
+    snprintf(text, sizeof text, "%s %s%s%s: %s", result->op->name, result->shape, rung ? " " : "", rung ? rung : "",
+             what);
     if (options->listener)
         options->listener(options->listener_context, text);
 }
@@ -150,6 +162,11 @@ static void tell(const trial *on, const char *what)
 static bool is_stopped(const heddle_bench *bench)
 {
     return bench->options.stop && *bench->options.stop;
+}
+
+static bool is_timed(const heddle_bench_result *result)
+{
+    return result->state == HEDDLE_BENCH_RIGHT && result->timing.seconds > 0;
 }
 
 static void tell_wrong(heddle_bench_result *result, const heddle_bench_verdict *verdict, const char *when)
@@ -167,13 +184,31 @@ static void tell_wrong(heddle_bench_result *result, const heddle_bench_verdict *
                  verdict->allowed, when);
 }
 
-// Runs the rung once on poisoned outputs and compares.
-static heddle_status check(trial *on, int set)
+// What fails is the result's: the other rungs go on, unless the device is `lost` with it.
+static heddle_status blame(trial *of, heddle_status status, const char *why, bool lost)
 {
-    heddle_bench_result *result = on->result;
+    heddle_bench_result *result = of->result;
+    of->is_final = true;
+    result->state = status == HEDDLE_UNSUPPORTED ? HEDDLE_BENCH_UNCHECKED : HEDDLE_BENCH_FAILED;
+    result->timing = (heddle_bench_timing){0};
+    snprintf(result->message, sizeof result->message, "rung %s of %s at %s: %s", result->rung->name, result->op->name,
+             result->shape, why);
+    if (!lost)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_DEVICE,
+                       "the device does not recover from what rung %s of %s did: nothing more is measured",
+                       result->rung->name, result->op->name);
+}
+
+// --- checking
+
+// Runs the rung once on poisoned outputs and compares.
+static heddle_status check_with(const group *on, const trial *of, int set, heddle_call *call)
+{
+    heddle_bench_result *result = of->result;
     heddle_bench_verdict verdict;
-    HEDDLE_TRY(heddle_bench_case_prepare(on->one, set, on->call.workspace, on->workspace_bytes));
-    HEDDLE_TRY(heddle_launch(result->op, result->rung, &on->call));
+    HEDDLE_TRY(heddle_bench_case_prepare(on->one, set, call->workspace, of->workspace_bytes));
+    HEDDLE_TRY(heddle_launch(result->op, result->rung, call));
     HEDDLE_TRY(heddle_stream_synchronize(on->bench->stream));
     HEDDLE_TRY(heddle_bench_case_compare(on->one, result->rung, set, &verdict));
     result->worst = fmax(result->worst, verdict.worst);
@@ -185,6 +220,41 @@ static heddle_status check(trial *on, int set)
     return HEDDLE_OK;
 }
 
+// With a workspace of exactly the rung's size: a device that watches the ends of memory sees what goes beyond. Where it
+// fails, `why`.
+static heddle_status check(const group *on, trial *of, int set, char why[HEDDLE_BENCH_MESSAGE])
+{
+    heddle_call call = heddle_bench_case_call(on->one);
+    heddle_status status = heddle_alloc(on->bench->device, of->workspace_bytes, &call.workspace);
+    if (status == HEDDLE_OK)
+        status = check_with(on, of, set, &call);
+    snprintf(why, HEDDLE_BENCH_MESSAGE, "%s", status == HEDDLE_OK ? "" : heddle_last_error());
+    heddle_free(on->bench->device, call.workspace);
+    return status;
+}
+
+static heddle_status check_all(const group *on, int set)
+{
+    for (int i = 0; i < on->count; i++) {
+        trial *of = &on->trials[i];
+        if (of->is_final)
+            continue;
+        if (is_stopped(on->bench))
+            return heddle_fail(HEDDLE_INTERRUPTED, "stopped");
+        tell(on->bench, of->result, of->result->rung->name, set > 0 ? "checking again" : "checking");
+        char why[HEDDLE_BENCH_MESSAGE];
+        heddle_status status = check(on, of, set, why);
+        if (status != HEDDLE_OK)
+            HEDDLE_TRY(blame(of, status, why, heddle_bench_timer_is_lost(on->bench->timer)));
+        of->is_final |= set > 0 || of->result->state != HEDDLE_BENCH_RIGHT;
+        if (of->result->state != HEDDLE_BENCH_RIGHT)
+            of->result->timing = (heddle_bench_timing){0};
+    }
+    return HEDDLE_OK;
+}
+
+// --- timing
+
 // While the card is still awake.
 static void note_clocks(heddle_bench *bench)
 {
@@ -195,61 +265,134 @@ static void note_clocks(heddle_bench *bench)
     bench->memory_clock_after = now.memory_clock;
 }
 
-static heddle_status run_trial(trial *on)
+static void tell_timing(void *context, const char *doing)
 {
-    heddle_bench *bench = on->bench;
-    heddle_bench_result *result = on->result;
-    const heddle_rung *rung = result->rung;
-    if (rung->workspace)
-        on->workspace_bytes = rung->workspace(on->call.shape, heddle_pool_threads(heddle_device_pool(bench->device)));
-    HEDDLE_TRY(heddle_alloc(bench->device, on->workspace_bytes, &on->call.workspace));
-    tell(on, "checking");
-    HEDDLE_TRY(check(on, 0));
-    if (result->state != HEDDLE_BENCH_RIGHT || is_stopped(bench))
-        return HEDDLE_OK;
-    if (bench->timer) {
-        tell(on, "timing");
-        HEDDLE_TRY(
-            heddle_bench_time(bench->timer, result->op, rung, &on->call, bench->options.seconds, &result->timing));
-        note_clocks(bench);
-        tell(on, "checking again");
+    const group *on = context;
+    tell(on->bench, on->trials[0].result, NULL, doing);
+}
+
+// All on the same operands, and on one workspace that is large enough for each.
+static heddle_status time_with(group *on, void *workspace, size_t workspace_bytes)
+{
+    const heddle_bench_options *options = &on->bench->options;
+    for (int i = 0; i < on->count; i++) {
+        trial *of = &on->trials[i];
+        if (of->is_final)
+            continue;
+        of->entry = &on->entries[on->entry_count++];
+        of->entry->work = (heddle_bench_work){of->result->op, of->result->rung, heddle_bench_case_call(on->one)};
+        of->entry->work.call.workspace = workspace;
+        of->entry->reference = options->against ? strcmp(options->against, of->result->rung->name) == 0
+                                                : of->result->rung->tier == HEDDLE_VENDOR;
     }
-    HEDDLE_TRY(check(on, 1));
-    if (result->state != HEDDLE_BENCH_RIGHT)
-        result->timing = (heddle_bench_timing){0};
+    // A rung that was wrong may have changed inputs.
+    HEDDLE_TRY(heddle_bench_case_prepare(on->one, 0, workspace, workspace_bytes));
+    heddle_bench_rounds_options rounds = {options->seconds, options->stop, tell_timing, on};
+    return heddle_bench_time_in_turn(on->bench->timer, on->entries, on->entry_count, &rounds);
+}
+
+static heddle_status time_all(group *on)
+{
+    size_t bytes = 0;
+    void *workspace = NULL;
+    for (int i = 0; i < on->count; i++)
+        if (!on->trials[i].is_final && on->trials[i].workspace_bytes > bytes)
+            bytes = on->trials[i].workspace_bytes;
+    HEDDLE_TRY(heddle_alloc(on->bench->device, bytes, &workspace));
+    heddle_status timed = time_with(on, workspace, bytes);
+    heddle_free(on->bench->device, workspace);
+    if (timed == HEDDLE_OK)
+        note_clocks(on->bench);
+    for (int i = 0; i < on->count; i++) {
+        trial *of = &on->trials[i];
+        if (!of->entry)
+            continue;
+        of->result->timing = of->entry->timing;
+        if (of->entry->status != HEDDLE_OK)
+            timed = blame(of, of->entry->status, of->entry->why, of->entry->lost) == HEDDLE_OK ? timed : HEDDLE_DEVICE;
+    }
+    return timed;
+}
+
+// --- comparing
+
+// The rung that `result` is compared with: the one named, or the fastest vendor's of its precision.
+static const trial *find_versus(const group *on, const heddle_bench_result *result)
+{
+    const trial *found = NULL;
+    const char *against = on->bench->options.against;
+    for (int i = 0; i < on->count; i++) {
+        const heddle_bench_result *other = on->trials[i].result;
+        bool fits = against ? strcmp(other->rung->name, against) == 0
+                            : other->rung->tier == HEDDLE_VENDOR && strcmp(other->precision, result->precision) == 0;
+        if (fits && is_timed(other) && (!found || other->timing.seconds < found->result->timing.seconds))
+            found = &on->trials[i];
+    }
+    return found;
+}
+
+static void compare_all(const group *on)
+{
+    for (int i = 0; i < on->count; i++) {
+        heddle_bench_result *result = on->trials[i].result;
+        const trial *versus = is_timed(result) ? find_versus(on, result) : NULL;
+        if (!versus)
+            continue;
+        result->versus = versus->result->rung->name;
+        result->ratio = heddle_bench_entry_ratio(on->trials[i].entry, versus->entry);
+    }
+}
+
+// --- all of it
+
+static heddle_status run_group(group *on)
+{
+    HEDDLE_TRY(check_all(on, 0));
+    if (on->bench->timer)
+        HEDDLE_TRY(time_all(on));
+    HEDDLE_TRY(check_all(on, 1));
+    compare_all(on);
     return HEDDLE_OK;
 }
 
-// After an access out of bounds, say, CUDA answers every call with that failure until the process ends: whatever ran
-// next would be blamed for it.
-static bool is_lost(const heddle_bench *bench)
+// A run that ended early leaves no result that is half done.
+static void keep_final(const group *on)
 {
-    return bench->info.kind == HEDDLE_CUDA && heddle_device_synchronize(bench->device) != HEDDLE_OK;
+    heddle_bench *bench = on->bench;
+    bench->count = on->first;
+    for (int i = 0; i < on->count; i++)
+        if (on->trials[i].is_final)
+            bench->results[bench->count++] = *on->trials[i].result;
 }
 
-// What fails is the result's: the other rungs go on, unless the device is lost with it.
-static heddle_status try_rung(heddle_bench *bench, heddle_bench_case *one, heddle_bench_result *result)
+static heddle_status measure_group(heddle_bench *bench, const void *shape, heddle_bench_case *one, int first)
 {
-    trial on = {.bench = bench, .one = one, .result = result, .call = heddle_bench_case_call(one)};
-    heddle_status status = run_trial(&on);
-    if (status != HEDDLE_OK) {
-        result->timing = (heddle_bench_timing){0};
-        result->state = status == HEDDLE_UNSUPPORTED ? HEDDLE_BENCH_UNCHECKED : HEDDLE_BENCH_FAILED;
-        snprintf(result->message, sizeof result->message, "rung %s of %s at %s: %s", result->rung->name,
-                 result->op->name, result->shape, heddle_last_error());
+    int count = bench->count - first, threads = heddle_pool_threads(heddle_device_pool(bench->device));
+    if (count == 0)
+        return HEDDLE_OK;
+    group on = {.bench = bench, .one = one, .first = first, .count = count};
+    on.trials = calloc((size_t)count, sizeof *on.trials);
+    on.entries = calloc((size_t)count, sizeof *on.entries);
+    heddle_status status =
+        on.trials && on.entries ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for rungs");
+    for (int i = 0; i < count && status == HEDDLE_OK; i++) {
+        const heddle_rung *rung = bench->results[first + i].rung;
+        on.trials[i].result = &bench->results[first + i];
+        on.trials[i].workspace_bytes = rung->workspace ? rung->workspace(shape, threads) : 0;
     }
-    heddle_free(bench->device, on.call.workspace);
-    if (status != HEDDLE_OK && is_lost(bench))
-        return heddle_fail(HEDDLE_DEVICE,
-                           "the device does not recover from what rung %s of %s did: nothing more is measured",
-                           result->rung->name, result->op->name);
-    return is_stopped(bench) ? heddle_fail(HEDDLE_INTERRUPTED, "stopped") : HEDDLE_OK;
+    if (status == HEDDLE_OK)
+        status = run_group(&on);
+    if (status != HEDDLE_OK && on.trials)
+        keep_final(&on);
+    heddle_bench_entries_free(on.entries, on.entry_count);
+    free(on.trials);
+    return status;
 }
 
 // --- one shape -------------------------------------------------------------------------------------------------------
 
-static heddle_status measure_rungs(heddle_bench *bench, const heddle_op *op, const void *shape, const char *only,
-                                   heddle_bench_case *one, const char *why_not)
+// A result for each rung that is wanted, is here and can do the shape.
+static heddle_status add_results(heddle_bench *bench, const heddle_op *op, const void *shape, const char *only)
 {
     for (int i = 0; i < op->rungs; i++) {
         const heddle_rung *rung = &op->ladder[i];
@@ -268,16 +411,26 @@ static heddle_status measure_rungs(heddle_bench *bench, const heddle_op *op, con
         result->rung = rung;
         result->precision = heddle_bench_precision(op, rung);
         result->cost = op->cost(shape);
+        result->ratio = NAN;
         print_shape(op, shape, result->shape, sizeof result->shape);
-        if (one) {
-            heddle_status status = try_rung(bench, one, result);
-            if (status == HEDDLE_INTERRUPTED)
-                bench->count--; // half done
-            HEDDLE_TRY(status);
-            continue;
-        }
-        result->state = HEDDLE_BENCH_UNCHECKED;
-        snprintf(result->message, sizeof result->message, "%s", why_not);
+    }
+    return HEDDLE_OK;
+}
+
+static heddle_status measure_rungs(heddle_bench *bench, const heddle_op *op, const void *shape, const char *only,
+                                   heddle_bench_case *one, const char *why_not)
+{
+    int first = bench->count;
+    heddle_status status = add_results(bench, op, shape, only);
+    if (status != HEDDLE_OK) {
+        bench->count = first;
+        return status;
+    }
+    if (one)
+        return measure_group(bench, shape, one, first);
+    for (int i = first; i < bench->count; i++) {
+        bench->results[i].state = HEDDLE_BENCH_UNCHECKED;
+        snprintf(bench->results[i].message, sizeof bench->results[i].message, "%s", why_not);
     }
     return HEDDLE_OK;
 }
@@ -308,11 +461,6 @@ heddle_status heddle_bench_measure(heddle_bench *bench, const heddle_op *op, con
 }
 
 // --- figures ---------------------------------------------------------------------------------------------------------
-
-static bool is_timed(const heddle_bench_result *result)
-{
-    return result->state == HEDDLE_BENCH_RIGHT && result->timing.seconds > 0;
-}
 
 int heddle_bench_group_end(const heddle_bench *bench, int first)
 {
@@ -361,22 +509,6 @@ static void find_roofline(const heddle_bench *bench, heddle_bench_result *result
     result->roofline = fmax(by_memory, by_flops) / seconds;
 }
 
-// The rung that `result` is compared with: the one named, or the fastest vendor's of its precision.
-static const heddle_bench_result *find_versus(const heddle_bench *bench, int first, int last,
-                                              const heddle_bench_result *result)
-{
-    const heddle_bench_result *found = NULL;
-    const char *against = bench->options.against;
-    for (int i = first; i < last; i++) {
-        const heddle_bench_result *other = &bench->results[i];
-        bool fits = against ? strcmp(other->rung->name, against) == 0
-                            : other->rung->tier == HEDDLE_VENDOR && strcmp(other->precision, result->precision) == 0;
-        if (fits && is_timed(other) && (!found || other->timing.seconds < found->timing.seconds))
-            found = other;
-    }
-    return found;
-}
-
 static bool is_best_own(const heddle_bench *bench, int first, int last, const heddle_bench_result *result)
 {
     for (int i = first; i < last; i++) {
@@ -394,15 +526,12 @@ void heddle_bench_conclude(heddle_bench *bench)
         last = heddle_bench_group_end(bench, first);
         for (int i = first; i < last; i++) {
             heddle_bench_result *result = &bench->results[i];
-            result->roofline = result->ratio = result->flops_per_second = result->bytes_per_second = NAN;
+            result->roofline = result->flops_per_second = result->bytes_per_second = NAN;
             if (!is_timed(result))
                 continue;
             result->flops_per_second = result->cost.flops / result->timing.seconds;
             result->bytes_per_second = (result->cost.bytes_read + result->cost.bytes_written) / result->timing.seconds;
             find_roofline(bench, result);
-            const heddle_bench_result *versus = find_versus(bench, first, last, result);
-            result->versus = versus ? versus->rung->name : NULL;
-            result->ratio = versus ? versus->timing.seconds / result->timing.seconds : NAN;
             result->best_own = is_best_own(bench, first, last, result);
         }
     }

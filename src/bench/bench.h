@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "bench/timing.h"
+#include "bench/rounds.h"
 #include "heddle/op.h"
 
 enum { HEDDLE_BENCH_TEXT = 320, HEDDLE_BENCH_MESSAGE = 1024 };
@@ -32,11 +32,12 @@ typedef struct heddle_bench_result {
     heddle_cost cost;
     double worst, worst_share; // largest |got - expected|, and as a share of what is allowed
 
+    double ratio; // time of `versus` over this rung's, in the same rounds: above 1 is faster. NAN: not compared
+    const char *versus;
+
     // Set by heddle_bench_conclude, NAN where they cannot be known.
     double flops_per_second, bytes_per_second;
-    double roofline; // share of the least time this device could take
-    double ratio;    // time of `versus` over this rung's: above 1 is faster
-    const char *versus;
+    double roofline;   // share of the least time this device could take
     const char *bound; // what the roofline is made of: "memory", "f32 peak", "cublas"; NULL: not known
     bool best_own;     // the fastest of its precision at its shape that is not a vendor's
 } heddle_bench_result;
@@ -48,7 +49,7 @@ typedef struct heddle_bench_options {
     const char *against;         // rung to compare with; NULL: the vendor's
     volatile sig_atomic_t *stop; // set by a signal: heddle_bench_measure returns HEDDLE_INTERRUPTED; may be NULL
     void (*listener)(void *context,
-                     const char *text); // "matmul_forward m=4096 ... 03_shared_tiles: timing"; may be NULL
+                     const char *text); // "matmul_forward m=4096 ... 03_shared_tiles: checking"; may be NULL
     void *listener_context;
 } heddle_bench_options;
 
@@ -71,10 +72,11 @@ typedef struct heddle_bench {
 heddle_status heddle_bench_open(heddle_device *device, const heddle_bench_options *options, heddle_bench **made);
 void heddle_bench_close(heddle_bench *bench);
 
-// Checks and times the operator's rungs at a shape, `text` ("m=1024 n=1024 k=1024"); `only` alone when it is not NULL,
-// with the rungs it is compared with. A rung that is wrong is a result, not a failure of the call.
+// Checks the operator's rungs at a shape, `text` ("m=1024 n=1024 k=1024"), times those that are right in turn, and
+// checks them again; `only` alone when it is not NULL, with the rungs it is compared with. A rung that is wrong is a
+// result, not a failure of the call; when the call fails there are only results that are final.
 heddle_status heddle_bench_measure(heddle_bench *bench, const heddle_op *op, const char *text, const char *only);
-// Figures that need all results: rates, rooflines, ratios.
+// Figures that need all results: rates, rooflines, which is the best.
 void heddle_bench_conclude(heddle_bench *bench);
 // Whether a rung was wrong or failed.
 bool heddle_bench_found_wrong(const heddle_bench *bench);

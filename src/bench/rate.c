@@ -9,29 +9,32 @@
 
 #include "base/text.h"
 
-// Rounds of equal length, each with its images and its time.
+// Rounds of about equal length, each with its images and its time. Steps are counted by their images: a GPU tells of
+// several at once.
 typedef struct rounds {
     const heddle_rate_options *options;
-    int steps; // so far, warm-up included
+    int64_t warmed; // images before the first round
     int done;
     double began;
-    int64_t images;
+    int64_t images, all_images; // of this round, of all
     double rate[HEDDLE_RATE_MAX_ROUNDS];
 } rounds;
 
-// Counts a step that ended at `now`; true when the last round is over.
-static bool count_step(rounds *counted, int images, double now)
+// Counts steps that ended at `now`; true when the last round is over.
+static bool count_steps(rounds *counted, int64_t images, double now)
 {
-    counted->steps++;
-    if (counted->steps <= counted->options->warm_up) {
+    const heddle_rate_options *options = counted->options;
+    if (counted->warmed < (int64_t)options->warm_up * options->batch) {
+        counted->warmed += images;
         counted->began = now;
         return false;
     }
     counted->images += images;
     double spent = now - counted->began;
-    if (spent < counted->options->seconds)
+    if (spent < options->seconds || counted->images < (int64_t)options->steps * options->batch)
         return false;
     counted->rate[counted->done++] = (double)counted->images / spent;
+    counted->all_images += counted->images;
     counted->images = 0;
     counted->began = now;
     return counted->done == counted->options->rounds;
@@ -52,6 +55,7 @@ static heddle_rate summarise(rounds *counted)
         .least = counted->rate[0],
         .most = counted->rate[counted->done - 1],
         .step_milliseconds = 1000.0 * counted->options->batch / median,
+        .images = counted->all_images,
     };
 }
 
@@ -81,10 +85,10 @@ static void on_event(void *context, const heddle_train_event *event)
         watch->counted.began = heddle_now();
     if (event->kind != HEDDLE_TRAIN_STEP || watch->stop)
         return;
-    int images = (int)(event->images - watch->images_before);
+    int64_t images = event->images - watch->images_before;
     watch->images_before = event->images == event->images_total ? 0 : event->images;
     watch->loss = event->loss;
-    watch->stop = count_step(&watch->counted, images, heddle_now()); // all that passed, as a person's watch has it
+    watch->stop = count_steps(&watch->counted, images, heddle_now()); // all that passed, as a person's watch has it
 }
 
 heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model, const heddle_dataset *dataset,
@@ -98,6 +102,9 @@ heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model
     train.schedule = HEDDLE_CONSTANT;
     train.learning_rate = 0.05;
     train.kernels = options->kernels;
+    train.arithmetic = options->arithmetic;
+    train.data = options->data;
+    train.deterministic = !options->unordered;
     train.listener = on_event;
     train.listener_context = &watch;
     train.stop = &watch.stop;
@@ -122,7 +129,7 @@ static heddle_status run_rounds(heddle_network *network, heddle_loader *loader, 
         heddle_batch batch;
         HEDDLE_TRY(heddle_loader_next(loader, &batch));
         HEDDLE_TRY(heddle_network_predict(network, batch.images, batch.count, probabilities));
-        over = count_step(counted, batch.count, heddle_now());
+        over = count_steps(counted, batch.count, heddle_now());
     }
     return HEDDLE_OK;
 }
@@ -134,12 +141,18 @@ heddle_status heddle_rate_infer(heddle_device *device, const heddle_model *model
     rounds counted = {.options = options};
     heddle_network *network = NULL;
     heddle_loader *loader = NULL;
+    heddle_network_options how = {
+        .batch = options->batch,
+        .kernels = options->kernels,
+        .arithmetic = options->arithmetic,
+        .deterministic = !options->unordered,
+    };
     size_t classes = (size_t)heddle_model_input(model).classes;
     float *probabilities = calloc((size_t)options->batch * classes, sizeof *probabilities);
     heddle_status status =
         probabilities ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d rows", options->batch);
     if (status == HEDDLE_OK)
-        status = heddle_network_create(device, model, 1, options->batch, options->kernels, &network);
+        status = heddle_network_create_with(device, model, 1, &how, &network);
     heddle_loader_options loading = {.batch = options->batch, .seed = 1, .shuffle = true, .drop_last = true};
     if (status == HEDDLE_OK)
         status = heddle_loader_create(dataset, &loading, &loader);

@@ -10,15 +10,20 @@ enum { HEDDLE_RATE_MAX_ROUNDS = 64 };
 typedef struct heddle_rate_options {
     int batch;
     heddle_tier kernels;
-    double seconds; // of one round
-    int rounds;     // the median of them is the rate
-    int warm_up;    // steps before the first round
+    heddle_arithmetic arithmetic;
+    heddle_data_place data; // of training
+    bool unordered;         // rungs that add in any order may be used
+    double seconds;         // of one round, at least
+    int steps;              // of one round, at least
+    int rounds;             // the median of them is the rate
+    int warm_up;            // steps before the first round
 } heddle_rate_options;
 
 typedef struct heddle_rate {
     double images_per_second; // median of the rounds
     double least, most;
     double step_milliseconds;
+    int64_t images; // that all rounds took together
 } heddle_rate;
 
 heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model, const heddle_dataset *dataset,

@@ -27,6 +27,7 @@ typedef struct heddle_bench_entry {
     double *rounds;             // [HEDDLE_BENCH_ROUNDS] cold median of each round; 0: it had no turn
     heddle_status status;       // not HEDDLE_OK: it failed and has no figures
     char why[HEDDLE_BENCH_WHY]; // it failed
+    bool lost;                  // and the device with it
 
     // The timing's own.
     double *samples;
@@ -46,7 +47,7 @@ typedef struct heddle_bench_rounds_options {
 } heddle_bench_rounds_options;
 
 // What fails is the entry's, and the others go on. HEDDLE_INTERRUPTED when stopped; HEDDLE_DEVICE when the device does
-// not recover from what the last entry with a status did.
+// not recover from what an entry did.
 heddle_status heddle_bench_time_in_turn(heddle_bench_timer *timer, heddle_bench_entry *entries, int count,
                                         const heddle_bench_rounds_options *options);
 void heddle_bench_entries_free(heddle_bench_entry *entries, int count);

@@ -1,5 +1,5 @@
-// Timing of launches. On a GPU the flush before each launch takes longer than queueing the launch behind it, so that the
-// time between the two events around it holds no waiting for the host. On the CPU the host's clock does the same.
+// Timing of launches. On a GPU the flush before each launch takes longer than queueing the launch behind it, so that
+// the time between the two events around it holds no waiting for the host. On the CPU the host's clock does the same.
 
 #include "bench/timing.h"
 
@@ -83,9 +83,9 @@ void heddle_bench_timer_destroy(heddle_bench_timer *timer)
     free(timer);
 }
 
-bool heddle_bench_timer_is_on_host(const heddle_bench_timer *timer)
+bool heddle_bench_timer_is_lost(const heddle_bench_timer *timer)
 {
-    return timer->on_host;
+    return timer && !timer->on_host && heddle_device_synchronize(timer->device) != HEDDLE_OK;
 }
 
 // --- cold ------------------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ heddle_status heddle_bench_time_cold(heddle_bench_timer *timer, const heddle_ben
 }
 
 heddle_status heddle_bench_warm_up(heddle_bench_timer *timer, const heddle_bench_work *work, double seconds,
-                                   double *with_flush, double *launch)
+                                   double *with_flush, double *alone)
 {
     double began = heddle_now(), samples[HEDDLE_BENCH_BATCH];
     int launches = 0, count = 1;
@@ -148,7 +148,7 @@ heddle_status heddle_bench_warm_up(heddle_bench_timer *timer, const heddle_bench
         launches += count;
         *with_flush = (heddle_now() - after_first) / launches;
     }
-    *launch = samples[count - 1];
+    *alone = samples[count - 1];
     return HEDDLE_OK;
 }
 

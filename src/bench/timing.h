@@ -21,7 +21,9 @@ extern const double heddle_bench_slow_launch;
 
 heddle_status heddle_bench_timer_create(heddle_device *device, heddle_stream *stream, heddle_bench_timer **made);
 void heddle_bench_timer_destroy(heddle_bench_timer *timer);
-bool heddle_bench_timer_is_on_host(const heddle_bench_timer *timer);
+// After an access out of bounds, say, CUDA answers every call with that failure until the process ends: whatever ran
+// next would be blamed for it. NULL: never.
+bool heddle_bench_timer_is_lost(const heddle_bench_timer *timer);
 
 // Lets go what the cache was told to keep; what it keeps all the same is not held against anybody.
 heddle_status heddle_bench_timer_reset(heddle_bench_timer *timer);
@@ -33,9 +35,9 @@ heddle_status heddle_bench_check_cache(heddle_bench_timer *timer);
 heddle_status heddle_bench_check_stream(heddle_bench_timer *timer, const heddle_bench_work *work, double seconds);
 
 // Launches until `seconds` have passed, at least once; says how long a launch with its flush takes, and the last
-// launch without.
+// one without (`alone`).
 heddle_status heddle_bench_warm_up(heddle_bench_timer *timer, const heddle_bench_work *work, double seconds,
-                                   double *with_flush, double *launch);
+                                   double *with_flush, double *alone);
 // Seconds of each of `count` launches, at most a batch, every one behind a flush.
 heddle_status heddle_bench_time_cold(heddle_bench_timer *timer, const heddle_bench_work *work, int count,
                                      double *samples);

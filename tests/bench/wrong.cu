@@ -1,4 +1,5 @@
-// Two rungs of add_forward that are wrong, under the names of right ones: in the tests' module they come first.
+// Two rungs of add_forward that are wrong, under the names of right ones: in the tests' module they come first. And
+// under names of their own a right one and two whose time would be a lie.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -18,6 +19,13 @@ __global__ void zeros(int n, const float *, const float *, float *output)
         output[i] = 0.0f;
 }
 
+__global__ void adds(int n, const float *a, const float *b, float *output)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n)
+        output[i] = a[i] + b[i];
+}
+
 typedef void kernel_type(int n, const float *a, const float *b, float *output);
 
 template <kernel_type *kernel> static heddle_status launch(const heddle_call *call)
@@ -29,5 +37,35 @@ template <kernel_type *kernel> static heddle_status launch(const heddle_call *ca
     return heddle_cuda_launched("wrong");
 }
 
+// Sets part of the second-level cache aside, from where a flush would not drive its operands out.
+static heddle_status launch_keeping_cache(const heddle_call *call)
+{
+    const size_t bytes = 1 << 20;
+    cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes);
+    return launch<adds>(call);
+}
+
+__global__ void work_on(float *values)
+{
+    values[blockIdx.x * blockDim.x + threadIdx.x] = 1.0f;
+}
+
+// Does its work where the events of the call's stream do not see it.
+static heddle_status launch_elsewhere(const heddle_call *call)
+{
+    const int blocks = 64;
+    static cudaStream_t elsewhere;
+    static float *values;
+    heddle_cuda_stream_of(call);
+    if (!values && (cudaMalloc(&values, blocks * HEDDLE_CUDA_BLOCK * sizeof(float)) != cudaSuccess ||
+                    cudaStreamCreateWithFlags(&elsewhere, cudaStreamNonBlocking) != cudaSuccess))
+        return heddle_cuda_launched("elsewhere");
+    work_on<<<blocks, HEDDLE_CUDA_BLOCK, 0, elsewhere>>>(values);
+    return heddle_cuda_launched("elsewhere");
+}
+
+HEDDLE_CUDA_RUNG("add_forward", "honest", launch<adds>)
+HEDDLE_CUDA_RUNG("add_forward", "keeps_cache", launch_keeping_cache)
+HEDDLE_CUDA_RUNG("add_forward", "elsewhere", launch_elsewhere)
 HEDDLE_CUDA_RUNG("add_forward", "03_grid", launch<skips_the_last>)
 HEDDLE_CUDA_RUNG("add_forward", "04_grid_stride", launch<zeros>)
