@@ -374,8 +374,30 @@ static void with_beta_zero_the_output_is_not_read(void **state)
     }
 }
 
-// --- add
-// ---------------------------------------------------------------------------------------------------------------
+// --- quantise -------------------------------------------------------------------------------------------------------
+
+// Where largest / 127 has hardly a digit left, bytes would come out as more than 127, and so negative.
+static void the_smallest_numbers_keep_their_sign_as_bytes(void **state)
+{
+    (void)state;
+    const heddle_op *op = op_named("quantise");
+    const float input[2][4] = {{2e-43f, -2e-43f, 1e-44f, 0}, {3e-38f, -3e-38f, 1e-38f, 0}};
+    heddle_rows_shape shape = {.rows = 2, .cols = 4};
+    for (int r = next_rung(op, 0); r < op->rungs; r = next_rung(op, r + 1)) {
+        int8_t output[2][4];
+        float scale[2];
+        heddle_call call = {.shape = &shape, .input = {input}, .output = {output, scale}};
+        assert_int_equal(run(op, &op->ladder[r], call), HEDDLE_OK);
+        for (int i = 0; i < 8; i++) {
+            float back = (float)output[i / 4][i % 4] * scale[i / 4];
+            if (!(fabsf(back - input[i / 4][i % 4]) <= scale[i / 4] / 2))
+                fail_msg("rung %s: %g became %d of %g", op->ladder[r].name, input[i / 4][i % 4], output[i / 4][i % 4],
+                         scale[i / 4]);
+        }
+    }
+}
+
+// --- add ------------------------------------------------------------------------------------------------------------
 
 static void a_sum_may_take_the_place_of_a_term(void **state)
 {
@@ -442,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_label_out_of_range_is_told_not_read),
         cmocka_unit_test(statistics_survive_a_mean_far_from_zero),
         cmocka_unit_test(with_beta_zero_the_output_is_not_read),
+        cmocka_unit_test(the_smallest_numbers_keep_their_sign_as_bytes),
         cmocka_unit_test(a_sum_may_take_the_place_of_a_term),
         cmocka_unit_test(dropout_draws_the_words_that_random_h_numbers),
     };

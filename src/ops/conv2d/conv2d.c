@@ -95,9 +95,12 @@ static heddle_status validate(const void *shape_)
         return heddle_fail(HEDDLE_INVALID,
                            "conv2d: a %dx%d filter with dilation %d does not fit into a %dx%d input with padding %d",
                            shape->r, shape->s, shape->dilation, shape->h, shape->w, shape->padding);
-    long long taps_of_channel = (long long)shape->r * shape->s;
-    if (!fits_int(taps_of_channel) || !fits_int(taps_of_channel * shape->c) || !fits_int((long long)out_h * out_w))
-        return heddle_fail(HEDDLE_INVALID, "conv2d: filters and output planes must have fewer than 2^31 elements");
+    long long taps = (long long)shape->r * shape->s;
+    if (!fits_int(taps) || !fits_int(taps * shape->c) || !fits_int(taps * shape->k))
+        return heddle_fail(HEDDLE_INVALID,
+                           "conv2d: the weights of one filter, and of one channel, must be fewer than 2^31");
+    if (!fits_int((long long)shape->h * shape->w) || !fits_int((long long)out_h * out_w))
+        return heddle_fail(HEDDLE_INVALID, "conv2d: planes of input and output must have fewer than 2^31 elements");
     return HEDDLE_OK;
 }
 
@@ -257,6 +260,10 @@ static const char *const test_shapes[] = {
     "n=2 c=24 h=2 w=28 k=33",
     "n=2 c=4 h=12 w=12 k=9 padding=0",
     "n=1 c=8 h=9 w=10 k=65 stride=2 dilation=2",
+    // Step 2 over few channels, with filters of every size that patches take.
+    "n=2 c=3 h=17 w=23 k=18 r=7 s=7 stride=2 padding=3",
+    "n=1 c=4 h=10 w=9 k=3 r=5 s=5 stride=2 padding=0",
+    "n=1 c=2 h=3 w=4 k=2 stride=2 padding=4",
     NULL,
 };
 // The CNN's two convolutions at batch 1024 and 64, then what other networks have: a block of ResNet, its first layer, a
@@ -351,6 +358,9 @@ static const heddle_rung backward_data_ladder[] = {
     {"05_row_strips", HEDDLE_CUDA, HEDDLE_TUNED, NULL, STRIPS_NOTE,
      heddle_conv2d_cuda_backward_data_row_strips_supports, heddle_conv2d_cuda_backward_data_packed_workspace,
      .capability = 80},
+    {"06_patches", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "step 2 over up to 4 channels: patches of 2x2 pixels meet each tap once: limited by issuing multiplications",
+     heddle_conv2d_cuda_patches_supports, NULL},
     {"07_mma_tf32", HEDDLE_CUDA, HEDDLE_TUNED, NULL, MMA_NOTE, NULL, heddle_conv2d_cuda_backward_data_packed_workspace,
      .arithmetic = HEDDLE_TF32, .capability = 80},
     {"08_mma_image", HEDDLE_CUDA, HEDDLE_TUNED, NULL, MMA_IMAGE_NOTE,

@@ -62,5 +62,6 @@ size_t heddle_conv2d_cuda_backward_data_fragments_workspace(const void *shape, i
 bool heddle_conv2d_cuda_forward_mma_image_supports(const void *shape);
 bool heddle_conv2d_cuda_backward_data_mma_image_supports(const void *shape);
 bool heddle_conv2d_cuda_small_channels_supports(const void *shape);
+bool heddle_conv2d_cuda_patches_supports(const void *shape);
 
 #endif

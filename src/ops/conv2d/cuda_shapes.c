@@ -137,3 +137,11 @@ bool heddle_conv2d_cuda_small_channels_supports(const void *shape_)
     const heddle_conv2d_shape *shape = shape_;
     return shape->c <= 4 && shape->r == 3 && shape->s == 3 && shape->stride == 1 && shape->dilation == 1;
 }
+
+bool heddle_conv2d_cuda_patches_supports(const void *shape_)
+{
+    const heddle_conv2d_shape *shape = shape_;
+    return shape->c >= 1 && shape->c <= 4 && shape->r == shape->s &&
+           (shape->r == 3 || shape->r == 5 || shape->r == 7) && shape->stride == 2 && shape->dilation == 1 &&
+           shape->h > 0 && shape->w > 0;
+}

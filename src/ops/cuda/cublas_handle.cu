@@ -2,66 +2,32 @@
 
 #include "ops/cuda/cublas_handle.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
+#include "ops/cuda/handles.h"
 #include "ops/cuda/scratch.h"
 
-typedef struct kept_handle {
-    int device;
-    cudaStream_t stream;
-    cublasHandle_t handle;
-    struct kept_handle *next;
-} kept_handle;
-
-static kept_handle *kept;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static heddle_status make(int device, cudaStream_t stream, kept_handle **made)
+static heddle_status make(void **handle)
 {
-    kept_handle *one = (kept_handle *)calloc(1, sizeof *one);
-    if (!one)
-        return heddle_cuda_failed(HEDDLE_OUT_OF_MEMORY, "no memory", "calloc", HEDDLE_CUDA_HERE("cublasCreate"));
-    // Making a handle allocates, which a capture of this thread would not allow.
-    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-    cudaThreadExchangeStreamCaptureMode(&mode);
-    heddle_status status = HEDDLE_CUDA_CHECK(cublasCreate(&one->handle));
-    cudaThreadExchangeStreamCaptureMode(&mode);
+    cublasHandle_t made;
+    HEDDLE_CUDA_TRY(cublasCreate(&made));
     // Parts of a sum stay float32 until they are one, also where the output has fewer bits.
     const int math = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
-    if (status == HEDDLE_OK)
-        status = HEDDLE_CUDA_CHECK(cublasSetMathMode(one->handle, (cublasMath_t)math));
-    if (status != HEDDLE_OK) {
-        free(one);
-        return status;
-    }
-    one->device = device;
-    one->stream = stream;
-    one->next = kept;
-    kept = *made = one;
-    return HEDDLE_OK;
+    heddle_status status = HEDDLE_CUDA_CHECK(cublasSetMathMode(made, (cublasMath_t)math));
+    if (status != HEDDLE_OK)
+        cublasDestroy(made);
+    *handle = made;
+    return status;
 }
 
 heddle_status heddle_cublas_handle(const heddle_call *call, cublasHandle_t *handle, void **workspace)
 {
-    int device = heddle_cuda_device_of(call);
-    cudaStream_t stream = heddle_cuda_stream_of(call);
-    heddle_status status = HEDDLE_OK;
-    pthread_mutex_lock(&lock);
-    kept_handle *found = kept;
-    while (found && (found->device != device || found->stream != stream))
-        found = found->next;
-    if (!found)
-        status = make(device, stream, &found);
-    pthread_mutex_unlock(&lock);
-    HEDDLE_TRY(status);
-    void *memory = NULL;
+    void *memory = NULL, *found = NULL;
+    HEDDLE_TRY(heddle_cuda_handle(call, make, &found));
     HEDDLE_TRY(heddle_cuda_scratch(call, HEDDLE_CUBLAS_WORKSPACE, &memory));
+    *handle = (cublasHandle_t)found;
     // Setting the stream takes the workspace away, so both are set, in this order. With a workspace of ours cuBLAS
     // allocates nothing, and its calls can be captured.
-    HEDDLE_CUDA_TRY(cublasSetStream(found->handle, stream));
-    HEDDLE_CUDA_TRY(cublasSetWorkspace(found->handle, memory, HEDDLE_CUBLAS_WORKSPACE));
-    *handle = found->handle;
+    HEDDLE_CUDA_TRY(cublasSetStream(*handle, heddle_cuda_stream_of(call)));
+    HEDDLE_CUDA_TRY(cublasSetWorkspace(*handle, memory, HEDDLE_CUBLAS_WORKSPACE));
     if (workspace)
         *workspace = memory;
     return HEDDLE_OK;

@@ -1,4 +1,4 @@
-// What the rungs that call cuBLAS share: a handle for each card and stream, and products of row-major matrices.
+// What the rungs that call cuBLAS share: a handle for each card and thread, and products of row-major matrices.
 #ifndef HEDDLE_OPS_CUDA_CUBLAS_HANDLE_H
 #define HEDDLE_OPS_CUDA_CUBLAS_HANDLE_H
 
@@ -10,8 +10,8 @@
 // What NVIDIA recommends for Hopper; earlier cards need less.
 enum { HEDDLE_CUBLAS_WORKSPACE = 32 << 20 };
 
-// The handle for the call's card and stream, set to that stream and to a workspace of that size, which is `workspace`
-// unless that is NULL. Kept, so that only the first call pays for it.
+// The thread's handle for the call's card, set to the call's stream and to a workspace of that size, which is
+// `workspace` unless that is NULL.
 heddle_status heddle_cublas_handle(const heddle_call *call, cublasHandle_t *handle, void **workspace);
 
 // output (m, n) = alpha * op(a) (m, k) * op(b) (k, n) + beta * output, each row after row; a transposed operand is

@@ -2,57 +2,21 @@
 
 #include "ops/cuda/cudnn_handle.h"
 
-#include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
 
-typedef struct kept_handle {
-    int device;
-    cudaStream_t stream;
-    cudnnHandle_t handle;
-    struct kept_handle *next;
-} kept_handle;
+#include "ops/cuda/handles.h"
 
-static kept_handle *kept;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static heddle_status make(int device, cudaStream_t stream, kept_handle **made)
+static heddle_status make(void **handle)
 {
-    kept_handle *one = (kept_handle *)calloc(1, sizeof *one);
-    if (!one)
-        return heddle_cuda_failed(HEDDLE_OUT_OF_MEMORY, "no memory", "calloc", HEDDLE_CUDA_HERE("cudnnCreate"));
-    // Making a handle allocates, which a capture of this thread would not allow.
-    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-    cudaThreadExchangeStreamCaptureMode(&mode);
-    heddle_status status = HEDDLE_CUDA_CHECK(cudnnCreate(&one->handle));
-    cudaThreadExchangeStreamCaptureMode(&mode);
-    if (status != HEDDLE_OK) {
-        free(one);
-        return status;
-    }
-    one->device = device;
-    one->stream = stream;
-    one->next = kept;
-    kept = *made = one;
-    return HEDDLE_OK;
+    return HEDDLE_CUDA_CHECK(cudnnCreate((cudnnHandle_t *)handle));
 }
 
 heddle_status heddle_cudnn_handle(const heddle_call *call, cudnnHandle_t *handle)
 {
-    int device = heddle_cuda_device_of(call);
-    cudaStream_t stream = heddle_cuda_stream_of(call);
-    heddle_status status = HEDDLE_OK;
-    pthread_mutex_lock(&lock);
-    kept_handle *found = kept;
-    while (found && (found->device != device || found->stream != stream))
-        found = found->next;
-    if (!found)
-        status = make(device, stream, &found);
-    pthread_mutex_unlock(&lock);
-    HEDDLE_TRY(status);
-    HEDDLE_CUDA_TRY(cudnnSetStream(found->handle, stream));
-    *handle = found->handle;
-    return HEDDLE_OK;
+    void *found = NULL;
+    HEDDLE_TRY(heddle_cuda_handle(call, make, &found));
+    *handle = (cudnnHandle_t)found;
+    return HEDDLE_CUDA_CHECK(cudnnSetStream(*handle, heddle_cuda_stream_of(call)));
 }
 
 bool heddle_cudnn_capturing(const heddle_call *call)

@@ -1,4 +1,4 @@
-// What the rungs that call cuDNN share: a handle for each card and stream.
+// What the rungs that call cuDNN share: a handle for each card and thread, and a way around operands off alignment.
 #ifndef HEDDLE_OPS_CUDA_CUDNN_HANDLE_H
 #define HEDDLE_OPS_CUDA_CUDNN_HANDLE_H
 
@@ -8,7 +8,7 @@
 #include "ops/cuda/rung.h"
 #include "ops/cuda/scratch.h"
 
-// The handle for the call's card and stream, set to that stream. Kept, so that only the first call pays for it.
+// The thread's handle for the call's card, set to the call's stream.
 heddle_status heddle_cudnn_handle(const heddle_call *call, cudnnHandle_t *handle);
 // Whether a graph is being captured on the call's stream: then nothing may be run to time it.
 bool heddle_cudnn_capturing(const heddle_call *call);

@@ -53,8 +53,8 @@ HOPPER_DEVICE void mbarrier_arrive(uint64_t *barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(hopper_shared(barrier)) : "memory");
 }
 
-// Arrives at the same barrier of block `rank` of the cluster. It orders nothing between the blocks but the reads before
-// it: enough to hand a stage back, and a fence of the whole device cheaper than one that orders writes.
+// Arrives at the same barrier of block `rank` of the cluster: enough to hand back a stage that was only read. It makes
+// no writes of this block visible to the other.
 HOPPER_DEVICE void mbarrier_arrive_at(uint64_t *barrier, unsigned rank)
 {
     asm volatile("{\n\t"
@@ -173,11 +173,12 @@ template <int Pending> HOPPER_DEVICE void wgmma_wait()
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
 
-// The 128 accumulators of a 64 by 256 tile. Thread t of the warpgroup, with warp w = t / 32 and lane l = t % 32, holds
-// in d[4 j + 2 h + e] row 16 w + 8 h + l / 4, column 8 j + 2 (l % 4) + e.
+// The accumulators of a tile, 128 of 64 by 256. Thread t of the warpgroup, with warp w = t / 32 and lane l = t % 32,
+// holds in d[4 j + 2 h + e] row 16 w + 8 h + l / 4, column 8 j + 2 (l % 4) + e.
 #define HOPPER_D4(d, i)  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define HOPPER_D16(d, i) HOPPER_D4(d, i), HOPPER_D4(d, i + 4), HOPPER_D4(d, i + 8), HOPPER_D4(d, i + 12)
-#define HOPPER_D64(d, i) HOPPER_D16(d, i), HOPPER_D16(d, i + 16), HOPPER_D16(d, i + 32), HOPPER_D16(d, i + 48)
+#define HOPPER_D32(d, i) HOPPER_D16(d, i), HOPPER_D16(d, i + 16)
+#define HOPPER_D64(d, i) HOPPER_D32(d, i), HOPPER_D32(d, i + 32)
 #define HOPPER_D128(d)   HOPPER_D64(d, 0), HOPPER_D64(d, 64)
 #define HOPPER_D128_NAMES                                                                                              \
     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, "  \
@@ -186,6 +187,14 @@ template <int Pending> HOPPER_DEVICE void wgmma_wait()
     "%68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, "   \
     "%90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, "   \
     "%110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}"
+
+#define HOPPER_D32_NAMES                                                                                               \
+    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "       \
+    "%23, %24, %25, %26, %27, %28, %29, %30, %31}"
+#define HOPPER_D64_NAMES                                                                                               \
+    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "       \
+    "%23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, "   \
+    "%45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}"
 
 // d = a (64, 16) * b (16, 256) + (add ? d : 0); a and b are M-major where said so.
 template <int MMajorA, int MMajorB>
@@ -198,6 +207,34 @@ HOPPER_DEVICE void wgmma_m64n256k16_bf16(float (&d)[128], uint64_t a, uint64_t b
                  ", %128, %129, add, 1, 1, %131, %132;\n\t"
                  "}"
                  : HOPPER_D128(d)
+                 : "l"(a), "l"(b), "r"(add), "n"(MMajorA), "n"(MMajorB));
+}
+
+// The same for 128 columns of b.
+template <int MMajorA, int MMajorB>
+HOPPER_DEVICE void wgmma_m64n128k16_bf16(float (&d)[64], uint64_t a, uint64_t b, int add)
+{
+    asm volatile("{\n\t"
+                 ".reg .pred add;\n\t"
+                 "setp.ne.b32 add, %66, 0;\n\t"
+                 "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 " HOPPER_D64_NAMES
+                 ", %64, %65, add, 1, 1, %67, %68;\n\t"
+                 "}"
+                 : HOPPER_D64(d, 0)
+                 : "l"(a), "l"(b), "r"(add), "n"(MMajorA), "n"(MMajorB));
+}
+
+// The same for 64 columns of b.
+template <int MMajorA, int MMajorB>
+HOPPER_DEVICE void wgmma_m64n64k16_bf16(float (&d)[32], uint64_t a, uint64_t b, int add)
+{
+    asm volatile("{\n\t"
+                 ".reg .pred add;\n\t"
+                 "setp.ne.b32 add, %34, 0;\n\t"
+                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 " HOPPER_D32_NAMES
+                 ", %32, %33, add, 1, 1, %35, %36;\n\t"
+                 "}"
+                 : HOPPER_D32(d, 0)
                  : "l"(a), "l"(b), "r"(add), "n"(MMajorA), "n"(MMajorB));
 }
 
@@ -270,12 +307,6 @@ HOPPER_DEVICE void stmatrix_x4(void *row, uint32_t r0, uint32_t r1, uint32_t r2,
 
 // --- tensor maps (host) ----------------------------------------------------------------------------------------------
 
-// Whether TMA can take a matrix: 16-byte aligned base and rows.
-static inline bool tma_takes(const void *matrix, long long row_bytes)
-{
-    return (uintptr_t)matrix % 16 == 0 && row_bytes % 16 == 0;
-}
-
 // A map of matrix (rows, columns), row-major and without gaps, in boxes of box_rows by 128 bytes, swizzled. The
 // driver's function is asked for at run time: nothing links against the driver.
 static inline heddle_status tma_map(CUtensorMap *map, CUtensorMapDataType type, int element_bytes, const void *matrix,
@@ -284,7 +315,8 @@ static inline heddle_status tma_map(CUtensorMap *map, CUtensorMapDataType type, 
     typedef CUresult encode_function(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
                                      const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
                                      CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-    static void *encode;
+    static void *kept;
+    void *encode = __atomic_load_n(&kept, __ATOMIC_RELAXED);
     if (!encode) {
         cudaDriverEntryPointQueryResult found;
 #if CUDART_VERSION >= 12050
@@ -293,11 +325,10 @@ static inline heddle_status tma_map(CUtensorMap *map, CUtensorMapDataType type, 
 #else
         cudaError_t error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found);
 #endif
-        if (error != cudaSuccess || found != cudaDriverEntryPointSuccess || !encode) {
-            encode = NULL;
+        if (error != cudaSuccess || found != cudaDriverEntryPointSuccess || !encode)
             return heddle_cuda_fail(HEDDLE_UNSUPPORTED,
                                     "the driver has no cuTensorMapEncodeTiled; update it to CUDA 12");
-        }
+        __atomic_store_n(&kept, encode, __ATOMIC_RELAXED);
     }
     const cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows};
     const cuuint64_t pitch[1] = {(cuuint64_t)(columns * element_bytes)};

@@ -1,4 +1,4 @@
-// Scratch memory by stream. A stream that needs more gets another piece, twice as large or more: the smaller ones may
+// Scratch memory by stream and thread. Who needs more gets another piece, twice as large or more: the smaller ones may
 // be part of graphs and stay, and together are never more than the largest.
 
 #include "ops/cuda/scratch.h"
@@ -11,6 +11,7 @@
 typedef struct piece {
     heddle_device *device;
     cudaStream_t stream;
+    pthread_t thread;
     void *memory;
     size_t bytes;
     struct piece *next;
@@ -24,7 +25,8 @@ static piece *find(heddle_device *device, cudaStream_t stream, size_t *largest)
     piece *found = NULL;
     *largest = 0;
     for (piece *one = pieces; one; one = one->next)
-        if (one->device == device && one->stream == stream && one->bytes > *largest) {
+        if (one->device == device && one->stream == stream && pthread_equal(one->thread, pthread_self()) &&
+            one->bytes > *largest) {
             *largest = one->bytes;
             found = one;
         }
@@ -43,6 +45,7 @@ static heddle_status add(heddle_device *device, cudaStream_t stream, size_t byte
     }
     made->device = device;
     made->stream = stream;
+    made->thread = pthread_self();
     made->bytes = bytes;
     made->next = pieces;
     pieces = *added = made;

@@ -34,20 +34,31 @@ template <class T> static void start(matmul_task task, cudaStream_t stream)
     cudaFuncSetAttribute(matmul_tuned<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES);
     task.tiles_m = heddle_ceil_div(task.product.m, T::BLOCK_M);
     task.tiles_n = heddle_ceil_div(task.product.n, T::BLOCK_N);
-    long long shared_tiles = (long long)task.product.batch * task.tiles_m * task.tiles_n - task.whole;
-    task.rest = shared_tiles * task.steps;
-    unsigned blocks = (unsigned)(task.whole + task.sharers);
+    unsigned blocks = (unsigned)task.tiles_m * task.tiles_n * task.splits * task.product.batch;
     matmul_tuned<T><<<blocks, T::THREADS, T::SHARED_BYTES, stream>>>(task);
-    if (task.sharers > 0)
-        matmul_add_parts<T>
-            <<<(unsigned)shared_tiles *(T::BLOCK_M * T::BLOCK_N / HEDDLE_CUDA_BLOCK), HEDDLE_CUDA_BLOCK, 0, stream>>>(
-                task);
+}
+
+// output = alpha * sum of the parts + beta * output + bias; partial: (splits, elements)
+__global__ void matmul_add_parts(heddle_product product, const float *partial, int splits, size_t elements)
+{
+    size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= elements)
+        return;
+    float sum = 0;
+#pragma unroll 8
+    for (int s = 0; s < splits; s++)
+        sum += partial[s * elements + at];
+    sum *= product.alpha;
+    if (product.beta != 0.0f)
+        sum += product.beta * product.output[at];
+    product.output[at] = product.bias ? sum + product.bias[at % product.n] : sum;
 }
 
 heddle_status heddle_product_launch(const heddle_product *product, void *workspace, cudaStream_t stream,
                                     const char *rung)
 {
-    if (product->batch == 0 || product->m == 0 || product->n == 0)
+    size_t elements = (size_t)product->batch * product->m * product->n;
+    if (elements == 0)
         return HEDDLE_OK;
     heddle_product_plan plan = heddle_product_plan_of(product);
     matmul_task task = {};
@@ -56,10 +67,8 @@ heddle_status heddle_product_launch(const heddle_product *product, void *workspa
     task.stride_b = (size_t)product->k * product->n;
     task.a = side_of(product->a, product->m, product->k, !product->transpose_a, task.stride_a);
     task.b = side_of(product->b, product->n, product->k, product->transpose_b, task.stride_b);
-    task.steps = heddle_product_steps(product);
-    task.whole = plan.whole;
-    task.sharers = plan.sharers;
-    task.parts = (float *)workspace;
+    task.splits = plan.splits;
+    task.partial = plan.splits > 1 ? (float *)workspace : NULL;
     if (plan.tiling == HEDDLE_TILING_128_128)
         start<tiling_128_128>(task, stream);
     else if (plan.tiling == HEDDLE_TILING_128_64)
@@ -68,6 +77,9 @@ heddle_status heddle_product_launch(const heddle_product *product, void *workspa
         start<tiling_64_128>(task, stream);
     else
         start<tiling_64_64>(task, stream);
+    if (plan.splits > 1)
+        matmul_add_parts<<<heddle_cuda_blocks(elements), HEDDLE_CUDA_BLOCK, 0, stream>>>(*product, task.partial,
+                                                                                         plan.splits, elements);
     return heddle_cuda_launched(rung);
 }
 

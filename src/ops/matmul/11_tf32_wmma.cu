@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(THREADS)
 {
     __shared__ __align__(128) float tile_a[TILE * (TILE_K + PADDING)], tile_b[TILE * (TILE_K + PADDING)];
     __shared__ __align__(128) float sums[TILE * (TILE + SUM_PADDING)];
-    const int row = blockIdx.y * TILE, column = blockIdx.x * TILE, warp = threadIdx.x / 32;
+    const int across = (shape.n - 1) / TILE + 1, warp = threadIdx.x / 32; // tiles side by side
+    const int row = blockIdx.x / across * TILE, column = blockIdx.x % across * TILE;
     const int warp_row = warp / WARPS_N * PER_WARP * FRAGMENT, warp_column = warp % WARPS_N * PER_WARP * FRAGMENT;
     const int pitch_a = TransposeA ? TILE + PADDING : TILE_K + PADDING;
     const int pitch_b = TransposeB ? TILE_K + PADDING : TILE + PADDING;
@@ -123,11 +124,11 @@ static heddle_status launch(const heddle_call *call)
     const float *a = (const float *)call->input[0], *b = (const float *)call->input[1];
     float *output = (float *)call->output[0];
     cudaStream_t stream = heddle_cuda_stream_of(call);
-    dim3 grid(heddle_ceil_div(shape->n, TILE), heddle_ceil_div(shape->m, TILE));
+    unsigned blocks = heddle_ceil_div(shape->m, TILE) * heddle_ceil_div(shape->n, TILE);
     auto kernel = shape->transpose_a ? (shape->transpose_b ? matmul_tf32_wmma<1, 1> : matmul_tf32_wmma<1, 0>)
                                      : (shape->transpose_b ? matmul_tf32_wmma<0, 1> : matmul_tf32_wmma<0, 0>);
-    if (shape->m > 0 && shape->n > 0)
-        kernel<<<grid, THREADS, 0, stream>>>(*shape, a, b, output);
+    if (blocks > 0)
+        kernel<<<blocks, THREADS, 0, stream>>>(*shape, a, b, output);
     return heddle_cuda_launched("11_tf32_wmma");
 }
 

@@ -95,7 +95,8 @@ __global__ void __launch_bounds__(THREADS, 1)
 {
     extern __shared__ __align__(128) unsigned char shared[];
     unsigned char *tiles_a = shared, *tiles_b = shared + STAGES * A_BYTES;
-    const int row = blockIdx.y * TILE_M, column = blockIdx.x * TILE_N;
+    const int across = (shape.n - 1) / TILE_N + 1; // tiles side by side
+    const int row = blockIdx.x / across * TILE_M, column = blockIdx.x % across * TILE_N;
     const int warp_m = threadIdx.x / 32 / WARPS_N, warp_n = threadIdx.x / 32 % WARPS_N;
     const int tiles = (shape.k + TILE_K - 1) / TILE_K;
     auto load = [&](int tile) {
@@ -145,8 +146,8 @@ template <int TransposeA, int TransposeB> static void launch_layout(const heddle
     const uint32_t *a = (const uint32_t *)call->input[0], *b = (const uint32_t *)call->input[1];
     auto kernel = matmul_tf32_mma_sync<TransposeA, TransposeB>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
-    dim3 grid(heddle_ceil_div(shape->n, TILE_N), heddle_ceil_div(shape->m, TILE_M));
-    kernel<<<grid, THREADS, SHARED_BYTES, stream>>>(
+    unsigned blocks = heddle_ceil_div(shape->m, TILE_M) * heddle_ceil_div(shape->n, TILE_N);
+    kernel<<<blocks, THREADS, SHARED_BYTES, stream>>>(
         *shape, a, b, (float *)call->output[0],
         swizzled_vectors(a, sizeof *a * (size_t)(TransposeA ? shape->m : shape->k)),
         swizzled_vectors(b, sizeof *b * (size_t)(TransposeB ? shape->k : shape->n)));

@@ -51,7 +51,8 @@ __global__ void __launch_bounds__(HOPPER_WARPGROUP, BLOCKS)
     __shared__ uint64_t loaded;
     unsigned char *a = shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
     unsigned char *b = a + A_BYTES;
-    const int row = blockIdx.y * TILE_M, column = blockIdx.x * TILE_N;
+    const int across = (shape.n - 1) / TILE_N + 1; // tiles side by side
+    const int row = blockIdx.x / across * TILE_M, column = blockIdx.x % across * TILE_N;
     if (threadIdx.x == 0) {
         mbarrier_init(&loaded, 1);
         mbarrier_init_fence();
@@ -98,8 +99,8 @@ static heddle_status launch(const heddle_call *call)
         return status;
     cudaStream_t stream = heddle_cuda_stream_of(call);
     cudaFuncSetAttribute(matmul_tf32_wgmma, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
-    dim3 grid(heddle_ceil_div(shape->n, TILE_N), heddle_ceil_div(shape->m, TILE_M));
-    matmul_tf32_wgmma<<<grid, HOPPER_WARPGROUP, SHARED_BYTES, stream>>>(*shape, a, b, (float *)call->output[0]);
+    unsigned blocks = heddle_ceil_div(shape->m, TILE_M) * heddle_ceil_div(shape->n, TILE_N);
+    matmul_tf32_wgmma<<<blocks, HOPPER_WARPGROUP, SHARED_BYTES, stream>>>(*shape, a, b, (float *)call->output[0]);
     return heddle_cuda_launched("13_tf32_wgmma_tma");
 }
 

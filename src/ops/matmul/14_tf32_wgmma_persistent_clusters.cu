@@ -349,12 +349,14 @@ static heddle_status launch_layout(const heddle_call *call, const float *left, c
 __global__ void turn_over(const float *from, float *to, int rows, int columns)
 {
     __shared__ float tile[TURN_TILE][TURN_TILE + 1];
-    int row = blockIdx.y * TURN_TILE + threadIdx.y, column = blockIdx.x * TURN_TILE + threadIdx.x;
+    const int across = (columns - 1) / TURN_TILE + 1; // tiles side by side
+    const int first_row = blockIdx.x / across * TURN_TILE, first_column = blockIdx.x % across * TURN_TILE;
+    int row = first_row + threadIdx.y, column = first_column + threadIdx.x;
     for (int i = 0; i < TURN_TILE; i += TURN_ROWS)
         if (row + i < rows && column < columns)
             tile[threadIdx.y + i][threadIdx.x] = from[(size_t)(row + i) * columns + column];
     __syncthreads();
-    row = blockIdx.y * TURN_TILE + threadIdx.x, column = blockIdx.x * TURN_TILE + threadIdx.y;
+    row = first_row + threadIdx.x, column = first_column + threadIdx.y;
     for (int i = 0; i < TURN_TILE; i += TURN_ROWS)
         if (column + i < columns && row < rows)
             to[(size_t)(column + i) * rows + row] = tile[threadIdx.x][threadIdx.y + i];
@@ -370,8 +372,9 @@ static heddle_status launch(const heddle_call *call)
         return shape->transpose_a ? launch_layout<1, 0>(call, a, b) : launch_layout<0, 0>(call, a, b);
     if (shape->transpose_a) {
         float *turned = (float *)call->workspace;
-        dim3 grid(heddle_ceil_div(shape->m, TURN_TILE), heddle_ceil_div(shape->k, TURN_TILE));
-        turn_over<<<grid, dim3(TURN_TILE, TURN_ROWS), 0, heddle_cuda_stream_of(call)>>>(a, turned, shape->k, shape->m);
+        unsigned blocks = heddle_ceil_div(shape->m, TURN_TILE) * heddle_ceil_div(shape->k, TURN_TILE);
+        turn_over<<<blocks, dim3(TURN_TILE, TURN_ROWS), 0, heddle_cuda_stream_of(call)>>>(a, turned, shape->k,
+                                                                                          shape->m);
         a = turned;
     }
     return launch_layout<1, 1>(call, b, a);

@@ -5,7 +5,7 @@
 #include "ops/define.h"
 #include "ops/matmul/tuned.h"
 
-static const heddle_field fields[] = {
+const heddle_field heddle_matmul_fields[HEDDLE_MATMUL_FIELDS] = {
     {HEDDLE_REQUIRED_INT(heddle_matmul_shape, m, "rows of a and of the output")},
     {HEDDLE_REQUIRED_INT(heddle_matmul_shape, n, "columns of b and of the output")},
     {HEDDLE_REQUIRED_INT(heddle_matmul_shape, k, "columns of a, rows of b")},
@@ -15,39 +15,39 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_shape, beta, 0, "factor of what the output held before; 0: it is not read")},
 };
 
-static int dims_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+int heddle_matmul_dims_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
     const heddle_matmul_shape *shape = shape_;
     return shape->transpose_a ? heddle_dims2(dims, shape->k, shape->m) : heddle_dims2(dims, shape->m, shape->k);
 }
 
-static int dims_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+int heddle_matmul_dims_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
     const heddle_matmul_shape *shape = shape_;
     return shape->transpose_b ? heddle_dims2(dims, shape->n, shape->k) : heddle_dims2(dims, shape->k, shape->n);
 }
 
-static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+int heddle_matmul_dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
     const heddle_matmul_shape *shape = shape_;
     return heddle_dims2(dims, shape->m, shape->n);
 }
 
 static const heddle_operand forward_operands[] = {
-    {HEDDLE_FLOAT_INPUT("a", HEDDLE_VALUES_NORMAL, dims_a)},
-    {HEDDLE_FLOAT_INPUT("b", HEDDLE_VALUES_NORMAL, dims_b)},
-    {HEDDLE_FLOAT_UPDATE("output", HEDDLE_VALUES_NORMAL, dims_output)},
+    {HEDDLE_FLOAT_INPUT("a", HEDDLE_VALUES_NORMAL, heddle_matmul_dims_a)},
+    {HEDDLE_FLOAT_INPUT("b", HEDDLE_VALUES_NORMAL, heddle_matmul_dims_b)},
+    {HEDDLE_FLOAT_UPDATE("output", HEDDLE_VALUES_NORMAL, heddle_matmul_dims_output)},
 };
 
 static const heddle_operand backward_operands[] = {
-    {HEDDLE_FLOAT_INPUT("a", HEDDLE_VALUES_NORMAL, dims_a)},
-    {HEDDLE_FLOAT_INPUT("b", HEDDLE_VALUES_NORMAL, dims_b)},
-    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_output)},
-    {HEDDLE_FLOAT_OUTPUT("grad_a", dims_a), .optional = true},
-    {HEDDLE_FLOAT_OUTPUT("grad_b", dims_b), .optional = true},
+    {HEDDLE_FLOAT_INPUT("a", HEDDLE_VALUES_NORMAL, heddle_matmul_dims_a)},
+    {HEDDLE_FLOAT_INPUT("b", HEDDLE_VALUES_NORMAL, heddle_matmul_dims_b)},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, heddle_matmul_dims_output)},
+    {HEDDLE_FLOAT_OUTPUT("grad_a", heddle_matmul_dims_a), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("grad_b", heddle_matmul_dims_b), .optional = true},
 };
 
-static heddle_status forward_validate(const void *shape_)
+heddle_status heddle_matmul_validate(const void *shape_)
 {
     const heddle_matmul_shape *shape = shape_;
     if (shape->transpose_a > 1 || shape->transpose_b > 1)
@@ -64,7 +64,7 @@ static heddle_status backward_validate(const void *shape_)
                            "matmul_backward: beta is %g, but gradients are only defined for beta 0: what the output "
                            "held before is gone",
                            shape->beta);
-    return forward_validate(shape_);
+    return heddle_matmul_validate(shape_);
 }
 
 static heddle_cost forward_cost(const void *shape_)
@@ -95,7 +95,7 @@ static size_t place_b(const heddle_matmul_shape *shape, int p, int j)
     return shape->transpose_b ? (size_t)j * shape->k + p : (size_t)p * shape->n + j;
 }
 
-static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+void heddle_matmul_reference(const void *shape_, const double *const *input, double *const *output)
 {
     const heddle_matmul_shape *shape = shape_;
     for (int i = 0; i < shape->m; i++)
@@ -131,7 +131,7 @@ static void backward_reference(const void *shape_, const double *const *input, d
         }
 }
 
-static int64_t forward_reduction(const void *shape_)
+int64_t heddle_matmul_reduction(const void *shape_)
 {
     const heddle_matmul_shape *shape = shape_;
     return shape->k;
@@ -333,12 +333,12 @@ const heddle_op heddle_op_matmul_forward = {
     .ladder_name = "matmul",
     .summary = "matrix product: alpha * a * b + beta * output",
     .shape_size = sizeof(heddle_matmul_shape),
-    HEDDLE_FIELDS(fields),
+    HEDDLE_FIELDS(heddle_matmul_fields),
     HEDDLE_OPERANDS(forward_operands),
-    .validate = forward_validate,
+    .validate = heddle_matmul_validate,
     .cost = forward_cost,
-    .reference = forward_reference,
-    .reduction = forward_reduction,
+    .reference = heddle_matmul_reference,
+    .reduction = heddle_matmul_reduction,
     .test_shapes = forward_test_shapes,
     .bench_shapes = bench_shapes,
     .gradients = gradients,
@@ -350,7 +350,7 @@ const heddle_op heddle_op_matmul_backward = {
     .ladder_name = "matmul",
     .summary = "gradients of a matrix product",
     .shape_size = sizeof(heddle_matmul_shape),
-    HEDDLE_FIELDS(fields),
+    HEDDLE_FIELDS(heddle_matmul_fields),
     HEDDLE_OPERANDS(backward_operands),
     .validate = backward_validate,
     .cost = backward_cost,

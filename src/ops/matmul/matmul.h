@@ -7,6 +7,16 @@
 
 extern const heddle_op heddle_op_matmul_forward, heddle_op_matmul_backward;
 
+// What of the forward operator does not depend on the type of its matrices: matmul_bf16 has the same.
+enum { HEDDLE_MATMUL_FIELDS = 7 };
+extern const heddle_field heddle_matmul_fields[HEDDLE_MATMUL_FIELDS];
+int heddle_matmul_dims_a(const void *shape, int dims[HEDDLE_MAX_DIMS]);
+int heddle_matmul_dims_b(const void *shape, int dims[HEDDLE_MAX_DIMS]);
+int heddle_matmul_dims_output(const void *shape, int dims[HEDDLE_MAX_DIMS]);
+heddle_status heddle_matmul_validate(const void *shape);
+void heddle_matmul_reference(const void *shape, const double *const *input, double *const *output);
+int64_t heddle_matmul_reduction(const void *shape);
+
 heddle_status heddle_matmul_forward_cpu_naive(const heddle_call *call);
 heddle_status heddle_matmul_backward_cpu_naive(const heddle_call *call);
 heddle_status heddle_matmul_forward_cpu_blocked(const heddle_call *call);

@@ -27,13 +27,9 @@ typedef enum heddle_tiling {
     HEDDLE_TILING_COUNT,
 } heddle_tiling;
 
-// Which block computes what. Tiles of all products of a batch are counted through, each of `steps` tiles of k. The
-// first `whole` of them have a block each; the rest, too few to fill the card once more, are cut at any step of k into
-// as many equal shares as there are `sharers`.
 typedef struct heddle_product_plan {
     heddle_tiling tiling;
-    long long whole;
-    int sharers; // 0: no tile is shared
+    int splits; // parts of k, each summed by blocks of its own; more than one: the sums go through the workspace
 } heddle_product_plan;
 
 enum {
@@ -42,99 +38,63 @@ enum {
     // Of an H100 or H200. What is planned must not depend on the card that it runs on: the workspace is measured before
     // one is chosen.
     HEDDLE_PRODUCT_MULTIPROCESSORS = 132,
-    // A sharer's sums of a tile of which others have a part too go to the workspace. It has two such tiles at most: the
-    // first and the last of its share.
-    HEDDLE_PRODUCT_PARTS = 2,
 };
 
-// What a tiling costs, as measured on an H200 and rounded: the unit is a step of k of two blocks of 128 by 128, which
-// keep a multiprocessor busy.
+// What a tiling costs, fitted to the times of all tilings and splits on an H200: the unit is a step of k of two blocks
+// of 128 by 128, which keep a multiprocessor busy.
 typedef struct heddle_tiling_cost {
     int m, n;
     int resident; // blocks that a multiprocessor holds
     double step;  // a step of k with so many blocks
 } heddle_tiling_cost;
 
-static inline heddle_tiling_cost heddle_tiling_cost_of(heddle_tiling tiling)
+// Time of a product: rounds of blocks over the multiprocessors, where the last round may be partly filled.
+static inline double heddle_product_time(const heddle_tiling_cost *cost, const heddle_product *product, int splits)
+{
+    const double start = 39;  // a block's first tiles come from memory, its last sums go there
+    const double lone = 0.15; // of a full multiprocessor's time is taken however few blocks it has
+    const double second_pass = 15, float_of_part = 5.8e-6; // to add up parts: the kernel, and each float
+    long long tiles = (long long)((product->m + cost->m - 1) / cost->m) * ((product->n + cost->n - 1) / cost->n);
+    const int processors = HEDDLE_PRODUCT_MULTIPROCESSORS;
+    long long blocks = (tiles * product->batch * splits + processors - 1) / processors; // of the busiest multiprocessor
+    int rest = (int)(blocks % cost->resident);
+    double rounds = (double)(blocks / cost->resident);
+    double load = rounds + (rest ? lone + (1 - lone) * rest / cost->resident : 0);
+    int depth = HEDDLE_PRODUCT_DEPTH, tiles_of_k = (product->k + depth - 1) / depth;
+    double time = load * cost->step * ((tiles_of_k + splits - 1) / splits * depth) + (rounds + (rest > 0)) * start;
+    double elements = (double)product->batch * product->m * product->n;
+    return splits > 1 ? time + second_pass + float_of_part * (splits + 1) * elements : time;
+}
+
+static inline heddle_product_plan heddle_product_plan_of(const heddle_product *product)
 {
     static const heddle_tiling_cost costs[HEDDLE_TILING_COUNT] = {
         {128, 128, 2, 1.0},
-        {128, 64, 3, 0.86},
-        {64, 128, 3, 0.82},
-        {64, 64, 4, 0.64},
+        {128, 64, 3, 0.87},
+        {64, 128, 3, 0.85},
+        {64, 64, 4, 0.65},
     };
-    return costs[tiling];
-}
-
-// Tiles of k; one of zeros where k is 0.
-static inline int heddle_product_steps(const heddle_product *product)
-{
-    return product->k > 0 ? (product->k - 1) / HEDDLE_PRODUCT_DEPTH + 1 : 1;
-}
-
-static inline long long heddle_product_tiles(const heddle_product *product, const heddle_tiling_cost *cost)
-{
-    return (long long)product->batch * ((product->m + cost->m - 1) / cost->m) * ((product->n + cost->n - 1) / cost->n);
-}
-
-// Time of `blocks` blocks that do `steps` steps of k each, in rounds of which the last may be partly filled.
-static inline double heddle_product_rounds_time(const heddle_tiling_cost *cost, long long blocks, double steps)
-{
-    const double start = 12; // a block's first tiles come from memory, its last sums go there
-    const double lone = 0.3; // of a full multiprocessor's time is taken however few blocks it has
-    long long busiest = (blocks + HEDDLE_PRODUCT_MULTIPROCESSORS - 1) / HEDDLE_PRODUCT_MULTIPROCESSORS;
-    long long rounds = busiest / cost->resident;
-    int rest = (int)(busiest % cost->resident);
-    double load = rounds + (rest ? lone + (1 - lone) * rest / cost->resident : 0);
-    return load * cost->step * steps + (double)(rounds + (rest > 0)) * start;
-}
-
-static inline double heddle_product_time(const heddle_product *product, const heddle_product_plan *plan)
-{
-    const double second_pass = 20, float_of_part = 1e-5; // to add up parts: the kernel, and each float
-    heddle_tiling_cost cost = heddle_tiling_cost_of(plan->tiling);
-    double time = heddle_product_rounds_time(&cost, plan->whole, product->k);
-    if (plan->sharers == 0)
-        return time;
-    double rest = (double)(heddle_product_tiles(product, &cost) - plan->whole) * heddle_product_steps(product);
-    double share = rest / plan->sharers * HEDDLE_PRODUCT_DEPTH;
-    double floats = (double)plan->sharers * HEDDLE_PRODUCT_PARTS * cost.m * cost.n;
-    return time + heddle_product_rounds_time(&cost, plan->sharers, share) + second_pass + float_of_part * floats;
-}
-
-// Of all tilings; of sharing nothing, the tiles that full rounds of blocks leave, or a round of tiles more than those;
-// and of every number of sharers that a multiprocessor can hold.
-static inline heddle_product_plan heddle_product_plan_of(const heddle_product *product)
-{
-    const long long processors = HEDDLE_PRODUCT_MULTIPROCESSORS, least_share = 2; // tiles of k worth a block
-    heddle_product_plan best = {HEDDLE_TILING_128_128, 0, 0};
-    double least = -1;
-    for (int tiling = 0; tiling < HEDDLE_TILING_COUNT; tiling++) {
-        heddle_tiling_cost cost = heddle_tiling_cost_of((heddle_tiling)tiling);
-        long long tiles = heddle_product_tiles(product, &cost), round = processors * cost.resident;
-        for (int choice = 0; choice <= 2 * cost.resident; choice++) {
-            int rounds_less = choice > cost.resident, each = choice - rounds_less * cost.resident; // sharers
-            long long whole = choice == 0 ? tiles : tiles / round * round - rounds_less * round;
-            long long shares = (tiles - whole) * heddle_product_steps(product) / least_share;
-            long long sharers = shares < each * processors ? shares : each * processors;
-            if (whole < 0 || (choice > 0 && sharers == 0))
-                continue;
-            heddle_product_plan plan = {(heddle_tiling)tiling, whole, (int)sharers};
-            double time = heddle_product_time(product, &plan);
-            if (least < 0 || time < least) {
+    static const int splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+    heddle_product_plan best = {HEDDLE_TILING_128_128, 1};
+    double least = heddle_product_time(&costs[0], product, 1);
+    for (int tiling = 0; tiling < HEDDLE_TILING_COUNT; tiling++)
+        for (size_t s = 0; s < sizeof splits / sizeof *splits; s++) {
+            if (splits[s] > 1 && splits[s] * HEDDLE_PRODUCT_DEPTH > product->k)
+                break;
+            double time = heddle_product_time(&costs[tiling], product, splits[s]);
+            if (time < least) {
                 least = time;
-                best = plan;
+                best.tiling = (heddle_tiling)tiling;
+                best.splits = splits[s];
             }
         }
-    }
     return best;
 }
 
 static inline size_t heddle_product_workspace(const heddle_product *product)
 {
     heddle_product_plan plan = heddle_product_plan_of(product);
-    heddle_tiling_cost cost = heddle_tiling_cost_of(plan.tiling);
-    return sizeof(float) * HEDDLE_PRODUCT_PARTS * plan.sharers * cost.m * cost.n;
+    return plan.splits > 1 ? (size_t)plan.splits * product->batch * product->m * product->n * sizeof(float) : 0;
 }
 
 // --- operators as products, without their matrices -------------------------------------------------------------------

@@ -5,15 +5,14 @@
 // memory: 128 to 6 for 8 by 16. Everything else happens once a tile: the copies that fetch a later tile, one barrier,
 // one wait.
 //
-// Ragged shapes cost nothing inside the loop. Rows and columns past the end are read from the last one instead, and
-// what comes of them is not stored. The tile of k that is not full stands first: k runs from -shift, and the copies of
-// the first tile, which stand before the loop, fill in zeros below 0.
+// Ragged shapes cost nothing inside the loop. Instead of rows and columns past the end others are read, and what comes
+// of them is not stored. The tile of k that is not full stands first: k runs from -shift, and the copies of the first
+// tile, which stand before the loop, fill in zeros below 0.
 #ifndef HEDDLE_OPS_MATMUL_TUNED_KERNEL_H
 #define HEDDLE_OPS_MATMUL_TUNED_KERNEL_H
 
 #include <cuda_pipeline.h>
 
-#include "ops/cuda/rung.h"
 #include "ops/matmul/tuned.h"
 
 // How an operand's elements lie in memory, which decides how a tile of it is copied.
@@ -45,6 +44,13 @@ struct matmul_cursor {
     int row;
 };
 
+// What is read for column `column` of a tile that starts at `row`: itself or, past the end, one of the first. Not the
+// last one for all: the lanes of a warp that copy the same float to different places take turns.
+__device__ __forceinline__ int matmul_inside(const matmul_side &side, int row, int column)
+{
+    return row + column < side.rows ? row + column : column % side.rows;
+}
+
 template <int ROWS> __device__ __forceinline__ matmul_cursor matmul_start(const matmul_side &side, int row, int k)
 {
     const int thread = threadIdx.x, vectors = ROWS / MATMUL_VECTOR;
@@ -53,10 +59,10 @@ template <int ROWS> __device__ __forceinline__ matmul_cursor matmul_start(const 
         cursor.row = row + thread / MATMUL_COPY_K;
         cursor.from += (ptrdiff_t)(k + thread % MATMUL_COPY_K) * (int)sizeof(float);
     } else if (side.layout == MATMUL_VECTORS) {
-        int column = min(row + thread % vectors * MATMUL_VECTOR, side.rows - MATMUL_VECTOR);
+        int column = matmul_inside(side, row, thread % vectors * MATMUL_VECTOR);
         cursor.from += (ptrdiff_t)(k + thread / vectors) * side.pitch_bytes + (ptrdiff_t)column * sizeof(float);
     } else {
-        int column = min(row + thread % ROWS, side.rows - 1);
+        int column = matmul_inside(side, row, thread % ROWS);
         cursor.from += (ptrdiff_t)(k + thread / ROWS) * side.pitch_bytes + (ptrdiff_t)column * sizeof(float);
     }
     return cursor;
@@ -122,22 +128,12 @@ template <int COUNT> __device__ __forceinline__ void matmul_fragment(float *valu
 
 struct matmul_task {
     matmul_side a, b;
+    int splits;
     int tiles_m, tiles_n;
     size_t stride_a, stride_b; // between the products of a batch, in floats
     heddle_product product;
-    int steps;             // tiles of k
-    long long whole, rest; // tiles that have a block each; steps of all tiles that are shared
-    int sharers;           // blocks that share them
-    float *parts;          // (sharers, HEDDLE_PRODUCT_PARTS, BLOCK_M, BLOCK_N): sums of parts of tiles
+    float *partial; // (splits, batch, m, n) where k is split, else NULL
 };
-
-// Where in the steps of all tiles a block's share begins, and the one before ends.
-__device__ __forceinline__ long long matmul_share(const matmul_task &task, long long block)
-{
-    if (block <= task.whole)
-        return block * task.steps;
-    return task.whole * task.steps + (block - task.whole) * task.rest / task.sharers;
-}
 
 template <int BLOCK_M_, int BLOCK_N_, int DEPTH_, int WARP_M_, int WARP_N_, int THREAD_M_, int THREAD_N_, int STAGES_,
           int RESIDENT_>
@@ -182,10 +178,12 @@ __device__ __forceinline__ void matmul_place(const matmul_task &task, int tile, 
     *n = within / height;
 }
 
-// What becomes of a finished sum.
+// What becomes of a finished sum: a part of k is added up later, all of it gets its factors and its bias now.
 __device__ __forceinline__ float matmul_finish(const matmul_task &task, float sum, const float *to, int column)
 {
     const heddle_product &product = task.product;
+    if (task.partial)
+        return sum;
     sum *= product.alpha;
     if (product.beta != 0.0f)
         sum += product.beta * *to;
@@ -232,10 +230,14 @@ __device__ __forceinline__ void matmul_store_turned(const matmul_task &task, con
             *(float4 *)(tile + r * T::PITCH_B + c) = make_float4(four[0], four[1], four[2], four[3]);
         }
     __syncthreads();
-    const int columns = min((int)T::BLOCK_N, task.product.n - block_n), c = threadIdx.x % T::BLOCK_N;
+    const int columns = min((int)T::BLOCK_N, task.product.n - block_n);
     const int rows = min((int)T::BLOCK_M, task.product.m - block_m);
+    int across = T::BLOCK_N; // threads side by side: where columns are few, the others take further rows
+    while (across / 2 >= columns)
+        across /= 2;
+    const int c = threadIdx.x % across;
     if (c < columns)
-        for (int r = threadIdx.x / T::BLOCK_N; r < rows; r += T::THREADS / T::BLOCK_N) {
+        for (int r = threadIdx.x / across; r < rows; r += T::THREADS / across) {
             float *to = output + (size_t)(block_m + r) * task.product.n + block_n + c;
             *to = matmul_finish(task, tile[r * T::PITCH_B + c], to, block_n + c);
         }
@@ -265,69 +267,62 @@ __device__ __forceinline__ void matmul_multiply(float sum[T::THREAD_M][T::THREAD
             sum[i][j] += part.a[i] * part.b[j];
 }
 
-// The sums of a part of k as they are, to be added up by a second pass.
-template <class T>
-__device__ __forceinline__ void matmul_store_part(const float sum[T::THREAD_M][T::THREAD_N], float *part, int row,
-                                                  int column)
+template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) matmul_tuned(matmul_task task)
 {
-#pragma unroll
-    for (int i = 0; i < T::THREAD_M; i++)
-#pragma unroll
-        for (int g = 0; g < T::THREAD_N / MATMUL_VECTOR; g++) {
-            int r = row + i / MATMUL_VECTOR * T::LANES_M * MATMUL_VECTOR + i % MATMUL_VECTOR;
-            int c = column + g * T::LANES_N * MATMUL_VECTOR;
-            const float *four = &sum[i][g * MATMUL_VECTOR];
-            *(float4 *)(part + r * T::BLOCK_N + c) = make_float4(four[0], four[1], four[2], four[3]);
-        }
-}
+    extern __shared__ float4 matmul_shared[];
+    float *tiles_a = (float *)matmul_shared, *tiles_b = tiles_a + T::STAGES * T::SIZE_A; // (STAGES, DEPTH, PITCH)
 
-// A thread's sums of tile (block_m, block_n) over tiles `begin` to `end` of k; (row, column) is its first in the tile.
-template <class T>
-__device__ __forceinline__ void matmul_sum(const matmul_task &task, float sum[T::THREAD_M][T::THREAD_N], float *tiles_a,
-                                           size_t batch, int block_m, int block_n, int begin, int end, int row,
-                                           int column)
-{
-    float *tiles_b = tiles_a + T::STAGES * T::SIZE_A; // both (STAGES, DEPTH, PITCH)
-    matmul_side a = task.a, b = task.b;
-    a.data += batch * task.stride_a;
-    b.data += batch * task.stride_b;
+    // Which tile of which product, and which tiles of k.
+    const int tiles = task.tiles_m * task.tiles_n;
+    const int split = blockIdx.x / tiles % task.splits, batch = blockIdx.x / tiles / task.splits;
+    int block_m, block_n;
+    matmul_place(task, blockIdx.x % tiles, &block_m, &block_n);
+    block_m *= T::BLOCK_M;
+    block_n *= T::BLOCK_N;
+    task.a.data += batch * task.stride_a;
+    task.b.data += batch * task.stride_b;
+    const int steps = (task.product.k + T::DEPTH - 1) / T::DEPTH, shift = steps * T::DEPTH - task.product.k;
+    const int begin = (int)((long long)steps * split / task.splits);
+    const int end = (int)((long long)steps * (split + 1) / task.splits);
+
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int row = warp / T::WARPS_N * T::WARP_M + lane / T::LANES_N * MATMUL_VECTOR;
+    const int column = warp % T::WARPS_N * T::WARP_N + lane % T::LANES_N * MATMUL_VECTOR;
 
     // All stages but one are under way before the first is needed.
-    const int shift = task.steps * T::DEPTH - task.product.k;
-    matmul_cursor cursor_a = matmul_start<T::BLOCK_M>(a, block_m, begin * T::DEPTH - shift);
-    matmul_cursor cursor_b = matmul_start<T::BLOCK_N>(b, block_n, begin * T::DEPTH - shift);
+    matmul_cursor cursor_a = matmul_start<T::BLOCK_M>(task.a, block_m, begin * T::DEPTH - shift);
+    matmul_cursor cursor_b = matmul_start<T::BLOCK_N>(task.b, block_n, begin * T::DEPTH - shift);
 #pragma unroll 1
     for (int s = 0; s < T::STAGES - 1; s++) {
         const int missing = begin + s == 0 ? shift : 0;
         if (begin + s < end) {
-            matmul_copy<T, T::BLOCK_M, true>(tiles_a + s * T::SIZE_A, cursor_a, a, missing);
-            matmul_copy<T, T::BLOCK_N, true>(tiles_b + s * T::SIZE_B, cursor_b, b, missing);
+            matmul_copy<T, T::BLOCK_M, true>(tiles_a + s * T::SIZE_A, cursor_a, task.a, missing);
+            matmul_copy<T, T::BLOCK_N, true>(tiles_b + s * T::SIZE_B, cursor_b, task.b, missing);
         }
         __pipeline_commit();
     }
 
     // One part is multiplied while the next is on its way from shared memory. The loop over k is not unrolled further
-    // than the two take: the compiler would move loads down to where they are used, and wait for them there. Of the
-    // first tile of k, pairs of steps that are zeros are left out.
+    // than the two take: the compiler would move loads down to where they are used, and wait for them there.
+    float sum[T::THREAD_M][T::THREAD_N] = {{0}};
     matmul_part<T> even, odd;
-    int first = begin == 0 ? min(shift, T::DEPTH - 1) / 2 * 2 : 0;
     int here = 0, fill = T::STAGES - 1; // stages: the one read, and the one free to be filled
     __pipeline_wait_prior(T::STAGES - 2);
     __syncthreads();
-    matmul_read<T>(even, tiles_a + first * T::PITCH_A + row, tiles_b + first * T::PITCH_B + column);
+    if (begin < end)
+        matmul_read<T>(even, tiles_a + row, tiles_b + column);
     for (int step = begin; step < end; step++) {
-        const float *from_a = tiles_a + here * T::SIZE_A + first * T::PITCH_A + row;
-        const float *from_b = tiles_b + here * T::SIZE_B + first * T::PITCH_B + column;
+        const float *from_a = tiles_a + here * T::SIZE_A + row, *from_b = tiles_b + here * T::SIZE_B + column;
         matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
         if (step + T::STAGES - 1 < end) {
-            matmul_copy<T, T::BLOCK_M, false>(tiles_a + fill * T::SIZE_A, cursor_a, a, 0);
-            matmul_copy<T, T::BLOCK_N, false>(tiles_b + fill * T::SIZE_B, cursor_b, b, 0);
+            matmul_copy<T, T::BLOCK_M, false>(tiles_a + fill * T::SIZE_A, cursor_a, task.a, 0);
+            matmul_copy<T, T::BLOCK_N, false>(tiles_b + fill * T::SIZE_B, cursor_b, task.b, 0);
         }
         __pipeline_commit();
         fill = fill == T::STAGES - 1 ? 0 : fill + 1;
         matmul_multiply<T>(sum, even);
 #pragma unroll 1
-        for (int p = first + 2; p < T::DEPTH; p += 2) {
+        for (int p = 2; p < T::DEPTH; p += 2) {
             from_a += 2 * T::PITCH_A;
             from_b += 2 * T::PITCH_B;
             matmul_read<T>(even, from_a, from_b);
@@ -335,7 +330,6 @@ __device__ __forceinline__ void matmul_sum(const matmul_task &task, float sum[T:
             matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
             matmul_multiply<T>(sum, even);
         }
-        first = 0;
         // The next tile must have come; and after this barrier nobody reads this one, so that copies may overwrite it.
         __pipeline_wait_prior(T::STAGES - 2);
         __syncthreads();
@@ -344,68 +338,14 @@ __device__ __forceinline__ void matmul_sum(const matmul_task &task, float sum[T:
             matmul_read<T>(even, tiles_a + here * T::SIZE_A + row, tiles_b + here * T::SIZE_B + column);
         matmul_multiply<T>(sum, odd);
     }
-}
 
-template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) matmul_tuned(matmul_task task)
-{
-    extern __shared__ float4 matmul_shared[];
-    float *shared = (float *)matmul_shared;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int row = warp / T::WARPS_N * T::WARP_M + lane / T::LANES_N * MATMUL_VECTOR;
-    const int column = warp % T::WARPS_N * T::WARP_N + lane % T::LANES_N * MATMUL_VECTOR;
-    const int tiles = task.tiles_m * task.tiles_n;
-
-    long long at = matmul_share(task, blockIdx.x), last = matmul_share(task, blockIdx.x + 1LL);
-    for (int part = 0; at < last; part = 1) {
-        const long long tile = at / task.steps, batch = tile / tiles;
-        const int begin = (int)(at % task.steps), end = (int)min((long long)task.steps, begin + last - at);
-        int block_m, block_n;
-        matmul_place(task, (int)(tile % tiles), &block_m, &block_n);
-        block_m *= T::BLOCK_M;
-        block_n *= T::BLOCK_N;
-        float sum[T::THREAD_M][T::THREAD_N] = {{0}};
-        matmul_sum<T>(task, sum, shared, batch, block_m, block_n, begin, end, row, column);
-
-        float *output = task.product.output + (size_t)batch * task.product.m * task.product.n;
-        if (end - begin < task.steps)
-            matmul_store_part<T>(
-                sum, task.parts + ((blockIdx.x - task.whole) * HEDDLE_PRODUCT_PARTS + part) * T::BLOCK_M * T::BLOCK_N,
-                row, column);
-        else if (task.product.n % MATMUL_VECTOR == 0 && (size_t)output % sizeof(float4) == 0)
-            matmul_store<T>(task, sum, output, block_m + row, block_n + column);
-        else
-            matmul_store_turned<T>(task, sum, shared, output, block_m, block_n, row, column);
-        at += end - begin;
-        __syncthreads(); // the next tile's copies go to where sums may have been read
-    }
-}
-
-// output = alpha * sum of the parts + beta * output + bias, for the tiles that are shared. A block has a run of
-// elements of one tile.
-template <class T> __global__ void matmul_add_parts(matmul_task task)
-{
-    const int size = T::BLOCK_M * T::BLOCK_N, runs = size / HEDDLE_CUDA_BLOCK, tiles = task.tiles_m * task.tiles_n;
-    const long long shared_tile = blockIdx.x / runs, begin = shared_tile * task.steps, end = begin + task.steps;
-    // The sharers of its first and of its last step, counted from 0.
-    const long long first = ((begin + 1) * task.sharers - 1) / task.rest, last = (end * task.sharers - 1) / task.rest;
-    if (first == last)
-        return;
-    const int within = blockIdx.x % runs * HEDDLE_CUDA_BLOCK + threadIdx.x;
-    // The tile is the first sharer's first or last, and the first of all others.
-    const bool later = first * task.rest / task.sharers < begin;
-    float sum = task.parts[(first * HEDDLE_PRODUCT_PARTS + later) * size + within];
-#pragma unroll 8
-    for (long long s = first + 1; s <= last; s++)
-        sum += task.parts[s * HEDDLE_PRODUCT_PARTS * size + within];
-
-    const long long tile = task.whole + shared_tile;
-    int block_m, block_n;
-    matmul_place(task, (int)(tile % tiles), &block_m, &block_n);
-    const int row = block_m * T::BLOCK_M + within / T::BLOCK_N, column = block_n * T::BLOCK_N + within % T::BLOCK_N;
-    if (row >= task.product.m || column >= task.product.n)
-        return;
-    float *to = task.product.output + ((size_t)(tile / tiles) * task.product.m + row) * task.product.n + column;
-    *to = matmul_finish(task, sum, to, column);
+    const size_t elements = (size_t)task.product.m * task.product.n;
+    float *output = task.partial ? task.partial + ((size_t)split * task.product.batch + batch) * elements
+                                 : task.product.output + (size_t)batch * elements;
+    if (task.product.n % MATMUL_VECTOR == 0 && (size_t)output % sizeof(float4) == 0)
+        matmul_store<T>(task, sum, output, block_m + row, block_n + column);
+    else
+        matmul_store_turned<T>(task, sum, tiles_a, output, block_m, block_n, row, column);
 }
 
 #endif

@@ -53,7 +53,8 @@ __global__ void __launch_bounds__(HOPPER_WARPGROUP, BLOCKS)
     __shared__ uint64_t loaded;
     unsigned char *a = shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
     unsigned char *b = a + A_BYTES;
-    const int row = blockIdx.y * TILE_M, column = blockIdx.x * TILE_N;
+    const int across = (shape.n - 1) / TILE_N + 1; // tiles side by side
+    const int row = blockIdx.x / across * TILE_M, column = blockIdx.x % across * TILE_N;
     const int next_a = MMajorA ? STEP_K * HOPPER_ROW_BYTES : STEP_K * (int)sizeof(__nv_bfloat16);
     const int next_b = MMajorB ? STEP_K * HOPPER_ROW_BYTES : STEP_K * (int)sizeof(__nv_bfloat16);
     if (threadIdx.x == 0) {
@@ -95,8 +96,8 @@ template <int MMajorA, int MMajorB> static heddle_status launch_layout(const hed
     auto kernel = matmul_bf16_wgmma<MMajorA, MMajorB>;
     cudaStream_t stream = heddle_cuda_stream_of(call);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
-    dim3 grid(heddle_ceil_div(n, TILE_N), heddle_ceil_div(m, TILE_M));
-    kernel<<<grid, HOPPER_WARPGROUP, SHARED_BYTES, stream>>>(*shape, a, b, (__nv_bfloat16 *)call->output[0]);
+    unsigned blocks = heddle_ceil_div(m, TILE_M) * heddle_ceil_div(n, TILE_N);
+    kernel<<<blocks, HOPPER_WARPGROUP, SHARED_BYTES, stream>>>(*shape, a, b, (__nv_bfloat16 *)call->output[0]);
     return heddle_cuda_launched("04_wgmma_tma");
 }
 

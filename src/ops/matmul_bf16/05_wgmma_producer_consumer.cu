@@ -121,7 +121,8 @@ __global__ void __launch_bounds__(THREADS, 1)
     __shared__ pipeline barriers;
     unsigned char *stages =
         shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
-    const int row = blockIdx.y * TILE_M, column = blockIdx.x * TILE_N;
+    const int across = (shape.n - 1) / TILE_N + 1; // tiles side by side
+    const int row = blockIdx.x / across * TILE_M, column = blockIdx.x % across * TILE_N;
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0); // the same for the whole warp
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
@@ -159,8 +160,8 @@ template <int MMajorA, int MMajorB> static heddle_status launch_layout(const hed
     auto kernel = matmul_bf16_producer_consumer<MMajorA, MMajorB>;
     cudaStream_t stream = heddle_cuda_stream_of(call);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
-    dim3 grid(heddle_ceil_div(n, TILE_N), heddle_ceil_div(m, TILE_M));
-    kernel<<<grid, THREADS, SHARED_BYTES, stream>>>(*shape, a, b, (__nv_bfloat16 *)call->output[0]);
+    unsigned blocks = heddle_ceil_div(m, TILE_M) * heddle_ceil_div(n, TILE_N);
+    kernel<<<blocks, THREADS, SHARED_BYTES, stream>>>(*shape, a, b, (__nv_bfloat16 *)call->output[0]);
     return heddle_cuda_launched("05_wgmma_producer_consumer");
 }
 

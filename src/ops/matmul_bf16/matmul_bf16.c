@@ -1,55 +1,19 @@
-// matmul_bf16: output = alpha * op(a) * op(b) + beta * output, all three bf16, summed in float32. Its shapes, what it
-// costs, what is right, and its ladder up the tensor cores.
+// matmul_bf16: output = alpha * op(a) * op(b) + beta * output, all three bf16, summed in float32. What it costs, and
+// its ladder up the tensor cores; its shapes and what is right are matmul's.
 
 #include "ops/matmul_bf16/matmul_bf16.h"
 
 #include "ops/define.h"
-
-static const heddle_field fields[] = {
-    {HEDDLE_REQUIRED_INT(heddle_matmul_shape, m, "rows of a and of the output")},
-    {HEDDLE_REQUIRED_INT(heddle_matmul_shape, n, "columns of b and of the output")},
-    {HEDDLE_REQUIRED_INT(heddle_matmul_shape, k, "columns of a, rows of b")},
-    {HEDDLE_OPTIONAL_INT(heddle_matmul_shape, transpose_a, 0, "1: a is stored (k, m)")},
-    {HEDDLE_OPTIONAL_INT(heddle_matmul_shape, transpose_b, 0, "1: b is stored (n, k)")},
-    {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_shape, alpha, 1, "factor of the product")},
-    {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_shape, beta, 0, "factor of what the output held before; 0: it is not read")},
-};
-
-static int dims_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_shape *shape = shape_;
-    return shape->transpose_a ? heddle_dims2(dims, shape->k, shape->m) : heddle_dims2(dims, shape->m, shape->k);
-}
-
-static int dims_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_shape *shape = shape_;
-    return shape->transpose_b ? heddle_dims2(dims, shape->n, shape->k) : heddle_dims2(dims, shape->k, shape->n);
-}
-
-static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_shape *shape = shape_;
-    return heddle_dims2(dims, shape->m, shape->n);
-}
+#include "ops/matmul/matmul.h"
 
 #define BF16(text, part, size)                                                                                         \
     .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = (size)
 
 static const heddle_operand forward_operands[] = {
-    {BF16("a", HEDDLE_INPUT, dims_a)},
-    {BF16("b", HEDDLE_INPUT, dims_b)},
-    {BF16("output", HEDDLE_UPDATE, dims_output)},
+    {BF16("a", HEDDLE_INPUT, heddle_matmul_dims_a)},
+    {BF16("b", HEDDLE_INPUT, heddle_matmul_dims_b)},
+    {BF16("output", HEDDLE_UPDATE, heddle_matmul_dims_output)},
 };
-
-static heddle_status forward_validate(const void *shape_)
-{
-    const heddle_matmul_shape *shape = shape_;
-    if (shape->transpose_a > 1 || shape->transpose_b > 1)
-        return heddle_fail(HEDDLE_INVALID, "matmul_bf16: transpose_a and transpose_b are 0 or 1, not %d and %d",
-                           shape->transpose_a, shape->transpose_b);
-    return HEDDLE_OK;
-}
 
 static heddle_cost forward_cost(const void *shape_)
 {
@@ -58,26 +22,6 @@ static heddle_cost forward_cost(const void *shape_)
     return (heddle_cost){.flops = 2 * m * n * k,
                          .bytes_read = size * (m * k + k * n + (shape->beta != 0.0f ? m * n : 0)),
                          .bytes_written = size * m * n};
-}
-
-static void forward_reference(const void *shape_, const double *const *input, double *const *output)
-{
-    const heddle_matmul_shape *shape = shape_;
-    for (int i = 0; i < shape->m; i++)
-        for (int j = 0; j < shape->n; j++) {
-            double sum = 0;
-            for (int p = 0; p < shape->k; p++)
-                sum += input[0][shape->transpose_a ? (size_t)p * shape->m + i : (size_t)i * shape->k + p] *
-                       input[1][shape->transpose_b ? (size_t)j * shape->k + p : (size_t)p * shape->n + j];
-            double *place = &output[0][(size_t)i * shape->n + j];
-            *place = shape->alpha * sum + (shape->beta == 0.0f ? 0 : shape->beta * *place);
-        }
-}
-
-static int64_t forward_reduction(const void *shape_)
-{
-    const heddle_matmul_shape *shape = shape_;
-    return shape->k;
 }
 
 // What TMA takes: rows of every operand a multiple of 16 bytes long, and none empty.
@@ -145,12 +89,12 @@ const heddle_op heddle_op_matmul_bf16_forward = {
     .ladder_name = "matmul_bf16",
     .summary = "matrix product of bf16, summed in float32: alpha * a * b + beta * output",
     .shape_size = sizeof(heddle_matmul_shape),
-    HEDDLE_FIELDS(fields),
+    HEDDLE_FIELDS(heddle_matmul_fields),
     HEDDLE_OPERANDS(forward_operands),
-    .validate = forward_validate,
+    .validate = heddle_matmul_validate,
     .cost = forward_cost,
-    .reference = forward_reference,
-    .reduction = forward_reduction,
+    .reference = heddle_matmul_reference,
+    .reduction = heddle_matmul_reduction,
     .test_shapes = forward_test_shapes,
     .bench_shapes = bench_shapes,
     HEDDLE_LADDER(forward_ladder),

@@ -3,6 +3,8 @@
 
 #include "ops/matmul_int8/matmul_int8.h"
 
+#include <limits.h>
+
 #include "heddle/random.h"
 #include "ops/define.h"
 
@@ -62,10 +64,10 @@ static void fill(const void *shape, int operand, uint64_t seed, double *values)
         values[i] = (double)heddle_random_below(&random, LEVELS) - MIDDLE;
 }
 
-// 127 * 127 * k has to fit an int32.
+// 128 * 128 * k has to fit an int32: a byte may be -128, though no symmetric scale gives it.
 static heddle_status validate(const void *shape_)
 {
-    enum { MOST_K = 133000 };
+    enum { MOST_K = INT_MAX / (128 * 128) };
     const heddle_matmul_int8_shape *shape = shape_;
     if (shape->k > MOST_K)
         return heddle_fail(HEDDLE_INVALID, "matmul_int8: k is %d; beyond %d a sum may not fit int32", shape->k, MOST_K);

@@ -4,6 +4,7 @@
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
+#include "ops/quantise/quantise.h"
 
 // input, output: (rows, cols), scale: (rows)
 __global__ void quantise_naive(heddle_rows_shape shape, const float *input, signed char *output, float *scale)
@@ -15,7 +16,7 @@ __global__ void quantise_naive(heddle_rows_shape shape, const float *input, sign
     float largest = 0;
     for (int col = 0; col < shape.cols; col++)
         largest = fmaxf(largest, fabsf(from[col]));
-    float divisor = largest > 0 ? largest / 127.0f : 1.0f;
+    float divisor = heddle_quantise_scale(largest);
     scale[row] = divisor;
     for (int col = 0; col < shape.cols; col++)
         output[(size_t)row * shape.cols + col] = (signed char)rintf(from[col] / divisor);

@@ -8,6 +8,7 @@
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
+#include "ops/quantise/quantise.h"
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 static const unsigned ALL_LANES = 0xffffffffu;
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(THREADS)
         largest = fmaxf(largest, fabsf(from[col]));
     largest = block_largest(largest);
 
-    float divisor = largest > 0 ? largest / 127.0f : 1.0f;
+    float divisor = heddle_quantise_scale(largest);
     if (threadIdx.x == 0)
         scale[blockIdx.x] = divisor;
     for (unsigned col = HEDDLE_VECTOR * threadIdx.x; col < whole; col += HEDDLE_VECTOR * THREADS) {

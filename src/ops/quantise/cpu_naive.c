@@ -17,7 +17,7 @@ heddle_status heddle_quantise_cpu_naive(const heddle_call *call)
         float largest = 0;
         for (int col = 0; col < shape->cols; col++)
             largest = fmaxf(largest, fabsf(input[col]));
-        scale[row] = largest > 0 ? largest / 127.0f : 1.0f;
+        scale[row] = heddle_quantise_scale(largest);
         for (int col = 0; col < shape->cols; col++)
             output[col] = (int8_t)rintf(input[col] / scale[row]);
     }

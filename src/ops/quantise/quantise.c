@@ -74,7 +74,7 @@ static void quantise_reference(const void *shape_, const double *const *input, d
         double largest = 0;
         for (int col = 0; col < shape->cols; col++)
             largest = fmax(largest, fabs(from[col]));
-        float scale = largest > 0 ? (float)largest / 127.0f : 1.0f;
+        float scale = heddle_quantise_scale((float)largest);
         output[1][row] = scale;
         for (int col = 0; col < shape->cols; col++)
             output[0][(size_t)row * shape->cols + col] = rintf((float)from[col] / scale);

@@ -2,9 +2,25 @@
 #ifndef HEDDLE_OPS_QUANTISE_H
 #define HEDDLE_OPS_QUANTISE_H
 
+#include <float.h>
+
 #include "heddle/op.h"
 
 extern const heddle_op heddle_op_quantise, heddle_op_dequantise;
+
+// Scale of a row by its largest magnitude; 1 for zeros. Not below the least normal number: what is smaller has fewer
+// digits, and a quotient by it could be more than 127.
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+    static inline float
+    heddle_quantise_scale(float largest)
+{
+    if (largest == 0.0f)
+        return 1.0f;
+    float scale = largest / 127.0f;
+    return scale < FLT_MIN ? FLT_MIN : scale;
+}
 
 heddle_status heddle_quantise_cpu_naive(const heddle_call *call);
 heddle_status heddle_dequantise_cpu_naive(const heddle_call *call);

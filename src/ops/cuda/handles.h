@@ -1,0 +1,14 @@
+// Handles of vendors' libraries. None of them may be used by two threads at a time, and each is for one card: a thread
+// has one of each library for each card it works with, made at the first call that needs it and kept.
+#ifndef HEDDLE_OPS_CUDA_HANDLES_H
+#define HEDDLE_OPS_CUDA_HANDLES_H
+
+#include "ops/cuda/rung.h"
+
+// Makes a handle for the current card. Which of these made it tells whose a handle is.
+typedef heddle_status heddle_cuda_make_handle(void **handle);
+
+// The calling thread's handle for the call's card, which is the current one from then on.
+HEDDLE_API heddle_status heddle_cuda_handle(const heddle_call *call, heddle_cuda_make_handle *make, void **handle);
+
+#endif
