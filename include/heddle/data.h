@@ -58,14 +58,18 @@ HEDDLE_API heddle_status heddle_data_folder(char *path, size_t size);
 // A thread prepares batches ahead: pixels / 255 as float (n, channels, height, width), labels as int32. The order of
 // epoch e depends on the seed and e alone.
 
+// That order: 0 to count - 1, shuffled.
+HEDDLE_API void heddle_epoch_order(uint64_t seed, int epoch, uint32_t *order, int count);
+
 typedef struct heddle_loader heddle_loader;
 
 typedef struct heddle_batch {
-    int count;        // the last of an epoch may be short
-    int epoch, index; // which batch this is, both from 0
-    const float *images;
+    int count;           // the last of an epoch may be short
+    int epoch, index;    // which batch this is, both from 0
+    const float *images; // NULL where bytes were asked for
     const int32_t *labels;
     const uint32_t *order; // index of each sample in the dataset
+    const uint8_t *bytes;  // NULL unless asked for
 } heddle_batch;
 
 typedef struct heddle_loader_options {
@@ -74,6 +78,11 @@ typedef struct heddle_loader_options {
     bool shuffle;
     bool drop_last; // leave out a short last batch
     int ahead;      // batches prepared in advance; 0: 2
+    int hold;       // how many of the latest batches stay valid; 0: 1
+    // The caller's own memory, pinned for copies to a GPU, say: room for `ahead` + `hold` batches of images as bytes,
+    // and of labels. Batches then have `bytes` instead of `images`. NULL: the loader's own, and floats.
+    uint8_t *bytes;
+    int32_t *labels;
 } heddle_loader_options;
 
 HEDDLE_API heddle_status heddle_loader_create(const heddle_dataset *dataset, const heddle_loader_options *options,
@@ -81,7 +90,7 @@ HEDDLE_API heddle_status heddle_loader_create(const heddle_dataset *dataset, con
 HEDDLE_API int heddle_loader_batches(const heddle_loader *loader); // in an epoch
 // The next batch to come is number `index` of `epoch`.
 HEDDLE_API heddle_status heddle_loader_seek(heddle_loader *loader, int epoch, int index);
-// Runs on into the next epoch by itself. The batch stays valid until the next call.
+// Runs on into the next epoch by itself. The batch stays valid until the next call, or as many calls as `hold` says.
 HEDDLE_API heddle_status heddle_loader_next(heddle_loader *loader, heddle_batch *batch);
 HEDDLE_API void heddle_loader_destroy(heddle_loader *loader);
 

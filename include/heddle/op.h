@@ -170,9 +170,15 @@ HEDDLE_API heddle_status heddle_rung_find(const heddle_op *op, const char *name,
 
 // The best rung of `op` for a device and shape, nothing above `tier` (FUSED > VENDOR > TUNED > NAIVE where they stand
 // on the ladder), that this machine's module and card have; HEDDLE_UNSUPPORTED when none can do it. Its arithmetic is
-// `arithmetic` or full; where HEDDLE_FP16 or HEDDLE_BFLOAT is asked for, tf32 will do as well.
+// `arithmetic` or full; where HEDDLE_FP16 or HEDDLE_BFLOAT is asked for, tf32 will do as well, and where tf32, tf32x3.
 HEDDLE_API heddle_status heddle_rung_choose(const heddle_op *op, heddle_device_kind device, heddle_tier tier,
                                             heddle_arithmetic arithmetic, const void *shape, const heddle_rung **rung);
+
+// All that it would choose from, the best by the ladder's order first. Returns how many there are, and fills at most
+// `most`.
+HEDDLE_API int heddle_rung_candidates(const heddle_op *op, heddle_device_kind device, heddle_tier tier,
+                                      heddle_arithmetic arithmetic, const void *shape, const heddle_rung **rungs,
+                                      int most);
 
 // Reads "m=64 n=3 k=7" into the operator's shape struct and validates it.
 HEDDLE_API heddle_status heddle_shape_parse(const heddle_op *op, const char *text, void *shape);

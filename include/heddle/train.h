@@ -20,6 +20,15 @@ typedef enum heddle_schedule {
     HEDDLE_COSINE, // to zero over the run
 } heddle_schedule;
 
+// Where the images are while a GPU trains on them. `cpu` takes them from where the dataset has them.
+typedef enum heddle_data_place {
+    HEDDLE_DATA_AUTO,     // resident where the device has the memory, else streamed
+    HEDDLE_DATA_RESIDENT, // in the device's memory, as bytes, from the start
+    HEDDLE_DATA_STREAMED, // copied from pinned memory a few batches ahead, while the steps before them run
+} heddle_data_place;
+// "auto", "resident", "streamed", by heddle_data_place; NULL-terminated.
+HEDDLE_API extern const char *const heddle_data_place_names[];
+
 typedef struct heddle_train_event heddle_train_event;
 typedef void heddle_train_listener(void *context, const heddle_train_event *event);
 
@@ -34,17 +43,20 @@ typedef struct heddle_train_options {
     double epsilon;  // AdamW
     double weight_decay;
     uint64_t seed;
-    heddle_tier kernels; // which part of the ladders
-    const char *folder;  // last.safetensors and best.safetensors go here, of one run at a time; NULL: nowhere
-    bool resume;         // go on from folder/last.safetensors
-    bool overwrite;      // a run that is in the folder already may be lost
-    double save_every;   // seconds between saves inside an epoch; 0: only at its end
+    heddle_tier kernels;          // which part of the ladders
+    heddle_arithmetic arithmetic; // of products; parameters and sums stay float32
+    heddle_data_place data;
+    bool deterministic; // the same bits every run, on a machine and device: no rung that adds in any order
+    const char *folder; // last.safetensors and best.safetensors go here, of one run at a time; NULL: nowhere
+    bool resume;        // go on from folder/last.safetensors
+    bool overwrite;     // a run that is in the folder already may be lost
+    double save_every;  // seconds between saves inside an epoch; 0: only at its end
     heddle_train_listener *listener; // may be NULL
     void *listener_context;
     const volatile int *stop; // may be NULL; non-zero: finish the step, save, return HEDDLE_INTERRUPTED
 } heddle_train_options;
 
-// Plain SGD, batch 16, what `heddle train` does unless told.
+// Plain SGD, batch 16, float32 products, the same bits every run: what `heddle train` does unless told.
 HEDDLE_API heddle_train_options heddle_train_defaults(void);
 
 // The settings a checkpoint was trained with, and the name of its dataset (cut to `size`).
@@ -55,7 +67,7 @@ HEDDLE_API heddle_status heddle_model_from(const char *checkpoint, heddle_model 
 
 typedef enum heddle_train_event_kind {
     HEDDLE_TRAIN_STARTED,   // position says where (not 0 when resumed)
-    HEDDLE_TRAIN_STEP,      // loss and accuracy so far in this epoch
+    HEDDLE_TRAIN_STEP,      // loss and accuracy so far in this epoch; on a GPU after every few steps
     HEDDLE_TRAIN_EVALUATED, // after an epoch: loss and accuracy on the test set
     HEDDLE_TRAIN_SAVED,     // path
 } heddle_train_event_kind;
@@ -96,6 +108,19 @@ HEDDLE_API heddle_status heddle_network_open(heddle_device *device, const char *
 // The same with fresh parameters from a seed, for measuring.
 HEDDLE_API heddle_status heddle_network_create(heddle_device *device, const heddle_model *model, uint64_t seed,
                                                int batch, heddle_tier kernels, heddle_network **network);
+
+typedef struct heddle_network_options {
+    int batch;
+    heddle_tier kernels;
+    heddle_arithmetic arithmetic;
+    bool deterministic; // as in heddle_train_options
+} heddle_network_options;
+
+// The same two with everything there is to choose.
+HEDDLE_API heddle_status heddle_network_open_with(heddle_device *device, const char *checkpoint,
+                                                  const heddle_network_options *options, heddle_network **network);
+HEDDLE_API heddle_status heddle_network_create_with(heddle_device *device, const heddle_model *model, uint64_t seed,
+                                                    const heddle_network_options *options, heddle_network **network);
 HEDDLE_API void heddle_network_close(heddle_network *network);
 HEDDLE_API const heddle_model *heddle_network_model(const heddle_network *network);
 // Name of class `index` as the training data had it, or its number. Valid until the thread's next call.

@@ -82,10 +82,10 @@ typedef struct rung_wish {
     const void *shape;
 } rung_wish;
 
-// Whether a rung is as precise as asked for. Where 16 bits will do, so will tf32.
+// Whether a rung is as precise as asked for. Where 16 bits will do, so will tf32, and where tf32 will, the sum of two.
 static bool precise_enough(heddle_arithmetic rung, heddle_arithmetic asked)
 {
-    return rung == HEDDLE_FULL || rung == asked || (rung == HEDDLE_TF32 && asked > HEDDLE_TF32);
+    return rung == HEDDLE_FULL || rung == asked || (rung <= HEDDLE_TF32 && asked > rung);
 }
 
 // Whether the trainer may use it there.
@@ -96,15 +96,19 @@ static bool usable(const heddle_op *op, const heddle_rung *rung, const rung_wish
            (rung->launch || heddle_module_has_rung(wish->device, op->name, rung->name, rung->capability));
 }
 
-// The last rung that will do and has a tier in [least, most].
-static const heddle_rung *last_rung(const heddle_op *op, heddle_tier least, heddle_tier most, const rung_wish *wish)
+// Adds the rungs that will do and have a tier in [least, most], from the last one on; `count` are there already.
+static int add_rungs(const heddle_op *op, heddle_tier least, heddle_tier most, const rung_wish *wish,
+                     const heddle_rung **rungs, int room, int count)
 {
     for (int i = op->rungs - 1; i >= 0; i--) {
         const heddle_rung *rung = &op->ladder[i];
-        if (rung->tier >= least && rung->tier <= most && usable(op, rung, wish))
-            return rung;
+        if (rung->tier < least || rung->tier > most || !usable(op, rung, wish))
+            continue;
+        if (count < room)
+            rungs[count] = rung;
+        count++;
     }
-    return NULL;
+    return count;
 }
 
 static const heddle_rung *first_rung(const heddle_op *op, const rung_wish *wish)
@@ -117,26 +121,32 @@ static const heddle_rung *first_rung(const heddle_op *op, const rung_wish *wish)
     return NULL;
 }
 
+int heddle_rung_candidates(const heddle_op *op, heddle_device_kind device, heddle_tier tier,
+                           heddle_arithmetic arithmetic, const void *shape, const heddle_rung **rungs, int most)
+{
+    const rung_wish wish = {.device = device, .arithmetic = arithmetic, .shape = shape};
+    int count = 0;
+    switch (tier) {
+    case HEDDLE_NAIVE: count = add_rungs(op, HEDDLE_NAIVE, HEDDLE_NAIVE, &wish, rungs, most, 0); break;
+    case HEDDLE_TUNED: count = add_rungs(op, HEDDLE_NAIVE, HEDDLE_TUNED, &wish, rungs, most, 0); break;
+    case HEDDLE_VENDOR:
+        count = add_rungs(op, HEDDLE_VENDOR, HEDDLE_VENDOR, &wish, rungs, most, 0);
+        count = add_rungs(op, HEDDLE_NAIVE, HEDDLE_TUNED, &wish, rungs, most, count);
+        break;
+    case HEDDLE_FUSED: count = add_rungs(op, HEDDLE_NAIVE, HEDDLE_FUSED, &wish, rungs, most, 0); break;
+    }
+    // An operator whose ladder begins above the tier asked for is still computed, by its lowest rung.
+    const heddle_rung *first = count ? NULL : first_rung(op, &wish);
+    if (first && most > 0)
+        rungs[0] = first;
+    return first ? 1 : count;
+}
+
 heddle_status heddle_rung_choose(const heddle_op *op, heddle_device_kind device, heddle_tier tier,
                                  heddle_arithmetic arithmetic, const void *shape, const heddle_rung **rung)
 {
-    const rung_wish wish = {.device = device, .arithmetic = arithmetic, .shape = shape};
-    const heddle_rung *chosen = NULL;
-    switch (tier) {
-    case HEDDLE_NAIVE: chosen = last_rung(op, HEDDLE_NAIVE, HEDDLE_NAIVE, &wish); break;
-    case HEDDLE_TUNED: chosen = last_rung(op, HEDDLE_NAIVE, HEDDLE_TUNED, &wish); break;
-    case HEDDLE_VENDOR:
-        chosen = last_rung(op, HEDDLE_VENDOR, HEDDLE_VENDOR, &wish);
-        if (!chosen)
-            chosen = last_rung(op, HEDDLE_NAIVE, HEDDLE_TUNED, &wish);
-        break;
-    case HEDDLE_FUSED: chosen = last_rung(op, HEDDLE_NAIVE, HEDDLE_FUSED, &wish); break;
-    }
-    // An operator whose ladder begins above the tier asked for is still computed, by its lowest rung.
-    if (!chosen)
-        chosen = first_rung(op, &wish);
-    *rung = chosen;
-    if (chosen)
+    *rung = NULL;
+    if (heddle_rung_candidates(op, device, tier, arithmetic, shape, rung, 1))
         return HEDDLE_OK;
     char text[HEDDLE_SHAPE_TEXT_SIZE];
     return heddle_fail(HEDDLE_UNSUPPORTED, "no rung of %s on %s can do %s: `heddle ops %s` lists what there is",

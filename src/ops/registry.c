@@ -5,11 +5,13 @@
 #include "ops/activation/activation.h"
 #include "ops/avgpool2d/avgpool2d.h"
 #include "ops/batchnorm2d/batchnorm2d.h"
+#include "ops/cnn_step/cnn_step.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv_block/conv_block.h"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/dropout/dropout.h"
 #include "ops/elementwise/elementwise.h"
+#include "ops/gather/gather.h"
 #include "ops/hello_index/hello_index.h"
 #include "ops/histogram/histogram.h"
 #include "ops/layernorm/layernorm.h"
@@ -26,6 +28,7 @@
 #include "ops/scan/scan.h"
 #include "ops/softmax/softmax.h"
 #include "ops/stem_block/stem_block.h"
+#include "ops/step_end/step_end.h"
 #include "ops/stencil/stencil.h"
 #include "ops/transpose/transpose.h"
 
@@ -103,6 +106,10 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_sgd_update,
     &heddle_op_momentum_update,
     &heddle_op_adamw_update,
+
+    &heddle_op_cnn_step,
+    &heddle_op_gather,
+    &heddle_op_step_end,
 };
 
 const int heddle_registry_count = sizeof heddle_registry / sizeof *heddle_registry;

@@ -43,6 +43,16 @@ double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, 
     return unit_roundoff * (8 + 4 * sqrt((double)reduction)) + 8 * input_roundoff(arithmetic) + output_roundoff(output);
 }
 
+double heddle_tolerance_norm(heddle_arithmetic arithmetic)
+{
+    static const double roundoff[] = {
+        [HEDDLE_FULL] = 0x1p-24, [HEDDLE_TF32X3] = 0x1p-22, [HEDDLE_TF32] = 0x1p-11,
+        [HEDDLE_FP16] = 0x1p-11, [HEDDLE_BFLOAT] = 0x1p-8,
+    };
+    const double networks = 4; // roundings on top of one another, from the first layer to the loss and back
+    return networks * sqrt(roundoff[arithmetic]);
+}
+
 double heddle_tolerance(int64_t reduction, double scale, double expected)
 {
     return heddle_tolerance_factor(reduction, HEDDLE_FULL, HEDDLE_F32) * fmax(scale, fabs(expected));

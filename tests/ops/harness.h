@@ -91,7 +91,8 @@ bool harness_memory_same_outputs(const harness_memory *a, const harness_memory *
 
 // --- comparing ------------------------------------------------------------------------------------------------------
 
-// How far an element of an operand may be off: bound[i] for element i, in the arithmetic that was last asked for.
+// How far an element of an operand may be off: bound[i] for element i, in the arithmetic that was last asked for. For
+// operators of HEDDLE_NORM bound[0] is that of the operand as a whole, by its norm.
 typedef struct harness_bounds {
     double *bound[HARNESS_OPERANDS];
     const harness_values *expected;

@@ -48,7 +48,7 @@ static void set(block_call *block, const char *operand, double value)
 static void run(block_call *block, const heddle_rung *rung)
 {
     harness_memory_create(&block->memory, &block->values, rung, 1, 0);
-    assert_int_equal(rung->launch(&block->memory.call), HEDDLE_OK);
+    assert_int_equal(harness_launch(block->op, rung, &block->memory.call), HEDDLE_OK);
 }
 
 static const void *data(const block_call *block, const char *operand)
@@ -68,6 +68,8 @@ static void check_constant(const char *zeroed, double beta, double output, int c
 {
     for (size_t f = 0; f < sizeof forwards / sizeof *forwards; f++)
         for (int r = 0; r < forwards[f]->rungs; r++) {
+            if (!harness_runs(&forwards[f]->ladder[r]))
+                continue;
             block_call block;
             prepare(&block, forwards[f], "n=2 c=2 h=7 w=6 k=18");
             set(&block, zeroed, 0);
@@ -106,6 +108,8 @@ static void a_nan_in_a_batch_is_in_every_output_of_training(void **state)
     (void)state;
     for (size_t f = 0; f < sizeof forwards / sizeof *forwards; f++)
         for (int r = 0; r < forwards[f]->rungs; r++) {
+            if (!harness_runs(&forwards[f]->ladder[r]))
+                continue;
             block_call block;
             prepare(&block, forwards[f], "n=2 c=2 h=6 w=6 k=5");
             harness_values_find(&block.values, "input")[9] = NAN;
@@ -125,6 +129,8 @@ static void a_nan_in_an_image_is_in_the_windows_that_see_it(void **state)
     (void)state;
     for (size_t f = 0; f < sizeof inferences / sizeof *inferences; f++)
         for (int r = 0; r < inferences[f]->rungs; r++) {
+            if (!harness_runs(&inferences[f]->ladder[r]))
+                continue;
             block_call block;
             prepare(&block, inferences[f], "n=2 c=1 h=8 w=8 k=5");
             harness_values_find(&block.values, "input")[2 * 8 + 2] = NAN; // image 0, row 2, column 2
@@ -158,6 +164,8 @@ static void statistics_survive_a_filter_that_cancels(void **state)
     const double filter[HEDDLE_CONV_BLOCK_TAPS] = {1, -2, 1, -2, 4, -2, 1, -2, 1}, spread = 16;
     for (size_t f = 0; f < sizeof forwards / sizeof *forwards; f++)
         for (int r = 0; r < forwards[f]->rungs; r++) {
+            if (!harness_runs(&forwards[f]->ladder[r]))
+                continue;
             block_call block;
             prepare(&block, forwards[f], "n=1 c=1 h=28 w=28 k=1 momentum=1");
             double *input = harness_values_find(&block.values, "input");

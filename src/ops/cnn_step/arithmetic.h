@@ -20,21 +20,28 @@
 
 enum { CNN_FRAGMENT_BYTES = 32 }; // of K in one product
 
+// Gradients between the kernels are those of the sum of losses times gradient_scale: half has no small numbers, and a
+// trained network's gradients are small. A power of two, so that nothing is rounded by it; far enough below half's
+// largest number that only a diverging network gets there, which finish.h notices.
 struct cnn_tf32x3 {
     typedef float operand;
     typedef float convolution;
+    static constexpr float gradient_scale = 1.0f;
 };
 struct cnn_tf32 {
     typedef float operand;
     typedef __half convolution;
+    static constexpr float gradient_scale = 1.0f;
 };
 struct cnn_fp16 {
     typedef __half operand;
     typedef __half convolution;
+    static constexpr float gradient_scale = 256.0f;
 };
 struct cnn_bf16 {
     typedef __nv_bfloat16 operand;
     typedef __nv_bfloat16 convolution;
+    static constexpr float gradient_scale = 1.0f;
 };
 
 // --- rounding --------------------------------------------------------------------------------------------------------
@@ -107,22 +114,35 @@ __device__ __forceinline__ void cnn_multiply<cnn_bf16>(float sum[4], const uint3
     mma_m16n8k16_bfloat16(sum, a, b, sum);
 }
 
-// What tf32 leaves of a float: the tensor cores look at the upper 19 bits alone.
-CNN_DEVICE uint32_t cnn_rest(uint32_t bits)
+// The nearest tf32 number: tensor cores look at the upper 19 bits alone. What it leaves of the float is a tf32 number
+// again, but for its last bits.
+CNN_DEVICE uint32_t cnn_nearest(uint32_t bits)
 {
-    const uint32_t seen = 0xffffe000u;
-    return __float_as_uint(__uint_as_float(bits) - __uint_as_float(bits & seen));
+    const uint32_t half = 0x1000u, seen = 0xffffe000u;
+    return (bits + half) & seen;
+}
+CNN_DEVICE uint32_t cnn_rest(uint32_t bits, uint32_t nearest)
+{
+    return __float_as_uint(__uint_as_float(bits) - __uint_as_float(nearest));
 }
 
-// (a + a') (b + b') without a' b', which is below float32's last bit; the small products first.
+// (a + a') (b + b') without a' b', which is below float32's last bit; the small products first. Tensor cores cut sums
+// off where float32 would round them, and in a long sum that adds up: so these three are added to the sum outside.
 template <>
 __device__ __forceinline__ void cnn_multiply<cnn_tf32x3>(float sum[4], const uint32_t a[4], const uint32_t b[2])
 {
-    const uint32_t a_rest[4] = {cnn_rest(a[0]), cnn_rest(a[1]), cnn_rest(a[2]), cnn_rest(a[3])};
-    const uint32_t b_rest[2] = {cnn_rest(b[0]), cnn_rest(b[1])};
-    mma_m16n8k8_tf32(sum, a_rest, b, sum);
-    mma_m16n8k8_tf32(sum, a, b_rest, sum);
-    mma_m16n8k8_tf32(sum, a, b, sum);
+    const uint32_t a_near[4] = {cnn_nearest(a[0]), cnn_nearest(a[1]), cnn_nearest(a[2]), cnn_nearest(a[3])};
+    const uint32_t b_near[2] = {cnn_nearest(b[0]), cnn_nearest(b[1])};
+    const uint32_t a_rest[4] = {cnn_rest(a[0], a_near[0]), cnn_rest(a[1], a_near[1]), cnn_rest(a[2], a_near[2]),
+                                cnn_rest(a[3], a_near[3])};
+    const uint32_t b_rest[2] = {cnn_rest(b[0], b_near[0]), cnn_rest(b[1], b_near[1])};
+    float part[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    mma_m16n8k8_tf32(part, a_rest, b_near, part);
+    mma_m16n8k8_tf32(part, a_near, b_rest, part);
+    mma_m16n8k8_tf32(part, a_near, b_near, part);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        sum[i] += part[i];
 }
 
 // --- several values at once ------------------------------------------------------------------------------------------
@@ -141,10 +161,18 @@ CNN_DEVICE void cnn_load4(float values[4], const __half *from)
 }
 CNN_DEVICE void cnn_load4(float values[4], const __nv_bfloat16 *from)
 {
-    const uint2 bits = *(const uint2 *)from;
-    const float2 low = __bfloat1622float2(*(const __nv_bfloat162 *)&bits.x);
-    const float2 high = __bfloat1622float2(*(const __nv_bfloat162 *)&bits.y);
-    values[0] = low.x, values[1] = low.y, values[2] = high.x, values[3] = high.y;
+    const uint2 bits = *(const uint2 *)from; // a bfloat16 is the upper half of a float
+    const uint32_t upper = 0xffff0000u;
+    values[0] = __uint_as_float(bits.x << 16), values[1] = __uint_as_float(bits.x & upper);
+    values[2] = __uint_as_float(bits.y << 16), values[3] = __uint_as_float(bits.y & upper);
+}
+
+// Four pixels of an image as bytes of a word, the first lowest. The dataset may lie at any address.
+CNN_DEVICE uint32_t cnn_pixels4(const uint8_t *from)
+{
+    if (((uintptr_t)from & 3) == 0)
+        return *(const uint32_t *)from;
+    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
 // Stores what is rounded already.
@@ -168,17 +196,33 @@ template <typename Arithmetic> CNN_DEVICE void cnn_store4(float *to, const float
 }
 template <typename Arithmetic> CNN_DEVICE void cnn_store4(__half *to, const float values[4])
 {
-    uint2 bits;
-    *(__half2 *)&bits.x = __floats2half2_rn(values[0], values[1]);
-    *(__half2 *)&bits.y = __floats2half2_rn(values[2], values[3]);
-    *(uint2 *)to = bits;
+    const __half2 low = __floats2half2_rn(values[0], values[1]), high = __floats2half2_rn(values[2], values[3]);
+    *(uint2 *)to = make_uint2(*(const uint32_t *)&low, *(const uint32_t *)&high);
 }
 template <typename Arithmetic> CNN_DEVICE void cnn_store4(__nv_bfloat16 *to, const float values[4])
 {
-    uint2 bits;
-    *(__nv_bfloat162 *)&bits.x = __floats2bfloat162_rn(values[0], values[1]);
-    *(__nv_bfloat162 *)&bits.y = __floats2bfloat162_rn(values[2], values[3]);
-    *(uint2 *)to = bits;
+    const __nv_bfloat162 low = __floats2bfloat162_rn(values[0], values[1]);
+    const __nv_bfloat162 high = __floats2bfloat162_rn(values[2], values[3]);
+    *(uint2 *)to = make_uint2(*(const uint32_t *)&low, *(const uint32_t *)&high);
+}
+
+// The same into global memory. nvcc takes a vector's assignment apart and does not always put it together again, and
+// four small stores cost four times as many requests; these intrinsics are one store.
+template <typename Arithmetic> CNN_DEVICE void cnn_store4_global(float *to, const float values[4])
+{
+    __stcg((float4 *)to, make_float4(cnn_round<Arithmetic>(values[0]), cnn_round<Arithmetic>(values[1]),
+                                     cnn_round<Arithmetic>(values[2]), cnn_round<Arithmetic>(values[3])));
+}
+template <typename Arithmetic> CNN_DEVICE void cnn_store4_global(__half *to, const float values[4])
+{
+    const __half2 low = __floats2half2_rn(values[0], values[1]), high = __floats2half2_rn(values[2], values[3]);
+    __stcg((uint2 *)to, make_uint2(*(const uint32_t *)&low, *(const uint32_t *)&high));
+}
+template <typename Arithmetic> CNN_DEVICE void cnn_store4_global(__nv_bfloat16 *to, const float values[4])
+{
+    const __nv_bfloat162 low = __floats2bfloat162_rn(values[0], values[1]);
+    const __nv_bfloat162 high = __floats2bfloat162_rn(values[2], values[3]);
+    __stcg((uint2 *)to, make_uint2(*(const uint32_t *)&low, *(const uint32_t *)&high));
 }
 
 // --- relu and pooling ------------------------------------------------------------------------------------------------
@@ -195,7 +239,7 @@ CNN_DEVICE float cnn_relu_pool(float z0, float z1, float z2, float z3, uint32_t 
     if (z3 > best)
         best = z3, winner = 3;
     *code = best > 0.0f ? winner : 4;
-    return best > 0.0f ? best : 0.0f;
+    return best <= 0.0f ? 0.0f : best; // NaN stays
 }
 
 #endif

@@ -31,7 +31,7 @@ typedef struct heddle_cnn_step_gradients {
     HEDDLE_CNN_STEP_TENSORS(float);
 } heddle_cnn_step_gradients;
 
-// Optional operands may be NULL: the biases of the convolutions and their gradients, running statistics, scale.
+// Optional operands may be NULL: the biases of the convolutions and their gradients, running statistics.
 typedef struct heddle_cnn_step_operands {
     const uint8_t *images; // (count, c, h, w)
     const int32_t *labels; // (count)
@@ -44,10 +44,53 @@ typedef struct heddle_cnn_step_operands {
     float *running_mean1, *running_var1, *running_mean2, *running_var2;
 } heddle_cnn_step_operands;
 
-heddle_cnn_step_operands heddle_cnn_step_unpack(const heddle_call *call);
+// Here and not in cnn_step.c, because the devices' modules need it, too.
+static inline heddle_cnn_step_operands heddle_cnn_step_unpack(const heddle_call *call)
+{
+    heddle_cnn_step_operands operands;
+    heddle_cnn_step_parameters *parameters = &operands.parameters;
+    heddle_cnn_step_gradients *gradients = &operands.gradients;
+    operands.images = (const uint8_t *)call->input[0];
+    operands.labels = (const int32_t *)call->input[1];
+    operands.order = (const int32_t *)call->input[2];
+    operands.cursor = (const int64_t *)call->input[3];
+    parameters->conv1_weight = (const float *)call->input[4];
+    parameters->conv1_bias = (const float *)call->input[5];
+    parameters->gamma1 = (const float *)call->input[6];
+    parameters->beta1 = (const float *)call->input[7];
+    parameters->conv2_weight = (const float *)call->input[8];
+    parameters->conv2_bias = (const float *)call->input[9];
+    parameters->gamma2 = (const float *)call->input[10];
+    parameters->beta2 = (const float *)call->input[11];
+    parameters->hidden_weight = (const float *)call->input[12];
+    parameters->hidden_bias = (const float *)call->input[13];
+    parameters->output_weight = (const float *)call->input[14];
+    parameters->output_bias = (const float *)call->input[15];
+    operands.loss = (float *)call->output[0];
+    operands.correct = (int32_t *)call->output[1];
+    gradients->conv1_weight = (float *)call->output[2];
+    gradients->conv1_bias = (float *)call->output[3];
+    gradients->gamma1 = (float *)call->output[4];
+    gradients->beta1 = (float *)call->output[5];
+    gradients->conv2_weight = (float *)call->output[6];
+    gradients->conv2_bias = (float *)call->output[7];
+    gradients->gamma2 = (float *)call->output[8];
+    gradients->beta2 = (float *)call->output[9];
+    gradients->hidden_weight = (float *)call->output[10];
+    gradients->hidden_bias = (float *)call->output[11];
+    gradients->output_weight = (float *)call->output[12];
+    gradients->output_bias = (float *)call->output[13];
+    operands.running_mean1 = (float *)call->output[14];
+    operands.running_var1 = (float *)call->output[15];
+    operands.running_mean2 = (float *)call->output[16];
+    operands.running_var2 = (float *)call->output[17];
+    return operands;
+}
 
 void heddle_cnn_step_reference(const void *shape, const double *const *input, double *const *output);
 
+heddle_status heddle_cnn_step_cpu_naive(const heddle_call *call);
+size_t heddle_cnn_step_cpu_naive_workspace(const void *shape, int threads);
 heddle_status heddle_cnn_step_cpu_chain(const heddle_call *call);
 size_t heddle_cnn_step_cpu_chain_workspace(const void *shape, int threads);
 

@@ -1,13 +1,19 @@
 // What the kernels of cnn_step's CUDA rungs hand to each other: sizes of the course's network, and where each
 // intermediate lies in the workspace. One step is these launches, each a header of its own, in this order:
 //
-//   prepare.h          moments of the batch's pixels → batchnorm 1's statistics; weights rounded and packed
-//   forward.h          conv1 + batchnorm 1 + relu + pool, conv2 + its statistics; an image at a time, never leaving
-//   chip hidden.h           batchnorm 2 + relu + pool, and the first linear layer on what comes out head.h relu, second
-//   linear layer, cross-entropy and its gradient, down to the hidden layer hidden_backward.h  gradient through the
-//   first linear layer: its weights, and the pooled activations 2 backward.h         gradient through block 2 and block
-//   1, an image at a time finish.h           sums of what the blocks left; gradients in the layers' own layout; running
-//   statistics
+//   prepare.h          moments of the batch's pixels; weights rounded and packed
+//
+//   forward.h          conv1 + batchnorm 1 + relu + pool, conv2 + its statistics; an image at a time
+//
+//   hidden.h           batchnorm 2 + relu + pool, and the first linear layer on what comes out
+//
+//   head.h             relu, second linear layer, cross-entropy and its gradient, down to the hidden layer
+//
+//   hidden_backward.h  gradient through the first linear layer: its weights, and the pooled activations 2
+//
+//   backward.h         gradient through block 2 and block 1, an image at a time
+//
+//   finish.h           sums of what the blocks left; gradients in the layers' own layout; running statistics
 //
 // Nothing is added by floating-point atomics: blocks leave partial sums, and whoever needs them adds them in a fixed
 // order, so that a step gives the same bits every time. Pixels are (h, w, channels), channels last.
@@ -39,19 +45,31 @@ enum {
     // Moments of the 3×3 patches of a batch: 9 sums of pixels, then the 45 sums of products of two, i <= j.
     CNN_MOMENTS = CNN_TAPS + CNN_TAPS * (CNN_TAPS + 1) / 2,
 
+    // pooled1 and the gradient of conv2's output in shared memory: an image with a border. Products take rows of eight
+    // pixels, so that those at the end of the last row reach two pixels further.
+    CNN_TILE_SIDE = CNN_SIDE1 + 2,
+    CNN_TILE_PIXELS = CNN_TILE_SIDE * CNN_TILE_SIDE + 2,
+
+    CNN_COUNTERS = 16, // for the kernels whose last block does something
+
     // Most blocks of each launch that leaves partial sums: what the workspace has room for. Multiprocessors of the
     // largest cards (160), once or twice.
-    CNN_PREPARE_BLOCKS = 128,
+    CNN_PREPARE_BLOCKS = 256,
     CNN_FORWARD_BLOCKS = 320,
     CNN_HIDDEN_TILE = 64,            // samples that a block of hidden.h and hidden_backward.h takes at a time
     CNN_HIDDEN_SPLITS = CNN_PIXELS2, // most parts that hidden.h cuts the features into, each a range of pixels
-    CNN_HEAD_SAMPLES = 8,            // of a block of head.h: a warp each
+    CNN_HEAD_WARPS = 8,              // of a block of head.h: one or more a sample
+    CNN_HEAD_BLOCKS = 128,           // most blocks of head.h; more samples than they take at a time are taken in turns
     CNN_BACKWARD_SPLITS = 8,         // most parts that hidden_backward.h cuts the batch into
     CNN_BACKWARD_BLOCKS = 160,
 
-    // What a block of head.h leaves: gradients of output_weight (classes, hidden), hidden_bias, output_bias, then the
-    // sum of its losses and the number of its right answers.
-    CNN_HEAD_PARTIAL = CNN_MOST_CLASSES * CNN_HIDDEN + CNN_HIDDEN + CNN_MOST_CLASSES + 2,
+    // What a block of head.h leaves, and where: gradients of output_weight (classes, hidden), hidden_bias, output_bias,
+    // then the sum of its losses and the number of its right answers.
+    CNN_HEAD_HIDDEN_BIAS = CNN_MOST_CLASSES * CNN_HIDDEN,
+    CNN_HEAD_OUTPUT_BIAS = CNN_HEAD_HIDDEN_BIAS + CNN_HIDDEN,
+    CNN_HEAD_LOSS = CNN_HEAD_OUTPUT_BIAS + CNN_MOST_CLASSES,
+    CNN_HEAD_CORRECT,
+    CNN_HEAD_PARTIAL,
     CNN_STEM_SUMS = 10, // of a channel: sums of dz * pixel under each tap, and of dz, over the windows' winners
 };
 
@@ -63,6 +81,8 @@ typedef struct cnn_cuts {
     int tiles;           // of CNN_HIDDEN_TILE samples
     int hidden_splits;   // parts of the features: split s has pixels [s * 49 / splits, (s + 1) * 49 / splits)
     int backward_splits; // parts of the batch, whole tiles each: split s has tiles [s * tiles / splits, ...)
+    int head_samples;    // that a block of head.h takes at a time: 1, 2, 4 or 8
+    int head_blocks;     // each leaves one row of head_partial
 } cnn_cuts;
 
 static inline cnn_cuts cnn_cuts_of(int n)
@@ -74,9 +94,15 @@ static inline cnn_cuts cnn_cuts_of(int n)
     cuts.hidden_splits = wanted / cuts.tiles < 1                   ? 1
                          : wanted / cuts.tiles > CNN_HIDDEN_SPLITS ? CNN_HIDDEN_SPLITS
                                                                    : wanted / cuts.tiles;
-    cuts.backward_splits = cuts.tiles / 4 < 1                         ? 1
-                           : cuts.tiles / 4 > CNN_BACKWARD_SPLITS / 2 ? CNN_BACKWARD_SPLITS / 2
-                                                                      : cuts.tiles / 4;
+    // 49 blocks a part, two of them a multiprocessor; each part more is more to add up afterwards.
+    cuts.backward_splits = cuts.tiles >= 32 ? 5 : cuts.tiles >= 16 ? 4 : cuts.tiles >= 4 ? 2 : 1;
+    // Few samples have several warps each, so that many blocks share the reading of their partial sums.
+    cuts.head_samples = 1;
+    while (cuts.head_samples < CNN_HEAD_WARPS && n > cuts.head_samples * CNN_HEAD_BLOCKS)
+        cuts.head_samples *= 2;
+    cuts.head_blocks = (n + cuts.head_samples - 1) / cuts.head_samples;
+    if (cuts.head_blocks > CNN_HEAD_BLOCKS)
+        cuts.head_blocks = CNN_HEAD_BLOCKS;
     return cuts;
 }
 
@@ -85,40 +111,74 @@ typedef struct cnn_statistics {
     float mean[CNN_CHANNELS2], inverse_std[CNN_CHANNELS2], variance[CNN_CHANNELS2]; // variance: biased
 } cnn_statistics;
 
-// The intermediates of one step. `Operand` is what products take (float, __half or __nv_bfloat16), `Convolution` what
-// conv2's output is kept in. Counters start at zero (prepare.h clears them, or the block that used one last).
+// The intermediates of one step, FIELD(type, name, count): `Operand` is what products take (float, __half or
+// __nv_bfloat16), `Convolution` what conv2's output is kept in; `samples` is n, `rows` n rounded up to whole tiles,
+// `cuts` what cnn_cuts_of(n) says. "Times n" are gradients of the sum of losses, not of their mean.
 //
-// Packed weights, all rounded to Operand:
-//   conv2_forward  [64 out][9 taps][32 in]
-//   conv2_backward [32 in][9 taps, turned by 180 degrees][64 out]
-//   hidden         [128][49 pixels][64 channels]: hidden_weight with its columns in the order of `pooled2`
-//   conv1          conv1's weight times gamma1 * inverse_std / 255, with beta1 - mean * ... as the bias; fragments of
-//                  forward.h's products, written by prepare.h
+//   counters             [CNN_COUNTERS], cleared by prepare.h
+//   moments              [blocks][CNN_MOMENTS] of each block of prepare.h
+//   stem_statistics      [3][32] mean, inverse_std, variance of conv1's output, without its bias: forward.h
+//   stem_moments         of the whole batch, pixels as 0..255: forward.h
+//   conv2_forward        conv2's weight, rounded: [chunks of 16 bytes along 9 taps, 32 in][64 out], rows as in prepare.h
+//   conv2_parts          conv2's weight as three bfloat16 that add up to it, for nearly fp32 on Hopper: [part][chunks of
+//                        16 bytes along 9 taps, 32 in][64 out]
+//   conv2_backward       [32 in][9 taps, turned by 180 degrees][64 out]
+//   hidden               hidden_weight with its columns in the order of pooled2: [128][49 pixels][64 channels]
+//   pooled1, code1       [n][14][14][32]
+//   convolution2         [n][14][14][64] without its bias
+//   statistics2_partial  [blocks][2][64] sums and sums of squares of each block of forward.h
+//   statistics2          by the last block of forward.h
+//   pooled2, code2       [n][49][64]
+//   hidden_partial       [splits][rows][128] without the bias
+//   grad_hidden          [rows][128] before relu's input; rows past n are zero. Times n
+//   head_partial         [head_blocks][CNN_HEAD_PARTIAL]. Times n
+//   grad_pooled2         [n][49][64], already zero where relu closed the window. Times n
+//   sums2_partial        [49 * splits][2][64] sums of grad_pooled2 and of it times the normalised value. Times n
+//   sums2                [2][64] the same, added up by the last block of hidden_backward.h
+//   grad_hidden_partial  [splits][128][49][64] gradient of the packed hidden weight. Times n
+//   grad_conv2_partial   [blocks][64 out][9][32 in]. Times n
+//   stem_sums_partial    [blocks][32][CNN_STEM_SUMS]. Times n, pixels as 0..255
+// clang-format off
+#define CNN_WORKSPACE_FIELDS(FIELD, Operand, Convolution)                                                              \
+    FIELD(unsigned, counters, CNN_COUNTERS)                                                                            \
+    FIELD(unsigned long long, moments, CNN_PREPARE_BLOCKS * CNN_MOMENTS)                                               \
+    FIELD(float, stem_statistics, 3 * CNN_CHANNELS1)                                                                   \
+    FIELD(double, stem_moments, CNN_MOMENTS)                                                                           \
+    FIELD(Operand, conv2_forward, CNN_CHANNELS2 * CNN_PATCH)                                                           \
+    FIELD(uint16_t, conv2_parts, 3 * CNN_CHANNELS2 * CNN_PATCH)                                                        \
+    FIELD(Operand, conv2_backward, CNN_CHANNELS2 * CNN_PATCH)                                                          \
+    FIELD(Operand, hidden, CNN_HIDDEN * CNN_FEATURES)                                                                  \
+    FIELD(Operand, pooled1, samples * CNN_PIXELS1 * CNN_CHANNELS1)                                                     \
+    FIELD(uint8_t, code1, samples * CNN_PIXELS1 * CNN_CHANNELS1)                                                       \
+    FIELD(Convolution, convolution2, samples * CNN_PIXELS1 * CNN_CHANNELS2)                                            \
+    FIELD(float, statistics2_partial, CNN_FORWARD_BLOCKS * 2 * CNN_CHANNELS2)                                          \
+    FIELD(cnn_statistics, statistics2, 1)                                                                              \
+    FIELD(Operand, pooled2, samples * CNN_FEATURES)                                                                    \
+    FIELD(uint8_t, code2, samples * CNN_FEATURES)                                                                      \
+    FIELD(float, hidden_partial, cuts.hidden_splits * rows * CNN_HIDDEN)                                               \
+    FIELD(Operand, grad_hidden, rows * CNN_HIDDEN)                                                                     \
+    FIELD(float, head_partial, cuts.head_blocks * CNN_HEAD_PARTIAL)                                                    \
+    FIELD(Operand, grad_pooled2, samples * CNN_FEATURES)                                                               \
+    FIELD(float, sums2_partial, CNN_PIXELS2 * cuts.backward_splits * 2 * CNN_CHANNELS2)                                \
+    FIELD(float, sums2, 2 * CNN_CHANNELS2)                                                                             \
+    FIELD(float, grad_hidden_partial, cuts.backward_splits * CNN_HIDDEN * CNN_FEATURES)                                \
+    FIELD(float, grad_conv2_partial, CNN_BACKWARD_BLOCKS * CNN_CHANNELS2 * CNN_PATCH)                                  \
+    FIELD(float, stem_sums_partial, CNN_BACKWARD_BLOCKS * CNN_CHANNELS1 * CNN_STEM_SUMS)
+// clang-format on
+
+// Bytes of `count` elements in the workspace: fields begin at multiples of more than any access needs.
+static inline size_t cnn_workspace_room(size_t count, size_t size)
+{
+    const size_t alignment = 256;
+    return (count * size + alignment - 1) / alignment * alignment;
+}
+
+#ifdef __cplusplus
+
 template <typename Operand, typename Convolution> struct cnn_workspace {
-    unsigned *counters;          // [16]
-    unsigned long long *moments; // [CNN_PREPARE_BLOCKS][CNN_MOMENTS] of each block of prepare.h
-    float *stem_statistics;      // [3][32] mean, inverse_std, variance of conv1's output, without its bias
-    double *stem_moments;        // [CNN_MOMENTS] of the whole batch, pixels as 0..255
-    uint32_t *conv1;             // [1024] packed
-    Operand *conv2_forward;      // [64][9][32]
-    Operand *conv2_backward;     // [32][9][64]
-    Operand *hidden;             // [128][49][64]
-    Operand *pooled1;            // [n][14][14][32]
-    uint8_t *code1;              // [n][14][14][32]
-    Convolution *convolution2;   // [n][14][14][64] without its bias
-    float *statistics2_partial;  // [CNN_FORWARD_BLOCKS][2][64] sums and sums of squares of each block
-    cnn_statistics *statistics2; // by the last block of forward.h
-    Operand *pooled2;            // [n][49][64]
-    uint8_t *code2;              // [n][49][64]
-    float *hidden_partial;       // [splits][tiles * 64][128] without the bias
-    Operand *grad_hidden;        // [tiles * 64][128] before relu's input; rows past n are zero. Times n * scale
-    float *head_partial;         // [ceil(n / CNN_HEAD_SAMPLES)][CNN_HEAD_PARTIAL]. Times n
-    Operand *grad_pooled2;       // [n][49][64], already zero where relu closed the window. Times n * scale
-    float *sums2_partial;        // [49 * splits][2][64] sums of grad_pooled2 and of it times the normalised value
-    float *sums2;                // [2][64] the same, added up by the last block of hidden_backward.h. Times n * scale
-    float *grad_hidden_partial;  // [splits][128][49][64] gradient of the packed hidden weight. Times n * scale
-    float *grad_conv2_partial;   // [CNN_BACKWARD_BLOCKS][64 out][9][32 in]. Times n * scale
-    float *stem_sums_partial;    // [CNN_BACKWARD_BLOCKS][32][CNN_STEM_SUMS]. Times n * scale, pixels as 0..255
+#define CNN_FIELD(type, name, count) type *name;
+    CNN_WORKSPACE_FIELDS(CNN_FIELD, Operand, Convolution)
+#undef CNN_FIELD
 };
 
 // Lays it out from `memory` on and returns the bytes it takes; `memory` NULL: the bytes alone.
@@ -128,35 +188,10 @@ static size_t cnn_workspace_place(int n, void *memory, cnn_workspace<Operand, Co
     const cnn_cuts cuts = cnn_cuts_of(n);
     const size_t samples = (size_t)n, rows = (size_t)cuts.tiles * CNN_HIDDEN_TILE;
     size_t offset = 0;
-#define CNN_PLACE(field, count)                                                                                        \
-    do {                                                                                                               \
-        workspace->field = (decltype(workspace->field))((char *)memory + offset);                                      \
-        offset += ((size_t)(count) * sizeof *workspace->field + 255) / 256 * 256;                                      \
-    } while (0)
-    CNN_PLACE(counters, 16);
-    CNN_PLACE(moments, CNN_PREPARE_BLOCKS * CNN_MOMENTS);
-    CNN_PLACE(stem_statistics, 3 * CNN_CHANNELS1);
-    CNN_PLACE(stem_moments, CNN_MOMENTS);
-    CNN_PLACE(conv1, 1024);
-    CNN_PLACE(conv2_forward, CNN_CHANNELS2 * CNN_PATCH);
-    CNN_PLACE(conv2_backward, CNN_CHANNELS2 * CNN_PATCH);
-    CNN_PLACE(hidden, CNN_HIDDEN * CNN_FEATURES);
-    CNN_PLACE(pooled1, samples * CNN_PIXELS1 * CNN_CHANNELS1);
-    CNN_PLACE(code1, samples * CNN_PIXELS1 * CNN_CHANNELS1);
-    CNN_PLACE(convolution2, samples * CNN_PIXELS1 * CNN_CHANNELS2);
-    CNN_PLACE(statistics2_partial, CNN_FORWARD_BLOCKS * 2 * CNN_CHANNELS2);
-    CNN_PLACE(statistics2, 1);
-    CNN_PLACE(pooled2, samples * CNN_FEATURES);
-    CNN_PLACE(code2, samples * CNN_FEATURES);
-    CNN_PLACE(hidden_partial, cuts.hidden_splits * rows * CNN_HIDDEN);
-    CNN_PLACE(grad_hidden, rows * CNN_HIDDEN);
-    CNN_PLACE(head_partial, (samples + CNN_HEAD_SAMPLES - 1) / CNN_HEAD_SAMPLES * CNN_HEAD_PARTIAL);
-    CNN_PLACE(grad_pooled2, samples * CNN_FEATURES);
-    CNN_PLACE(sums2_partial, CNN_PIXELS2 * cuts.backward_splits * 2 * CNN_CHANNELS2);
-    CNN_PLACE(sums2, 2 * CNN_CHANNELS2);
-    CNN_PLACE(grad_hidden_partial, (size_t)cuts.backward_splits * CNN_HIDDEN * CNN_FEATURES);
-    CNN_PLACE(grad_conv2_partial, CNN_BACKWARD_BLOCKS * CNN_CHANNELS2 * CNN_PATCH);
-    CNN_PLACE(stem_sums_partial, CNN_BACKWARD_BLOCKS * CNN_CHANNELS1 * CNN_STEM_SUMS);
+#define CNN_PLACE(type, name, count)                                                                                   \
+    workspace->name = (type *)((char *)memory + offset);                                                               \
+    offset += cnn_workspace_room((size_t)(count), sizeof(type));
+    CNN_WORKSPACE_FIELDS(CNN_PLACE, Operand, Convolution)
 #undef CNN_PLACE
     return offset;
 }
@@ -170,4 +205,5 @@ template <typename Operand, typename Convolution> struct cnn_arguments {
     cnn_workspace<Operand, Convolution> workspace;
 };
 
+#endif
 #endif

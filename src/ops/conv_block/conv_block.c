@@ -274,10 +274,11 @@ static const char *const test_shapes[] = {
     "n=2 c=3 h=5 w=7 k=5",
     "n=3 c=5 h=6 w=4 k=17 input_channels_last=1",
     "n=1 c=2 h=3 w=11 k=4 output_channels_last=1 momentum=1",
-    "n=5 c=16 h=9 w=8 k=32 input_channels_last=1 output_channels_last=1",
+    "n=2 c=16 h=9 w=8 k=32 input_channels_last=1 output_channels_last=1",
     "n=11 c=4 h=2 w=3 k=16 epsilon=0.1",
-    "n=2 c=7 h=19 w=22 k=21 input_channels_last=1",
-    "n=3 c=32 h=14 w=14 k=64 input_channels_last=1",
+    "n=3 c=5 h=19 w=22 k=21 input_channels_last=1",
+    "n=1 c=16 h=10 w=14 k=64 input_channels_last=1",
+    "n=1 c=40 h=3 w=4 k=100 input_channels_last=1", // more than one tile of filters both ways
     NULL,
 };
 
@@ -294,6 +295,12 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_winograd", HEDDLE_CPU, HEDDLE_FUSED, heddle_conv_block_cpu_winograd_forward,
      .note = "F(2×2, 3×3) an image at a time, in cache: 2.25 times fewer multiplications",
      .workspace = heddle_conv_block_cpu_winograd_workspace},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE,
+     .note = "a kernel a layer, a thread an element: two loads for every multiplication"},
+    {"02_statistics_in_epilogue", HEDDLE_CUDA, HEDDLE_FUSED,
+     .note = "a product of tiles that leaves its statistics, then one pass to the pooled output: limited by "
+             "multiplications",
+     .workspace = heddle_conv_block_cuda_forward_workspace},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -303,6 +310,12 @@ static const heddle_rung backward_ladder[] = {
     {"cpu_winograd", HEDDLE_CPU, HEDDLE_FUSED, heddle_conv_block_cpu_winograd_backward,
      .note = "the transposed algorithm; the gradient of the convolution is never stored",
      .workspace = heddle_conv_block_cpu_winograd_backward_workspace},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE,
+     .note = "a kernel a layer, a thread an element: few threads with long sums for the weight",
+     .workspace = heddle_conv_block_cuda_naive_backward_workspace},
+    {"02_gradient_once", HEDDLE_CUDA, HEDDLE_FUSED,
+     .note = "the convolution's gradient formed in one pass, then two products of tiles: limited by multiplications",
+     .workspace = heddle_conv_block_cuda_backward_workspace},
 };
 
 static const heddle_rung inference_ladder[] = {
@@ -311,6 +324,10 @@ static const heddle_rung inference_ladder[] = {
     {"cpu_winograd", HEDDLE_CPU, HEDDLE_FUSED, heddle_conv_block_cpu_winograd_inference,
      .note = "F(2×2, 3×3) with batchnorm in the filters and pooling in registers",
      .workspace = heddle_conv_block_cpu_winograd_workspace},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, .note = "a thread a pooled value: two loads for every multiplication"},
+    {"02_folded_batchnorm", HEDDLE_CUDA, HEDDLE_FUSED,
+     .note = "batchnorm in the weight, relu and pooling in the product's registers: limited by multiplications",
+     .workspace = heddle_conv_block_cuda_inference_workspace},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_conv_block_backward, NULL};

@@ -83,6 +83,11 @@ heddle_status heddle_conv_block_cpu_winograd_inference(const heddle_call *call);
 size_t heddle_conv_block_cpu_winograd_workspace(const void *shape, int threads); // forward and inference
 size_t heddle_conv_block_cpu_winograd_backward_workspace(const void *shape, int threads);
 
+size_t heddle_conv_block_cuda_naive_backward_workspace(const void *shape, int threads);
+size_t heddle_conv_block_cuda_forward_workspace(const void *shape, int threads);
+size_t heddle_conv_block_cuda_backward_workspace(const void *shape, int threads);
+size_t heddle_conv_block_cuda_inference_workspace(const void *shape, int threads);
+
 // Element (image, channel, y, x) of an activation with `channels` planes of (h, w).
 static inline size_t heddle_activation_at(int channels_last, int channels, int h, int w, int image, int channel, int y,
                                           int x)

@@ -1,10 +1,12 @@
 // Optimisers, rung 2: four parameters a thread, each array by loads and stores of 16 bytes.
 //
-// A quarter of rung 1's requests for the same bytes; states are read and written back through registers once.
+// A quarter of rung 1's requests for the same bytes; states are read and written back through registers once. It is
+// launched while the kernel before it still runs, and waits for that one's gradients (ops/cuda/dependent.h).
 //
-// Limited by: bytes; for a network of some hundred thousand parameters by the launch itself.
+// Limited by: bytes; for a network of some hundred thousand parameters by the trip to memory and back.
 
 #include "heddle/ops.h"
+#include "ops/cuda/dependent.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
 #include "ops/optimizer/step.h"
@@ -29,6 +31,8 @@ __global__ void optimizer_vectorised(int n, const float *grad, const float *hype
                                      float *second)
 {
     size_t begin = HEDDLE_VECTOR * ((size_t)blockIdx.x * blockDim.x + threadIdx.x);
+    heddle_wait_for_previous();
+    heddle_release_next();
     if (begin + HEDDLE_VECTOR > (size_t)n) {
         for (size_t i = begin; i < (size_t)n; i++)
             step<kind>(grad[i], hyper, parameter + i, kind > SGD ? first + i : NULL,
@@ -63,9 +67,9 @@ template <optimizer_kind kind> static heddle_status launch(const heddle_call *ca
     bool aligned =
         heddle_aligned16(grad) && heddle_aligned16(parameter) && heddle_aligned16(first) && heddle_aligned16(second);
     if (blocks > 0)
-        (aligned ? optimizer_vectorised<kind, true>
-                 : optimizer_vectorised<kind, false>)<<<blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
-            n, grad, hyper, parameter, first, second);
+        heddle_cuda_launch_dependent(aligned ? optimizer_vectorised<kind, true> : optimizer_vectorised<kind, false>,
+                                     blocks, HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call), n, grad, hyper,
+                                     parameter, first, second);
     return heddle_cuda_launched("02_vectorised");
 }
 

@@ -122,7 +122,9 @@ static const char *const test_shapes[] = {
     "n=1 c=2 h=3 w=11 k=4 output_channels_last=1 momentum=1",
     "n=13 c=4 h=7 w=4 k=9 input_channels_last=1 output_channels_last=1 epsilon=0.1",
     "n=2 c=3 h=17 w=23 k=33",
-    "n=9 c=1 h=28 w=28 k=32 output_channels_last=1",
+    "n=2 c=1 h=28 w=28 k=32 output_channels_last=1",
+    "n=1 c=2 h=5 w=70 k=3",  // more than one tile beside another
+    "n=530 c=1 h=2 w=2 k=1", // more tiles than blocks
     NULL,
 };
 
@@ -139,6 +141,12 @@ static const heddle_rung forward_ladder[] = {
     {"cpu_fused", HEDDLE_CPU, HEDDLE_FUSED, heddle_stem_block_cpu_fused_forward,
      .note = "statistics from the moments of the patches; convolution, batchnorm, relu and pooling in registers",
      .workspace = heddle_stem_block_cpu_fused_workspace},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE,
+     .note = "a kernel a layer, a thread an element, moments a block each: two loads for every multiplication",
+     .workspace = heddle_stem_block_cuda_naive_forward_workspace},
+    {"02_moments", HEDDLE_CUDA, HEDDLE_FUSED,
+     .note = "statistics from the moments of the patches, all layers in registers: limited by the bytes written",
+     .workspace = heddle_stem_block_cuda_forward_workspace},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -147,6 +155,12 @@ static const heddle_rung backward_ladder[] = {
     {"cpu_fused", HEDDLE_CPU, HEDDLE_FUSED, heddle_stem_block_cpu_fused_backward,
      .note = "sums over the winners of the windows and the moments; the gradient of the convolution is never formed",
      .workspace = heddle_stem_block_cpu_fused_workspace},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE,
+     .note = "a kernel a layer, the convolution computed again: few threads with long sums for the weight",
+     .workspace = heddle_stem_block_cuda_naive_backward_workspace},
+    {"02_winner_sums", HEDDLE_CUDA, HEDDLE_FUSED,
+     .note = "sums over the windows' winners and the moments: limited by loads from shared memory",
+     .workspace = heddle_stem_block_cuda_backward_workspace},
 };
 
 static const heddle_rung inference_ladder[] = {
@@ -155,6 +169,10 @@ static const heddle_rung inference_ladder[] = {
     {"cpu_fused", HEDDLE_CPU, HEDDLE_FUSED, heddle_stem_block_cpu_fused_inference,
      .note = "batchnorm in the filters; convolution, relu and pooling in registers",
      .workspace = heddle_stem_block_cpu_fused_workspace},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, .note = "a thread a pooled value: two loads for every multiplication"},
+    {"02_folded_batchnorm", HEDDLE_CUDA, HEDDLE_FUSED,
+     .note = "batchnorm in the weights; convolution, relu and pooling in registers: limited by the bytes written",
+     .workspace = heddle_stem_block_cuda_inference_workspace},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_stem_block_backward, NULL};

@@ -35,6 +35,12 @@ heddle_status heddle_stem_block_cpu_fused_backward(const heddle_call *call);
 heddle_status heddle_stem_block_cpu_fused_inference(const heddle_call *call);
 size_t heddle_stem_block_cpu_fused_workspace(const void *shape, int threads);
 
+size_t heddle_stem_block_cuda_naive_forward_workspace(const void *shape, int threads);
+size_t heddle_stem_block_cuda_naive_backward_workspace(const void *shape, int threads);
+size_t heddle_stem_block_cuda_forward_workspace(const void *shape, int threads);
+size_t heddle_stem_block_cuda_backward_workspace(const void *shape, int threads);
+size_t heddle_stem_block_cuda_inference_workspace(const void *shape, int threads);
+
 static inline int heddle_stem_block_patch(const heddle_conv_block_shape *shape)
 {
     return HEDDLE_CONV_BLOCK_TAPS * shape->c;

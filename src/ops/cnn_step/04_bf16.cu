@@ -1,0 +1,14 @@
+// cnn_step, rung 4: bfloat16 operands, with float's range and three bits less of mantissa than half.
+//
+// Rung 3 had to scale gradients and look for overflow at the end. Here nothing can overflow that would not in float.
+//
+// Limited by: as rung 3; and by what the network makes of 8 bits.
+
+#include "ops/cnn_step/step.h"
+
+static heddle_status launch(const heddle_call *call)
+{
+    return cnn_step_rung<cnn_bf16>(call, "04_bf16");
+}
+
+HEDDLE_CUDA_RUNG("cnn_step", "04_bf16", launch)

@@ -1,0 +1,150 @@
+// cnn_step's operators one after another: which operand goes where.
+
+#include "ops/cnn_step/chain.h"
+
+#include "ops/activation/activation.h"
+#include "ops/cpu/scratch.h"
+#include "ops/cross_entropy/cross_entropy.h"
+#include "ops/gather/gather.h"
+#include "ops/linear/linear.h"
+#include "ops/stem_block/stem_block.h"
+
+// Positions of cnn_step's operands in input[] and output[]: the first of each layer's.
+enum { CONV1 = 4, CONV2 = 8, HIDDEN = 12, OUTPUT = 14 };
+enum { LOSS = 0, CORRECT = 1, GRAD1 = 2, GRAD2 = 6, GRAD_HIDDEN = 10, GRAD_OUTPUT = 12, RUNNING1 = 14, RUNNING2 = 16 };
+
+heddle_cnn_step_chain heddle_cnn_step_chain_of(const heddle_cnn_step_shape *shape)
+{
+    int h1 = shape->h / 2, w1 = shape->w / 2, features = shape->k2 * (h1 / 2) * (w1 / 2);
+    float epsilon = shape->epsilon, momentum = shape->momentum;
+    return (heddle_cnn_step_chain){
+        .gather = {shape->n, shape->count, shape->length, shape->c * shape->h * shape->w},
+        .stem = {shape->n, shape->c, shape->h, shape->w, shape->k1, 0, 1, epsilon, momentum},
+        .block = {shape->n, shape->k1, h1, w1, shape->k2, 1, 0, epsilon, momentum},
+        .hidden = {shape->n, features, shape->hidden},
+        .relu = {shape->n * shape->hidden},
+        .output = {shape->n, shape->hidden, shape->classes},
+        .loss = {shape->n, shape->classes},
+    };
+}
+
+// --- what lies between them -----------------------------------------------------------------------------------------
+
+typedef struct between {
+    void *images, *labels;
+    void *pooled1, *moments, *mean1, *inverse_std1, *code1;
+    void *pooled2, *convolution, *mean2, *inverse_std2, *code2;
+    void *hidden, *active, *logits, *probabilities;
+    void *one, *grad_logits, *grad_active, *grad_hidden, *grad_pooled2, *grad_pooled1;
+} between;
+
+typedef struct between_room {
+    heddle_scratch scratch;
+    bool wide;
+} between_room;
+
+// Room for the operand `name` of an operator.
+static void *take(between_room *room, const heddle_op *op, const void *shape, const char *name)
+{
+    int operand = heddle_operand_find(op, name);
+    size_t size = room->wide ? sizeof(double) : heddle_dtype_size(op->operands[operand].dtype);
+    return heddle_scratch_take(&room->scratch, heddle_operand_elements(op, operand, shape) * size);
+}
+
+static between lay_out(const heddle_cnn_step_chain *chain, between_room *room)
+{
+    const heddle_op *stem = &heddle_op_stem_block_forward, *block = &heddle_op_conv_block_forward;
+    const heddle_op *linear = &heddle_op_linear_forward, *loss = &heddle_op_cross_entropy_forward;
+    return (between){
+        .images = take(room, &heddle_op_gather, &chain->gather, "images"),
+        .labels = take(room, &heddle_op_gather, &chain->gather, "labels"),
+        .pooled1 = take(room, stem, &chain->stem, "output"),
+        .moments = take(room, stem, &chain->stem, "moments"),
+        .mean1 = take(room, stem, &chain->stem, "mean"),
+        .inverse_std1 = take(room, stem, &chain->stem, "inverse_std"),
+        .code1 = take(room, stem, &chain->stem, "code"),
+        .pooled2 = take(room, block, &chain->block, "output"),
+        .convolution = take(room, block, &chain->block, "convolution"),
+        .mean2 = take(room, block, &chain->block, "mean"),
+        .inverse_std2 = take(room, block, &chain->block, "inverse_std"),
+        .code2 = take(room, block, &chain->block, "code"),
+        .hidden = take(room, linear, &chain->hidden, "output"),
+        .active = take(room, linear, &chain->hidden, "output"),
+        .logits = take(room, linear, &chain->output, "output"),
+        .probabilities = take(room, loss, &chain->loss, "probabilities"),
+        .one = take(room, loss, &chain->loss, "loss"),
+        .grad_logits = take(room, loss, &chain->loss, "logits"),
+        .grad_active = take(room, linear, &chain->hidden, "output"),
+        .grad_hidden = take(room, linear, &chain->hidden, "output"),
+        .grad_pooled2 = take(room, linear, &chain->hidden, "input"),
+        .grad_pooled1 = take(room, block, &chain->block, "input"),
+    };
+}
+
+size_t heddle_cnn_step_chain_bytes(const heddle_cnn_step_chain *chain, bool wide)
+{
+    between_room room = {.wide = wide};
+    lay_out(chain, &room);
+    return room.scratch.used;
+}
+
+// --- running them ---------------------------------------------------------------------------------------------------
+
+#define RUN(op, shape, inputs, outputs)                                                                                \
+    HEDDLE_TRY(runner(context, &heddle_op_##op, &chain->shape, (const void *const[]){inputs}, (void *const[]){outputs}))
+#define LIST(...) __VA_ARGS__
+
+static heddle_status forward(const heddle_cnn_step_chain *chain, const void *const *input, void *const *output,
+                             const between *all, heddle_cnn_step_runner *runner, void *context)
+{
+    const void *const *conv1 = input + CONV1, *const *conv2 = input + CONV2;
+    RUN(gather, gather, LIST(input[0], input[1], input[2], input[3]), LIST(all->images, all->labels));
+    RUN(stem_block_forward, stem, LIST(all->images, conv1[0], conv1[1], conv1[2], conv1[3]),
+        LIST(all->pooled1, all->moments, all->mean1, all->inverse_std1, all->code1, output[RUNNING1],
+             output[RUNNING1 + 1]));
+    RUN(conv_block_forward, block, LIST(all->pooled1, conv2[0], conv2[1], conv2[2], conv2[3]),
+        LIST(all->pooled2, all->convolution, all->mean2, all->inverse_std2, all->code2, output[RUNNING2],
+             output[RUNNING2 + 1]));
+    RUN(linear_forward, hidden, LIST(all->pooled2, input[HIDDEN], input[HIDDEN + 1]), all->hidden);
+    RUN(relu_forward, relu, all->hidden, all->active);
+    RUN(linear_forward, output, LIST(all->active, input[OUTPUT], input[OUTPUT + 1]), all->logits);
+    RUN(cross_entropy_forward, loss, LIST(all->logits, all->labels),
+        LIST(output[LOSS], all->probabilities, output[CORRECT]));
+    return HEDDLE_OK;
+}
+
+static heddle_status backward(const heddle_cnn_step_chain *chain, const void *const *input, void *const *output,
+                              const between *all, heddle_cnn_step_runner *runner, void *context)
+{
+    const void *const *conv1 = input + CONV1, *const *conv2 = input + CONV2;
+    void *const *grad1 = output + GRAD1, *const *grad2 = output + GRAD2;
+    RUN(cross_entropy_backward, loss, LIST(all->probabilities, all->labels, all->one), all->grad_logits);
+    RUN(linear_backward, output, LIST(all->active, input[OUTPUT], all->grad_logits),
+        LIST(all->grad_active, output[GRAD_OUTPUT], output[GRAD_OUTPUT + 1]));
+    RUN(relu_backward, relu, LIST(all->hidden, all->active, all->grad_active), all->grad_hidden);
+    RUN(linear_backward, hidden, LIST(all->pooled2, input[HIDDEN], all->grad_hidden),
+        LIST(all->grad_pooled2, output[GRAD_HIDDEN], output[GRAD_HIDDEN + 1]));
+    RUN(conv_block_backward, block,
+        LIST(all->pooled1, conv2[0], conv2[2], conv2[3], all->convolution, all->mean2, all->inverse_std2, all->code2,
+             all->grad_pooled2),
+        LIST(all->grad_pooled1, grad2[0], grad2[1], grad2[2], grad2[3]));
+    RUN(stem_block_backward, stem,
+        LIST(all->images, conv1[0], conv1[2], conv1[3], all->moments, all->mean1, all->inverse_std1, all->code1,
+             all->grad_pooled1),
+        LIST(grad1[0], grad1[1], grad1[2], grad1[3]));
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_cnn_step_chain_run(const heddle_cnn_step_chain *chain, bool wide, const void *const *input,
+                                        void *const *output, void *memory, heddle_cnn_step_runner *runner,
+                                        void *context)
+{
+    between_room room = {.scratch.base = memory, .wide = wide};
+    const between all = lay_out(chain, &room);
+    if (wide)
+        *(double *)all.one = 1;
+    else
+        *(float *)all.one = 1;
+    HEDDLE_TRY(forward(chain, input, output, &all, runner, context));
+    return backward(chain, input, output, &all, runner, context);
+}

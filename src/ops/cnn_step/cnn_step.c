@@ -1,0 +1,299 @@
+// cnn_step: its shape and operands, what it costs, and its ladder. The arithmetic is in reference.c and the rungs'
+// files.
+
+#include "ops/cnn_step/cnn_step.h"
+
+#include <limits.h>
+#include <math.h>
+
+#include "heddle/random.h"
+#include "ops/cnn_step/chain.h"
+#include "ops/cnn_step/layout.h"
+#include "ops/define.h"
+#include "ops/stem_block/stem_block.h"
+
+typedef heddle_cnn_step_shape step_shape;
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(step_shape, n, "samples of the batch")},
+    {HEDDLE_OPTIONAL_INT(step_shape, count, 60000, "images of the dataset")},
+    {HEDDLE_OPTIONAL_INT(step_shape, length, 60000, "length of the order; cursor + n is at most that")},
+    {HEDDLE_OPTIONAL_INT(step_shape, c, 1, "channels of an image")},
+    {HEDDLE_OPTIONAL_INT(step_shape, h, 28, "image height")},
+    {HEDDLE_OPTIONAL_INT(step_shape, w, 28, "image width")},
+    {HEDDLE_OPTIONAL_INT(step_shape, k1, 32, "channels of the first convolution")},
+    {HEDDLE_OPTIONAL_INT(step_shape, k2, 64, "channels of the second convolution")},
+    {HEDDLE_OPTIONAL_INT(step_shape, hidden, 128, "outputs of the first linear layer")},
+    {HEDDLE_OPTIONAL_INT(step_shape, classes, 10, "outputs of the second")},
+    {HEDDLE_OPTIONAL_FLOAT(step_shape, epsilon, 1e-5, "added to the variances")},
+    {HEDDLE_OPTIONAL_FLOAT(step_shape, momentum, 0.1, "weight of the new value in the running statistics")},
+};
+
+static heddle_status validate(const void *shape_)
+{
+    const step_shape *shape = shape_;
+    if (shape->n < 1 || shape->count < 1 || shape->length < shape->n)
+        return heddle_fail(HEDDLE_INVALID,
+                           "cnn_step of n=%d samples: a dataset of count=%d and an order of length=%d have no such "
+                           "batch",
+                           shape->n, shape->count, shape->length);
+    if (shape->c < 1 || shape->h < 4 || shape->w < 4)
+        return heddle_fail(HEDDLE_INVALID, "cnn_step of c=%d h=%d w=%d: pooling twice needs at least 4×4", shape->c,
+                           shape->h, shape->w);
+    if (shape->k1 < 1 || shape->k2 < 1 || shape->hidden < 1 || shape->classes < 1)
+        return heddle_fail(HEDDLE_INVALID, "cnn_step of k1=%d k2=%d hidden=%d classes=%d: each must be at least 1",
+                           shape->k1, shape->k2, shape->hidden, shape->classes);
+    if ((double)shape->n * shape->hidden > INT_MAX || (double)shape->k2 * shape->h * shape->w > INT_MAX)
+        return heddle_fail(HEDDLE_INVALID, "cnn_step of n=%d hidden=%d k2=%d h=%d w=%d does not fit", shape->n,
+                           shape->hidden, shape->k2, shape->h, shape->w);
+    heddle_cnn_step_chain chain = heddle_cnn_step_chain_of(shape);
+    HEDDLE_TRY(heddle_shape_validate(&heddle_op_stem_block_forward, &chain.stem));
+    return heddle_shape_validate(&heddle_op_conv_block_forward, &chain.block);
+}
+
+bool heddle_cnn_step_is_course(const void *shape_)
+{
+    const step_shape *shape = shape_;
+    return shape->c == 1 && shape->h == CNN_SIDE && shape->w == CNN_SIDE && shape->k1 == CNN_CHANNELS1 &&
+           shape->k2 == CNN_CHANNELS2 && shape->hidden == CNN_HIDDEN && shape->classes <= CNN_MOST_CLASSES;
+}
+
+// In a batch of few samples a pooling window whose winner tf32 changes is a large part of the whole: nobody multiplies
+// so few in tf32, and rung 1 takes no longer there.
+static bool is_course_in_tf32(const void *shape_)
+{
+    const step_shape *shape = shape_;
+    const int few = 16;
+    return heddle_cnn_step_is_course(shape) && shape->n >= few;
+}
+
+// --- operands -------------------------------------------------------------------------------------------------------
+
+#define DIMS(name, call)                                                                                               \
+    static int dims_##name(const void *shape_, int dims[HEDDLE_MAX_DIMS])                                              \
+    {                                                                                                                  \
+        const step_shape *shape = shape_;                                                                              \
+        (void)shape;                                                                                                   \
+        return call;                                                                                                   \
+    }
+DIMS(images, heddle_dims4(dims, shape->count, shape->c, shape->h, shape->w))
+DIMS(labels, heddle_dims1(dims, shape->count))
+DIMS(order, heddle_dims1(dims, shape->length))
+DIMS(cursor, heddle_dims1(dims, HEDDLE_CURSOR_COUNT))
+DIMS(one, heddle_dims1(dims, 1))
+DIMS(conv1, heddle_dims4(dims, shape->k1, shape->c, 3, 3))
+DIMS(k1, heddle_dims1(dims, shape->k1))
+DIMS(conv2, heddle_dims4(dims, shape->k2, shape->k1, 3, 3))
+DIMS(k2, heddle_dims1(dims, shape->k2))
+DIMS(hidden_weight, heddle_dims2(dims, shape->hidden, shape->k2 *(shape->h / 4) * (shape->w / 4)))
+DIMS(hidden, heddle_dims1(dims, shape->hidden))
+DIMS(output_weight, heddle_dims2(dims, shape->classes, shape->hidden))
+DIMS(classes, heddle_dims1(dims, shape->classes))
+
+static int limit_labels(const void *shape)
+{
+    return ((const step_shape *)shape)->classes;
+}
+
+static int limit_order(const void *shape)
+{
+    return ((const step_shape *)shape)->count;
+}
+
+#define PARAMETER(name, size)                                                                                          \
+    {                                                                                                                  \
+        HEDDLE_FLOAT_INPUT(name, HEDDLE_VALUES_OWN, size)                                                              \
+    }
+#define GRADIENT(name, size)                                                                                           \
+    {                                                                                                                  \
+        HEDDLE_FLOAT_OUTPUT(name, size)                                                                                \
+    }
+
+// In the order of heddle_cnn_step_operands.
+static const heddle_operand operands[] = {
+    {"images", HEDDLE_INPUT, HEDDLE_U8, HEDDLE_VALUES_BYTES, dims_images},
+    {"labels", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_labels, limit_labels},
+    {"order", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_order, limit_order},
+    {"cursor", HEDDLE_INPUT, HEDDLE_I64, HEDDLE_VALUES_OWN, dims_cursor},
+    PARAMETER("conv1_weight", dims_conv1),
+    {HEDDLE_FLOAT_INPUT("conv1_bias", HEDDLE_VALUES_OWN, dims_k1), .optional = true},
+    PARAMETER("gamma1", dims_k1),
+    PARAMETER("beta1", dims_k1),
+    PARAMETER("conv2_weight", dims_conv2),
+    {HEDDLE_FLOAT_INPUT("conv2_bias", HEDDLE_VALUES_OWN, dims_k2), .optional = true},
+    PARAMETER("gamma2", dims_k2),
+    PARAMETER("beta2", dims_k2),
+    PARAMETER("hidden_weight", dims_hidden_weight),
+    PARAMETER("hidden_bias", dims_hidden),
+    PARAMETER("output_weight", dims_output_weight),
+    PARAMETER("output_bias", dims_classes),
+    {HEDDLE_FLOAT_OUTPUT("loss", dims_one)},
+    {.name = "correct", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_one},
+    GRADIENT("grad_conv1_weight", dims_conv1),
+    {HEDDLE_FLOAT_OUTPUT("grad_conv1_bias", dims_k1), .optional = true},
+    GRADIENT("grad_gamma1", dims_k1),
+    GRADIENT("grad_beta1", dims_k1),
+    GRADIENT("grad_conv2_weight", dims_conv2),
+    {HEDDLE_FLOAT_OUTPUT("grad_conv2_bias", dims_k2), .optional = true},
+    GRADIENT("grad_gamma2", dims_k2),
+    GRADIENT("grad_beta2", dims_k2),
+    GRADIENT("grad_hidden_weight", dims_hidden_weight),
+    GRADIENT("grad_hidden_bias", dims_hidden),
+    GRADIENT("grad_output_weight", dims_output_weight),
+    GRADIENT("grad_output_bias", dims_classes),
+    {HEDDLE_FLOAT_UPDATE("running_mean1", HEDDLE_VALUES_NORMAL, dims_k1), .optional = true},
+    {HEDDLE_FLOAT_UPDATE("running_var1", HEDDLE_VALUES_POSITIVE, dims_k1), .optional = true},
+    {HEDDLE_FLOAT_UPDATE("running_mean2", HEDDLE_VALUES_NORMAL, dims_k2), .optional = true},
+    {HEDDLE_FLOAT_UPDATE("running_var2", HEDDLE_VALUES_POSITIVE, dims_k2), .optional = true},
+};
+
+// --- values for tests and benchmarks --------------------------------------------------------------------------------
+
+// A fresh network's, but that each kind of gamma is there: negative, where the smallest input wins its window, and
+// zero, where nothing of the normalised value comes through.
+static void fill_gamma(heddle_random *random, int count, double *values)
+{
+    for (int i = 0; i < count; i++)
+        values[i] = 0.5 + heddle_random_uniform(random);
+    values[count / 2] *= -1;
+    values[count / 3] = count > 2 ? 0 : values[count / 3];
+}
+
+static void fill_uniform(heddle_random *random, double bound, size_t count, double *values)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = bound * (2 * heddle_random_uniform(random) - 1);
+}
+
+static void fill(const void *shape_, int operand, uint64_t seed, double *values)
+{
+    const step_shape *shape = shape_;
+    enum { CURSOR = 3, CONV1 = 4, GAMMA1 = 6, BETA1 = 7, CONV2 = 8, GAMMA2 = 10, BETA2 = 11, HIDDEN = 12, OUTPUT = 14 };
+    const double largest_beta = 0.3;
+    heddle_random random = heddle_random_make(seed, (uint64_t)operand);
+    size_t count = heddle_operand_elements(&heddle_op_cnn_step, operand, shape);
+    int features = heddle_cnn_step_chain_of(shape).hidden.in;
+    switch (operand) {
+    case CURSOR:
+        values[0] = shape->length - shape->n;
+        values[1] = (double)(seed % 7);
+        break;
+    case CONV1:
+    case CONV1 + 1: fill_uniform(&random, 1 / sqrt(9.0 * shape->c), count, values); break;
+    case CONV2:
+    case CONV2 + 1: fill_uniform(&random, 1 / sqrt(9.0 * shape->k1), count, values); break;
+    case HIDDEN:
+    case HIDDEN + 1: fill_uniform(&random, 1 / sqrt((double)features), count, values); break;
+    case OUTPUT:
+    case OUTPUT + 1: fill_uniform(&random, 1 / sqrt((double)shape->hidden), count, values); break;
+    case GAMMA1:
+    case GAMMA2: fill_gamma(&random, (int)count, values); break;
+    case BETA1:
+    case BETA2: fill_uniform(&random, largest_beta, count, values); break;
+    default: break;
+    }
+}
+
+// --- cost -----------------------------------------------------------------------------------------------------------
+
+// Products alone. The stem's input needs no gradient: it is multiplied twice, everything else three times.
+static heddle_cost cost(const void *shape_)
+{
+    const step_shape *shape = shape_;
+    heddle_cnn_step_chain chain = heddle_cnn_step_chain_of(shape);
+    double n = shape->n, stem = heddle_op_stem_block_forward.cost(&chain.stem).flops;
+    double block = heddle_op_conv_block_forward.cost(&chain.block).flops;
+    double linear = 2.0 * n * shape->hidden * (chain.hidden.in + (double)shape->classes);
+    double parameters = 0;
+    for (int i = 0; i < HEDDLE_COUNT(operands); i++)
+        if (operands[i].values == HEDDLE_VALUES_OWN && operands[i].dtype == HEDDLE_F32)
+            parameters += (double)heddle_operand_elements(&heddle_op_cnn_step, i, shape);
+    return (heddle_cost){
+        .flops = 2 * stem + 3 * (block + linear),
+        .bytes_read = n * chain.gather.pixels + 2 * sizeof(int32_t) * n + sizeof(float) * parameters,
+        .bytes_written = sizeof(float) * parameters,
+    };
+}
+
+// The statistics of the first batchnorm.
+static int64_t reduction(const void *shape_)
+{
+    const step_shape *shape = shape_;
+    return (int64_t)shape->n * shape->h * shape->w;
+}
+
+// --- the ladder -----------------------------------------------------------------------------------------------------
+
+// A network that only the cpu's rung takes, a single sample, and few, of which a block has several on the simulated
+// GPU.
+static const char *const test_shapes[] = {
+    "n=3 count=5 length=4 c=2 h=9 w=7 k1=5 k2=7 hidden=6 classes=3",
+    "n=1 count=1 length=1",
+    "n=16 count=19 length=17 classes=3 momentum=1 epsilon=0.001",
+    NULL,
+};
+
+static const char *const bench_shapes[] = {
+    "n=1024 count=8192 length=8192",
+    "n=64 count=8192 length=8192",
+    "n=256 count=8192 length=8192",
+    "n=4096 count=8192 length=8192",
+    NULL,
+};
+
+// The layout of layout.h, for operands and conv2's output of these types.
+#define ADD_FIELD(type, name, count) bytes += cnn_workspace_room((size_t)(count), sizeof(type));
+#define WORKSPACE(name, operand, convolution)                                                                          \
+    size_t name(const void *shape_, int threads)                                                                       \
+    {                                                                                                                  \
+        const step_shape *shape = shape_;                                                                              \
+        const cnn_cuts cuts = cnn_cuts_of(shape->n);                                                                   \
+        size_t samples = (size_t)shape->n, rows = (size_t)cuts.tiles * CNN_HIDDEN_TILE, bytes = 0;                     \
+        (void)threads;                                                                                                 \
+        CNN_WORKSPACE_FIELDS(ADD_FIELD, operand, convolution)                                                          \
+        return bytes;                                                                                                  \
+    }
+WORKSPACE(heddle_cnn_step_tf32x3_workspace, float, float)
+WORKSPACE(heddle_cnn_step_tf32_workspace, float, uint16_t)
+WORKSPACE(heddle_cnn_step_16bit_workspace, uint16_t, uint16_t)
+
+// The rungs of float operands keep more in shared memory than a block of Ampere has.
+#define CUDA_RUNG(rung, can, bits, kind, card, text)                                                                   \
+    {                                                                                                                  \
+        .name = (rung), .device = HEDDLE_CUDA, .tier = HEDDLE_FUSED, .note = (text), .supports = (can),                \
+        .workspace = heddle_cnn_step_##bits##_workspace, .arithmetic = (kind), .capability = (card)                    \
+    }
+
+// Slowest first.
+static const heddle_rung ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cnn_step_cpu_naive,
+     "plain loops, one layer after another: one multiplication at a time", NULL, heddle_cnn_step_cpu_naive_workspace},
+    {"cpu_chain", HEDDLE_CPU, HEDDLE_FUSED, heddle_cnn_step_cpu_chain,
+     "the cpu's fused blocks and linear layers, one after another", NULL, heddle_cnn_step_cpu_chain_workspace},
+    CUDA_RUNG("01_tf32x3", heddle_cnn_step_is_course, tf32x3, HEDDLE_TF32X3, 90,
+              "seven kernels on tensor cores, three products for one: nearly fp32"),
+    CUDA_RUNG("02_tf32", is_course_in_tf32, tf32, HEDDLE_TF32, 90,
+              "operands rounded to tf32, conv2's output kept in half"),
+    CUDA_RUNG("03_fp16", heddle_cnn_step_is_course, 16bit, HEDDLE_FP16, 80,
+              "16-bit operands: half the bytes, twice the products an instruction"),
+    CUDA_RUNG("04_bf16", heddle_cnn_step_is_course, 16bit, HEDDLE_BFLOAT, 80,
+              "the same with float's range: nothing can overflow"),
+};
+
+const heddle_op heddle_op_cnn_step = {
+    .name = "cnn_step",
+    .ladder_name = "cnn_step",
+    .summary = "loss and every gradient of the course's network on a batch of a resident dataset",
+    .shape_size = sizeof(step_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(operands),
+    .validate = validate,
+    .cost = cost,
+    .reference = heddle_cnn_step_reference,
+    .exactness = HEDDLE_NORM,
+    .reduction = reduction,
+    .fill = fill,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(ladder),
+};

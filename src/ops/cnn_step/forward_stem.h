@@ -1,0 +1,371 @@
+// conv1 of forward.h: batchnorm 1 folded into its weight, and the convolution with relu and pooling, from bytes to a
+// pooled image in shared and in global memory.
+//
+// conv1 runs on tensor cores. A byte is exact in bfloat16, and so are the weights, folded with batchnorm's scale, when
+// they are cut into two or three bfloat16 that add up to them. A product takes 16 outputs, which are two neighbours of
+// eight pooling windows: two products have the windows' four positions in the same places of the accumulators, so that
+// relu, pooling and the winner's code are a few comparisons in registers. K is three rows of four pixels, the fourth
+// with weight zero: two pixels are one word of shared memory, where the image lies twice, the second shifted by one.
+#ifndef HEDDLE_OPS_CNN_STEP_FORWARD_STEM_H
+#define HEDDLE_OPS_CNN_STEP_FORWARD_STEM_H
+
+#include "ops/cnn_step/arithmetic.h"
+#include "ops/cnn_step/layout.h"
+#include "ops/cnn_step/prepare.h"
+
+enum {
+    // conv1's image in shared memory: padded to 30 × 30, a word two pixels as bfloat16; two copies of it, of which the
+    // second starts one pixel further right. Two more rows are ones, which conv1's bias is multiplied with.
+    CNN_STEM_PITCH = 15,
+    CNN_STEM_ONES = 30 * CNN_STEM_PITCH,
+    CNN_STEM_COPY = 32 * CNN_STEM_PITCH,
+    CNN_STEM_WORDS = 2 * CNN_STEM_COPY,
+    CNN_IMAGE_WORDS = CNN_PIXELS / 4,
+    CNN_WINDOW_GROUPS = (CNN_PIXELS1 + 7) / 8, // eight pooling windows are one step of a warp
+    CNN_STEM_TILES = CNN_CHANNELS1 / 8,        // of eight channels, in conv1's products
+};
+
+// bfloat16 parts of a folded weight of conv1, so that they have no fewer bits than the arithmetic's own operands: 8, 16
+// or 24. The bias always has 24: its error would be the same in every pixel.
+template <typename Arithmetic> struct cnn_stem_parts {
+    enum { count = 2 };
+};
+template <> struct cnn_stem_parts<cnn_bf16> {
+    enum { count = 1 };
+};
+template <> struct cnn_stem_parts<cnn_tf32x3> {
+    enum { count = 3 };
+};
+
+// A pooled image in shared memory, in chunks of 16 bytes along its channels: the first chunk of all pixels, then the
+// second. A pixel further right or down is then 16 bytes further on for each, and eight of them are all banks.
+template <typename Operand> struct cnn_tile {
+    static const int chunk = 16 / sizeof(Operand); // elements
+    // Pixels from one chunk to the next: so that the four lanes that store the 32 channels of one pixel, and those of
+    // the next pixel, go to different banks.
+    static const int plane = sizeof(Operand) == 4 ? CNN_TILE_PIXELS + 7 : CNN_TILE_PIXELS;
+    static const int size = CNN_CHANNELS1 * plane;
+    static const int pixel = chunk, four = 4 / chunk * plane * chunk, eight = 8 * plane; // distances
+};
+
+// What a lane holds of conv1's weight: fragments of its products.
+template <int Parts> struct cnn_stem_weight {
+    uint32_t fragment[Parts][CNN_STEM_TILES][2];
+};
+
+// --- conv1's weight --------------------------------------------------------------------------------------------------
+
+template <typename Arguments, typename Shared>
+CNN_DEVICE void cnn_stem_load_parameters(const Arguments &arguments, Shared *shared)
+{
+    if (threadIdx.x < CNN_CHANNELS1 * CNN_TAPS)
+        shared->stem_weight[threadIdx.x / CNN_TAPS][threadIdx.x % CNN_TAPS] =
+            arguments.operands.parameters.conv1_weight[threadIdx.x];
+    if (threadIdx.x < CNN_CHANNELS1) {
+        shared->stem_scale[threadIdx.x] = arguments.operands.parameters.gamma1[threadIdx.x];
+        shared->stem_bias[threadIdx.x] = arguments.operands.parameters.beta1[threadIdx.x];
+    }
+}
+
+// Sums of the moments that prepare.h's blocks left, in shared memory; the first block leaves them for finish.h too.
+template <int Threads, typename Arguments, typename Shared>
+CNN_DEVICE void cnn_stem_add_moments(const Arguments &arguments, Shared *shared)
+{
+    enum { PAIRS = CNN_MOMENTS / 2, PARTS = Threads / PAIRS }; // threads that add up two moments
+    static_assert(CNN_MOMENTS % 2 == 0, "moments are read two at a time");
+    static_assert(PARTS * CNN_MOMENTS * sizeof(unsigned long long) <= sizeof shared->sums, "no room");
+    unsigned long long(*parts)[CNN_MOMENTS] = (unsigned long long(*)[CNN_MOMENTS])shared->sums;
+    const int pair = threadIdx.x % PAIRS, part = threadIdx.x / PAIRS;
+    if (part < PARTS) {
+        const ulonglong2 *moments = (const ulonglong2 *)arguments.workspace.moments + pair;
+        const int blocks = cnn_moment_blocks(arguments.n);
+        ulonglong2 sum = make_ulonglong2(0, 0);
+#pragma unroll 10 // as many as 128 blocks need, all on their way at once
+        for (int block = part; block < blocks; block += PARTS) {
+            const ulonglong2 two = moments[block * PAIRS];
+            sum.x += two.x, sum.y += two.y;
+        }
+        parts[part][2 * pair] = sum.x, parts[part][2 * pair + 1] = sum.y;
+    }
+    __syncthreads();
+    if (threadIdx.x < CNN_MOMENTS) {
+        unsigned long long sum = 0;
+        for (int i = 0; i < PARTS; i++)
+            sum += parts[i][threadIdx.x];
+        shared->moments[threadIdx.x] = (double)sum;
+        if (blockIdx.x == 0)
+            arguments.workspace.stem_moments[threadIdx.x] = (double)sum;
+    }
+    __syncthreads();
+}
+
+// Folds batchnorm 1 into conv1, in double: the mean square of an output is a quadratic form in which large numbers
+// cancel. Every block does it for itself; `inverse` is one over the batch's pixels.
+template <typename Arguments, typename Shared>
+CNN_DEVICE void cnn_stem_fold(const Arguments &arguments, Shared *shared, double inverse)
+{
+    const int channel = threadIdx.x / 8, lane = threadIdx.x % 8; // eight threads a channel; lane 0 has taps 0 and 8
+    if (channel >= CNN_CHANNELS1)
+        return;
+    float *weight = shared->stem_weight[channel];
+    double sum = 0, square = 0;
+    for (int i = lane; i < CNN_TAPS; i += 8) {
+        double row = 0;
+#pragma unroll
+        for (int j = 0; j < CNN_TAPS; j++)
+            row += weight[j] * shared->moments[j < i ? CNN_MOMENT(j, i) : CNN_MOMENT(i, j)];
+        square += weight[i] * row;
+        sum += weight[i] * shared->moments[i];
+    }
+#pragma unroll
+    for (int distance = 1; distance < 8; distance *= 2) {
+        sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+        square += __shfl_xor_sync(0xffffffffu, square, distance);
+    }
+    const double white = 1.0 / 255, mean = sum * inverse * white;
+    const double variance = fmax(square * inverse * white * white - mean * mean, 0.0);
+    const double inverse_std = rsqrt(variance + arguments.epsilon), scale = shared->stem_scale[channel] * inverse_std;
+    __syncwarp(); // the channel's threads have all read its weights
+    for (int i = lane; i < CNN_TAPS; i += 8)
+        weight[i] = (float)(weight[i] * (scale * white));
+    if (lane == 0) {
+        shared->stem_bias[channel] = (float)(shared->stem_bias[channel] - mean * scale);
+        if (blockIdx.x == 0) {
+            arguments.workspace.stem_statistics[channel] = (float)mean;
+            arguments.workspace.stem_statistics[CNN_CHANNELS1 + channel] = (float)inverse_std;
+            arguments.workspace.stem_statistics[2 * CNN_CHANNELS1 + channel] = (float)variance;
+        }
+    }
+}
+
+// Column of tile `tile` of conv1's products → channel. Chosen so that a lane's columns, 2t and 2t + 1 of each tile, are
+// eight channels side by side, which it stores at once.
+CNN_DEVICE int cnn_stem_channel(int tile, int column)
+{
+    return column / 2 * 8 + tile * 2 + column % 2;
+}
+
+// K is 2t and 2t + 1, and 8 more in the second half: row K / 4 of the patch, pixel K % 4. At 12, 13 and 14 the first
+// part of the weight has the three parts of the bias.
+template <int Parts, typename Shared>
+CNN_DEVICE void cnn_stem_load(cnn_stem_weight<Parts> *weight, const Shared *shared)
+{
+    const int lane = threadIdx.x % 32, column = lane / 4, t = lane % 4;
+#pragma unroll
+    for (int tile = 0; tile < CNN_STEM_TILES; tile++) {
+        const int channel = cnn_stem_channel(tile, column);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const int row = half * 2 + t / 2, x = t % 2 * 2;
+            float rest[2] = {0, 0};
+            if (row < 3)
+                rest[0] = shared->stem_weight[channel][row * 3 + x];
+            if (row < 3 && x == 0)
+                rest[1] = shared->stem_weight[channel][row * 3 + 1];
+#pragma unroll
+            for (int part = 0; part < Parts; part++) {
+                const __nv_bfloat162 two = __floats2bfloat162_rn(rest[0], rest[1]);
+                rest[0] -= __low2float(two), rest[1] -= __high2float(two);
+                weight->fragment[part][tile][half] = *(const uint32_t *)&two;
+            }
+        }
+        const float bias = shared->stem_bias[channel], high = __bfloat162float(__float2bfloat16_rn(bias));
+        const float middle = __bfloat162float(__float2bfloat16_rn(bias - high));
+        const __nv_bfloat162 two = __floats2bfloat162_rn(t == 2 ? high : bias - high - middle, t == 2 ? middle : 0.0f);
+        if (t >= 2)
+            weight->fragment[0][tile][1] = *(const uint32_t *)&two;
+    }
+}
+
+// --- conv1 -----------------------------------------------------------------------------------------------------------
+
+// Pixels of image i of the block's own, of which the batch has `count`; past those, of the first: it is not used.
+template <typename Arguments> CNN_DEVICE const uint8_t *cnn_own_pixels(const Arguments &arguments, int i, int count)
+{
+    const int image = blockIdx.x + (i < count ? i : 0) * gridDim.x;
+    const int32_t row = arguments.operands.order[*arguments.operands.cursor + image];
+    return arguments.operands.images + (size_t)row * CNN_PIXELS;
+}
+
+// Images as they are before the first: zero, which the border stays, and the ones. By all threads of the block.
+CNN_DEVICE void cnn_stem_clear(uint32_t *stem, int images, int threads)
+{
+    static_assert(CNN_STEM_COPY % 4 == 0, "four words are of one copy");
+    for (int i = threadIdx.x; i < images * CNN_STEM_WORDS / 4; i += threads) {
+        const uint32_t one = 0x3f803f80;                        // twice, as bfloat16
+        const int ones = CNN_STEM_ONES - i * 4 % CNN_STEM_COPY; // where they begin
+        ((uint4 *)stem)[i] = make_uint4(ones > 0 ? 0 : one, ones > 1 ? 0 : one, ones > 2 ? 0 : one, ones > 3 ? 0 : one);
+    }
+}
+
+// The borders of pooled images, one behind the other: all of the first row and the last, both ends of the others, and
+// two pixels beyond.
+template <typename Operand> CNN_DEVICE void cnn_tile_clear(Operand *tiles, int count, int threads)
+{
+    typedef cnn_tile<Operand> Tile;
+    enum { FIRST = CNN_TILE_SIDE + 1, ENDS = 2 * (CNN_SIDE1 - 1), BORDER = CNN_TILE_PIXELS - CNN_PIXELS1 };
+    for (int i = threadIdx.x; i < count * (CNN_CHANNELS1 / Tile::chunk) * BORDER; i += threads) {
+        const int plane = i / BORDER, p = i % BORDER, end = p - FIRST, last = end - ENDS;
+        const int pixel = end < 0    ? p
+                          : last < 0 ? (end / 2 + 2) * CNN_TILE_SIDE - 1 + end % 2
+                                     : CNN_SIDE1 * CNN_TILE_SIDE + CNN_TILE_SIDE - 1 + last;
+        *(uint4 *)(tiles + (plane * Tile::plane + pixel) * Tile::chunk) = make_uint4(0, 0, 0, 0);
+    }
+}
+
+// Four pixels of an image (word `index` of 196) into both copies.
+CNN_DEVICE void cnn_stem_unpack(uint32_t *stem, int index, uint32_t bytes)
+{
+    const int y = index / CNN_WORDS, x = index % CNN_WORDS * 4;
+    const __nv_bfloat162 low = __floats2bfloat162_rn((float)(bytes & 255), (float)(bytes >> 8 & 255));
+    const __nv_bfloat162 high = __floats2bfloat162_rn((float)(bytes >> 16 & 255), (float)(bytes >> 24));
+    uint32_t *shifted = stem + CNN_STEM_COPY + (y + 1) * CNN_STEM_PITCH + x / 2;
+    shifted[0] = *(const uint32_t *)&low, shifted[1] = *(const uint32_t *)&high;
+    __nv_bfloat16 *plain = (__nv_bfloat16 *)(stem + (y + 1) * CNN_STEM_PITCH) + x + 1;
+    plain[0] = low.x, plain[1] = low.y, plain[2] = high.x, plain[3] = high.y;
+}
+
+// The bits of a float that are left when the three lowest say something else. It comes out of a register, from a number
+// the compiler does not know to be zero: with one constant, but not with two, `bits & mask | position` is one
+// instruction.
+CNN_DEVICE int cnn_stem_mask(int zero)
+{
+    return ~7 ^ zero;
+}
+
+// Relu and pooling of a lane's eight channels of one window: z[tile][above, below][left 2, right 2]. Codes are a byte a
+// channel. Compared exactly where the pooled value is kept in float.
+CNN_DEVICE void cnn_stem_pool(cnn_tf32x3, float pooled[8], uint32_t codes[2], const float z[CNN_STEM_TILES][2][4], int)
+{
+    codes[0] = codes[1] = 0;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const float(*window)[4] = z[i / 2];
+        uint32_t code;
+        pooled[i] =
+            cnn_relu_pool(window[0][i % 2], window[0][2 + i % 2], window[1][i % 2], window[1][2 + i % 2], &code);
+        codes[i / 4] |= code << i % 4 * 8;
+    }
+}
+
+// Where it is rounded to 11 bits or fewer, the three lowest of the 24 can be had for the position: positive floats are
+// in the order of their bits taken as integers, so two maxima of three give value and winner at once. Positions count
+// down, so that the first of equals wins; 7, which is larger than any key of a value up to zero, is the code of a
+// closed window. Both become the layout's codes by exchanging the lower two bits. `mask` is cnn_stem_mask.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_stem_pool(Arithmetic, float pooled[8], uint32_t codes[2], const float z[CNN_STEM_TILES][2][4],
+                              int mask)
+{
+    enum { CLOSED = 7 };
+    static_assert((CLOSED ^ 3) == CNN_NO_WINNER, "codes");
+    int best[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        int key[4];
+#pragma unroll
+        for (int position = 0; position < 4; position++)
+            key[position] = (__float_as_int(z[i / 2][position / 2][position % 2 * 2 + i % 2]) & mask) | (3 - position);
+        best[i] = __vimax3_s32(__vimax3_s32(key[0], key[1], key[2]), key[3], CLOSED);
+        pooled[i] = __int_as_float(best[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const uint32_t low = __byte_perm(best[4 * i], best[4 * i + 1], 0x0040); // byte 0 of each
+        const uint32_t high = __byte_perm(best[4 * i + 2], best[4 * i + 3], 0x0040);
+        codes[i] = (__byte_perm(low, high, 0x5410) ^ 0x03030303u) & 0x07070707u;
+    }
+}
+
+// Eight channels of a pooled pixel, rounded, to shared and to global memory.
+template <typename Arithmetic> CNN_DEVICE void cnn_stem_store(float *tile, float *pooled, const float values[8])
+{
+    cnn_store4<Arithmetic>(tile, values), cnn_store4<Arithmetic>(tile + cnn_tile<float>::four, values + 4);
+    cnn_store4<Arithmetic>(pooled, values), cnn_store4<Arithmetic>(pooled + 4, values + 4);
+}
+CNN_DEVICE uint32_t cnn_pair(__half, float first, float second)
+{
+    const __half2 two = __floats2half2_rn(first, second);
+    return *(const uint32_t *)&two;
+}
+CNN_DEVICE uint32_t cnn_pair(__nv_bfloat16, float first, float second)
+{
+    const __nv_bfloat162 two = __floats2bfloat162_rn(first, second);
+    return *(const uint32_t *)&two;
+}
+template <typename Narrow> CNN_DEVICE uint4 cnn_eight(const float values[8])
+{
+    return make_uint4(cnn_pair(Narrow(), values[0], values[1]), cnn_pair(Narrow(), values[2], values[3]),
+                      cnn_pair(Narrow(), values[4], values[5]), cnn_pair(Narrow(), values[6], values[7]));
+}
+template <typename Arithmetic, typename Narrow>
+CNN_DEVICE void cnn_stem_store(Narrow *tile, Narrow *pooled, const float values[8])
+{
+    *(uint4 *)tile = *(uint4 *)pooled = cnn_eight<Narrow>(values);
+}
+// In shared memory as three bfloat16 that add up to it, each in a tile of its own.
+template <typename Arithmetic> CNN_DEVICE void cnn_stem_store(__nv_bfloat16 *tile, float *pooled, const float values[8])
+{
+    cnn_store4<Arithmetic>(pooled, values), cnn_store4<Arithmetic>(pooled + 4, values + 4);
+    float rest[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        rest[i] = values[i];
+#pragma unroll
+    for (int part = 0; part < 3; part++) {
+        *(uint4 *)(tile + part * cnn_tile<__nv_bfloat16>::size) = cnn_eight<__nv_bfloat16>(rest);
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            rest[i] -= __bfloat162float(__float2bfloat16_rn(rest[i]));
+    }
+}
+
+// Pooled image `image` from `stem`, into `tile` and global memory, by Warps warps of which this is number `warp`. The
+// last eight windows are half outside the image; what they read is in the rows of ones, and they store nothing.
+template <typename Arithmetic, int Warps, typename Arguments, typename Element, int Parts>
+CNN_DEVICE void cnn_stem_forward(const Arguments &arguments, int image, const uint32_t *stem, Element *tile,
+                                 const cnn_stem_weight<Parts> &weight, int warp)
+{
+    typedef cnn_tile<Element> Tile;
+    enum {
+        ADVANCE_Y = Warps * 8 / CNN_SIDE1, // from one window of a lane to its next
+        ADVANCE_X = Warps * 8 % CNN_SIDE1,
+    };
+    const int lane = threadIdx.x % 32, t = lane % 4, mask = cnn_stem_mask(arguments.n >> 31);
+    int window = warp * 8 + lane / 4, x = window % CNN_SIDE1;
+    const int y = window / CNN_SIDE1, corner = 2 * y * CNN_STEM_PITCH + x;
+    const uint32_t *first = stem + corner + t / 2 * CNN_STEM_PITCH + t % 2; // rows 0 and 1 of the patch
+    const uint32_t *last = stem + (t < 2 ? corner + 2 * CNN_STEM_PITCH + t : (int)CNN_STEM_ONES); // row 2, or ones
+    Element *to_tile = tile + ((y + 1) * CNN_TILE_SIDE + x + 1) * Tile::pixel + t * Tile::eight;
+    const size_t at = ((size_t)image * CNN_PIXELS1 + window) * CNN_CHANNELS1 + t * 8;
+    typename Arithmetic::operand *to_pooled = arguments.workspace.pooled1 + at;
+    uint8_t *to_code = arguments.workspace.code1 + at;
+    for (; window < CNN_WINDOW_GROUPS * 8; window += Warps * 8) {
+        const uint32_t above[4] = {first[0], first[CNN_STEM_COPY], last[0], last[CNN_STEM_COPY]};
+        const uint32_t below[4] = {first[CNN_STEM_PITCH], first[CNN_STEM_COPY + CNN_STEM_PITCH], last[CNN_STEM_PITCH],
+                                   last[CNN_STEM_COPY + CNN_STEM_PITCH]};
+        float z[CNN_STEM_TILES][2][4], pooled[8]; // positions 0 1 of the windows are above, 2 3 below
+        const float zero[4] = {0, 0, 0, 0};
+#pragma unroll
+        for (int i = 0; i < CNN_STEM_TILES; i++)
+#pragma unroll
+            for (int part = 0; part < Parts; part++) {
+                mma_m16n8k16_bfloat16(z[i][0], above, weight.fragment[part][i], part == 0 ? zero : z[i][0]);
+                mma_m16n8k16_bfloat16(z[i][1], below, weight.fragment[part][i], part == 0 ? zero : z[i][1]);
+            }
+        uint32_t codes[2];
+        cnn_stem_pool(Arithmetic(), pooled, codes, z, mask);
+        if (window < CNN_PIXELS1) {
+            cnn_stem_store<Arithmetic>(to_tile, to_pooled, pooled);
+            *(uint2 *)to_code = make_uint2(codes[0], codes[1]);
+        }
+        x += ADVANCE_X;
+        const bool wraps = x >= CNN_SIDE1;
+        const int step = 2 * ADVANCE_Y * CNN_STEM_PITCH + ADVANCE_X + (wraps ? 2 * CNN_STEM_PITCH - CNN_SIDE1 : 0);
+        first += step, last += t < 2 ? step : 0;
+        to_tile += (ADVANCE_Y * CNN_TILE_SIDE + ADVANCE_X + (wraps ? CNN_TILE_SIDE - CNN_SIDE1 : 0)) * Tile::pixel;
+        x -= wraps ? CNN_SIDE1 : 0;
+        to_pooled += Warps * 8 * CNN_CHANNELS1, to_code += Warps * 8 * CNN_CHANNELS1;
+    }
+}
+
+#endif

@@ -1,0 +1,469 @@
+// The gradient through the first linear layer: of its weights, and of the pooled activations 2, with relu's part and
+// batchnorm 2's two sums over the batch done on the way.
+//
+// Reads grad_hidden, pooled2 and the packed hidden weight; writes grad_pooled2, grad_hidden_partial and sums2_partial;
+// the last block to end adds the latter up into sums2. A block has one pooled pixel and a part of the batch, a stage
+// of ROWS samples at a time; both products read the same rows:
+//
+//   four warps  grad_pooled2 (samples, 64) = grad_hidden (samples, 128) * weight (128, 64): 16 channels each, whose
+//               weights stay in registers for as long as the block lives
+//   four warps  gradient of weight (128, 64) += grad_hidden (samples, 128) transposed * pooled2 (samples, 64): a
+//               quarter of 64 by 32 each, in registers until the end
+//
+// Four stages in a ring, three of them on their way; one barrier a stage; two blocks a multiprocessor. Rows are 16
+// bytes longer than their data, 4 banks: eight rows at a time (ldmatrix), or eight columns of every second row (float
+// operands, whose samples are taken in the order 0 2 4 6 1 3 5 7 by both factors), lie in different banks.
+//
+// Limited by: shared memory, which gives each stage's grad_hidden to four warps and half of it to four others; and by
+// the latency of the first stages, where a block has few.
+#ifndef HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_H
+#define HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_H
+
+#include <math.h>
+
+#include "ops/cnn_step/arithmetic.h"
+#include "ops/cnn_step/layout.h"
+#include "ops/cuda/dependent.h"
+
+enum { CNN_HIDDEN_BACKWARD_COUNTER = 2 }; // of workspace.counters
+
+template <typename Arithmetic> struct cnn_hidden_backward_plan {
+    typedef typename Arithmetic::operand operand;
+    enum {
+        THREADS = 256,
+        DATA_WARPS = 4, // the first four
+        DATA_THREADS = DATA_WARPS * 32,
+        WARP_CHANNELS = CNN_CHANNELS2 / DATA_WARPS,
+        SIZE = sizeof(operand),
+        ROWS = 128 / SIZE, // samples of a stage: 64, or 32 floats
+        STAGES = 4,
+        HIDDEN_PITCH = CNN_HIDDEN * SIZE + 16,
+        POOLED_PITCH = CNN_CHANNELS2 * SIZE + 16,
+        STAGE_BYTES = ROWS * (HIDDEN_PITCH + POOLED_PITCH),
+        SHARED_BYTES = STAGES * STAGE_BYTES,
+        DEPTH = CNN_FRAGMENT_BYTES / SIZE, // K of one product
+        DATA_STEPS = CNN_HIDDEN / DEPTH,
+        DATA_ROWS = 32,   // of a data warp at a time: two fragments of a
+        WEIGHT_ROWS = 64, // of a warp's quarter
+        WEIGHT_COLUMNS = 32,
+    };
+};
+
+// Which channels' normalised values cannot be had from pooled2 = gamma * normalised + beta: gamma too small beside beta
+// for the digits that pooled2 has.
+CNN_DEVICE bool cnn_hidden_backward_tiny(float gamma, float beta)
+{
+    return fabsf(gamma) < 0.0625f * fabsf(beta) || fabsf(gamma) < 1e-6f;
+}
+
+// Copies rows [from, from + ROWS) of grad_hidden and of one pixel of pooled2; rows past the batch are zeros.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_backward_fetch(
+    char *stage, const cnn_workspace<typename Arithmetic::operand, typename Arithmetic::convolution> &workspace,
+    int from, int pixel, int n)
+{
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    enum { HIDDEN_PIECES = CNN_HIDDEN * plan::SIZE / 16, HIDDEN_ROWS = plan::THREADS / HIDDEN_PIECES };
+    enum { POOLED_PIECES = CNN_CHANNELS2 * plan::SIZE / 16, POOLED_ROWS = plan::THREADS / POOLED_PIECES };
+    int row = threadIdx.x / HIDDEN_PIECES, piece = threadIdx.x % HIDDEN_PIECES;
+    const char *source = (const char *)(workspace.grad_hidden + (size_t)(from + row) * CNN_HIDDEN) + piece * 16;
+    char *to = stage + row * plan::HIDDEN_PITCH + piece * 16;
+#pragma unroll
+    for (int i = 0; i < plan::ROWS; i += HIDDEN_ROWS)
+        cp_async_16(to + i * plan::HIDDEN_PITCH, source + i * CNN_HIDDEN * plan::SIZE);
+
+    row = threadIdx.x / POOLED_PIECES, piece = threadIdx.x % POOLED_PIECES;
+    source =
+        (const char *)(workspace.pooled2 + ((size_t)(from + row) * CNN_PIXELS2 + pixel) * CNN_CHANNELS2) + piece * 16;
+    to = stage + plan::ROWS * plan::HIDDEN_PITCH + row * plan::POOLED_PITCH + piece * 16;
+#pragma unroll
+    for (int i = 0; i < plan::ROWS; i += POOLED_ROWS)
+        if (from + row + i < n)
+            cp_async_16(to + i * plan::POOLED_PITCH, source + i * CNN_FEATURES * plan::SIZE);
+        else
+            *(uint4 *)(to + i * plan::POOLED_PITCH) = make_uint4(0, 0, 0, 0);
+}
+
+// --- fragments: from rows of 16-bit operands by ldmatrix, of floats one by one ---------------------------------------
+
+// Two of b, 16 columns along a row; K is down. `from` is the corner.
+template <int Pitch> CNN_DEVICE void cnn_hidden_backward_columns(uint32_t b[4], const __half *from)
+{
+    const int lane = threadIdx.x % 32;
+    ldmatrix_x4_transposed(b, (const char *)from + lane % 16 * Pitch + lane / 16 * 16);
+}
+template <int Pitch> CNN_DEVICE void cnn_hidden_backward_columns(uint32_t b[4], const __nv_bfloat16 *from)
+{
+    cnn_hidden_backward_columns<Pitch>(b, (const __half *)from);
+}
+template <int Pitch> CNN_DEVICE void cnn_hidden_backward_columns(uint32_t b[4], const float *from)
+{
+    const int lane = threadIdx.x % 32;
+    const char *at = (const char *)from + lane % 4 * 2 * Pitch + lane / 4 * 4;
+    b[0] = *(const uint32_t *)at, b[1] = *(const uint32_t *)(at + Pitch);
+    b[2] = *(const uint32_t *)(at + 32), b[3] = *(const uint32_t *)(at + Pitch + 32);
+}
+
+// One of a, 16 rows that lie along a row of shared memory; K is down.
+template <int Pitch> CNN_DEVICE void cnn_hidden_backward_turned(uint32_t a[4], const __half *from)
+{
+    const int lane = threadIdx.x % 32;
+    ldmatrix_x4_transposed(a, (const char *)from + (lane % 8 + lane / 16 * 8) * Pitch + lane / 8 % 2 * 16);
+}
+template <int Pitch> CNN_DEVICE void cnn_hidden_backward_turned(uint32_t a[4], const __nv_bfloat16 *from)
+{
+    cnn_hidden_backward_turned<Pitch>(a, (const __half *)from);
+}
+template <int Pitch> CNN_DEVICE void cnn_hidden_backward_turned(uint32_t a[4], const float *from)
+{
+    const int lane = threadIdx.x % 32;
+    const char *at = (const char *)from + lane % 4 * 2 * Pitch + lane / 4 * 4;
+    a[0] = *(const uint32_t *)at, a[1] = *(const uint32_t *)(at + 32);
+    a[2] = *(const uint32_t *)(at + Pitch), a[3] = *(const uint32_t *)(at + Pitch + 32);
+}
+
+// --- the gradient of pooled2 -----------------------------------------------------------------------------------------
+
+// Of batchnorm 2, for all channels, in shared memory. inverse_gamma 0: gamma is tiny.
+struct cnn_hidden_backward_channels {
+    float beta[CNN_CHANNELS2], inverse_gamma[CNN_CHANNELS2];
+};
+
+// Over the samples of a thread of the data warps, for its four channels: of the gradient, and of it times the
+// normalised value.
+struct cnn_hidden_backward_sums {
+    float gradient[4], product[4];
+};
+
+// A register of b: one float of row k, or two 16-bit operands of rows k and k + 1.
+CNN_DEVICE uint32_t cnn_hidden_backward_bits(const float *column, int k)
+{
+    return __float_as_uint(column[(size_t)k * CNN_FEATURES]);
+}
+template <typename Operand> CNN_DEVICE uint32_t cnn_hidden_backward_bits(const Operand *column, int k)
+{
+    const uint16_t *bits = (const uint16_t *)column + (size_t)k * CNN_FEATURES;
+    return bits[0] | (uint32_t)bits[CNN_FEATURES] << 16;
+}
+
+// A data warp's weights, 128 by 16 channels, as fragments. Column 2i + j of fragment f is channel 4i + 2f + j: so that
+// a thread's four columns of the product are four neighbours, and a row's are whole sectors.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_backward_load_weight(float held[16][4], const typename Arithmetic::operand *weight)
+{
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    const int lane = threadIdx.x % 32, channel = lane / 8 * 4 + lane / 4 % 2;
+#pragma unroll
+    for (int step = 0; step < plan::DATA_STEPS; step++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const int k = step * plan::DEPTH + i % 2 * plan::DEPTH / 2 + lane % 4 * (4 / plan::SIZE);
+            held[step][i] = __uint_as_float(cnn_hidden_backward_bits(weight + channel + i / 2 * 2, k));
+        }
+}
+
+// DATA_ROWS samples from row `row` of a stage: products, relu's mask, sums, and out. `from` is the first of them.
+template <typename Arithmetic>
+CNN_DEVICE void
+cnn_hidden_backward_data(cnn_hidden_backward_sums *sums, const cnn_hidden_backward_channels *channels,
+                         const float weight[16][4], const char *stage, int row,
+                         const cnn_workspace<typename Arithmetic::operand, typename Arithmetic::convolution> &workspace,
+                         int from, int pixel, int n)
+{
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    const int lane = threadIdx.x % 32, channel = threadIdx.x / 32 * plan::WARP_CHANNELS + lane % 4 * 4;
+    const char *hidden = stage + (row + lane % 16) * plan::HIDDEN_PITCH + lane / 16 * 16;
+    float sum[2][2][4] = {};
+#pragma unroll
+    for (int step = 0; step < plan::DATA_STEPS; step++) {
+        const uint32_t b[4] = {__float_as_uint(weight[step][0]), __float_as_uint(weight[step][1]),
+                               __float_as_uint(weight[step][2]), __float_as_uint(weight[step][3])};
+#pragma unroll
+        for (int band = 0; band < 2; band++) {
+            uint32_t a[4];
+            ldmatrix_x4(a, hidden + band * 16 * plan::HIDDEN_PITCH + step * CNN_FRAGMENT_BYTES);
+            cnn_multiply<Arithmetic>(sum[band][0], a, b);
+            cnn_multiply<Arithmetic>(sum[band][1], a, b + 2);
+        }
+    }
+    const typename plan::operand *pooled = (const typename plan::operand *)(stage + plan::ROWS * plan::HIDDEN_PITCH +
+                                                                            (row + lane / 4) * plan::POOLED_PITCH) +
+                                           channel;
+    float beta[4], inverse_gamma[4];
+    cnn_load4(beta, channels->beta + channel);
+    cnn_load4(inverse_gamma, channels->inverse_gamma + channel);
+#pragma unroll
+    for (int part = 0; part < 4; part++) { // rows of a thread, eight apart
+        const int sample = from + part * 8 + lane / 4;
+        if (sample >= n)
+            continue;
+        float value[4], grad[4];
+        cnn_load4(value, (const typename plan::operand *)((const char *)pooled + part * 8 * plan::POOLED_PITCH));
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            grad[i] = value[i] > 0.0f ? sum[part / 2][i / 2][part % 2 * 2 + i % 2] : 0.0f;
+            sums->gradient[i] += grad[i];
+            sums->product[i] += grad[i] * ((value[i] - beta[i]) * inverse_gamma[i]);
+        }
+        cnn_store4_global<Arithmetic>(
+            workspace.grad_pooled2 + ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 + channel, grad);
+    }
+}
+
+// sums2_partial's row of this block: a channel's samples lie in the eight lanes of a column.
+CNN_DEVICE void cnn_hidden_backward_store_sums(float *partial, const cnn_hidden_backward_sums *sums, int channel)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        float gradient = sums->gradient[i], product = sums->product[i];
+#pragma unroll
+        for (int distance = 4; distance < 32; distance *= 2) {
+            gradient += __shfl_xor_sync(0xffffffffu, gradient, distance);
+            product += __shfl_xor_sync(0xffffffffu, product, distance);
+        }
+        if (threadIdx.x % 32 < 4) {
+            partial[channel + i] = gradient;
+            partial[CNN_CHANNELS2 + channel + i] = product;
+        }
+    }
+}
+
+// The data warps' own barrier: the others are not held up by what follows their last product.
+template <typename Arithmetic> CNN_DEVICE void cnn_hidden_backward_meet()
+{
+    __barrier_sync_count(1, cnn_hidden_backward_plan<Arithmetic>::DATA_THREADS);
+}
+
+// The sum of the gradient times the normalised value for a channel whose gamma is tiny: the winner's value is looked up
+// in convolution2. Rare, and left to the end of a block, whose data warps then share its samples [from, to).
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_backward_look_up(
+    float *partial, const cnn_workspace<typename Arithmetic::operand, typename Arithmetic::convolution> &workspace,
+    int from, int to, int pixel, int channel, float *shared)
+{
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    const int y = pixel / CNN_SIDE2 * 2, x = pixel % CNN_SIDE2 * 2;
+    const float mean = workspace.statistics2->mean[channel], inverse_std = workspace.statistics2->inverse_std[channel];
+    float product = 0.0f;
+#pragma unroll 1
+    for (int sample = from + (int)threadIdx.x; sample < to; sample += plan::DATA_THREADS) {
+        const size_t at = ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 + channel;
+        const int code = workspace.code2[at];
+        if (code == CNN_NO_WINNER)
+            continue;
+        const size_t winner = ((size_t)sample * CNN_SIDE1 + y + code / 2) * CNN_SIDE1 + x + code % 2;
+        const float value = cnn_float(workspace.convolution2[winner * CNN_CHANNELS2 + channel]);
+        product += cnn_float(workspace.grad_pooled2[at]) * ((value - mean) * inverse_std);
+    }
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+        product += __shfl_xor_sync(0xffffffffu, product, distance);
+    if (threadIdx.x % 32 == 0)
+        shared[threadIdx.x / 32] = product;
+    cnn_hidden_backward_meet<Arithmetic>();
+    if (threadIdx.x == 0) {
+        for (int warp = 1; warp < plan::DATA_WARPS; warp++)
+            product += shared[warp];
+        partial[CNN_CHANNELS2 + channel] = product;
+    }
+    cnn_hidden_backward_meet<Arithmetic>();
+}
+
+// Adds up the rows of sums2_partial, (rows, 128), in an order that does not depend on which block does it.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_backward_add_sums(float *sums2, const float *partial, int rows, float *shared)
+{
+    enum {
+        COLUMNS = 2 * CNN_CHANNELS2,
+        VECTORS = COLUMNS / 4,
+        GROUPS = cnn_hidden_backward_plan<Arithmetic>::DATA_THREADS / VECTORS,
+        AHEAD = 16, // loads of a thread on their way
+    };
+    static_assert(COLUMNS == +cnn_hidden_backward_plan<Arithmetic>::DATA_THREADS, "one a thread");
+    const int column = threadIdx.x % VECTORS * 4, group = threadIdx.x / VECTORS;
+    float sum[4] = {};
+#pragma unroll 1
+    for (int row = group; row < rows; row += GROUPS * AHEAD) {
+        float4 values[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            values[i] = row + i * GROUPS < rows
+                            ? __ldcg((const float4 *)(partial + (size_t)(row + i * GROUPS) * COLUMNS + column))
+                            : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            sum[0] += values[i].x, sum[1] += values[i].y, sum[2] += values[i].z, sum[3] += values[i].w;
+    }
+    *(float4 *)(shared + group * COLUMNS + column) = make_float4(sum[0], sum[1], sum[2], sum[3]);
+    cnn_hidden_backward_meet<Arithmetic>();
+    float total = 0.0f;
+#pragma unroll
+    for (int i = 0; i < GROUPS; i++)
+        total += shared[i * COLUMNS + threadIdx.x];
+    sums2[threadIdx.x] = total;
+}
+
+// When a block's data warps have written its row of sums2_partial: what tiny gammas left out of it, and, if those of
+// all other blocks are done, the sum of the rows. [from, to) are the block's samples.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_backward_finish_sums(
+    const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
+    const cnn_hidden_backward_channels *channels, int from, int to, int pixel, float *shared)
+{
+    __shared__ bool last;
+    const auto &workspace = arguments.workspace;
+    const int lane = threadIdx.x % 32;
+    const bool tiny = channels->inverse_gamma[lane] == 0.0f || channels->inverse_gamma[lane + 32] == 0.0f;
+    cnn_hidden_backward_meet<Arithmetic>();
+    if (__any_sync(0xffffffffu, tiny))
+#pragma unroll 1
+        for (int i = 0; i < CNN_CHANNELS2; i++)
+            if (channels->inverse_gamma[i] == 0.0f)
+                cnn_hidden_backward_look_up<Arithmetic>(workspace.sums2_partial +
+                                                            (size_t)blockIdx.x * 2 * CNN_CHANNELS2,
+                                                        workspace, from, to, pixel, i, shared);
+    unsigned *const counter = workspace.counters + CNN_HIDDEN_BACKWARD_COUNTER;
+    if (threadIdx.x == 0) {
+        __threadfence(); // what the block wrote, before the count; and the count before what the others wrote
+        last = atomicAdd(counter, 1u) == gridDim.x - 1;
+        if (last)
+            *counter = 0;
+        __threadfence();
+    }
+    cnn_hidden_backward_meet<Arithmetic>();
+    if (last)
+        cnn_hidden_backward_add_sums<Arithmetic>(workspace.sums2, workspace.sums2_partial, gridDim.x, shared);
+}
+
+// --- the gradient of the weights -------------------------------------------------------------------------------------
+
+// sum: (64, 32) += a stage's grad_hidden (rows, 64 of 128) transposed * pooled2 (rows, 32 of 64)
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_backward_weight(float sum[16][4], const char *stage, int rows, int row, int column)
+{
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    typedef typename plan::operand operand;
+    const char *hidden = stage + row * plan::SIZE;
+    const char *pooled = stage + plan::ROWS * plan::HIDDEN_PITCH + column * plan::SIZE;
+#pragma unroll 1
+    for (int sample = 0; sample < rows; sample += plan::DEPTH) {
+        uint32_t b[2][4];
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+            cnn_hidden_backward_columns<plan::POOLED_PITCH>(
+                b[j], (const operand *)(pooled + sample * plan::POOLED_PITCH) + j * 16);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            uint32_t a[4];
+            cnn_hidden_backward_turned<plan::HIDDEN_PITCH>(a, (const operand *)(hidden + sample * plan::HIDDEN_PITCH) +
+                                                                  i * 16);
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                cnn_multiply<Arithmetic>(sum[i * 4 + j], a, b[j / 2] + j % 2 * 2);
+        }
+    }
+}
+
+// gradient: (128, 49, 64), at the pixel; the warp's quarter begins at row and column
+CNN_DEVICE void cnn_hidden_backward_store_weight(float *gradient, const float sum[16][4], int row, int column)
+{
+    const int lane = threadIdx.x % 32;
+    gradient += (size_t)(row + lane / 4) * CNN_FEATURES + column + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            float *to = gradient + (size_t)i * 16 * CNN_FEATURES + j * 8;
+            __stcg((float2 *)to, make_float2(sum[i * 4 + j][0], sum[i * 4 + j][1]));
+            __stcg((float2 *)(to + 8 * CNN_FEATURES), make_float2(sum[i * 4 + j][2], sum[i * 4 + j][3]));
+        }
+}
+
+// --- the kernel ------------------------------------------------------------------------------------------------------
+
+CNN_DEVICE void cnn_hidden_backward_load_channels(cnn_hidden_backward_channels *channels,
+                                                  const heddle_cnn_step_parameters *parameters)
+{
+    if (threadIdx.x < CNN_CHANNELS2) {
+        const float gamma = parameters->gamma2[threadIdx.x], beta = parameters->beta2[threadIdx.x];
+        channels->beta[threadIdx.x] = beta;
+        channels->inverse_gamma[threadIdx.x] = cnn_hidden_backward_tiny(gamma, beta) ? 0.0f : 1.0f / gamma;
+    }
+}
+
+template <typename Arithmetic>
+__global__ void __launch_bounds__(cnn_hidden_backward_plan<Arithmetic>::THREADS, 2)
+    cnn_hidden_backward_kernel(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments,
+                               cnn_cuts cuts)
+{
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    extern __shared__ __align__(128) char cnn_shared[];
+    __shared__ __align__(16) cnn_hidden_backward_channels channels;
+    __shared__ __align__(16) float finish[plan::DATA_WARPS * 2 * CNN_CHANNELS2];
+    const auto &workspace = arguments.workspace;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const bool data = warp < plan::DATA_WARPS;
+    const int pixel = blockIdx.x % CNN_PIXELS2, split = blockIdx.x / CNN_PIXELS2;
+    const int stages = (arguments.n + plan::ROWS - 1) / plan::ROWS; // of the whole batch
+    const int first = split * stages / cuts.backward_splits, end = (split + 1) * stages / cuts.backward_splits;
+    const int channel = warp % plan::DATA_WARPS * plan::WARP_CHANNELS; // a data warp's first
+    const int row = warp % 2 * plan::WEIGHT_ROWS, column = warp / 2 % 2 * plan::WEIGHT_COLUMNS;
+
+    float held[16][4] = {}; // a data warp's weights; of another, the sum of its quarter
+    cnn_hidden_backward_load_channels(&channels, &arguments.operands.parameters);
+    if (data)
+        cnn_hidden_backward_load_weight<Arithmetic>(held, workspace.hidden + pixel * CNN_CHANNELS2 + channel);
+    __syncthreads(); // `channels` is there
+    cnn_hidden_backward_sums sums = {};
+    heddle_wait_for_previous();
+    heddle_release_next();
+#pragma unroll 1
+    for (int fetched = first, stage = first - plan::STAGES + 1; stage < end; fetched++, stage++) {
+        if (stage >= first) {
+            cp_async_wait_group<plan::STAGES - 2>();
+            __syncthreads(); // the stage is there, and the one before it, whose place is filled next, is done with
+        }
+        if (fetched < end)
+            cnn_hidden_backward_fetch<Arithmetic>(cnn_shared + fetched % plan::STAGES * plan::STAGE_BYTES, workspace,
+                                                  fetched * plan::ROWS, pixel, arguments.n);
+        cp_async_commit();
+        if (stage < first)
+            continue;
+        const int rows = min(plan::ROWS + 0, arguments.n - stage * plan::ROWS);
+        const char *at = cnn_shared + stage % plan::STAGES * plan::STAGE_BYTES;
+        if (data)
+#pragma unroll 1
+            for (int i = 0; i < rows; i += plan::DATA_ROWS)
+                cnn_hidden_backward_data<Arithmetic>(&sums, &channels, held, at, i, workspace, stage * plan::ROWS + i,
+                                                     pixel, arguments.n);
+        else
+            cnn_hidden_backward_weight<Arithmetic>(held, at, rows, row, column);
+    }
+    if (!data) {
+        cnn_hidden_backward_store_weight(workspace.grad_hidden_partial + (size_t)split * CNN_HIDDEN * CNN_FEATURES +
+                                             pixel * CNN_CHANNELS2,
+                                         held, row, column);
+        return;
+    }
+    cnn_hidden_backward_store_sums(workspace.sums2_partial + (size_t)blockIdx.x * 2 * CNN_CHANNELS2, &sums,
+                                   channel + lane % 4 * 4);
+    cnn_hidden_backward_finish_sums<Arithmetic>(arguments, &channels, first * plan::ROWS,
+                                                min(end * plan::ROWS, arguments.n), pixel, finish);
+}
+
+template <typename Arithmetic>
+static cudaError_t cnn_launch_hidden_backward(
+    const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments, cudaStream_t stream)
+{
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    const cnn_cuts cuts = cnn_cuts_of(arguments.n);
+    const cudaError_t error = cudaFuncSetAttribute(cnn_hidden_backward_kernel<Arithmetic>,
+                                                   cudaFuncAttributeMaxDynamicSharedMemorySize, plan::SHARED_BYTES);
+    if (error != cudaSuccess)
+        return error;
+    return heddle_cuda_launch_dependent(cnn_hidden_backward_kernel<Arithmetic>,
+                                        dim3(CNN_PIXELS2 * cuts.backward_splits), dim3(plan::THREADS),
+                                        plan::SHARED_BYTES, stream, arguments, cuts);
+}
+
+#endif

@@ -1,0 +1,230 @@
+// First kernel of a cnn_step: what forward.h wants to know of the batch and of the weights before it begins.
+//
+// Batchnorm 1 needs no pass over conv1's output y = sum of w[i] * x[i] over the nine pixels x of a patch. Its mean is
+// linear in the sums of x[i], its mean square quadratic in the sums of x[i] * x[j]: 54 numbers for the whole batch,
+// whatever the weights. Pixels are bytes, so the sums are integers and exact, and __dp4a adds four products at a time.
+//
+// Reads images, order, cursor, conv2_weight, hidden_weight. Writes moments (a row for each of the first blocks, which
+// forward.h adds up), conv2_forward, conv2_backward, hidden, and clears the counters for the kernels after it.
+//
+// Work: first the blocks of moments, a warp an image, then CNN_PACK_CONV2_BLOCKS that pack conv2's weight, a piece
+// each, then CNN_HIDDEN that pack one row each of the hidden layer's. Limited by: latency. The chain cursor, order,
+// pixels is three trips to memory before the first product, and a block does little after it; the bytes (1.6 MB of
+// weights, 784 an image) would take a microsecond.
+#ifndef HEDDLE_OPS_CNN_STEP_PREPARE_H
+#define HEDDLE_OPS_CNN_STEP_PREPARE_H
+
+#include "ops/cnn_step/arithmetic.h"
+#include "ops/cnn_step/layout.h"
+#include "ops/cuda/dependent.h"
+
+enum {
+    CNN_PREPARE_WARPS = 8,
+    CNN_PREPARE_THREADS = CNN_PREPARE_WARPS * 32,
+    CNN_WORDS = CNN_SIDE / 4, // of four pixels, in a row of an image
+
+    // Lanes of a warp that have pixels: CNN_WORDS columns of words times four strips of rows.
+    CNN_STRIPS = 4,
+    CNN_STRIP_ROWS = CNN_SIDE / CNN_STRIPS,
+    CNN_MOMENT_LANES = CNN_WORDS * CNN_STRIPS,
+
+    // A moment of an image is at most 784 * 255 * 255; this many of them still fit into 32 bits.
+    CNN_IMAGES_IN_32_BITS = 64,
+
+    // conv2's weight is packed in pieces of 8 input and 16 output channels, so that what a block writes is whole
+    // sectors both ways.
+    CNN_PACK_CHANNELS = 8,
+    CNN_PACK_OUTPUTS = 16,
+    CNN_PACK_CONV2_BLOCKS = CNN_CHANNELS1 / CNN_PACK_CHANNELS * (CNN_CHANNELS2 / CNN_PACK_OUTPUTS),
+    CNN_PACK_COLUMNS = CNN_PACK_CHANNELS * CNN_TAPS,
+    CNN_PACK_PITCH = CNN_PACK_COLUMNS + 1, // odd, so that a column's elements lie in different banks
+};
+
+// Blocks that take moments, and so rows of workspace.moments.
+static inline __host__ __device__ int cnn_moment_blocks(int n)
+{
+    const int blocks = (n + CNN_PREPARE_WARPS - 1) / CNN_PREPARE_WARPS;
+    return blocks < CNN_PREPARE_BLOCKS ? blocks : CNN_PREPARE_BLOCKS;
+}
+
+// --- moments ---------------------------------------------------------------------------------------------------------
+
+// Adds the moments of this lane's strip of one image: output rows strip * 7 ... + 6, four outputs wide.
+CNN_DEVICE void cnn_moments_of_image(uint32_t sums[CNN_MOMENTS], const uint8_t *image)
+{
+    const int lane = threadIdx.x % 32, strip = lane / CNN_WORDS, column = lane % CNN_WORDS;
+    const int top = strip * CNN_STRIP_ROWS - 1;
+    uint32_t rows[CNN_STRIP_ROWS + 2]; // all on their way before the first is used
+#pragma unroll
+    for (int i = 0; i < CNN_STRIP_ROWS + 2; i++) {
+        const int y = top + i;
+        const bool inside = lane < CNN_MOMENT_LANES && y >= 0 && y < CNN_SIDE;
+        rows[i] = inside ? cnn_pixels4(image + y * CNN_SIDE + column * 4) : 0;
+    }
+    uint32_t patch[CNN_STRIP_ROWS + 2][3]; // [row][s]: the pixels that tap s of four outputs side by side sees
+#pragma unroll
+    for (int i = 0; i < CNN_STRIP_ROWS + 2; i++) {
+        const uint32_t before = __shfl_up_sync(0xffffffffu, rows[i], 1),
+                       after = __shfl_down_sync(0xffffffffu, rows[i], 1);
+        patch[i][0] = __funnelshift_r(column > 0 ? before : 0, rows[i], 24);
+        patch[i][1] = rows[i];
+        patch[i][2] = __funnelshift_r(rows[i], column < CNN_WORDS - 1 ? after : 0, 8);
+    }
+    const uint32_t ones = 0x01010101u;
+#pragma unroll
+    for (int y = 0; y < CNN_STRIP_ROWS; y++)
+#pragma unroll
+        for (int i = 0; i < CNN_TAPS; i++) {
+            sums[i] = __dp4a(patch[y + i / 3][i % 3], ones, sums[i]);
+#pragma unroll
+            for (int j = i; j < CNN_TAPS; j++)
+                sums[CNN_MOMENT(i, j)] =
+                    __dp4a(patch[y + i / 3][i % 3], patch[y + j / 3][j % 3], sums[CNN_MOMENT(i, j)]);
+        }
+}
+
+// A block's share of the batch: image `block * 8 + warp`, and on by as many as all blocks have warps.
+template <typename Arguments> CNN_DEVICE void cnn_moments(const Arguments &arguments, int blocks)
+{
+    __shared__ unsigned long long totals[CNN_PREPARE_WARPS][CNN_MOMENTS];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, stride = blocks * CNN_PREPARE_WARPS;
+    const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
+    unsigned long long total[2] = {0, 0}; // of moments `lane` and 32 + lane, over the warp
+    int image = blockIdx.x * CNN_PREPARE_WARPS + warp;
+    while (image < arguments.n) {
+        uint32_t sums[CNN_MOMENTS] = {0};
+        for (int i = 0; i < CNN_IMAGES_IN_32_BITS && image < arguments.n; i++, image += stride)
+            cnn_moments_of_image(sums, arguments.operands.images + (size_t)order[image] * CNN_PIXELS);
+#pragma unroll
+        for (int m = 0; m < CNN_MOMENTS; m++) {
+            const uint32_t sum = __reduce_add_sync(0xffffffffu, sums[m]);
+            total[m / 32] += lane == m % 32 ? sum : 0;
+        }
+    }
+    totals[warp][lane] = total[0];
+    if (32 + lane < CNN_MOMENTS)
+        totals[warp][32 + lane] = total[1];
+    __syncthreads();
+    if (threadIdx.x < CNN_MOMENTS) {
+        unsigned long long sum = 0;
+        for (int i = 0; i < CNN_PREPARE_WARPS; i++)
+            sum += totals[i][threadIdx.x];
+        arguments.workspace.moments[blockIdx.x * CNN_MOMENTS + threadIdx.x] = sum;
+    }
+}
+
+// --- weights ---------------------------------------------------------------------------------------------------------
+
+// conv2_forward has the output channels in the order in which forward.h's products take them: 16 to a warp, and such
+// that the columns which one lane gets (2t and 2t + 1 of each eight) are four channels side by side.
+CNN_DEVICE int cnn_conv2_channel(int row)
+{
+    return row / 16 * 16 + row % 8 / 2 * 4 + row % 16 / 8 * 2 + row % 2;
+}
+
+// Four input channels of one output channel and tap as three bfloat16 each, for the arithmetic that has use for it.
+template <typename Arguments>
+CNN_DEVICE void cnn_pack_parts(cnn_tf32x3, const Arguments &arguments, int out, int along, const float four[4])
+{
+    float rest[4] = {four[0], four[1], four[2], four[3]};
+    __nv_bfloat16 *parts = (__nv_bfloat16 *)arguments.workspace.conv2_parts;
+#pragma unroll
+    for (int part = 0; part < 3; part++, parts += CNN_CHANNELS2 * CNN_PATCH) {
+        cnn_store4<cnn_bf16>(parts + (along / 8 * CNN_CHANNELS2 + out) * 8 + along % 8, rest);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            rest[i] -= __bfloat162float(__float2bfloat16_rn(rest[i]));
+    }
+}
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_pack_parts(Arithmetic, const Arguments &, int, int, const float[4])
+{
+}
+
+// One piece of conv2's weight (64 out, 32 in, 9 taps), through shared memory: read along the taps, written along the
+// channels.
+template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_conv2(const Arguments &arguments, int piece)
+{
+    typedef typename Arithmetic::operand operand;
+    enum { ELEMENTS = CNN_PACK_OUTPUTS * CNN_PACK_COLUMNS };
+    __shared__ float tile[CNN_PACK_OUTPUTS * CNN_PACK_PITCH]; // [out][in, tap]
+    const int first_in = piece % (CNN_CHANNELS1 / CNN_PACK_CHANNELS) * CNN_PACK_CHANNELS;
+    const int first_out = piece / (CNN_CHANNELS1 / CNN_PACK_CHANNELS) * CNN_PACK_OUTPUTS;
+    const float *weight = arguments.operands.parameters.conv2_weight + first_out * CNN_PATCH + first_in * CNN_TAPS;
+#pragma unroll
+    for (int k = 0; k < (ELEMENTS + CNN_PREPARE_THREADS - 1) / CNN_PREPARE_THREADS; k++) {
+        const int i = k * CNN_PREPARE_THREADS + threadIdx.x, out = i / CNN_PACK_COLUMNS, column = i % CNN_PACK_COLUMNS;
+        if (i < ELEMENTS)
+            tile[out * CNN_PACK_PITCH + column] = weight[out * CNN_PATCH + column];
+    }
+    __syncthreads();
+    const int chunk = 16 / sizeof(operand); // elements
+    for (int i = threadIdx.x; i < ELEMENTS / 4; i += CNN_PREPARE_THREADS) {
+        const int row = i % CNN_PACK_OUTPUTS, tap = i / CNN_PACK_OUTPUTS % CNN_TAPS;
+        const int in = i / (CNN_PACK_OUTPUTS * CNN_TAPS) * 4, along = tap * CNN_CHANNELS1 + first_in + in;
+        const float *from = tile + cnn_conv2_channel(row) * CNN_PACK_PITCH + in * CNN_TAPS + tap;
+        const float four[4] = {from[0], from[CNN_TAPS], from[2 * CNN_TAPS], from[3 * CNN_TAPS]};
+        const int to = (along / chunk * CNN_CHANNELS2 + first_out + row) * chunk + along % chunk;
+        cnn_store4<Arithmetic>(arguments.workspace.conv2_forward + to, four);
+        cnn_pack_parts(Arithmetic(), arguments, first_out + cnn_conv2_channel(row), along, four);
+    }
+    for (int i = threadIdx.x; i < ELEMENTS; i += CNN_PREPARE_THREADS) {
+        const int out = i % CNN_PACK_OUTPUTS, tap = i / CNN_PACK_OUTPUTS % CNN_TAPS;
+        const int in = i / (CNN_PACK_OUTPUTS * CNN_TAPS), to = (first_in + in) * CNN_TAPS + tap;
+        const operand value = cnn_round<Arithmetic>(tile[out * CNN_PACK_PITCH + in * CNN_TAPS + CNN_TAPS - 1 - tap]);
+        arguments.workspace.conv2_backward[to * CNN_CHANNELS2 + first_out + out] = value;
+    }
+}
+
+// One row of the hidden layer's weight, from (channel, pixel) to (pixel, channel).
+template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_hidden(const Arguments &arguments, int row)
+{
+    __shared__ float features[CNN_FEATURES]; // [channel][pixel]; 49 is odd, so that a pixel's channels are in all banks
+    const float *weight = arguments.operands.parameters.hidden_weight + (size_t)row * CNN_FEATURES;
+#pragma unroll // so that all loads are on their way at once
+    for (int k = 0; k < (CNN_FEATURES + CNN_PREPARE_THREADS - 1) / CNN_PREPARE_THREADS; k++) {
+        const int i = k * CNN_PREPARE_THREADS + threadIdx.x;
+        if (i < CNN_FEATURES)
+            features[i] = weight[i];
+    }
+    __syncthreads();
+    typename Arithmetic::operand *packed = arguments.workspace.hidden + (size_t)row * CNN_FEATURES;
+    for (int i = threadIdx.x; i < CNN_FEATURES / 4; i += CNN_PREPARE_THREADS) {
+        const int pixel = i / (CNN_CHANNELS2 / 4), channel = i % (CNN_CHANNELS2 / 4) * 4;
+        float four[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            four[j] = features[(channel + j) * CNN_PIXELS2 + pixel];
+        cnn_store4<Arithmetic>(packed + i * 4, four);
+    }
+}
+
+// --- the kernel ------------------------------------------------------------------------------------------------------
+
+template <typename Arithmetic>
+static __global__ void __launch_bounds__(CNN_PREPARE_THREADS)
+    cnn_prepare(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments)
+{
+    const int moment_blocks = cnn_moment_blocks(arguments.n), block = blockIdx.x;
+    heddle_wait_for_previous(); // the step before moves the cursor and changes the weights
+    heddle_release_next();
+    if (block == 0 && threadIdx.x < CNN_COUNTERS)
+        arguments.workspace.counters[threadIdx.x] = 0;
+    if (block < moment_blocks)
+        cnn_moments(arguments, moment_blocks);
+    else if (block < moment_blocks + CNN_PACK_CONV2_BLOCKS)
+        cnn_pack_conv2<Arithmetic>(arguments, block - moment_blocks);
+    else
+        cnn_pack_hidden<Arithmetic>(arguments, block - moment_blocks - CNN_PACK_CONV2_BLOCKS);
+}
+
+template <typename Arithmetic>
+static cudaError_t
+cnn_launch_prepare(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
+                   cudaStream_t stream)
+{
+    const unsigned blocks = cnn_moment_blocks(arguments.n) + CNN_PACK_CONV2_BLOCKS + CNN_HIDDEN;
+    return heddle_cuda_launch_dependent(cnn_prepare<Arithmetic>, blocks, CNN_PREPARE_THREADS, 0, stream, arguments);
+}
+
+#endif

@@ -1,0 +1,79 @@
+// One cnn_step on a GPU: the kernels in their order. A rung is this, with one arithmetic.
+#ifndef HEDDLE_OPS_CNN_STEP_STEP_H
+#define HEDDLE_OPS_CNN_STEP_STEP_H
+
+#include "ops/cnn_step/backward.h"
+#include "ops/cnn_step/finish.h"
+#include "ops/cnn_step/forward.h"
+#include "ops/cnn_step/head.h"
+#include "ops/cnn_step/hidden.h"
+#include "ops/cnn_step/hidden_backward.h"
+#include "ops/cnn_step/prepare.h"
+#include "ops/cuda/rung.h"
+
+template <typename Arithmetic>
+using cnn_step_arguments = cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution>;
+
+static inline int cnn_least(int a, int b, int c)
+{
+    const int least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+template <typename Arithmetic>
+static cnn_step_arguments<Arithmetic> cnn_step_prepare_arguments(const heddle_cnn_step_shape &shape,
+                                                                 const heddle_cnn_step_operands &operands, void *memory,
+                                                                 int multiprocessors)
+{
+    cnn_step_arguments<Arithmetic> arguments;
+    arguments.n = shape.n;
+    arguments.classes = shape.classes;
+    arguments.epsilon = shape.epsilon;
+    arguments.momentum = shape.momentum;
+    arguments.forward_blocks = cnn_least(shape.n, multiprocessors, CNN_FORWARD_BLOCKS);
+    arguments.backward_blocks = cnn_least(shape.n, multiprocessors, CNN_BACKWARD_BLOCKS);
+    arguments.operands = operands;
+    cnn_workspace_place(shape.n, memory, &arguments.workspace);
+    return arguments;
+}
+
+// Each kernel is launched while the one before still runs, and waits for it (ops/cuda/dependent.h).
+template <typename Arithmetic>
+static cudaError_t cnn_step_launch(const cnn_step_arguments<Arithmetic> &arguments, cudaStream_t stream)
+{
+    typedef cudaError_t kernel_launch(const cnn_step_arguments<Arithmetic> &arguments, cudaStream_t stream);
+    kernel_launch *const kernels[] = {
+        cnn_launch_prepare<Arithmetic>, cnn_launch_forward<Arithmetic>,         cnn_launch_hidden<Arithmetic>,
+        cnn_launch_head<Arithmetic>,    cnn_launch_hidden_backward<Arithmetic>, cnn_launch_backward<Arithmetic>,
+        cnn_launch_finish<Arithmetic>,
+    };
+    for (kernel_launch *kernel : kernels) {
+        const cudaError_t error = kernel(arguments, stream);
+        if (error != cudaSuccess)
+            return error;
+    }
+    return cudaSuccess;
+}
+
+// Multiprocessors to spread a batch over. The simulated GPU has as many as a real one, but few samples to put on them;
+// taking two makes a block go on to its second and third image there, too.
+static inline int cnn_step_multiprocessors()
+{
+#ifdef SIM_WATCHED
+    return 2;
+#else
+    return heddle_cuda_multiprocessors();
+#endif
+}
+
+template <typename Arithmetic> static heddle_status cnn_step_rung(const heddle_call *call, const char *rung)
+{
+    const heddle_cnn_step_shape *shape = (const heddle_cnn_step_shape *)call->shape;
+    const cudaStream_t stream = heddle_cuda_stream_of(call);
+    const cnn_step_arguments<Arithmetic> arguments = cnn_step_prepare_arguments<Arithmetic>(
+        *shape, heddle_cnn_step_unpack(call), call->workspace, cnn_step_multiprocessors());
+    cnn_step_launch<Arithmetic>(arguments, stream); // what it refuses is the runtime's last error
+    return heddle_cuda_launched(rung);
+}
+
+#endif

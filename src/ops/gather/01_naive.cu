@@ -1,0 +1,33 @@
+// gather, rung 1: a thread a pixel.
+//
+// Limited by: instructions: the row is looked up and divided out for every pixel, and a warp's load brings 32 bytes.
+
+#include "heddle/ops.h"
+#include "ops/cuda/rung.h"
+
+// dataset: (count, pixels), order: (length), images: (n, pixels)
+__global__ void gather_naive(int n, int pixels, const uint8_t *dataset, const int32_t *dataset_labels,
+                             const int32_t *order, const int64_t *cursor, float *images, int32_t *labels)
+{
+    const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < (size_t)n * pixels) {
+        const size_t row = order[*cursor + at / pixels];
+        images[at] = dataset[row * pixels + at % pixels] / 255.0f;
+    }
+    if (at < (size_t)n)
+        labels[at] = dataset_labels[order[*cursor + at]];
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    const heddle_gather_shape *shape = (const heddle_gather_shape *)call->shape;
+    const size_t pixels = (size_t)shape->n * shape->pixels, threads = pixels > (size_t)shape->n ? pixels : shape->n;
+    if (threads > 0)
+        gather_naive<<<heddle_cuda_blocks(threads), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+            shape->n, shape->pixels, (const uint8_t *)call->input[0], (const int32_t *)call->input[1],
+            (const int32_t *)call->input[2], (const int64_t *)call->input[3], (float *)call->output[0],
+            (int32_t *)call->output[1]);
+    return heddle_cuda_launched("01_naive");
+}
+
+HEDDLE_CUDA_RUNG("gather", "01_naive", launch)

@@ -1,0 +1,148 @@
+// gather: a batch out of a dataset that lies on the device as bytes, in the order of an epoch. What it costs, what is
+// right, and its ladder.
+
+#include "ops/gather/gather.h"
+
+#include "ops/define.h"
+
+typedef heddle_gather_shape gather_shape;
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(gather_shape, n, "samples of the batch")},
+    {HEDDLE_REQUIRED_INT(gather_shape, count, "samples of the dataset")},
+    {HEDDLE_REQUIRED_INT(gather_shape, length, "length of the order; cursor + n is at most that")},
+    {HEDDLE_REQUIRED_INT(gather_shape, pixels, "bytes of one sample")},
+};
+
+static heddle_status validate(const void *shape_)
+{
+    const gather_shape *shape = shape_;
+    if (shape->n < 0 || shape->pixels < 0 || shape->count < 1)
+        return heddle_fail(HEDDLE_INVALID, "gather: n=%d pixels=%d count=%d: a dataset has at least one sample",
+                           shape->n, shape->pixels, shape->count);
+    if (shape->length < shape->n)
+        return heddle_fail(HEDDLE_INVALID, "gather: an order of length=%d has no batch of n=%d", shape->length,
+                           shape->n);
+    return HEDDLE_OK;
+}
+
+// --- operands -------------------------------------------------------------------------------------------------------
+
+static int dims_dataset(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const gather_shape *shape = shape_;
+    return heddle_dims2(dims, shape->count, shape->pixels);
+}
+
+static int dims_dataset_labels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const gather_shape *shape = shape_;
+    return heddle_dims1(dims, shape->count);
+}
+
+static int dims_order(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const gather_shape *shape = shape_;
+    return heddle_dims1(dims, shape->length);
+}
+
+static int dims_cursor(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    (void)shape;
+    return heddle_dims1(dims, HEDDLE_CURSOR_COUNT);
+}
+
+static int dims_images(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const gather_shape *shape = shape_;
+    return heddle_dims2(dims, shape->n, shape->pixels);
+}
+
+static int dims_labels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const gather_shape *shape = shape_;
+    return heddle_dims1(dims, shape->n);
+}
+
+static int limit_labels(const void *shape)
+{
+    (void)shape;
+    return 1000; // any number does: labels are copied
+}
+
+static int limit_order(const void *shape_)
+{
+    const gather_shape *shape = shape_;
+    return shape->count;
+}
+
+static const heddle_operand operands[] = {
+    {"dataset", HEDDLE_INPUT, HEDDLE_U8, HEDDLE_VALUES_BYTES, dims_dataset},
+    {"dataset_labels", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_dataset_labels, limit_labels},
+    {"order", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_order, limit_order},
+    {"cursor", HEDDLE_INPUT, HEDDLE_I64, HEDDLE_VALUES_OWN, dims_cursor},
+    {HEDDLE_FLOAT_OUTPUT("images", dims_images)},
+    {.name = "labels", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_labels},
+};
+
+// The last batch that fits, after some steps.
+static void fill_cursor(const void *shape_, int operand, uint64_t seed, double *values)
+{
+    (void)operand;
+    const gather_shape *shape = shape_;
+    values[0] = shape->length - shape->n;
+    values[1] = (double)(seed % 7);
+}
+
+static heddle_cost cost(const void *shape_)
+{
+    const gather_shape *shape = shape_;
+    double pixels = (double)shape->n * shape->pixels;
+    return (heddle_cost){.flops = pixels,
+                         .bytes_read = pixels + 2 * sizeof(int32_t) * (double)shape->n,
+                         .bytes_written = sizeof(float) * pixels + sizeof(int32_t) * (double)shape->n};
+}
+
+static void reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const gather_shape *shape = shape_;
+    for (int i = 0; i < shape->n; i++) {
+        size_t row = (size_t)input[2][(size_t)input[3][0] + i];
+        for (int p = 0; p < shape->pixels; p++)
+            output[0][(size_t)i * shape->pixels + p] = input[0][row * shape->pixels + p] / 255;
+        output[1][i] = input[1][row];
+    }
+}
+
+static const char *const test_shapes[] = {"n=0 count=3 length=2 pixels=5",
+                                          "n=1 count=1 length=1 pixels=1",
+                                          "n=7 count=13 length=29 pixels=31",
+                                          "n=3 count=5 length=3 pixels=784",
+                                          "n=67 count=100 length=67 pixels=12",
+                                          "n=5 count=9 length=64 pixels=0",
+                                          NULL};
+static const char *const bench_shapes[] = {"n=1024 count=60000 length=60000 pixels=784",
+                                           "n=64 count=60000 length=60000 pixels=784", NULL};
+
+// Slowest first.
+static const heddle_rung ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_gather_cpu_naive, "one thread, a pixel at a time", NULL, NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a pixel, a byte a load", NULL, NULL},
+    {"02_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "four pixels a thread: bytes are the limit", NULL, NULL},
+};
+
+const heddle_op heddle_op_gather = {
+    .name = "gather",
+    .ladder_name = "gather",
+    .summary = "images and labels of a batch, out of a dataset of bytes on the device",
+    .shape_size = sizeof(gather_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(operands),
+    .validate = validate,
+    .cost = cost,
+    .reference = reference,
+    .fill = fill_cursor,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(ladder),
+};

@@ -1,0 +1,12 @@
+// gather: its operator and its rungs.
+#ifndef HEDDLE_OPS_GATHER_H
+#define HEDDLE_OPS_GATHER_H
+
+#include "heddle/op.h"
+#include "heddle/ops.h"
+
+extern const heddle_op heddle_op_gather;
+
+heddle_status heddle_gather_cpu_naive(const heddle_call *call);
+
+#endif

@@ -1,0 +1,133 @@
+// step_end: what the host would do between two steps, done on the device, so that steps follow each other without it:
+// the epoch's tally, the place of the next batch, the next step's hyper-parameters. What is right, and its ladder.
+
+#include "ops/step_end/step_end.h"
+
+#include <math.h>
+
+#include "ops/define.h"
+
+typedef heddle_step_end_shape end_shape;
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(end_shape, n, "samples of the step's batch")},
+    {HEDDLE_REQUIRED_INT(end_shape, length, "steps that the schedule has a row for")},
+};
+
+static heddle_status validate(const void *shape_)
+{
+    const end_shape *shape = shape_;
+    if (shape->n < 0 || shape->length < 1)
+        return heddle_fail(HEDDLE_INVALID, "step_end: n=%d length=%d: a schedule has at least one step", shape->n,
+                           shape->length);
+    return HEDDLE_OK;
+}
+
+// --- operands -------------------------------------------------------------------------------------------------------
+
+static int dims_one(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    (void)shape;
+    return heddle_dims1(dims, 1);
+}
+
+static int dims_schedule(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const end_shape *shape = shape_;
+    return heddle_dims2(dims, shape->length, HEDDLE_HYPER_COUNT);
+}
+
+static int dims_hyper(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    (void)shape;
+    return heddle_dims1(dims, HEDDLE_HYPER_COUNT);
+}
+
+static int dims_cursor(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    (void)shape;
+    return heddle_dims1(dims, HEDDLE_CURSOR_COUNT);
+}
+
+static int dims_tally(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    (void)shape;
+    return heddle_dims1(dims, HEDDLE_TALLY_COUNT);
+}
+
+static int limit_correct(const void *shape_)
+{
+    const end_shape *shape = shape_;
+    return shape->n + 1;
+}
+
+// What only runs a network forward has no hyper-parameters.
+static const heddle_operand operands[] = {
+    {HEDDLE_FLOAT_INPUT("loss", HEDDLE_VALUES_POSITIVE, dims_one)},
+    {"correct", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_one, limit_correct},
+    {HEDDLE_FLOAT_INPUT("schedule", HEDDLE_VALUES_POSITIVE, dims_schedule), .optional = true},
+    {"cursor", HEDDLE_UPDATE, HEDDLE_I64, HEDDLE_VALUES_OWN, dims_cursor},
+    {"tally", HEDDLE_UPDATE, HEDDLE_F64, HEDDLE_VALUES_POSITIVE, dims_tally},
+    {HEDDLE_FLOAT_UPDATE("hyper", HEDDLE_VALUES_POSITIVE, dims_hyper), .optional = true},
+};
+
+// Some steps on: in the schedule's middle, or past its end.
+static void fill_cursor(const void *shape_, int operand, uint64_t seed, double *values)
+{
+    (void)operand;
+    const end_shape *shape = shape_;
+    values[1] = (double)(seed % 11);
+    values[0] = values[1] * shape->n;
+}
+
+static heddle_cost cost(const void *shape)
+{
+    (void)shape;
+    return (heddle_cost){.flops = 3,
+                         .bytes_read = sizeof(float) * (2 + HEDDLE_HYPER_COUNT) + 2 * sizeof(int64_t),
+                         .bytes_written = sizeof(float) * HEDDLE_HYPER_COUNT + 6 * sizeof(double)};
+}
+
+static void reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const end_shape *shape = shape_;
+    const double *schedule = input[2];
+    double loss = input[0][0], *cursor = output[0], *tally = output[1], *hyper = output[2];
+    if (isfinite(loss)) {
+        tally[0] += loss * shape->n;
+        tally[1] += input[1][0];
+    } else {
+        tally[2] += 1;
+        tally[3] = loss;
+    }
+    cursor[0] += shape->n;
+    cursor[1] += 1;
+    int row = cursor[1] < shape->length ? (int)cursor[1] : shape->length - 1;
+    for (int i = 0; schedule && hyper && i < HEDDLE_HYPER_COUNT; i++)
+        hyper[i] = schedule[(size_t)row * HEDDLE_HYPER_COUNT + i];
+}
+
+static const char *const test_shapes[] = {"n=1 length=1", "n=64 length=5", "n=0 length=13", "n=37 length=100", NULL};
+static const char *const bench_shapes[] = {"n=1024 length=295", NULL};
+
+static const heddle_rung ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_step_end_cpu_naive, "a handful of numbers, one after another", NULL,
+     NULL},
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one warp: the launch is the limit", NULL, NULL},
+};
+
+const heddle_op heddle_op_step_end = {
+    .name = "step_end",
+    .ladder_name = "step_end",
+    .summary = "between two steps, on the device: the epoch's tally, the next batch, the next hyper-parameters",
+    .shape_size = sizeof(end_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(operands),
+    .validate = validate,
+    .cost = cost,
+    .reference = reference,
+    .fill = fill_cursor,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(ladder),
+};

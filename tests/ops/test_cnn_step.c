@@ -1,0 +1,132 @@
+// What cnn_step does where the ladders' small batches do not come: more samples than a tile has, gradients that
+// overflow, shapes that make no sense.
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "harness.h"
+#include "heddle/ops.h"
+#include "ops/cnn_step/cnn_step.h"
+
+static const heddle_op *const op = &heddle_op_cnn_step;
+
+typedef struct step_call {
+    heddle_cnn_step_shape shape;
+    harness_values values;
+    harness_memory memory;
+} step_call;
+
+static void prepare(step_call *step, const char *shape)
+{
+    assert_int_equal(heddle_shape_parse(op, shape, &step->shape), HEDDLE_OK);
+    harness_values_create(&step->values, op, &step->shape);
+    harness_values_draw(&step->values, harness_seed());
+    harness_values_round(&step->values);
+}
+
+static void run(step_call *step, const heddle_rung *rung)
+{
+    harness_memory_create(&step->memory, &step->values, rung, 1, 0);
+    if (harness_launch(op, rung, &step->memory.call) != HEDDLE_OK)
+        fail_msg("%s: %s", rung->name, heddle_last_error());
+}
+
+static void end(step_call *step)
+{
+    harness_memory_destroy(&step->memory);
+    harness_values_destroy(&step->values);
+}
+
+// The fastest rung of the device under test.
+static const heddle_rung *last_rung(void)
+{
+    for (int r = op->rungs - 1; r > 0; r--)
+        if (harness_runs(&op->ladder[r]))
+            return &op->ladder[r];
+    return &op->ladder[0];
+}
+
+static void a_batch_of_more_than_a_tile_matches_the_reference(void **state)
+{
+    (void)state;
+    const heddle_rung *rung = last_rung();
+    harness_report report = {.passed = true};
+    step_call step;
+    prepare(&step, "n=65 count=70 length=80");
+    harness_values expected;
+    harness_values_copy(&expected, &step.values);
+    harness_values_reference(&expected);
+    harness_bounds bounds;
+    harness_bounds_create(&bounds, &step.values, &expected, 1);
+    harness_bounds_for(&bounds, rung->arithmetic);
+    run(&step, rung);
+    for (int i = 0; i < op->operand_count; i++) {
+        if (op->operands[i].role == HEDDLE_INPUT)
+            continue;
+        double *got = malloc(expected.elements[i] * sizeof *got);
+        harness_memory_read(&step.memory, i, got);
+        if (!harness_compare(op, i, got, expected.operand[i], bounds.bound[i], expected.elements[i], rung->name,
+                             &report))
+            fail_msg("%s", report.message);
+        free(got);
+    }
+    harness_bounds_destroy(&bounds);
+    harness_values_destroy(&expected);
+    end(&step);
+}
+
+// A hidden layer of weights so large that what they give back to the pooled activations has no half. The loss has: it
+// is a mean of differences of logits, which are floats.
+static void gradients_that_overflow_become_zero(void **state)
+{
+    (void)state;
+    const heddle_rung *rung;
+    assert_int_equal(heddle_rung_find(op, "03_fp16", &rung), HEDDLE_OK);
+    if (!harness_runs(rung))
+        skip();
+    step_call step;
+    prepare(&step, "n=2 count=2 length=2");
+    double *weight = harness_values_find(&step.values, "hidden_weight");
+    for (size_t i = 0; i < step.values.elements[heddle_operand_find(op, "hidden_weight")]; i++)
+        weight[i] *= 1e6;
+    harness_values_round(&step.values);
+    run(&step, rung);
+    for (int i = 0; i < op->operand_count; i++) {
+        if (strncmp(op->operands[i].name, "grad_", 5) != 0)
+            continue;
+        const float *gradient = harness_memory_data(&step.memory, i);
+        for (size_t e = 0; e < step.values.elements[i]; e++)
+            if (gradient[e] != 0)
+                fail_msg("element %zu of '%s' is %g", e, op->operands[i].name, gradient[e]);
+    }
+    end(&step);
+}
+
+static void a_batch_that_the_order_has_not_is_refused(void **state)
+{
+    (void)state;
+    heddle_cnn_step_shape shape;
+    assert_int_equal(heddle_shape_parse(op, "n=5 count=9 length=4", &shape), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "length=4"));
+    assert_int_equal(heddle_shape_parse(op, "n=0 count=9 length=4", &shape), HEDDLE_INVALID);
+    assert_int_equal(heddle_shape_parse(op, "n=1 h=3", &shape), HEDDLE_INVALID);
+    assert_int_equal(heddle_shape_parse(op, "n=1 c=5", &shape), HEDDLE_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_of_more_than_a_tile_matches_the_reference),
+        cmocka_unit_test(gradients_that_overflow_become_zero),
+        cmocka_unit_test(a_batch_that_the_order_has_not_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
