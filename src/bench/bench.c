@@ -178,6 +178,9 @@ static void tell_wrong(heddle_bench_result *result, const heddle_bench_verdict *
     if (verdict->changed)
         snprintf(rest, size, "it changed element %zu of '%s', %s%s", verdict->index, verdict->operand, verdict->changed,
                  when);
+    else if (verdict->as_a_whole)
+        snprintf(rest, size, "'%s' is off by %.3g, by the norm of it all, %.3g, allowed %.3g%s", verdict->operand,
+                 verdict->got, verdict->expected, verdict->allowed, when);
     else
         snprintf(rest, size, "element %zu of '%s' is %.9g, expected %.9g, off by %.3g, allowed %.3g%s", verdict->index,
                  verdict->operand, verdict->got, verdict->expected, fabs(verdict->got - verdict->expected),

@@ -243,7 +243,8 @@ static heddle_status expect(heddle_bench_case *one, heddle_bench_values values[D
         elements += (double)one->elements[i];
     if (launcher)
         return expect_by_device(one, launcher, values);
-    bool move = elements <= most_moved_elements && one->op->cost(one->shape).flops <= most_moved_flops;
+    bool move = one->op->exactness != HEDDLE_NORM && elements <= most_moved_elements &&
+                one->op->cost(one->shape).flops <= most_moved_flops;
     if (move)
         HEDDLE_TRY(heddle_bench_values_copy(&values[BEFORE], &values[0]));
     return expect_by_host(one, values, move ? &values[BEFORE] : NULL);
@@ -330,6 +331,8 @@ heddle_status heddle_bench_case_prepare(const heddle_bench_case *one, int set, v
 
 static double factor_of(const heddle_bench_case *one, const heddle_rung *rung, int set, heddle_dtype dtype)
 {
+    if (one->op->exactness == HEDDLE_NORM)
+        return INFINITY; // any one element may be far off, but for NaN
     if (one->op->exactness == HEDDLE_EXACT || has_whole_numbers(one->op, set))
         return 0;
     return heddle_tolerance_factor(heddle_tolerance_reduction(one->op, one->shape), rung->arithmetic, dtype);
@@ -340,6 +343,7 @@ typedef struct found {
     bool wrong, telling;
     size_t index;
     double worst, worst_share;
+    double square; // sum of squares of the distances
 } found;
 
 typedef struct comparison {
@@ -352,7 +356,7 @@ typedef struct comparison {
 
 static double allowed_at(const comparison *job, size_t index)
 {
-    return job->factor * fmax(job->scale, fabs(job->expected[index]));
+    return isinf(job->factor) ? INFINITY : job->factor * fmax(job->scale, fabs(job->expected[index]));
 }
 
 static void compare_piece(void *context, size_t first, size_t last)
@@ -363,6 +367,7 @@ static void compare_piece(void *context, size_t first, size_t last)
         double expected = job->expected[i], allowed = allowed_at(job, i);
         double distance = fabs(heddle_bench_decode(job->dtype, job->got, i) - expected);
         result.telling |= fabs(expected) > allowed;
+        result.square += distance * distance;
         if (distance > result.worst)
             result.worst = distance;
         if (allowed > 0 && distance / allowed > result.worst_share)
@@ -377,11 +382,13 @@ static void compare_piece(void *context, size_t first, size_t last)
 }
 
 // Adds one stage's pieces to the verdict; `start` is where the stage begins in the operand.
-static void gather(const comparison *job, size_t count, size_t start, heddle_bench_verdict *verdict, bool *telling)
+static void gather(const comparison *job, size_t count, size_t start, heddle_bench_verdict *verdict, bool *telling,
+                   double *square)
 {
     for (size_t p = 0; p * HEDDLE_BENCH_PIECE < count; p++) {
         const found *piece = &job->pieces[p];
         *telling |= piece->telling;
+        *square += piece->square;
         verdict->worst = fmax(verdict->worst, piece->worst);
         verdict->worst_share = fmax(verdict->worst_share, piece->worst_share);
         if (!piece->wrong || !verdict->right)
@@ -392,6 +399,30 @@ static void gather(const comparison *job, size_t count, size_t start, heddle_ben
         verdict->got = heddle_bench_decode(job->dtype, job->got, piece->index);
         verdict->allowed = allowed_at(job, piece->index);
     }
+}
+
+// For HEDDLE_NORM: the operand as a whole. A count may be off by one where logits are rounded: two of them may have
+// come to lie the other way round.
+static void compare_norm(const heddle_bench_case *one, const heddle_rung *rung, int set, int operand, double square,
+                         heddle_bench_verdict *verdict)
+{
+    double norm = one->expected[set].scale[operand] * sqrt((double)one->elements[operand]), distance = sqrt(square);
+    double allowed = heddle_tolerance_norm(rung->arithmetic) * norm;
+    if (one->op->operands[operand].dtype == HEDDLE_I32)
+        allowed = rung->arithmetic >= HEDDLE_TF32 ? 1 : 0;
+    if (allowed > 0)
+        verdict->worst_share = fmax(verdict->worst_share, distance / allowed);
+    if (distance <= allowed || !verdict->right)
+        return;
+    *verdict = (heddle_bench_verdict){
+        .operand = verdict->operand,
+        .as_a_whole = true,
+        .expected = norm,
+        .got = distance,
+        .allowed = allowed,
+        .worst = verdict->worst,
+        .worst_share = verdict->worst_share,
+    };
 }
 
 static heddle_status compare_operand(const heddle_bench_case *one, const heddle_rung *rung, int set, int operand,
@@ -409,7 +440,8 @@ static heddle_status compare_operand(const heddle_bench_case *one, const heddle_
     if (!job.pieces)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to compare with the reference");
     heddle_status status = HEDDLE_OK;
-    bool telling = one->elements[operand] == 0;
+    bool telling = one->elements[operand] == 0 || one->op->exactness == HEDDLE_NORM;
+    double square = 0;
     for (size_t start = 0; start < one->elements[operand] && status == HEDDLE_OK; start += stage) {
         size_t count = one->elements[operand] - start < stage ? one->elements[operand] - start : stage;
         status = heddle_copy(one->place.stream, one->stage, (char *)one->work[operand] + start * size, count * size);
@@ -418,11 +450,13 @@ static heddle_status compare_operand(const heddle_bench_case *one, const heddle_
         job.expected = one->expected[set].operand[operand] + start;
         if (status == HEDDLE_OK) {
             heddle_bench_pieces(one->place.pool, count, compare_piece, &job);
-            gather(&job, count, start, verdict, &telling);
+            gather(&job, count, start, verdict, &telling, &square);
         }
     }
     free(job.pieces);
     HEDDLE_TRY(status);
+    if (one->op->exactness == HEDDLE_NORM)
+        compare_norm(one, rung, set, operand, square, verdict);
     if (verdict->right && !telling && one->expected[set].scale[operand] > 0)
         return heddle_fail(HEDDLE_UNSUPPORTED, "not checked: zeros in '%s' would pass at this shape",
                            one->op->operands[operand].name);

@@ -7,8 +7,11 @@
 
 #include "bench/rate.h"
 #include "heddle/op.h"
+#include "heddle/train.h"
 
 const char *const heddle_cli_bench_dtypes[] = {"all", "f32", "tf32", "bf16", "f16", "f64", "i8", "u8", "i32", NULL};
+
+static const char *const peers[] = {"auto", "no", "all", NULL};
 
 #define PLACE(field) offsetof(heddle_cli_bench_settings, field)
 
@@ -25,26 +28,40 @@ static const heddle_cli_option options[] = {
     {"json", HEDDLE_CLI_TEXT, PLACE(json), "FILE", NULL, "write all figures there; - prints them", 0, 0, NULL},
     {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "write a page with the ladders and a roofline plot", 0, 0,
      NULL},
-    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "of the inputs", 0, 0, NULL},
+    {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "of the inputs; of the run that --gradients begins", 0, 0, NULL},
     {"seconds", HEDDLE_CLI_NUMBER, PLACE(seconds), "S", NULL,
-     "time for a rung (0.5 unless told), or length of a round of train and infer (1)", 0.001, 3600, NULL},
+     "time for a rung (0.5 unless told), or length of a round of train and infer (1 on cpu, 0.2 on cuda)", 0.001, 3600,
+     NULL},
     {"quick", HEDDLE_CLI_FLAG, PLACE(quick), NULL, NULL, "a tenth of the time, one shape an operator", 0, 0, NULL},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
-    {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "64", "train, infer: images a step", 1, 8192, NULL},
-    {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "train, infer: which part of the ladders to use", 0,
-     0, heddle_tier_names},
+    {"batch", HEDDLE_CLI_TEXT, PLACE(batch), "N,N", "64", "train, infer: images a step, or a list of sizes", 0, 0,
+     NULL},
+    {"kernels", HEDDLE_CLI_TEXT, PLACE(kernels), "PART,PART", NULL,
+     "train, infer: which parts of the ladders: naive, tuned, vendor, fused; all unless told", 0, 0, NULL},
+    {"precision", HEDDLE_CLI_TEXT, PLACE(precision), "TYPE,TYPE", NULL,
+     "train, infer: fp32, tf32x3, tf32, fp16, bf16; unless told all of them with fused kernels on a GPU, else fp32", 0,
+     0, NULL},
+    {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
+     "train: where a GPU takes the images from, as in `heddle train`", 0, 0, heddle_data_place_names},
+    {"unordered", HEDDLE_CLI_FLAG, PLACE(unordered), NULL, NULL,
+     "train, infer: also rungs that are not the same bits every run", 0, 0, NULL},
+    {"peers", HEDDLE_CLI_CHOICE, PLACE(peers), "WHICH", "auto",
+     "train on cuda: PyTorch and JAX beside it, in the ways that are fast as a rule, in none, or in all", 0, 0, peers},
+    {"gradients", HEDDLE_CLI_TEXT, PLACE(gradients), "FILE", NULL,
+     "train: time nothing, and write the first step's batch, parameters and gradients as safetensors", 0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "train, infer: cnn, mlp, or a model file in JSON", 0,
      0, NULL},
-    {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", "synth:count=8192", "train, infer: images to measure on", 0, 0,
-     NULL},
+    {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
+     "train, infer: images to measure on; synth, some thousands, unless told", 0, 0, NULL},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "train, infer: look for named datasets here first", 0, 0,
      NULL},
     {"rounds", HEDDLE_CLI_INT, PLACE(rounds), "N", "5", "train, infer: rounds; the median is shown", 1,
      HEDDLE_RATE_MAX_ROUNDS, NULL},
 };
 
-static const char *const of_ladders[] = {"shape", "dtype", "against", "html", "seed", "quick", "op", NULL};
-static const char *const of_networks[] = {"batch", "kernels", "model", "data", "folder", "rounds", NULL};
+static const char *const of_ladders[] = {"shape", "dtype", "against", "html", "quick", "op", NULL};
+static const char *const of_networks[] = {"batch",     "kernels", "precision", "data-place", "unordered", "peers",
+                                          "gradients", "model",   "data",      "folder",     "rounds",    NULL};
 
 int heddle_cli_bench(int argc, char **argv)
 {
@@ -75,10 +92,12 @@ const heddle_cli_command heddle_command_bench = {
         "operator at its first shape. A rung that is wrong gets no number, and the command exits with 1. FILE.cu is a "
         "kernel of your own, as `heddle check FILE.cu --op NAME` takes it: compiled by nvcc, or by NVRTC where it has "
         "no host code, it stands in the table as `yours`. `train` and `infer` run the trainer itself: batch load, "
-        "forward, backward and update count.",
+        "forward, backward and update count. They show the whole road in one table, from the CPU or the first kernel "
+        "to "
+        "the fused step, and on a GPU PyTorch and JAX beside it where they are installed.",
     .example = "heddle bench matmul\nheddle bench matmul_forward --shape \"m=4096 n=4096 k=4096\" --json results.json\n"
                "heddle bench transpose/03_padded_tiles --against 01_naive\nheddle bench my_matmul.cu --op matmul\n"
-               "heddle bench train --batch 256",
+               "heddle bench train --batch 64,1024 --json training.json",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = heddle_cli_bench,

@@ -1,5 +1,5 @@
 // What the parts of `heddle bench` share: bench.c reads the command line, bench_rungs.c measures ladders,
-// bench_network.c whole networks.
+// bench_network.c and its siblings whole networks.
 #ifndef HEDDLE_CLI_BENCH_H
 #define HEDDLE_CLI_BENCH_H
 
@@ -15,12 +15,19 @@ typedef struct heddle_cli_bench_settings {
     bool quick;
     // networks
     const char *data, *folder, *model;
-    int batch, kernels, rounds;
+    const char *batch, *kernels, *precision; // lists: "64,1024"; the last two NULL: all there are
+    const char *gradients;                   // a file for one step's
+    int rounds, data_place;
+    int peers; // heddle_cli_peers
+    bool unordered;
     // both
     const char *device, *json;
     int threads;
     double seconds; // 0: as the job has it
 } heddle_cli_bench_settings;
+
+// Whether PyTorch and JAX run beside our own.
+typedef enum heddle_cli_peers { HEDDLE_CLI_PEERS_AUTO, HEDDLE_CLI_PEERS_NO, HEDDLE_CLI_PEERS_ALL } heddle_cli_peers;
 
 // "all", "f32", "tf32", ...; NULL-terminated.
 extern const char *const heddle_cli_bench_dtypes[];

@@ -1,86 +1,298 @@
-// `heddle bench train` and `heddle bench infer`: how fast whole networks train and predict on this machine.
+// `heddle bench train` and `heddle bench infer`: how fast a whole network trains and predicts on this machine, in one
+// table from the first kernel to the fused step. What is measured is the trainer itself, through bench/rate.
 
-#include <errno.h>
+#include "cli/bench_network.h"
+
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
-#include "bench/rate.h"
-#include "cli/bench.h"
+#include "base/file.h"
+#include "base/table.h"
+#include "cli/precision.h"
 #include "heddle/heddle.h"
+#include "nn/gradients.h"
 
-static heddle_status print_json(const heddle_cli_bench_settings *settings, const char *job,
-                                const heddle_device_info *info, const heddle_rate *rate)
+// A GPU's round is short and has many steps; a CPU's has few.
+static const double gpu_seconds = 0.2, cpu_seconds = 1;
+enum { GPU_STEPS = 100, GPU_WARM_UP = 50, CPU_WARM_UP = 5 };
+
+// Everything that rows are measured with.
+typedef struct bench_run {
+    heddle_cli_road *road;
+    heddle_device *device, *cpu; // the same where the CPU is what is measured
+    heddle_dataset *dataset;
+    heddle_model *model;
+} bench_run;
+
+// --- measuring ------------------------------------------------------------------------------------------------------
+
+static void measure(const bench_run *run, heddle_cli_step *step)
 {
-    bool to_stdout = strcmp(settings->json, "-") == 0;
-    FILE *file = to_stdout ? stdout : fopen(settings->json, "we");
-    if (!file)
-        return heddle_fail(HEDDLE_IO, "%s: %s", settings->json, strerror(errno));
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "job", job);
-    cJSON_AddStringToObject(json, "model", settings->model);
-    cJSON_AddNumberToObject(json, "batch", settings->batch);
-    cJSON_AddStringToObject(json, "kernels", heddle_tier_names[settings->kernels]);
-    cJSON_AddStringToObject(json, "device", info->name);
-    cJSON_AddNumberToObject(json, "threads", info->threads);
-    cJSON_AddStringToObject(json, "version", heddle_version());
-    cJSON_AddNumberToObject(json, "rate", rate->images_per_second);
-    cJSON_AddNumberToObject(json, "least", rate->least);
-    cJSON_AddNumberToObject(json, "most", rate->most);
-    cJSON_AddNumberToObject(json, "step_ms", rate->step_milliseconds);
-    char *text = cJSON_PrintUnformatted(json);
-    fprintf(file, "%s\n", text ? text : "{}");
-    cJSON_free(text);
-    cJSON_Delete(json);
-    if ((to_stdout ? fflush(file) : fclose(file)) != 0)
-        return heddle_fail(HEDDLE_IO, "%s: %s", settings->json, strerror(errno));
-    return HEDDLE_OK;
+    const heddle_cli_bench_settings *settings = run->road->settings;
+    bool on_cpu = step->on_cpu || run->road->info.kind == HEDDLE_CPU;
+    bool real_gpu = !on_cpu && run->road->info.kind == HEDDLE_CUDA;
+    heddle_rate_options how = {
+        .batch = step->batch,
+        .kernels = step->kernels,
+        .arithmetic = step->arithmetic,
+        .data = on_cpu ? HEDDLE_DATA_AUTO : (heddle_data_place)settings->data_place,
+        .unordered = settings->unordered,
+        .seconds = settings->seconds > 0 ? settings->seconds
+                   : real_gpu            ? gpu_seconds
+                                         : cpu_seconds,
+        .steps = real_gpu ? GPU_STEPS : 1,
+        .rounds = settings->rounds,
+        .warm_up = real_gpu ? GPU_WARM_UP : CPU_WARM_UP,
+    };
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "batch %d, %s, %s kernels, %s ...\n", step->batch, on_cpu ? "cpu" : run->road->info.name,
+                heddle_tier_names[step->kernels], heddle_cli_precisions[step->arithmetic]);
+    heddle_device *device = step->on_cpu ? run->cpu : run->device;
+    bool train = strcmp(run->road->job, "train") == 0;
+    step->status = train ? heddle_rate_train(device, run->model, run->dataset, &how, &step->rate)
+                         : heddle_rate_infer(device, run->model, run->dataset, &how, &step->rate);
+    step->measured = step->status == HEDDLE_OK;
+    if (!step->measured)
+        snprintf(step->message, sizeof step->message, "%s", heddle_last_error());
 }
 
-static heddle_status measure(const heddle_cli_bench_settings *settings, heddle_device *device,
-                             const heddle_dataset *dataset, const char *job)
+static heddle_status write_json(const heddle_cli_road *road)
 {
-    heddle_input_shape input = {dataset->channels, dataset->height, dataset->width, dataset->classes};
-    heddle_device_info info;
-    heddle_model *model = NULL;
-    HEDDLE_TRY(heddle_device_describe(device, &info));
-    HEDDLE_TRY(heddle_model_open(settings->model, &input, &model));
-    heddle_rate_options how = {
-        .batch = settings->batch,
-        .kernels = (heddle_tier)settings->kernels,
-        .seconds = settings->seconds > 0 ? settings->seconds : 1,
-        .rounds = settings->rounds,
-        .warm_up = 10,
-    };
-    bool only_json = settings->json && strcmp(settings->json, "-") == 0;
-    if (!only_json)
-        printf("%s, batch %d, %s kernels, %s, %d threads\n", settings->model, settings->batch,
-               heddle_tier_names[settings->kernels], info.name, info.threads);
-    heddle_rate rate;
-    heddle_status status = strcmp(job, "train") == 0 ? heddle_rate_train(device, model, dataset, &how, &rate)
-                                                     : heddle_rate_infer(device, model, dataset, &how, &rate);
-    if (status == HEDDLE_OK && !only_json)
-        printf("%s  %8.0f images/s  (%.0f to %.0f)  %.3f ms a step\n", job, rate.images_per_second, rate.least,
-               rate.most, rate.step_milliseconds);
-    if (status == HEDDLE_OK && settings->json)
-        status = print_json(settings, job, &info, &rate);
-    heddle_model_close(model);
+    const char *path = road->settings->json;
+    cJSON *json = heddle_cli_road_json(road);
+    char *text = json ? cJSON_Print(json) : NULL;
+    cJSON_Delete(json);
+    if (!text)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
+    heddle_status status = HEDDLE_OK;
+    if (strcmp(path, "-") == 0) {
+        puts(text);
+    } else {
+        heddle_slice slices[] = {{text, strlen(text)}, {"\n", 1}};
+        status = heddle_file_write_atomic(path, slices, 2);
+    }
+    cJSON_free(text);
     return status;
+}
+
+// --- the table ------------------------------------------------------------------------------------------------------
+
+static void start_table(heddle_table *table, const heddle_cli_road *road)
+{
+    heddle_table_column(table, "batch", HEDDLE_RIGHT);
+    heddle_table_column(table, "on", HEDDLE_LEFT);
+    heddle_table_column(table, "kernels", HEDDLE_LEFT);
+    heddle_table_column(table, "precision", HEDDLE_LEFT);
+    heddle_table_column(table, "µs a step", HEDDLE_RIGHT);
+    heddle_table_column(table, "images/s", HEDDLE_RIGHT);
+    heddle_table_column(table, "× first", HEDDLE_RIGHT);
+    if (road->peers)
+        heddle_table_column(table, "× fastest peer", HEDDLE_RIGHT);
+    heddle_table_column(table, "", HEDDLE_LEFT);
+}
+
+static void add_ratio(heddle_table *table, double ratio)
+{
+    if (isfinite(ratio))
+        heddle_table_cell(table, "%.2f", ratio);
+    else
+        heddle_table_cell(table, "%s", "");
+}
+
+static void add_times(heddle_table *table, double microseconds, int batch)
+{
+    if (isfinite(microseconds)) {
+        heddle_table_cell(table, "%.1f", microseconds);
+        heddle_table_cell(table, "%.0f", 1e6 * batch / microseconds);
+    } else {
+        heddle_table_cell(table, "–");
+        heddle_table_cell(table, "–");
+    }
+}
+
+static void add_steps(heddle_table *table, const heddle_cli_road *road, int batch)
+{
+    double first = NAN;
+    for (int i = 0; i < road->step_count; i++) {
+        const heddle_cli_step *step = &road->steps[i];
+        if (step->batch != batch)
+            continue;
+        double time = step->measured ? 1000 * step->rate.step_milliseconds : NAN;
+        first = isnan(first) ? time : first;
+        heddle_table_cell(table, "%d", batch);
+        heddle_table_cell(table, "%s", step->on_cpu ? "cpu" : heddle_device_kind_name(road->info.kind));
+        heddle_table_cell(table, "%s", heddle_tier_names[step->kernels]);
+        heddle_table_cell(table, "%s", heddle_cli_precisions[step->arithmetic]);
+        add_times(table, time, batch);
+        add_ratio(table, first / time);
+        if (road->peers)
+            add_ratio(table, step->measured ? heddle_cli_road_against(road, step) : NAN);
+        heddle_table_cell(table, "%s", step->message);
+    }
+}
+
+static const char *text_of(const cJSON *row, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, name));
+    return text ? text : "";
+}
+
+static void add_peers(heddle_table *table, const heddle_cli_road *road, int batch)
+{
+    const cJSON *row, *rows = cJSON_GetObjectItemCaseSensitive(road->peers, "results");
+    cJSON_ArrayForEach(row, rows)
+    {
+        const cJSON *of = cJSON_GetObjectItemCaseSensitive(row, "batch");
+        const cJSON *time = cJSON_GetObjectItemCaseSensitive(row, "microseconds");
+        if (!cJSON_IsNumber(of) || (int)of->valuedouble != batch || !cJSON_IsNumber(time))
+            continue;
+        heddle_table_cell(table, "%d", batch);
+        heddle_table_cell(table, "%s", strcmp(text_of(row, "framework"), "jax") == 0 ? "JAX" : "PyTorch");
+        heddle_table_cell(table, "%s", text_of(row, "mode"));
+        heddle_table_cell(table, "%s", text_of(row, "precision"));
+        add_times(table, time->valuedouble, batch);
+        heddle_table_cell(table, "%s", "");
+        heddle_table_cell(table, "%s", "");
+        heddle_table_cell(table, "%s",
+                          cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, "fastest")) ? "fastest peer" : "");
+    }
+}
+
+static heddle_status print_table(const heddle_cli_road *road, FILE *file)
+{
+    heddle_table *table = heddle_table_create();
+    if (!table)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
+    start_table(table, road);
+    for (int i = 0; i < road->batch_count; i++) {
+        add_steps(table, road, road->batches[i]);
+        add_peers(table, road, road->batches[i]);
+    }
+    const heddle_device_info *info = &road->info;
+    fprintf(file, "%s of %s on %s, %s, %s", road->job, road->settings->model, road->data, info->name,
+            info->instructions);
+    if (info->kind == HEDDLE_CPU)
+        fprintf(file, ", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
+    fprintf(file, "\n\n");
+    heddle_status status = heddle_table_print(table, file);
+    heddle_table_destroy(table);
+    return status;
+}
+
+// --- the command ----------------------------------------------------------------------------------------------------
+
+// The device that is asked for; without a word cuda where there is one.
+static heddle_status open_devices(bench_run *run)
+{
+    const heddle_cli_bench_settings *settings = run->road->settings;
+    heddle_status status =
+        heddle_device_open(settings->device ? settings->device : "cuda", settings->threads, &run->device);
+    if (status != HEDDLE_OK && !settings->device)
+        status = heddle_device_open("cpu", settings->threads, &run->device);
+    HEDDLE_TRY(status);
+    HEDDLE_TRY(heddle_device_describe(run->device, &run->road->info));
+    run->cpu = run->device;
+    if (run->road->info.kind != HEDDLE_CPU)
+        HEDDLE_TRY(heddle_device_open("cpu", settings->threads, &run->cpu));
+    return heddle_device_describe(run->cpu, &run->road->cpu);
+}
+
+static heddle_status open_all(bench_run *run)
+{
+    heddle_cli_road *road = run->road;
+    const heddle_cli_bench_settings *settings = road->settings;
+    if (settings->device)
+        HEDDLE_TRY(heddle_cli_data_place_check(settings->device, (heddle_data_place)settings->data_place));
+    HEDDLE_TRY(open_devices(run));
+    HEDDLE_TRY(heddle_cli_road_plan(road, road->info.kind));
+    // A GPU is through a small dataset in no time, and would do nothing but end epochs.
+    road->data = settings->data                   ? settings->data
+                 : road->info.kind == HEDDLE_CUDA ? "synth:count=61440"
+                                                  : "synth:count=8192";
+    HEDDLE_TRY(heddle_dataset_open(road->data, settings->folder, HEDDLE_TRAIN, &run->dataset));
+    heddle_input_shape input = {run->dataset->channels, run->dataset->height, run->dataset->width,
+                                run->dataset->classes};
+    return heddle_model_open(settings->model, &input, &run->model);
+}
+
+// One step's gradients instead of its time, for peers/gradients_gpu.py.
+static heddle_status write_gradients(const bench_run *run)
+{
+    const heddle_cli_road *road = run->road;
+    const heddle_cli_step *step = &road->steps[0];
+    if (road->step_count != 1)
+        return heddle_fail(HEDDLE_INVALID, "--gradients needs one batch, one of --kernels and one --precision");
+    heddle_train_options how = heddle_train_defaults();
+    how.batch = step->batch;
+    how.seed = road->settings->seed;
+    how.kernels = step->kernels;
+    how.arithmetic = step->arithmetic;
+    how.deterministic = !road->settings->unordered;
+    return heddle_train_gradients(run->device, run->model, run->dataset, &how, road->settings->gradients);
+}
+
+static heddle_status measure_all(const bench_run *run)
+{
+    heddle_cli_road *road = run->road;
+    const heddle_cli_bench_settings *settings = road->settings;
+    bool only_json = settings->json && strcmp(settings->json, "-") == 0;
+    FILE *out = only_json ? stderr : stdout;
+    const char *why = "";
+    heddle_status worst = HEDDLE_OK;
+    int measured = 0;
+    for (int i = 0; i < road->step_count; i++) {
+        heddle_cli_step *step = &road->steps[i];
+        measure(run, step);
+        measured += step->measured;
+        // What a device or a build lacks is a row without figures; anything else is a failure.
+        if (step->status != HEDDLE_UNSUPPORTED && step->status != HEDDLE_MISSING && worst == HEDDLE_OK)
+            worst = step->status;
+        if (settings->json && !only_json)
+            HEDDLE_TRY(write_json(road)); // what is measured so far is always in the file
+    }
+    HEDDLE_TRY(heddle_device_describe(run->device, &road->info_after));
+    bool peers = settings->peers != HEDDLE_CLI_PEERS_NO && road->info.kind == HEDDLE_CUDA &&
+                 strcmp(road->job, "train") == 0 && strcmp(settings->model, "cnn") == 0;
+    if (peers)
+        HEDDLE_TRY(heddle_cli_road_peers(road, &why));
+    HEDDLE_TRY(print_table(road, out));
+    if (why[0])
+        fprintf(out, "\n%s\n", why);
+    if (settings->json)
+        HEDDLE_TRY(write_json(road));
+    for (int i = 0; i < road->step_count; i++)
+        if (worst != HEDDLE_OK ? road->steps[i].status == worst : !measured)
+            return heddle_fail(road->steps[i].status, "batch %d, %s kernels in %s: %s", road->steps[i].batch,
+                               heddle_tier_names[road->steps[i].kernels],
+                               heddle_cli_precisions[road->steps[i].arithmetic], road->steps[i].message);
+    return HEDDLE_OK;
 }
 
 int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const char *job)
 {
-    heddle_dataset *dataset = NULL;
-    heddle_device *device = NULL;
-    heddle_status status = heddle_dataset_open(settings->data, settings->folder, HEDDLE_TRAIN, &dataset);
+    heddle_cli_road *road = calloc(1, sizeof *road);
+    if (!road)
+        return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table"));
+    road->settings = settings;
+    road->job = job;
+    time(&road->began);
+    bench_run run = {.road = road};
+    heddle_status status = open_all(&run);
     if (status == HEDDLE_OK)
-        status = heddle_device_open(settings->device ? settings->device : "cpu", settings->threads, &device);
-    if (status == HEDDLE_OK)
-        status = measure(settings, device, dataset, job);
+        status = settings->gradients ? write_gradients(&run) : measure_all(&run);
     int exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
-    if (device)
-        heddle_device_close(device);
-    heddle_dataset_close(dataset);
+    heddle_model_close(run.model);
+    heddle_dataset_close(run.dataset);
+    if (run.cpu && run.cpu != run.device)
+        heddle_device_close(run.cpu);
+    if (run.device)
+        heddle_device_close(run.device);
+    cJSON_Delete(road->peers);
+    free(road);
     return exit_code;
 }

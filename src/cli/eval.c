@@ -7,14 +7,14 @@
 
 #include "base/table.h"
 #include "base/text.h"
-#include "cli/cli.h"
+#include "cli/precision.h"
 #include "heddle/heddle.h"
 
 enum { NAME_SIZE = 1024 };
 
 typedef struct eval_settings {
     const char *data, *folder, *device;
-    int split, batch, kernels, threads;
+    int split, batch, kernels, precision, threads;
     bool json;
 } eval_settings;
 
@@ -30,7 +30,9 @@ static const heddle_cli_option options[] = {
     {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "256", "images at a time", 1, 1e6, NULL},
     {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to use", 0, 0,
      heddle_tier_names},
-    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to run", 0, 0, NULL},
+    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to run: cpu, cuda, cuda:1, or sim", 0, 0, NULL},
+    {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_HELP, 0, 0,
+     heddle_cli_precisions},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
     {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print JSON, confusion matrix included", 0, 0, NULL},
 };
@@ -99,6 +101,7 @@ static heddle_status evaluate(const eval_settings *settings, const char *checkpo
 {
     char trained_on[NAME_SIZE];
     heddle_train_options trained;
+    HEDDLE_TRY(heddle_cli_precision_check(settings->device, (heddle_arithmetic)settings->precision));
     HEDDLE_TRY(heddle_train_options_from(checkpoint, &trained, trained_on, sizeof trained_on));
     const char *name = settings->data ? settings->data : trained_on;
     heddle_split split = settings->split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN;
@@ -106,11 +109,17 @@ static heddle_status evaluate(const eval_settings *settings, const char *checkpo
     heddle_device *device = NULL;
     heddle_network *network = NULL;
     int *confusion = NULL;
+    heddle_network_options how = {
+        .batch = settings->batch,
+        .kernels = (heddle_tier)settings->kernels,
+        .arithmetic = (heddle_arithmetic)settings->precision,
+        .deterministic = true,
+    };
     heddle_status status = heddle_dataset_open(name, settings->folder, split, &dataset);
     if (status == HEDDLE_OK)
         status = heddle_device_open(settings->device, settings->threads, &device);
     if (status == HEDDLE_OK)
-        status = heddle_network_open(device, checkpoint, settings->batch, (heddle_tier)settings->kernels, &network);
+        status = heddle_network_open_with(device, checkpoint, &how, &network);
     if (status == HEDDLE_OK) {
         int classes = heddle_model_input(heddle_network_model(network)).classes;
         confusion = calloc((size_t)classes * (size_t)classes, sizeof *confusion);

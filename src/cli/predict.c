@@ -7,7 +7,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "cli/cli.h"
+#include "cli/precision.h"
 #include "data/prepare.h"
 #include "heddle/heddle.h"
 #include "io/png.h"
@@ -22,7 +22,7 @@ enum {
 
 typedef struct predict_settings {
     const char *data, *folder, *device;
-    int index, count, split, kernels, threads;
+    int index, count, batch, split, kernels, precision, threads;
     bool json;
 } predict_settings;
 
@@ -36,11 +36,14 @@ static const heddle_cli_option options[] = {
      NULL},
     {"index", HEDDLE_CLI_INT, PLACE(index), "N", "0", "first image of the dataset, counted from 0", 0, 2e9, NULL},
     {"count", HEDDLE_CLI_INT, PLACE(count), "N", "1", "how many images of the dataset", 1, MOST_IMAGES, NULL},
+    {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "256", "how many of them at a time, at most", 1, MOST_IMAGES, NULL},
     {"split", HEDDLE_CLI_CHOICE, PLACE(split), "PART", "test", "which images of the dataset", 0, 0, splits},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets here first", 0, 0, NULL},
     {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to use", 0, 0,
      heddle_tier_names},
-    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to run", 0, 0, NULL},
+    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to run: cpu, cuda, cuda:1, or sim", 0, 0, NULL},
+    {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_HELP, 0, 0,
+     heddle_cli_precisions},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
     {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print one JSON object an image", 0, 0, NULL},
 };
@@ -52,28 +55,38 @@ typedef struct predictor {
     heddle_network *network;
     heddle_input_shape input;
     char trained_on[NAME_SIZE];
-    float *image;
-    float *probabilities;
+    int batch;            // images at a time
+    size_t pixels;        // of one
+    float *images;        // (batch, channels, height, width)
+    float *probabilities; // (batch, classes)
 } predictor;
 
 static heddle_status open_predictor(predictor *opened, const char *checkpoint)
 {
     const predict_settings *settings = opened->settings;
     heddle_train_options trained;
+    heddle_network_options how = {
+        .batch = opened->batch,
+        .kernels = (heddle_tier)settings->kernels,
+        .arithmetic = (heddle_arithmetic)settings->precision,
+        .deterministic = true,
+    };
+    HEDDLE_TRY(heddle_cli_precision_check(settings->device, how.arithmetic));
     HEDDLE_TRY(heddle_train_options_from(checkpoint, &trained, opened->trained_on, sizeof opened->trained_on));
     HEDDLE_TRY(heddle_device_open(settings->device, settings->threads, &opened->device));
-    HEDDLE_TRY(heddle_network_open(opened->device, checkpoint, 1, (heddle_tier)settings->kernels, &opened->network));
+    HEDDLE_TRY(heddle_network_open_with(opened->device, checkpoint, &how, &opened->network));
     opened->input = heddle_model_input(heddle_network_model(opened->network));
-    size_t pixels = (size_t)opened->input.channels * (size_t)opened->input.height * (size_t)opened->input.width;
-    opened->image = calloc(pixels, sizeof(float));
-    opened->probabilities = calloc((size_t)opened->input.classes, sizeof(float));
-    return opened->image && opened->probabilities ? HEDDLE_OK
-                                                  : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an image");
+    opened->pixels = (size_t)opened->input.channels * (size_t)opened->input.height * (size_t)opened->input.width;
+    opened->images = calloc((size_t)opened->batch * opened->pixels, sizeof(float));
+    opened->probabilities = calloc((size_t)opened->batch * (size_t)opened->input.classes, sizeof(float));
+    return opened->images && opened->probabilities
+               ? HEDDLE_OK
+               : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d images", opened->batch);
 }
 
 static void close_predictor(predictor *opened)
 {
-    free(opened->image);
+    free(opened->images);
     free(opened->probabilities);
     heddle_network_close(opened->network);
     if (opened->device)
@@ -81,25 +94,26 @@ static void close_predictor(predictor *opened)
 }
 
 // The most likely class that is not among the `count` in `taken`.
-static int next_best(const predictor *opened, const int *taken, int count)
+static int next_best(const predictor *opened, const float *probabilities, const int *taken, int count)
 {
     int best = -1;
     for (int i = 0; i < opened->input.classes; i++) {
         bool used = false;
         for (int j = 0; j < count; j++)
             used |= taken[j] == i;
-        if (!used && (best < 0 || opened->probabilities[i] > opened->probabilities[best]))
+        if (!used && (best < 0 || probabilities[i] > probabilities[best]))
             best = i;
     }
     return best;
 }
 
 // label < 0: nobody knows the answer
-static void print_line(const predictor *opened, const char *name, const char *said, int label)
+static void print_line(const predictor *opened, const float *probabilities, const char *name, const char *said,
+                       int label)
 {
     int guesses[SHOWN_CLASSES] = {0}, count = 0;
     while (count < SHOWN_CLASSES && count < opened->input.classes) {
-        guesses[count] = next_best(opened, guesses, count);
+        guesses[count] = next_best(opened, probabilities, guesses, count);
         count++;
     }
     printf("%s: ", name);
@@ -108,8 +122,7 @@ static void print_line(const predictor *opened, const char *name, const char *sa
                i == 0   ? ""
                : i == 1 ? "  (then "
                         : ", ",
-               heddle_network_class_name(opened->network, guesses[i]),
-               100.0 * (double)opened->probabilities[guesses[i]]);
+               heddle_network_class_name(opened->network, guesses[i]), 100.0 * (double)probabilities[guesses[i]]);
     printf("%s", count > 1 ? ")" : "");
     if (label >= 0)
         printf("  %s", guesses[0] == label ? "right" : "wrong: it is ");
@@ -120,16 +133,17 @@ static void print_line(const predictor *opened, const char *name, const char *sa
         printf("    %s\n", said);
 }
 
-static void print_json(const predictor *opened, const char *name, const char *said, int label)
+static void print_json(const predictor *opened, const float *probabilities, const char *name, const char *said,
+                       int label)
 {
     cJSON *json = cJSON_CreateObject();
-    int best = next_best(opened, NULL, 0);
+    int best = next_best(opened, probabilities, NULL, 0);
     cJSON_AddStringToObject(json, "image", name);
     cJSON_AddNumberToObject(json, "class", best);
     cJSON_AddStringToObject(json, "name", heddle_network_class_name(opened->network, best));
     cJSON *all = cJSON_AddArrayToObject(json, "probabilities");
     for (int i = 0; i < opened->input.classes; i++)
-        cJSON_AddItemToArray(all, cJSON_CreateNumber((double)opened->probabilities[i]));
+        cJSON_AddItemToArray(all, cJSON_CreateNumber((double)probabilities[i]));
     if (label >= 0)
         cJSON_AddNumberToObject(json, "label", label);
     if (said[0])
@@ -140,14 +154,14 @@ static void print_json(const predictor *opened, const char *name, const char *sa
     cJSON_Delete(json);
 }
 
-static heddle_status predict(predictor *opened, const char *name, const char *said, int label)
+// Image `index` of the batch that was predicted.
+static void print_image(const predictor *opened, int index, const char *name, const char *said, int label)
 {
-    HEDDLE_TRY(heddle_network_predict(opened->network, opened->image, 1, opened->probabilities));
+    const float *probabilities = opened->probabilities + (size_t)index * (size_t)opened->input.classes;
     if (opened->settings->json)
-        print_json(opened, name, said, label);
+        print_json(opened, probabilities, name, said, label);
     else
-        print_line(opened, name, said, label);
-    return HEDDLE_OK;
+        print_line(opened, probabilities, name, said, label);
 }
 
 // Whether a dataset, by its name or its folder's, holds handwritten digits.
@@ -173,9 +187,12 @@ static heddle_status predict_file(predictor *opened, const char *path)
     };
     char said[SAID_SIZE];
     heddle_status status =
-        heddle_prepare(picture.pixels, picture.height, picture.width, &prepare, opened->image, said, sizeof said);
+        heddle_prepare(picture.pixels, picture.height, picture.width, &prepare, opened->images, said, sizeof said);
     heddle_picture_free(&picture);
-    return status == HEDDLE_OK ? predict(opened, path, said, -1) : status;
+    HEDDLE_TRY(status);
+    HEDDLE_TRY(heddle_network_predict(opened->network, opened->images, 1, opened->probabilities));
+    print_image(opened, 0, path, said, -1);
+    return HEDDLE_OK;
 }
 
 static heddle_status predict_dataset(predictor *opened, const heddle_dataset *dataset)
@@ -190,13 +207,18 @@ static heddle_status predict_dataset(predictor *opened, const heddle_dataset *da
         return heddle_fail(HEDDLE_INVALID, "%s has %d images in its %s part; images %d to %d were asked for",
                            dataset->name, dataset->count, splits[settings->split], settings->index,
                            settings->index + settings->count - 1);
-    size_t pixels = (size_t)dataset->channels * (size_t)dataset->height * (size_t)dataset->width;
-    for (int i = settings->index; i < settings->index + settings->count; i++) {
-        for (size_t j = 0; j < pixels; j++)
-            opened->image[j] = (float)dataset->images[(size_t)i * pixels + j] / 255.0F;
-        char name[NAME_SIZE];
-        snprintf(name, sizeof name, "%s %s image %d", dataset->name, splits[settings->split], i);
-        HEDDLE_TRY(predict(opened, name, "", dataset->labels[i]));
+    for (int done = 0; done < settings->count; done += opened->batch) {
+        int first = settings->index + done;
+        int count = settings->count - done < opened->batch ? settings->count - done : opened->batch;
+        const uint8_t *bytes = dataset->images + (size_t)first * opened->pixels;
+        for (size_t i = 0; i < (size_t)count * opened->pixels; i++)
+            opened->images[i] = (float)bytes[i] / 255.0F;
+        HEDDLE_TRY(heddle_network_predict(opened->network, opened->images, count, opened->probabilities));
+        for (int i = 0; i < count; i++) {
+            char name[NAME_SIZE];
+            snprintf(name, sizeof name, "%s %s image %d", dataset->name, splits[settings->split], first + i);
+            print_image(opened, i, name, "", dataset->labels[first + i]);
+        }
     }
     return HEDDLE_OK;
 }
@@ -223,7 +245,9 @@ int heddle_cli_predict(int argc, char **argv)
         return heddle_cli_usage(&heddle_command_predict,
                                 from_data ? "give PNG files or --data with --index, not both"
                                           : "give PNG files, or --index N for an image of a dataset");
-    predictor opened = {.settings = &settings};
+    predictor opened = {.settings = &settings, .batch = 1};
+    if (from_data)
+        opened.batch = settings.count < settings.batch ? settings.count : settings.batch;
     heddle_status status = open_predictor(&opened, arguments.items[0]);
     if (status == HEDDLE_OK && from_data) {
         heddle_dataset *dataset = NULL;

@@ -13,17 +13,17 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "cli/cli.h"
+#include "cli/precision.h"
 #include "heddle/heddle.h"
 
 enum { NAME_SIZE = 128, PATH_SIZE = 4096, MOST_RUNS = 9999 };
 
 typedef struct train_settings {
     const char *data, *folder, *model, *out, *device;
-    int epochs, batch, optimizer, schedule, kernels, threads;
-    double learning_rate, momentum, weight_decay, save_every;
+    int epochs, batch, optimizer, schedule, kernels, precision, data_place, threads;
+    double learning_rate, momentum, weight_decay, save_every, until;
     uint64_t seed;
-    bool resume, overwrite, json, quiet;
+    bool deterministic, unordered, resume, overwrite, json, quiet;
 } train_settings;
 
 static const char *const optimizers[] = {"sgd", "momentum", "adamw", NULL};
@@ -49,13 +49,26 @@ static const heddle_cli_option options[] = {
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "the same seed gives the same run, bit for bit", 0, 0, NULL},
     {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to train with", 0, 0,
      heddle_tier_names},
-    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to train", 0, 0, NULL},
+    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to train: cpu, cuda, cuda:1, or sim", 0, 0, NULL},
+    {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_HELP, 0, 0,
+     heddle_cli_precisions},
+    {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
+     "where a GPU takes the images from: its own memory (resident), or the host's while it computes (streamed); "
+     "resident "
+     "unless they do not fit",
+     0, 0, heddle_data_place_names},
+    {"deterministic", HEDDLE_CLI_FLAG, PLACE(deterministic), NULL, NULL,
+     "the same bits every run, on a GPU as well: that is so unless --unordered is given", 0, 0, NULL},
+    {"unordered", HEDDLE_CLI_FLAG, PLACE(unordered), NULL, NULL,
+     "let a GPU add in whatever order threads come: may be faster, and not the same bits every run", 0, 0, NULL},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
     {"out", HEDDLE_CLI_TEXT, PLACE(out), "DIR", NULL,
      "folder for best.safetensors and last.safetensors; runs/DATA-MODEL unless told", 0, 0, NULL},
     {"resume", HEDDLE_CLI_FLAG, PLACE(resume), NULL, NULL,
      "go on with the run in --out, with the settings it was begun with", 0, 0, NULL},
     {"overwrite", HEDDLE_CLI_FLAG, PLACE(overwrite), NULL, NULL, "replace a run that is in --out", 0, 0, NULL},
+    {"until", HEDDLE_CLI_NUMBER, PLACE(until), "ACCURACY", NULL,
+     "end after the epoch that reaches this on the test images, 0.99 say, and not only after --epochs", 0, 1, NULL},
     {"save-every", HEDDLE_CLI_NUMBER, PLACE(save_every), "SECONDS", "60",
      "how often to save inside an epoch; 0: only at its end", 0, 1e9, NULL},
     {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print one JSON object a line", 0, 0, NULL},
@@ -65,6 +78,7 @@ static const heddle_cli_option options[] = {
 // --- Ctrl-C ---------------------------------------------------------------------------------------------------------
 
 static volatile int stop_requested;
+static bool until_reached; // what stopped the run is --until, and nobody's Ctrl-C
 
 // The first one asks the run to finish its step and save; a second one ends the process as usual.
 static void on_interrupt(int signal_number)
@@ -174,6 +188,10 @@ static void on_event(void *context, const heddle_train_event *event)
         break;
     case HEDDLE_TRAIN_STEP: on_step(shown, event); break;
     case HEDDLE_TRAIN_EVALUATED:
+        if (shown->settings->until > 0 && event->accuracy >= shown->settings->until && !stop_requested) {
+            until_reached = true;
+            stop_requested = 1;
+        }
         if (shown->settings->json)
             print_json("evaluated", event);
         else if (plain)
@@ -247,13 +265,14 @@ static void take_settings(run *current)
     current->options.weight_decay = settings->weight_decay;
     current->options.seed = settings->seed;
     current->options.kernels = (heddle_tier)settings->kernels;
+    current->options.arithmetic = (heddle_arithmetic)settings->precision;
 }
 
 // A resumed run goes on with what it was begun with; of the flags that shape a run only --epochs may change it.
 static heddle_status take_checkpoint(run *current, const heddle_cli_arguments *arguments)
 {
     static const char *const fixed[] = {"model",    "batch",        "lr",   "schedule", "optimizer",
-                                        "momentum", "weight-decay", "seed", "kernels"};
+                                        "momentum", "weight-decay", "seed", "kernels",  "precision"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (heddle_cli_given(&heddle_command_train, arguments, fixed[i]))
             return heddle_fail(HEDDLE_INVALID, "--%s cannot change while resuming; leave it out", fixed[i]);
@@ -277,11 +296,15 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
         return heddle_fail(HEDDLE_INVALID, "--resume needs --out DIR, the folder of the run to go on with");
     if (settings->resume && settings->overwrite)
         return heddle_fail(HEDDLE_INVALID, "--resume goes on with a run and --overwrite replaces it; give one of them");
+    if (settings->deterministic && settings->unordered)
+        return heddle_fail(HEDDLE_INVALID, "--deterministic and --unordered say the opposite; give one of them");
     const char *data = settings->data ? settings->data : heddle_dataset_default(settings->folder);
     snprintf(current->data_name, sizeof current->data_name, "%s", data);
     take_settings(current);
     if (settings->resume)
         HEDDLE_TRY(take_checkpoint(current, arguments));
+    HEDDLE_TRY(heddle_cli_precision_check(settings->device, current->options.arithmetic));
+    HEDDLE_TRY(heddle_cli_data_place_check(settings->device, (heddle_data_place)settings->data_place));
     HEDDLE_TRY(heddle_dataset_open(current->data_name, settings->folder, HEDDLE_TRAIN, &current->train));
     HEDDLE_TRY(heddle_dataset_open(current->data_name, settings->folder, HEDDLE_TEST, &current->test));
     heddle_input_shape input = {current->train->channels, current->train->height, current->train->width,
@@ -296,6 +319,8 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     current->options.resume = settings->resume;
     current->options.overwrite = settings->overwrite;
     current->options.save_every = settings->save_every;
+    current->options.data = (heddle_data_place)settings->data_place;
+    current->options.deterministic = !settings->unordered;
     current->options.stop = &stop_requested;
     return HEDDLE_OK;
 }
@@ -308,11 +333,16 @@ static void print_header(const run *current)
     printf("model   %s, %zu parameters\n", heddle_model_name(current->model), heddle_model_parameters(current->model));
     printf("data    %s, %d images to train on, %d to test on (%s)\n", current->train->name, current->train->count,
            current->test->count, current->train->source);
-    printf("device  %s, %s, %d thread%s\n", heddle_device_kind_name(info.kind), info.name, info.threads,
-           info.threads == 1 ? "" : "s");
-    printf("run     %s, lr %g (%s), batch %d, seed %llu, %s kernels → %s\n", optimizers[current->options.optimizer],
+    if (info.kind == HEDDLE_CPU)
+        printf("device  %s, %s, %d thread%s\n", heddle_device_kind_name(info.kind), info.name, info.threads,
+               info.threads == 1 ? "" : "s");
+    else
+        printf("device  %s, %s, %s\n", heddle_device_kind_name(info.kind), info.name, info.instructions);
+    printf("run     %s, lr %g (%s), batch %d, seed %llu, %s kernels%s%s → %s\n", optimizers[current->options.optimizer],
            current->options.learning_rate, schedules[current->options.schedule], current->options.batch,
-           (unsigned long long)current->options.seed, heddle_tier_names[current->options.kernels], current->out);
+           (unsigned long long)current->options.seed, heddle_tier_names[current->options.kernels],
+           info.kind == HEDDLE_CPU ? "" : " in ",
+           info.kind == HEDDLE_CPU ? "" : heddle_cli_precisions[current->options.arithmetic], current->out);
     fflush(stdout);
 }
 
@@ -338,6 +368,8 @@ static void print_result(const run *current, const heddle_train_result *result)
         cJSON *json = cJSON_CreateObject();
         cJSON_AddStringToObject(json, "event", "finished");
         cJSON_AddNumberToObject(json, "epochs", result->epochs);
+        if (current->settings.until > 0)
+            cJSON_AddBoolToObject(json, "reached", result->best_accuracy >= current->settings.until);
         if (isfinite(result->best_accuracy)) {
             cJSON_AddNumberToObject(json, "test_accuracy", result->test_accuracy);
             cJSON_AddNumberToObject(json, "best_accuracy", result->best_accuracy);
@@ -386,6 +418,8 @@ int heddle_cli_train(int argc, char **argv)
         current.options.listener = on_event;
         current.options.listener_context = &shown;
         status = heddle_train(current.device, current.model, current.train, current.test, &current.options, &result);
+        if (status == HEDDLE_INTERRUPTED && until_reached) // all was saved after the epoch
+            status = HEDDLE_OK;
     }
     end_bar(&shown);
     if (status == HEDDLE_OK)
@@ -408,6 +442,7 @@ const heddle_cli_command heddle_command_train = {
                    "same bits as a run that was "
                    "never stopped.",
     .example = "heddle train --data fashion --epochs 3\nheddle train --data ~/my-images --model mlp --out runs/mine\n"
+               "heddle train --device cuda --precision bf16 --batch 256 --optimizer momentum --until 0.99\n"
                "heddle train --out runs/mine --resume",
     .options = options,
     .option_count = sizeof options / sizeof *options,

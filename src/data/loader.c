@@ -28,8 +28,10 @@ typedef enum heddle_slot_state {
 
 typedef struct heddle_slot {
     heddle_slot_state state;
+    unsigned long given; // SLOT_HELD: which of the caller's batches this was, counted
     heddle_batch batch;
-    float *images;
+    float *images;  // NULL where images stay bytes
+    uint8_t *bytes; // the caller's, as its labels are then
     int32_t *labels;
     uint32_t *order;
 } heddle_slot;
@@ -56,10 +58,17 @@ struct heddle_loader {
     int queued;
     heddle_position next; // to be prepared
     unsigned generation;  // counts seeks: what was begun before one is thrown away
+    unsigned long given;  // batches that the caller has had
     bool stop;
     heddle_status failure; // of the thread, which then waits for a seek
     char message[MESSAGE_SIZE];
 };
+
+void heddle_epoch_order(uint64_t seed, int epoch, uint32_t *order, int count)
+{
+    heddle_random random = heddle_random_make(seed, loader_sequence | (uint64_t)epoch);
+    heddle_random_permutation(&random, order, (uint32_t)count);
+}
 
 // --- the thread -----------------------------------------------------------------------------------------------------
 
@@ -68,13 +77,10 @@ static void make_order(heddle_loader *loader, int epoch)
     uint32_t count = (uint32_t)loader->dataset->count;
     if (loader->order_epoch == epoch)
         return;
-    if (loader->options.shuffle) {
-        heddle_random random = heddle_random_make(loader->options.seed, loader_sequence | (uint64_t)epoch);
-        heddle_random_permutation(&random, loader->order, count);
-    } else {
-        for (uint32_t i = 0; i < count; i++)
-            loader->order[i] = i;
-    }
+    if (loader->options.shuffle)
+        heddle_epoch_order(loader->options.seed, epoch, loader->order, (int)count);
+    for (uint32_t i = 0; i < count && !loader->options.shuffle; i++)
+        loader->order[i] = i;
     loader->order_epoch = epoch;
 }
 
@@ -98,7 +104,11 @@ static heddle_status fill_slot(heddle_loader *loader, heddle_slot *slot, heddle_
             return heddle_fail(HEDDLE_CORRUPT,
                                "dataset %s: label %d of image %u is out of range: the classes are 0 to %d",
                                dataset->name, dataset->labels[sample], sample, dataset->classes - 1);
-        to_floats(dataset->images + sample * loader->pixels, slot->images + (size_t)i * loader->pixels, loader->pixels);
+        const uint8_t *image = dataset->images + sample * loader->pixels;
+        if (slot->bytes)
+            memcpy(slot->bytes + (size_t)i * loader->pixels, image, loader->pixels);
+        else
+            to_floats(image, slot->images + (size_t)i * loader->pixels, loader->pixels);
         slot->labels[i] = dataset->labels[sample];
         slot->order[i] = sample;
     }
@@ -109,6 +119,7 @@ static heddle_status fill_slot(heddle_loader *loader, heddle_slot *slot, heddle_
         .images = slot->images,
         .labels = slot->labels,
         .order = slot->order,
+        .bytes = slot->bytes,
     };
     return HEDDLE_OK;
 }
@@ -188,6 +199,10 @@ static heddle_status check(const heddle_dataset *dataset, const heddle_loader_op
     if (options->ahead < 0 || options->ahead > MOST_AHEAD)
         return heddle_fail(HEDDLE_INVALID, "the loader prepares 0 to %d batches ahead, not %d", MOST_AHEAD,
                            options->ahead);
+    if (options->hold < 0 || options->hold > MOST_AHEAD)
+        return heddle_fail(HEDDLE_INVALID, "the loader keeps 1 to %d batches valid, not %d", MOST_AHEAD, options->hold);
+    if (!options->bytes != !options->labels)
+        return heddle_fail(HEDDLE_INVALID, "the loader needs room for images and labels, or for neither");
     if (options->drop_last && dataset->count < options->batch)
         return heddle_fail(HEDDLE_INVALID, "dataset %s has %d images: without its short last batch, none of %d is left",
                            dataset->name, dataset->count, options->batch);
@@ -206,10 +221,12 @@ static bool make_slots(heddle_loader *loader)
         return false;
     for (int i = 0; i < loader->slot_count; i++) {
         heddle_slot *slot = &loader->slots[i];
-        slot->images = calloc(values, sizeof *slot->images);
-        slot->labels = calloc(batch, sizeof *slot->labels);
+        bool own = !loader->options.bytes;
+        slot->images = own ? calloc(values, sizeof *slot->images) : NULL;
+        slot->bytes = own ? NULL : loader->options.bytes + (size_t)i * values;
+        slot->labels = own ? calloc(batch, sizeof *slot->labels) : loader->options.labels + (size_t)i * batch;
         slot->order = calloc(batch, sizeof *slot->order);
-        if (!slot->images || !slot->labels || !slot->order)
+        if ((own && !slot->images) || !slot->labels || !slot->order)
             return false;
     }
     return true;
@@ -233,7 +250,9 @@ heddle_status heddle_loader_create(const heddle_dataset *dataset, const heddle_l
     int whole = dataset->count / made->options.batch;
     made->batches = whole + (!options->drop_last && dataset->count % made->options.batch != 0);
     made->pixels = (size_t)dataset->channels * (size_t)dataset->height * (size_t)dataset->width;
-    made->slot_count = (options->ahead ? options->ahead : DEFAULT_AHEAD) + 1; // one is in the caller's hands
+    if (!made->options.hold)
+        made->options.hold = 1;
+    made->slot_count = (options->ahead ? options->ahead : DEFAULT_AHEAD) + made->options.hold;
     made->order_epoch = -1;
     heddle_status status = make_slots(made) ? start_thread(made)
                                             : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d batches of %d images",
@@ -259,7 +278,8 @@ void heddle_loader_destroy(heddle_loader *loader)
     }
     for (int i = 0; loader->slots && i < loader->slot_count; i++) {
         free(loader->slots[i].images);
-        free(loader->slots[i].labels);
+        if (!loader->options.bytes)
+            free(loader->slots[i].labels);
         free(loader->slots[i].order);
     }
     free(loader->slots);
@@ -295,10 +315,12 @@ heddle_status heddle_loader_seek(heddle_loader *loader, int epoch, int index)
     return HEDDLE_OK;
 }
 
+// Those that the batch to come makes too old.
 static void release_held(heddle_loader *loader)
 {
+    unsigned long hold = (unsigned long)loader->options.hold;
     for (int i = 0; i < loader->slot_count; i++)
-        if (loader->slots[i].state == SLOT_HELD)
+        if (loader->slots[i].state == SLOT_HELD && loader->given - loader->slots[i].given >= hold)
             loader->slots[i].state = SLOT_FREE;
 }
 
@@ -316,6 +338,7 @@ heddle_status heddle_loader_next(heddle_loader *loader, heddle_batch *batch)
         loader->queued--;
         memmove(loader->queue, loader->queue + 1, (size_t)loader->queued * sizeof *loader->queue);
         slot->state = SLOT_HELD;
+        slot->given = loader->given++;
         *batch = slot->batch;
     } else {
         *batch = (heddle_batch){0};

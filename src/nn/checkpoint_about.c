@@ -124,7 +124,8 @@ char *heddle_about_to_json(const heddle_checkpoint_about *about)
                  write_hex(json, "fingerprint", about->fingerprint) && write_hex(json, "seed", about->options.seed) &&
                  cJSON_AddStringToObject(json, "optimizer", heddle_optimizer_name(about->options.optimizer)) &&
                  cJSON_AddStringToObject(json, "schedule", heddle_schedule_name(about->options.schedule)) &&
-                 cJSON_AddStringToObject(json, "kernels", heddle_tier_names[about->options.kernels]);
+                 cJSON_AddStringToObject(json, "kernels", heddle_tier_names[about->options.kernels]) &&
+                 cJSON_AddStringToObject(json, "arithmetic", heddle_arithmetic_names[about->options.arithmetic]);
     for (int i = 0; i < SETTINGS && whole; i++)
         whole = write_number(json, about, &settings[i]);
     cJSON *position = whole ? cJSON_AddObjectToObject(json, "position") : NULL;
@@ -193,7 +194,7 @@ static heddle_status check_position(const char *what, const heddle_checkpoint_ab
 static heddle_status read_all(const char *what, const cJSON *json, heddle_checkpoint_about *about)
 {
     const char *dataset;
-    int optimizer, schedule, kernels;
+    int optimizer, schedule, kernels, arithmetic = HEDDLE_FULL; // which was the only one when there was no such field
     HEDDLE_TRY(heddle_json_text(what, json, "dataset", &dataset));
     if (strlen(dataset) >= sizeof about->dataset)
         return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"dataset\" is longer than any dataset's name", what);
@@ -203,9 +204,12 @@ static heddle_status read_all(const char *what, const cJSON *json, heddle_checkp
     HEDDLE_TRY(read_choice(what, json, "optimizer", optimizers, &optimizer));
     HEDDLE_TRY(read_choice(what, json, "schedule", schedules, &schedule));
     HEDDLE_TRY(read_choice(what, json, "kernels", heddle_tier_names, &kernels));
+    if (cJSON_GetObjectItemCaseSensitive(json, "arithmetic"))
+        HEDDLE_TRY(read_choice(what, json, "arithmetic", heddle_arithmetic_names, &arithmetic));
     about->options.optimizer = (heddle_optimizer)optimizer;
     about->options.schedule = (heddle_schedule)schedule;
     about->options.kernels = (heddle_tier)kernels;
+    about->options.arithmetic = (heddle_arithmetic)arithmetic;
     for (int i = 0; i < SETTINGS; i++)
         HEDDLE_TRY(read_number(what, json, about, &settings[i]));
     if (heddle_train_options_check(&about->options) != HEDDLE_OK)

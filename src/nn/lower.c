@@ -168,17 +168,14 @@ heddle_status heddle_lower_dropout(heddle_lowering *lowering, const heddle_layer
 
 // --- fused blocks ---------------------------------------------------------------------------------------------------
 
-enum { BLOCK_LAYERS = 4 }; // conv2d, batchnorm2d, relu, maxpool2d
-
 static bool is_type(const heddle_layer *layer, const char *name)
 {
     return strcmp(layer->type->name, name) == 0;
 }
 
-// Do the layers from `index` on make a block that the fused operators compute?
-static bool is_block(const heddle_model *model, int index)
+bool heddle_is_block(const heddle_model *model, int index)
 {
-    if (index + BLOCK_LAYERS > model->layer_count)
+    if (index + HEDDLE_BLOCK_LAYERS > model->layer_count)
         return false;
     const heddle_layer *conv = &model->layers[index], *norm = conv + 1, *relu = conv + 2, *pool = conv + 3;
     return is_type(conv, "conv2d") && conv->kernel == 3 && conv->stride == 1 && conv->padding == 1 &&
@@ -221,7 +218,7 @@ static bool fused_rung(const heddle_lowering *lowering, const char *op_name, con
 // compute it without ever storing the convolution.
 static const char *block_op(const heddle_lowering *lowering, int index)
 {
-    if (lowering->kernels != HEDDLE_FUSED || !is_block(lowering->model, index))
+    if (lowering->kernels != HEDDLE_FUSED || !heddle_is_block(lowering->model, index))
         return NULL;
     heddle_conv_block_shape shape = block_shape(lowering, index);
     if (index == 0 && fused_rung(lowering, "stem_block", &shape))
@@ -237,7 +234,7 @@ static heddle_status lower_block(heddle_lowering *lowering, int index, const cha
     // Between two blocks activations stay (n, h, w, c), which the fused rungs want; everybody else expects (n, c, h,
     // w).
     shape.input_channels_last = channels_last;
-    shape.output_channels_last = block_op(lowering, index + BLOCK_LAYERS) != NULL;
+    shape.output_channels_last = block_op(lowering, index + HEDDLE_BLOCK_LAYERS) != NULL;
     heddle_binding bound[] = {
         {"input", input},
         {"weight", parameter(lowering, conv, "weight")},
@@ -262,8 +259,8 @@ heddle_status heddle_lower_model(heddle_lowering *lowering, heddle_value images,
                                        : layer->type->lower(lowering, layer, value, &value);
         if (status != HEDDLE_OK)
             return heddle_fail_within(status, "layer %s", layer->name);
-        channels_last = op_name && block_op(lowering, i + BLOCK_LAYERS);
-        i += op_name ? BLOCK_LAYERS : 1;
+        channels_last = op_name && block_op(lowering, i + HEDDLE_BLOCK_LAYERS);
+        i += op_name ? HEDDLE_BLOCK_LAYERS : 1;
     }
     *logits = value;
     return HEDDLE_OK;

@@ -8,6 +8,7 @@
 enum {
     HEDDLE_MAX_DROPOUTS = 32,
     HEDDLE_RANDOM_WORDS = 3, // of dropout's `random` operand: seed, sequence, position
+    HEDDLE_BLOCK_LAYERS = 4, // conv2d, batchnorm2d, relu, maxpool2d
 };
 
 struct heddle_lowering {
@@ -27,6 +28,9 @@ struct heddle_lowering {
 
 // images (batch, channels, height, width) → logits (batch, classes)
 heddle_status heddle_lower_model(heddle_lowering *lowering, heddle_value images, heddle_value *logits);
+
+// Do the layers from `index` on make a block that the fused operators compute?
+bool heddle_is_block(const heddle_model *model, int index);
 
 // Called through the layer table.
 heddle_status heddle_lower_conv2d(heddle_lowering *, const heddle_layer *, heddle_value input, heddle_value *output);

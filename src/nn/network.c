@@ -8,32 +8,36 @@
 #include <string.h>
 
 #include "nn/checkpoint.h"
+#include "nn/pass.h"
 #include "nn/plan.h"
+#include "nn/run.h"
 
 struct heddle_network {
     heddle_state *state;
     heddle_stream *stream;
-    heddle_tier kernels;
-    int batch;
+    heddle_network_options options;
     heddle_plan *full;             // for `batch` samples
     heddle_plan *rest;             // for the latest smaller number
     int32_t *no_labels;            // zeros, where nobody knows the answer
+    heddle_pass *pass;             // over the dataset that was evaluated last; NULL: none yet, or on cpu
     heddle_checkpoint *checkpoint; // NULL: parameters from elsewhere
     heddle_model *model;           // set if the network owns it
     bool owns_state;
 };
 
-static heddle_status make(heddle_network *network, int batch, heddle_tier kernels)
+static heddle_status make(heddle_network *network, const heddle_network_options *options)
 {
-    network->kernels = kernels;
-    network->batch = batch;
-    if (batch < 1)
-        return heddle_fail(HEDDLE_INVALID, "a batch of %d; it must be at least 1", batch);
-    network->no_labels = calloc((size_t)batch, sizeof *network->no_labels);
+    network->options = *options;
+    if (options->batch < 1)
+        return heddle_fail(HEDDLE_INVALID, "a batch of %d; it must be at least 1", options->batch);
+    if ((unsigned)options->kernels > HEDDLE_FUSED || (unsigned)options->arithmetic > HEDDLE_BFLOAT)
+        return heddle_fail(HEDDLE_INVALID, "kernels %d or arithmetic %d is none there is", (int)options->kernels,
+                           (int)options->arithmetic);
+    network->no_labels = calloc((size_t)options->batch, sizeof *network->no_labels);
     return network->no_labels ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a network");
 }
 
-heddle_status heddle_network_over(heddle_state *state, heddle_stream *stream, int batch, heddle_tier kernels,
+heddle_status heddle_network_over(heddle_state *state, heddle_stream *stream, const heddle_network_options *options,
                                   heddle_network **network)
 {
     heddle_network *made = calloc(1, sizeof *made);
@@ -41,7 +45,7 @@ heddle_status heddle_network_over(heddle_state *state, heddle_stream *stream, in
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a network");
     made->state = state;
     made->stream = stream;
-    heddle_status status = make(made, batch, kernels);
+    heddle_status status = make(made, options);
     if (status != HEDDLE_OK) {
         heddle_network_close(made);
         return status;
@@ -61,12 +65,19 @@ static heddle_status own_state(heddle_network *network, heddle_device *device, c
 heddle_status heddle_network_open(heddle_device *device, const char *checkpoint, int batch, heddle_tier kernels,
                                   heddle_network **network)
 {
-    if (!device || !checkpoint || !network)
+    heddle_network_options options = {.batch = batch, .kernels = kernels, .deterministic = true};
+    return heddle_network_open_with(device, checkpoint, &options, network);
+}
+
+heddle_status heddle_network_open_with(heddle_device *device, const char *checkpoint,
+                                       const heddle_network_options *options, heddle_network **network)
+{
+    if (!device || !checkpoint || !options || !network)
         return heddle_fail(HEDDLE_INVALID, "heddle_network_open needs a device, a checkpoint and a place");
     heddle_network *made = calloc(1, sizeof *made);
     if (!made)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a network");
-    heddle_status status = make(made, batch, kernels);
+    heddle_status status = make(made, options);
     if (status == HEDDLE_OK)
         status = heddle_checkpoint_open(checkpoint, &made->checkpoint);
     if (status == HEDDLE_OK)
@@ -84,12 +95,19 @@ heddle_status heddle_network_open(heddle_device *device, const char *checkpoint,
 heddle_status heddle_network_create(heddle_device *device, const heddle_model *model, uint64_t seed, int batch,
                                     heddle_tier kernels, heddle_network **network)
 {
-    if (!device || !model || !network)
+    heddle_network_options options = {.batch = batch, .kernels = kernels, .deterministic = true};
+    return heddle_network_create_with(device, model, seed, &options, network);
+}
+
+heddle_status heddle_network_create_with(heddle_device *device, const heddle_model *model, uint64_t seed,
+                                         const heddle_network_options *options, heddle_network **network)
+{
+    if (!device || !model || !options || !network)
         return heddle_fail(HEDDLE_INVALID, "heddle_network_create needs a device, a model and a place");
     heddle_network *made = calloc(1, sizeof *made);
     if (!made)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a network");
-    heddle_status status = make(made, batch, kernels);
+    heddle_status status = make(made, options);
     if (status == HEDDLE_OK) // a copy, so that the caller may close theirs
         status = heddle_model_parse(model->name, model->json, NULL, &made->model);
     if (status == HEDDLE_OK)
@@ -112,6 +130,7 @@ void heddle_network_close(heddle_network *network)
         (void)heddle_stream_synchronize(network->stream);
     heddle_plan_destroy(network->full);
     heddle_plan_destroy(network->rest);
+    heddle_pass_destroy(network->pass);
     if (network->owns_state) {
         heddle_state_destroy(network->state);
         if (network->stream)
@@ -146,22 +165,27 @@ double heddle_network_border(const heddle_network *network)
 // The plan for `count` samples; made at the first need and kept.
 static heddle_status plan_for(heddle_network *network, int count, heddle_plan **plan)
 {
-    heddle_plan **place = count == network->batch ? &network->full : &network->rest;
+    heddle_plan **place = count == network->options.batch ? &network->full : &network->rest;
     if (*place && (*place)->options.batch != count) {
         heddle_plan_destroy(*place);
         *place = NULL;
     }
     if (!*place) {
-        heddle_plan_options options = {.batch = count, .kernels = network->kernels};
+        heddle_plan_options options = {
+            .batch = count,
+            .kernels = network->options.kernels,
+            .arithmetic = network->options.arithmetic,
+            .deterministic = network->options.deterministic,
+        };
         HEDDLE_TRY(heddle_plan_create(network->state, network->stream, &options, place));
     }
     *plan = *place;
     return HEDDLE_OK;
 }
 
-// Runs one batch and copies out what the caller wants.
-static heddle_status run_batch(heddle_network *network, const float *images, const int32_t *labels, int count,
-                               float *probabilities, float *loss, int32_t *correct)
+// Queues one batch and copies out what the caller wants.
+static heddle_status queue_batch(heddle_network *network, const float *images, const int32_t *labels, int count,
+                                 float *probabilities, float *loss, int32_t *correct)
 {
     const heddle_input_shape *input = &network->state->model->input;
     size_t pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
@@ -177,7 +201,7 @@ static heddle_status run_batch(heddle_network *network, const float *images, con
         HEDDLE_TRY(heddle_copy(network->stream, loss, plan->loss, sizeof *loss));
     if (correct)
         HEDDLE_TRY(heddle_copy(network->stream, correct, plan->correct, sizeof *correct));
-    return heddle_stream_synchronize(network->stream);
+    return HEDDLE_OK;
 }
 
 heddle_status heddle_network_predict(heddle_network *network, const float *images, int count, float *probabilities)
@@ -186,13 +210,19 @@ heddle_status heddle_network_predict(heddle_network *network, const float *image
         return heddle_fail(HEDDLE_INVALID, "heddle_network_predict needs a network, images and room for probabilities");
     const heddle_input_shape *input = &network->state->model->input;
     size_t pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
-    for (int done = 0; done < count;) {
-        int part = count - done < network->batch ? count - done : network->batch;
-        HEDDLE_TRY(run_batch(network, images + (size_t)done * pixels, network->no_labels, part,
-                             probabilities + (size_t)done * (size_t)input->classes, NULL, NULL));
+    // On cpu the queue stays as short as it is for one batch; on a GPU the batches follow each other.
+    bool wait_for_each = heddle_device_get_kind(network->state->device) == HEDDLE_CPU;
+    heddle_status status = HEDDLE_OK;
+    for (int done = 0; done < count && status == HEDDLE_OK;) {
+        int part = count - done < network->options.batch ? count - done : network->options.batch;
+        status = queue_batch(network, images + (size_t)done * pixels, network->no_labels, part,
+                             probabilities + (size_t)done * (size_t)input->classes, NULL, NULL);
         done += part;
+        if (status == HEDDLE_OK && wait_for_each)
+            status = heddle_stream_synchronize(network->stream);
     }
-    return HEDDLE_OK;
+    // Also after a failure: what is queued still reads and writes the caller's memory.
+    return heddle_wait_after(network->stream, status);
 }
 
 static heddle_status check_dataset(const heddle_network *network, const heddle_dataset *dataset)
@@ -208,17 +238,6 @@ static heddle_status check_dataset(const heddle_network *network, const heddle_d
     return HEDDLE_OK;
 }
 
-static void count_confusion(const heddle_batch *batch, const float *probabilities, int classes, int *confusion)
-{
-    for (int i = 0; i < batch->count; i++) {
-        const float *row = probabilities + (size_t)i * (size_t)classes;
-        int best = 0;
-        for (int j = 1; j < classes; j++)
-            best = row[j] > row[best] ? j : best;
-        confusion[batch->labels[i] * classes + best]++;
-    }
-}
-
 static heddle_status evaluate_batches(heddle_network *network, heddle_loader *loader, float *probabilities,
                                       heddle_evaluation *evaluation)
 {
@@ -229,17 +248,37 @@ static heddle_status evaluate_batches(heddle_network *network, heddle_loader *lo
         HEDDLE_TRY(heddle_loader_next(loader, &batch));
         float loss = 0;
         int32_t correct = 0;
-        HEDDLE_TRY(run_batch(network, batch.images, batch.labels, batch.count,
-                             evaluation->confusion ? probabilities : NULL, &loss, &correct));
+        HEDDLE_TRY(queue_batch(network, batch.images, batch.labels, batch.count,
+                               evaluation->confusion ? probabilities : NULL, &loss, &correct));
+        HEDDLE_TRY(heddle_stream_synchronize(network->stream));
         loss_sum += (double)loss * batch.count;
         evaluation->correct += correct;
         evaluation->count += batch.count;
         if (evaluation->confusion)
-            count_confusion(&batch, probabilities, classes, evaluation->confusion);
+            for (int j = 0; j < batch.count; j++)
+                heddle_confusion_count(batch.labels[j], probabilities + (size_t)j * (size_t)classes, evaluation);
     }
     evaluation->loss = evaluation->count ? loss_sum / evaluation->count : NAN;
     evaluation->accuracy = evaluation->count ? (double)evaluation->correct / evaluation->count : NAN;
     return HEDDLE_OK;
+}
+
+// Batches brought by a loader, as on cpu.
+static heddle_status evaluate_loaded(heddle_network *network, const heddle_dataset *dataset,
+                                     heddle_evaluation *evaluation)
+{
+    int classes = network->state->model->input.classes;
+    float *probabilities = malloc((size_t)network->options.batch * (size_t)classes * sizeof *probabilities);
+    if (!probabilities)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d rows of probabilities", network->options.batch);
+    heddle_loader *loader = NULL;
+    heddle_loader_options options = {.batch = network->options.batch};
+    heddle_status status = heddle_loader_create(dataset, &options, &loader);
+    if (status == HEDDLE_OK)
+        status = evaluate_batches(network, loader, probabilities, evaluation);
+    heddle_loader_destroy(loader);
+    free(probabilities);
+    return status;
 }
 
 heddle_status heddle_network_evaluate(heddle_network *network, const heddle_dataset *dataset,
@@ -252,15 +291,18 @@ heddle_status heddle_network_evaluate(heddle_network *network, const heddle_data
     *evaluation = (heddle_evaluation){.classes = classes, .confusion = evaluation->confusion};
     if (evaluation->confusion)
         memset(evaluation->confusion, 0, (size_t)classes * (size_t)classes * sizeof *evaluation->confusion);
-    float *probabilities = malloc((size_t)network->batch * (size_t)classes * sizeof *probabilities);
-    if (!probabilities)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d rows of probabilities", network->batch);
-    heddle_loader *loader = NULL;
-    heddle_loader_options options = {.batch = network->batch};
-    heddle_status status = heddle_loader_create(dataset, &options, &loader);
-    if (status == HEDDLE_OK)
-        status = evaluate_batches(network, loader, probabilities, evaluation);
-    heddle_loader_destroy(loader);
-    free(probabilities);
-    return status;
+    if (heddle_device_get_kind(network->state->device) == HEDDLE_CPU || dataset->count < 1)
+        return evaluate_loaded(network, dataset, evaluation);
+    if (!heddle_pass_fits(network->pass, dataset)) {
+        heddle_pass_destroy(network->pass);
+        network->pass = NULL;
+        heddle_status status =
+            heddle_pass_create(network->state, network->stream, dataset, &network->options, &network->pass);
+        if (status == HEDDLE_OUT_OF_MEMORY) // images that the device has no room for come batch by batch
+            return evaluate_loaded(network, dataset, evaluation);
+        HEDDLE_TRY(status);
+    } else if (network->owns_state) { // a trainer's test images stay the same
+        HEDDLE_TRY(heddle_pass_bring(network->pass, network->stream, dataset));
+    }
+    return heddle_pass_run(network->pass, network->stream, evaluation);
 }

@@ -6,7 +6,7 @@
 #include "nn/state.h"
 
 // `state` and `stream` must outlive the network.
-heddle_status heddle_network_over(heddle_state *state, heddle_stream *stream, int batch, heddle_tier kernels,
+heddle_status heddle_network_over(heddle_state *state, heddle_stream *stream, const heddle_network_options *options,
                                   heddle_network **network);
 // Brightness of the borders of the images it was trained on, for heddle_prepare; 0 when that is not known.
 double heddle_network_border(const heddle_network *network);

@@ -1,179 +1,12 @@
-// Compiles a model into a plan and runs it: lower, differentiate, append the update, choose rungs, lay out memory,
-// capture the step as a graph.
+// Compiles a trace into a plan and runs it: choose rungs, lay out memory, capture the step as a graph.
 
 #include "nn/plan.h"
 
 #include <stdlib.h>
 
-#include "heddle/ops.h"
 #include "nn/layout.h"
 #include "nn/run.h"
-
-enum { ALIGNMENT = 256 };
-
-// --- the trace ------------------------------------------------------------------------------------------------------
-
-// A value in memory that is already there.
-static heddle_status placed_value(heddle_plan *plan, const char *name, heddle_dtype dtype, int rank, const int *dims,
-                                  void *memory, heddle_value *value)
-{
-    HEDDLE_TRY(heddle_trace_value_add(&plan->trace, name, dtype, rank, dims, value));
-    plan->trace.values[*value].memory = memory;
-    return HEDDLE_OK;
-}
-
-// Values for the model's parameters, and for their gradients when training.
-static heddle_status add_parameters(heddle_plan *plan, heddle_state *state, heddle_value *values)
-{
-    for (int i = 0; i < state->model->parameter_count; i++) {
-        const heddle_parameter_spec *spec = &state->model->parameters[i];
-        float *memory = state->bank[heddle_state_bank(state, i)] + state->offset[i];
-        HEDDLE_TRY(placed_value(plan, spec->name, HEDDLE_F32, spec->rank, spec->dims, memory, &values[i]));
-        if (!plan->options.training || !spec->trained)
-            continue;
-        heddle_value gradient;
-        memory = state->bank[HEDDLE_BANK_GRADIENTS] + state->offset[i];
-        HEDDLE_TRY(placed_value(plan, "gradient", HEDDLE_F32, spec->rank, spec->dims, memory, &gradient));
-        plan->trace.values[values[i]].needs_gradient = true;
-        plan->trace.values[values[i]].gradient = gradient;
-    }
-    return HEDDLE_OK;
-}
-
-// One application updates all parameters: they stand in one flat buffer, and so do their gradients and moments.
-static heddle_status add_update(heddle_plan *plan, heddle_state *state)
-{
-    static const struct {
-        const char *op, *moment1, *moment2;
-    } updates[] = {
-        [HEDDLE_SGD] = {"sgd_update", NULL, NULL},
-        [HEDDLE_MOMENTUM] = {"momentum_update", "velocity", NULL},
-        [HEDDLE_ADAMW] = {"adamw_update", "first_moment", "second_moment"},
-    };
-    const char *names[] = {"grad", "parameter", updates[plan->options.optimizer].moment1,
-                           updates[plan->options.optimizer].moment2};
-    const heddle_bank banks[] = {HEDDLE_BANK_GRADIENTS, HEDDLE_BANK_PARAMETERS, HEDDLE_BANK_MOMENT1,
-                                 HEDDLE_BANK_MOMENT2};
-    heddle_binding bound[5];
-    int count = 0, elements = (int)state->floats[HEDDLE_BANK_PARAMETERS], hyper_count = HEDDLE_HYPER_COUNT, node;
-    for (int i = 0; i < 4; i++) {
-        if (!names[i])
-            continue;
-        bound[count].operand = names[i];
-        HEDDLE_TRY(placed_value(plan, names[i], HEDDLE_F32, 1, &elements, state->bank[banks[i]], &bound[count].value));
-        count++;
-    }
-    bound[count].operand = "hyper";
-    HEDDLE_TRY(placed_value(plan, "hyper", HEDDLE_F32, 1, &hyper_count, state->hyper, &bound[count].value));
-    const heddle_op *op;
-    HEDDLE_TRY(heddle_op_find(updates[plan->options.optimizer].op, &op));
-    heddle_elements_shape shape = {.n = elements};
-    return heddle_trace_apply(&plan->trace, op, &shape, bound, count + 1, &node);
-}
-
-// Every trained parameter must get its gradient, or the update would use stale memory.
-static heddle_status check_gradients(const heddle_plan *plan, const heddle_state *state, const heddle_value *values)
-{
-    for (int i = 0; i < state->model->parameter_count; i++) {
-        if (!state->model->parameters[i].trained)
-            continue;
-        heddle_value gradient = plan->trace.values[values[i]].gradient;
-        bool written = false;
-        for (int node = 0; node < plan->trace.node_count && !written; node++)
-            for (int j = 0; j < plan->trace.nodes[node].op->operand_count; j++)
-                written |= plan->trace.nodes[node].operand[j] == gradient;
-        if (!written)
-            return heddle_fail(HEDDLE_INTERNAL, "no operator gives the gradient of %s",
-                               state->model->parameters[i].name);
-    }
-    return HEDDLE_OK;
-}
-
-// Device memory the host reads and writes: images, labels, results, the seed gradient and dropout's random states.
-static heddle_status place_fixed(heddle_plan *plan, const heddle_input_shape *input)
-{
-    size_t batch = (size_t)plan->options.batch;
-    size_t images = batch * (size_t)input->channels * (size_t)input->height * (size_t)input->width;
-    const struct {
-        void **place;
-        size_t bytes;
-    } parts[] = {
-        {(void **)&plan->images, images * sizeof(float)},
-        {(void **)&plan->labels, batch * sizeof(int32_t)},
-        {(void **)&plan->loss, sizeof(float)},
-        {(void **)&plan->correct, sizeof(int32_t)},
-        {(void **)&plan->probabilities, batch * (size_t)input->classes * sizeof(float)},
-        {(void **)&plan->seed, sizeof(float)},
-        {(void **)&plan->random, (size_t)HEDDLE_MAX_DROPOUTS * HEDDLE_RANDOM_WORDS * sizeof(int64_t)},
-    };
-    enum { PARTS = sizeof parts / sizeof *parts };
-    size_t total = 0, offset[PARTS];
-    for (int i = 0; i < PARTS; i++) {
-        offset[i] = total;
-        total += (parts[i].bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    }
-    HEDDLE_TRY(heddle_alloc(plan->device, total, &plan->fixed));
-    for (int i = 0; i < PARTS; i++)
-        *parts[i].place = (char *)plan->fixed + offset[i];
-    return HEDDLE_OK;
-}
-
-// logits → loss, number of right answers, probabilities
-static heddle_status add_loss(heddle_plan *plan, heddle_value logits, heddle_value labels, heddle_value *loss)
-{
-    const heddle_op *op;
-    HEDDLE_TRY(heddle_op_find("cross_entropy_forward", &op));
-    int one = 1, classes = plan->trace.values[logits].dims[1], batch = plan->options.batch;
-    int grid[] = {batch, classes};
-    heddle_value correct, probabilities;
-    HEDDLE_TRY(placed_value(plan, "loss", HEDDLE_F32, 1, &one, plan->loss, loss));
-    HEDDLE_TRY(placed_value(plan, "correct", HEDDLE_I32, 1, &one, plan->correct, &correct));
-    HEDDLE_TRY(placed_value(plan, "probabilities", HEDDLE_F32, 2, grid, plan->probabilities, &probabilities));
-    plan->trace.values[plan->trace.values[*loss].root].needs_gradient = plan->options.training;
-    heddle_binding bound[] = {{"logits", logits},
-                              {"labels", labels},
-                              {"loss", *loss},
-                              {"correct", correct},
-                              {"probabilities", probabilities}};
-    heddle_rows_shape shape = {.rows = batch, .cols = classes};
-    int node;
-    return heddle_trace_apply(&plan->trace, op, &shape, bound, 5, &node);
-}
-
-static heddle_status build_trace(heddle_plan *plan, heddle_state *state, heddle_value *parameters)
-{
-    const heddle_input_shape *input = &state->model->input;
-    int batch = plan->options.batch;
-    int image_dims[] = {batch, input->channels, input->height, input->width};
-    heddle_value images, labels, logits, loss, seed;
-    HEDDLE_TRY(place_fixed(plan, input));
-    HEDDLE_TRY(placed_value(plan, "images", HEDDLE_F32, 4, image_dims, plan->images, &images));
-    HEDDLE_TRY(placed_value(plan, "labels", HEDDLE_I32, 1, &batch, plan->labels, &labels));
-    HEDDLE_TRY(add_parameters(plan, state, parameters));
-    plan->lowering = (heddle_lowering){
-        .trace = &plan->trace,
-        .model = state->model,
-        .batch = batch,
-        .training = plan->options.training,
-        .kernels = plan->options.kernels,
-        .arithmetic = plan->options.arithmetic,
-        .device = heddle_device_get_kind(plan->device),
-        .parameters = parameters,
-    };
-    HEDDLE_TRY(heddle_lower_model(&plan->lowering, images, &logits));
-    for (int i = 0; i < plan->lowering.dropouts; i++)
-        plan->trace.values[plan->lowering.dropout_random[i]].memory = plan->random + (size_t)i * HEDDLE_RANDOM_WORDS;
-    HEDDLE_TRY(add_loss(plan, logits, labels, &loss));
-    if (!plan->options.training)
-        return HEDDLE_OK;
-    int one = 1;
-    HEDDLE_TRY(placed_value(plan, "seed", HEDDLE_F32, 1, &one, plan->seed, &seed));
-    HEDDLE_TRY(heddle_trace_differentiate(&plan->trace, loss, seed));
-    HEDDLE_TRY(check_gradients(plan, state, parameters));
-    return add_update(plan, state);
-}
-
-// --- memory and calls -----------------------------------------------------------------------------------------------
+#include "nn/tune.h"
 
 static heddle_status place_values(heddle_plan *plan)
 {
@@ -182,7 +15,7 @@ static heddle_status place_values(heddle_plan *plan)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to lay out a plan");
     heddle_status status = heddle_layout(&plan->trace, offset, &plan->arena_bytes, &plan->values_bytes);
     if (status == HEDDLE_OK)
-        status = heddle_alloc(plan->device, plan->arena_bytes, &plan->arena);
+        status = heddle_alloc_for(plan->device, "a step's values", plan->arena_bytes, &plan->arena);
     for (int i = 0; i < plan->trace.value_count && status == HEDDLE_OK; i++) {
         heddle_trace_value *value = &plan->trace.values[i];
         if (value->root == i && !value->memory && plan->arena)
@@ -192,29 +25,102 @@ static heddle_status place_values(heddle_plan *plan)
     return status;
 }
 
-static heddle_status choose_rungs(heddle_plan *plan)
+// --- rungs ----------------------------------------------------------------------------------------------------------
+
+// Rungs that a call may be given, and the scratch memory the greediest of them wants.
+typedef struct choice {
+    const heddle_rung *rungs[HEDDLE_TUNE_CANDIDATES];
+    int count;
+} choice;
+
+static heddle_tune_wish wish_of(const heddle_plan *plan)
 {
-    heddle_trace *trace = &plan->trace;
-    plan->calls = calloc((size_t)trace->node_count, sizeof *plan->calls);
-    if (!plan->calls)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the calls of a plan");
-    plan->call_count = trace->node_count;
-    for (int i = 0; i < trace->node_count; i++) {
+    return (heddle_tune_wish){.tier = plan->options.kernels,
+                              .arithmetic = plan->options.arithmetic,
+                              .deterministic = plan->options.deterministic};
+}
+
+static heddle_status list_choices(const heddle_plan *plan, choice *choices, size_t *most_bytes)
+{
+    heddle_device_kind device = heddle_device_get_kind(plan->device);
+    const heddle_tune_wish wish = wish_of(plan);
+    *most_bytes = 0;
+    for (int i = 0; i < plan->trace.node_count; i++) {
+        const heddle_trace_node *node = &plan->trace.nodes[i];
+        choices[i].count = heddle_tune_candidates(node->op, device, &wish, node->shape, choices[i].rungs);
+        if (choices[i].count == 0) // says what is wrong
+            return heddle_rung_choose(node->op, device, wish.tier, wish.arithmetic, node->shape, &choices[i].rungs[0]);
+        for (int j = 0; j < choices[i].count; j++) {
+            size_t bytes = heddle_rung_workspace(choices[i].rungs[j], node->shape, plan->device);
+            *most_bytes = bytes > *most_bytes ? bytes : *most_bytes;
+        }
+    }
+    return HEDDLE_OK;
+}
+
+// Tries them out. Zeros are what every operator can read: as values, as labels, as places.
+static heddle_status measure_choices(heddle_plan *plan, heddle_stream *stream, const choice *choices, size_t bytes)
+{
+    const heddle_tune_wish wish = wish_of(plan);
+    heddle_tuner *tuner = NULL;
+    heddle_workspace workspace = {0};
+    HEDDLE_TRY(heddle_tuner_open(stream, &tuner));
+    // A choice that the next run does not find again would not give it the same bits.
+    heddle_status status = wish.deterministic && !heddle_tuner_keeps(tuner) ? HEDDLE_UNSUPPORTED : HEDDLE_OK;
+    if (status == HEDDLE_OK)
+        status = heddle_workspace_reserve(&workspace, stream, bytes);
+    if (status == HEDDLE_OK)
+        status = heddle_fill(stream, plan->fixed, 0, plan->fixed_bytes);
+    if (status == HEDDLE_OK)
+        status = heddle_fill(stream, plan->arena, 0, plan->arena_bytes);
+    for (int i = 0; i < plan->call_count && status == HEDDLE_OK; i++) {
         heddle_planned_call *planned = &plan->calls[i];
-        planned->op = trace->nodes[i].op;
-        HEDDLE_TRY(heddle_rung_choose(planned->op, heddle_device_get_kind(plan->device), plan->options.kernels,
-                                      plan->options.arithmetic, trace->nodes[i].shape, &planned->rung));
-        size_t bytes = heddle_rung_workspace(planned->rung, trace->nodes[i].shape, plan->device);
+        planned->call.workspace = workspace.memory;
+        status = heddle_tuner_choose(tuner, planned->op, &planned->call, &wish, choices[i].rungs, choices[i].count,
+                                     &planned->rung);
+    }
+    heddle_tuner_close(tuner);
+    heddle_workspace_destroy(&workspace);
+    // Without a place or the memory to measure in, the ladder's order has to do.
+    return status == HEDDLE_UNSUPPORTED || status == HEDDLE_OUT_OF_MEMORY ? HEDDLE_OK : status;
+}
+
+static heddle_status choose_rungs(heddle_plan *plan, heddle_stream *stream)
+{
+    const heddle_trace *trace = &plan->trace;
+    size_t most_bytes;
+    choice *choices = calloc((size_t)trace->node_count, sizeof *choices);
+    plan->calls = calloc((size_t)trace->node_count, sizeof *plan->calls);
+    if (!plan->calls || !choices) {
+        free(choices);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the calls of a plan");
+    }
+    heddle_status status = list_choices(plan, choices, &most_bytes);
+    plan->call_count = status == HEDDLE_OK ? trace->node_count : 0;
+    for (int i = 0; i < plan->call_count; i++) {
+        plan->calls[i].op = trace->nodes[i].op;
+        plan->calls[i].rung = choices[i].rungs[0];
+        heddle_node_call(trace, &trace->nodes[i], &plan->calls[i].call);
+    }
+    bool has_time =
+        heddle_device_get_kind(plan->device) == HEDDLE_CUDA; // on sim there is none, cpu's ladders are known
+    if (status == HEDDLE_OK && has_time && plan->options.kernels != HEDDLE_NAIVE)
+        status = measure_choices(plan, stream, choices, most_bytes);
+    free(choices);
+    return status;
+}
+
+// Calls of a plan run one after another, so one workspace serves them all.
+static heddle_status place_workspace(heddle_plan *plan)
+{
+    for (int i = 0; i < plan->call_count; i++) {
+        size_t bytes = heddle_rung_workspace(plan->calls[i].rung, plan->trace.nodes[i].shape, plan->device);
         if (bytes > plan->workspace_bytes)
             plan->workspace_bytes = bytes;
     }
-    // Calls of a plan run one after another, so one workspace serves them all.
-    HEDDLE_TRY(heddle_alloc(plan->device, plan->workspace_bytes, &plan->workspace));
-    for (int i = 0; i < trace->node_count; i++) {
-        heddle_planned_call *planned = &plan->calls[i];
-        planned->call.workspace = plan->workspace;
-        heddle_node_call(trace, &trace->nodes[i], &planned->call);
-    }
+    HEDDLE_TRY(heddle_alloc_for(plan->device, "a step's scratch memory", plan->workspace_bytes, &plan->workspace));
+    for (int i = 0; i < plan->call_count; i++)
+        plan->calls[i].call.workspace = plan->workspace;
     return HEDDLE_OK;
 }
 
@@ -226,15 +132,16 @@ static heddle_status upload_seed(heddle_plan *plan, heddle_stream *stream)
     return heddle_stream_synchronize(stream);
 }
 
-static heddle_status capture(heddle_plan *plan, heddle_stream *stream)
+static heddle_status capture(heddle_plan *plan, heddle_stream *stream, int steps, heddle_graph **graph)
 {
     HEDDLE_TRY(heddle_capture_begin(stream));
     heddle_status status = HEDDLE_OK;
-    for (int i = 0; i < plan->call_count && status == HEDDLE_OK; i++) {
-        plan->calls[i].call.stream = stream;
-        status = heddle_launch(plan->calls[i].op, plan->calls[i].rung, &plan->calls[i].call);
+    for (int i = 0; i < steps * plan->call_count && status == HEDDLE_OK; i++) {
+        heddle_planned_call *planned = &plan->calls[i % plan->call_count];
+        planned->call.stream = stream;
+        status = heddle_launch(planned->op, planned->rung, &planned->call);
     }
-    heddle_status ended = heddle_capture_end(stream, &plan->graph);
+    heddle_status ended = heddle_capture_end(stream, graph);
     return status != HEDDLE_OK ? status : ended;
 }
 
@@ -252,15 +159,19 @@ heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, con
     }
     made->device = state->device;
     made->options = *options;
-    heddle_status status = build_trace(made, state, parameters);
+    heddle_status status = heddle_plan_trace(made, state, parameters);
     if (status == HEDDLE_OK)
         status = place_values(made);
     if (status == HEDDLE_OK)
-        status = choose_rungs(made);
+        status = choose_rungs(made, stream);
+    if (status == HEDDLE_OK)
+        status = place_workspace(made);
     if (status == HEDDLE_OK)
         status = upload_seed(made, stream);
     if (status == HEDDLE_OK)
-        status = capture(made, stream);
+        status = capture(made, stream, 1, &made->graph);
+    if (status == HEDDLE_OK && options->several)
+        status = capture(made, stream, HEDDLE_PLAN_STEPS, &made->several);
     free(parameters);
     made->lowering.parameters = NULL;
     if (status != HEDDLE_OK) {
@@ -277,6 +188,8 @@ void heddle_plan_destroy(heddle_plan *plan)
         return;
     if (plan->graph)
         heddle_graph_destroy(plan->graph);
+    if (plan->several)
+        heddle_graph_destroy(plan->several);
     heddle_free(plan->device, plan->fixed);
     heddle_free(plan->device, plan->arena);
     heddle_free(plan->device, plan->workspace);
@@ -288,4 +201,13 @@ void heddle_plan_destroy(heddle_plan *plan)
 heddle_status heddle_plan_run(heddle_plan *plan, heddle_stream *stream)
 {
     return heddle_graph_launch(plan->graph, stream);
+}
+
+heddle_status heddle_plan_run_steps(heddle_plan *plan, heddle_stream *stream, int steps)
+{
+    for (; plan->several && steps >= HEDDLE_PLAN_STEPS; steps -= HEDDLE_PLAN_STEPS)
+        HEDDLE_TRY(heddle_graph_launch(plan->several, stream));
+    for (; steps > 0; steps--)
+        HEDDLE_TRY(heddle_graph_launch(plan->graph, stream));
+    return HEDDLE_OK;
 }

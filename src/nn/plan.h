@@ -3,15 +3,23 @@
 #ifndef HEDDLE_NN_PLAN_H
 #define HEDDLE_NN_PLAN_H
 
+#include "nn/feed.h"
 #include "nn/lower.h"
 #include "nn/state.h"
+
+// Steps in the larger of a plan's graphs: between two graphs a GPU is idle for some microseconds, between two kernels
+// of one it is not.
+enum { HEDDLE_PLAN_STEPS = 8 };
 
 typedef struct heddle_plan_options {
     int batch;
     bool training; // with gradients and the optimiser's update, else inference with running statistics
     heddle_tier kernels;
     heddle_arithmetic arithmetic; // of products; parameters and sums stay float32
+    bool deterministic;           // no rung that adds in any order
     heddle_optimizer optimizer;
+    const heddle_feed *feed; // batches come from here, one a step, and the tally goes there; NULL: the host brings them
+    bool several;            // have a graph of HEDDLE_PLAN_STEPS steps, too; needs a feed
 } heddle_plan_options;
 
 typedef struct heddle_planned_call {
@@ -31,24 +39,51 @@ typedef struct heddle_plan {
     size_t arena_bytes, values_bytes; // values_bytes: what they would take without reuse
     void *workspace;
     size_t workspace_bytes;
-    void *fixed; // what the host reads and writes, below
+    void *fixed; // what is read and written from outside, below
+    size_t fixed_bytes;
     heddle_graph *graph;
-    // Device memory. In: images (batch, c, h, w) and labels. Out: loss, correct, probabilities (batch, classes).
+    heddle_graph *several; // HEDDLE_PLAN_STEPS steps; NULL: not asked for
+    // Device memory. In: images (batch, c, h, w) and labels. Out: loss, correct, probabilities (batch, classes). Where
+    // one operator is the whole step, only loss and correct are used.
     float *images;
     int32_t *labels;
     float *loss;
     int32_t *correct;
     float *probabilities;
-    int64_t *random; // HEDDLE_RANDOM_WORDS for each dropout layer; the host writes them before a training step
+    int64_t *random; // HEDDLE_RANDOM_WORDS for each dropout layer; written before a training step
     float *seed;     // gradient of the loss: 1
 } heddle_plan;
 
-// `state` must outlive the plan; training needs one made for training with the same optimiser.
+// `state` and the feed must outlive the plan; training needs a state made for training with the same optimiser.
 heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, const heddle_plan_options *options,
                                  heddle_plan **plan);
 void heddle_plan_destroy(heddle_plan *plan);
 
 // Queues one step on the stream.
 heddle_status heddle_plan_run(heddle_plan *plan, heddle_stream *stream);
+// Queues `steps` of them, in as few launches as there are graphs for.
+heddle_status heddle_plan_run_steps(heddle_plan *plan, heddle_stream *stream, int steps);
+
+// --- plan_trace.c ---------------------------------------------------------------------------------------------------
+
+// An operand of an operator, and the memory it is in.
+typedef struct heddle_placed {
+    const char *operand;
+    void *memory;
+} heddle_placed;
+
+// Adds values with these places to the trace, each as the operator's table has it, and binds the operands to them.
+heddle_status heddle_plan_place(heddle_plan *plan, const heddle_op *op, const void *shape, const heddle_placed *placed,
+                                int count, heddle_binding *bound);
+
+// The operators of a step. `parameters` gets a value for each parameter spec of the model.
+heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_value *parameters);
+
+// --- fuse.c ---------------------------------------------------------------------------------------------------------
+
+// Where the model is the course's network and a rung of cnn_step can do it with this device and arithmetic: appends
+// that one operator for loss and gradients, batch included, and sets *fused.
+heddle_status heddle_plan_fuse(heddle_plan *plan, const heddle_state *state, const heddle_value *parameters,
+                               bool *fused);
 
 #endif

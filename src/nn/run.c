@@ -2,10 +2,70 @@
 
 #include "nn/run.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/threads.h"
 #include "device/device.h"
+
+enum { ALIGNMENT = 256, MESSAGE_SIZE = 1024 };
+
+// --- memory ---------------------------------------------------------------------------------------------------------
+
+heddle_status heddle_alloc_for(heddle_device *device, const char *what, size_t bytes, void **memory)
+{
+    heddle_status status = heddle_alloc(device, bytes, memory);
+    heddle_device_info info;
+    if (status != HEDDLE_OUT_OF_MEMORY || heddle_device_describe(device, &info) != HEDDLE_OK)
+        return status;
+    char wanted[32], free_now[32];
+    return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory on %s for %s: %s wanted, %s free; choose a smaller batch",
+                       heddle_device_kind_name(info.kind), what,
+                       heddle_text_bytes((double)bytes, wanted, sizeof wanted),
+                       heddle_text_bytes((double)info.memory_free, free_now, sizeof free_now));
+}
+
+size_t heddle_parts_bytes(const heddle_part *parts, int count)
+{
+    size_t total = 0;
+    for (int i = 0; i < count; i++)
+        total += (parts[i].bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return total;
+}
+
+static void place_parts(const heddle_part *parts, int count, char *memory)
+{
+    for (int i = 0; i < count; i++) {
+        *parts[i].place = parts[i].bytes ? memory : NULL;
+        memory += (parts[i].bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+}
+
+heddle_status heddle_alloc_parts(heddle_device *device, const char *what, const heddle_part *parts, int count,
+                                 void **memory)
+{
+    HEDDLE_TRY(heddle_alloc_for(device, what, heddle_parts_bytes(parts, count), memory));
+    place_parts(parts, count, *memory);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_alloc_pinned_parts(heddle_device *device, const heddle_part *parts, int count, void **memory)
+{
+    HEDDLE_TRY(heddle_alloc_pinned(device, heddle_parts_bytes(parts, count), memory));
+    place_parts(parts, count, *memory);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_wait_after(heddle_stream *stream, heddle_status status)
+{
+    char message[MESSAGE_SIZE];
+    snprintf(message, sizeof message, "%s", heddle_last_error());
+    heddle_status waited = heddle_stream_synchronize(stream);
+    return status == HEDDLE_OK ? waited : heddle_fail(status, "%s", message);
+}
+
+// --- nodes ----------------------------------------------------------------------------------------------------------
 
 void heddle_workspace_destroy(heddle_workspace *workspace)
 {
@@ -21,7 +81,7 @@ heddle_status heddle_workspace_reserve(heddle_workspace *workspace, heddle_strea
     HEDDLE_TRY(heddle_stream_synchronize(stream));
     heddle_workspace_destroy(workspace);
     workspace->device = heddle_stream_device(stream);
-    HEDDLE_TRY(heddle_alloc(workspace->device, bytes, &workspace->memory));
+    HEDDLE_TRY(heddle_alloc_for(workspace->device, "scratch memory", bytes, &workspace->memory));
     workspace->bytes = bytes;
     return HEDDLE_OK;
 }

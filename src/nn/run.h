@@ -1,8 +1,28 @@
-// Running a node of a trace whose values have memory: choosing its rung and giving it workspace.
+// Running a node of a trace whose values have memory: choosing its rung and giving it workspace. And memory itself,
+// with words for when there is none.
 #ifndef HEDDLE_NN_RUN_H
 #define HEDDLE_NN_RUN_H
 
 #include "nn/trace.h"
+
+// A part of an allocation: where its address goes, and its size. One of no bytes gets NULL.
+typedef struct heddle_part {
+    void **place;
+    size_t bytes;
+} heddle_part;
+
+size_t heddle_parts_bytes(const heddle_part *parts, int count);
+
+// Device memory; HEDDLE_OUT_OF_MEMORY says how much was wanted for `what`, how much there is, and what to do.
+heddle_status heddle_alloc_for(heddle_device *device, const char *what, size_t bytes, void **memory);
+// One allocation for several parts, each aligned as an allocation is.
+heddle_status heddle_alloc_parts(heddle_device *device, const char *what, const heddle_part *parts, int count,
+                                 void **memory);
+heddle_status heddle_alloc_pinned_parts(heddle_device *device, const heddle_part *parts, int count, void **memory);
+
+// Waits for the stream. Where `status` is a failure already, that and its message are what is returned: what else the
+// wait has to say is a consequence.
+heddle_status heddle_wait_after(heddle_stream *stream, heddle_status status);
 
 // Scratch memory that grows to the largest need and is reused. Zero it to begin.
 typedef struct heddle_workspace {

@@ -1,9 +1,10 @@
-// The training loop: load a batch, run the plan, look at the loss, evaluate after each epoch, save. What is on disk is
-// trainer_save.c's business, what a step computes is the plan's.
+// The training loop: set up, take steps, evaluate after each epoch, save. How steps are taken is trainer_host.c's and
+// trainer_device.c's business, what is on disk trainer_save.c's, what a step computes the plan's.
 
 #include "nn/trainer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,12 +15,16 @@
 
 enum {
     EVALUATION_BATCH = 256,
+    EVALUATION_BATCH_GPU = 1024,
+    MESSAGE_SIZE = 1024,
     SEQUENCE_DROPOUT = 0x10000, // Philox sequence of dropout layer i is this + i
 };
 
 // A run whose smoothed loss is this many times that of guessing has diverged, NaN or not. Early steps may jump about.
 static const double DIVERGED_FACTOR = 20.0;
 static const double SMOOTHING = 0.95;
+
+const char *const heddle_data_place_names[] = {"auto", "resident", "streamed", NULL};
 
 heddle_train_options heddle_train_defaults(void)
 {
@@ -34,6 +39,7 @@ heddle_train_options heddle_train_defaults(void)
         .epsilon = 1e-8,
         .seed = 1,
         .kernels = HEDDLE_FUSED,
+        .deterministic = true,
         .save_every = 60,
     };
 }
@@ -82,18 +88,68 @@ static heddle_status check_data(const heddle_model *model, const heddle_dataset 
 static heddle_status make_plans(heddle_trainer *trainer)
 {
     const heddle_train_options *options = trainer->options;
-    int batch = options->batch < trainer->train->count ? options->batch : trainer->train->count;
-    int rest = trainer->train->count % batch;
+    int rest = trainer->train->count % trainer->batch;
     heddle_plan_options plan = {
-        .batch = batch, .training = true, .kernels = options->kernels, .optimizer = options->optimizer};
+        .batch = trainer->batch,
+        .training = true,
+        .kernels = options->kernels,
+        .arithmetic = options->arithmetic,
+        .deterministic = options->deterministic,
+        .optimizer = options->optimizer,
+        .feed = trainer->feed,
+        .several = trainer->feed != NULL && trainer->batches > HEDDLE_PLAN_STEPS,
+    };
     HEDDLE_TRY(heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->full));
     plan.batch = rest;
-    if (rest)
-        HEDDLE_TRY(heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->rest));
-    if (trainer->test)
-        HEDDLE_TRY(heddle_network_over(trainer->state, trainer->stream, EVALUATION_BATCH, options->kernels,
-                                       &trainer->evaluator));
-    return HEDDLE_OK;
+    plan.several = false;
+    return rest ? heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->rest) : HEDDLE_OK;
+}
+
+static void drop_plans(heddle_trainer *trainer)
+{
+    heddle_plan_destroy(trainer->full);
+    heddle_plan_destroy(trainer->rest);
+    heddle_feed_destroy(trainer->feed);
+    trainer->full = trainer->rest = NULL;
+    trainer->feed = NULL;
+}
+
+static heddle_status make_feed_and_plans(heddle_trainer *trainer, bool streamed)
+{
+    heddle_feed_options feed = {
+        .batch = trainer->batch, .training = true, .streamed = streamed, .seed = trainer->options->seed};
+    HEDDLE_TRY(heddle_feed_create(trainer->train, trainer->stream, &feed, &trainer->feed));
+    return make_plans(trainer);
+}
+
+// The images stay on the device where they fit beside all else, which trying tells.
+static heddle_status place_data(heddle_trainer *trainer)
+{
+    heddle_data_place place = trainer->options->data;
+    if (heddle_device_get_kind(trainer->device) == HEDDLE_CPU)
+        return make_plans(trainer);
+    heddle_status status = make_feed_and_plans(trainer, place == HEDDLE_DATA_STREAMED);
+    if (status == HEDDLE_OUT_OF_MEMORY && place == HEDDLE_DATA_AUTO) {
+        drop_plans(trainer);
+        status = make_feed_and_plans(trainer, true);
+    }
+    if (status == HEDDLE_OUT_OF_MEMORY && place == HEDDLE_DATA_RESIDENT)
+        return heddle_fail(status, "%s, or have the images streamed", heddle_last_error());
+    return status;
+}
+
+static heddle_status make_evaluator(heddle_trainer *trainer)
+{
+    const heddle_train_options *options = trainer->options;
+    bool cpu = heddle_device_get_kind(trainer->device) == HEDDLE_CPU;
+    heddle_network_options network = {
+        .batch = cpu ? EVALUATION_BATCH : EVALUATION_BATCH_GPU,
+        .kernels = options->kernels,
+        .arithmetic = options->arithmetic,
+        .deterministic = options->deterministic,
+    };
+    return trainer->test ? heddle_network_over(trainer->state, trainer->stream, &network, &trainer->evaluator)
+                         : HEDDLE_OK;
 }
 
 static heddle_status set_up(heddle_trainer *trainer)
@@ -105,15 +161,14 @@ static heddle_status set_up(heddle_trainer *trainer)
         HEDDLE_TRY(check_data(trainer->model, trainer->test));
     if (options->folder)
         HEDDLE_TRY(heddle_trainer_prepare_folder(trainer));
+    trainer->batch = options->batch < trainer->train->count ? options->batch : trainer->train->count;
+    trainer->batches = trainer->train->count / trainer->batch + (trainer->train->count % trainer->batch != 0);
+    trainer->steps = (int64_t)options->epochs * trainer->batches;
     HEDDLE_TRY(heddle_stream_create(trainer->device, 0, &trainer->stream));
-    HEDDLE_TRY(heddle_alloc_pinned(trainer->device, sizeof(heddle_step_exchange), (void **)&trainer->exchange));
-    memset(trainer->exchange, 0, sizeof *trainer->exchange);
     HEDDLE_TRY(heddle_state_create(trainer->device, trainer->model, true, options->optimizer, &trainer->state));
     HEDDLE_TRY(heddle_state_start(trainer->state, trainer->stream, options->seed));
-    HEDDLE_TRY(make_plans(trainer));
-    heddle_loader_options loading = {.batch = trainer->full->options.batch, .seed = options->seed, .shuffle = true};
-    HEDDLE_TRY(heddle_loader_create(trainer->train, &loading, &trainer->loader));
-    trainer->steps = (int64_t)options->epochs * heddle_loader_batches(trainer->loader);
+    HEDDLE_TRY(place_data(trainer));
+    HEDDLE_TRY(make_evaluator(trainer));
     trainer->position = heddle_position_start();
     trainer->fingerprint = heddle_trainer_fingerprint(trainer->train);
     trainer->border = heddle_border_brightness(trainer->train);
@@ -124,7 +179,7 @@ static heddle_status set_up(heddle_trainer *trainer)
     if (!options->resume) // an unwritable folder shows now, not after an hour
         HEDDLE_TRY(heddle_trainer_begin_files(trainer));
     trainer->last_save = heddle_now();
-    return heddle_loader_seek(trainer->loader, trainer->position.epoch, trainer->position.batch);
+    return trainer->feed ? heddle_trainer_device_set_up(trainer) : heddle_trainer_host_set_up(trainer);
 }
 
 static void tear_down(heddle_trainer *trainer)
@@ -132,59 +187,34 @@ static void tear_down(heddle_trainer *trainer)
     // A step that failed half-way may have left copies queued that read what is freed here.
     if (trainer->stream)
         (void)heddle_stream_synchronize(trainer->stream);
-    heddle_loader_destroy(trainer->loader);
+    heddle_trainer_host_tear_down(trainer);
+    heddle_trainer_device_tear_down(trainer);
     heddle_network_close(trainer->evaluator);
-    heddle_plan_destroy(trainer->full);
-    heddle_plan_destroy(trainer->rest);
+    drop_plans(trainer);
     heddle_state_destroy(trainer->state);
-    if (trainer->exchange)
-        heddle_free_pinned(trainer->device, trainer->exchange);
     if (trainer->stream)
         heddle_stream_destroy(trainer->stream);
     if (trainer->folder_lock >= 0)
         close(trainer->folder_lock);
 }
 
-// --- one step -------------------------------------------------------------------------------------------------------
+// --- steps ----------------------------------------------------------------------------------------------------------
 
-// Where dropout's random numbers are at this step follows from the step alone, so a resumed run draws the same.
-static void fill_random(const heddle_trainer *trainer, const heddle_plan *plan)
+void heddle_trainer_random(const heddle_trainer *trainer, int64_t step, int64_t *words)
 {
-    for (int i = 0; i < plan->lowering.dropouts; i++) {
-        int64_t *words = &trainer->exchange->random[i * HEDDLE_RANDOM_WORDS];
+    const heddle_lowering *lowering = &trainer->full->lowering;
+    for (int i = 0; i < lowering->dropouts; i++, words += HEDDLE_RANDOM_WORDS) {
         words[0] = (int64_t)trainer->options->seed;
         words[1] = SEQUENCE_DROPOUT + i;
-        words[2] = trainer->position.step * trainer->full->lowering.dropout_elements[i];
+        words[2] = step * lowering->dropout_elements[i];
     }
 }
 
-static heddle_status run_step(heddle_trainer *trainer, heddle_plan *plan, const heddle_batch *batch)
+heddle_status heddle_trainer_check_loss(heddle_trainer *trainer, double loss, int steps)
 {
-    heddle_step_exchange *exchange = trainer->exchange;
-    heddle_stream *stream = trainer->stream;
-    const heddle_input_shape *input = &trainer->model->input;
-    size_t pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
-    heddle_hyper_fill(trainer->options, trainer->position.step, trainer->steps, exchange->hyper);
-    HEDDLE_TRY(heddle_copy(stream, trainer->state->hyper, exchange->hyper, sizeof exchange->hyper));
-    if (plan->lowering.dropouts) {
-        fill_random(trainer, plan);
-        HEDDLE_TRY(heddle_copy(stream, plan->random, exchange->random, sizeof exchange->random));
-    }
-    HEDDLE_TRY(heddle_copy(stream, plan->images, batch->images, (size_t)batch->count * pixels * sizeof(float)));
-    HEDDLE_TRY(heddle_copy(stream, plan->labels, batch->labels, (size_t)batch->count * sizeof(int32_t)));
-    HEDDLE_TRY(heddle_plan_run(plan, stream));
-    HEDDLE_TRY(heddle_copy(stream, &exchange->loss, plan->loss, sizeof exchange->loss));
-    HEDDLE_TRY(heddle_copy(stream, &exchange->correct, plan->correct, sizeof exchange->correct));
-    return heddle_stream_synchronize(stream);
-}
-
-// NaN, infinity, or a loss far above that of guessing for a while.
-static heddle_status check_loss(heddle_trainer *trainer)
-{
-    double loss = trainer->exchange->loss, guessing = log(trainer->model->input.classes);
+    double guessing = log(trainer->model->input.classes), keep = pow(SMOOTHING, steps);
     const heddle_position *position = &trainer->position;
-    trainer->smooth_loss =
-        isnan(trainer->smooth_loss) ? guessing : SMOOTHING * trainer->smooth_loss + (1 - SMOOTHING) * loss;
+    trainer->smooth_loss = isnan(trainer->smooth_loss) ? guessing : keep * trainer->smooth_loss + (1 - keep) * loss;
     if (isfinite(loss) && trainer->smooth_loss < DIVERGED_FACTOR * guessing)
         return HEDDLE_OK;
     return heddle_fail(HEDDLE_DIVERGED,
@@ -193,26 +223,6 @@ static heddle_status check_loss(heddle_trainer *trainer)
                        loss, position->epoch + 1, position->batch + 1,
                        heddle_learning_rate(trainer->options, position->step, trainer->steps),
                        trainer->options->folder ? "; the last checkpoint is from before" : "");
-}
-
-static heddle_status step(heddle_trainer *trainer)
-{
-    heddle_position *position = &trainer->position;
-    double begin = heddle_now();
-    heddle_batch batch;
-    HEDDLE_TRY(heddle_loader_next(trainer->loader, &batch));
-    heddle_plan *plan = batch.count == trainer->full->options.batch ? trainer->full : trainer->rest;
-    HEDDLE_TRY(run_step(trainer, plan, &batch));
-    trainer->seconds += heddle_now() - begin;
-    trainer->images += batch.count;
-    HEDDLE_TRY(check_loss(trainer));
-    position->loss_sum += (double)trainer->exchange->loss * batch.count;
-    position->correct += trainer->exchange->correct;
-    position->images += batch.count;
-    position->step++;
-    position->batch++;
-    heddle_trainer_tell(trainer, HEDDLE_TRAIN_STEP, NULL);
-    return HEDDLE_OK;
 }
 
 // --- epochs ---------------------------------------------------------------------------------------------------------
@@ -230,7 +240,9 @@ static heddle_status finish_epoch(heddle_trainer *trainer)
     bool best = false;
     if (trainer->test) {
         heddle_evaluation evaluation = {0};
-        HEDDLE_TRY(heddle_network_evaluate(trainer->evaluator, trainer->test, &evaluation));
+        heddle_status status = heddle_network_evaluate(trainer->evaluator, trainer->test, &evaluation);
+        if (status != HEDDLE_OK)
+            return heddle_fail_within(status, "evaluating after epoch %d", position->epoch);
         if (!isfinite(evaluation.loss))
             return heddle_fail(HEDDLE_DIVERGED,
                                "training diverged: the loss on the test set is %g after epoch %d; not saved, the last "
@@ -253,16 +265,21 @@ static heddle_status finish_epoch(heddle_trainer *trainer)
     return heddle_trainer_save(trainer, "last.safetensors");
 }
 
-static bool asked_to_stop(const heddle_trainer *trainer)
+bool heddle_trainer_asked_to_stop(const heddle_trainer *trainer)
 {
     return trainer->options->stop && *trainer->options->stop;
+}
+
+bool heddle_trainer_save_is_due(const heddle_trainer *trainer)
+{
+    double every = trainer->options->save_every;
+    return trainer->options->folder && every > 0 && heddle_now() - trainer->last_save >= every;
 }
 
 // Saves in the middle of an epoch when it is time.
 static heddle_status save_now_and_then(heddle_trainer *trainer)
 {
-    double every = trainer->options->save_every;
-    if (every <= 0 || heddle_now() - trainer->last_save < every)
+    if (!heddle_trainer_save_is_due(trainer))
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_trainer_save(trainer, "last.safetensors"));
     trainer->last_save = heddle_now();
@@ -271,14 +288,13 @@ static heddle_status save_now_and_then(heddle_trainer *trainer)
 
 static heddle_status run(heddle_trainer *trainer)
 {
-    int batches = heddle_loader_batches(trainer->loader);
     while (trainer->position.epoch < trainer->options->epochs) {
-        HEDDLE_TRY(step(trainer));
-        if (trainer->position.batch == batches)
+        HEDDLE_TRY(trainer->feed ? heddle_trainer_device_advance(trainer) : heddle_trainer_host_advance(trainer));
+        if (trainer->position.batch == trainer->batches)
             HEDDLE_TRY(finish_epoch(trainer));
-        else if (!asked_to_stop(trainer))
+        else if (!heddle_trainer_asked_to_stop(trainer))
             HEDDLE_TRY(save_now_and_then(trainer));
-        if (asked_to_stop(trainer) && trainer->position.epoch < trainer->options->epochs) {
+        if (heddle_trainer_asked_to_stop(trainer) && trainer->position.epoch < trainer->options->epochs) {
             if (trainer->position.batch > 0)
                 HEDDLE_TRY(heddle_trainer_save(trainer, "last.safetensors"));
             return heddle_fail(HEDDLE_INTERRUPTED, "stopped on request at epoch %d, step %d%s",
@@ -312,6 +328,8 @@ heddle_status heddle_train(heddle_device *device, const heddle_model *model, con
             .images_per_second = trainer.seconds > 0 ? (double)trainer.images / trainer.seconds : 0,
         };
     }
-    tear_down(&trainer);
-    return status;
+    char message[MESSAGE_SIZE];
+    snprintf(message, sizeof message, "%s", heddle_last_error());
+    tear_down(&trainer); // after a failure of the device this fails too, which is no news
+    return status == HEDDLE_OK ? HEDDLE_OK : heddle_fail(status, "%s", message);
 }

@@ -4,6 +4,7 @@
 
 #include "heddle/ops.h"
 #include "nn/checkpoint.h"
+#include "nn/feed.h"
 #include "nn/network.h"
 #include "nn/plan.h"
 
@@ -15,6 +16,8 @@ typedef struct heddle_step_exchange {
     int64_t random[HEDDLE_MAX_DROPOUTS * HEDDLE_RANDOM_WORDS];
 } heddle_step_exchange;
 
+typedef struct heddle_flight heddle_flight;
+
 typedef struct heddle_trainer {
     heddle_device *device;
     const heddle_model *model;
@@ -24,12 +27,17 @@ typedef struct heddle_trainer {
     heddle_stream *stream;
     heddle_plan *full, *rest; // for a whole batch, and for the short last one of an epoch
     heddle_network *evaluator;
+    // On cpu the loader brings each batch and the host looks at each step; on a GPU steps are queued many at a time.
     heddle_loader *loader;
     heddle_step_exchange *exchange;
+    heddle_feed *feed;
+    heddle_flight *flight;
     heddle_position position;
     uint64_t fingerprint; // of the training data, and the brightness of its borders
     double border;
     int folder_lock; // a descriptor of the folder, locked; -1: none
+    int batch;       // samples of a whole one: as asked for, or all there are
+    int batches;     // of an epoch
     int64_t steps;   // of the whole run
     double seconds;  // training alone
     double last_save;
@@ -37,6 +45,32 @@ typedef struct heddle_trainer {
     bool best_now;      // the latest evaluation was the best so far
     int64_t images;     // trained on in this process
 } heddle_trainer;
+
+// --- trainer.c ------------------------------------------------------------------------------------------------------
+
+void heddle_trainer_tell(const heddle_trainer *trainer, heddle_train_event_kind kind, const char *path);
+// HEDDLE_DIVERGED where `loss`, the mean over `steps` steps, is not finite or far above that of guessing for a while.
+heddle_status heddle_trainer_check_loss(heddle_trainer *trainer, double loss, int steps);
+bool heddle_trainer_asked_to_stop(const heddle_trainer *trainer);
+bool heddle_trainer_save_is_due(const heddle_trainer *trainer);
+// What dropout's `random` operands hold at a step. They follow from the step alone, so a resumed run draws the same.
+void heddle_trainer_random(const heddle_trainer *trainer, int64_t step, int64_t *words);
+
+// --- trainer_host.c: one step at a time -----------------------------------------------------------------------------
+
+heddle_status heddle_trainer_host_set_up(heddle_trainer *trainer);
+void heddle_trainer_host_tear_down(heddle_trainer *trainer);
+// Takes one step; the position is where the numbers are.
+heddle_status heddle_trainer_host_advance(heddle_trainer *trainer);
+
+// --- trainer_device.c: many steps at a time -------------------------------------------------------------------------
+
+// Needs the feed and the plans.
+heddle_status heddle_trainer_device_set_up(heddle_trainer *trainer);
+void heddle_trainer_device_tear_down(heddle_trainer *trainer);
+// Takes steps until the epoch is over, somebody asks to stop, or it is time to save; then nothing is queued, and the
+// position is where the numbers are.
+heddle_status heddle_trainer_device_advance(heddle_trainer *trainer);
 
 // --- trainer_save.c -------------------------------------------------------------------------------------------------
 
@@ -50,7 +84,5 @@ heddle_status heddle_trainer_begin_files(heddle_trainer *trainer);
 heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name);
 // Takes numbers and position from folder/last.safetensors; refuses settings that would not continue the same run.
 heddle_status heddle_trainer_resume(heddle_trainer *trainer);
-
-void heddle_trainer_tell(const heddle_trainer *trainer, heddle_train_event_kind kind, const char *path);
 
 #endif

@@ -137,6 +137,10 @@ static heddle_status check_same_run(const heddle_trainer *trainer, const char *p
     if (then->optimizer != now->optimizer || then->schedule != now->schedule)
         return heddle_fail(HEDDLE_INVALID, "%s was trained with %s and a %s schedule; a resumed run keeps its settings",
                            path, heddle_optimizer_name(then->optimizer), heddle_schedule_name(then->schedule));
+    if (then->arithmetic != now->arithmetic)
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s was trained with %s arithmetic, not %s; a resumed run keeps its settings", path,
+                           heddle_arithmetic_names[then->arithmetic], heddle_arithmetic_names[now->arithmetic]);
     if (strcmp(heddle_model_json(heddle_checkpoint_model(checkpoint)), trainer->model->json) != 0)
         return heddle_fail(HEDDLE_INVALID, "%s holds another model (%s); a resumed run keeps its model", path,
                            heddle_model_name(heddle_checkpoint_model(checkpoint)));
@@ -158,7 +162,7 @@ heddle_status heddle_trainer_resume(heddle_trainer *trainer)
     if (status == HEDDLE_OK)
         trainer->position = heddle_checkpoint_about_of(checkpoint)->position;
     const heddle_position *position = &trainer->position;
-    int64_t batches = heddle_loader_batches(trainer->loader);
+    int64_t batches = trainer->batches;
     if (status == HEDDLE_OK &&
         (position->batch >= batches || position->step != position->epoch * batches + position->batch))
         status = heddle_fail(HEDDLE_CORRUPT, "%s: its position does not lie in the run", path);
@@ -176,6 +180,8 @@ heddle_status heddle_train_options_from(const char *path, heddle_train_options *
     const heddle_train_options defaults = heddle_train_defaults();
     *options = about->options;
     options->save_every = defaults.save_every;
+    options->data = defaults.data;
+    options->deterministic = defaults.deterministic;
     if (dataset && size)
         snprintf(dataset, size, "%s", about->dataset);
     heddle_checkpoint_close(checkpoint);

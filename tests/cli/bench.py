@@ -17,6 +17,7 @@ HEDDLE = os.path.abspath(sys.argv[1])
 WRONG = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 del sys.argv[1:]
 
+NETWORK = ["--model", "mlp", "--data", "synth:count=100", "--batch", "20", "--seconds", "0.02", "--rounds", "2"]
 FIGURES = ["microseconds", "low", "high", "back_to_back", "gflops", "gbytes_per_second"]
 
 
@@ -230,14 +231,53 @@ class Bench(unittest.TestCase):
 
     def test_train_and_infer_give_a_rate(self):
         for job in ("train", "infer"):
-            how = [job, "--model", "mlp", "--data", "synth:count=100", "--batch", "20", "--seconds", "0.02", "--rounds",
-                   "2"]
+            how = [job, "--device", "cpu", "--kernels", "fused", *NETWORK]
             document = json.loads(self.bench(*how, "--json", "-").stdout)
-            self.assertEqual(document["job"], job)
-            self.assertGreater(document["rate"], 0)
+            self.assertEqual((document["format"], document["job"]), ("heddle bench network 1", job))
+            row = document["results"][0]
+            self.assertGreater(row["rate"], 0)
+            self.assertTrue(row["low"] <= row["microseconds"] <= row["high"])
             self.assertIn("images/s", self.bench(*how, "--json", self.file).stdout)
             with open(self.file, encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["job"], job)
+
+    def test_the_road_has_every_part_of_the_ladders_at_every_batch(self):
+        document = self.document("train", "--device", "cpu", *NETWORK, "--batch", "20,50")
+        self.assertEqual([(row["batch"], row["kernels"], row["precision"]) for row in document["results"]],
+                         [(batch, kernels, "fp32") for batch in (20, 50)
+                          for kernels in ("naive", "tuned", "vendor", "fused")])
+        for key in ("device_name", "cpu_name", "machine", "version", "date", "clocks", "data_place"):
+            self.assertIn(key, document)
+
+    def test_a_batch_larger_than_the_data_has_no_figure_and_says_why(self):
+        result = self.bench("train", "--device", "cpu", "--kernels", "fused", *NETWORK, "--batch", "20,101", "--json",
+                            self.file, code=2)
+        self.assertIn("batch 101, fused kernels in fp32: a batch of 101 with 100 images", result.stderr)
+        with open(self.file, encoding="utf-8") as file:
+            self.assertEqual([row["status"] for row in json.load(file)["results"]], ["measured", "failed"])
+
+    def test_mistakes_about_networks_are_explained(self):
+        self.assert_refused(["train", "--batch", "6x"],
+                            "heddle: --batch needs whole numbers from 1 to 1048576, as in 64,1024, not '6x'")
+        self.assert_refused(["train", "--kernels", "naive,fuse"],
+                            "heddle: --kernels is a list of naive, tuned, vendor, fused, not 'fuse'; did you mean fused?")
+        self.assert_refused(["train", "--device", "cpu", "--precision", "bf16"], "heddle: --precision bf16 needs "
+                            "--device cuda: the CPU's operators compute in fp32 (--device sim, the simulated GPU, "
+                            "takes it too)")
+        self.assert_refused(["train", "--device", "cpu", "--data-place", "streamed"], "heddle: --data-place streamed "
+                            "needs --device cuda: the CPU trains from where the dataset is already")
+        self.assert_refused(["train", "--device", "cpu", *NETWORK, "--gradients", self.file],
+                            "heddle: --gradients needs one batch, one of --kernels and one --precision")
+
+    def test_gradients_of_one_step_are_written_with_what_they_belong_to(self):
+        self.bench("train", "--device", "cpu", "--kernels", "fused", "--data", "synth:count=64", "--batch", "3",
+                   "--gradients", self.file)
+        with open(self.file, "rb") as file:
+            content = file.read()
+        header = json.loads(content[8:8 + int.from_bytes(content[:8], "little")])
+        self.assertEqual(header["images"]["shape"], [3, 1, 28, 28])
+        self.assertEqual(header["gradients/conv2.weight"]["shape"], header["parameters/conv2.weight"]["shape"])
+        self.assertEqual(len([name for name in header if name.startswith("gradients/")]), 12)
 
 
 if __name__ == "__main__":

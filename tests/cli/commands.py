@@ -101,6 +101,36 @@ class Command(unittest.TestCase):
         self.assertEqual(result.stderr, message + "\n")
         self.assertEqual(result.stdout, "")
 
+    def test_a_precision_that_the_device_lacks_is_refused_before_anything_is_opened(self):
+        for command in (["train"], ["eval", "none.safetensors"], ["predict", "none.safetensors", "--index", "0"]):
+            self.assert_refused(command + ["--precision", "bf16"],
+                                "heddle: --precision bf16 needs --device cuda: the CPU's operators compute in fp32 "
+                                "(--device sim, the simulated GPU, takes it too)")
+        self.assert_refused(["train", "--data-place", "streamed"],
+                            "heddle: --data-place streamed needs --device cuda: the CPU trains from where the dataset "
+                            "is already")
+        self.assert_refused(["train", "--deterministic", "--unordered"],
+                            "heddle: --deterministic and --unordered say the opposite; give one of them")
+
+    def test_training_ends_when_the_accuracy_asked_for_is_reached(self):
+        train = ["train", "--data", "synth:count=600", "--model", "mlp", "--epochs", "4", "--out", self.home + "/run",
+                 "--json"]
+        for until, epochs, reached in ((0.01, 1, True), (1, 4, False)):
+            rows = self.run_heddle(*train, "--until", str(until), "--overwrite").stdout.splitlines()
+            end = json.loads(rows[-1])
+            self.assertEqual((end["event"], end["epochs"], end["reached"]), ("finished", epochs, reached))
+        self.run_heddle(*train, "--until", "0.01", "--overwrite")
+        whole = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--json").stdout.splitlines()
+        self.assertEqual(json.loads(whole[-1])["epochs"], 4)
+
+    def test_predictions_do_not_depend_on_how_many_are_made_at_a_time(self):
+        self.run_heddle("train", "--data", "synth:count=100", "--model", "mlp", "--epochs", "1", "--out",
+                        self.home + "/run", "--quiet")
+        said = {self.run_heddle("predict", self.home + "/run/best.safetensors", "--index", "2", "--count", "11", "--json",
+                                "--batch", batch).stdout for batch in ("1", "4", "11", "256")}
+        self.assertEqual(len(said), 1)
+        self.assertEqual(len(said.pop().splitlines()), 11)
+
     def test_predict_wants_the_checkpoint_first(self):
         self.assert_refused(["predict", "seven.png"],
                             "heddle predict: the checkpoint comes first: heddle predict CHECKPOINT seven.png")

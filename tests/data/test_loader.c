@@ -107,6 +107,46 @@ static void pixels_and_labels_are_those_of_the_samples(void **state)
     heddle_loader_destroy(loader);
 }
 
+static void bytes_come_in_the_callers_memory_and_stay_as_long_as_asked(void **state)
+{
+    (void)state;
+    enum { BATCH = 4, AHEAD = 2, HOLD = 3, PLACES = AHEAD + HOLD, BATCHES = 14 };
+    static uint8_t bytes[PLACES * BATCH * PIXELS];
+    static int32_t numbers[PLACES * BATCH];
+    const heddle_loader_options options = {
+        .batch = BATCH, .seed = 3, .shuffle = true, .ahead = AHEAD, .hold = HOLD, .bytes = bytes, .labels = numbers};
+    heddle_loader *loader;
+    assert_ok(heddle_loader_create(&dataset, &options, &loader));
+    heddle_batch held[BATCHES];
+    uint32_t order[BATCHES][BATCH];
+    for (int b = 0; b < BATCHES; b++) {
+        assert_ok(heddle_loader_next(loader, &held[b]));
+        assert_null(held[b].images);
+        assert_true(held[b].bytes >= bytes && held[b].bytes < bytes + sizeof bytes);
+        memcpy(order[b], held[b].order, (size_t)held[b].count * sizeof **order);
+        // The latest three are all there.
+        for (int old = b < HOLD ? 0 : b - HOLD + 1; old <= b; old++)
+            for (int i = 0; i < held[old].count; i++) {
+                assert_int_equal(held[old].labels[i], labels[order[old][i]]);
+                assert_memory_equal(held[old].bytes + i * PIXELS, images + order[old][i] * PIXELS, PIXELS);
+            }
+    }
+    heddle_loader_destroy(loader);
+}
+
+static void the_order_of_an_epoch_can_be_had_alone(void **state)
+{
+    (void)state;
+    heddle_loader *loader = create(COUNT, 17, true, false);
+    for (int epoch = 0; epoch < 3; epoch++) {
+        uint32_t drawn[COUNT], order[COUNT];
+        assert_int_equal(draw(loader, 1, drawn), COUNT);
+        heddle_epoch_order(17, epoch, order, COUNT);
+        assert_memory_equal(order, drawn, sizeof order);
+    }
+    heddle_loader_destroy(loader);
+}
+
 static void the_seed_decides_the_order(void **state)
 {
     (void)state;
@@ -271,6 +311,8 @@ int main(void)
         TEST(an_epoch_has_every_sample_once),
         TEST(a_short_last_batch_can_be_left_out),
         TEST(pixels_and_labels_are_those_of_the_samples),
+        TEST(bytes_come_in_the_callers_memory_and_stay_as_long_as_asked),
+        TEST(the_order_of_an_epoch_can_be_had_alone),
         TEST(the_seed_decides_the_order),
         TEST(without_shuffling_samples_come_in_order),
         TEST(seeking_gives_what_running_on_would_have),

@@ -290,6 +290,19 @@ static void doubles_survive_being_written_exactly(void **state)
     }
 }
 
+static void a_checkpoint_from_before_there_were_arithmetics_is_full(void **state)
+{
+    (void)state;
+    static const char field[] = "\"arithmetic\":\"full\",";
+    heddle_checkpoint_about about = {.options = heddle_train_defaults(), .position = heddle_position_start()}, back;
+    char *text = heddle_about_to_json(&about), *place = strstr(text, field);
+    assert_non_null(place);
+    memmove(place, place + sizeof field - 1, strlen(place + sizeof field - 1) + 1);
+    assert_ok(heddle_about_from_json("text", text, &back));
+    assert_int_equal(back.options.arithmetic, HEDDLE_FULL);
+    cJSON_free(text);
+}
+
 static void data_may_have_fewer_classes_than_the_model(void **state)
 {
     (void)state;
@@ -325,6 +338,7 @@ int main(void)
         cmocka_unit_test(missing_moments_stop_resuming_and_nothing_else),
         cmocka_unit_test(numbers_that_are_not_finite_are_refused),
         cmocka_unit_test(doubles_survive_being_written_exactly),
+        cmocka_unit_test(a_checkpoint_from_before_there_were_arithmetics_is_full),
         cmocka_unit_test(data_may_have_fewer_classes_than_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -277,6 +277,10 @@ static void resuming_with_other_settings_is_refused(void **state)
     other = options;
     other.optimizer = HEDDLE_ADAMW;
     assert_int_equal(train(model, &other, NULL), HEDDLE_INVALID);
+    other = options;
+    other.arithmetic = HEDDLE_BFLOAT;
+    assert_int_equal(train(model, &other, NULL), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "full arithmetic, not bf16"));
     heddle_device *device = open_cpu(1);
     const heddle_dataset *data = small_dataset(400, 1);
     ((uint8_t *)data->images)[1] ^= 1; // one bit of one pixel
@@ -303,6 +307,23 @@ static void seeds_that_differ_in_the_last_bit_are_different(void **state)
     options.seed++;
     assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
     assert_non_null(strstr(heddle_last_error(), "seed 1152921504606846976, not 1152921504606846977"));
+    heddle_model_close(model);
+}
+
+static void a_checkpoint_says_which_arithmetic_it_was_trained_with(void **state)
+{
+    (void)state;
+    heddle_model *model = small_cnn();
+    const char *folder = temporary_folder();
+    heddle_train_options options = quick_options(folder), found;
+    options.epochs = 0;
+    options.arithmetic = HEDDLE_TF32;
+    assert_ok(train(model, &options, NULL));
+    char last[PATH];
+    path_in(folder, "last.safetensors", last, sizeof last);
+    assert_ok(heddle_train_options_from(last, &found, NULL, 0));
+    assert_int_equal(found.arithmetic, HEDDLE_TF32);
+    assert_true(found.deterministic);
     heddle_model_close(model);
 }
 
@@ -350,6 +371,12 @@ static void options_that_make_no_sense_are_refused(void **state)
     assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
     options = quick_options(NULL);
     options.kernels = (heddle_tier)-1;
+    assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
+    options = quick_options(NULL);
+    options.arithmetic = (heddle_arithmetic)9;
+    assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
+    options = quick_options(NULL);
+    options.data = (heddle_data_place)9;
     assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID);
     options = quick_options(NULL);
     options.save_every = NAN;
@@ -443,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_run_is_not_overwritten_unless_told),
         cmocka_unit_test(resuming_with_other_settings_is_refused),
         cmocka_unit_test(seeds_that_differ_in_the_last_bit_are_different),
+        cmocka_unit_test(a_checkpoint_says_which_arithmetic_it_was_trained_with),
         cmocka_unit_test(a_damaged_checkpoint_is_refused_in_one_line),
         cmocka_unit_test(options_that_make_no_sense_are_refused),
         cmocka_unit_test(prediction_does_not_depend_on_the_batch),

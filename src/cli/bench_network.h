@@ -1,0 +1,58 @@
+// What the files behind `heddle bench train` and `heddle bench infer` share: a step of the road is one way to run the
+// same network, and the peers stand beside it.
+#ifndef HEDDLE_CLI_BENCH_NETWORK_H
+#define HEDDLE_CLI_BENCH_NETWORK_H
+
+#include <time.h>
+
+#include "bench/rate.h"
+#include "cli/bench.h"
+
+struct cJSON;
+
+enum {
+    HEDDLE_CLI_MOST_BATCHES = 16,
+    HEDDLE_CLI_MOST_ROWS = 512,
+    HEDDLE_CLI_MESSAGE_SIZE = 256,
+};
+
+typedef struct heddle_cli_step {
+    int batch;
+    bool on_cpu; // the CPU's row in the table of a GPU
+    heddle_tier kernels;
+    heddle_arithmetic arithmetic;
+    bool measured;
+    heddle_rate rate;
+    char message[HEDDLE_CLI_MESSAGE_SIZE]; // why it has no figure
+    heddle_status status;
+} heddle_cli_step;
+
+typedef struct heddle_cli_road {
+    const heddle_cli_bench_settings *settings;
+    const char *job; // "train" or "infer"
+    const char *data;
+    int batches[HEDDLE_CLI_MOST_BATCHES];
+    int batch_count;
+    heddle_cli_step steps[HEDDLE_CLI_MOST_ROWS];
+    int step_count;
+    heddle_device_info info, info_after, cpu;
+    time_t began;
+    struct cJSON *peers; // the document of peers/train_gpu.py; NULL: they were not run
+} heddle_cli_road;
+
+// bench_network_road.c: which steps there are, from the command line and the device.
+heddle_status heddle_cli_road_plan(heddle_cli_road *road, heddle_device_kind kind);
+
+// bench_network_peers.c: runs PyTorch and JAX, where they are, at the same batches and precisions. Not finding them is
+// no failure: road->peers stays NULL and *why says it.
+heddle_status heddle_cli_road_peers(heddle_cli_road *road, const char **why);
+// A step's microseconds over the fastest peer's at the same batch and precision, the other way round: how many times as
+// fast the step is. NAN: there is none.
+double heddle_cli_road_against(const heddle_cli_road *road, const heddle_cli_step *step);
+// "tf32" for tf32; tf32x3 stands beside fp32.
+const char *heddle_cli_peer_precision(heddle_arithmetic arithmetic);
+
+// bench_network_json.c
+struct cJSON *heddle_cli_road_json(const heddle_cli_road *road);
+
+#endif

@@ -1,0 +1,150 @@
+// PyTorch and JAX beside the road: runs peers/train_gpu.py, which comes with the source, and reads what it measured.
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/file.h"
+#include "check/child.h"
+#include "cli/bench_network.h"
+#include "cli/precision.h"
+
+enum { PATH_SIZE = 4096, LIST_SIZE = 256, DOCUMENT_LIMIT = 16 << 20, MOST_WORDS = 24 };
+
+// What is measured unless all are asked for: the ways that are fastest as a rule and compile in seconds.
+static const char quick_modes[] = "scan,step,graph channels-last,compile graph channels-last,whole-step compile graph";
+
+// $HEDDLE_PEERS, or `peers` beside the folder of this program, as in a checkout with its build folder.
+static bool find_script(char path[PATH_SIZE])
+{
+    const char *told = getenv("HEDDLE_PEERS");
+    char folder[PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (length < 0)
+        return false;
+    folder[length] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    int written = told ? snprintf(path, PATH_SIZE, "%s/train_gpu.py", told)
+                       : snprintf(path, PATH_SIZE, "%s/../peers/train_gpu.py", folder);
+    return written < PATH_SIZE && heddle_file_exists(path);
+}
+
+const char *heddle_cli_peer_precision(heddle_arithmetic arithmetic)
+{
+    return arithmetic == HEDDLE_TF32X3 ? heddle_cli_precisions[HEDDLE_FULL] : heddle_cli_precisions[arithmetic];
+}
+
+// "64,1024" and "fp32,tf32", each once, in the order of the road.
+static void add_word(char list[LIST_SIZE], const char *word)
+{
+    size_t used = strlen(list), length = strlen(word);
+    for (const char *at = strstr(list, word); at; at = strstr(at + 1, word))
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0'))
+            return;
+    snprintf(list + used, LIST_SIZE - used, "%s%s", used ? "," : "", word);
+}
+
+static void list_wanted(const heddle_cli_road *road, char batches[LIST_SIZE], char precisions[LIST_SIZE])
+{
+    batches[0] = precisions[0] = '\0';
+    for (int i = 0; i < road->step_count; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", road->steps[i].batch);
+        add_word(batches, number);
+        add_word(precisions, heddle_cli_peer_precision(road->steps[i].arithmetic));
+        // A step in 16 bits has two peers: with float32 copies of the parameters, and without.
+        if (road->steps[i].arithmetic == HEDDLE_FP16 || road->steps[i].arithmetic == HEDDLE_BFLOAT) {
+            char pure[LIST_SIZE];
+            snprintf(pure, sizeof pure, "%s-pure", heddle_cli_precisions[road->steps[i].arithmetic]);
+            if (road->settings->peers == HEDDLE_CLI_PEERS_ALL)
+                add_word(precisions, pure);
+        }
+    }
+}
+
+static heddle_status read_document(const char *path, cJSON **document)
+{
+    char *text = NULL;
+    size_t size;
+    HEDDLE_TRY(heddle_file_read(path, DOCUMENT_LIMIT, &text, &size));
+    *document = cJSON_ParseWithLength(text, size);
+    free(text);
+    return *document ? HEDDLE_OK : heddle_fail(HEDDLE_CORRUPT, "peers/train_gpu.py wrote no JSON");
+}
+
+static heddle_status run_script(heddle_cli_road *road, char *script, char *output)
+{
+    char batches[LIST_SIZE], precisions[LIST_SIZE], seconds[32];
+    list_wanted(road, batches, precisions);
+    snprintf(seconds, sizeof seconds, "%g", road->settings->seconds > 0 ? road->settings->seconds : 0.5);
+    const char *python = getenv("PEERS_PYTHON");
+    char *words[MOST_WORDS] = {"/usr/bin/env",
+                               (char *)(python ? python : "python3"),
+                               script,
+                               "--batches",
+                               batches,
+                               "--precisions",
+                               precisions,
+                               "--seconds",
+                               seconds,
+                               "--json",
+                               output,
+                               "--jobs",
+                               "4"};
+    int count = 13;
+    if (road->settings->peers != HEDDLE_CLI_PEERS_ALL) {
+        words[count++] = "--modes";
+        words[count++] = (char *)quick_modes;
+    }
+    heddle_child_options options = {.argv = words, .input = -1, .output = STDERR_FILENO, .errors = -1};
+    heddle_child child;
+    HEDDLE_TRY(heddle_child_start(&child, &options));
+    heddle_child_wait(&child, -1);
+    if (child.end != HEDDLE_CHILD_EXITED || child.code != 0)
+        return heddle_fail(HEDDLE_UNSUPPORTED, "peers/train_gpu.py measured nothing");
+    return read_document(output, &road->peers);
+}
+
+heddle_status heddle_cli_road_peers(heddle_cli_road *road, const char **why)
+{
+    char script[PATH_SIZE], output[] = "/tmp/heddle-peers-XXXXXX";
+    *why = "";
+    if (!find_script(script)) {
+        *why = "no peers beside this table: peers/train_gpu.py comes with heddle's source, HEDDLE_PEERS=DIR says where";
+        return HEDDLE_OK;
+    }
+    int file = mkstemp(output);
+    if (file < 0)
+        return heddle_fail(HEDDLE_IO, "%s: %s", output, strerror(errno));
+    close(file);
+    if (run_script(road, script, output) != HEDDLE_OK)
+        *why = "no peers beside this table: neither PyTorch nor JAX runs on the GPU here (PEERS_PYTHON=PROGRAM names "
+               "a Python that has them)";
+    unlink(output);
+    return HEDDLE_OK;
+}
+
+double heddle_cli_road_against(const heddle_cli_road *road, const heddle_cli_step *step)
+{
+    const char *precision = heddle_cli_peer_precision(step->arithmetic);
+    double fastest = NAN;
+    const cJSON *row, *rows = cJSON_GetObjectItemCaseSensitive(road->peers, "results");
+    cJSON_ArrayForEach(row, rows)
+    {
+        const cJSON *time = cJSON_GetObjectItemCaseSensitive(row, "microseconds");
+        const cJSON *batch = cJSON_GetObjectItemCaseSensitive(row, "batch");
+        const char *of = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "precision"));
+        size_t length = strlen(precision);
+        bool same = of && strncmp(of, precision, length) == 0 && (of[length] == '\0' || of[length] == '-');
+        if (same && cJSON_IsNumber(time) && cJSON_IsNumber(batch) && (int)batch->valuedouble == step->batch)
+            fastest = fmin(fastest, time->valuedouble);
+    }
+    return fastest / (1000 * step->rate.step_milliseconds);
+}

@@ -1,0 +1,99 @@
+// Which rows `heddle bench train` measures: batches, kernels and precisions as the command line names them, or the
+// whole road from the CPU to the fused step on tensor cores.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/bench_network.h"
+#include "cli/precision.h"
+
+enum { WORD_SIZE = 32, MOST_CHOICES = 8, MOST_BATCH = 1 << 20 };
+
+// The next word of "64,1024" behind *text, and *text moved past it; false at the end.
+static bool next_word(const char **text, char word[WORD_SIZE])
+{
+    if (**text == '\0')
+        return false;
+    size_t length = strcspn(*text, ",");
+    snprintf(word, WORD_SIZE, "%.*s", (int)length, *text);
+    *text += length + ((*text)[length] == ',');
+    return true;
+}
+
+static heddle_status read_batches(heddle_cli_road *road, const char *text)
+{
+    char word[WORD_SIZE];
+    while (next_word(&text, word)) {
+        char *end;
+        long batch = strtol(word, &end, 10);
+        if (end == word || *end != '\0' || batch < 1 || batch > MOST_BATCH)
+            return heddle_fail(HEDDLE_INVALID, "--batch needs whole numbers from 1 to %d, as in 64,1024, not '%s'",
+                               MOST_BATCH, word);
+        if (road->batch_count == HEDDLE_CLI_MOST_BATCHES)
+            return heddle_fail(HEDDLE_INVALID, "--batch takes %d sizes at most", HEDDLE_CLI_MOST_BATCHES);
+        road->batches[road->batch_count++] = (int)batch;
+    }
+    return road->batch_count ? HEDDLE_OK : heddle_fail(HEDDLE_INVALID, "--batch needs a number");
+}
+
+// Sets chosen[i] for every choice that the list names.
+static heddle_status read_choices(const char *option, const char *text, const char *const *choices,
+                                  bool chosen[MOST_CHOICES])
+{
+    char word[WORD_SIZE], all[128] = "";
+    int count = 0;
+    for (size_t used = 0; choices[count]; count++)
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", count ? ", " : "", choices[count]);
+    while (next_word(&text, word)) {
+        int found = 0;
+        while (choices[found] && strcmp(choices[found], word) != 0)
+            found++;
+        const char *nearest = choices[found] ? NULL : heddle_text_nearest(word, choices, count);
+        if (!choices[found])
+            return heddle_fail(HEDDLE_INVALID, "--%s is a list of %s, not '%s'%s%s%s", option, all, word,
+                               nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        chosen[found] = true;
+    }
+    return HEDDLE_OK;
+}
+
+static heddle_status add_step(heddle_cli_road *road, int batch, bool on_cpu, heddle_tier kernels,
+                              heddle_arithmetic arithmetic)
+{
+    if (road->step_count == HEDDLE_CLI_MOST_ROWS)
+        return heddle_fail(HEDDLE_INVALID, "more than %d rows; name fewer batches", HEDDLE_CLI_MOST_ROWS);
+    road->steps[road->step_count++] =
+        (heddle_cli_step){.batch = batch, .on_cpu = on_cpu, .kernels = kernels, .arithmetic = arithmetic};
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_cli_road_plan(heddle_cli_road *road, heddle_device_kind kind)
+{
+    const heddle_cli_bench_settings *settings = road->settings;
+    bool kernels[MOST_CHOICES] = {false}, precisions[MOST_CHOICES] = {false};
+    bool all_kernels = !settings->kernels, all_precisions = !settings->precision;
+    HEDDLE_TRY(read_batches(road, settings->batch));
+    HEDDLE_TRY(read_choices("kernels", all_kernels ? "naive,tuned,vendor,fused" : settings->kernels, heddle_tier_names,
+                            kernels));
+    HEDDLE_TRY(read_choices("precision", all_precisions ? "fp32,tf32x3,tf32,fp16,bf16" : settings->precision,
+                            heddle_cli_precisions, precisions));
+    for (int i = HEDDLE_FULL; i <= HEDDLE_BFLOAT && kind == HEDDLE_CPU && !all_precisions; i++)
+        if (precisions[i])
+            HEDDLE_TRY(heddle_cli_precision_check("cpu", (heddle_arithmetic)i));
+    for (int i = 0; i < road->batch_count; i++) {
+        if (kind != HEDDLE_CPU && all_kernels && all_precisions)
+            HEDDLE_TRY(add_step(road, road->batches[i], true, HEDDLE_FUSED, HEDDLE_FULL));
+        for (int tier = HEDDLE_NAIVE; tier <= HEDDLE_FUSED; tier++)
+            for (int arithmetic = HEDDLE_FULL; arithmetic <= HEDDLE_BFLOAT; arithmetic++) {
+                // Unless named, other precisions are shown where they are at their best: fused, on a GPU.
+                bool shown =
+                    arithmetic == HEDDLE_FULL || !all_precisions || (tier == HEDDLE_FUSED && kind != HEDDLE_CPU);
+                if (kernels[tier] && precisions[arithmetic] && shown)
+                    HEDDLE_TRY(
+                        add_step(road, road->batches[i], false, (heddle_tier)tier, (heddle_arithmetic)arithmetic));
+            }
+    }
+    return HEDDLE_OK;
+}

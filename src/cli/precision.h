@@ -1,0 +1,20 @@
+// --precision, --data-place and what goes with them, as train, eval, predict and bench share them.
+#ifndef HEDDLE_CLI_PRECISION_H
+#define HEDDLE_CLI_PRECISION_H
+
+#include "cli/cli.h"
+#include "heddle/train.h"
+
+// "fp32", "tf32x3", "tf32", "fp16", "bf16": what a person calls heddle_arithmetic, in its order; NULL-terminated.
+extern const char *const heddle_cli_precisions[];
+#define HEDDLE_CLI_PRECISION_HELP                                                                                      \
+    "what products are computed in: fp32, tf32x3 (nearly fp32, on tensor cores), tf32, fp16, bf16; sums and "          \
+    "parameters "                                                                                                      \
+    "are fp32 in all"
+
+// HEDDLE_INVALID where the device that `device` names ("cuda:1") has no such arithmetic.
+heddle_status heddle_cli_precision_check(const char *device, heddle_arithmetic arithmetic);
+// The same for a place of the data.
+heddle_status heddle_cli_data_place_check(const char *device, heddle_data_place place);
+
+#endif

@@ -1,0 +1,228 @@
+// Times rungs and keeps the winners in $XDG_CACHE_HOME/heddle/tune-DEVICE-VERSION.json, a flat object of
+// "operator shape arithmetic tier": "rung".
+
+#include "nn/tune.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "heddle/heddle.h"
+#include "nn/run.h"
+
+enum {
+    PATH_SIZE = 4096,
+    KEY_SIZE = 512,
+    TIMED_RUNS = 3,
+    MOST_RUNGS = 64,
+};
+
+struct heddle_tuner {
+    heddle_stream *stream;
+    heddle_event *begin, *end;
+    char path[PATH_SIZE]; // "": there is nowhere to keep anything
+    cJSON *known;
+    bool changed;
+};
+
+// --- candidates -----------------------------------------------------------------------------------------------------
+
+int heddle_tune_candidates(const heddle_op *op, heddle_device_kind device, const heddle_tune_wish *wish,
+                           const void *shape, const heddle_rung *rungs[HEDDLE_TUNE_CANDIDATES])
+{
+    const heddle_rung *all[MOST_RUNGS], *first = NULL;
+    int count = heddle_rung_candidates(op, device, wish->tier, wish->arithmetic, shape, all, MOST_RUNGS), kept = 0;
+    for (int i = 0; i < count && i < MOST_RUNGS && kept < HEDDLE_TUNE_CANDIDATES; i++) {
+        bool orderly = !all[i]->unordered || !wish->deterministic;
+        if (!first && orderly)
+            first = all[i];
+        // Whoever asks for the vendor's kernels wants no others, and what one writes first never wins over the rest.
+        bool stands_in = first && (wish->tier == HEDDLE_VENDOR ? all[i]->tier == first->tier
+                                                               : all[i]->tier > HEDDLE_NAIVE || all[i] == first);
+        if (orderly && stands_in)
+            rungs[kept++] = all[i];
+    }
+    if (kept == 0 && count > 0) // all are unordered: better so than not at all
+        rungs[kept++] = all[0];
+    return kept;
+}
+
+// --- the cache ------------------------------------------------------------------------------------------------------
+
+// "NVIDIA H200" as part of a file's name.
+static void plain_name(const char *name, char *plain, size_t size)
+{
+    size_t i = 0;
+    for (; name[i] && i + 1 < size; i++)
+        plain[i] = (char)(isalnum((unsigned char)name[i]) ? name[i] : '-');
+    plain[i] = '\0';
+}
+
+// False where the user has no home.
+static bool cache_path(heddle_device *device, char path[PATH_SIZE])
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    heddle_device_info info;
+    char name[128];
+    bool own = cache && cache[0] == '/';
+    if ((!own && !(home && home[0])) || heddle_device_describe(device, &info) != HEDDLE_OK)
+        return false;
+    plain_name(info.name, name, sizeof name);
+    char folder[PATH_SIZE];
+    int length = snprintf(folder, sizeof folder, "%s%s/heddle", own ? cache : home, own ? "" : "/.cache");
+    if (length >= PATH_SIZE || heddle_folder_create(folder) != HEDDLE_OK)
+        return false;
+    length = snprintf(path, PATH_SIZE, "%s/tune-%s-%s.json", folder, name, heddle_version());
+    return length > 0 && length < PATH_SIZE;
+}
+
+static bool write_cache(const heddle_tuner *tuner)
+{
+    char *text = tuner->path[0] ? cJSON_Print(tuner->known) : NULL;
+    heddle_slice slice = {text, text ? strlen(text) : 0};
+    bool written = text && heddle_file_write_atomic(tuner->path, &slice, 1) == HEDDLE_OK;
+    cJSON_free(text);
+    return written;
+}
+
+heddle_status heddle_tuner_open(heddle_stream *stream, heddle_tuner **tuner)
+{
+    heddle_tuner *made = calloc(1, sizeof *made);
+    if (!made)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to choose rungs");
+    made->stream = stream;
+    heddle_device *device = heddle_stream_device(stream);
+    heddle_status status = heddle_event_create(device, &made->begin);
+    if (status == HEDDLE_OK)
+        status = heddle_event_create(device, &made->end);
+    bool has_path = status == HEDDLE_OK && cache_path(device, made->path);
+    if (has_path && heddle_json_read(made->path, &made->known) == HEDDLE_OK && !cJSON_IsObject(made->known)) {
+        cJSON_Delete(made->known);
+        made->known = NULL;
+    }
+    bool fresh = !made->known;
+    if (fresh)
+        made->known = cJSON_CreateObject();
+    if (status == HEDDLE_OK && !made->known)
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to choose rungs");
+    if (status != HEDDLE_OK) {
+        heddle_tuner_close(made);
+        return status;
+    }
+    if (!has_path || (fresh && !write_cache(made))) // whether it can be written has to be known before it is
+        made->path[0] = '\0';
+    *tuner = made;
+    return HEDDLE_OK;
+}
+
+void heddle_tuner_close(heddle_tuner *tuner)
+{
+    if (!tuner)
+        return;
+    if (tuner->changed)
+        (void)write_cache(tuner);
+    heddle_event_destroy(tuner->begin);
+    heddle_event_destroy(tuner->end);
+    cJSON_Delete(tuner->known);
+    free(tuner);
+}
+
+bool heddle_tuner_keeps(const heddle_tuner *tuner)
+{
+    return tuner->path[0] != '\0';
+}
+
+static void make_key(const heddle_op *op, const void *shape, const heddle_tune_wish *wish, char key[KEY_SIZE])
+{
+    char text[KEY_SIZE / 2];
+    heddle_shape_print(op, shape, text, sizeof text);
+    snprintf(key, KEY_SIZE, "%s %s %s %s%s", op->name, text, heddle_arithmetic_names[wish->arithmetic],
+             heddle_tier_names[wish->tier], wish->deterministic ? "" : " unordered");
+}
+
+// --- measuring ------------------------------------------------------------------------------------------------------
+
+// Milliseconds of one run, after one to warm up; NAN where the rung fails.
+static double time_rung(heddle_tuner *tuner, const heddle_op *op, const heddle_rung *rung, const heddle_call *call)
+{
+    double milliseconds = NAN;
+    bool fine =
+        heddle_launch(op, rung, call) == HEDDLE_OK && heddle_event_record(tuner->begin, tuner->stream) == HEDDLE_OK;
+    for (int i = 0; i < TIMED_RUNS && fine; i++)
+        fine = heddle_launch(op, rung, call) == HEDDLE_OK;
+    fine = fine && heddle_event_record(tuner->end, tuner->stream) == HEDDLE_OK &&
+           heddle_stream_synchronize(tuner->stream) == HEDDLE_OK &&
+           heddle_event_elapsed(tuner->begin, tuner->end, &milliseconds) == HEDDLE_OK;
+    return fine ? milliseconds / TIMED_RUNS : NAN;
+}
+
+static size_t operand_bytes(const heddle_op *op, int index, const void *shape)
+{
+    enum { ALIGNMENT = 256 };
+    size_t bytes = heddle_operand_elements(op, index, shape) * heddle_dtype_size(op->operands[index].dtype);
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+// What the call updates in place goes to `scratch`, filled with what is there.
+static heddle_status divert_updates(heddle_tuner *tuner, const heddle_op *op, heddle_call *call,
+                                    heddle_workspace *scratch)
+{
+    size_t total = 0, offset = 0;
+    for (int i = 0; i < op->operand_count; i++)
+        total += op->operands[i].role == HEDDLE_UPDATE ? operand_bytes(op, i, call->shape) : 0;
+    HEDDLE_TRY(heddle_workspace_reserve(scratch, tuner->stream, total));
+    for (int i = 0; i < op->operand_count; i++) {
+        int slot;
+        if (op->operands[i].role != HEDDLE_UPDATE || !heddle_operand_slot(op, i, &slot) || !call->output[slot])
+            continue;
+        void *copy = (char *)scratch->memory + offset;
+        size_t bytes = heddle_operand_elements(op, i, call->shape) * heddle_dtype_size(op->operands[i].dtype);
+        HEDDLE_TRY(heddle_copy(tuner->stream, copy, call->output[slot], bytes));
+        call->output[slot] = copy;
+        offset += operand_bytes(op, i, call->shape);
+    }
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_tuner_choose(heddle_tuner *tuner, const heddle_op *op, const heddle_call *call,
+                                  const heddle_tune_wish *wish, const heddle_rung *const *candidates, int count,
+                                  const heddle_rung **rung)
+{
+    char key[KEY_SIZE];
+    *rung = candidates[0];
+    if (count < 2)
+        return HEDDLE_OK;
+    make_key(op, call->shape, wish, key);
+    const cJSON *known = cJSON_GetObjectItemCaseSensitive(tuner->known, key);
+    for (int i = 0; i < count && cJSON_IsString(known); i++)
+        if (strcmp(known->valuestring, candidates[i]->name) == 0) {
+            *rung = candidates[i];
+            return HEDDLE_OK;
+        }
+    heddle_call trial = *call;
+    heddle_workspace scratch = {0};
+    trial.stream = tuner->stream;
+    heddle_status status = divert_updates(tuner, op, &trial, &scratch);
+    double best = INFINITY;
+    for (int i = 0; i < count && status == HEDDLE_OK; i++) {
+        double spent = time_rung(tuner, op, candidates[i], &trial);
+        if (spent < best) { // not for NAN
+            best = spent;
+            *rung = candidates[i];
+        }
+    }
+    // Also where a rung failed half-way: nothing of it may run on.
+    heddle_status waited = heddle_stream_synchronize(tuner->stream);
+    heddle_workspace_destroy(&scratch);
+    HEDDLE_TRY(status);
+    HEDDLE_TRY(waited);
+    cJSON_DeleteItemFromObjectCaseSensitive(tuner->known, key);
+    tuner->changed |= cJSON_AddStringToObject(tuner->known, key, (*rung)->name) != NULL;
+    return HEDDLE_OK;
+}

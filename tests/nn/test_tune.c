@@ -1,0 +1,200 @@
+// Rungs chosen by measurement: the winners are kept and found again, a damaged cache does no harm, and what a call
+// updates in place is left alone. On cpu, whose streams keep time as a GPU's do.
+
+#include "helpers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "heddle/ops.h"
+#include "nn/run.h"
+#include "nn/tune.h"
+
+enum { PATH = 512, COUNT = 1000 };
+
+typedef struct bench {
+    heddle_device *device;
+    heddle_stream *stream;
+    const heddle_op *op;
+    heddle_elements_shape shape;
+    float parameter[COUNT], grad[COUNT], hyper[HEDDLE_HYPER_COUNT];
+    heddle_call call;
+    const heddle_rung *candidates[HEDDLE_TUNE_CANDIDATES];
+    int count;
+} bench;
+
+static const heddle_tune_wish tuned = {.tier = HEDDLE_FUSED, .deterministic = true};
+
+static bench begin(void)
+{
+    bench on = {.device = open_cpu(1), .shape = {.n = COUNT}};
+    assert_ok(heddle_stream_create(on.device, 0, &on.stream));
+    assert_ok(heddle_op_find("sgd_update", &on.op));
+    on.hyper[HEDDLE_HYPER_LEARNING_RATE] = 0.5F;
+    for (int i = 0; i < COUNT; i++)
+        on.parameter[i] = on.grad[i] = (float)i;
+    return on;
+}
+
+static void bind(bench *on)
+{
+    const struct {
+        const char *name;
+        float *memory;
+    } operands[] = {{"parameter", on->parameter}, {"grad", on->grad}, {"hyper", on->hyper}};
+    on->call = (heddle_call){.shape = &on->shape};
+    for (int i = 0; i < 3; i++) {
+        int slot, index = heddle_operand_find(on->op, operands[i].name);
+        if (heddle_operand_slot(on->op, index, &slot))
+            on->call.output[slot] = operands[i].memory;
+        else
+            on->call.input[slot] = operands[i].memory;
+    }
+    // The naive rung stands in for one that nearly wins: the list of those worth a measurement leaves it out.
+    on->count = heddle_rung_candidates(on->op, HEDDLE_CPU, HEDDLE_FUSED, HEDDLE_FULL, &on->shape, on->candidates,
+                                       HEDDLE_TUNE_CANDIDATES);
+    assert_int_equal(on->count, 2);
+}
+
+static void end(bench *on)
+{
+    assert_ok(heddle_stream_destroy(on->stream));
+    heddle_device_close(on->device);
+}
+
+static const heddle_rung *choose(bench *on)
+{
+    heddle_tuner *tuner = NULL;
+    const heddle_rung *rung = NULL;
+    assert_ok(heddle_tuner_open(on->stream, &tuner));
+    assert_ok(heddle_tuner_choose(tuner, on->op, &on->call, &tuned, on->candidates, on->count, &rung));
+    heddle_tuner_close(tuner);
+    return rung;
+}
+
+// The one file in the cache.
+static void cache_file(const char *folder, char path[PATH])
+{
+    char command[PATH];
+    snprintf(command, sizeof command, "ls %s/heddle/tune-*.json", folder);
+    FILE *list = popen(command, "r");
+    assert_non_null(list);
+    assert_non_null(fgets(path, PATH, list));
+    path[strcspn(path, "\n")] = '\0';
+    pclose(list);
+}
+
+static const char *use_empty_cache(void)
+{
+    const char *folder = temporary_folder();
+    setenv("XDG_CACHE_HOME", folder, 1);
+    return folder;
+}
+
+static void a_winner_is_kept_and_found_again(void **state)
+{
+    (void)state;
+    const char *folder = use_empty_cache();
+    bench on = begin();
+    bind(&on);
+    const heddle_rung *winner = choose(&on);
+    char path[PATH], text[PATH];
+    cache_file(folder, path);
+    size_t size;
+    char *content = read_file(path, &size);
+    assert_non_null(strstr(content, "sgd_update n=1000 full fused"));
+    assert_non_null(strstr(content, winner->name));
+    free(content);
+    // What the file says is believed, not measured again.
+    const heddle_rung *other = on.candidates[winner == on.candidates[0] ? 1 : 0];
+    snprintf(text, sizeof text, "{\"sgd_update n=1000 full fused\": \"%s\"}", other->name);
+    heddle_slice slice = {text, strlen(text)};
+    assert_ok(heddle_file_write_atomic(path, &slice, 1));
+    assert_ptr_equal(choose(&on), other);
+    end(&on);
+}
+
+static void a_damaged_cache_is_written_anew(void **state)
+{
+    (void)state;
+    const char *folder = use_empty_cache();
+    bench on = begin();
+    bind(&on);
+    choose(&on);
+    char path[PATH];
+    cache_file(folder, path);
+    static const char *const damaged[] = {"", "{\"sgd_upd", "[1, 2]", "{\"sgd_update n=1000 full fused\": 7}",
+                                          "{\"sgd_update n=1000 full fused\": \"a rung of another version\"}"};
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        heddle_slice slice = {damaged[i], strlen(damaged[i])};
+        assert_ok(heddle_file_write_atomic(path, &slice, 1));
+        const heddle_rung *winner = choose(&on);
+        size_t size;
+        char *content = read_file(path, &size);
+        assert_non_null(strstr(content, winner->name));
+        free(content);
+    }
+    end(&on);
+}
+
+static void what_a_call_updates_is_left_as_it_was(void **state)
+{
+    (void)state;
+    use_empty_cache();
+    bench on = begin();
+    bind(&on);
+    choose(&on);
+    for (int i = 0; i < COUNT; i++)
+        assert_true(on.parameter[i] == (float)i);
+    end(&on);
+}
+
+static void a_cache_that_cannot_be_written_says_so_and_nothing_fails(void **state)
+{
+    (void)state;
+    setenv("XDG_CACHE_HOME", "/proc/heddle-cannot-write-here", 1);
+    bench on = begin();
+    bind(&on);
+    heddle_tuner *tuner = NULL;
+    assert_ok(heddle_tuner_open(on.stream, &tuner));
+    assert_false(heddle_tuner_keeps(tuner));
+    heddle_tuner_close(tuner);
+    assert_non_null(choose(&on));
+    end(&on);
+}
+
+static void candidates_keep_to_what_was_asked_for(void **state)
+{
+    (void)state;
+    // Sums have a rung that adds by atomics.
+    heddle_elements_shape shape = {.n = 1 << 20};
+    const heddle_op *op;
+    assert_ok(heddle_op_find("sum_forward", &op));
+    const heddle_rung *rungs[HEDDLE_TUNE_CANDIDATES];
+    for (heddle_tier tier = HEDDLE_NAIVE; tier <= HEDDLE_FUSED; tier++) {
+        heddle_tune_wish wish = {.tier = tier, .deterministic = true};
+        int count = heddle_tune_candidates(op, HEDDLE_CUDA, &wish, &shape, rungs);
+        assert_true(count >= 1);
+        for (int i = 0; i < count; i++) {
+            assert_false(rungs[i]->unordered);
+            assert_int_equal(rungs[i]->arithmetic, HEDDLE_FULL);
+            if (tier != HEDDLE_FUSED)
+                assert_true(rungs[i]->tier <= tier);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_winner_is_kept_and_found_again),
+        cmocka_unit_test(a_damaged_cache_is_written_anew),
+        cmocka_unit_test(what_a_call_updates_is_left_as_it_was),
+        cmocka_unit_test(a_cache_that_cannot_be_written_says_so_and_nothing_fails),
+        cmocka_unit_test(candidates_keep_to_what_was_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
