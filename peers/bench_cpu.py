@@ -20,7 +20,10 @@ def lines_of(command):
 
 
 def measure_heddle(heddle, job, batch, rounds):
-    return lines_of([heddle, "bench", job, "--batch", str(batch), "--rounds", str(rounds), "--json", "-"])[0]
+    done = subprocess.run([heddle, "bench", job, "--device", "cpu", "--kernels", "fused", "--batch", str(batch),
+                           "--rounds", str(rounds), "--json", "-"], stdout=subprocess.PIPE, check=True, text=True)
+    document = json.loads(done.stdout)
+    return dict(document["results"][0], version=document["version"], threads=document["threads"])
 
 
 def measure_pytorch(job, batch, rounds):

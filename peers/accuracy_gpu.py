@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""heddle and PyTorch train the same network on MNIST with the same settings: how good both get, and how long they need
+from process start to 99 % with the checkpoint written.
+
+    peers/accuracy_gpu.py --data FOLDER [--heddle PROGRAM] [--precisions fp32,bf16] [--seeds 5] [--json FILE]
+                          [--skip quality|race]
+
+Quality is the mean test accuracy over the seeds after --epochs. The race is timed from outside, by the wall clock, the
+median of several runs; that the checkpoint is as good as claimed is checked afterwards with `heddle eval` on the CPU.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+PRECISIONS = ["fp32", "tf32x3", "tf32", "fp16", "bf16"]
+PEER_OF = {"tf32x3": "fp32"}
+FILES = ["train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"]
+WITHIN, AT_LEAST = 0.001, 0.99  # of PyTorch's mean accuracy; and of all images
+SECONDS = 1.0  # that the race may take
+
+
+def lines_of(command):
+    """The JSON objects that a command prints, and its wall time. Its failure is a RuntimeError."""
+    begin = time.perf_counter()
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    seconds = time.perf_counter() - begin
+    if done.returncode != 0:
+        raise RuntimeError("%s: %s" % (os.path.basename(command[0]), (done.stderr or done.stdout).strip()[-300:]))
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")], seconds
+
+
+def finished(rows):
+    return [row for row in rows if row.get("event") == "finished"]
+
+
+class Settings:
+    """What both are told."""
+
+    def __init__(self, batch, lr, momentum, epochs):
+        self.batch, self.lr, self.momentum, self.epochs = batch, lr, momentum, epochs
+
+    def of_heddle(self):
+        flags = ["--batch", str(self.batch), "--lr", str(self.lr), "--epochs", str(self.epochs), "--schedule", "linear"]
+        return flags + (["--optimizer", "momentum", "--momentum", str(self.momentum)] if self.momentum else [])
+
+    def of_torch(self):
+        return ["--batch", str(self.batch), "--lr", str(self.lr), "--epochs", str(self.epochs), "--momentum",
+                str(self.momentum)]
+
+    def document(self):
+        return dict(vars(self), schedule="linear")
+
+
+def heddle_command(options, precision, seed, folder, settings):
+    device = ["--device", options.heddle_device]
+    return [options.heddle, "train", "--data", options.data, "--out", folder, "--overwrite", "--json", "--seed",
+            str(seed), "--precision", precision] + device + settings.of_heddle()
+
+
+def torch_command(options, precision, settings):
+    return [sys.executable, os.path.join(HERE, "mnist_torch.py"), "--data", options.data, "--device",
+            options.device, "--precision", precision] + settings.of_torch()
+
+
+# --- quality ---------------------------------------------------------------------------------------------------------
+
+def heddle_accuracies(options, precision, scratch):
+    found = []
+    for seed in range(1, options.seeds + 1):
+        rows, _ = lines_of(heddle_command(options, precision, seed, os.path.join(scratch, "run"), options.quality))
+        found.append(finished(rows)[-1]["test_accuracy"])
+    return found
+
+
+def torch_accuracies(options, precision):
+    seeds = ",".join(str(seed) for seed in range(1, options.seeds + 1))
+    rows, _ = lines_of(torch_command(options, precision, options.quality) + ["--seeds", seeds])
+    return [row["test_accuracy"] for row in finished(rows)], finished(rows)[-1]["torch"]
+
+
+def quality(options, scratch):
+    peers, rows, version = {}, [], None
+    for precision in options.precisions:
+        row = {"precision": precision, "met": False}
+        rows.append(row)
+        try:
+            peer = PEER_OF.get(precision, precision)
+            if peer not in peers:
+                peers[peer], version = torch_accuracies(options, peer)
+            ours = heddle_accuracies(options, precision, scratch)
+        except (RuntimeError, IndexError) as error:
+            row["error"] = str(error)
+            print("%-7s %s" % (precision, error), flush=True)
+            continue
+        mean, theirs = statistics.mean(ours), statistics.mean(peers[peer])
+        row.update(heddle=ours, pytorch=peers[peer], heddle_mean=mean, pytorch_mean=theirs,
+                   met=mean >= theirs - WITHIN and mean >= AT_LEAST)
+        print("%-7s heddle %.3f %% (%.2f to %.2f), PyTorch %.3f %% (%.2f to %.2f)%s" % (
+            precision, 100 * mean, 100 * min(ours), 100 * max(ours), 100 * theirs, 100 * min(peers[peer]),
+            100 * max(peers[peer]), "" if row["met"] else "  NOT MET"), flush=True)
+    return {"settings": options.quality.document(), "seeds": options.seeds, "torch": version, "results": rows}
+
+
+# --- the race to 99 % ------------------------------------------------------------------------------------------------
+
+def race_heddle(options, precision, scratch):
+    folder, times, epochs = os.path.join(scratch, "race"), [], []
+    for run in range(options.runs):
+        rows, seconds = lines_of(heddle_command(options, precision, run + 1, folder, options.race) +
+                                 ["--until", str(options.until)])
+        end = finished(rows)[-1]
+        if not end["reached"]:
+            raise RuntimeError("seed %d ended at %.2f %%" % (run + 1, 100 * end["best_accuracy"]))
+        times.append(seconds)
+        epochs.append(end["epochs"])
+    done = subprocess.run([options.heddle, "eval", os.path.join(folder, "best.safetensors"), "--data", options.data,
+                           "--json"], stdout=subprocess.PIPE, check=True, text=True)
+    checked = json.loads(done.stdout)
+    return {"seconds": statistics.median(times), "all": times, "epochs": epochs, "accuracy_on_cpu": checked["accuracy"]}
+
+
+def race_torch(options, precision, scratch):
+    times, epochs, version = [], [], None
+    for run in range(options.runs):
+        rows, seconds = lines_of(torch_command(options, precision, options.race) + [
+            "--until", str(options.until), "--seeds", str(run + 1), "--save", os.path.join(scratch, "torch.pt")])
+        end = finished(rows)[-1]
+        version = end["torch"]
+        if end["reached"]:
+            times.append(seconds)
+            epochs.append(end["epochs"])
+    if not times:
+        raise RuntimeError("PyTorch did not reach %g with these settings" % options.until)
+    return {"seconds": statistics.median(times), "all": times, "epochs": epochs, "torch": version,
+            "reached": "%d of %d" % (len(times), options.runs)}
+
+
+def race(options, scratch):
+    result = {"settings": options.race.document(), "until": options.until, "precision": options.race_precision,
+              "runs": options.runs, "met": False}
+    for name, run, precision in (("heddle", race_heddle, options.race_precision),
+                                 ("pytorch", race_torch, PEER_OF.get(options.race_precision, options.race_precision))):
+        try:
+            result[name] = run(options, precision, scratch)
+            print("to %g %%, %s: %-8s %.2f s (%s)" % (100 * options.until, precision, name, result[name]["seconds"],
+                                                     " ".join("%.2f" % one for one in result[name]["all"])), flush=True)
+        except (RuntimeError, IndexError, subprocess.CalledProcessError) as error:
+            result[name] = {"error": str(error)}
+            print("to %g %%: %s: %s" % (100 * options.until, name, error), flush=True)
+    ours = result["heddle"]
+    result["met"] = ours.get("seconds", SECONDS + 1) < SECONDS and ours["accuracy_on_cpu"] >= options.until - WITHIN
+    return result
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+def unpacked(folder, scratch):
+    """The dataset without gzip: neither of the two is to be measured unpacking it."""
+    to = os.path.join(scratch, "mnist")
+    os.mkdir(to)
+    for name in FILES:
+        path = os.path.join(folder, name)
+        with (open(path, "rb") if os.path.exists(path) else gzip.open(path + ".gz", "rb")) as source:
+            with open(os.path.join(to, name), "wb") as copy:
+                shutil.copyfileobj(source, copy)
+    return to
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", required=True, metavar="FOLDER", help="MNIST, packed or not")
+    parser.add_argument("--heddle", default=os.path.join(ROOT, "build", "heddle"), metavar="PROGRAM")
+    parser.add_argument("--precisions", type=lambda text: text.split(","), default=PRECISIONS)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--lr", type=float, default=0.1)
+    parser.add_argument("--momentum", type=float, default=0.0)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--until", type=float, default=0.99)
+    parser.add_argument("--race-precision", default="bf16", choices=PRECISIONS)
+    parser.add_argument("--race-batch", type=int, default=128)
+    parser.add_argument("--race-lr", type=float, default=0.05)
+    parser.add_argument("--race-momentum", type=float, default=0.9)
+    parser.add_argument("--race-epochs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=5, help="of the race; the median counts")
+    parser.add_argument("--skip", choices=["quality", "race"])
+    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"], help="PyTorch's")
+    parser.add_argument("--heddle-device", default="cuda", metavar="NAME")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    options.quality = Settings(options.batch, options.lr, options.momentum, options.epochs)
+    options.race = Settings(options.race_batch, options.race_lr, options.race_momentum, options.race_epochs)
+    return options
+
+
+def main():
+    options = parse()
+    document = {"format": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    with tempfile.TemporaryDirectory() as scratch:
+        options.data = unpacked(options.data, scratch)
+        if options.skip != "race":
+            document["race"] = race(options, scratch)
+        if options.skip != "quality":
+            document["quality"] = quality(options, scratch)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(document, file, indent=1)
+            file.write("\n")
+    good = document.get("race", {"met": True})["met"] and all(
+        row["met"] for row in document.get("quality", {"results": []})["results"])
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

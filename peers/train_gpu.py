@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+"""The course's CNN trained by PyTorch and JAX on a GPU, in every way worth trying: microseconds a step, the fastest
+marked.
+
+    peers/train_gpu.py [--batches 64,1024] [--precisions fp32,tf32] [--frameworks torch,jax] [--modes MODE,MODE]
+                       [--seconds S] [--total-seconds S] [--jobs N] [--json FILE]
+
+A step is what heddle's is: a batch gathered in shuffled order from bytes that are on the GPU, forward, backward,
+update, zero-grad; plain SGD, batch statistics. Blocks of 100 or more steps between two waits for the device; the median block
+counts. A mode that fails is listed with its reason. Each framework, precision and batch has a process of its own; with
+--jobs several of them compile at once, and then measure one after the other.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True  # nothing is left in the source tree
+HERE = os.path.dirname(os.path.abspath(__file__))
+IMAGES = 61440  # resident, as bytes: a multiple of all usual batch sizes, about as many as MNIST has
+LEAST_BLOCKS, MOST_BLOCKS = 5, 200
+FRAMEWORKS = ["jax", "torch"]  # the one that compiles quickly first
+PRECISIONS = ["tf32", "bf16", "fp32", "fp16", "bf16-pure", "fp16-pure"]
+LEARNED = 1.5  # a loss that a network which learns is below after the timing; guessing has 2.3
+
+
+# --- a worker: one framework, precision and batch --------------------------------------------------------------------
+
+class OutOfTime(Exception):
+    pass
+
+
+def within(seconds, call):
+    """The call's result; OutOfTime where it takes longer."""
+    def ring(*_):
+        raise OutOfTime("not ready after %d s" % seconds)
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return call()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def blocks(run_block, seconds):
+    """Seconds a block of each block, warmed up by the first ones."""
+    run_block()
+    times, began = [], time.perf_counter()
+    while len(times) < LEAST_BLOCKS or (time.perf_counter() - began < seconds and len(times) < MOST_BLOCKS):
+        begin = time.perf_counter()
+        run_block()
+        times.append(time.perf_counter() - begin)
+    return sorted(times)
+
+
+class Torch:
+    def __init__(self, options):
+        import torch
+        import cnn_torch
+        import cnn_torch_steps
+        self.torch, self.steps = torch, cnn_torch_steps
+        self.version = "PyTorch %s, CUDA %s, cuDNN %s" % (torch.__version__, torch.version.cuda,
+                                                          torch.backends.cudnn.version())
+        self.modes = cnn_torch_steps.MODES
+        self.device, self.block_steps = options.device, options.steps
+        cnn_torch.set_precision(options.precision)
+        for name in ("recompile_limit", "cache_size_limit"):  # many modes compile the same functions
+            if hasattr(torch._dynamo.config, name):
+                setattr(torch._dynamo.config, name, 256)
+        self.images, self.labels = cnn_torch.synthetic(options.images, options.device)
+
+    def device_name(self):
+        return self.torch.cuda.get_device_name() if self.device == "cuda" else "cpu"
+
+    def wait(self):
+        if self.device == "cuda":
+            self.torch.cuda.synchronize()
+
+    def prepare(self, mode, precision, batch):
+        step, batches = self.steps.make(mode, precision, batch, self.images, self.labels)
+        trees = "reduce-overhead" in mode or mode == "max-autotune"
+        state = {"loss": None, "done": 0}
+
+        def block():
+            for _ in range(self.block_steps):
+                if state["done"] % batches.steps == 0:
+                    batches.restart()
+                if trees:
+                    self.torch.compiler.cudagraph_mark_step_begin()
+                state["loss"] = step()
+                state["done"] += 1
+            self.wait()
+
+        block()  # compiles, and lets cuDNN choose
+        return block, self.block_steps, lambda: float(state["loss"])
+
+
+class Jax:
+    def __init__(self, options):
+        import jax
+        import cnn_jax_steps
+        self.jax, self.steps = jax, cnn_jax_steps
+        if options.device == "cuda" and jax.default_backend() != "gpu":
+            raise RuntimeError("JAX has no GPU here, only %s" % jax.default_backend())
+        self.version = "JAX %s" % jax.__version__
+        self.modes, self.block_steps = cnn_jax_steps.MODES, options.steps
+        cnn_jax_steps.set_precision(options.precision)
+        self.images, self.labels = cnn_jax_steps.synthetic(options.images)
+
+    def device_name(self):
+        return self.jax.devices()[0].device_kind
+
+    def prepare(self, mode, precision, batch):
+        run = self.steps.make(mode, precision, batch, self.images, self.labels)
+        calls = max(1, self.block_steps // run.steps)
+
+        def block():
+            for _ in range(calls):
+                run()
+            run.wait()
+
+        block()
+        return block, calls * run.steps, run.loss
+
+
+def say(row):
+    print(json.dumps(row), flush=True)
+
+
+def measure(block, steps, loss_of, seconds, batch):
+    times = blocks(block, seconds)
+    loss = loss_of()
+    if not loss < LEARNED:  # NaN is not below anything
+        raise ArithmeticError("the loss is %g after the timing: it has not learnt" % loss)
+    microseconds = [1e6 * one / steps for one in times]
+    middle = microseconds[len(times) // 2]
+    return {"microseconds": middle, "low": microseconds[len(times) // 10],
+            "high": microseconds[len(times) - 1 - len(times) // 10], "images_per_second": 1e6 * batch / middle,
+            "blocks": len(times), "steps_a_block": steps, "loss": loss}
+
+
+def reason(error):
+    text = " ".join(str(error).split())
+    return "%s: %s" % (type(error).__name__, text[:300]) if text else type(error).__name__
+
+
+def worker(options):
+    """Prepares and measures the modes; with --turns all are prepared first, and "go" comes on stdin."""
+    sys.path.insert(0, HERE)
+    about = {"framework": options.worker, "precision": options.precision, "batch": options.batch}
+    try:
+        framework = {"torch": Torch, "jax": Jax}[options.worker](options)
+    except Exception as error:  # whatever keeps a framework from starting is what is reported
+        say(dict(about, mode="*", error=reason(error)))
+        return
+    say({"version": framework.version, "device": framework.device_name()})
+    known = {word for mode in framework.modes for word in mode.split()}
+    modes = [mode for mode in options.modes or framework.modes if set(mode.split()) <= known]
+    prepared, started = {}, time.perf_counter()
+    for turn in ([modes] if options.turns else [[mode] for mode in modes]):
+        for mode in turn:
+            begin = time.perf_counter()
+            left = min(options.prepare_seconds, options.prepare_total - (begin - started))
+            try:
+                if left <= 0:
+                    raise OutOfTime("no time left to prepare it")
+                prepared[mode] = within(left, lambda: framework.prepare(mode, options.precision, options.batch))
+                prepared[mode] += (time.perf_counter() - begin,)
+            except Exception as error:  # a mode that cannot run is no reason to lose the others
+                say(dict(about, mode=mode, error=reason(error)))
+        if options.turns:
+            say({"ready": len(prepared)})
+            sys.stdin.readline()
+        for mode in turn:
+            if mode not in prepared:
+                continue
+            block, steps, loss_of, spent = prepared.pop(mode)
+            try:
+                say(dict(about, mode=mode, prepare_seconds=round(spent, 1),
+                         **measure(block, steps, loss_of, options.seconds, options.batch)))
+            except Exception as error:
+                say(dict(about, mode=mode, error=reason(error)))
+
+
+# --- the parent: workers one by one, or several that compile at once -------------------------------------------------
+
+class Worker:
+    def __init__(self, options, framework, precision, batch, turns):
+        command = [sys.executable, os.path.abspath(__file__), "--worker", framework, "--precision", precision,
+                   "--batch", str(batch), "--seconds", str(options.seconds), "--device", options.device,
+                   "--images", str(options.images), "--steps", str(options.steps),
+                   "--prepare-seconds", str(options.prepare_seconds),
+                   "--prepare-total", str(options.prepare_total)]
+        command += ["--modes", ",".join(options.modes)] if options.modes else []
+        command += ["--turns"] if turns else []
+        self.about = {"framework": framework, "precision": precision, "batch": batch}
+        self.ready, self.turns, self.rows, self.facts = not turns, turns, [], {}
+        self.log = open(os.devnull if not options.log else options.log, "a")
+        # With as many compiler threads as cores in each of several processes all would be slower.
+        threads = max(1, (os.cpu_count() or 1) // options.jobs)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
+                                        env=dict({"TORCHINDUCTOR_COMPILE_THREADS": str(threads)}, **os.environ),
+                                        text=True, bufsize=1)
+
+    def next(self):
+        """Reads a line; False at the end."""
+        line = self.process.stdout.readline()
+        if not line:
+            return False
+        if not line.startswith("{"):
+            return True
+        row = json.loads(line)
+        if "ready" in row:
+            self.ready = True
+        elif "version" in row:
+            self.facts = row
+        else:
+            self.rows.append(row)
+            show(row)
+        return True
+
+    def finish(self, deadline):
+        """Everything it still has to say, but not beyond the deadline."""
+        signal.signal(signal.SIGALRM, lambda *_: self.process.kill())
+        signal.setitimer(signal.ITIMER_REAL, max(0.1, deadline - time.monotonic()))
+        try:
+            while not self.ready and self.next():
+                pass
+            if self.turns and self.ready:
+                self.process.stdin.write("go\n")
+                self.process.stdin.flush()
+            while self.next():
+                pass
+        except (BrokenPipeError, ValueError):
+            pass
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        code = self.process.wait()
+        self.log.close()
+        if code != 0:
+            self.rows.append(dict(self.about, mode="*", error="no time left" if code == -signal.SIGKILL
+                                  else "the process ended with %d" % code))
+            show(self.rows[-1])
+
+
+def show(row):
+    name = "%-6s %-9s %6d  %-34s" % (row["framework"], row["precision"], row["batch"], row["mode"])
+    if "error" in row:
+        print("%s %s" % (name, row["error"][:100]), flush=True)
+    else:
+        print("%s %9.1f µs  %9.0f images/s  (%.1f to %.1f, loss %.3f, ready after %.0f s)" % (
+            name, row["microseconds"], row["images_per_second"], row["low"], row["high"], row["loss"],
+            row["prepare_seconds"]), flush=True)
+
+
+def jobs(options):
+    for batch in options.batches:
+        for precision in options.precisions:
+            for framework in options.frameworks:
+                yield framework, precision, batch
+
+
+def run_all(options):
+    deadline = time.monotonic() + options.total_seconds
+    waiting, done, facts = list(jobs(options)), [], {}
+    turns = options.jobs > 1
+    while waiting:
+        # A round of workers is prepared at once and measured in turn; the next round only begins when no other process
+        # is left that could disturb a measurement.
+        round_of, waiting = waiting[:options.jobs], waiting[options.jobs:]
+        if time.monotonic() > deadline - 5:
+            for framework, precision, batch in round_of:
+                done.append({"framework": framework, "precision": precision, "batch": batch, "mode": "*",
+                             "error": "no time left"})
+            continue
+        workers = [Worker(options, *job, turns) for job in round_of]
+        if turns:
+            wait_ready(workers, deadline)
+        for one in workers:
+            one.finish(deadline)
+            done += one.rows
+            if one.facts:
+                facts[one.about["framework"]] = one.facts
+    return done, facts
+
+
+def wait_ready(workers, deadline):
+    """Until every worker has prepared its modes or ended: from then on nobody compiles."""
+    for one in workers:
+        signal.signal(signal.SIGALRM, lambda *_, process=one.process: process.kill())
+        signal.setitimer(signal.ITIMER_REAL, max(0.1, deadline - time.monotonic()))
+        while not one.ready and one.next():
+            pass
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def mark_fastest(rows):
+    """"fastest" on the fastest of all frameworks and modes of a batch and precision; -pure is bf16 or fp16 too."""
+    best = {}
+    for row in rows:
+        if "microseconds" in row:
+            key = (row["batch"], row["precision"].split("-")[0])
+            if key not in best or row["microseconds"] < best[key]["microseconds"]:
+                best[key] = row
+    for row in best.values():
+        row["fastest"] = True
+    return [best[key] for key in sorted(best)]
+
+
+def words(text):
+    return [word for word in text.split(",") if word]
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--batches", type=lambda text: [int(one) for one in words(text)], default=[1024, 64])
+    parser.add_argument("--precisions", type=words, default=PRECISIONS)
+    parser.add_argument("--frameworks", type=words, default=FRAMEWORKS)
+    parser.add_argument("--modes", type=words, default=None, help="all unless told; those of either framework")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of timing, a mode")
+    parser.add_argument("--steps", type=int, default=100, help="between two waits for the device")
+    parser.add_argument("--prepare-seconds", type=float, default=120, help="for compiling, a mode at most")
+    parser.add_argument("--prepare-total", type=float, default=3600, help="for all modes of a process at most")
+    parser.add_argument("--total-seconds", type=float, default=3600, help="what is not measured by then is left out")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that compile at once")
+    parser.add_argument("--images", type=int, default=IMAGES, help="resident, to draw batches from")
+    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"],
+                        help="cpu: to try this program, not to measure")
+    parser.add_argument("--json", help="write everything there")
+    parser.add_argument("--log", help="append what the frameworks say there")
+    parser.add_argument("--worker", choices=FRAMEWORKS, help=argparse.SUPPRESS)
+    parser.add_argument("--precision", default="tf32", help=argparse.SUPPRESS)
+    parser.add_argument("--batch", type=int, default=64, help=argparse.SUPPRESS)
+    parser.add_argument("--turns", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    for name in options.precisions:
+        if name not in PRECISIONS:
+            parser.error("there is no precision '%s'; there are %s" % (name, ", ".join(PRECISIONS)))
+    return options
+
+
+def main():
+    options = parse()
+    if options.worker:
+        worker(options)
+        return 0
+    rows, facts = run_all(options)
+    best = mark_fastest(rows)
+    print("\nfastest of all:")
+    for row in best:
+        show(row)
+    if options.json:
+        document = {"format": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                    "versions": {name: fact["version"] for name, fact in facts.items()},
+                    "device": next((fact["device"] for fact in facts.values()), None), "images": options.images,
+                    "command": " ".join(["peers/train_gpu.py"] + sys.argv[1:]), "results": rows}
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(document, file, indent=1)
+            file.write("\n")
+    return 0 if best else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
