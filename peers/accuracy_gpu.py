@@ -10,6 +10,7 @@ median of several runs; that the checkpoint is as good as claimed is checked aft
 """
 
 import argparse
+import concurrent.futures
 import gzip
 import json
 import os
@@ -74,12 +75,10 @@ def torch_command(options, precision, settings):
 
 # --- quality ---------------------------------------------------------------------------------------------------------
 
-def heddle_accuracies(options, precision, scratch):
-    found = []
-    for seed in range(1, options.seeds + 1):
-        rows, _ = lines_of(heddle_command(options, precision, seed, os.path.join(scratch, "run"), options.quality))
-        found.append(finished(rows)[-1]["test_accuracy"])
-    return found
+def heddle_accuracy(options, precision, seed, scratch):
+    folder = os.path.join(scratch, "%s-%d" % (precision, seed))
+    rows, _ = lines_of(heddle_command(options, precision, seed, folder, options.quality))
+    return finished(rows)[-1]["test_accuracy"]
 
 
 def torch_accuracies(options, precision):
@@ -89,25 +88,30 @@ def torch_accuracies(options, precision):
 
 
 def quality(options, scratch):
-    peers, rows, version = {}, [], None
+    """Nothing is timed here, so that several run at once."""
+    rows, version = [], None
+    pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
+    names = list(dict.fromkeys(PEER_OF.get(precision, precision) for precision in options.precisions))
+    theirs = {name: pool.submit(torch_accuracies, options, name) for name in names}
+    own = {precision: [pool.submit(heddle_accuracy, options, precision, seed, scratch)
+                       for seed in range(1, options.seeds + 1)] for precision in options.precisions}
     for precision in options.precisions:
         row = {"precision": precision, "met": False}
         rows.append(row)
         try:
-            peer = PEER_OF.get(precision, precision)
-            if peer not in peers:
-                peers[peer], version = torch_accuracies(options, peer)
-            ours = heddle_accuracies(options, precision, scratch)
+            ours = [one.result() for one in own[precision]]
+            peer, version = theirs[PEER_OF.get(precision, precision)].result()
         except (RuntimeError, IndexError) as error:
             row["error"] = str(error)
             print("%-7s %s" % (precision, error), flush=True)
             continue
-        mean, theirs = statistics.mean(ours), statistics.mean(peers[peer])
-        row.update(heddle=ours, pytorch=peers[peer], heddle_mean=mean, pytorch_mean=theirs,
-                   met=mean >= theirs - WITHIN and mean >= AT_LEAST)
+        mean, peer_mean = statistics.mean(ours), statistics.mean(peer)
+        row.update(heddle=ours, pytorch=peer, heddle_mean=mean, pytorch_mean=peer_mean,
+                   met=mean >= peer_mean - WITHIN and mean >= AT_LEAST)
         print("%-7s heddle %.3f %% (%.2f to %.2f), PyTorch %.3f %% (%.2f to %.2f)%s" % (
-            precision, 100 * mean, 100 * min(ours), 100 * max(ours), 100 * theirs, 100 * min(peers[peer]),
-            100 * max(peers[peer]), "" if row["met"] else "  NOT MET"), flush=True)
+            precision, 100 * mean, 100 * min(ours), 100 * max(ours), 100 * peer_mean, 100 * min(peer), 100 * max(peer),
+            "" if row["met"] else "  NOT MET"), flush=True)
+    pool.shutdown()
     return {"settings": options.quality.document(), "seeds": options.seeds, "torch": version, "results": rows}
 
 
@@ -131,7 +135,7 @@ def race_heddle(options, precision, scratch):
 
 def race_torch(options, precision, scratch):
     times, epochs, version = [], [], None
-    for run in range(options.runs):
+    for run in range(options.peer_runs):
         rows, seconds = lines_of(torch_command(options, precision, options.race) + [
             "--until", str(options.until), "--seeds", str(run + 1), "--save", os.path.join(scratch, "torch.pt")])
         end = finished(rows)[-1]
@@ -142,7 +146,7 @@ def race_torch(options, precision, scratch):
     if not times:
         raise RuntimeError("PyTorch did not reach %g with these settings" % options.until)
     return {"seconds": statistics.median(times), "all": times, "epochs": epochs, "torch": version,
-            "reached": "%d of %d" % (len(times), options.runs)}
+            "reached": "%d of %d" % (len(times), options.peer_runs)}
 
 
 def race(options, scratch):
@@ -183,16 +187,18 @@ def parse():
     parser.add_argument("--precisions", type=lambda text: text.split(","), default=PRECISIONS)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--lr", type=float, default=0.1)
-    parser.add_argument("--momentum", type=float, default=0.0)
+    parser.add_argument("--lr", type=float, default=0.03)
+    parser.add_argument("--momentum", type=float, default=0.9)
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--until", type=float, default=0.99)
     parser.add_argument("--race-precision", default="bf16", choices=PRECISIONS)
-    parser.add_argument("--race-batch", type=int, default=128)
-    parser.add_argument("--race-lr", type=float, default=0.05)
+    parser.add_argument("--race-batch", type=int, default=64)
+    parser.add_argument("--race-lr", type=float, default=0.03)
     parser.add_argument("--race-momentum", type=float, default=0.9)
-    parser.add_argument("--race-epochs", type=int, default=3)
+    parser.add_argument("--race-epochs", type=int, default=2)
     parser.add_argument("--runs", type=int, default=5, help="of the race; the median counts")
+    parser.add_argument("--peer-runs", type=int, default=3, help="the same of PyTorch")
+    parser.add_argument("--jobs", type=int, default=4, help="runs at a time where nothing is timed")
     parser.add_argument("--skip", choices=["quality", "race"])
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"], help="PyTorch's")
     parser.add_argument("--heddle-device", default="cuda", metavar="NAME")

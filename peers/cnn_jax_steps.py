@@ -14,7 +14,6 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
 
-MODES = ["scan", "step", "scan nchw", "scan reduce-window", "step nchw"]
 SCANNED = 10  # steps of one call of a scan, at most
 LEARNING_RATE = 0.05
 LOSS_SCALE = 1024.0

@@ -10,10 +10,6 @@ import torch.nn.functional as F
 
 import cnn_torch
 
-# Fastest first, as a rule: where time is short the slow ones are left out.
-MODES = ["whole-step compile graph", "compile graph channels-last", "graph channels-last", "compile graph",
-         "whole-step max-autotune graph", "max-autotune graph channels-last", "reduce-overhead",
-         "reduce-overhead channels-last", "max-autotune", "graph", "compile", "channels-last", "eager"]
 WARM_UP = 11  # calls before a capture; compilers and cuDNN choose here
 
 

@@ -164,6 +164,8 @@ def main():
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     options = parser.parse_args()
     cnn_torch.set_precision(options.precision)
+    # Trying cuDNN's kernels takes seconds: in a race to an accuracy it would cost more than it gains.
+    torch.backends.cudnn.benchmark = not options.until
     data = [load(options.data, split, options.device) for split in ("train", "t10k")]
     for seed in options.seeds:
         train(options, seed, data)

@@ -24,6 +24,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 IMAGES = 61440  # resident, as bytes: a multiple of all usual batch sizes, about as many as MNIST has
 LEAST_BLOCKS, MOST_BLOCKS = 5, 200
 FRAMEWORKS = ["jax", "torch"]  # the one that compiles quickly first
+# Fastest first, as a rule: where time is short the slow ones are left out. What the words mean stands in
+# cnn_torch_steps.py and cnn_jax_steps.py.
+MODES = {
+    "jax": ["scan", "step", "scan nchw", "scan reduce-window"],
+    "torch": ["compile graph channels-last", "whole-step compile graph", "graph channels-last", "compile graph",
+              "max-autotune graph channels-last", "whole-step max-autotune graph", "reduce-overhead channels-last",
+              "reduce-overhead", "max-autotune", "graph", "compile", "channels-last", "eager"],
+}
 PRECISIONS = ["tf32", "bf16", "fp32", "fp16", "bf16-pure", "fp16-pure"]
 LEARNED = 1.5  # a loss that a network which learns is below after the timing; guessing has 2.3
 
@@ -65,7 +73,6 @@ class Torch:
         self.torch, self.steps = torch, cnn_torch_steps
         self.version = "PyTorch %s, CUDA %s, cuDNN %s" % (torch.__version__, torch.version.cuda,
                                                           torch.backends.cudnn.version())
-        self.modes = cnn_torch_steps.MODES
         self.device, self.block_steps = options.device, options.steps
         cnn_torch.set_precision(options.precision)
         for name in ("recompile_limit", "cache_size_limit"):  # many modes compile the same functions
@@ -107,7 +114,7 @@ class Jax:
         if options.device == "cuda" and jax.default_backend() != "gpu":
             raise RuntimeError("JAX has no GPU here, only %s" % jax.default_backend())
         self.version = "JAX %s" % jax.__version__
-        self.modes, self.block_steps = cnn_jax_steps.MODES, options.steps
+        self.block_steps = options.steps
         cnn_jax_steps.set_precision(options.precision)
         self.images, self.labels = cnn_jax_steps.synthetic(options.images)
 
@@ -155,11 +162,11 @@ def worker(options):
     try:
         framework = {"torch": Torch, "jax": Jax}[options.worker](options)
     except Exception as error:  # whatever keeps a framework from starting is what is reported
-        say(dict(about, mode="*", error=reason(error)))
+        for mode in options.modes:
+            say(dict(about, mode=mode, error=reason(error)))
         return
     say({"version": framework.version, "device": framework.device_name()})
-    known = {word for mode in framework.modes for word in mode.split()}
-    modes = [mode for mode in options.modes or framework.modes if set(mode.split()) <= known]
+    modes = options.modes
     prepared, started = {}, time.perf_counter()
     for turn in ([modes] if options.turns else [[mode] for mode in modes]):
         for mode in turn:
@@ -189,15 +196,15 @@ def worker(options):
 # --- the parent: workers one by one, or several that compile at once -------------------------------------------------
 
 class Worker:
-    def __init__(self, options, framework, precision, batch, turns):
+    def __init__(self, options, framework, precision, batch, modes, turns):
         command = [sys.executable, os.path.abspath(__file__), "--worker", framework, "--precision", precision,
                    "--batch", str(batch), "--seconds", str(options.seconds), "--device", options.device,
                    "--images", str(options.images), "--steps", str(options.steps),
                    "--prepare-seconds", str(options.prepare_seconds),
                    "--prepare-total", str(options.prepare_total)]
-        command += ["--modes", ",".join(options.modes)] if options.modes else []
-        command += ["--turns"] if turns else []
+        command += ["--modes", ",".join(modes)] + (["--turns"] if turns else [])
         self.about = {"framework": framework, "precision": precision, "batch": batch}
+        self.modes = modes
         self.ready, self.turns, self.rows, self.facts = not turns, turns, [], {}
         self.log = open(os.devnull if not options.log else options.log, "a")
         # With as many compiler threads as cores in each of several processes all would be slower.
@@ -241,9 +248,12 @@ class Worker:
         code = self.process.wait()
         self.log.close()
         if code != 0:
-            self.rows.append(dict(self.about, mode="*", error="no time left" if code == -signal.SIGKILL
-                                  else "the process ended with %d" % code))
-            show(self.rows[-1])
+            told = {row["mode"] for row in self.rows}
+            for mode in self.modes:
+                if mode not in told:
+                    self.rows.append(dict(self.about, mode=mode, error="no time left" if code == -signal.SIGKILL
+                                          else "the process ended with %d" % code))
+                    show(self.rows[-1])
 
 
 def show(row):
@@ -260,7 +270,11 @@ def jobs(options):
     for batch in options.batches:
         for precision in options.precisions:
             for framework in options.frameworks:
-                yield framework, precision, batch
+                known = {word for mode in MODES[framework] for word in mode.split()}
+                modes = [mode for mode in options.modes or MODES[framework] if set(mode.split()) <= known]
+                each = options.split or len(modes)
+                for begin in range(0, len(modes), max(each, 1)):
+                    yield framework, precision, batch, modes[begin:begin + each]
 
 
 def run_all(options):
@@ -272,9 +286,9 @@ def run_all(options):
         # is left that could disturb a measurement.
         round_of, waiting = waiting[:options.jobs], waiting[options.jobs:]
         if time.monotonic() > deadline - 5:
-            for framework, precision, batch in round_of:
-                done.append({"framework": framework, "precision": precision, "batch": batch, "mode": "*",
-                             "error": "no time left"})
+            for framework, precision, batch, modes in round_of:
+                done += [{"framework": framework, "precision": precision, "batch": batch, "mode": mode,
+                          "error": "no time left"} for mode in modes]
             continue
         workers = [Worker(options, *job, turns) for job in round_of]
         if turns:
@@ -326,6 +340,7 @@ def parse():
     parser.add_argument("--prepare-total", type=float, default=3600, help="for all modes of a process at most")
     parser.add_argument("--total-seconds", type=float, default=3600, help="what is not measured by then is left out")
     parser.add_argument("--jobs", type=int, default=1, help="processes that compile at once")
+    parser.add_argument("--split", type=int, default=0, help="modes of a process at most; 0: all of a framework's")
     parser.add_argument("--images", type=int, default=IMAGES, help="resident, to draw batches from")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"],
                         help="cpu: to try this program, not to measure")

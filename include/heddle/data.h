@@ -79,6 +79,7 @@ typedef struct heddle_loader_options {
     bool drop_last; // leave out a short last batch
     int ahead;      // batches prepared in advance; 0: 2
     int hold;       // how many of the latest batches stay valid; 0: 1
+    int threads;    // that fill a batch together; 0: 1
     // The caller's own memory, pinned for copies to a GPU, say: room for `ahead` + `hold` batches of images as bytes,
     // and of labels. Batches then have `bytes` instead of `images`. NULL: the loader's own, and floats.
     uint8_t *bytes;

@@ -7,6 +7,7 @@
 #include "heddle/random.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 enum {
     ROUNDS = 10,
@@ -47,28 +48,48 @@ heddle_random heddle_random_make(uint64_t seed, uint64_t sequence)
     return (heddle_random){.seed = seed, .sequence = sequence, .position = 0};
 }
 
+// The words of one block, so that whoever draws many computes each block once.
+typedef struct drawn_block {
+    bool is_there;
+    uint64_t number;
+    uint32_t words[WORDS_A_BLOCK];
+} drawn_block;
+
+static uint32_t draw(heddle_random *random, drawn_block *drawn)
+{
+    uint64_t number = random->position / WORDS_A_BLOCK;
+    if (!drawn->is_there || drawn->number != number) {
+        const uint32_t counter[4] = {(uint32_t)number, (uint32_t)(number >> WORD_BITS), (uint32_t)random->sequence,
+                                     (uint32_t)(random->sequence >> WORD_BITS)};
+        const uint32_t key[2] = {(uint32_t)random->seed, (uint32_t)(random->seed >> WORD_BITS)};
+        heddle_philox(counter, key, drawn->words);
+        drawn->is_there = true;
+        drawn->number = number;
+    }
+    return drawn->words[random->position++ % WORDS_A_BLOCK];
+}
+
 uint32_t heddle_random_u32(heddle_random *random)
 {
-    uint64_t block = random->position / WORDS_A_BLOCK;
-    const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> WORD_BITS), (uint32_t)random->sequence,
-                                 (uint32_t)(random->sequence >> WORD_BITS)};
-    const uint32_t key[2] = {(uint32_t)random->seed, (uint32_t)(random->seed >> WORD_BITS)};
-    uint32_t output[WORDS_A_BLOCK];
-    heddle_philox(counter, key, output);
-    return output[random->position++ % WORDS_A_BLOCK];
+    drawn_block drawn = {.is_there = false};
+    return draw(random, &drawn);
 }
 
 // Lemire's way: the high half of word * bound is uniform once the few words that would favour some results are redrawn.
-uint32_t heddle_random_below(heddle_random *random, uint32_t bound)
+static uint32_t draw_below(heddle_random *random, drawn_block *drawn, uint32_t bound)
 {
-    if (bound == 0)
-        return 0;
     uint32_t unfair = -bound % bound;
     uint64_t product;
     do
-        product = (uint64_t)heddle_random_u32(random) * bound;
+        product = (uint64_t)draw(random, drawn) * bound;
     while ((uint32_t)product < unfair);
     return (uint32_t)(product >> WORD_BITS);
+}
+
+uint32_t heddle_random_below(heddle_random *random, uint32_t bound)
+{
+    drawn_block drawn = {.is_there = false};
+    return bound == 0 ? 0 : draw_below(random, &drawn, bound);
 }
 
 float heddle_random_uniform(heddle_random *random)
@@ -87,10 +108,11 @@ float heddle_random_normal(heddle_random *random)
 
 void heddle_random_permutation(heddle_random *random, uint32_t *order, uint32_t count)
 {
+    drawn_block drawn = {.is_there = false};
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
     for (uint32_t i = count; i > 1; i--) {
-        uint32_t other = heddle_random_below(random, i);
+        uint32_t other = draw_below(random, &drawn, i);
         uint32_t moved = order[i - 1];
         order[i - 1] = order[other];
         order[other] = moved;

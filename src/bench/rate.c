@@ -9,11 +9,14 @@
 
 #include "base/text.h"
 
+static const double LONGEST_WARM_UP = 1; // seconds
+
 // Rounds of about equal length, each with its images and its time. Steps are counted by their images: a GPU tells of
 // several at once.
 typedef struct rounds {
     const heddle_rate_options *options;
     int64_t warmed; // images before the first round
+    double warming; // since when
     int done;
     double began;
     int64_t images, all_images; // of this round, of all
@@ -25,7 +28,7 @@ static bool count_steps(rounds *counted, int64_t images, double now)
 {
     const heddle_rate_options *options = counted->options;
     if (counted->warmed < (int64_t)options->warm_up * options->batch) {
-        counted->warmed += images;
+        counted->warmed = now - counted->warming < LONGEST_WARM_UP ? counted->warmed + images : INT64_MAX;
         counted->began = now;
         return false;
     }
@@ -82,7 +85,7 @@ static void on_event(void *context, const heddle_train_event *event)
 {
     train_watch *watch = context;
     if (event->kind == HEDDLE_TRAIN_STARTED)
-        watch->counted.began = heddle_now();
+        watch->counted.began = watch->counted.warming = heddle_now();
     if (event->kind != HEDDLE_TRAIN_STEP || watch->stop)
         return;
     int64_t images = event->images - watch->images_before;
@@ -124,7 +127,7 @@ heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model
 static heddle_status run_rounds(heddle_network *network, heddle_loader *loader, float *probabilities, rounds *counted)
 {
     bool over = false;
-    counted->began = heddle_now();
+    counted->began = counted->warming = heddle_now();
     while (!over) {
         heddle_batch batch;
         HEDDLE_TRY(heddle_loader_next(loader, &batch));

@@ -16,7 +16,7 @@ typedef struct heddle_rate_options {
     double seconds;         // of one round, at least
     int steps;              // of one round, at least
     int rounds;             // the median of them is the rate
-    int warm_up;            // steps before the first round
+    int warm_up;            // steps before the first round; fewer where they take a second
 } heddle_rate_options;
 
 typedef struct heddle_rate {

@@ -17,9 +17,9 @@
 #include "heddle/heddle.h"
 #include "nn/gradients.h"
 
-// A GPU's round is short and has many steps; a CPU's has few.
+// A GPU's round is short, and all rounds together have a hundred steps at least.
 static const double gpu_seconds = 0.2, cpu_seconds = 1;
-enum { GPU_STEPS = 100, GPU_WARM_UP = 50, CPU_WARM_UP = 5 };
+enum { GPU_STEPS = 100, GPU_WARM_UP = 20, CPU_WARM_UP = 5 };
 
 // Everything that rows are measured with.
 typedef struct bench_run {
@@ -45,7 +45,7 @@ static void measure(const bench_run *run, heddle_cli_step *step)
         .seconds = settings->seconds > 0 ? settings->seconds
                    : real_gpu            ? gpu_seconds
                                          : cpu_seconds,
-        .steps = real_gpu ? GPU_STEPS : 1,
+        .steps = real_gpu ? GPU_STEPS / settings->rounds + 1 : 1,
         .rounds = settings->rounds,
         .warm_up = real_gpu ? GPU_WARM_UP : CPU_WARM_UP,
     };
@@ -59,6 +59,8 @@ static void measure(const bench_run *run, heddle_cli_step *step)
     step->measured = step->status == HEDDLE_OK;
     if (!step->measured)
         snprintf(step->message, sizeof step->message, "%s", heddle_last_error());
+    else if (isatty(STDERR_FILENO))
+        fprintf(stderr, "    %.1f µs a step\n", 1000 * step->rate.step_milliseconds);
 }
 
 static heddle_status write_json(const heddle_cli_road *road)

@@ -7,12 +7,16 @@
 #include <string.h>
 
 #include "base/spawn.h"
+#include "base/threads.h"
 #include "heddle/data.h"
 #include "heddle/random.h"
 
 enum {
     DEFAULT_AHEAD = 2,
     MOST_AHEAD = 1024,
+    MOST_THREADS = 64,
+    PIECE = 64, // samples that a thread takes at a time
+    CACHE_LINE = 64,
     MOST_EPOCH = INT_MAX / 2, // so that running on never overflows
     MESSAGE_SIZE = 512,
 };
@@ -49,6 +53,7 @@ struct heddle_loader {
     heddle_slot *slots;
     uint32_t *order; // of the epoch order_epoch; the thread's own
     int order_epoch;
+    heddle_pool *pool; // NULL: the thread fills batches alone
     pthread_t thread;
     bool running;
 
@@ -91,6 +96,44 @@ static void to_floats(const uint8_t *restrict from, float *restrict to, size_t c
         to[i] = (float)from[i] / brightest;
 }
 
+// A batch that is being filled, in pieces.
+typedef struct heddle_filling {
+    const heddle_loader *loader;
+    heddle_slot *slot;
+    const uint32_t *order; // of its samples
+    int count;
+} heddle_filling;
+
+// Samples lie all over the dataset: the next one's lines are asked for while this one is copied.
+static void copy_bytes(const heddle_filling *filling, int index)
+{
+    size_t pixels = filling->loader->pixels;
+    const uint8_t *images = filling->loader->dataset->images;
+    if (index + 1 < filling->count)
+        for (size_t i = 0; i < pixels; i += CACHE_LINE)
+            __builtin_prefetch(images + filling->order[index + 1] * pixels + i);
+    memcpy(filling->slot->bytes + (size_t)index * pixels, images + filling->order[index] * pixels, pixels);
+}
+
+static void fill_piece(void *context, int piece, int worker)
+{
+    (void)worker;
+    const heddle_filling *filling = context;
+    const heddle_loader *loader = filling->loader;
+    heddle_slot *slot = filling->slot;
+    int end = (piece + 1) * PIECE < filling->count ? (piece + 1) * PIECE : filling->count;
+    for (int i = piece * PIECE; i < end; i++) {
+        uint32_t sample = filling->order[i];
+        if (slot->bytes)
+            copy_bytes(filling, i);
+        else
+            to_floats(loader->dataset->images + sample * loader->pixels, slot->images + (size_t)i * loader->pixels,
+                      loader->pixels);
+        slot->labels[i] = loader->dataset->labels[sample];
+        slot->order[i] = sample;
+    }
+}
+
 static heddle_status fill_slot(heddle_loader *loader, heddle_slot *slot, heddle_position at)
 {
     const heddle_dataset *dataset = loader->dataset;
@@ -98,20 +141,13 @@ static heddle_status fill_slot(heddle_loader *loader, heddle_slot *slot, heddle_
     size_t first = (size_t)at.index * (size_t)loader->options.batch;
     size_t left = (size_t)dataset->count - first;
     int count = left < (size_t)loader->options.batch ? (int)left : loader->options.batch;
-    for (int i = 0; i < count; i++) {
-        uint32_t sample = loader->order[first + (size_t)i];
-        if (dataset->labels[sample] >= dataset->classes)
-            return heddle_fail(HEDDLE_CORRUPT,
-                               "dataset %s: label %d of image %u is out of range: the classes are 0 to %d",
-                               dataset->name, dataset->labels[sample], sample, dataset->classes - 1);
-        const uint8_t *image = dataset->images + sample * loader->pixels;
-        if (slot->bytes)
-            memcpy(slot->bytes + (size_t)i * loader->pixels, image, loader->pixels);
-        else
-            to_floats(image, slot->images + (size_t)i * loader->pixels, loader->pixels);
-        slot->labels[i] = dataset->labels[sample];
-        slot->order[i] = sample;
-    }
+    heddle_filling filling = {.loader = loader, .slot = slot, .order = loader->order + first, .count = count};
+    for (int i = 0; i < count; i++)
+        if (dataset->labels[filling.order[i]] >= dataset->classes)
+            return heddle_fail(
+                HEDDLE_CORRUPT, "dataset %s: label %d of image %u is out of range: the classes are 0 to %d",
+                dataset->name, dataset->labels[filling.order[i]], filling.order[i], dataset->classes - 1);
+    heddle_pool_run(loader->pool, (count + PIECE - 1) / PIECE, fill_piece, &filling);
     slot->batch = (heddle_batch){
         .count = count,
         .epoch = at.epoch,
@@ -201,6 +237,8 @@ static heddle_status check(const heddle_dataset *dataset, const heddle_loader_op
                            options->ahead);
     if (options->hold < 0 || options->hold > MOST_AHEAD)
         return heddle_fail(HEDDLE_INVALID, "the loader keeps 1 to %d batches valid, not %d", MOST_AHEAD, options->hold);
+    if (options->threads < 0 || options->threads > MOST_THREADS)
+        return heddle_fail(HEDDLE_INVALID, "1 to %d threads fill a batch, not %d", MOST_THREADS, options->threads);
     if (!options->bytes != !options->labels)
         return heddle_fail(HEDDLE_INVALID, "the loader needs room for images and labels, or for neither");
     if (options->drop_last && dataset->count < options->batch)
@@ -254,9 +292,12 @@ heddle_status heddle_loader_create(const heddle_dataset *dataset, const heddle_l
         made->options.hold = 1;
     made->slot_count = (options->ahead ? options->ahead : DEFAULT_AHEAD) + made->options.hold;
     made->order_epoch = -1;
-    heddle_status status = make_slots(made) ? start_thread(made)
-                                            : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d batches of %d images",
-                                                          made->slot_count, made->options.batch);
+    heddle_status status = options->threads > 1 ? heddle_pool_create(options->threads, &made->pool) : HEDDLE_OK;
+    if (status == HEDDLE_OK && !make_slots(made))
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d batches of %d images", made->slot_count,
+                             made->options.batch);
+    if (status == HEDDLE_OK)
+        status = start_thread(made);
     if (status != HEDDLE_OK) {
         heddle_loader_destroy(made);
         return status;
@@ -276,6 +317,7 @@ void heddle_loader_destroy(heddle_loader *loader)
         pthread_mutex_unlock(&loader->mutex);
         pthread_join(loader->thread, NULL);
     }
+    heddle_pool_destroy(loader->pool);
     for (int i = 0; loader->slots && i < loader->slot_count; i++) {
         free(loader->slots[i].images);
         if (!loader->options.bytes)

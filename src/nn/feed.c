@@ -41,22 +41,28 @@ static heddle_status set_sizes(heddle_feed *feed)
 
 static heddle_status allocate(heddle_feed *feed)
 {
+    const size_t schedule_bytes = (size_t)feed->steps * HEDDLE_HYPER_COUNT * sizeof(float);
+    const size_t order_bytes = (size_t)feed->length * sizeof(int32_t);
     const heddle_part parts[] = {
+        {(void **)&feed->report, sizeof(heddle_feed_report)}, // these first, as each epoch has them in pinned memory
+        {(void **)&feed->schedule, schedule_bytes},
+        {(void **)&feed->order, order_bytes},
         {(void **)&feed->images, (size_t)feed->rows * image_bytes(feed->dataset)},
         {(void **)&feed->labels, (size_t)feed->rows * sizeof(int32_t)},
-        {(void **)&feed->order, (size_t)feed->length * sizeof(int32_t)},
-        {(void **)&feed->schedule, (size_t)feed->steps * HEDDLE_HYPER_COUNT * sizeof(float)},
-        {(void **)&feed->report, sizeof(heddle_feed_report)},
     };
-    const size_t order_bytes = has_orders(feed) ? (size_t)feed->dataset->count * sizeof(uint32_t) : 0;
-    const heddle_part pinned_parts[] = {
-        {(void **)&feed->begin, sizeof(heddle_feed_report)},
-        {(void **)&feed->rates, (size_t)feed->steps * HEDDLE_HYPER_COUNT * sizeof(float)},
-        {(void **)&feed->orders[0], order_bytes},
-        {(void **)&feed->orders[1], order_bytes},
-    };
-    HEDDLE_TRY(heddle_alloc_parts(feed->device, "the images", parts, 5, &feed->memory));
-    return heddle_alloc_pinned_parts(feed->device, pinned_parts, 4, &feed->pinned);
+    enum { EPOCH_PARTS = 3 };
+    heddle_part pinned[2 * EPOCH_PARTS];
+    for (int i = 0; i < 2; i++) {
+        heddle_feed_epoch *epoch = &feed->epochs[i];
+        epoch->epoch = -1;
+        pinned[i * EPOCH_PARTS] = (heddle_part){(void **)&epoch->begin, sizeof(heddle_feed_report)};
+        pinned[i * EPOCH_PARTS + 1] = (heddle_part){(void **)&epoch->schedule, schedule_bytes};
+        pinned[i * EPOCH_PARTS + 2] = (heddle_part){(void **)&epoch->order, has_orders(feed) ? order_bytes : 0};
+    }
+    feed->epoch_bytes = heddle_parts_bytes(pinned, EPOCH_PARTS);
+    HEDDLE_TRY(heddle_alloc_parts(feed->device, "the images", parts, sizeof parts / sizeof *parts, &feed->memory));
+    return feed->options.training ? heddle_alloc_pinned_parts(feed->device, pinned, 2 * EPOCH_PARTS, &feed->pinned)
+                                  : HEDDLE_OK;
 }
 
 // Labels as the operators take them; none may be out of range, or a kernel would read there.
@@ -130,7 +136,6 @@ heddle_status heddle_feed_create(const heddle_dataset *dataset, heddle_stream *s
     made->device = heddle_stream_device(stream);
     made->dataset = dataset;
     made->options = *options;
-    made->order_epoch[0] = made->order_epoch[1] = -1;
     heddle_status status = set_sizes(made);
     if (status == HEDDLE_OK)
         status = allocate(made);
@@ -156,34 +161,33 @@ void heddle_feed_destroy(heddle_feed *feed)
 
 // --- epochs ---------------------------------------------------------------------------------------------------------
 
-void heddle_feed_prepare(heddle_feed *feed, int epoch)
+void heddle_feed_prepare(heddle_feed *feed, const heddle_train_options *options, int epoch, int64_t steps)
 {
-    int place = epoch % 2;
-    if (!has_orders(feed) || feed->order_epoch[place] == epoch)
+    heddle_feed_epoch *place = &feed->epochs[epoch % 2];
+    if (place->epoch == epoch)
         return;
-    heddle_epoch_order(feed->options.seed, epoch, feed->orders[place], feed->dataset->count);
-    feed->order_epoch[place] = epoch;
+    place->epoch = epoch;
+    if (place->order)
+        heddle_epoch_order(feed->options.seed, epoch, place->order, feed->dataset->count);
+    for (int i = 0; i < feed->steps; i++)
+        heddle_hyper_fill(options, (int64_t)epoch * feed->batches + i, steps,
+                          place->schedule + (size_t)i * HEDDLE_HYPER_COUNT);
 }
 
 heddle_status heddle_feed_begin(heddle_feed *feed, heddle_stream *stream, const heddle_train_options *options,
                                 const heddle_position *position, int64_t steps, float *hyper)
 {
-    size_t row = HEDDLE_HYPER_COUNT * sizeof(float);
-    for (int i = 0; i < feed->steps; i++)
-        heddle_hyper_fill(options, position->step - position->batch + i, steps, feed->rates + i * HEDDLE_HYPER_COUNT);
-    *feed->begin = (heddle_feed_report){
+    heddle_feed_epoch *place = &feed->epochs[position->epoch % 2];
+    heddle_feed_prepare(feed, options, position->epoch, steps);
+    *place->begin = (heddle_feed_report){
         .tally = {position->loss_sum, (double)position->correct},
         .cursor = {(int64_t)position->batch * feed->options.batch, position->batch},
     };
     if (feed->ring)
-        HEDDLE_TRY(heddle_ring_seek(feed->ring, position->epoch, position->batch, &feed->begin->cursor[0]));
-    heddle_feed_prepare(feed, position->epoch);
-    if (has_orders(feed)) // samples are counted by int, so that unsigned and signed are the same
-        HEDDLE_TRY(heddle_copy(stream, feed->order, feed->orders[position->epoch % 2],
-                               (size_t)feed->length * sizeof *feed->order));
-    HEDDLE_TRY(heddle_copy(stream, feed->schedule, feed->rates, (size_t)feed->steps * row));
-    HEDDLE_TRY(heddle_copy(stream, hyper, feed->rates + (size_t)position->batch * HEDDLE_HYPER_COUNT, row));
-    return heddle_copy(stream, feed->report, feed->begin, sizeof *feed->begin);
+        HEDDLE_TRY(heddle_ring_seek(feed->ring, position->epoch, position->batch, &place->begin->cursor[0]));
+    HEDDLE_TRY(heddle_copy(stream, feed->report, place->begin, feed->epoch_bytes));
+    return heddle_copy(stream, hyper, place->schedule + (size_t)position->batch * HEDDLE_HYPER_COUNT,
+                       HEDDLE_HYPER_COUNT * sizeof(float));
 }
 
 heddle_status heddle_feed_begin_pass(heddle_feed *feed, heddle_stream *stream)

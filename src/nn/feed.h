@@ -23,6 +23,14 @@ typedef struct heddle_feed_report {
     int64_t cursor[HEDDLE_CURSOR_COUNT];
 } heddle_feed_report;
 
+// What the steps of one epoch need, in pinned memory, laid out as on the device, so that one copy brings it over.
+typedef struct heddle_feed_epoch {
+    int epoch; // -1: none yet
+    heddle_feed_report *begin;
+    float *schedule; // (steps, HEDDLE_HYPER_COUNT)
+    uint32_t *order; // NULL where the order on the device stays
+} heddle_feed_epoch;
+
 typedef struct heddle_feed {
     heddle_device *device;
     const heddle_dataset *dataset;
@@ -34,17 +42,15 @@ typedef struct heddle_feed {
     heddle_ring *ring; // NULL: all images are on the device
     // Device memory, as gather, cnn_step and step_end take it.
     void *memory;
+    heddle_feed_report *report; // tally and cursor
+    float *schedule;            // (steps, HEDDLE_HYPER_COUNT)
+    int32_t *order;             // (length)
     uint8_t *images;            // (rows, channels, height, width)
     int32_t *labels;            // (rows)
-    int32_t *order;             // (length)
-    float *schedule;            // (steps, HEDDLE_HYPER_COUNT)
-    heddle_feed_report *report; // tally and cursor, beside each other so that one copy brings both
-    // Pinned memory that uploads run from: one must have ended before the next is written.
+    // Pinned memory: the epoch that is on, and the one after it.
     void *pinned;
-    heddle_feed_report *begin;
-    float *rates;        // the schedule
-    uint32_t *orders[2]; // of the epoch that is on, and of the next
-    int order_epoch[2];  // -1: none
+    heddle_feed_epoch epochs[2];
+    size_t epoch_bytes; // what is copied when one begins
 } heddle_feed;
 
 // Allocates and uploads. `stream` is waited for.
@@ -54,11 +60,12 @@ void heddle_feed_destroy(heddle_feed *feed);
 // Uploads once more what the dataset holds; it is not streamed.
 heddle_status heddle_feed_upload(heddle_feed *feed, heddle_stream *stream);
 
-// Works out the order of an epoch ahead of its time, while the device is busy.
-void heddle_feed_prepare(heddle_feed *feed, int epoch);
+// Works out the order and the schedule of an epoch ahead of its time, while the device is busy with the one before.
+// `steps` is the length of the run.
+void heddle_feed_prepare(heddle_feed *feed, const heddle_train_options *options, int epoch, int64_t steps);
 
 // Queues what the steps from `position` on need: the epoch's order, its schedule, the place, the tally so far. The
-// first step's hyper-parameters go to `hyper`. `steps` is the length of the run.
+// first step's hyper-parameters go to `hyper`. What the epoch before the last queued has to have ended.
 heddle_status heddle_feed_begin(heddle_feed *feed, heddle_stream *stream, const heddle_train_options *options,
                                 const heddle_position *position, int64_t steps, float *hyper);
 // The same for one pass over the dataset as it stands.

@@ -27,7 +27,7 @@ static heddle_status place_values(heddle_plan *plan)
 
 // --- rungs ----------------------------------------------------------------------------------------------------------
 
-// Rungs that a call may be given, and the scratch memory the greediest of them wants.
+// Rungs that a call may be given, the ladder's own choice first.
 typedef struct choice {
     const heddle_rung *rungs[HEDDLE_TUNE_CANDIDATES];
     int count;
@@ -40,6 +40,7 @@ static heddle_tune_wish wish_of(const heddle_plan *plan)
                               .deterministic = plan->options.deterministic};
 }
 
+// Of every call; *most_bytes is the scratch memory that the greediest of them wants.
 static heddle_status list_choices(const heddle_plan *plan, choice *choices, size_t *most_bytes)
 {
     heddle_device_kind device = heddle_device_get_kind(plan->device);
@@ -102,9 +103,9 @@ static heddle_status choose_rungs(heddle_plan *plan, heddle_stream *stream)
         plan->calls[i].rung = choices[i].rungs[0];
         heddle_node_call(trace, &trace->nodes[i], &plan->calls[i].call);
     }
-    bool has_time =
-        heddle_device_get_kind(plan->device) == HEDDLE_CUDA; // on sim there is none, cpu's ladders are known
-    if (status == HEDDLE_OK && has_time && plan->options.kernels != HEDDLE_NAIVE)
+    // A simulated GPU has no time to measure, and which rung is best on a CPU its ladders know.
+    bool measured = heddle_device_get_kind(plan->device) == HEDDLE_CUDA && plan->options.kernels != HEDDLE_NAIVE;
+    if (status == HEDDLE_OK && measured)
         status = measure_choices(plan, stream, choices, most_bytes);
     free(choices);
     return status;
@@ -170,8 +171,8 @@ heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, con
         status = upload_seed(made, stream);
     if (status == HEDDLE_OK)
         status = capture(made, stream, 1, &made->graph);
-    if (status == HEDDLE_OK && options->several)
-        status = capture(made, stream, HEDDLE_PLAN_STEPS, &made->several);
+    if (status == HEDDLE_OK && options->several > 1)
+        status = capture(made, stream, options->several, &made->several);
     free(parameters);
     made->lowering.parameters = NULL;
     if (status != HEDDLE_OK) {
@@ -205,7 +206,7 @@ heddle_status heddle_plan_run(heddle_plan *plan, heddle_stream *stream)
 
 heddle_status heddle_plan_run_steps(heddle_plan *plan, heddle_stream *stream, int steps)
 {
-    for (; plan->several && steps >= HEDDLE_PLAN_STEPS; steps -= HEDDLE_PLAN_STEPS)
+    for (; plan->several && steps >= plan->options.several; steps -= plan->options.several)
         HEDDLE_TRY(heddle_graph_launch(plan->several, stream));
     for (; steps > 0; steps--)
         HEDDLE_TRY(heddle_graph_launch(plan->graph, stream));

@@ -19,7 +19,7 @@ typedef struct heddle_plan_options {
     bool deterministic;           // no rung that adds in any order
     heddle_optimizer optimizer;
     const heddle_feed *feed; // batches come from here, one a step, and the tally goes there; NULL: the host brings them
-    bool several;            // have a graph of HEDDLE_PLAN_STEPS steps, too; needs a feed
+    int several;             // have a graph of so many steps, too; needs a feed. 0 or 1: not
 } heddle_plan_options;
 
 typedef struct heddle_planned_call {
@@ -42,7 +42,7 @@ typedef struct heddle_plan {
     void *fixed; // what is read and written from outside, below
     size_t fixed_bytes;
     heddle_graph *graph;
-    heddle_graph *several; // HEDDLE_PLAN_STEPS steps; NULL: not asked for
+    heddle_graph *several; // options.several steps; NULL: not asked for
     // Device memory. In: images (batch, c, h, w) and labels. Out: loss, correct, probabilities (batch, classes). Where
     // one operator is the whole step, only loss and correct are used.
     float *images;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/threads.h"
 #include "nn/plan.h"
 #include "nn/run.h"
 
@@ -13,6 +14,8 @@ enum {
     // What the loader gave stays until its copy has ended, which is known when the slot's turn comes again.
     HELD = HEDDLE_RING_SLOTS,
     LOADS_AT_ONCE = 2, // so that the first steps do not wait for a whole ring
+    MOST_THREADS = 4,  // that gather a slot: one is slower than a GPU, four reach what the bus carries
+    CORES_A_THREAD = 4,
 };
 
 struct heddle_ring {
@@ -41,11 +44,22 @@ int heddle_ring_slot_batches(const heddle_dataset *dataset, int batch)
 
 // --- making and ending ----------------------------------------------------------------------------------------------
 
+// Some of the machine's cores: other work goes on beside.
+static int loader_threads(void)
+{
+    int threads = heddle_usable_cores() / CORES_A_THREAD;
+    return threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads;
+}
+
 static heddle_status make_loader(heddle_ring *ring, const heddle_dataset *dataset, uint64_t seed)
 {
     enum { PLACES = LOADED_AHEAD + HELD };
-    heddle_loader_options options = {
-        .batch = ring->slot_batches * ring->batch, .seed = seed, .shuffle = true, .ahead = LOADED_AHEAD, .hold = HELD};
+    heddle_loader_options options = {.batch = ring->slot_batches * ring->batch,
+                                     .seed = seed,
+                                     .shuffle = true,
+                                     .ahead = LOADED_AHEAD,
+                                     .hold = HELD,
+                                     .threads = loader_threads()};
     size_t samples = PLACES * (size_t)options.batch;
     const heddle_part parts[] = {
         {(void **)&options.bytes, samples * ring->image_bytes},

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "data/prepare.h"
 #include "nn/optimizer.h"
+#include "nn/ring.h"
 
 enum {
     EVALUATION_BATCH = 256,
@@ -88,7 +89,11 @@ static heddle_status check_data(const heddle_model *model, const heddle_dataset 
 static heddle_status make_plans(heddle_trainer *trainer)
 {
     const heddle_train_options *options = trainer->options;
-    int rest = trainer->train->count % trainer->batch;
+    int whole = trainer->train->count / trainer->batch, rest = trainer->train->count % trainer->batch;
+    // As many steps a graph as there are together: in an epoch, or in a slot of the ring.
+    int together = !trainer->feed        ? 0
+                   : trainer->feed->ring ? heddle_ring_slot_batches(trainer->train, trainer->batch)
+                                         : HEDDLE_PLAN_STEPS;
     heddle_plan_options plan = {
         .batch = trainer->batch,
         .training = true,
@@ -97,11 +102,11 @@ static heddle_status make_plans(heddle_trainer *trainer)
         .deterministic = options->deterministic,
         .optimizer = options->optimizer,
         .feed = trainer->feed,
-        .several = trainer->feed != NULL && trainer->batches > HEDDLE_PLAN_STEPS,
+        .several = together < whole ? together : whole,
     };
     HEDDLE_TRY(heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->full));
     plan.batch = rest;
-    plan.several = false;
+    plan.several = 0;
     return rest ? heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->rest) : HEDDLE_OK;
 }
 
@@ -242,7 +247,8 @@ static heddle_status finish_epoch(heddle_trainer *trainer)
         heddle_evaluation evaluation = {0};
         heddle_status status = heddle_network_evaluate(trainer->evaluator, trainer->test, &evaluation);
         if (status != HEDDLE_OK)
-            return heddle_fail_within(status, "evaluating after epoch %d", position->epoch);
+            return heddle_fail_within(status, "evaluating after epoch %d%s", position->epoch,
+                                      trainer->options->folder ? ", the last checkpoint is whole" : "");
         if (!isfinite(evaluation.loss))
             return heddle_fail(HEDDLE_DIVERGED,
                                "training diverged: the loss on the test set is %g after epoch %d; not saved, the last "

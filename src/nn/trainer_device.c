@@ -203,7 +203,7 @@ static heddle_status advance(heddle_trainer *trainer)
             HEDDLE_TRY(queue_chunk(trainer));
         bool another = trainer->position.epoch + 1 < trainer->options->epochs;
         if (another && flight->queued == trainer->batches) // the device is busy, so this costs no time
-            heddle_feed_prepare(trainer->feed, trainer->position.epoch + 1);
+            heddle_feed_prepare(trainer->feed, trainer->options, trainer->position.epoch + 1, trainer->steps);
         HEDDLE_TRY(land(trainer));
     }
     return HEDDLE_OK;

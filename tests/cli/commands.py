@@ -126,10 +126,17 @@ class Command(unittest.TestCase):
     def test_predictions_do_not_depend_on_how_many_are_made_at_a_time(self):
         self.run_heddle("train", "--data", "synth:count=100", "--model", "mlp", "--epochs", "1", "--out",
                         self.home + "/run", "--quiet")
-        said = {self.run_heddle("predict", self.home + "/run/best.safetensors", "--index", "2", "--count", "11", "--json",
-                                "--batch", batch).stdout for batch in ("1", "4", "11", "256")}
-        self.assertEqual(len(said), 1)
-        self.assertEqual(len(said.pop().splitlines()), 11)
+        said = []
+        for batch in ("1", "4", "11", "256"):
+            lines = self.run_heddle("predict", self.home + "/run/best.safetensors", "--index", "2", "--count", "11",
+                                    "--json", "--batch", batch).stdout.splitlines()
+            said.append([json.loads(line) for line in lines])
+            self.assertEqual(len(lines), 11)
+            for one, first in zip(said[-1], said[0]):
+                self.assertEqual((one["image"], one["class"], one["label"]),
+                                 (first["image"], first["class"], first["label"]))
+                for chance, expected in zip(one["probabilities"], first["probabilities"]):
+                    self.assertAlmostEqual(chance, expected, places=5)
 
     def test_predict_wants_the_checkpoint_first(self):
         self.assert_refused(["predict", "seven.png"],

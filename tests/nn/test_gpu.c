@@ -273,9 +273,10 @@ static void streamed_images_give_the_same_bits(void **state)
         heddle_device *device = open_device();
         for (int place = 0; place < 2; place++) {
             heddle_train_options options = quick_options(folders[place] = temporary_folder());
+            options.kernels = i ? HEDDLE_FUSED : HEDDLE_NAIVE;
             options.epochs = 1;
             options.batch = 2; // of the first set: more steps than the ring holds at a time
-            options.arithmetic = HEDDLE_TF32;
+            options.arithmetic = HEDDLE_BFLOAT;
             options.data = place ? HEDDLE_DATA_STREAMED : HEDDLE_DATA_RESIDENT;
             assert_ok(heddle_train(device, models[i], sets[i], NULL, &options, NULL));
         }
@@ -290,7 +291,7 @@ static void streamed_images_give_the_same_bits(void **state)
 static void evaluation_and_prediction_are_as_on_the_cpu(void **state)
 {
     (void)state;
-    enum { COUNT = 19, PIXELS = 144 };
+    enum { COUNT = 11, PIXELS = 144 };
     const heddle_dataset *data = small_dataset(COUNT, 4);
     heddle_model *model = small_cnn();
     heddle_device *device = open_device(), *cpu = open_cpu(1);
@@ -304,7 +305,7 @@ static void evaluation_and_prediction_are_as_on_the_cpu(void **state)
     assert_ok(heddle_network_evaluate(network, data, &on_cpu));
     assert_ok(heddle_network_predict(network, images, COUNT, expected));
     heddle_network_close(network);
-    static const int batches[] = {1, 16, 10000};
+    static const int batches[] = {1, 4, 10000};
     for (int b = 0; b < 3; b++) {
         assert_ok(heddle_network_create(device, model, 5, batches[b], HEDDLE_FUSED, &network));
         for (int again = 0; again < 2; again++) {
@@ -414,11 +415,12 @@ static heddle_device *open_faulty(void)
 // been.
 static void fails_and_resumes(int synchronises, int launches, const char *message)
 {
-    const heddle_dataset *data = small_dataset(40, 2);
+    const heddle_dataset *data = small_dataset(24, 2);
     heddle_model *model = tiny_model(data);
     heddle_device *device = open_faulty();
     const char *folder = temporary_folder(), *whole = temporary_folder();
     heddle_train_options options = quick_options(folder);
+    options.kernels = HEDDLE_NAIVE;
     options.epochs = 3;
     fault.synchronises = synchronises;
     fault.launches = launches;
@@ -439,13 +441,13 @@ static void fails_and_resumes(int synchronises, int launches, const char *messag
 static void a_lost_device_leaves_the_last_checkpoint(void **state)
 {
     (void)state;
-    fails_and_resumes(5, -1, "fallen off the bus"); // after the first epoch's three to five reports
+    fails_and_resumes(4, -1, "fallen off the bus"); // three epochs have at least five reports
 }
 
 static void a_kernel_that_fails_leaves_the_last_checkpoint(void **state)
 {
     (void)state;
-    fails_and_resumes(-1, 14, "illegal instruction"); // in the second epoch: the first has 10 steps and 3 evaluations
+    fails_and_resumes(-1, 8, "illegal instruction"); // after the first epoch's 6 steps and its evaluation
 }
 
 static void images_that_do_not_fit_are_streamed(void **state)
@@ -457,10 +459,11 @@ static void images_that_do_not_fit_are_streamed(void **state)
     heddle_device *device = open_faulty();
     const char *scarce = temporary_folder(), *plenty = temporary_folder();
     heddle_train_options options = quick_options(plenty);
+    options.kernels = HEDDLE_NAIVE; // the simulator's quickest
     options.epochs = 1;
-    options.batch = 12;
+    options.batch = 8;
     assert_ok(heddle_train(device, model, data, NULL, &options, NULL));
-    fault.most = 100000; // the images are 144,000 bytes, all else is less
+    fault.most = 40000; // the images are 43,200 bytes, all else is less
     options.folder = scarce;
     options.data = HEDDLE_DATA_RESIDENT;
     assert_int_equal(heddle_train(device, model, data, NULL, &options, NULL), HEDDLE_OUT_OF_MEMORY);

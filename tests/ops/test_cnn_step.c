@@ -110,6 +110,28 @@ static void gradients_that_overflow_become_zero(void **state)
     end(&step);
 }
 
+static const char *chosen(const char *text, heddle_arithmetic arithmetic)
+{
+    heddle_cnn_step_shape shape;
+    const heddle_rung *rung;
+    assert_int_equal(heddle_shape_parse(op, text, &shape), HEDDLE_OK);
+    if (heddle_rung_choose(op, HEDDLE_SIM, HEDDLE_FUSED, arithmetic, &shape, &rung) != HEDDLE_OK)
+        fail_msg("%s", heddle_last_error());
+    return rung->name;
+}
+
+static void few_samples_are_not_multiplied_in_tf32(void **state)
+{
+    (void)state;
+    if (strcmp(harness_device_name(), "sim") != 0)
+        skip();
+    assert_string_equal(chosen("n=15", HEDDLE_TF32), "01_tf32x3");
+    assert_string_equal(chosen("n=16", HEDDLE_TF32), "02_tf32");
+    assert_string_equal(chosen("n=1", HEDDLE_FP16), "03_fp16");
+    assert_string_equal(chosen("n=1", HEDDLE_BFLOAT), "04_bf16");
+    assert_string_equal(chosen("n=64", HEDDLE_TF32X3), "01_tf32x3");
+}
+
 static void a_batch_that_the_order_has_not_is_refused(void **state)
 {
     (void)state;
@@ -126,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_of_more_than_a_tile_matches_the_reference),
         cmocka_unit_test(gradients_that_overflow_become_zero),
+        cmocka_unit_test(few_samples_are_not_multiplied_in_tf32),
         cmocka_unit_test(a_batch_that_the_order_has_not_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

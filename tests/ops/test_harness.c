@@ -385,6 +385,48 @@ static void a_wrong_gradient_is_caught(void **state)
     assert_non_null(strstr(report.message, "gradient of 'input' along a random direction is"));
 }
 
+// --- operands as a whole --------------------------------------------------------------------------------------------
+
+// Whether an operator of HEDDLE_NORM, in tf32, would pass with these values, where (1, 1, ..., 1) is right.
+static bool passes_as_a_whole(const double *got, harness_report *report)
+{
+    enum { COUNT = 1000 };
+    double expected_values[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        expected_values[i] = 1;
+    heddle_op op = forward_op(NULL, NULL);
+    op.exactness = HEDDLE_NORM;
+    heddle_elements_shape shape = {COUNT};
+    harness_values values = {.op = &op, .shape = &shape, .operand = {NULL, expected_values}, .elements = {0, COUNT}};
+    harness_bounds bounds;
+    harness_bounds_create(&bounds, &values, &values, 1);
+    harness_bounds_for(&bounds, HEDDLE_TF32);
+    *report = (harness_report){.passed = true};
+    bool passed = harness_compare(&op, 1, got, expected_values, bounds.bound[1], COUNT, "norm", report);
+    harness_bounds_destroy(&bounds);
+    return passed;
+}
+
+static void a_norm_lets_one_element_be_off_but_not_all(void **state)
+{
+    (void)state;
+    harness_report report;
+    double got[1000];
+    for (int i = 0; i < 1000; i++)
+        got[i] = 1;
+    got[7] = -1;
+    assert_true(passes_as_a_whole(got, &report));
+    assert_true(report.telling[1]);
+    got[7] = NAN;
+    assert_false(passes_as_a_whole(got, &report));
+    for (int i = 0; i < 1000; i++)
+        got[i] = 1.2;
+    assert_false(passes_as_a_whole(got, &report));
+    memset(got, 0, sizeof got);
+    assert_false(passes_as_a_whole(got, &report));
+    assert_non_null(strstr(report.message, "by the norm of it all"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +446,7 @@ int main(void)
         cmocka_unit_test(a_backward_rung_that_misreads_what_was_saved_is_caught),
         cmocka_unit_test(a_right_gradient_passes),
         cmocka_unit_test(a_wrong_gradient_is_caught),
+        cmocka_unit_test(a_norm_lets_one_element_be_off_but_not_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

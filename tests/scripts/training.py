@@ -53,6 +53,7 @@ STEPS = {"format": "heddle bench network 1", "job": "train", "data_place": "auto
                      {"device": "cuda", "kernels": "fused", "precision": "bf16", "batch": 1024, "status": "failed",
                       "message": "no | such rung"}]}
 STREAMED = dict(STEPS, data_place="streamed", results=[own("tf32", 1024, 104.0)])
+INFER = dict(STEPS, job="infer", results=[own("bf16", 1, 20.0)])
 PEER_RUN = {"format": 1, "date": "2001-02-03T04:06:00Z", "versions": {"jax": "JAX 9", "torch": "PyTorch 9"},
             "results": [peer("jax", "tf32", 1024, "scan", 950.0), peer("torch", "tf32", 1024, "eager", 4000.0),
                         peer("torch", "bf16-pure", 1024, "graph", 700.0), peer("jax", "bf16", 1024, "scan", 800.0),
@@ -74,7 +75,7 @@ ACCURACY = {"format": 1, "date": "2001-02-03T04:08:00Z",
 
 def whole():
     made = None
-    for section, found in (("train", STEPS), ("streamed", STREAMED), ("peers", PEER_RUN), ("gradients", GRADIENTS),
+    for section, found in (("train", STEPS), ("streamed", STREAMED), ("infer", INFER), ("peers", PEER_RUN), ("gradients", GRADIENTS),
                            ("accuracy", ACCURACY)):
         made = training.merged(made, section, copy.deepcopy(found))
     return made
@@ -118,7 +119,7 @@ class Page(unittest.TestCase):
         self.scratch = tempfile.TemporaryDirectory()
         self.results = os.path.join(self.scratch.name, "results.json")
         self.page = os.path.join(self.scratch.name, "page.md")
-        names = ["machine", "road", "peers", "failed-peers", "targets", "streamed", "gradients", "quality", "race"]
+        names = ["machine", "road", "peers", "failed-peers", "targets", "streamed", "infer", "gradients", "quality", "race"]
         with open(self.page, "w", encoding="utf-8") as file:
             file.write("".join("words\n\n<!-- figures: %s -->\n<!-- end -->\n" % name for name in names))
         training.save(self.results, whole())
@@ -145,7 +146,7 @@ class Page(unittest.TestCase):
                      "| 1024 | tf32 | JAX | scan | **950** | 1077895 |",
                      "| 1024 | tf32 | PyTorch | compile | no compiler |",
                      "| 1024 | tf32 | 100 | 950 | JAX, scan | 9.0 × | 9.5 × | reached |",
-                     "| 1024 | fused | tf32 | 104 | +4.0 % |",
+                     "| 1024 | fused | tf32 | 104 | +4.0 % | reached |", "| 1 | cuda | fused | bf16 | 20.0 | 50000 |",
                      "| fused | tf32 | 7 | conv1.weight | 3.0e-03 | 1.0e-03 (tf32) | 3.0 × | **above 2** |",
                      "| tf32 | 99.20 % | 99.20 % | 99.10 % to 99.30 % |  |",
                      "| heddle | 0.61 s | 0.60 to 0.70 s | 2, 2, 2 |",
@@ -179,7 +180,7 @@ class GpuCheck(unittest.TestCase):
 
         def play(command):
             name = "bench" if command[1] == "bench" else os.path.basename(command[1])
-            document = STREAMED if "streamed" in command else played[name]
+            document = STREAMED if "streamed" in command else INFER if "infer" in command else played[name]
             with open(command[command.index("--json") + 1], "w", encoding="utf-8") as file:
                 json.dump(document, file)
             return 0, 1.0
@@ -193,7 +194,7 @@ class GpuCheck(unittest.TestCase):
             for part in (check.train, check.gradients, check.accuracy):
                 part(options, table)
             self.assertFalse(table.failed())
-            self.assertEqual(len(table.rows), 5)
+            self.assertEqual(len(table.rows), 7)
             self.assertEqual(training.load(options.training), whole())
 
 
@@ -204,13 +205,15 @@ class Peers(unittest.TestCase):
                 with open(os.path.join(folder, name + ".py"), "w", encoding="utf-8") as file:
                     file.write("raise ImportError('not here')\n")
             path = os.path.join(folder, "peers.json")
-            done = subprocess.run([sys.executable, PEERS, "--batches", "8", "--precisions", "fp32", "--json", path],
+            done = subprocess.run([sys.executable, PEERS, "--batches", "8", "--precisions", "fp32", "--modes",
+                                   "scan,eager,graph", "--split", "1", "--jobs", "2", "--json", path],
                                   env=dict(os.environ, PYTHONPATH=folder), stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True)
             self.assertEqual(done.returncode, 1, done.stdout)
             rows = training.load(path)["results"]
             self.assertEqual([(row["framework"], row["mode"], row["error"]) for row in rows],
-                             [("jax", "*", "ImportError: not here"), ("torch", "*", "ImportError: not here")])
+                             [(framework, mode, "ImportError: not here")
+                              for framework, mode in (("jax", "scan"), ("torch", "eager"), ("torch", "graph"))])
 
 
 if __name__ == "__main__":

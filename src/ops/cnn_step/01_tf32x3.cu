@@ -4,11 +4,12 @@
 // Limited by: the tensor cores, three times what one product takes, and the splitting itself, which is done anew for
 // every product that an operand takes part in.
 
+#include "ops/cnn_step/forward.h"
 #include "ops/cnn_step/step.h"
 
 static heddle_status launch(const heddle_call *call)
 {
-    return cnn_step_rung<cnn_tf32x3>(call, "01_tf32x3");
+    return cnn_step_rung<cnn_tf32x3>(call, "01_tf32x3", cnn_launch_forward<cnn_tf32x3>);
 }
 
 HEDDLE_CUDA_RUNG("cnn_step", "01_tf32x3", launch)

@@ -5,11 +5,12 @@
 //
 // Limited by: shared memory: an operand takes 4 bytes of it, of which the tensor cores look at 19 bits.
 
+#include "ops/cnn_step/forward.h"
 #include "ops/cnn_step/step.h"
 
 static heddle_status launch(const heddle_call *call)
 {
-    return cnn_step_rung<cnn_tf32>(call, "02_tf32");
+    return cnn_step_rung<cnn_tf32>(call, "02_tf32", cnn_launch_forward<cnn_tf32>);
 }
 
 HEDDLE_CUDA_RUNG("cnn_step", "02_tf32", launch)

@@ -6,11 +6,12 @@
 //
 // Limited by: latency between barriers at small batches; shared memory's bandwidth at large ones.
 
+#include "ops/cnn_step/forward.h"
 #include "ops/cnn_step/step.h"
 
 static heddle_status launch(const heddle_call *call)
 {
-    return cnn_step_rung<cnn_fp16>(call, "03_fp16");
+    return cnn_step_rung<cnn_fp16>(call, "03_fp16", cnn_launch_forward<cnn_fp16>);
 }
 
 HEDDLE_CUDA_RUNG("cnn_step", "03_fp16", launch)

@@ -4,11 +4,12 @@
 //
 // Limited by: as rung 3; and by what the network makes of 8 bits.
 
+#include "ops/cnn_step/forward.h"
 #include "ops/cnn_step/step.h"
 
 static heddle_status launch(const heddle_call *call)
 {
-    return cnn_step_rung<cnn_bf16>(call, "04_bf16");
+    return cnn_step_rung<cnn_bf16>(call, "04_bf16", cnn_launch_forward<cnn_bf16>);
 }
 
 HEDDLE_CUDA_RUNG("cnn_step", "04_bf16", launch)

@@ -126,23 +126,58 @@ CNN_DEVICE uint32_t cnn_rest(uint32_t bits, uint32_t nearest)
     return __float_as_uint(__uint_as_float(bits) - __uint_as_float(nearest));
 }
 
-// (a + a') (b + b') without a' b', which is below float32's last bit; the small products first. Tensor cores cut sums
-// off where float32 would round them, and in a long sum that adds up: so these three are added to the sum outside.
+// The two tf32 numbers that a float is the sum of, for the registers of a fragment.
+template <int Count> struct cnn_split {
+    uint32_t near[Count], rest[Count];
+};
+template <int Count> CNN_DEVICE cnn_split<Count> cnn_split_of(const uint32_t *bits)
+{
+    cnn_split<Count> split;
+#pragma unroll
+    for (int i = 0; i < Count; i++) {
+        split.near[i] = cnn_nearest(bits[i]);
+        split.rest[i] = cnn_rest(bits[i], split.near[i]);
+    }
+    return split;
+}
+
+// (a + a') (b + b') without a' b', which is below float32's last bit; the small products first.
 template <>
 __device__ __forceinline__ void cnn_multiply<cnn_tf32x3>(float sum[4], const uint32_t a[4], const uint32_t b[2])
 {
-    const uint32_t a_near[4] = {cnn_nearest(a[0]), cnn_nearest(a[1]), cnn_nearest(a[2]), cnn_nearest(a[3])};
-    const uint32_t b_near[2] = {cnn_nearest(b[0]), cnn_nearest(b[1])};
-    const uint32_t a_rest[4] = {cnn_rest(a[0], a_near[0]), cnn_rest(a[1], a_near[1]), cnn_rest(a[2], a_near[2]),
-                                cnn_rest(a[3], a_near[3])};
-    const uint32_t b_rest[2] = {cnn_rest(b[0], b_near[0]), cnn_rest(b[1], b_near[1])};
-    float part[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    mma_m16n8k8_tf32(part, a_rest, b_near, part);
-    mma_m16n8k8_tf32(part, a_near, b_rest, part);
-    mma_m16n8k8_tf32(part, a_near, b_near, part);
+    const cnn_split<4> left = cnn_split_of<4>(a);
+    const cnn_split<2> right = cnn_split_of<2>(b);
+    mma_m16n8k8_tf32(sum, left.rest, right.near, sum);
+    mma_m16n8k8_tf32(sum, left.near, right.rest, sum);
+    mma_m16n8k8_tf32(sum, left.near, right.near, sum);
+}
+
+// Two products of one a, for what decides which side of relu a value is on, and which of a window's is the largest.
+// Tensor cores cut sums off where float32 would round them, and in a sum of hundreds that adds up; where float32 is
+// meant, each product is therefore added outside. Two at a time, so that one's three steps fill the other's waiting.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_multiply_two(float first[4], float second[4], const uint32_t a[4], const uint32_t b[4])
+{
+    cnn_multiply<Arithmetic>(first, a, b);
+    cnn_multiply<Arithmetic>(second, a, b + 2);
+}
+template <>
+__device__ __forceinline__ void cnn_multiply_two<cnn_tf32x3>(float first[4], float second[4], const uint32_t a[4],
+                                                             const uint32_t b[4])
+{
+    const cnn_split<4> left = cnn_split_of<4>(a), right = cnn_split_of<4>(b);
+    float one[4] = {0.0f, 0.0f, 0.0f, 0.0f}, two[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    mma_m16n8k8_tf32(one, left.rest, right.near, one);
+    mma_m16n8k8_tf32(two, left.rest, right.near + 2, two);
+    mma_m16n8k8_tf32(one, left.near, right.rest, one);
+    mma_m16n8k8_tf32(two, left.near, right.rest + 2, two);
+    mma_m16n8k8_tf32(one, left.near, right.near, one);
+    mma_m16n8k8_tf32(two, left.near, right.near + 2, two);
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        sum[i] += part[i];
+    for (int i = 0; i < 4; i++) {
+        first[i] += one[i];
+        second[i] += two[i];
+    }
 }
 
 // --- several values at once ------------------------------------------------------------------------------------------

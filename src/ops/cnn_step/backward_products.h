@@ -11,7 +11,7 @@
 #include "ops/cnn_step/layout.h"
 
 enum {
-    CNN_PART = 16,                                       // bytes that ldmatrix takes of a row
+    CNN_PART = 16, // bytes that ldmatrix takes of a row
 
     // The roles' warps: of each four, two, one and one run on every quarter of a multiprocessor.
     CNN_WEIGHT_WARPS = 8, // gradient of conv2's weight: 32 outputs × 8 inputs × 9 taps each; cut in two, 16 outputs
@@ -63,6 +63,21 @@ template <int PixelBytes> CNN_DEVICE int cnn_part(int pixel, int part)
     return pixel * PixelBytes + swapped * CNN_PART;
 }
 
+// What the gradient of conv1's batchnorm is multiplied in, with the pixels: parts of 16 bits whose sum is the float as
+// far as the arithmetic needs it. Pixels are exact in each.
+template <typename Arithmetic> struct cnn_stem_grad_parts {
+    enum { COUNT = 2 };
+};
+template <> struct cnn_stem_grad_parts<cnn_tf32x3> {
+    enum { COUNT = 3 };
+};
+template <> struct cnn_stem_grad_parts<cnn_fp16> {
+    enum { COUNT = 1 };
+};
+template <> struct cnn_stem_grad_parts<cnn_bf16> {
+    enum { COUNT = 1 };
+};
+
 // --- gradient of conv2's weight --------------------------------------------------------------------------------------
 
 // sum (Tiles × 16 outputs, 8 inputs) of each tap += over the image's pixels, grad (pixel, output) * pooled (pixel +
@@ -111,64 +126,75 @@ CNN_DEVICE void cnn_weight_gradient_16bit(float (*sum)[CNN_TAPS][4], const char 
     }
 }
 
+// A pixel that two neighbouring taps share. It is loaded for each (hence volatile): fragments are pairs of neighbouring
+// registers, and moving it there costs as much. With three products to a pair, registers are dearer.
+template <typename Arithmetic> CNN_DEVICE uint32_t cnn_weight_input(const char *from)
+{
+    return *(const volatile uint32_t *)from;
+}
+template <> __device__ __forceinline__ uint32_t cnn_weight_input<cnn_tf32x3>(const char *from)
+{
+    return *(const uint32_t *)from;
+}
+
 // The same for floats, which ldmatrix cannot transpose: half a row is a fragment, its pixels taken as 0 2 4 6 1 3 5 7,
-// so that a thread's two are neighbours and the three taps of a row need four pixels of it; outputs as in
-// cnn_weight_output, so that one load brings all that a thread has of a pixel.
+// so that the threads' pixels are in different banks; outputs as in cnn_weight_output, so that a load brings two
+// registers of a fragment.
 template <typename Arithmetic, int Tiles>
 CNN_DEVICE void cnn_weight_gradient_float(float (*sum)[CNN_TAPS][4], const char *grad, const char *pooled,
                                           int first_output, int first_input, int lane)
 {
     typedef cnn_backward_tiles<Arithmetic> tiles;
     enum { GRAD_STEP = CNN_TILE_SIDE * tiles::GRAD_PIXEL, POOLED_STEP = CNN_TILE_SIDE * tiles::POOLED_PIXEL };
-    struct __align__(8 * Tiles) outputs {
-        uint32_t of[Tiles][2];
-    };
-    const int input = first_input + lane / 4, grad_byte = first_output * 4 + lane / 4 * (int)sizeof(outputs);
+    const int input = first_input + lane / 4, output = first_output + lane / 4 * 2;
 #pragma unroll 1
     for (int half = 0; half < 2; half++) {
         const int pixel = half * 8 + lane % 4 * 2, grad_pixel = CNN_TILE_SIDE + 1 + pixel;
-        const char *grad_at[2], *pooled_at[4];
+        const char *grad_at[Tiles][2], *pooled_at[4];
 #pragma unroll
-        for (int i = 0; i < 2; i++)
-            grad_at[i] = grad + cnn_part<tiles::GRAD_PIXEL>(grad_pixel + i, grad_byte / CNN_PART) + grad_byte % CNN_PART;
+        for (int i = 0; i < 2 * Tiles; i++)
+            grad_at[i / 2][i % 2] =
+                grad + cnn_part<tiles::GRAD_PIXEL>(grad_pixel + i % 2, (output + i / 2 * 16) / 4) + output % 4 * 4;
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            pooled_at[i] = pooled + cnn_part<tiles::POOLED_PIXEL>(pixel + i, input / 4) + input % 4 * sizeof(float);
-        uint32_t b[3][4];
+            pooled_at[i] = pooled + cnn_part<tiles::POOLED_PIXEL>(pixel + i, input / 4) + input % 4 * 4;
+        uint32_t b[3][6];
 #pragma unroll
-        for (int row = 0; row < 2; row++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                b[row][i] = *(const uint32_t *)(pooled_at[i] + row * POOLED_STEP);
+        for (int i = 0; i < 12; i++)
+            b[i / 6][i % 6] = cnn_weight_input<Arithmetic>(pooled_at[i % 6 / 2 + i % 2] + i / 6 * POOLED_STEP);
 #pragma unroll 1
         for (int first = 0; first < CNN_SIDE1; first += 3) {
 #pragma unroll
             for (int y = 0; y < 3 && first + y < CNN_SIDE1; y++) {
-                const outputs even = *(const outputs *)(grad_at[0] + y * GRAD_STEP);
-                const outputs odd = *(const outputs *)(grad_at[1] + y * GRAD_STEP);
+                uint32_t a[Tiles][4];
 #pragma unroll
-                for (int i = 0; i < 4; i++)
-                    b[(y + 2) % 3][i] = *(const uint32_t *)(pooled_at[i] + (y + 2) * POOLED_STEP);
+                for (int i = 0; i < 2 * Tiles; i++) {
+                    const uint2 two = *(const uint2 *)(grad_at[i / 2][i % 2] + y * GRAD_STEP);
+                    a[i / 2][i % 2 * 2] = two.x, a[i / 2][i % 2 * 2 + 1] = two.y;
+                }
+#pragma unroll
+                for (int i = 0; i < 6; i++)
+                    b[(y + 2) % 3][i] = cnn_weight_input<Arithmetic>(pooled_at[i / 2 + i % 2] + (y + 2) * POOLED_STEP);
 #pragma unroll
                 for (int tap = 0; tap < CNN_TAPS; tap++)
 #pragma unroll
-                    for (int tile = 0; tile < Tiles; tile++) {
-                        const uint32_t a[4] = {even.of[tile][0], even.of[tile][1], odd.of[tile][0], odd.of[tile][1]};
-                        cnn_multiply<Arithmetic>(sum[tile][tap], a, b[(y + tap / 3) % 3] + tap % 3);
-                    }
+                    for (int tile = 0; tile < Tiles; tile++)
+                        cnn_multiply<Arithmetic>(sum[tile][tap], a[tile], b[(y + tap / 3) % 3] + tap % 3 * 2);
             }
+#pragma unroll
+            for (int i = 0; i < 2 * Tiles; i++)
+                grad_at[i / 2][i % 2] += 3 * GRAD_STEP;
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 pooled_at[i] += 3 * POOLED_STEP;
-            grad_at[0] += 3 * GRAD_STEP, grad_at[1] += 3 * GRAD_STEP;
         }
     }
 }
 
 // Which of a warp's output channels row `row` (0 to 7) of fragment `tile`, upper or lower half, stands for.
-template <typename Arithmetic, int Tiles> CNN_DEVICE int cnn_weight_output(int tile, int lower, int row)
+template <typename Arithmetic> CNN_DEVICE int cnn_weight_output(int tile, int lower, int row)
 {
-    return sizeof(typename Arithmetic::operand) == 2 ? (tile * 2 + lower) * 8 + row : (row * Tiles + tile) * 2 + lower;
+    return tile * 16 + (sizeof(typename Arithmetic::operand) == 2 ? lower * 8 + row : row * 2 + lower);
 }
 
 template <typename Arithmetic, int Tiles>
@@ -190,14 +216,16 @@ CNN_DEVICE int cnn_weight_row(int channel)
     return (channel & 16) | (channel & 1) << 3 | (channel & 15) >> 1;
 }
 
-// sum[row][half][...] (16 inputs × 8 pixels of half a row) = sum over taps and outputs of weight * grad, for `Rows` rows
-// from first_row on. A fragment of the gradient's row serves the three rows of the result that it is a tap of.
+// sum[row][half][...] (16 inputs × 8 pixels of half a row) = sum over taps and outputs of weight * grad, for `Rows`
+// rows from first_row on. A fragment of the gradient's row serves the three rows of the result that it is a tap of.
 template <typename Arithmetic, int Rows>
 CNN_DEVICE void cnn_data_gradient(float (*sum)[2][4], const char *grad, const char *weight, int first_row,
                                   int first_weight_row, int lane)
 {
     typedef cnn_backward_tiles<Arithmetic> tiles;
     enum { READ = Rows + 2, STEP = CNN_TILE_SIDE * tiles::GRAD_PIXEL, AHEAD = 2 };
+    // With three products for each the code of three shifts would crowd the other roles' out of the instruction cache.
+    constexpr int UNROLLED = cnn_stem_grad_parts<Arithmetic>::COUNT == 3 ? 1 : 3;
 #pragma unroll
     for (int i = 0; i < Rows * 2 * 4; i++)
         sum[i / 8][i / 4 % 2][i % 4] = 0.0f;
@@ -207,7 +235,7 @@ CNN_DEVICE void cnn_data_gradient(float (*sum)[2][4], const char *grad, const ch
     for (int k = 0; k < tiles::GRAD_PIXEL / CNN_FRAGMENT_BYTES; k++) {
         const char *weight_at = weight + weight_row * (tiles::WEIGHT_ROW - tiles::GRAD_PIXEL) +
                                 cnn_part<tiles::GRAD_PIXEL>(weight_row, k * 2 + (lane >> 4));
-#pragma unroll
+#pragma unroll UNROLLED
         for (int shift = 0; shift < 3; shift++) {
             const char *grad_at = grad + cnn_part<tiles::GRAD_PIXEL>(pixel + shift, k * 2 + (lane >> 3 & 1));
             uint32_t a[3][4], b[READ][4];
@@ -223,31 +251,14 @@ CNN_DEVICE void cnn_data_gradient(float (*sum)[2][4], const char *grad, const ch
                     ldmatrix_x4(b[row + AHEAD], grad_at + (row + AHEAD) * STEP);
 #pragma unroll
                 for (int up = 0; up < 3; up++)
-                    if (row - up >= 0 && row - up < Rows) {
-                        cnn_multiply<Arithmetic>(sum[row - up][0], a[up], b[row]);
-                        cnn_multiply<Arithmetic>(sum[row - up][1], a[up], b[row] + 2);
-                    }
+                    if (row - up >= 0 && row - up < Rows)
+                        cnn_multiply_two<Arithmetic>(sum[row - up][0], sum[row - up][1], a[up], b[row]);
             }
         }
     }
 }
 
 // --- conv1's sums ----------------------------------------------------------------------------------------------------
-
-// What the gradient of conv1's batchnorm is multiplied in, with the pixels: parts of 16 bits whose sum is the float as
-// far as the arithmetic needs it. Pixels are exact in each.
-template <typename Arithmetic> struct cnn_stem_grad_parts {
-    enum { COUNT = 2 };
-};
-template <> struct cnn_stem_grad_parts<cnn_tf32x3> {
-    enum { COUNT = 3 };
-};
-template <> struct cnn_stem_grad_parts<cnn_fp16> {
-    enum { COUNT = 1 };
-};
-template <> struct cnn_stem_grad_parts<cnn_bf16> {
-    enum { COUNT = 1 };
-};
 
 // Two numbers as one register of a fragment of conv1's sums, and what that leaves of them.
 template <typename Arithmetic> CNN_DEVICE uint32_t cnn_stem_pack(float first, float second)
@@ -276,8 +287,7 @@ template <> __device__ __forceinline__ uint32_t cnn_stem_ones<cnn_fp16>()
     return 0x3c003c00u;
 }
 
-template <typename Arithmetic>
-CNN_DEVICE void cnn_stem_multiply(float sum[4], const uint32_t a[4], const uint32_t b[2])
+template <typename Arithmetic> CNN_DEVICE void cnn_stem_multiply(float sum[4], const uint32_t a[4], const uint32_t b[2])
 {
     mma_m16n8k16_bfloat16(sum, a, b, sum);
 }
@@ -310,10 +320,10 @@ template <typename Arithmetic> CNN_DEVICE void cnn_stem_split(uint32_t (*part)[4
     }
 }
 
-// stem[place][0] (16 channels, taps 0 to 7), stem[place][1] (16 channels; tap 8, then ones) += over the windows of a row
-// that the place has won, their gradient * the pixels under it. `part`: the gradient of the row's 16 windows; `codes`
-// and `pixels`: where this lane's row of a fragment begins. Places have sums of their own for the products not to wait
-// for each other.
+// stem[place][0] (16 channels, taps 0 to 7), stem[place][1] (16 channels; tap 8, then ones) += over the windows of a
+// row that the place has won, their gradient * the pixels under it. `part`: the gradient of the row's 16 windows;
+// `codes` and `pixels`: where this lane's row of a fragment begins. Places have sums of their own for the products not
+// to wait for each other.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_stem_row(float (*stem)[2][4], const uint32_t (*part)[4], const char *codes, const char *pixels,
                              int lane)

@@ -258,10 +258,11 @@ WORKSPACE(heddle_cnn_step_tf32_workspace, float, uint16_t)
 WORKSPACE(heddle_cnn_step_16bit_workspace, uint16_t, uint16_t)
 
 // The rungs of float operands keep more in shared memory than a block of Ampere has.
-#define CUDA_RUNG(rung, can, bits, kind, card, text)                                                                   \
+#define CUDA_RUNG(rung, can, bits, kind, card, lacking, text)                                                          \
     {                                                                                                                  \
         .name = (rung), .device = HEDDLE_CUDA, .tier = HEDDLE_FUSED, .note = (text), .supports = (can),                \
-        .workspace = heddle_cnn_step_##bits##_workspace, .arithmetic = (kind), .capability = (card)                    \
+        .workspace = heddle_cnn_step_##bits##_workspace, .arithmetic = (kind), .capability = (card),                   \
+        .gpu_only = (lacking)                                                                                          \
     }
 
 // Slowest first.
@@ -270,14 +271,20 @@ static const heddle_rung ladder[] = {
      "plain loops, one layer after another: one multiplication at a time", NULL, heddle_cnn_step_cpu_naive_workspace},
     {"cpu_chain", HEDDLE_CPU, HEDDLE_FUSED, heddle_cnn_step_cpu_chain,
      "the cpu's fused blocks and linear layers, one after another", NULL, heddle_cnn_step_cpu_chain_workspace},
-    CUDA_RUNG("01_tf32x3", heddle_cnn_step_is_course, tf32x3, HEDDLE_TF32X3, 90,
+    CUDA_RUNG("01_tf32x3", heddle_cnn_step_is_course, tf32x3, HEDDLE_TF32X3, 90, NULL,
               "seven kernels on tensor cores, three products for one: nearly fp32"),
-    CUDA_RUNG("02_tf32", is_course_in_tf32, tf32, HEDDLE_TF32, 90,
+    CUDA_RUNG("02_tf32", is_course_in_tf32, tf32, HEDDLE_TF32, 90, NULL,
               "operands rounded to tf32, conv2's output kept in half"),
-    CUDA_RUNG("03_fp16", heddle_cnn_step_is_course, 16bit, HEDDLE_FP16, 80,
+    CUDA_RUNG("03_fp16", heddle_cnn_step_is_course, 16bit, HEDDLE_FP16, 80, NULL,
               "16-bit operands: half the bytes, twice the products an instruction"),
-    CUDA_RUNG("04_bf16", heddle_cnn_step_is_course, 16bit, HEDDLE_BFLOAT, 80,
+    CUDA_RUNG("04_bf16", heddle_cnn_step_is_course, 16bit, HEDDLE_BFLOAT, 80, NULL,
               "the same with float's range: nothing can overflow"),
+    CUDA_RUNG("05_tf32x3_wgmma", heddle_cnn_step_is_course, tf32x3, HEDDLE_TF32X3, 90, "wgmma",
+              "01 with conv2 by wgmma on three bfloat16 numbers for a float"),
+    CUDA_RUNG("06_tf32_wgmma", is_course_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma", "02 with conv2 by wgmma"),
+    CUDA_RUNG("07_fp16_wgmma", heddle_cnn_step_is_course, 16bit, HEDDLE_FP16, 90, "wgmma", "03 with conv2 by wgmma"),
+    CUDA_RUNG("08_bf16_wgmma", heddle_cnn_step_is_course, 16bit, HEDDLE_BFLOAT, 90, "wgmma",
+              "04 with conv2 by wgmma: the tensor cores at their full rate"),
 };
 
 const heddle_op heddle_op_cnn_step = {

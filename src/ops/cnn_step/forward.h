@@ -13,8 +13,9 @@
 // tile, multiplies what is in it, hands it back, and rounds and stores the result, while the tensor cores work for the
 // other. All three make the first image together.
 //
-// Limited by: tensor cores and issue slots alike: of one of the four schedulers an image takes about 600 products
-// (twice that with float operands) and as many instructions again for relu, pooling and rounding.
+// Limited by: the products. Of one of the four schedulers an image takes 504 for conv2 (twice that with float operands)
+// and 50 to 150 for conv1, and mma.sync has them at half of Hopper's rate; the part that makes images waits for its
+// turn.
 #ifndef HEDDLE_OPS_CNN_STEP_FORWARD_H
 #define HEDDLE_OPS_CNN_STEP_FORWARD_H
 
@@ -111,10 +112,8 @@ CNN_DEVICE void cnn_forward_multiply(float sum[CNN_SIDE1][2][4], const Shared *s
                 ldmatrix_x4(b[row - CNN_SIDE1], weight_next + (row - CNN_SIDE1) * 3 * weight_tap);
 #pragma unroll
             for (int r = 0; r < 3; r++)
-                if (row - r >= 0 && row - r < CNN_SIDE1) {
-                    cnn_multiply<Arithmetic>(sum[row - r][0], a[row % (ahead + 1)], b[r]);
-                    cnn_multiply<Arithmetic>(sum[row - r][1], a[row % (ahead + 1)], b[r] + 2);
-                }
+                if (row - r >= 0 && row - r < CNN_SIDE1)
+                    cnn_multiply_two<Arithmetic>(sum[row - r][0], sum[row - r][1], a[row % (ahead + 1)], b[r]);
         }
     }
 }
@@ -183,7 +182,7 @@ CNN_DEVICE void cnn_forward_statistics(const Arguments &arguments, Shared *share
             }
         total = (float)sum;
     }
-    cnn_statistics_reduce<CNN_FORWARD_THREADS>(arguments, total, (double *)shared->tile, &shared->last);
+    cnn_statistics_reduce<CNN_FORWARD_THREADS>(arguments, total, (float4 *)shared->tile, &shared->last);
 }
 
 // --- the kernel ------------------------------------------------------------------------------------------------------
@@ -242,30 +241,28 @@ static __global__ void __launch_bounds__(CNN_FORWARD_THREADS, 1)
     const int part = threadIdx.x / CNN_PART_THREADS, count = (arguments.n - 1 - (int)blockIdx.x) / (int)gridDim.x + 1;
     cnn_tile_clear(shared->tile[0], 2, CNN_FORWARD_THREADS);
     cnn_stem_clear(shared->stem, 2, CNN_FORWARD_THREADS);
-    // prepare.h released this launch after its own wait, so that what is older than it is there: images, parameters.
-    const bool has_word = threadIdx.x < CNN_IMAGE_WORDS;
-    uint32_t bytes[2] = {0, 0};
-    if (has_word) {
-        bytes[0] = cnn_pixels4(cnn_own_pixels(arguments, 0, count) + threadIdx.x * 4);
-        bytes[1] = cnn_pixels4(cnn_own_pixels(arguments, 1, count) + threadIdx.x * 4);
-    }
-    cnn_stem_load_parameters(arguments, shared);
     const double inverse = 1 / ((double)arguments.n * CNN_PIXELS);
     __syncthreads();
-    if (has_word) {
-        cnn_stem_unpack(shared->stem, threadIdx.x, bytes[0]);
-        cnn_stem_unpack(shared->stem + CNN_STEM_WORDS, threadIdx.x, bytes[1]);
-    }
+    // prepare.h released this launch after its own wait, so that what is older than it is there: images, parameters.
+    enum { ADDING = CNN_FORWARD_THREADS - CNN_UNPACK_THREADS };
+    const int adding = (int)threadIdx.x - CNN_UNPACK_THREADS;
+    if (adding >= 0)
+        cnn_stem_load_parameters(arguments, shared, adding, ADDING);
+    else
+        cnn_stem_first_images(arguments, shared->stem, shared->stem + CNN_STEM_WORDS, count);
     heddle_wait_for_previous();
     heddle_release_next();
 
     cnn_forward_load_weight(arguments, shared);
-    cnn_stem_add_moments<CNN_FORWARD_THREADS>(arguments, shared);
+    if (adding >= 0)
+        cnn_stem_add_moments<ADDING>(arguments, shared, adding);
+    __syncthreads();
+    cnn_stem_end_moments<ADDING>(arguments, shared);
+    __syncthreads();
     cnn_stem_fold(arguments, shared, inverse);
     if (part < 2)
         shared->sums[0][threadIdx.x] = shared->sums[1][threadIdx.x] = make_float4(0, 0, 0, 0);
     __syncthreads();
-
     cnn_stem_weight<cnn_stem_parts<Arithmetic>::count> weight;
     cnn_stem_load(&weight, shared);
     cnn_stem_forward<Arithmetic, CNN_FORWARD_THREADS / 32>(arguments, blockIdx.x, shared->stem, shared->tile[0], weight,

@@ -1,7 +1,7 @@
 // Statistics of batchnorm 2, out of the sums that forward.h's blocks have of their images.
 //
-// The blocks leave their sums, and the one that comes last adds them in their order, in double. Sums and sums of
-// squares are float, about zero: a thread adds the 28 values it has of an image, and a block some tens of images, so
+// The blocks leave their sums, and the one that comes last adds them in a fixed order, at last in double. Sums and sums
+// of squares are float, about zero: a thread adds the 28 values it has of an image, and a block some tens of images, so
 // they are good to a few units of float's last place; and so is the variance, since the means of channels are of the
 // size of their deviations (they are made of relu's output, with weights of both signs).
 #ifndef HEDDLE_OPS_CNN_STEP_FORWARD_STATISTICS_H
@@ -9,6 +9,13 @@
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/layout.h"
+
+// One over the root, to double's precision: the float's, and a step of Newton's method, which squares its error.
+CNN_DEVICE double cnn_inverse_root(double value)
+{
+    const double guess = rsqrtf((float)value);
+    return guess * (1.5 - 0.5 * value * guess * guess);
+}
 
 // The block's first Threads threads.
 template <int Threads> CNN_DEVICE void cnn_statistics_meet()
@@ -20,7 +27,7 @@ template <int Threads> CNN_DEVICE void cnn_statistics_meet()
 // By the block's first Threads threads. `total` of thread c is the block's sum of channel c, of thread 64 + c its sum
 // of squares. `scratch`, in shared memory, has 128 values for every 32 of the Threads; `last` is there too.
 template <int Threads, typename Arguments>
-CNN_DEVICE void cnn_statistics_reduce(const Arguments &arguments, float total, double *scratch, bool *last)
+CNN_DEVICE void cnn_statistics_reduce(const Arguments &arguments, float total, float4 *scratch, bool *last)
 {
     enum { LAST_COUNTER = 1 };
     if (threadIdx.x < 2 * CNN_CHANNELS2)
@@ -34,29 +41,37 @@ CNN_DEVICE void cnn_statistics_reduce(const Arguments &arguments, float total, d
     cnn_statistics_meet<Threads>();
     if (!*last)
         return;
-    // Four sums to a thread, of some of the blocks.
+    // Four sums to a thread, of some of the blocks: few enough to add in float.
     enum { QUADS = 2 * CNN_CHANNELS2 / 4, PARTS = Threads / QUADS };
-    double(*parts)[2 * CNN_CHANNELS2] = (double(*)[2 * CNN_CHANNELS2]) scratch;
+    float4(*parts)[QUADS] = (float4(*)[QUADS])scratch;
     const int quad = threadIdx.x % QUADS, part = threadIdx.x / QUADS;
-    double sum[4] = {0, 0, 0, 0};
-#pragma unroll 14 // as many as 168 blocks need, with 384 threads: all on their way at once
-    for (int block = part; block < (int)gridDim.x; block += PARTS) {
-        const float4 four = ((const float4 *)arguments.workspace.statistics2_partial)[block * QUADS + quad];
-        sum[0] += four.x, sum[1] += four.y, sum[2] += four.z, sum[3] += four.w;
-    }
+    const double inverse = 1 / ((double)arguments.n * CNN_PIXELS1);
+    float4 sum = make_float4(0, 0, 0, 0);
+    enum { AT_ONCE = 17 }; // on their way together: as many as 132 blocks need, by 256 threads
+    const float4 *partial = (const float4 *)arguments.workspace.statistics2_partial + quad;
+    for (int first = part; first < (int)gridDim.x; first += AT_ONCE * PARTS) {
+        float4 four[AT_ONCE];
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        parts[part][quad * 4 + i] = sum[i];
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int block = first + i * PARTS;
+            four[i] = block < (int)gridDim.x ? partial[block * QUADS] : make_float4(0, 0, 0, 0);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            sum.x += four[i].x, sum.y += four[i].y, sum.z += four[i].z, sum.w += four[i].w;
+    }
+    parts[part][quad] = sum;
     cnn_statistics_meet<Threads>();
     if (threadIdx.x < CNN_CHANNELS2) {
         const int channel = threadIdx.x;
+        const float(*values)[2 * CNN_CHANNELS2] = (const float(*)[2 * CNN_CHANNELS2]) scratch;
         double sum_all = 0, square_all = 0;
+#pragma unroll
         for (int i = 0; i < PARTS; i++)
-            sum_all += parts[i][channel], square_all += parts[i][CNN_CHANNELS2 + channel];
-        const double count = (double)arguments.n * CNN_PIXELS1, mean = sum_all / count;
-        const double variance = fmax(square_all / count - mean * mean, 0.0);
+            sum_all += values[i][channel], square_all += values[i][CNN_CHANNELS2 + channel];
+        const double mean = sum_all * inverse, variance = fmax(square_all * inverse - mean * mean, 0.0);
         arguments.workspace.statistics2->mean[channel] = (float)mean;
-        arguments.workspace.statistics2->inverse_std[channel] = (float)rsqrt(variance + arguments.epsilon);
+        arguments.workspace.statistics2->inverse_std[channel] = (float)cnn_inverse_root(variance + arguments.epsilon);
         arguments.workspace.statistics2->variance[channel] = (float)variance;
     }
     if (threadIdx.x == 0)

@@ -10,6 +10,7 @@
 #define HEDDLE_OPS_CNN_STEP_FORWARD_STEM_H
 
 #include "ops/cnn_step/arithmetic.h"
+#include "ops/cnn_step/forward_statistics.h"
 #include "ops/cnn_step/layout.h"
 #include "ops/cnn_step/prepare.h"
 
@@ -55,80 +56,104 @@ template <int Parts> struct cnn_stem_weight {
 
 // --- conv1's weight --------------------------------------------------------------------------------------------------
 
+// What conv1 needs before its first product is brought by two halves of the block: some warps read and unpack the first
+// two images, a chain of three loads, and the others do this.
+enum { CNN_UNPACK_THREADS = (CNN_IMAGE_WORDS + 31) / 32 * 32 };
+
+// `thread` of `threads` that do it.
 template <typename Arguments, typename Shared>
-CNN_DEVICE void cnn_stem_load_parameters(const Arguments &arguments, Shared *shared)
+CNN_DEVICE void cnn_stem_load_parameters(const Arguments &arguments, Shared *shared, int thread, int threads)
 {
-    if (threadIdx.x < CNN_CHANNELS1 * CNN_TAPS)
-        shared->stem_weight[threadIdx.x / CNN_TAPS][threadIdx.x % CNN_TAPS] =
-            arguments.operands.parameters.conv1_weight[threadIdx.x];
-    if (threadIdx.x < CNN_CHANNELS1) {
-        shared->stem_scale[threadIdx.x] = arguments.operands.parameters.gamma1[threadIdx.x];
-        shared->stem_bias[threadIdx.x] = arguments.operands.parameters.beta1[threadIdx.x];
+    const heddle_cnn_step_parameters &parameters = arguments.operands.parameters;
+    for (int i = thread; i < CNN_CHANNELS1 * CNN_TAPS; i += threads)
+        shared->stem_weight[i / CNN_TAPS][i % CNN_TAPS] = parameters.conv1_weight[i];
+    if (thread < CNN_CHANNELS1) {
+        shared->stem_scale[thread] = parameters.gamma1[thread];
+        shared->stem_bias[thread] = parameters.beta1[thread];
     }
 }
 
-// Sums of the moments that prepare.h's blocks left, in shared memory; the first block leaves them for finish.h too.
+// Parts of the sums of the moments that prepare.h's blocks left, by `thread` of Threads.
+template <int Threads> struct cnn_moment_parts {
+    enum { PAIRS = CNN_MOMENTS / 2, PARTS = Threads / PAIRS };
+};
 template <int Threads, typename Arguments, typename Shared>
-CNN_DEVICE void cnn_stem_add_moments(const Arguments &arguments, Shared *shared)
+CNN_DEVICE void cnn_stem_add_moments(const Arguments &arguments, Shared *shared, int thread)
 {
-    enum { PAIRS = CNN_MOMENTS / 2, PARTS = Threads / PAIRS }; // threads that add up two moments
+    enum { PAIRS = cnn_moment_parts<Threads>::PAIRS, PARTS = cnn_moment_parts<Threads>::PARTS };
     static_assert(CNN_MOMENTS % 2 == 0, "moments are read two at a time");
     static_assert(PARTS * CNN_MOMENTS * sizeof(unsigned long long) <= sizeof shared->sums, "no room");
-    unsigned long long(*parts)[CNN_MOMENTS] = (unsigned long long(*)[CNN_MOMENTS])shared->sums;
-    const int pair = threadIdx.x % PAIRS, part = threadIdx.x / PAIRS;
-    if (part < PARTS) {
-        const ulonglong2 *moments = (const ulonglong2 *)arguments.workspace.moments + pair;
-        const int blocks = cnn_moment_blocks(arguments.n);
-        ulonglong2 sum = make_ulonglong2(0, 0);
-#pragma unroll 10 // as many as 128 blocks need, all on their way at once
-        for (int block = part; block < blocks; block += PARTS) {
-            const ulonglong2 two = moments[block * PAIRS];
-            sum.x += two.x, sum.y += two.y;
+    ulonglong2(*parts)[PAIRS] = (ulonglong2(*)[PAIRS])shared->sums;
+    const int pair = thread % PAIRS, part = thread / PAIRS;
+    if (part >= PARTS)
+        return;
+    const ulonglong2 *moments = (const ulonglong2 *)arguments.workspace.moments + pair;
+    const int blocks = cnn_moment_blocks(arguments.n);
+    ulonglong2 sum = make_ulonglong2(0, 0);
+    enum { AT_ONCE = 13 }; // on their way together: as many as 128 blocks need, by 288 threads
+    for (int first = part; first < blocks; first += AT_ONCE * PARTS) {
+        ulonglong2 two[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int block = first + i * PARTS;
+            two[i] = block < blocks ? moments[block * PAIRS] : make_ulonglong2(0, 0);
         }
-        parts[part][2 * pair] = sum.x, parts[part][2 * pair + 1] = sum.y;
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            sum.x += two[i].x, sum.y += two[i].y;
     }
-    __syncthreads();
-    if (threadIdx.x < CNN_MOMENTS) {
-        unsigned long long sum = 0;
-        for (int i = 0; i < PARTS; i++)
-            sum += parts[i][threadIdx.x];
-        shared->moments[threadIdx.x] = (double)sum;
-        if (blockIdx.x == 0)
-            arguments.workspace.stem_moments[threadIdx.x] = (double)sum;
-    }
-    __syncthreads();
+    parts[part][pair] = sum;
+}
+
+// After all threads have met: the sums themselves; the first block leaves them for finish.h too.
+template <int Threads, typename Arguments, typename Shared>
+CNN_DEVICE void cnn_stem_end_moments(const Arguments &arguments, Shared *shared)
+{
+    const unsigned long long(*parts)[CNN_MOMENTS] = (const unsigned long long(*)[CNN_MOMENTS])shared->sums;
+    if (threadIdx.x >= CNN_MOMENTS)
+        return;
+    unsigned long long sum = 0;
+#pragma unroll
+    for (int i = 0; i < cnn_moment_parts<Threads>::PARTS; i++)
+        sum += parts[i][threadIdx.x];
+    shared->moments[threadIdx.x] = (double)sum;
+    if (blockIdx.x == 0)
+        arguments.workspace.stem_moments[threadIdx.x] = (double)sum;
 }
 
 // Folds batchnorm 1 into conv1, in double: the mean square of an output is a quadratic form in which large numbers
-// cancel. Every block does it for itself; `inverse` is one over the batch's pixels.
+// cancel. Eight threads a channel: each has one tap, and its products with the ninth, which lane 0 has alone. Every
+// block does it for itself; `inverse` is one over the batch's pixels.
 template <typename Arguments, typename Shared>
 CNN_DEVICE void cnn_stem_fold(const Arguments &arguments, Shared *shared, double inverse)
 {
-    const int channel = threadIdx.x / 8, lane = threadIdx.x % 8; // eight threads a channel; lane 0 has taps 0 and 8
+    const int channel = threadIdx.x / 8, lane = threadIdx.x % 8, ninth = CNN_TAPS - 1;
     if (channel >= CNN_CHANNELS1)
         return;
     float *weight = shared->stem_weight[channel];
-    double sum = 0, square = 0;
-    for (int i = lane; i < CNN_TAPS; i += 8) {
-        double row = 0;
+    const double *moments = shared->moments, own = weight[lane], other = weight[ninth];
+    double row = 2 * other * moments[CNN_MOMENT(lane, ninth)];
 #pragma unroll
-        for (int j = 0; j < CNN_TAPS; j++)
-            row += weight[j] * shared->moments[j < i ? CNN_MOMENT(j, i) : CNN_MOMENT(i, j)];
-        square += weight[i] * row;
-        sum += weight[i] * shared->moments[i];
+    for (int j = 0; j < CNN_TAPS - 1; j++)
+        row += weight[j] * moments[j < lane ? CNN_MOMENT(j, lane) : CNN_MOMENT(lane, j)];
+    double square = own * row, sum = own * moments[lane];
+    if (lane == 0) {
+        square += other * other * moments[CNN_MOMENT(ninth, ninth)];
+        sum += other * moments[ninth];
     }
 #pragma unroll
     for (int distance = 1; distance < 8; distance *= 2) {
         sum += __shfl_xor_sync(0xffffffffu, sum, distance);
         square += __shfl_xor_sync(0xffffffffu, square, distance);
     }
-    const double white = 1.0 / 255, mean = sum * inverse * white;
-    const double variance = fmax(square * inverse * white * white - mean * mean, 0.0);
-    const double inverse_std = rsqrt(variance + arguments.epsilon), scale = shared->stem_scale[channel] * inverse_std;
+    const double white = 1.0 / 255, mean = sum * (inverse * white);
+    const double variance = fmax(square * (inverse * white * white) - mean * mean, 0.0);
+    const double inverse_std = cnn_inverse_root(variance + arguments.epsilon);
+    const double scale = shared->stem_scale[channel] * inverse_std;
     __syncwarp(); // the channel's threads have all read its weights
-    for (int i = lane; i < CNN_TAPS; i += 8)
-        weight[i] = (float)(weight[i] * (scale * white));
+    weight[lane] = (float)(own * (scale * white));
     if (lane == 0) {
+        weight[ninth] = (float)(other * (scale * white));
         shared->stem_bias[channel] = (float)(shared->stem_bias[channel] - mean * scale);
         if (blockIdx.x == 0) {
             arguments.workspace.stem_statistics[channel] = (float)mean;
@@ -138,8 +163,8 @@ CNN_DEVICE void cnn_stem_fold(const Arguments &arguments, Shared *shared, double
     }
 }
 
-// Column of tile `tile` of conv1's products → channel. Chosen so that a lane's columns, 2t and 2t + 1 of each tile, are
-// eight channels side by side, which it stores at once.
+// Column of tile `tile` of conv1's products → channel. Chosen so that a lane's columns, 2t and 2t + 1 of each tile,
+// are eight channels side by side, which it stores at once.
 CNN_DEVICE int cnn_stem_channel(int tile, int column)
 {
     return column / 2 * 8 + tile * 2 + column % 2;
@@ -223,6 +248,18 @@ CNN_DEVICE void cnn_stem_unpack(uint32_t *stem, int index, uint32_t bytes)
     shifted[0] = *(const uint32_t *)&low, shifted[1] = *(const uint32_t *)&high;
     __nv_bfloat16 *plain = (__nv_bfloat16 *)(stem + (y + 1) * CNN_STEM_PITCH) + x + 1;
     plain[0] = low.x, plain[1] = low.y, plain[2] = high.x, plain[3] = high.y;
+}
+
+// Images 0 and 1 of the block's own, into their places, by the first CNN_UNPACK_THREADS threads.
+template <typename Arguments>
+CNN_DEVICE void cnn_stem_first_images(const Arguments &arguments, uint32_t *stem0, uint32_t *stem1, int count)
+{
+    if (threadIdx.x >= CNN_IMAGE_WORDS)
+        return;
+    const uint32_t bytes0 = cnn_pixels4(cnn_own_pixels(arguments, 0, count) + threadIdx.x * 4);
+    const uint32_t bytes1 = cnn_pixels4(cnn_own_pixels(arguments, 1, count) + threadIdx.x * 4);
+    cnn_stem_unpack(stem0, threadIdx.x, bytes0);
+    cnn_stem_unpack(stem1, threadIdx.x, bytes1);
 }
 
 // The bits of a float that are left when the three lowest say something else. It comes out of a register, from a number

@@ -32,20 +32,25 @@ enum {
     CNN_WGMMA_CHUNK = 16, // bytes
 };
 
-// What the products take, and how many tiles and parts that make images a block has.
+// What the products take; how many tiles a block has, and parts that make images, and of how many threads. The
+// registers that these give to those who multiply.
 template <typename Arithmetic> struct cnn_wgmma_kind {
     typedef typename Arithmetic::operand element;
-    static const int parts = 1, tiles = sizeof(element) == 4 ? 3 : 4, makers = 2,
-                     threads = (2 + makers) * HOPPER_WARPGROUP;
+    static const int parts = 1, tiles = sizeof(element) == 4 ? 3 : 4, makers = 2, maker_threads = HOPPER_WARPGROUP;
+    static const int threads = 2 * HOPPER_WARPGROUP + makers * maker_threads;
+    static const int maker_registers = 0, multiplier_registers = 0; // as they are
     static __device__ __forceinline__ int channel(int row)
     {
         return cnn_conv2_channel(row);
     }
 };
-// Nearly fp32: three bfloat16 are a float, and the six largest of their nine products.
+// Nearly fp32: three bfloat16 are a float, and the six largest of their nine products. The tensor cores take turns
+// between the warps, and conv1 has three small products for a turn of conv2's: so twice the warps make an image.
 template <> struct cnn_wgmma_kind<cnn_tf32x3> {
     typedef __nv_bfloat16 element;
-    static const int parts = 3, tiles = 2, makers = 1, threads = (2 + makers) * HOPPER_WARPGROUP;
+    static const int parts = 3, tiles = 2, makers = 1, maker_threads = 2 * HOPPER_WARPGROUP;
+    static const int threads = 2 * HOPPER_WARPGROUP + makers * maker_threads;
+    static const int maker_registers = 88, multiplier_registers = 168; // of 128
     static __device__ __forceinline__ int channel(int row)
     {
         return row;
@@ -270,7 +275,7 @@ CNN_DEVICE void cnn_wgmma_statistics(const Arguments &arguments, Shared *shared,
     cnn_statistics_meet<2 * HOPPER_WARPGROUP>();
     const int column = threadIdx.x % (2 * CNN_CHANNELS2);
     cnn_statistics_reduce<2 * HOPPER_WARPGROUP>(arguments, totals[0][column] + totals[1][column],
-                                                (double *)shared->tile, &shared->last);
+                                                (float4 *)shared->tile, &shared->last);
 }
 
 // --- the kernel ------------------------------------------------------------------------------------------------------
@@ -288,33 +293,35 @@ template <typename Arithmetic, typename Arguments, typename Shared, int Parts>
 CNN_DEVICE void cnn_wgmma_make(const Arguments &arguments, Shared *shared, const cnn_stem_weight<Parts> &weight,
                                int maker, int count)
 {
-    enum { FIRST_NAME = 1 };
-    const int thread = threadIdx.x % HOPPER_WARPGROUP, words = CNN_IMAGE_WORDS - HOPPER_WARPGROUP;
     typedef typename Shared::kind kind;
+    enum { FIRST_NAME = 1, THREADS = kind::maker_threads, WORDS = (CNN_IMAGE_WORDS + THREADS - 1) / THREADS };
+    const int thread = threadIdx.x % THREADS;
     for (int i = maker; i < count; i += kind::makers) {
         const int tile = i % kind::tiles, use = i / kind::tiles, next = i + kind::makers;
         uint32_t *stem_now = cnn_wgmma_stem(shared, i), *stem_next = cnn_wgmma_stem(shared, next);
-        uint32_t bytes[2] = {0, 0};
         const bool unpack = next >= 2 && next < count;
+        uint32_t bytes[WORDS] = {0};
         if (unpack) {
             const uint8_t *pixels = cnn_own_pixels(arguments, next, count);
-            bytes[0] = cnn_pixels4(pixels + thread * 4);
-            bytes[1] = thread < words ? cnn_pixels4(pixels + (HOPPER_WARPGROUP + thread) * 4) : 0;
+#pragma unroll
+            for (int word = 0; word < WORDS; word++)
+                if (word * THREADS + thread < CNN_IMAGE_WORDS)
+                    bytes[word] = cnn_pixels4(pixels + (word * THREADS + thread) * 4);
         }
         if (i >= 2) {
             if (use > 0)
                 mbarrier_wait(&shared->read[tile], (use - 1) & 1);
-            cnn_stem_forward<Arithmetic, 4>(arguments, blockIdx.x + i * gridDim.x, stem_now, shared->tile[tile], weight,
-                                            threadIdx.x / 32 % 4);
+            cnn_stem_forward<Arithmetic, THREADS / 32>(arguments, blockIdx.x + i * gridDim.x, stem_now,
+                                                       shared->tile[tile], weight, thread / 32);
             tma_fence_written();
             mbarrier_arrive(&shared->made[tile]);
         }
-        if (unpack) {
-            cnn_stem_unpack(stem_next, thread, bytes[0]);
-            if (thread < words)
-                cnn_stem_unpack(stem_next, HOPPER_WARPGROUP + thread, bytes[1]);
-        }
-        warpgroup_sync(FIRST_NAME + maker);
+        if (unpack)
+#pragma unroll
+            for (int word = 0; word < WORDS; word++)
+                if (word * THREADS + thread < CNN_IMAGE_WORDS)
+                    cnn_stem_unpack(stem_next, word * THREADS + thread, bytes[word]);
+        __barrier_sync_count(FIRST_NAME + maker, THREADS);
     }
 }
 
@@ -357,31 +364,30 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
     if (threadIdx.x == 0) {
         mbarrier_init(&shared->loaded, 1);
         for (int i = 0; i < kind::tiles; i++) {
-            mbarrier_init(&shared->made[i], HOPPER_WARPGROUP);
+            mbarrier_init(&shared->made[i], kind::maker_threads);
             mbarrier_init(&shared->read[i], 2 * HOPPER_WARPGROUP);
         }
         mbarrier_init_fence();
     }
-    // prepare.h released this launch after its own wait, so that what is older than it is there: images, parameters.
-    const bool has_word = threadIdx.x < CNN_IMAGE_WORDS;
-    uint32_t bytes[2] = {0, 0};
-    if (has_word) {
-        bytes[0] = cnn_pixels4(cnn_own_pixels(arguments, 0, count) + threadIdx.x * 4);
-        bytes[1] = cnn_pixels4(cnn_own_pixels(arguments, 1, count) + threadIdx.x * 4);
-    }
-    cnn_stem_load_parameters(arguments, shared);
     const double inverse = 1 / ((double)arguments.n * CNN_PIXELS);
     __syncthreads();
-    if (has_word) {
-        cnn_stem_unpack(cnn_wgmma_stem(shared, 0), threadIdx.x, bytes[0]);
-        cnn_stem_unpack(cnn_wgmma_stem(shared, 1), threadIdx.x, bytes[1]);
-    }
+    // prepare.h released this launch after its own wait, so that what is older than it is there: images, parameters.
+    enum { ADDING = kind::threads - CNN_UNPACK_THREADS };
+    const int adding = (int)threadIdx.x - CNN_UNPACK_THREADS;
+    if (adding >= 0)
+        cnn_stem_load_parameters(arguments, shared, adding, ADDING);
+    else
+        cnn_stem_first_images(arguments, cnn_wgmma_stem(shared, 0), cnn_wgmma_stem(shared, 1), count);
     heddle_wait_for_previous();
     heddle_release_next();
 
     if (threadIdx.x == 0)
         cnn_wgmma_load_weight(arguments, shared);
-    cnn_stem_add_moments<kind::threads>(arguments, shared);
+    if (adding >= 0)
+        cnn_stem_add_moments<ADDING>(arguments, shared, adding);
+    __syncthreads();
+    cnn_stem_end_moments<ADDING>(arguments, shared);
+    __syncthreads();
     cnn_stem_fold(arguments, shared, inverse);
     __syncthreads();
     cnn_stem_weight<cnn_stem_parts<Arithmetic>::count> weight;
@@ -394,10 +400,16 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
     __syncthreads();
 
     const int part = threadIdx.x / HOPPER_WARPGROUP;
-    if (part < 2)
+    if (part < 2) {
+        if constexpr (kind::multiplier_registers > 0)
+            registers_take<kind::multiplier_registers>();
         cnn_wgmma_multiply<Arithmetic>(arguments, shared, part, count);
-    else
-        cnn_wgmma_make<Arithmetic>(arguments, shared, weight, part - 2, count);
+    } else {
+        if constexpr (kind::maker_registers > 0)
+            registers_give_back<kind::maker_registers>();
+        cnn_wgmma_make<Arithmetic>(arguments, shared, weight, (part - 2) * HOPPER_WARPGROUP / kind::maker_threads,
+                                   count);
+    }
 }
 
 template <typename Arithmetic>

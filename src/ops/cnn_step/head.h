@@ -3,10 +3,11 @@
 //
 // Reads hidden_partial, the head's parameters and labels; writes grad_hidden (rows past the batch as zeros) and one row
 // of head_partial a block: gradients of the second layer and of the first one's bias, losses and right answers, summed
-// over the block's samples. A block takes cuts.head_samples samples at a time, at most a warp each, in four steps with
+// over the block's samples. A block takes cuts.head_samples samples at a time, at most a warp each, in five steps with
 // a barrier between them:
 //
 //   parts      every warp adds parts of hidden_partial; where samples are fewer than warps, those of a sample share
+//   values     those added up, bias and relu
 //   logits     sixteen threads a class, eight hidden values each, whose weights stay in registers
 //   softmax    a warp a sample, a lane a class
 //   gradients  two threads a hidden value: every second sample of grad_hidden, half of the classes of output_weight's
@@ -46,9 +47,9 @@ struct cnn_head_sums {
     float output_bias, loss, correct;                 // of its warp's samples; output_bias of its lane's class
 };
 
-// A thread's part of the second layer and of the first one's bias, for its class and its slice of the hidden values.
+// A thread's part of the second layer, for its class and its slice of the hidden values.
 struct cnn_head_slice {
-    float weight[CNN_HEAD_SLICE], hidden_bias[CNN_HEAD_SLICE], output_bias;
+    float weight[CNN_HEAD_SLICE], output_bias;
 };
 
 // The first of the four hidden values number `group` (0 or 1) of a slice: slices take turns, so that those of a row lie
@@ -68,7 +69,6 @@ CNN_DEVICE void cnn_head_load_parameters(cnn_head_slice *slice, cnn_head_shared 
     for (int i = 0; i < CNN_HEAD_SLICE; i++) {
         const int at = cnn_head_slice_at(i / 4) + i % 4;
         slice->weight[i] = output < classes ? parameters->output_weight[output * CNN_HIDDEN + at] : 0.0f;
-        slice->hidden_bias[i] = parameters->hidden_bias[at];
     }
     slice->output_bias = output < classes ? parameters->output_bias[output] : -INFINITY; // no such class: never chosen
 }
@@ -96,38 +96,40 @@ CNN_DEVICE float4 cnn_head_add_parts(const float *from, size_t stride, int begin
     return sum;
 }
 
-// Every thread: its slice of its class's logits, and their sums over the slices. The threads of the first class leave
-// the hidden values.
+// The hidden values of all samples: parts added, bias, relu.
+CNN_DEVICE void cnn_head_values(cnn_head_shared *shared, float hidden_bias, int samples)
+{
+    const int column = threadIdx.x % CNN_HIDDEN, sharers = CNN_HEAD_WARPS / samples;
+#pragma unroll
+    for (int i = 0; i < CNN_HEAD_WARPS / CNN_HEAD_SIDES; i++) {
+        const int sample = i * CNN_HEAD_SIDES + threadIdx.x / CNN_HIDDEN;
+        if (sample >= samples)
+            break;
+        float value = hidden_bias;
+#pragma unroll
+        for (int j = 0; j < CNN_HEAD_WARPS; j++)
+            if (j < sharers)
+                value += shared->parts[sample * sharers + j][column];
+        shared->value[sample][column] = value < 0.0f ? 0.0f : value; // not fmaxf: NaN stays
+    }
+}
+
+// Every thread: its slice of its class's logits, and their sums over the slices.
 CNN_DEVICE void cnn_head_logits(cnn_head_shared *shared, const cnn_head_slice *slice, int samples)
 {
     const int output = threadIdx.x / CNN_HEAD_SLICES, lane = threadIdx.x % CNN_HEAD_SLICES;
-    const int sharers = CNN_HEAD_WARPS / samples;
     float logit[CNN_HEAD_WARPS];
 #pragma unroll
     for (int sample = 0; sample < CNN_HEAD_WARPS; sample++) {
         logit[sample] = 0.0f;
         if (sample >= samples)
             continue;
+        float value[CNN_HEAD_SLICE];
+        cnn_load4(value, shared->value[sample] + cnn_head_slice_at(0));
+        cnn_load4(value + 4, shared->value[sample] + cnn_head_slice_at(1));
 #pragma unroll
-        for (int group = 0; group < 2; group++) {
-            const int at = cnn_head_slice_at(group);
-            float value[4] = {}, part[4];
-#pragma unroll 1
-            for (int sharer = 0; sharer < sharers; sharer++) {
-                cnn_load4(part, shared->parts[sample * sharers + sharer] + at);
-#pragma unroll
-                for (int i = 0; i < 4; i++)
-                    value[i] += part[i];
-            }
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                value[i] += slice->hidden_bias[group * 4 + i];
-                value[i] = value[i] < 0.0f ? 0.0f : value[i]; // not fmaxf: NaN stays
-                logit[sample] = fmaf(value[i], slice->weight[group * 4 + i], logit[sample]);
-            }
-            if (output == 0)
-                *(float4 *)(shared->value[sample] + at) = make_float4(value[0], value[1], value[2], value[3]);
-        }
+        for (int i = 0; i < CNN_HEAD_SLICE; i++)
+            logit[sample] = fmaf(value[i], slice->weight[i], logit[sample]);
     }
     // Each turn halves the samples that a lane still has to add: lane i is left with sample i / 2.
 #pragma unroll
@@ -158,7 +160,7 @@ CNN_DEVICE void cnn_head_softmax(cnn_head_sums *sums, cnn_head_shared *shared, i
 #pragma unroll
     for (int distance = CNN_MOST_CLASSES / 2; distance > 0; distance /= 2)
         total += __shfl_xor_sync(0xffffffffu, total, distance);
-    const float grad = power / total - (output == label ? 1.0f : 0.0f);
+    const float grad = __fdividef(power, total) - (output == label ? 1.0f : 0.0f);
     if (threadIdx.x % 32 < CNN_MOST_CLASSES)
         shared->grad_logit[row][output] = grad;
     const int winner = __ffs((int)__ballot_sync(0xffffffffu, logit == largest)) - 1; // the first of equals
@@ -177,7 +179,7 @@ CNN_DEVICE void cnn_head_gradients(cnn_head_sums *sums, typename Arithmetic::ope
 #pragma unroll
     for (int i = 0; i < CNN_MOST_CLASSES; i++)
         weight[i] = shared->weight[i][column];
-#pragma unroll 2
+#pragma unroll 4
     for (int sample = 0; sample < samples; sample++) {
         const float value = shared->value[sample][column];
         float grad_logit[4];
@@ -245,6 +247,7 @@ __global__ void __launch_bounds__(CNN_HEAD_THREADS)
 
     cnn_head_slice slice;
     cnn_head_load_parameters(&slice, &shared, &arguments.operands.parameters, arguments.classes);
+    const float hidden_bias = arguments.operands.parameters.hidden_bias[threadIdx.x % CNN_HIDDEN];
     int label = cnn_head_label(&arguments.operands, blockIdx.x * samples + warp, n);
     heddle_wait_for_previous();
     heddle_release_next();
@@ -255,6 +258,8 @@ __global__ void __launch_bounds__(CNN_HEAD_THREADS)
         *(float4 *)(shared.parts[warp] + lane * 4) =
             cnn_head_add_parts(from, rows * CNN_HIDDEN, sharer * cuts.hidden_splits / sharers,
                                (sharer + 1) * cuts.hidden_splits / sharers);
+        __syncthreads();
+        cnn_head_values(&shared, hidden_bias, samples);
         __syncthreads();
         cnn_head_logits(&shared, &slice, samples);
         __syncthreads();

@@ -275,10 +275,8 @@ CNN_DEVICE void cnn_hidden_products(float sum[2][2][4], const char *pooled, cons
         ldmatrix_x4(a[1], pooled + 16 * PITCH + k);
         ldmatrix_x4(b, weight + k);
 #pragma unroll
-        for (int i = 0; i < 2; i++) {
-            cnn_multiply<Arithmetic>(sum[i][0], a[i], b);
-            cnn_multiply<Arithmetic>(sum[i][1], a[i], b + 2);
-        }
+        for (int i = 0; i < 2; i++)
+            cnn_multiply_two<Arithmetic>(sum[i][0], sum[i][1], a[i], b);
     }
 }
 

@@ -43,8 +43,8 @@ template <typename Arithmetic> struct cnn_hidden_backward_plan {
         SHARED_BYTES = STAGES * STAGE_BYTES,
         DEPTH = CNN_FRAGMENT_BYTES / SIZE, // K of one product
         DATA_STEPS = CNN_HIDDEN / DEPTH,
-        DATA_ROWS = 32,   // of a data warp at a time: two fragments of a
-        WEIGHT_ROWS = 64, // of a warp's quarter
+        BANDS = ROWS / 16, // fragments of a
+        WEIGHT_ROWS = 64,  // of a warp's quarter
         WEIGHT_COLUMNS = 32,
     };
 };
@@ -149,7 +149,7 @@ template <typename Operand> CNN_DEVICE uint32_t cnn_hidden_backward_bits(const O
 // A data warp's weights, 128 by 16 channels, as fragments. Column 2i + j of fragment f is channel 4i + 2f + j: so that
 // a thread's four columns of the product are four neighbours, and a row's are whole sectors.
 template <typename Arithmetic>
-CNN_DEVICE void cnn_hidden_backward_load_weight(float held[16][4], const typename Arithmetic::operand *weight)
+CNN_DEVICE void cnn_hidden_backward_load_weight(uint32_t held[][4], const typename Arithmetic::operand *weight)
 {
     typedef cnn_hidden_backward_plan<Arithmetic> plan;
     const int lane = threadIdx.x % 32, channel = lane / 8 * 4 + lane / 4 % 2;
@@ -158,55 +158,63 @@ CNN_DEVICE void cnn_hidden_backward_load_weight(float held[16][4], const typenam
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const int k = step * plan::DEPTH + i % 2 * plan::DEPTH / 2 + lane % 4 * (4 / plan::SIZE);
-            held[step][i] = __uint_as_float(cnn_hidden_backward_bits(weight + channel + i / 2 * 2, k));
+            held[step][i] = cnn_hidden_backward_bits(weight + channel + i / 2 * 2, k);
         }
 }
 
-// DATA_ROWS samples from row `row` of a stage: products, relu's mask, sums, and out. `from` is the first of them.
+// tf32x3 splits each weight in two where it is used. The compiler would do that once, before the loop, and then has
+// twice as many registers to keep; it cannot, where weights may have changed from stage to stage.
+template <typename Arithmetic> CNN_DEVICE void cnn_hidden_backward_hold(uint32_t weight[][4])
+{
+    if (cnn_hidden_backward_plan<Arithmetic>::SIZE == 4)
+#pragma unroll
+        for (int step = 0; step < cnn_hidden_backward_plan<Arithmetic>::DATA_STEPS; step++)
+            asm volatile(""
+                         : "+r"(weight[step][0]), "+r"(weight[step][1]), "+r"(weight[step][2]), "+r"(weight[step][3]));
+}
+
+// One stage, whose first sample is `from`: products, relu's mask, sums, and out.
 template <typename Arithmetic>
 CNN_DEVICE void
 cnn_hidden_backward_data(cnn_hidden_backward_sums *sums, const cnn_hidden_backward_channels *channels,
-                         const float weight[16][4], const char *stage, int row,
+                         const uint32_t weight[][4], const char *stage,
                          const cnn_workspace<typename Arithmetic::operand, typename Arithmetic::convolution> &workspace,
                          int from, int pixel, int n)
 {
     typedef cnn_hidden_backward_plan<Arithmetic> plan;
     const int lane = threadIdx.x % 32, channel = threadIdx.x / 32 * plan::WARP_CHANNELS + lane % 4 * 4;
-    const char *hidden = stage + (row + lane % 16) * plan::HIDDEN_PITCH + lane / 16 * 16;
-    float sum[2][2][4] = {};
+    const char *hidden = stage + lane % 16 * plan::HIDDEN_PITCH + lane / 16 * 16;
+    float sum[plan::BANDS][2][4] = {};
 #pragma unroll
-    for (int step = 0; step < plan::DATA_STEPS; step++) {
-        const uint32_t b[4] = {__float_as_uint(weight[step][0]), __float_as_uint(weight[step][1]),
-                               __float_as_uint(weight[step][2]), __float_as_uint(weight[step][3])};
+    for (int step = 0; step < plan::DATA_STEPS; step++)
 #pragma unroll
-        for (int band = 0; band < 2; band++) {
+        for (int band = 0; band < plan::BANDS; band++) {
             uint32_t a[4];
             ldmatrix_x4(a, hidden + band * 16 * plan::HIDDEN_PITCH + step * CNN_FRAGMENT_BYTES);
-            cnn_multiply<Arithmetic>(sum[band][0], a, b);
-            cnn_multiply<Arithmetic>(sum[band][1], a, b + 2);
+            cnn_multiply<Arithmetic>(sum[band][0], a, weight[step]);
+            cnn_multiply<Arithmetic>(sum[band][1], a, weight[step] + 2);
         }
-    }
-    const typename plan::operand *pooled = (const typename plan::operand *)(stage + plan::ROWS * plan::HIDDEN_PITCH +
-                                                                            (row + lane / 4) * plan::POOLED_PITCH) +
-                                           channel;
-    float beta[4], inverse_gamma[4];
+    const char *pooled = stage + plan::ROWS * plan::HIDDEN_PITCH + lane / 4 * plan::POOLED_PITCH + channel * plan::SIZE;
+    float beta[4], inverse_gamma[4], value[2 * plan::BANDS][4];
     cnn_load4(beta, channels->beta + channel);
     cnn_load4(inverse_gamma, channels->inverse_gamma + channel);
+    // Rows of a thread, eight apart. All are read before the first store, past which the compiler moves no load.
 #pragma unroll
-    for (int part = 0; part < 4; part++) { // rows of a thread, eight apart
+    for (int part = 0; part < 2 * plan::BANDS; part++)
+        cnn_load4(value[part], (const typename plan::operand *)(pooled + part * 8 * plan::POOLED_PITCH));
+#pragma unroll
+    for (int part = 0; part < 2 * plan::BANDS; part++) {
         const int sample = from + part * 8 + lane / 4;
-        if (sample >= n)
-            continue;
-        float value[4], grad[4];
-        cnn_load4(value, (const typename plan::operand *)((const char *)pooled + part * 8 * plan::POOLED_PITCH));
+        float grad[4];
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            grad[i] = value[i] > 0.0f ? sum[part / 2][i / 2][part % 2 * 2 + i % 2] : 0.0f;
+        for (int i = 0; i < 4; i++) { // rows past the batch are zeros, and add none
+            grad[i] = value[part][i] > 0.0f ? sum[part / 2][i / 2][part % 2 * 2 + i % 2] : 0.0f;
             sums->gradient[i] += grad[i];
-            sums->product[i] += grad[i] * ((value[i] - beta[i]) * inverse_gamma[i]);
+            sums->product[i] += grad[i] * ((value[part][i] - beta[i]) * inverse_gamma[i]);
         }
-        cnn_store4_global<Arithmetic>(
-            workspace.grad_pooled2 + ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 + channel, grad);
+        if (sample < n)
+            cnn_store4_global<Arithmetic>(
+                workspace.grad_pooled2 + ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 + channel, grad);
     }
 }
 
@@ -231,7 +239,8 @@ CNN_DEVICE void cnn_hidden_backward_store_sums(float *partial, const cnn_hidden_
 // The data warps' own barrier: the others are not held up by what follows their last product.
 template <typename Arithmetic> CNN_DEVICE void cnn_hidden_backward_meet()
 {
-    __barrier_sync_count(1, cnn_hidden_backward_plan<Arithmetic>::DATA_THREADS);
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    __barrier_sync_count(1, plan::DATA_THREADS);
 }
 
 // The sum of the gradient times the normalised value for a channel whose gamma is tiny: the winner's value is looked up
@@ -277,7 +286,7 @@ CNN_DEVICE void cnn_hidden_backward_add_sums(float *sums2, const float *partial,
         COLUMNS = 2 * CNN_CHANNELS2,
         VECTORS = COLUMNS / 4,
         GROUPS = cnn_hidden_backward_plan<Arithmetic>::DATA_THREADS / VECTORS,
-        AHEAD = 16, // loads of a thread on their way
+        AHEAD = 25, // loads of a thread on their way: half of the rows of a batch of 1024
     };
     static_assert(COLUMNS == +cnn_hidden_backward_plan<Arithmetic>::DATA_THREADS, "one a thread");
     const int column = threadIdx.x % VECTORS * 4, group = threadIdx.x / VECTORS;
@@ -326,9 +335,10 @@ CNN_DEVICE void cnn_hidden_backward_finish_sums(
     if (threadIdx.x == 0) {
         __threadfence(); // what the block wrote, before the count; and the count before what the others wrote
         last = atomicAdd(counter, 1u) == gridDim.x - 1;
-        if (last)
+        if (last) {
             *counter = 0;
-        __threadfence();
+            __threadfence();
+        }
     }
     cnn_hidden_backward_meet<Arithmetic>();
     if (last)
@@ -391,6 +401,100 @@ CNN_DEVICE void cnn_hidden_backward_load_channels(cnn_hidden_backward_channels *
     }
 }
 
+// A barrier of the whole block, to which its two kinds of warps come from loops of their own. The simulated GPU takes
+// such warps for strayed unless they wait at one place: there it is a function, and its last statement is not the call.
+#if defined(SIM_WATCHED)
+static __device__ __noinline__ void cnn_hidden_backward_meet_all(int threads)
+#else
+CNN_DEVICE void cnn_hidden_backward_meet_all(int threads)
+#endif
+{
+    __barrier_sync_count(2, threads);
+    asm volatile("" ::: "memory");
+}
+
+// What a block has to do.
+struct cnn_hidden_backward_work {
+    int pixel, split;
+    int first, end; // stages
+    char *ring;
+};
+
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_hidden_backward_fetch_stage(const cnn_hidden_backward_work *work, int stage,
+                                                const Arguments &arguments)
+{
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    if (stage < work->end)
+        cnn_hidden_backward_fetch<Arithmetic>(work->ring + stage % plan::STAGES * plan::STAGE_BYTES,
+                                              arguments.workspace, stage * plan::ROWS, work->pixel, arguments.n);
+    cp_async_commit();
+}
+
+// Both kinds of warps: the beginning, up to the first stages on their way.
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_hidden_backward_begin(const cnn_hidden_backward_work *work, const Arguments &arguments)
+{
+    heddle_wait_for_previous();
+    heddle_release_next();
+#pragma unroll 1
+    for (int i = 0; i < cnn_hidden_backward_plan<Arithmetic>::STAGES - 1; i++)
+        cnn_hidden_backward_fetch_stage<Arithmetic>(work, work->first + i, arguments);
+}
+
+// Both kinds of warps: waits for a stage and returns it. The one before it is done with then, and its place filled.
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE const char *cnn_hidden_backward_stage(const cnn_hidden_backward_work *work, int stage,
+                                                 const Arguments &arguments)
+{
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    cp_async_wait_group<plan::STAGES - 2>();
+    cnn_hidden_backward_meet_all(plan::THREADS);
+    cnn_hidden_backward_fetch_stage<Arithmetic>(work, stage + plan::STAGES - 1, arguments);
+    return work->ring + stage % plan::STAGES * plan::STAGE_BYTES;
+}
+
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_hidden_backward_data_role(const cnn_hidden_backward_work *work, const Arguments &arguments,
+                                              const cnn_hidden_backward_channels *channels, float *shared)
+{
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    const auto &workspace = arguments.workspace;
+    const int channel = threadIdx.x / 32 * plan::WARP_CHANNELS;
+    uint32_t weight[plan::DATA_STEPS][4];
+    cnn_hidden_backward_load_weight<Arithmetic>(weight, workspace.hidden + work->pixel * CNN_CHANNELS2 + channel);
+    cnn_hidden_backward_sums sums = {};
+    cnn_hidden_backward_begin<Arithmetic>(work, arguments);
+#pragma unroll 1
+    for (int stage = work->first; stage < work->end; stage++) {
+        cnn_hidden_backward_hold<Arithmetic>(weight);
+        cnn_hidden_backward_data<Arithmetic>(&sums, channels, weight,
+                                             cnn_hidden_backward_stage<Arithmetic>(work, stage, arguments), workspace,
+                                             stage * plan::ROWS, work->pixel, arguments.n);
+    }
+    cnn_hidden_backward_store_sums(workspace.sums2_partial + (size_t)blockIdx.x * 2 * CNN_CHANNELS2, &sums,
+                                   channel + threadIdx.x % 4 * 4);
+    cnn_hidden_backward_finish_sums<Arithmetic>(arguments, channels, work->first * plan::ROWS,
+                                                min(work->end * plan::ROWS, arguments.n), work->pixel, shared);
+}
+
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_hidden_backward_weight_role(const cnn_hidden_backward_work *work, const Arguments &arguments)
+{
+    typedef cnn_hidden_backward_plan<Arithmetic> plan;
+    const int warp = threadIdx.x / 32 - plan::DATA_WARPS;
+    const int row = warp % 2 * plan::WEIGHT_ROWS, column = warp / 2 * plan::WEIGHT_COLUMNS;
+    float sum[16][4] = {};
+    cnn_hidden_backward_begin<Arithmetic>(work, arguments);
+#pragma unroll 1
+    for (int stage = work->first; stage < work->end; stage++)
+        cnn_hidden_backward_weight<Arithmetic>(sum, cnn_hidden_backward_stage<Arithmetic>(work, stage, arguments),
+                                               min(plan::ROWS + 0, arguments.n - stage * plan::ROWS), row, column);
+    cnn_hidden_backward_store_weight(arguments.workspace.grad_hidden_partial +
+                                         (size_t)work->split * CNN_HIDDEN * CNN_FEATURES + work->pixel * CNN_CHANNELS2,
+                                     sum, row, column);
+}
+
 template <typename Arithmetic>
 __global__ void __launch_bounds__(cnn_hidden_backward_plan<Arithmetic>::THREADS, 2)
     cnn_hidden_backward_kernel(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments,
@@ -399,56 +503,19 @@ __global__ void __launch_bounds__(cnn_hidden_backward_plan<Arithmetic>::THREADS,
     typedef cnn_hidden_backward_plan<Arithmetic> plan;
     extern __shared__ __align__(128) char cnn_shared[];
     __shared__ __align__(16) cnn_hidden_backward_channels channels;
-    __shared__ __align__(16) float finish[plan::DATA_WARPS * 2 * CNN_CHANNELS2];
-    const auto &workspace = arguments.workspace;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const bool data = warp < plan::DATA_WARPS;
-    const int pixel = blockIdx.x % CNN_PIXELS2, split = blockIdx.x / CNN_PIXELS2;
+    __shared__ __align__(16) float shared[plan::DATA_WARPS * 2 * CNN_CHANNELS2];
     const int stages = (arguments.n + plan::ROWS - 1) / plan::ROWS; // of the whole batch
-    const int first = split * stages / cuts.backward_splits, end = (split + 1) * stages / cuts.backward_splits;
-    const int channel = warp % plan::DATA_WARPS * plan::WARP_CHANNELS; // a data warp's first
-    const int row = warp % 2 * plan::WEIGHT_ROWS, column = warp / 2 % 2 * plan::WEIGHT_COLUMNS;
-
-    float held[16][4] = {}; // a data warp's weights; of another, the sum of its quarter
+    cnn_hidden_backward_work work;
+    work.pixel = blockIdx.x % CNN_PIXELS2, work.split = blockIdx.x / CNN_PIXELS2;
+    work.first = work.split * stages / cuts.backward_splits;
+    work.end = (work.split + 1) * stages / cuts.backward_splits;
+    work.ring = cnn_shared;
     cnn_hidden_backward_load_channels(&channels, &arguments.operands.parameters);
-    if (data)
-        cnn_hidden_backward_load_weight<Arithmetic>(held, workspace.hidden + pixel * CNN_CHANNELS2 + channel);
-    __syncthreads(); // `channels` is there
-    cnn_hidden_backward_sums sums = {};
-    heddle_wait_for_previous();
-    heddle_release_next();
-#pragma unroll 1
-    for (int fetched = first, stage = first - plan::STAGES + 1; stage < end; fetched++, stage++) {
-        if (stage >= first) {
-            cp_async_wait_group<plan::STAGES - 2>();
-            __syncthreads(); // the stage is there, and the one before it, whose place is filled next, is done with
-        }
-        if (fetched < end)
-            cnn_hidden_backward_fetch<Arithmetic>(cnn_shared + fetched % plan::STAGES * plan::STAGE_BYTES, workspace,
-                                                  fetched * plan::ROWS, pixel, arguments.n);
-        cp_async_commit();
-        if (stage < first)
-            continue;
-        const int rows = min(plan::ROWS + 0, arguments.n - stage * plan::ROWS);
-        const char *at = cnn_shared + stage % plan::STAGES * plan::STAGE_BYTES;
-        if (data)
-#pragma unroll 1
-            for (int i = 0; i < rows; i += plan::DATA_ROWS)
-                cnn_hidden_backward_data<Arithmetic>(&sums, &channels, held, at, i, workspace, stage * plan::ROWS + i,
-                                                     pixel, arguments.n);
-        else
-            cnn_hidden_backward_weight<Arithmetic>(held, at, rows, row, column);
-    }
-    if (!data) {
-        cnn_hidden_backward_store_weight(workspace.grad_hidden_partial + (size_t)split * CNN_HIDDEN * CNN_FEATURES +
-                                             pixel * CNN_CHANNELS2,
-                                         held, row, column);
-        return;
-    }
-    cnn_hidden_backward_store_sums(workspace.sums2_partial + (size_t)blockIdx.x * 2 * CNN_CHANNELS2, &sums,
-                                   channel + lane % 4 * 4);
-    cnn_hidden_backward_finish_sums<Arithmetic>(arguments, &channels, first * plan::ROWS,
-                                                min(end * plan::ROWS, arguments.n), pixel, finish);
+    __syncthreads();
+    if (threadIdx.x < plan::DATA_THREADS)
+        cnn_hidden_backward_data_role<Arithmetic>(&work, arguments, &channels, shared);
+    else
+        cnn_hidden_backward_weight_role<Arithmetic>(&work, arguments);
 }
 
 template <typename Arithmetic>

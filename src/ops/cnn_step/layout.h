@@ -59,8 +59,7 @@ enum {
     CNN_HIDDEN_TILE = 64,            // samples that a block of hidden.h and hidden_backward.h takes at a time
     CNN_HIDDEN_SPLITS = CNN_PIXELS2, // most parts that hidden.h cuts the features into, each a range of pixels
     CNN_HEAD_WARPS = 8,              // of a block of head.h: one or more a sample
-    CNN_HEAD_BLOCKS = 128,           // most blocks of head.h; more samples than they take at a time are taken in turns
-    CNN_BACKWARD_SPLITS = 8,         // most parts that hidden_backward.h cuts the batch into
+    CNN_HEAD_BLOCKS = 256,           // most blocks of head.h; more samples than they take at a time are taken in turns
     CNN_BACKWARD_BLOCKS = 160,
 
     // What a block of head.h leaves, and where: gradients of output_weight (classes, hidden), hidden_bias, output_bias,
@@ -80,7 +79,7 @@ enum {
 typedef struct cnn_cuts {
     int tiles;           // of CNN_HIDDEN_TILE samples
     int hidden_splits;   // parts of the features: split s has pixels [s * 49 / splits, (s + 1) * 49 / splits)
-    int backward_splits; // parts of the batch, whole tiles each: split s has tiles [s * tiles / splits, ...)
+    int backward_splits; // parts of the batch, whole stages of hidden_backward.h each
     int head_samples;    // that a block of head.h takes at a time: 1, 2, 4 or 8
     int head_blocks;     // each leaves one row of head_partial
 } cnn_cuts;
@@ -95,10 +94,11 @@ static inline cnn_cuts cnn_cuts_of(int n)
                          : wanted / cuts.tiles > CNN_HIDDEN_SPLITS ? CNN_HIDDEN_SPLITS
                                                                    : wanted / cuts.tiles;
     // 49 blocks a part, two of them a multiprocessor; each part more is more to add up afterwards.
-    cuts.backward_splits = cuts.tiles >= 32 ? 5 : cuts.tiles >= 16 ? 4 : cuts.tiles >= 4 ? 2 : 1;
-    // Few samples have several warps each, so that many blocks share the reading of their partial sums.
+    cuts.backward_splits = cuts.tiles >= 32 ? 5 : cuts.tiles >= 4 ? 2 : 1;
+    // Few samples have several warps each, so that many blocks share the reading of their partial sums; many are taken
+    // in turns, by two blocks a multiprocessor.
     cuts.head_samples = 1;
-    while (cuts.head_samples < CNN_HEAD_WARPS && n > cuts.head_samples * CNN_HEAD_BLOCKS)
+    while (cuts.head_samples < CNN_HEAD_WARPS && n > cuts.head_samples * CNN_HEAD_BLOCKS / 2)
         cuts.head_samples *= 2;
     cuts.head_blocks = (n + cuts.head_samples - 1) / cuts.head_samples;
     if (cuts.head_blocks > CNN_HEAD_BLOCKS)
@@ -119,9 +119,9 @@ typedef struct cnn_statistics {
 //   moments              [blocks][CNN_MOMENTS] of each block of prepare.h
 //   stem_statistics      [3][32] mean, inverse_std, variance of conv1's output, without its bias: forward.h
 //   stem_moments         of the whole batch, pixels as 0..255: forward.h
-//   conv2_forward        conv2's weight, rounded: [chunks of 16 bytes along 9 taps, 32 in][64 out], rows as in prepare.h
-//   conv2_parts          conv2's weight as three bfloat16 that add up to it, for nearly fp32 on Hopper: [part][chunks of
-//                        16 bytes along 9 taps, 32 in][64 out]
+//   conv2_forward        conv2's weight, rounded: [16-byte chunks along 9 taps, 32 in][64 out], rows as in prepare.h
+//   conv2_parts          conv2's weight as three bfloat16 that add up to it, for nearly fp32 on Hopper:
+//                        [part][16-byte chunks along 9 taps, 32 in][64 out]
 //   conv2_backward       [32 in][9 taps, turned by 180 degrees][64 out]
 //   hidden               hidden_weight with its columns in the order of pooled2: [128][49 pixels][64 channels]
 //   pooled1, code1       [n][14][14][32]
@@ -200,6 +200,7 @@ static size_t cnn_workspace_place(int n, void *memory, cnn_workspace<Operand, Co
 template <typename Operand, typename Convolution> struct cnn_arguments {
     int n, classes;
     float epsilon, momentum;
+    int multiprocessors;                 // to spread the batch over
     int forward_blocks, backward_blocks; // of the launches whose partial sums others add up
     heddle_cnn_step_operands operands;
     cnn_workspace<Operand, Convolution> workspace;

@@ -40,11 +40,12 @@ enum {
     CNN_PACK_PITCH = CNN_PACK_COLUMNS + 1, // odd, so that a column's elements lie in different banks
 };
 
-// Blocks that take moments, and so rows of workspace.moments.
+// Blocks that take moments, and so rows of workspace.moments. Up to 128 samples have a multiprocessor each; more share
+// it.
 static inline __host__ __device__ int cnn_moment_blocks(int n)
 {
-    const int blocks = (n + CNN_PREPARE_WARPS - 1) / CNN_PREPARE_WARPS;
-    return blocks < CNN_PREPARE_BLOCKS ? blocks : CNN_PREPARE_BLOCKS;
+    const int full = (n + CNN_PREPARE_WARPS - 1) / CNN_PREPARE_WARPS, fewest = n < 128 ? n : 128;
+    return full < fewest ? fewest : full < CNN_PREPARE_BLOCKS ? full : (int)CNN_PREPARE_BLOCKS;
 }
 
 // --- moments ---------------------------------------------------------------------------------------------------------
@@ -83,27 +84,47 @@ CNN_DEVICE void cnn_moments_of_image(uint32_t sums[CNN_MOMENTS], const uint8_t *
         }
 }
 
-// A block's share of the batch: image `block * 8 + warp`, and on by as many as all blocks have warps.
+// Adds `Count` sums of a warp over pairs of its lanes and leaves half of them to each lane of a pair: the first half to
+// the lane whose number has not the bit `distance`.
+template <int Count> CNN_DEVICE void cnn_moments_halve(uint32_t sums[Count], int distance)
+{
+    enum { HALF = (Count + 1) / 2 };
+    const bool upper = threadIdx.x & distance;
+#pragma unroll
+    for (int i = 0; i < HALF; i++) {
+        const uint32_t second = HALF + i < Count ? sums[HALF + i] : 0;
+        const uint32_t given = upper ? sums[i] : second, kept = upper ? second : sums[i];
+        sums[i] = kept + __shfl_xor_sync(0xffffffffu, given, distance);
+    }
+}
+
+// A block's share of the batch: images `block`, `block + blocks`, ..., a warp each.
 template <typename Arguments> CNN_DEVICE void cnn_moments(const Arguments &arguments, int blocks)
 {
     __shared__ unsigned long long totals[CNN_PREPARE_WARPS][CNN_MOMENTS];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, stride = blocks * CNN_PREPARE_WARPS;
     const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
-    unsigned long long total[2] = {0, 0}; // of moments `lane` and 32 + lane, over the warp
-    int image = blockIdx.x * CNN_PREPARE_WARPS + warp;
+    unsigned long long total[2] = {0, 0};
+    int image = blockIdx.x + warp * blocks;
     while (image < arguments.n) {
         uint32_t sums[CNN_MOMENTS] = {0};
         for (int i = 0; i < CNN_IMAGES_IN_32_BITS && image < arguments.n; i++, image += stride)
             cnn_moments_of_image(sums, arguments.operands.images + (size_t)order[image] * CNN_PIXELS);
-#pragma unroll
-        for (int m = 0; m < CNN_MOMENTS; m++) {
-            const uint32_t sum = __reduce_add_sync(0xffffffffu, sums[m]);
-            total[m / 32] += lane == m % 32 ? sum : 0;
-        }
+        static_assert(CNN_MOMENTS == 54, "halves of 54: 27, 14, 7, 4 and 2");
+        cnn_moments_halve<54>(sums, 16);
+        cnn_moments_halve<27>(sums, 8);
+        cnn_moments_halve<14>(sums, 4);
+        cnn_moments_halve<7>(sums, 2);
+        cnn_moments_halve<4>(sums, 1);
+        total[0] += sums[0], total[1] += sums[1];
     }
-    totals[warp][lane] = total[0];
-    if (32 + lane < CNN_MOMENTS)
-        totals[warp][32 + lane] = total[1];
+#pragma unroll
+    for (int i = 0; i < 2; i++) { // which of the moments it was; in the halves of odd numbers some are none
+        const int of4 = i + lane % 2 * 2, of7 = of4 + lane / 2 % 2 * 4, of14 = of7 + lane / 4 % 2 * 7;
+        const int of27 = of14 + lane / 8 % 2 * 14;
+        if (of7 < 7 && of27 < 27)
+            totals[warp][of27 + lane / 16 * 27] = total[i];
+    }
     __syncthreads();
     if (threadIdx.x < CNN_MOMENTS) {
         unsigned long long sum = 0;

@@ -4,7 +4,6 @@
 
 #include "ops/cnn_step/backward.h"
 #include "ops/cnn_step/finish.h"
-#include "ops/cnn_step/forward.h"
 #include "ops/cnn_step/head.h"
 #include "ops/cnn_step/hidden.h"
 #include "ops/cnn_step/hidden_backward.h"
@@ -30,6 +29,7 @@ static cnn_step_arguments<Arithmetic> cnn_step_prepare_arguments(const heddle_cn
     arguments.classes = shape.classes;
     arguments.epsilon = shape.epsilon;
     arguments.momentum = shape.momentum;
+    arguments.multiprocessors = multiprocessors;
     arguments.forward_blocks = cnn_least(shape.n, multiprocessors, CNN_FORWARD_BLOCKS);
     arguments.backward_blocks = cnn_least(shape.n, multiprocessors, CNN_BACKWARD_BLOCKS);
     arguments.operands = operands;
@@ -37,17 +37,22 @@ static cnn_step_arguments<Arithmetic> cnn_step_prepare_arguments(const heddle_cn
     return arguments;
 }
 
-// Each kernel is launched while the one before still runs, and waits for it (ops/cuda/dependent.h).
 template <typename Arithmetic>
-static cudaError_t cnn_step_launch(const cnn_step_arguments<Arithmetic> &arguments, cudaStream_t stream)
+using cnn_kernel_launch = cudaError_t(const cnn_step_arguments<Arithmetic> &arguments, cudaStream_t stream);
+
+// Each kernel is launched while the one before still runs, and waits for it (ops/cuda/dependent.h). `forward` is
+// forward.h's or forward_wgmma.h's.
+template <typename Arithmetic>
+static cudaError_t cnn_step_launch(const cnn_step_arguments<Arithmetic> &arguments, cudaStream_t stream,
+                                   cnn_kernel_launch<Arithmetic> *forward)
 {
-    typedef cudaError_t kernel_launch(const cnn_step_arguments<Arithmetic> &arguments, cudaStream_t stream);
-    kernel_launch *const kernels[] = {
-        cnn_launch_prepare<Arithmetic>, cnn_launch_forward<Arithmetic>,         cnn_launch_hidden<Arithmetic>,
-        cnn_launch_head<Arithmetic>,    cnn_launch_hidden_backward<Arithmetic>, cnn_launch_backward<Arithmetic>,
+    cnn_kernel_launch<Arithmetic> *const kernels[] = {
+        cnn_launch_prepare<Arithmetic>,         forward,
+        cnn_launch_hidden<Arithmetic>,          cnn_launch_head<Arithmetic>,
+        cnn_launch_hidden_backward<Arithmetic>, cnn_launch_backward<Arithmetic>,
         cnn_launch_finish<Arithmetic>,
     };
-    for (kernel_launch *kernel : kernels) {
+    for (cnn_kernel_launch<Arithmetic> *kernel : kernels) {
         const cudaError_t error = kernel(arguments, stream);
         if (error != cudaSuccess)
             return error;
@@ -55,24 +60,25 @@ static cudaError_t cnn_step_launch(const cnn_step_arguments<Arithmetic> &argumen
     return cudaSuccess;
 }
 
-// Multiprocessors to spread a batch over. The simulated GPU has as many as a real one, but few samples to put on them;
-// taking two makes a block go on to its second and third image there, too.
+// Multiprocessors to spread a batch over. The simulated GPU has as many as a real one, but few samples to put on them:
+// four let a single sample have two, and make a block of 16 go on to its second and third image.
 static inline int cnn_step_multiprocessors()
 {
 #ifdef SIM_WATCHED
-    return 2;
+    return 4;
 #else
     return heddle_cuda_multiprocessors();
 #endif
 }
 
-template <typename Arithmetic> static heddle_status cnn_step_rung(const heddle_call *call, const char *rung)
+template <typename Arithmetic>
+static heddle_status cnn_step_rung(const heddle_call *call, const char *rung, cnn_kernel_launch<Arithmetic> *forward)
 {
     const heddle_cnn_step_shape *shape = (const heddle_cnn_step_shape *)call->shape;
     const cudaStream_t stream = heddle_cuda_stream_of(call);
     const cnn_step_arguments<Arithmetic> arguments = cnn_step_prepare_arguments<Arithmetic>(
         *shape, heddle_cnn_step_unpack(call), call->workspace, cnn_step_multiprocessors());
-    cnn_step_launch<Arithmetic>(arguments, stream); // what it refuses is the runtime's last error
+    cnn_step_launch<Arithmetic>(arguments, stream, forward); // what it refuses is the runtime's last error
     return heddle_cuda_launched(rung);
 }
 

@@ -12,41 +12,58 @@
 // number of the image stored to shared memory once a tap.
 
 #include "ops/conv_block/channels.h"
-#include "ops/conv_block/product.h"
+#include "ops/conv_block/product_tf32.h"
 #include "ops/conv_block/windows.h"
 
 // --- convolution ----------------------------------------------------------------------------------------------------
 
-// Over the threads that share a filter, for all of them.
-template <int filters> __device__ static float sum_over_pixels(float value)
+// Over the threads of the block that share a filter, for all of them: lanes of a warp, then its warps side by side.
+// shared: (warps side by side, filters), which no thread may still be using
+template <int filters> __device__ static void sum_over_pixels(float value[CONV_BLOCK_TILE], float *shared)
 {
-    for (int lanes = conv_block_tile<filters>::across / 2; lanes > 0; lanes /= 2)
-        value += __shfl_xor_sync(0xffffffffu, value, lanes);
-    return value;
-}
-
-// parts: (2, k, gridDim.x): the mean of a tile's pixels, the sum of squares around it
-template <int filters>
-__device__ static void leave_statistics(int k, int count, const float sum[CONV_BLOCK_TILE][CONV_BLOCK_TILE],
-                                        float *parts)
-{
+    const int warps = conv_block_tile<filters>::across / CONV_BLOCK_LANES;
 #pragma unroll
     for (int f = 0; f < CONV_BLOCK_TILE; f++) {
-        float mean = 0, squares = 0;
+        for (int lanes = CONV_BLOCK_LANES / 2; lanes > 0; lanes /= 2)
+            value[f] += __shfl_xor_sync(0xffffffffu, value[f], lanes);
+        if (threadIdx.x % CONV_BLOCK_LANES == 0)
+            shared[threadIdx.x / 32 % warps * filters + conv_block_tile_filter<filters>(f)] = value[f];
+    }
+    __syncthreads();
 #pragma unroll
-        for (int p = 0; p < CONV_BLOCK_TILE; p++) // beyond the last pixel they are 0
-            mean += sum[f][p];
-        mean = sum_over_pixels<filters>(mean) / (float)count;
+    for (int f = 0; f < CONV_BLOCK_TILE; f++) {
+        value[f] = 0;
+        for (int warp = 0; warp < warps; warp++)
+            value[f] += shared[warp * filters + conv_block_tile_filter<filters>(f)];
+    }
+}
+
+// parts: (2, k, gridDim.x): the mean of a tile's pixels, the sum of squares around it. shared: of the product
+template <int filters>
+__device__ static void leave_statistics(int k, int count, const float sum[CONV_BLOCK_TILE][CONV_BLOCK_TILE],
+                                        float *shared, float *parts)
+{
+    float mean[CONV_BLOCK_TILE] = {}, squares[CONV_BLOCK_TILE] = {};
+#pragma unroll
+    for (int i = 0; i < CONV_BLOCK_TILE * CONV_BLOCK_TILE; i++) // beyond the last pixel they are 0
+        mean[i / CONV_BLOCK_TILE] += sum[i / CONV_BLOCK_TILE][i % CONV_BLOCK_TILE];
+    sum_over_pixels<filters>(mean, shared);
+#pragma unroll
+    for (int f = 0; f < CONV_BLOCK_TILE; f++) {
+        mean[f] /= (float)count;
 #pragma unroll
         for (int p = 0; p < CONV_BLOCK_TILE; p++) {
-            float difference = sum[f][p] - mean;
-            squares += conv_block_tile_pixel<filters>(p) < count ? difference * difference : 0.0f;
+            float difference = sum[f][p] - mean[f];
+            squares[f] += conv_block_tile_pixel<filters>(p) < count ? difference * difference : 0.0f;
         }
-        squares = sum_over_pixels<filters>(squares);
+    }
+    sum_over_pixels<filters>(squares, shared + CONV_BLOCK_THREADS);
+#pragma unroll
+    for (int f = 0; f < CONV_BLOCK_TILE; f++) {
         int filter = blockIdx.y * filters + conv_block_tile_filter<filters>(f);
-        if (threadIdx.x % conv_block_tile<filters>::across == 0 && filter < k) {
-            parts[(size_t)filter * gridDim.x + blockIdx.x] = mean;
-            parts[((size_t)k + filter) * gridDim.x + blockIdx.x] = squares;
+        if (conv_block_across<filters>() == 0 && filter < k) {
+            parts[(size_t)filter * gridDim.x + blockIdx.x] = mean[f];
+            parts[((size_t)k + filter) * gridDim.x + blockIdx.x] = squares[f];
         }
     }
 }
@@ -76,18 +93,18 @@ __device__ static void store_convolution(int k, int count, bool vectors,
 }
 
 template <int filters, bool aligned>
-__global__ void __launch_bounds__(CONV_BLOCK_THREADS, aligned ? conv_block_tile<filters>::resident : 3)
+__global__ void __launch_bounds__(CONV_BLOCK_THREADS, (conv_block_resident<false>()))
     conv_block_product_statistics(conv_block_source source, int k, int columns, bool vectors, const float *packed,
                                   float *convolution, float *parts)
 {
-    typedef conv_block_tile<filters> type;
-    __shared__ __align__(16) type tile[2];
+    extern __shared__ __align__(16) float shared[];
     float sum[CONV_BLOCK_TILE][CONV_BLOCK_TILE] = {};
-    conv_block_product<filters, aligned, false>(source, columns, packed, tile, sum);
-    size_t pixels = (size_t)source.images * source.h * source.w, first = (size_t)blockIdx.x * type::pixels;
-    int count = (int)min(pixels - first, (size_t)type::pixels);
+    conv_block_any_product<false, filters, aligned, false>(source, columns, packed, shared, sum);
+    const int tile = conv_block_tile<filters>::pixels;
+    size_t pixels = (size_t)source.images * source.h * source.w, first = (size_t)blockIdx.x * tile;
+    int count = (int)min(pixels - first, (size_t)tile);
+    leave_statistics<filters>(k, count, sum, shared, parts);
     store_convolution<filters>(k, count, vectors, sum, convolution);
-    leave_statistics<filters>(k, count, sum, parts);
 }
 
 // --- statistics -----------------------------------------------------------------------------------------------------
@@ -173,19 +190,17 @@ __global__ void __launch_bounds__(CONV_BLOCK_WINDOW_THREADS)
 // --- launching ------------------------------------------------------------------------------------------------------
 
 template <int filters>
-static void launch_product(cudaStream_t stream, const conv_block_source &source, int k, const float *packed,
-                           float *convolution, float *parts)
+static void launch_statistics(cudaStream_t stream, const conv_block_source &source, int k, const float *packed,
+                              float *convolution, float *parts)
 {
     int columns = conv_block_packed_columns(k);
     bool vectors = k % HEDDLE_VECTOR == 0 && heddle_aligned16(convolution);
-    size_t pixels = (size_t)source.images * source.h * source.w;
+    size_t pixels = (size_t)source.images * source.h * source.w, bytes = conv_block_product_bytes<false, filters>();
     dim3 grid(heddle_ceil_div(pixels, conv_block_tile<filters>::pixels), columns / filters);
-    if (heddle_aligned16(source.data))
-        conv_block_product_statistics<filters, true>
-            <<<grid, CONV_BLOCK_THREADS, 0, stream>>>(source, k, columns, vectors, packed, convolution, parts);
-    else
-        conv_block_product_statistics<filters, false>
-            <<<grid, CONV_BLOCK_THREADS, 0, stream>>>(source, k, columns, vectors, packed, convolution, parts);
+    auto kernel = heddle_aligned16(source.data) ? conv_block_product_statistics<filters, true>
+                                                : conv_block_product_statistics<filters, false>;
+    conv_block_allow_shared((const void *)kernel, bytes);
+    kernel<<<grid, CONV_BLOCK_THREADS, bytes, stream>>>(source, k, columns, vectors, packed, convolution, parts);
 }
 
 static heddle_status launch(const heddle_call *call)
@@ -199,13 +214,13 @@ static heddle_status launch(const heddle_call *call)
     conv_block_source source =
         conv_block_input_source(stream, shape, (const float *)call->input[0], workspace + layout.input);
     size_t weights = conv_block_packed_size(shape.c, shape.k);
-    conv_block_pack_weight<<<heddle_cuda_blocks(weights), HEDDLE_CUDA_BLOCK, 0, stream>>>(
+    conv_block_pack_weight<false><<<heddle_cuda_blocks(weights), HEDDLE_CUDA_BLOCK, 0, stream>>>(
         shape.c, shape.k, source.channels, conv_block_packed_columns(shape.k), false, (const float *)call->input[1],
         packed);
     if (conv_block_tile_filters(shape.k) == CONV_BLOCK_FILTERS)
-        launch_product<CONV_BLOCK_FILTERS>(stream, source, shape.k, packed, convolution, parts);
+        launch_statistics<CONV_BLOCK_FILTERS>(stream, source, shape.k, packed, convolution, parts);
     else
-        launch_product<CONV_BLOCK_FEW_FILTERS>(stream, source, shape.k, packed, convolution, parts);
+        launch_statistics<CONV_BLOCK_FEW_FILTERS>(stream, source, shape.k, packed, convolution, parts);
     conv_block_join_statistics<<<shape.k, CONV_BLOCK_SUM_THREADS, 0, stream>>>(
         shape, (int)conv_block_statistics_parts(&shape), conv_block_tile_pixels(shape.k), parts,
         conv_block_statistics_of(call));

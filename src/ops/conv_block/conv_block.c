@@ -278,7 +278,7 @@ static const char *const test_shapes[] = {
     "n=11 c=4 h=2 w=3 k=16 epsilon=0.1",
     "n=3 c=5 h=19 w=22 k=21 input_channels_last=1",
     "n=1 c=16 h=10 w=14 k=64 input_channels_last=1",
-    "n=1 c=40 h=3 w=4 k=100 input_channels_last=1", // more than one tile of filters both ways
+    "n=2 c=40 h=3 w=4 k=100 input_channels_last=1", // more than one tile of filters both ways
     NULL,
 };
 
@@ -316,6 +316,9 @@ static const heddle_rung backward_ladder[] = {
     {"02_gradient_once", HEDDLE_CUDA, HEDDLE_FUSED,
      .note = "the convolution's gradient formed in one pass, then two products of tiles: limited by multiplications",
      .workspace = heddle_conv_block_cuda_backward_workspace},
+    {"03_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED,
+     .note = "rung 2's products on tensor cores, in tf32: limited by the bytes of the convolution and its gradient",
+     .workspace = heddle_conv_block_cuda_backward_workspace, .arithmetic = HEDDLE_TF32, .capability = 80},
 };
 
 static const heddle_rung inference_ladder[] = {
@@ -328,6 +331,9 @@ static const heddle_rung inference_ladder[] = {
     {"02_folded_batchnorm", HEDDLE_CUDA, HEDDLE_FUSED,
      .note = "batchnorm in the weight, relu and pooling in the product's registers: limited by multiplications",
      .workspace = heddle_conv_block_cuda_inference_workspace},
+    {"03_tensor_cores", HEDDLE_CUDA, HEDDLE_FUSED,
+     .note = "rung 2's product on tensor cores, in tf32: limited by the way through shared memory",
+     .workspace = heddle_conv_block_cuda_inference_workspace, .arithmetic = HEDDLE_TF32, .capability = 80},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_conv_block_backward, NULL};

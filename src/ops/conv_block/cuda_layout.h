@@ -20,7 +20,7 @@ enum {
     CONV_BLOCK_GRADIENT_LEAST = 256,  // pixels of a part: below, adding the parts up costs more than it brings
     CONV_BLOCK_MULTIPROCESSORS = 132, // of the cards that the number of parts is chosen for
     CONV_BLOCK_WINDOWS = 32,          // pooling windows of a tile, 32 channels deep
-    CONV_BLOCK_SUM_TILES = 8,         // tiles whose sums a block adds up before it leaves them
+    CONV_BLOCK_SUM_TILES = 4,         // tiles whose sums a block adds up before it leaves them
     CONV_BLOCK_PART_ALIGNMENT = 64,   // 256 bytes
 };
 

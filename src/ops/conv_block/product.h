@@ -19,6 +19,8 @@ enum {
     CONV_BLOCK_RUN = CONV_BLOCK_TILE / 2,
     CONV_BLOCK_THREADS = CONV_BLOCK_PIXELS * CONV_BLOCK_FILTERS / (CONV_BLOCK_TILE * CONV_BLOCK_TILE), // 128
     CONV_BLOCK_VECTORS = CONV_BLOCK_DEPTH / HEDDLE_VECTOR,
+    // Threads of a warp side by side along the pixels, the rest along the filters: 8 by 4 share what they load best.
+    CONV_BLOCK_LANES = 8,
 };
 
 // data: (images, h, w, channels), channels a multiple of 8
@@ -33,8 +35,6 @@ template <int filters> struct conv_block_tile {
     static const int across = pixels / CONV_BLOCK_TILE;                    // threads side by side along the pixels
     static const int gathered = pixels / CONV_BLOCK_THREADS;               // pixels that a thread gathers for
     static const int weights = CONV_BLOCK_DEPTH * filters / HEDDLE_VECTOR; // vectors: at most one a thread
-    // Blocks to a multiprocessor: a thread that gathers for two pixels needs more than 128 registers.
-    static const int resident = gathered == 1 ? 4 : 3;
 
     float window[CONV_BLOCK_DEPTH][pixels];
     float weight[CONV_BLOCK_DEPTH][filters];
@@ -75,18 +75,29 @@ __device__ static inline conv_block_pixel conv_block_pixel_at(const conv_block_s
     return pixel;
 }
 
+// This thread's place among those of the block, along the pixels and along the filters.
+template <int filters> __device__ static inline int conv_block_across(void)
+{
+    const int warps = conv_block_tile<filters>::across / CONV_BLOCK_LANES; // side by side
+    return threadIdx.x / 32 % warps * CONV_BLOCK_LANES + threadIdx.x % CONV_BLOCK_LANES;
+}
+
+template <int filters> __device__ static inline int conv_block_down(void)
+{
+    const int warps = conv_block_tile<filters>::across / CONV_BLOCK_LANES;
+    return threadIdx.x / 32 / warps * (32 / CONV_BLOCK_LANES) + threadIdx.x % 32 / CONV_BLOCK_LANES;
+}
+
 // Of this thread's pixel p and filter f, in the block's tile.
 template <int filters> __device__ static inline int conv_block_tile_pixel(int p)
 {
     const int pixels = conv_block_tile<filters>::pixels;
-    int across = threadIdx.x % conv_block_tile<filters>::across;
-    return p / CONV_BLOCK_RUN * (pixels / 2) + across * CONV_BLOCK_RUN + p % CONV_BLOCK_RUN;
+    return p / CONV_BLOCK_RUN * (pixels / 2) + conv_block_across<filters>() * CONV_BLOCK_RUN + p % CONV_BLOCK_RUN;
 }
 
 template <int filters> __device__ static inline int conv_block_tile_filter(int f)
 {
-    int down = threadIdx.x / conv_block_tile<filters>::across;
-    return f / CONV_BLOCK_RUN * (filters / 2) + down * CONV_BLOCK_RUN + f % CONV_BLOCK_RUN;
+    return f / CONV_BLOCK_RUN * (filters / 2) + conv_block_down<filters>() * CONV_BLOCK_RUN + f % CONV_BLOCK_RUN;
 }
 
 // --- the product ----------------------------------------------------------------------------------------------------
@@ -214,6 +225,15 @@ __device__ static inline void conv_block_product(const conv_block_source &source
             conv_block_store<filters>(next, tile[step % 2]);
         __syncthreads();
     }
+}
+
+// --- launching ------------------------------------------------------------------------------------------------------
+
+// Beyond the 48 KiB that a kernel has without asking.
+static inline void conv_block_allow_shared(const void *kernel, size_t bytes)
+{
+    if (bytes > 48 * 1024)
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
 }
 
 // --- bringing operands into that form -------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-// The product of product.h on tensor cores: factors rounded to tf32, sums in float32. Every warp multiplies 64 pixels by
-// 32 filters, as 4 by 4 products of 16 by 8; in the end the sums go through shared memory, so that each thread has the
-// 8 pixels by 8 filters that product.h would have given it, and what becomes of them is written once.
+// The product of product.h on tensor cores: factors rounded to tf32, sums in float32. Every warp multiplies 64 pixels
+// by 32 filters, as 4 by 4 products of 16 by 8; in the end the sums go through shared memory, so that each thread has
+// the 8 pixels by 8 filters that product.h would have given it, and what becomes of them is written once.
 //
 // Pixels lie in shared memory as they do in the image, 8 channels side by side: copied asynchronously, without passing
 // through registers. Three steps of 8 channels are brought at a time (9 taps of any number of steps are threes), while
@@ -12,13 +12,13 @@
 #include "sim/include/sim/mma.h"
 
 enum {
-    CONV_BLOCK_STEPS = 3,                        // of a stage
-    CONV_BLOCK_PIXEL_PITCH = 12,                 // floats from pixel to pixel: 8 of them by 4 channels hit 32 banks
-    CONV_BLOCK_PAD = 8,                          // of a row of weights: 4 of them by 8 filters hit 32 banks
-    CONV_BLOCK_WARP_PIXELS = 64,                 // of a warp, 4 products of 16
-    CONV_BLOCK_WARP_FILTERS = 32,                // 4 of 8
-    CONV_BLOCK_PRODUCTS = 4,                     // either way
-    CONV_BLOCK_SUM_PAD = 4,                      // of a row of sums on their way to other threads
+    CONV_BLOCK_STEPS = 3,         // of a stage
+    CONV_BLOCK_PIXEL_PITCH = 12,  // floats from pixel to pixel: 8 of them by 4 channels hit 32 banks
+    CONV_BLOCK_PAD = 8,           // of a row of weights: 4 of them by 8 filters hit 32 banks
+    CONV_BLOCK_WARP_PIXELS = 64,  // of a warp, 4 products of 16
+    CONV_BLOCK_WARP_FILTERS = 32, // 4 of 8
+    CONV_BLOCK_PRODUCTS = 4,      // either way
+    CONV_BLOCK_SUM_PAD = 4,       // of a row of sums on their way to other threads
 };
 
 template <int filters> struct conv_block_stage {
@@ -92,8 +92,7 @@ template <int filters> __device__ static inline int conv_block_warp_filter(void)
 typedef float conv_block_fragments[CONV_BLOCK_PRODUCTS][CONV_BLOCK_PRODUCTS][4];
 
 template <int filters>
-__device__ static inline void conv_block_multiply_tf32(const conv_block_stage<filters> &stage,
-                                                       conv_block_fragments sum)
+__device__ static inline void conv_block_multiply_tf32(const conv_block_stage<filters> &stage, conv_block_fragments sum)
 {
     int lane = threadIdx.x % 32, row = lane / 4, deep = lane % 4;
     int pixel = conv_block_warp_pixel<filters>() + row, filter = conv_block_warp_filter<filters>() + row;
@@ -148,9 +147,8 @@ __device__ static inline void conv_block_spread(const conv_block_fragments fragm
 
 // As conv_block_product. shared: conv_block_tf32_bytes
 template <int filters, bool aligned, bool windows>
-__device__ static inline void conv_block_product_tf32(const conv_block_source &source, int columns,
-                                                      const float *packed, void *shared,
-                                                      float sum[CONV_BLOCK_TILE][CONV_BLOCK_TILE])
+__device__ static inline void conv_block_product_tf32(const conv_block_source &source, int columns, const float *packed,
+                                                      void *shared, float sum[CONV_BLOCK_TILE][CONV_BLOCK_TILE])
 {
     typedef conv_block_tile<filters> type;
     conv_block_stage<filters> *stage = (conv_block_stage<filters> *)shared;
@@ -169,6 +167,33 @@ __device__ static inline void conv_block_product_tf32(const conv_block_source &s
     }
     __syncthreads();
     conv_block_spread<filters>(fragments, (float *)shared, sum);
+}
+
+// --- either arithmetic ----------------------------------------------------------------------------------------------
+
+// The block's tile by float32 or, tf32, by tensor cores. Afterwards all threads may use `shared`, of
+// conv_block_product_bytes, for something else.
+template <bool tf32, int filters, bool aligned, bool windows>
+__device__ static inline void conv_block_any_product(const conv_block_source &source, int columns, const float *packed,
+                                                     void *shared, float sum[CONV_BLOCK_TILE][CONV_BLOCK_TILE])
+{
+    if (tf32)
+        conv_block_product_tf32<filters, aligned, windows>(source, columns, packed, shared, sum);
+    else
+        conv_block_product<filters, aligned, windows>(source, columns, packed, (conv_block_tile<filters> *)shared, sum);
+    __syncthreads();
+}
+
+template <bool tf32, int filters> static inline size_t conv_block_product_bytes(void)
+{
+    return tf32 ? conv_block_tf32_bytes<filters>() : 2 * sizeof(conv_block_tile<filters>);
+}
+
+// Blocks of a kernel to a multiprocessor: float32 needs more than the 128 registers that four would leave a thread,
+// tensor cores more shared memory than three would.
+template <bool tf32> __host__ __device__ constexpr int conv_block_resident(void)
+{
+    return tf32 ? 2 : 3;
 }
 
 #endif

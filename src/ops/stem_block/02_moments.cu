@@ -180,15 +180,17 @@ __global__ void __launch_bounds__(THREADS)
             parts[(size_t)place_of<same>(shape.c, c1, c2, chunk + mine) * gridDim.x + blockIdx.x] = sum;
     }
     if (same && threadIdx.x == 0) {
-        parts[(size_t)(1 + c1) * gridDim.x + blockIdx.x] = centre1;
-        if (c1 == 0)
-            parts[blockIdx.x] = count;
+        parts[(size_t)(STEM_BLOCK_PART_CENTRES + c1) * gridDim.x + blockIdx.x] = centre1;
+        if (c1 == 0) {
+            parts[(size_t)STEM_BLOCK_PART_COUNT * gridDim.x + blockIdx.x] = count;
+            parts[(size_t)STEM_BLOCK_PART_INVERSE * gridDim.x + blockIdx.x] = 1 / count;
+        }
     }
 }
 
 // --- the whole batch's ----------------------------------------------------------------------------------------------
 
-enum { JOIN_WARPS = 8 };
+enum { JOIN_WARPS = 16 }; // of a block: a short sum each, and most of the time waiting for memory
 
 __device__ static double sum_lanes(double value)
 {
@@ -204,9 +206,10 @@ typedef struct element_part {
 
 __device__ static element_part element_of(int channels, int d, int count, int i, const double *parts)
 {
+    double inverse = parts[(size_t)STEM_BLOCK_PART_INVERSE * count + i];
     element_part element;
     element.sum = parts[(size_t)(stem_block_part_sums(channels) + d) * count + i];
-    element.mean = parts[(size_t)(1 + d / TAPS) * count + i] + element.sum / parts[i];
+    element.mean = parts[(size_t)(STEM_BLOCK_PART_CENTRES + d / TAPS) * count + i] + element.sum * inverse;
     return element;
 }
 
@@ -217,6 +220,7 @@ __global__ void stem_block_join_moments(int channels, int count, double pixels, 
     int patch = TAPS * channels, d = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     for (int e = d + warp; e < patch; e += JOIN_WARPS) {
         double sum = 0;
+#pragma unroll 4
         for (int i = lane; i < count; i += 32)
             sum += parts[i] * element_of(channels, e, count, i, parts).mean;
         sum = sum_lanes(sum);
@@ -228,6 +232,7 @@ __global__ void stem_block_join_moments(int channels, int count, double pixels, 
         moments[d] = means[d];
     for (int e = d + warp; e < patch; e += JOIN_WARPS) {
         double sum = 0;
+#pragma unroll 4
         for (int i = lane; i < count; i += 32) {
             element_part of_d = element_of(channels, d, count, i, parts),
                          of_e = element_of(channels, e, count, i, parts);

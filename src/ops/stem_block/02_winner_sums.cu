@@ -42,10 +42,14 @@ __device__ static void add_tile(const heddle_conv_block_shape &shape, const stem
                                 const float *turned, float sum[channels * TAPS + 1])
 {
     int plane = (2 * tiling.rows + 2) * tiling.stride, lane = threadIdx.x % 32;
+    int row = 0, column = threadIdx.x / 32; // counted on: a division costs as much as the sums
+    size_t first = stem_block_pooled_at(shape, tile, k, 0, 0);
 #pragma unroll 4
-    for (int window = threadIdx.x / 32; window < tile.rows * tile.columns; window += STEM_BLOCK_WARPS) {
-        int row = window / tile.columns, column = window % tile.columns;
-        size_t at = stem_block_pooled_at(shape, tile, k, row, column);
+    for (int window = column; window < tile.rows * tile.columns;
+         window += STEM_BLOCK_WARPS, column += STEM_BLOCK_WARPS) {
+        for (; column >= tile.columns; row++)
+            column -= tile.columns;
+        size_t at = first + (row * (shape.w / 2) + column) * shape.k;
         unsigned code = of.code[at];
         float gradient =
             shape.output_channels_last ? of.grad_output[at] : turned[lane * stem_block_turned_row(tiling) + window];

@@ -72,9 +72,14 @@ static __global__ void __launch_bounds__(STEM_BLOCK_THREADS, channels == 1 ? 4 :
         weight[d] = of.folded[d * columns + k];
     __syncthreads();
 
-    int pairs = (tile.columns + 1) / STEM_BLOCK_PAIR;
-    for (int pair = warp; pair < tile.rows * pairs; pair += STEM_BLOCK_WARPS) {
-        int row = pair / pairs, column = pair % pairs * STEM_BLOCK_PAIR;
+    // Counted on, not divided: a division costs as much as half of the products.
+    int row = 0, column = warp * STEM_BLOCK_PAIR, wide = (tile.columns + 1) / STEM_BLOCK_PAIR * STEM_BLOCK_PAIR;
+    size_t first = stem_block_pooled_at(shape, tile, k, 0, 0);
+    for (; tile.columns > 0; column += STEM_BLOCK_WARPS * STEM_BLOCK_PAIR) {
+        for (; column >= wide; row++)
+            column -= wide;
+        if (row >= tile.rows)
+            break;
         float sum[STEM_BLOCK_PAIR][4];
         stem_block_convolve<channels>(&image[2 * row * tiling.stride + 2 * column], plane, tiling.stride, weight, shift,
                                       sum);
@@ -84,7 +89,7 @@ static __global__ void __launch_bounds__(STEM_BLOCK_THREADS, channels == 1 ? 4 :
                 continue;
             unsigned winner;
             float pooled = conv_block_relu_pool(sum[i], &winner);
-            size_t at = stem_block_pooled_at(shape, tile, k, row, column + i);
+            size_t at = first + (row * (shape.w / 2) + column + i) * shape.k;
             if (of.code)
                 of.code[at] = (uint8_t)winner;
             if (shape.output_channels_last)

@@ -101,11 +101,17 @@ static inline stem_block_runs stem_block_runs_of(const heddle_conv_block_shape *
     return runs;
 }
 
-// What a block leaves of its patches, in doubles: how many, what was taken off each channel, the sums of what is left
-// of each element, the sums of products (d, e), e >= d.
+// What a block leaves of its patches, in doubles: how many, the inverse of that, what was taken off each channel, the
+// sums of what is left of each element, the sums of products (d, e), e >= d.
+enum {
+    STEM_BLOCK_PART_COUNT,
+    STEM_BLOCK_PART_INVERSE,
+    STEM_BLOCK_PART_CENTRES,
+};
+
 STEM_BLOCK_BOTH int stem_block_part_sums(int channels)
 {
-    return 1 + channels;
+    return STEM_BLOCK_PART_CENTRES + channels;
 }
 
 STEM_BLOCK_BOTH int stem_block_part_products(int channels)

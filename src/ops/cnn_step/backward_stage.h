@@ -1,0 +1,375 @@
+// The stage warps of backward.h: they bring the next image into shared memory while the others multiply. Conv2's output
+// gradient goes through their registers, where it is made of convolution2, code2 and grad_pooled2; pooled1 and code1
+// are copied; the image's bytes become planes of 16-bit numbers.
+#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_STAGE_H
+#define HEDDLE_OPS_CNN_STEP_BACKWARD_STAGE_H
+
+#include "ops/cnn_step/backward_products.h"
+
+// Barriers of the block by number; 0 is __syncthreads.
+enum {
+    CNN_WEIGHT_FULL = 1, // stage and weight warps: an image is there, and the weight warps have done with the last
+    CNN_DATA_FULL = 2,   // stage and data warps: likewise
+    CNN_WEIGHT_DONE = 3, // floats only: the weight warps have read conv2's output gradient
+    CNN_DATA_DONE = 4,   // and so have the data warps
+    CNN_STAGE_ONLY = 5,
+    CNN_DATA_ONLY = 6,
+};
+
+enum {
+    // Eight stage threads have a window of 2 × 2 pixels at a time, 8 channels each: 3 windows of a column, or of the
+    // last row. Of the one window left over every thread has 2 channels of one pixel. That is 98 floats for each, which
+    // fit in its registers.
+    CNN_STAGE_GROUP = CNN_CHANNELS2 / 8,
+    CNN_STAGE_GROUPS = CNN_STAGE_THREADS / CNN_STAGE_GROUP,
+    CNN_STAGE_WINDOWS = 3,
+    CNN_STAGE_WORDS = (CNN_PIXELS / 4 + CNN_STAGE_THREADS - 1) / CNN_STAGE_THREADS, // of 4 pixels of the image
+};
+static_assert(CNN_STAGE_WINDOWS * CNN_STAGE_GROUPS == CNN_PIXELS2 - 1, "one window is left over");
+
+// Where a channel's coefficients lie: those of the stage threads' first halves (cnn_stage_channel) before those of the
+// second, so that neighbours read neighbouring words.
+template <typename Operand> CNN_DEVICE int cnn_coefficient_at(int channel)
+{
+    return sizeof(Operand) == 2 ? (channel >> 2 & 1) * (CNN_CHANNELS2 / 2) + (channel >> 3) * 4 + (channel & 3)
+                                : channel;
+}
+
+// What turns a channel of conv2's output into its gradient: scale * dz + shift + slope * output.
+template <typename Operand, typename Convolution>
+CNN_DEVICE void cnn_backward_coefficients(const cnn_arguments<Operand, Convolution> &arguments, float *coefficients,
+                                          int channel)
+{
+    const float inverse_count = 1.0f / ((float)arguments.n * CNN_PIXELS1);
+    const float mean = arguments.workspace.statistics2->mean[channel];
+    const float inverse_std = arguments.workspace.statistics2->inverse_std[channel];
+    const float mean_grad = arguments.workspace.sums2[channel] * inverse_count;
+    const float mean_product = arguments.workspace.sums2[CNN_CHANNELS2 + channel] * inverse_count;
+    const float scale = arguments.operands.parameters.gamma2[channel] * inverse_std;
+    float *mine = coefficients + cnn_coefficient_at<Operand>(channel);
+    mine[0] = scale;
+    mine[CNN_CHANNELS2] = scale * (mean * inverse_std * mean_product - mean_grad);
+    mine[2 * CNN_CHANNELS2] = -scale * inverse_std * mean_product;
+}
+
+// Row and column of a stage thread's window number `step`.
+CNN_DEVICE int cnn_stage_row(int thread, int step)
+{
+    const int group = thread / CNN_STAGE_GROUP;
+    return group < 2 * CNN_SIDE2 ? group / CNN_SIDE2 * CNN_STAGE_WINDOWS + step : CNN_SIDE2 - 1;
+}
+CNN_DEVICE int cnn_stage_column(int thread, int step)
+{
+    const int group = thread / CNN_STAGE_GROUP;
+    return group < 2 * CNN_SIDE2 ? group % CNN_SIDE2 : (group - 2 * CNN_SIDE2) * CNN_STAGE_WINDOWS + step;
+}
+
+// A stage thread's first channel of each half of its 8. Operands of 16 bits: neighbours, one load. Floats: apart, so
+// that the 16 bytes of each half are in other banks than the other threads'.
+template <typename Operand> CNN_DEVICE int cnn_stage_channel(int thread, int half)
+{
+    const int member = thread % CNN_STAGE_GROUP;
+    return sizeof(Operand) == 2 ? member * 8 + half * 4 : half * (CNN_CHANNELS2 / 2) + member * 4;
+}
+
+// One load or store of so many words, aligned to their whole.
+template <int Words> CNN_DEVICE void cnn_copy_words(void *to, const void *from)
+{
+    struct __align__(4 * Words) whole
+    {
+        uint32_t word[Words];
+    };
+    *(whole *)to = *(const whole *)from;
+}
+
+// A stage thread's 8 channels of a pixel, as they lie in memory.
+template <typename Operand, typename Value>
+CNN_DEVICE void cnn_stage_load(uint32_t to[2 * sizeof(Value)], const Value *from, int thread)
+{
+    if constexpr (sizeof(Operand) == 2) {
+        cnn_copy_words<2 * sizeof(Value)>(to, from + cnn_stage_channel<Operand>(thread, 0));
+    } else {
+        cnn_copy_words<sizeof(Value)>(to, from + cnn_stage_channel<Operand>(thread, 0));
+        cnn_copy_words<sizeof(Value)>(to + sizeof(Value), from + cnn_stage_channel<Operand>(thread, 1));
+    }
+}
+
+// Pixel `place` of a window, by its number in an image that has `pitch` pixels in a row.
+CNN_DEVICE int cnn_window_pixel(int row, int column, int place, int pitch)
+{
+    return (row * 2 + place / 2) * pitch + column * 2 + place % 2;
+}
+
+// What a stage thread takes of a window, as it lies in memory, and what it makes of it: [place][channel].
+template <typename Operand, typename Convolution> struct cnn_stage_window {
+    __align__(16) uint32_t output[4][2 * sizeof(Convolution)];
+    __align__(16) uint32_t grad[2 * sizeof(Operand)];
+    __align__(8) uint32_t winners[2];
+};
+template <typename Operand> struct cnn_stage_values {
+    __align__(16) uint32_t value[4][2 * sizeof(Operand)];
+};
+
+template <typename Operand, typename Convolution>
+CNN_DEVICE void cnn_stage_load_window(const cnn_workspace<Operand, Convolution> &workspace, int image, int thread,
+                                      int step, cnn_stage_window<Operand, Convolution> *window)
+{
+    const int row = cnn_stage_row(thread, step), column = cnn_stage_column(thread, step);
+    const size_t at = (size_t)image * CNN_FEATURES + (row * CNN_SIDE2 + column) * CNN_CHANNELS2;
+    const Convolution *output = workspace.convolution2 + (size_t)image * CNN_PIXELS1 * CNN_CHANNELS2 +
+                                cnn_window_pixel(row, column, 0, CNN_SIDE1) * CNN_CHANNELS2;
+    cnn_stage_load<Operand>(window->grad, workspace.grad_pooled2 + at, thread);
+    cnn_stage_load<Operand>(window->winners, workspace.code2 + at, thread);
+#pragma unroll
+    for (int place = 0; place < 4; place++)
+        cnn_stage_load<Operand>(window->output[place],
+                                output + cnn_window_pixel(0, 0, place, CNN_SIDE1) * CNN_CHANNELS2, thread);
+}
+
+template <typename Arithmetic, typename Operand, typename Convolution>
+CNN_DEVICE void cnn_stage_gradient(const cnn_stage_window<Operand, Convolution> *window, const float *coefficients,
+                                   int thread, cnn_stage_values<Operand> *values)
+{
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const float *mine = coefficients + half * (CNN_CHANNELS2 / 2) + thread % CNN_STAGE_GROUP * 4;
+        float scale[4], shift[4], slope[4], dz[4], value[4][4];
+        cnn_load4(scale, mine);
+        cnn_load4(shift, mine + CNN_CHANNELS2);
+        cnn_load4(slope, mine + 2 * CNN_CHANNELS2);
+        cnn_load4(dz, (const Operand *)(window->grad + half * sizeof(Operand)));
+#pragma unroll
+        for (int place = 0; place < 4; place++)
+            cnn_load4(value[place], (const Convolution *)(window->output[place] + half * sizeof(Convolution)));
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (uint32_t place = 0; place < 4; place++) {
+                const float rest = fmaf(slope[i], value[place][i], shift[i]);
+                const bool won = (window->winners[half] >> 8 * i & 0xff) == place;
+                value[place][i] = won ? fmaf(scale[i], dz[i], rest) : rest;
+            }
+#pragma unroll
+        for (int place = 0; place < 4; place++)
+            cnn_store4<Arithmetic>((Operand *)(values->value[place] + half * sizeof(Operand)), value[place]);
+    }
+}
+
+template <typename Arithmetic, typename Operand>
+CNN_DEVICE void cnn_stage_store(char *grad, const cnn_stage_values<Operand> *values, int thread, int step)
+{
+    enum { GRAD_PIXEL = cnn_backward_tiles<Arithmetic>::GRAD_PIXEL, IN_PART = CNN_PART / sizeof(Operand) };
+    const int row = cnn_stage_row(thread, step), column = cnn_stage_column(thread, step);
+#pragma unroll
+    for (int place = 0; place < 4; place++) {
+        const int pixel = cnn_window_pixel(row, column, place, CNN_TILE_SIDE) + CNN_TILE_SIDE + 1;
+#pragma unroll
+        for (int i = 0; i < 8; i += IN_PART) {
+            const int part = cnn_stage_channel<Operand>(thread, i / 4) / IN_PART;
+            cnn_copy_words<4>(grad + cnn_part<GRAD_PIXEL>(pixel, part), values->value[place] + i / IN_PART * 4);
+        }
+    }
+}
+
+// The same for the window left over: as it lies in memory, then the gradient.
+template <typename Operand, typename Convolution> struct cnn_stage_rest {
+    __align__(8) uint32_t output[sizeof(Convolution) / 2];
+    __align__(8) uint32_t grad[sizeof(Operand) / 2];
+    uint32_t winners;
+};
+
+template <typename Operand, typename Convolution>
+CNN_DEVICE void cnn_stage_load_rest(const cnn_workspace<Operand, Convolution> &workspace, int image, int thread,
+                                    cnn_stage_rest<Operand, Convolution> *rest)
+{
+    const int place = thread / (CNN_CHANNELS2 / 2), channel = thread % (CNN_CHANNELS2 / 2) * 2;
+    const int pixel = cnn_window_pixel(CNN_SIDE2 - 1, CNN_SIDE2 - 1, place, CNN_SIDE1);
+    const size_t at = (size_t)image * CNN_FEATURES + (CNN_PIXELS2 - 1) * CNN_CHANNELS2 + channel;
+    cnn_copy_words<sizeof(Convolution) / 2>(
+        rest->output, workspace.convolution2 + ((size_t)image * CNN_PIXELS1 + pixel) * CNN_CHANNELS2 + channel);
+    cnn_copy_words<sizeof(Operand) / 2>(rest->grad, workspace.grad_pooled2 + at);
+    rest->winners = *(const uint16_t *)(workspace.code2 + at);
+}
+
+template <typename Operand, typename Convolution>
+CNN_DEVICE void cnn_stage_rest_gradient(const cnn_stage_rest<Operand, Convolution> *rest, const float *coefficients,
+                                        int thread, float value[2])
+{
+    const uint32_t place = thread / (CNN_CHANNELS2 / 2);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int channel = thread % (CNN_CHANNELS2 / 2) * 2 + i;
+        const float *mine = coefficients + cnn_coefficient_at<Operand>(channel);
+        const float dz = cnn_float(((const Operand *)rest->grad)[i]);
+        value[i] =
+            fmaf(mine[2 * CNN_CHANNELS2], cnn_float(((const Convolution *)rest->output)[i]), mine[CNN_CHANNELS2]);
+        if ((rest->winners >> 8 * i & 0xff) == place)
+            value[i] = fmaf(mine[0], dz, value[i]);
+    }
+}
+
+template <typename Arithmetic> CNN_DEVICE void cnn_stage_store_rest(char *grad, const float value[2], int thread)
+{
+    typedef typename Arithmetic::operand operand;
+    enum { GRAD_PIXEL = cnn_backward_tiles<Arithmetic>::GRAD_PIXEL, IN_PART = CNN_PART / sizeof(operand) };
+    const int place = thread / (CNN_CHANNELS2 / 2), channel = thread % (CNN_CHANNELS2 / 2) * 2;
+    const int pixel = cnn_window_pixel(CNN_SIDE2 - 1, CNN_SIDE2 - 1, place, CNN_TILE_SIDE) + CNN_TILE_SIDE + 1;
+    cnn_store2((operand *)(grad + cnn_part<GRAD_PIXEL>(pixel, channel / IN_PART)) + channel % IN_PART,
+               cnn_round<Arithmetic>(value[0]), cnn_round<Arithmetic>(value[1]));
+}
+
+// Queues the copies of what the products read as it is. A thread keeps its column, so that its addresses rise evenly.
+template <typename Arithmetic, typename Workspace>
+CNN_DEVICE void cnn_stage_copy(const Workspace &workspace, char *pooled, char *codes, int image, int thread)
+{
+    typedef cnn_backward_tiles<Arithmetic> tiles;
+    enum {
+        PARTS = tiles::POOLED_PIXEL / CNN_PART,
+        ROW_PARTS = CNN_SIDE1 * PARTS,
+        ROWS = sizeof(typename Arithmetic::operand) == 2 ? 2 : 1, // at a time
+        ROW_THREADS = CNN_STAGE_THREADS / ROWS,
+        CODE_PARTS = CNN_PIXELS1 * CNN_CHANNELS1 / CNN_PART,
+    };
+    static_assert(ROW_PARTS <= ROW_THREADS && CNN_SIDE1 % ROWS == 0, "rows of pooled1");
+    const int row = thread / ROW_THREADS, column = thread % ROW_THREADS;
+    const int pixel = (row + 1) * CNN_TILE_SIDE + 1 + column / PARTS;
+    const char *from = (const char *)(workspace.pooled1 + (size_t)image * CNN_PIXELS1 * CNN_CHANNELS1) +
+                       (row * ROW_PARTS + column) * CNN_PART;
+    char *to = pooled + cnn_part<tiles::POOLED_PIXEL>(pixel, column % PARTS);
+    if (column < ROW_PARTS)
+#pragma unroll
+        for (int y = 0; y < CNN_SIDE1; y += ROWS)
+            cp_async_16(to + y * CNN_TILE_SIDE * tiles::POOLED_PIXEL, from + y * ROW_PARTS * CNN_PART);
+    const uint8_t *code = workspace.code1 + (size_t)image * CNN_PIXELS1 * CNN_CHANNELS1;
+#pragma unroll
+    for (int i = 0; i < CODE_PARTS; i += CNN_STAGE_THREADS)
+        if (i + thread < CODE_PARTS)
+            cp_async_16(codes + (i + thread) * CNN_PART, code + (i + thread) * CNN_PART);
+}
+
+// The image's pixels, four in a word; past the last word the first again.
+CNN_DEVICE void cnn_stage_load_pixels(const uint8_t *pixels, uint32_t word[CNN_STAGE_WORDS], int thread)
+{
+#pragma unroll
+    for (int i = 0; i < CNN_STAGE_WORDS; i++) {
+        const int at = (thread + i * CNN_STAGE_THREADS) * 4;
+        word[i] = cnn_pixels4(pixels + (at < CNN_PIXELS ? at : 0));
+    }
+}
+
+// Into the planes: each pixel is in two of them. A word's first is in a column that is a multiple of 4.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_stage_store_pixels(char *planes, const uint32_t word[CNN_STAGE_WORDS], int thread)
+{
+#pragma unroll
+    for (int i = 0; i < CNN_STAGE_WORDS; i++) {
+        const int at = (thread + i * CNN_STAGE_THREADS) * 4, y = at / CNN_SIDE, x = at % CNN_SIDE;
+        if (at >= CNN_PIXELS)
+            break;
+        const uint32_t four = word[i]; // columns x + 1 to x + 4 of the padded image
+        const uint32_t odd = cnn_stem_pack<Arithmetic>((float)(four & 0xff), (float)(four >> 16 & 0xff));
+        const uint32_t even = cnn_stem_pack<Arithmetic>((float)(four >> 8 & 0xff), (float)(four >> 24));
+        char *row = planes + (y + 1) * CNN_PLANE_ROW + x / 2 * 2;
+        *(uint32_t *)(row + 1 * CNN_PLANE) = odd;
+        *(uint32_t *)(row + 2 * CNN_PLANE) = even;
+        *(uint16_t *)(row + 0 * CNN_PLANE + 2) = (uint16_t)even;
+        *(uint16_t *)(row + 0 * CNN_PLANE + 4) = (uint16_t)(even >> 16);
+        if (x > 0)
+            *(uint16_t *)(row + 3 * CNN_PLANE - 2) = (uint16_t)odd;
+        *(uint16_t *)(row + 3 * CNN_PLANE) = (uint16_t)(odd >> 16);
+    }
+}
+
+// Conv2's output gradient into its tile, where there are two: a window at a time in a small loop, while the next is on
+// its way.
+template <typename Arithmetic, typename Operand, typename Convolution>
+CNN_DEVICE void cnn_stage_stream(const cnn_workspace<Operand, Convolution> &workspace, const float *coefficients,
+                                 int image, int thread, char *grad)
+{
+    cnn_stage_rest<Operand, Convolution> rest;
+    cnn_stage_window<Operand, Convolution> next;
+    cnn_stage_load_rest(workspace, image, thread, &rest);
+    cnn_stage_load_window(workspace, image, thread, 0, &next);
+#pragma unroll 1
+    for (int step = 0; step < CNN_STAGE_WINDOWS; step++) {
+        const cnn_stage_window<Operand, Convolution> window = next;
+        if (step + 1 < CNN_STAGE_WINDOWS)
+            cnn_stage_load_window(workspace, image, thread, step + 1, &next);
+        cnn_stage_values<Operand> values;
+        cnn_stage_gradient<Arithmetic>(&window, coefficients, thread, &values);
+        cnn_stage_store<Arithmetic>(grad, &values, thread, step);
+    }
+    float left_over[2];
+    cnn_stage_rest_gradient(&rest, coefficients, thread, left_over);
+    cnn_stage_store_rest<Arithmetic>(grad, left_over, thread);
+}
+
+// The same where there is one tile: all is computed before the others are asked to be done with the last image's, but
+// for one window of three where it is read as floats too: its gradient would not fit beside that.
+template <typename Arithmetic, typename Operand, typename Convolution>
+CNN_DEVICE void cnn_stage_held(const cnn_workspace<Operand, Convolution> &workspace, const float *coefficients,
+                               int image, int thread, bool first, char *grad, char *planes, const uint32_t *pixels)
+{
+    enum { HELD = sizeof(Convolution) == 2 ? CNN_STAGE_WINDOWS : CNN_STAGE_WINDOWS - 1 };
+    cnn_stage_window<Operand, Convolution> window[CNN_STAGE_WINDOWS];
+    cnn_stage_values<Operand> values[CNN_STAGE_WINDOWS];
+    cnn_stage_rest<Operand, Convolution> rest;
+    float left_over[2];
+#pragma unroll
+    for (int step = 0; step < CNN_STAGE_WINDOWS; step++)
+        cnn_stage_load_window(workspace, image, thread, step, &window[step]);
+    cnn_stage_load_rest(workspace, image, thread, &rest);
+#pragma unroll
+    for (int step = 0; step < HELD; step++)
+        cnn_stage_gradient<Arithmetic>(&window[step], coefficients, thread, &values[step]);
+    cnn_stage_rest_gradient(&rest, coefficients, thread, left_over);
+    cnn_stage_store_pixels<Arithmetic>(planes, pixels, thread);
+    if (!first) {
+        __barrier_sync_count(CNN_WEIGHT_DONE, CNN_STAGE_THREADS + CNN_WEIGHT_THREADS);
+        __barrier_sync_count(CNN_DATA_DONE, CNN_STAGE_THREADS + CNN_DATA_THREADS);
+    }
+#pragma unroll
+    for (int step = 0; step < CNN_STAGE_WINDOWS; step++) {
+        if (step >= HELD)
+            cnn_stage_gradient<Arithmetic>(&window[step], coefficients, thread, &values[step]);
+        cnn_stage_store<Arithmetic>(grad, &values[step], thread, step);
+    }
+    cnn_stage_store_rest<Arithmetic>(grad, left_over, thread);
+}
+
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_stage_role(const Arguments &arguments, char *shared, const int own_thread)
+{
+    typedef cnn_backward_tiles<Arithmetic> tiles;
+    float *coefficients = (float *)(shared + tiles::COEFFICIENTS_AT);
+    const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
+    int source = order[blockIdx.x], stage = 0; // of the image; the next one's is asked for early
+    if (own_thread < CNN_CHANNELS2)
+        cnn_backward_coefficients(arguments, coefficients, own_thread);
+    __barrier_sync_count(CNN_STAGE_ONLY, CNN_STAGE_THREADS);
+    for (int image = blockIdx.x; image < arguments.n; image += gridDim.x, stage ^= 1) {
+        // The compiler must not know that this is the same for every image: it would compute the addresses of all
+        // windows once, and they do not fit in registers beside the windows' values.
+        const int thread = __shfl_sync(0xffffffffu, own_thread, own_thread % 32);
+        char *grad = shared + tiles::GRAD_AT + stage % tiles::GRADS * tiles::GRAD;
+        char *stem = shared + tiles::STEM_AT + stage * tiles::STEM;
+        cnn_stage_copy<Arithmetic>(arguments.workspace, shared + tiles::POOLED_AT + stage * tiles::POOLED, stem, image,
+                                   thread);
+        uint32_t word[CNN_STAGE_WORDS];
+        cnn_stage_load_pixels(arguments.operands.images + (size_t)source * CNN_PIXELS, word, thread);
+        if (image + (int)gridDim.x < arguments.n)
+            source = order[image + gridDim.x];
+        if constexpr (tiles::GRADS == 2) {
+            cnn_stage_stream<Arithmetic>(arguments.workspace, coefficients, image, thread, grad);
+            cnn_stage_store_pixels<Arithmetic>(stem + tiles::CODES, word, thread);
+        } else {
+            cnn_stage_held<Arithmetic>(arguments.workspace, coefficients, image, thread, image == (int)blockIdx.x, grad,
+                                       stem + tiles::CODES, word);
+        }
+        cp_async_wait_all();
+        __barrier_sync_count(CNN_WEIGHT_FULL, CNN_STAGE_THREADS + CNN_WEIGHT_THREADS);
+        __barrier_sync_count(CNN_DATA_FULL, CNN_STAGE_THREADS + CNN_DATA_THREADS);
+    }
+}
+
+#endif
