@@ -401,6 +401,25 @@ static void print_result(const run *current, const heddle_train_result *result)
     printf(" --count 5\n");
 }
 
+// The command that goes on, with what a checkpoint does not say: where to run is no part of a run.
+static void print_way_on(const run *current)
+{
+    const train_settings *settings = &current->settings;
+    fprintf(stderr, "heddle: go on with: heddle train --out ");
+    print_quoted(stderr, current->out);
+    fprintf(stderr, " --resume");
+    const char *const more[][2] = {{"device", strcmp(settings->device, "cpu") == 0 ? NULL : settings->device},
+                                   {"folder", settings->folder}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (more[i][1]) {
+            fprintf(stderr, " --%s ", more[i][0]);
+            print_quoted(stderr, more[i][1]);
+        }
+    if (settings->until > 0)
+        fprintf(stderr, " --until %g", settings->until);
+    fprintf(stderr, "\n");
+}
+
 int heddle_cli_train(int argc, char **argv)
 {
     run current = {0};
@@ -425,11 +444,8 @@ int heddle_cli_train(int argc, char **argv)
     if (status == HEDDLE_OK)
         print_result(&current, &result);
     exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
-    if (status == HEDDLE_INTERRUPTED) {
-        fprintf(stderr, "heddle: go on with: heddle train --out ");
-        print_quoted(stderr, current.out);
-        fprintf(stderr, " --resume\n");
-    }
+    if (status == HEDDLE_INTERRUPTED)
+        print_way_on(&current);
     let_go(&current);
     return exit_code;
 }

@@ -66,14 +66,19 @@ static heddle_status measure_choices(heddle_plan *plan, heddle_stream *stream, c
     heddle_tuner *tuner = NULL;
     heddle_workspace workspace = {0};
     HEDDLE_TRY(heddle_tuner_open(stream, &tuner));
-    // A choice that the next run does not find again would not give it the same bits.
-    heddle_status status = wish.deterministic && !heddle_tuner_keeps(tuner) ? HEDDLE_UNSUPPORTED : HEDDLE_OK;
-    if (status == HEDDLE_OK)
-        status = heddle_workspace_reserve(&workspace, stream, bytes);
-    if (status == HEDDLE_OK)
-        status = heddle_fill(stream, plan->fixed, 0, plan->fixed_bytes);
+    // Known choices first, whatever memory is left: with others the run would not have the same bits.
+    bool known = true;
+    for (int i = 0; i < plan->call_count; i++)
+        known &= heddle_tuner_knows(tuner, plan->calls[i].op, plan->calls[i].call.shape, &wish, choices[i].rungs,
+                                    choices[i].count, &plan->calls[i].rung);
+    heddle_status status = heddle_fill(stream, plan->fixed, 0, plan->fixed_bytes);
     if (status == HEDDLE_OK)
         status = heddle_fill(stream, plan->arena, 0, plan->arena_bytes);
+    // A choice that the next run does not find again would not give it the same bits either.
+    if (status == HEDDLE_OK && (known || (wish.deterministic && !heddle_tuner_keeps(tuner))))
+        status = HEDDLE_UNSUPPORTED;
+    if (status == HEDDLE_OK)
+        status = heddle_workspace_reserve(&workspace, stream, bytes);
     for (int i = 0; i < plan->call_count && status == HEDDLE_OK; i++) {
         heddle_planned_call *planned = &plan->calls[i];
         planned->call.workspace = workspace.memory;

@@ -168,6 +168,11 @@ static heddle_status take_report(heddle_trainer *trainer, const heddle_feed_repo
     double loss =
         finite ? (report->tally[0] - position->loss_sum) / (double)(images - position->images) : report->tally[3];
     trainer->images += images - position->images;
+    if (!finite) { // from some step on all are so: that one is told, not the first since the last report
+        int before = (int)report->cursor[1] - (int)report->tally[2];
+        position->step += before - position->batch;
+        position->batch = before;
+    }
     HEDDLE_TRY(heddle_trainer_check_loss(trainer, loss, steps));
     position->loss_sum = report->tally[0];
     position->correct = (int64_t)report->tally[1];

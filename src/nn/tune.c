@@ -4,10 +4,15 @@
 #include "nn/tune.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
@@ -23,12 +28,18 @@ enum {
     MOST_RUNGS = 64,
 };
 
+// How long to wait for another process that measures, in seconds, and how often to look: some operators take it less
+// than one.
+static const double PATIENCE = 10, LOOK_EVERY = 0.005;
+
 struct heddle_tuner {
     heddle_stream *stream;
     heddle_event *begin, *end;
     char path[PATH_SIZE]; // "": there is nowhere to keep anything
     cJSON *known;
     bool changed;
+    bool measuring; // has begun to, with the cache as it was then; `lock` is held
+    int lock;       // a descriptor of the cache's folder; -1: none
 };
 
 // --- candidates -----------------------------------------------------------------------------------------------------
@@ -91,31 +102,72 @@ static bool write_cache(const heddle_tuner *tuner)
     return written;
 }
 
+// What the file says, where it says anything.
+static void read_cache(heddle_tuner *tuner)
+{
+    cJSON *found = NULL;
+    if (heddle_json_read(tuner->path, &found) == HEDDLE_OK && cJSON_IsObject(found)) {
+        cJSON_Delete(tuner->known);
+        tuner->known = found;
+    } else {
+        cJSON_Delete(found);
+    }
+}
+
+// False where another process holds it for too long. A folder that cannot be locked is used without.
+static bool lock_cache(heddle_tuner *tuner)
+{
+    char folder[PATH_SIZE];
+    snprintf(folder, sizeof folder, "%s", tuner->path);
+    *strrchr(folder, '/') = '\0';
+    tuner->lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct timespec nap = {.tv_nsec = (long)(LOOK_EVERY * 1e9)};
+    for (double waited = 0; tuner->lock >= 0 && flock(tuner->lock, LOCK_EX | LOCK_NB) != 0; waited += LOOK_EVERY) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return true;
+        if (waited > PATIENCE)
+            return false;
+        nanosleep(&nap, NULL);
+    }
+    return true;
+}
+
+// Before the first measurement: two processes that measured the same at a time could choose differently, and the one
+// that wrote last would give the other's next run other bits. Returns whether choices will be found again.
+static bool begin_measuring(heddle_tuner *tuner)
+{
+    if (!tuner->measuring && tuner->path[0]) {
+        bool locked = lock_cache(tuner);
+        if (locked)
+            read_cache(tuner);
+        if (!locked || !write_cache(tuner)) // whether it can be written has to be known before it is
+            tuner->path[0] = '\0';
+    }
+    tuner->measuring = true;
+    return tuner->path[0] != '\0';
+}
+
 heddle_status heddle_tuner_open(heddle_stream *stream, heddle_tuner **tuner)
 {
     heddle_tuner *made = calloc(1, sizeof *made);
     if (!made)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to choose rungs");
     made->stream = stream;
+    made->lock = -1;
+    made->known = cJSON_CreateObject();
     heddle_device *device = heddle_stream_device(stream);
-    heddle_status status = heddle_event_create(device, &made->begin);
+    heddle_status status = made->known ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to choose rungs");
+    if (status == HEDDLE_OK)
+        status = heddle_event_create(device, &made->begin);
     if (status == HEDDLE_OK)
         status = heddle_event_create(device, &made->end);
-    bool has_path = status == HEDDLE_OK && cache_path(device, made->path);
-    if (has_path && heddle_json_read(made->path, &made->known) == HEDDLE_OK && !cJSON_IsObject(made->known)) {
-        cJSON_Delete(made->known);
-        made->known = NULL;
-    }
-    bool fresh = !made->known;
-    if (fresh)
-        made->known = cJSON_CreateObject();
-    if (status == HEDDLE_OK && !made->known)
-        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to choose rungs");
     if (status != HEDDLE_OK) {
         heddle_tuner_close(made);
         return status;
     }
-    if (!has_path || (fresh && !write_cache(made))) // whether it can be written has to be known before it is
+    if (cache_path(device, made->path))
+        read_cache(made);
+    else
         made->path[0] = '\0';
     *tuner = made;
     return HEDDLE_OK;
@@ -127,6 +179,8 @@ void heddle_tuner_close(heddle_tuner *tuner)
         return;
     if (tuner->changed)
         (void)write_cache(tuner);
+    if (tuner->lock >= 0)
+        close(tuner->lock);
     heddle_event_destroy(tuner->begin);
     heddle_event_destroy(tuner->end);
     cJSON_Delete(tuner->known);
@@ -138,10 +192,30 @@ bool heddle_tuner_keeps(const heddle_tuner *tuner)
     return tuner->path[0] != '\0';
 }
 
+// Takes the words that begin with `field` and '=' out of a shape's text.
+static void leave_out(char *text, const char *field)
+{
+    size_t length = strlen(field);
+    for (char *word = text; (word = strstr(word, field));) {
+        bool whole = (word == text || word[-1] == ' ') && word[length] == '=';
+        const char *after = word + strcspn(word, " ");
+        if (whole)
+            memmove(word, after + (*after == ' '), strlen(after + (*after == ' ')) + 1);
+        else
+            word += length;
+    }
+}
+
 static void make_key(const heddle_op *op, const void *shape, const heddle_tune_wish *wish, char key[KEY_SIZE])
 {
     char text[KEY_SIZE / 2];
     heddle_shape_print(op, shape, text, sizeof text);
+    // How much there is beside the batch that a step takes changes no rung's speed: images that are all on the device
+    // and images that pass through it are trained on by the same rungs, and so give the same bits.
+    if (heddle_operand_find(op, "cursor") >= 0) {
+        leave_out(text, "count");
+        leave_out(text, "length");
+    }
     snprintf(key, KEY_SIZE, "%s %s %s %s%s", op->name, text, heddle_arithmetic_names[wish->arithmetic],
              heddle_tier_names[wish->tier], wish->deterministic ? "" : " unordered");
 }
@@ -190,21 +264,43 @@ static heddle_status divert_updates(heddle_tuner *tuner, const heddle_op *op, he
     return HEDDLE_OK;
 }
 
+// Sets *rung to the candidate that the cache has for `key`; false where it has none.
+static bool find_known(const heddle_tuner *tuner, const char *key, const heddle_rung *const *candidates, int count,
+                       const heddle_rung **rung)
+{
+    const cJSON *known = cJSON_GetObjectItemCaseSensitive(tuner->known, key);
+    for (int i = 0; i < count && cJSON_IsString(known); i++)
+        if (strcmp(known->valuestring, candidates[i]->name) == 0) {
+            *rung = candidates[i];
+            return true;
+        }
+    return false;
+}
+
+bool heddle_tuner_knows(const heddle_tuner *tuner, const heddle_op *op, const void *shape, const heddle_tune_wish *wish,
+                        const heddle_rung *const *candidates, int count, const heddle_rung **rung)
+{
+    char key[KEY_SIZE];
+    *rung = candidates[0];
+    if (count < 2)
+        return true;
+    make_key(op, shape, wish, key);
+    return find_known(tuner, key, candidates, count, rung);
+}
+
 heddle_status heddle_tuner_choose(heddle_tuner *tuner, const heddle_op *op, const heddle_call *call,
                                   const heddle_tune_wish *wish, const heddle_rung *const *candidates, int count,
                                   const heddle_rung **rung)
 {
     char key[KEY_SIZE];
-    *rung = candidates[0];
-    if (count < 2)
+    if (heddle_tuner_knows(tuner, op, call->shape, wish, candidates, count, rung))
         return HEDDLE_OK;
     make_key(op, call->shape, wish, key);
-    const cJSON *known = cJSON_GetObjectItemCaseSensitive(tuner->known, key);
-    for (int i = 0; i < count && cJSON_IsString(known); i++)
-        if (strcmp(known->valuestring, candidates[i]->name) == 0) {
-            *rung = candidates[i];
-            return HEDDLE_OK;
-        }
+    bool kept = begin_measuring(tuner);
+    if (find_known(tuner, key, candidates, count, rung)) // by now
+        return HEDDLE_OK;
+    if (wish->deterministic && !kept) // what the next run does not find would not give it the same bits
+        return HEDDLE_OK;
     heddle_call trial = *call;
     heddle_workspace scratch = {0};
     trial.stream = tuner->stream;

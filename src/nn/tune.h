@@ -27,6 +27,9 @@ void heddle_tuner_close(heddle_tuner *tuner);
 // Whether choices will be found again by the next run.
 bool heddle_tuner_keeps(const heddle_tuner *tuner);
 
+// Whether the cache has a choice for a call with this shape, or there is none to make: then it is in *rung.
+bool heddle_tuner_knows(const heddle_tuner *tuner, const heddle_op *op, const void *shape, const heddle_tune_wish *wish,
+                        const heddle_rung *const *candidates, int count, const heddle_rung **rung);
 // The quickest of the candidates for a call whose operands and workspace are there, as the cache knows it or as it
 // turns out. What the call updates in place is left as it was; what it only writes is not.
 heddle_status heddle_tuner_choose(heddle_tuner *tuner, const heddle_op *op, const heddle_call *call,

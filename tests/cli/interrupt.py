@@ -86,13 +86,13 @@ def resume_and_compare(heddle, folder, whole, how):
 
 
 def stopped_gently(heddle, folder, whole, how, stop):
-    terminal = Terminal(heddle, [*TRAIN, "--out", str(folder)])
+    terminal = Terminal(heddle, [*TRAIN, "--out", str(folder), "--folder", str(folder.parent)])
     terminal.wait_for("epoch 1/2")
     stop(terminal)
     code = terminal.end()
     expect(code == 1, f"{how}: exit code {code}, not 1", terminal)
     for text in ("finishing the step and saving", "stopped on request at epoch", "saved, resume to go on",
-                 f"heddle train --out {folder} --resume"):
+                 f"heddle train --out {folder} --resume --folder {folder.parent}"):
         expect(text in terminal.text(), f"{how}: '{text}' is not said", terminal)
     resume_and_compare(heddle, folder, whole, how)
 

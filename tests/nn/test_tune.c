@@ -114,6 +114,16 @@ static void a_winner_is_kept_and_found_again(void **state)
     heddle_slice slice = {text, strlen(text)};
     assert_ok(heddle_file_write_atomic(path, &slice, 1));
     assert_ptr_equal(choose(&on), other);
+    heddle_tuner *tuner = NULL;
+    const heddle_rung *known = NULL;
+    assert_ok(heddle_tuner_open(on.stream, &tuner));
+    assert_true(heddle_tuner_knows(tuner, on.op, &on.shape, &tuned, on.candidates, on.count, &known));
+    assert_ptr_equal(known, other);
+    on.shape.n = COUNT - 1;
+    assert_false(heddle_tuner_knows(tuner, on.op, &on.shape, &tuned, on.candidates, on.count, &known));
+    assert_ptr_equal(known, on.candidates[0]);
+    assert_true(heddle_tuner_knows(tuner, on.op, &on.shape, &tuned, on.candidates, 1, &known)); // none to make
+    heddle_tuner_close(tuner);
     end(&on);
 }
 
@@ -166,6 +176,95 @@ static void a_cache_that_cannot_be_written_says_so_and_nothing_fails(void **stat
     end(&on);
 }
 
+// Another process, played by another tuner: what it has measured since the cache was opened is believed and stays.
+static void a_choice_made_meanwhile_is_taken_and_kept(void **state)
+{
+    (void)state;
+    const char *folder = use_empty_cache();
+    bench on = begin();
+    bind(&on);
+    heddle_tuner *late = NULL;
+    assert_ok(heddle_tuner_open(on.stream, &late)); // sees an empty cache
+    const heddle_rung *winner = choose(&on), *rung = NULL;
+    const heddle_rung *other = on.candidates[winner == on.candidates[0] ? 1 : 0];
+    char path[PATH], text[PATH];
+    cache_file(folder, path);
+    snprintf(text, sizeof text, "{\"sgd_update n=1000 full fused\": \"%s\"}", other->name);
+    heddle_slice slice = {text, strlen(text)};
+    assert_ok(heddle_file_write_atomic(path, &slice, 1));
+    on.shape.n = COUNT - 1; // not in the cache
+    assert_ok(heddle_tuner_choose(late, on.op, &on.call, &tuned, on.candidates, on.count, &rung));
+    on.shape.n = COUNT;
+    assert_ok(heddle_tuner_choose(late, on.op, &on.call, &tuned, on.candidates, on.count, &rung));
+    assert_ptr_equal(rung, other);
+    heddle_tuner_close(late);
+    size_t size;
+    char *content = read_file(path, &size);
+    assert_non_null(strstr(content, "sgd_update n=999 full fused"));
+    assert_non_null(strstr(content, "sgd_update n=1000 full fused"));
+    free(content);
+    end(&on);
+}
+
+// Whether a dataset is all on the device or passes through it, the same rung is chosen.
+static void a_choice_is_the_same_however_large_the_dataset(void **state)
+{
+    (void)state;
+    const char *folder = use_empty_cache();
+    bench on = begin();
+    heddle_gather_shape shape = {.n = 2, .count = 5, .length = 5, .pixels = 3};
+    uint8_t dataset[15] = {0};
+    int32_t dataset_labels[5] = {0}, order[5] = {0}, labels[2];
+    int64_t cursor[HEDDLE_CURSOR_COUNT] = {0};
+    float images[6];
+    heddle_call call = {.shape = &shape, .input = {dataset, dataset_labels, order, cursor}, .output = {images, labels}};
+    const heddle_op *op;
+    const heddle_rung *rung, *candidates[2];
+    assert_ok(heddle_op_find("gather", &op));
+    assert_ok(heddle_rung_find(op, "cpu_naive", &candidates[0]));
+    candidates[1] = candidates[0]; // it has no other on cpu
+    heddle_tuner *tuner = NULL;
+    assert_ok(heddle_tuner_open(on.stream, &tuner));
+    assert_ok(heddle_tuner_choose(tuner, op, &call, &tuned, candidates, 2, &rung));
+    shape.count = 4;
+    shape.length = 3;
+    assert_ok(heddle_tuner_choose(tuner, op, &call, &tuned, candidates, 2, &rung));
+    heddle_tuner_close(tuner);
+    char path[PATH];
+    cache_file(folder, path);
+    size_t size;
+    char *content = read_file(path, &size), *found = strstr(content, "\"gather n=2 pixels=3 full fused\"");
+    assert_non_null(found);
+    assert_null(strstr(found + 2, "gather"));
+    free(content);
+    end(&on);
+}
+
+// The cache's folder is there, but the file cannot be written: then the ladder's order has to do.
+static void what_cannot_be_kept_is_not_measured(void **state)
+{
+    (void)state;
+    const char *folder = use_empty_cache();
+    bench on = begin();
+    bind(&on);
+    choose(&on);
+    char path[PATH];
+    cache_file(folder, path);
+    assert_int_equal(unlink(path), 0);
+    assert_ok(heddle_folder_create(path)); // in the file's place
+    const heddle_rung *backwards[] = {on.candidates[1], on.candidates[0]};
+    for (int i = 0; i < 2; i++) {
+        const heddle_rung *const *candidates = i ? backwards : on.candidates;
+        heddle_tuner *tuner = NULL;
+        const heddle_rung *rung = NULL;
+        assert_ok(heddle_tuner_open(on.stream, &tuner));
+        assert_ok(heddle_tuner_choose(tuner, on.op, &on.call, &tuned, candidates, on.count, &rung));
+        assert_ptr_equal(rung, candidates[0]);
+        heddle_tuner_close(tuner);
+    }
+    end(&on);
+}
+
 static void candidates_keep_to_what_was_asked_for(void **state)
 {
     (void)state;
@@ -194,6 +293,9 @@ int main(void)
         cmocka_unit_test(a_damaged_cache_is_written_anew),
         cmocka_unit_test(what_a_call_updates_is_left_as_it_was),
         cmocka_unit_test(a_cache_that_cannot_be_written_says_so_and_nothing_fails),
+        cmocka_unit_test(a_choice_made_meanwhile_is_taken_and_kept),
+        cmocka_unit_test(a_choice_is_the_same_however_large_the_dataset),
+        cmocka_unit_test(what_cannot_be_kept_is_not_measured),
         cmocka_unit_test(candidates_keep_to_what_was_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,7 +189,8 @@ class GpuCheck(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             options = types.SimpleNamespace(
                 training=os.path.join(folder, "training.json"), build=folder, merge=False, quick=True, batches="1024",
-                peer_modes=None, peer_precisions=None, peer_jobs=1, peer_seconds=60, mnist=folder)
+                peer_modes=None, peer_precisions=None, peer_jobs=1, peer_seconds=60, mnist=folder,
+                kernels="fused")
             table = check.Table()
             for part in (check.train, check.gradients, check.accuracy):
                 part(options, table)

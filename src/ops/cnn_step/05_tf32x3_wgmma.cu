@@ -1,7 +1,7 @@
 // cnn_step, rung 5: rung 1 with the forward convolutions for Hopper.
 //
-// Rung 1's forward kernel had three products of mma.sync for one, and these run at half of the tensor cores' rate. Here a
-// float is three bfloat16, whose six products of wgmma take half the time.
+// Rung 1's forward kernel had three products of mma.sync for one, and these run at half of the tensor cores' rate. Here
+// a float is three bfloat16, whose six products of wgmma take half the time.
 //
 // Limited by: the backward kernels, whose products are still mma.sync's; and at small batches by the latency of seven
 // launches, each of which waits for the one before.
