@@ -295,12 +295,50 @@ def moving():
              expect=dict(counts=torch.bincount(values, minlength=bins)))
 
 
+def training_step():
+    """The course's network at a small size, whole; and the batch that it gathers."""
+    n, count, length, pixels = 3, 4, 6, 5
+    dataset, labels = torch.randint(256, (count, pixels)), torch.randint(9, (count,))
+    order, cursor = torch.randint(count, (length,)), torch.tensor([2, 7])
+    chosen = order[2:2 + n]
+    case("gather", dict(n=n, count=count, length=length, pixels=pixels),
+         dict(dataset=dataset, dataset_labels=labels, order=order, cursor=cursor),
+         expect=dict(images=dataset[chosen].double() / 255, labels=labels[chosen]))
+
+    epsilon, momentum = single(1e-5), single(0.1)
+    c, h, w, k1, k2, hidden, classes = 1, 8, 8, 3, 4, 5, 3
+    images, labels = torch.randint(256, (count, c, h, w)), torch.randint(classes, (count,))
+    x, y = images[chosen].double() / 255, labels[chosen]
+    parameters = dict(conv1_weight=draw(k1, c, 3, 3), conv1_bias=draw(k1), gamma1=draw(k1), beta1=draw(k1),
+                      conv2_weight=draw(k2, k1, 3, 3), conv2_bias=draw(k2), gamma2=draw(k2), beta2=draw(k2),
+                      hidden_weight=draw(hidden, k2 * (h // 4) * (w // 4)), hidden_bias=draw(hidden),
+                      output_weight=draw(classes, hidden), output_bias=draw(classes))
+    running = dict(running_mean1=torch.randn(k1), running_var1=torch.rand(k1) + 0.5,
+                   running_mean2=torch.randn(k2), running_var2=torch.rand(k2) + 0.5)
+    after = {name: value.double() for name, value in running.items()}
+    z = x
+    for block in ("1", "2"):
+        z = F.conv2d(z, parameters["conv%s_weight" % block], parameters["conv%s_bias" % block], padding=1)
+        z = F.batch_norm(z, after["running_mean" + block], after["running_var" + block], parameters["gamma" + block],
+                         parameters["beta" + block], True, momentum, epsilon)
+        z = F.max_pool2d(F.relu(z), 2)
+    z = F.relu(F.linear(z.flatten(1), parameters["hidden_weight"], parameters["hidden_bias"]))
+    logits = F.linear(z, parameters["output_weight"], parameters["output_bias"])
+    loss = F.cross_entropy(logits, y)
+    loss.backward()
+    grads = {"grad_" + name: value.grad for name, value in parameters.items()}
+    case("cnn_step", dict(n=n, count=count, length=length, c=c, h=h, w=w, k1=k1, k2=k2, hidden=hidden, classes=classes,
+                          epsilon=repr(epsilon), momentum=repr(momentum)),
+         dict(parameters, images=images, labels=labels, order=order, cursor=cursor), before=running,
+         expect=dict(grads, **after, loss=loss.reshape(1), correct=(logits.argmax(1) == y).sum().reshape(1)))
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/ops/pytorch_values.safetensors"
     torch.manual_seed(20240607)
     for make in (matmul, linear, conv2d, batchnorm2d, activations, pooling, softmax, dropout, elementwise, optimizers,
-                 blocks, layernorm, products, quantise, moving):
+                 blocks, layernorm, products, quantise, moving, training_step):
         make()
     metadata = {f"case.{number:03d}": text for number, text in enumerate(cases)}
     metadata.update(cases=str(len(cases)), torch=torch.__version__, date=datetime.date.today().isoformat(),

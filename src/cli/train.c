@@ -33,7 +33,9 @@ static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
 
 static const heddle_cli_option options[] = {
     {"data", HEDDLE_CLI_TEXT, PLACE(data), "NAME|DIR", NULL,
-     "dataset: mnist, fashion, synth, or a folder in MNIST's layout; the best that is here unless told", 0, 0, NULL},
+     "dataset: mnist, fashion, synth (synth:count=64 is a short one), or a folder in MNIST's layout; the best that is "
+     "here unless told",
+     0, 0, NULL},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets here first", 0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "cnn, mlp, or a model file in JSON", 0, 0, NULL},
     {"epochs", HEDDLE_CLI_INT, PLACE(epochs), "N", "3", "passes over the training data", 0, 1e6, NULL},

@@ -85,6 +85,11 @@ class Bench(unittest.TestCase):
         self.assertEqual(len(json.loads(result.stdout)["results"]), 2)
         self.assertIn("add_forward", result.stderr)
 
+    def test_one_shape_for_all_is_not_an_empty_one(self):
+        output = self.bench("add_forward", "--device", "sim", "--quick").stdout
+        self.assertIn("right: ", output)
+        self.assertNotIn("n=0", output)
+
     def test_the_simulated_gpu_checks_and_gives_no_time(self):
         output = self.bench("add_forward", "--device", "sim").stdout
         self.assertIn("the simulated GPU has no time", output)

@@ -1,4 +1,4 @@
-// What matmul's rungs 3 to 9 have in common and their lessons are not about: an element of op(a) or op(b) whichever way
+// What matmul's rungs 2 to 9 have in common and their lessons are not about: an element of op(a) or op(b) whichever way
 // it is stored, zero past the edges, and what becomes of a finished sum.
 //
 // Both operands are seen as (rows, k): rows are those of the output for a, its columns for b.
