@@ -5,7 +5,7 @@
 function(heddle_device_test room name device)
   set(test ${room}.${name}_${device})
   add_test(NAME ${test} COMMAND test_${room}_${name} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-  set_tests_properties(${test} PROPERTIES TIMEOUT 240 ENVIRONMENT "HEDDLE_TEST_DEVICE=${device};${ARGN}")
+  set_tests_properties(${test} PROPERTIES TIMEOUT 600 ENVIRONMENT "HEDDLE_TEST_DEVICE=${device};${ARGN}")
 endfunction()
 
 set(devices)

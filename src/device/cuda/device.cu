@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device/cuda/cuda.h"
+#include "ops/cuda/finer.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/scratch.h"
 
@@ -70,6 +71,7 @@ heddle_status heddle_cuda_select(const heddle_device *device)
 static heddle_status open_device(int index, int threads, heddle_device **device)
 {
     (void)threads; // of the CPU
+    heddle_sim_coarse();
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {

@@ -8,6 +8,7 @@
 #include "ops/cnn_step/hidden.h"
 #include "ops/cnn_step/hidden_backward.h"
 #include "ops/cnn_step/prepare.h"
+#include "ops/cuda/finer.h"
 #include "ops/cuda/rung.h"
 
 template <typename Arithmetic>
@@ -76,6 +77,7 @@ static heddle_status cnn_step_rung(const heddle_call *call, const char *rung, cn
 {
     const heddle_cnn_step_shape *shape = (const heddle_cnn_step_shape *)call->shape;
     const cudaStream_t stream = heddle_cuda_stream_of(call);
+    heddle_sim_finer();
     const cnn_step_arguments<Arithmetic> arguments = cnn_step_prepare_arguments<Arithmetic>(
         *shape, heddle_cnn_step_unpack(call), call->workspace, cnn_step_multiprocessors());
     cnn_step_launch<Arithmetic>(arguments, stream, forward); // what it refuses is the runtime's last error
