@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/cuda/cuda.h"
-#include "ops/cuda/finer.h"
+#include "device/cuda/finer.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/scratch.h"
 

@@ -2,13 +2,13 @@
 #ifndef HEDDLE_OPS_CNN_STEP_STEP_H
 #define HEDDLE_OPS_CNN_STEP_STEP_H
 
+#include "device/cuda/finer.h"
 #include "ops/cnn_step/backward.h"
 #include "ops/cnn_step/finish.h"
 #include "ops/cnn_step/head.h"
 #include "ops/cnn_step/hidden.h"
 #include "ops/cnn_step/hidden_backward.h"
 #include "ops/cnn_step/prepare.h"
-#include "ops/cuda/finer.h"
 #include "ops/cuda/rung.h"
 
 template <typename Arithmetic>

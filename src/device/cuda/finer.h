@@ -3,8 +3,8 @@
 // module holds all rungs; so that not every kernel pays for those of one operator, a module begins without
 // (heddle_sim_coarse, when a device is first opened), and the launcher of such a rung asks for it from then on
 // (heddle_sim_finer). On a real card both do nothing.
-#ifndef HEDDLE_OPS_CUDA_FINER_H
-#define HEDDLE_OPS_CUDA_FINER_H
+#ifndef HEDDLE_DEVICE_CUDA_FINER_H
+#define HEDDLE_DEVICE_CUDA_FINER_H
 
 #if defined(HEDDLE_SIM_MODULE)
 
