@@ -28,6 +28,9 @@ bool harness_runs(const heddle_rung *rung)
     const char *own = getenv("HEDDLE_TEST_OWN_RUNGS"); // a vendor's kernels are not ours to sanitise
     if (own && own[0] && rung->tier == HEDDLE_VENDOR)
         return false;
+    const char *only = getenv("HEDDLE_TEST_RUNG"); // one at a time, where a tool makes all of them take too long
+    if (only && only[0] && strcmp(only, rung->name) != 0)
+        return false;
     static const heddle_device_kind kinds[] = {HEDDLE_CPU, HEDDLE_CUDA, HEDDLE_SIM};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(harness_device_name(), heddle_device_kind_name(kinds[i])) == 0)
