@@ -23,11 +23,12 @@ set(CMAKE_C_FLAGS_RELEASE "-O3 -g -DNDEBUG")
 
 # heddle_room(NAME ROOMS lower... USES libraries...): every .c under src/NAME, as the static library heddle_NAME.
 # A room without sources yet is an interface over the rooms below it.
-# main.c is the command's own (HeddleProducts), so that tests can link the room around it.
+# main.c is the command's own (HeddleProducts), so that tests can link the room around it; module_NAME.c is of a shared
+# object that is loaded where it can be (HeddleModules).
 function(heddle_room name)
   cmake_parse_arguments(room "" "" "ROOMS;USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.c)
-  list(FILTER sources EXCLUDE REGEX "/main\\.c$")
+  list(FILTER sources EXCLUDE REGEX "/(main|module_[^/]*)\\.c$")
   set_property(GLOBAL PROPERTY heddle_room_${name}_uses ${room_USES})
   list(TRANSFORM room_ROOMS PREPEND heddle_)
   if(sources)

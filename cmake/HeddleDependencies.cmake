@@ -25,6 +25,7 @@ endfunction()
 
 heddle_required(heddle_cjson libcjson libcjson-dev)
 heddle_optional(heddle_blas openblas HEDDLE_HAVE_OPENBLAS)
+heddle_optional(heddle_fftw fftw3f HEDDLE_HAVE_FFTW)
 heddle_optional(heddle_curl libcurl HEDDLE_HAVE_CURL)
 heddle_optional(heddle_crypto libcrypto HEDDLE_HAVE_CRYPTO)
 heddle_optional(heddle_png libpng HEDDLE_HAVE_PNG)

@@ -5,8 +5,8 @@ include(GNUInstallDirs)
 file(GLOB heddle_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/device/cuda/*.cu
   ${PROJECT_SOURCE_DIR}/src/ops/*/*.cu)
 # What calls a vendor's library goes into a module of its own, so that a machine without that library keeps the rest:
-# src/ops/*/cublas.cu and cublas_lt.cu into libheddle-cublas.so, cudnn*.cu into libheddle-cudnn.so.
-foreach(vendor cublas cudnn)
+# src/ops/*/cublas.cu and cublas_lt.cu into libheddle-cublas.so, cudnn*.cu into libheddle-cudnn.so, and so on.
+foreach(vendor cutlass cublas cudnn curand cufft)
   set(heddle_${vendor}_sources ${heddle_cuda_sources})
   list(FILTER heddle_${vendor}_sources INCLUDE REGEX "/${vendor}[^/]*\\.cu$")
   list(FILTER heddle_cuda_sources EXCLUDE REGEX "/${vendor}[^/]*\\.cu$")
@@ -16,6 +16,8 @@ set(heddle_hopper_sources ${heddle_cuda_sources})
 list(FILTER heddle_hopper_sources INCLUDE REGEX "(wgmma|_tma)[^/]*\\.cu$")
 set(heddle_sim_sources ${heddle_cuda_sources})
 list(FILTER heddle_sim_sources EXCLUDE REGEX "(wgmma|_tma)[^/]*\\.cu$")
+# cuRAND's device API is a header, and the simulator has one of that name.
+list(APPEND heddle_sim_sources ${PROJECT_SOURCE_DIR}/src/ops/random/curand_device.cu)
 file(GLOB heddle_cuda_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/heddle/*.h
   ${PROJECT_SOURCE_DIR}/src/device/*.h ${PROJECT_SOURCE_DIR}/src/device/cuda/*.h ${PROJECT_SOURCE_DIR}/src/ops/*.h
   ${PROJECT_SOURCE_DIR}/src/ops/*/*.h)
@@ -159,6 +161,30 @@ function(heddle_vendor_module name header library)
     NEEDS heddle_module_cuda ${PROJECT_BINARY_DIR}/libheddle-cuda.so)
 endfunction()
 
+# CUTLASS is headers alone: where HEDDLE_CUTLASS or the environment's CUTLASS_PATH says, in Python's nvidia-cutlass, or
+# where the system keeps them.
+set(HEDDLE_CUTLASS "" CACHE PATH "folder of CUTLASS, with include/cutlass in it")
+function(heddle_cutlass_module)
+  find_program(HEDDLE_PYTHON NAMES python3 DOC "asked where nvidia-cutlass keeps its headers")
+  set(package)
+  if(HEDDLE_PYTHON AND NOT HEDDLE_CUTLASS)
+    execute_process(COMMAND ${HEDDLE_PYTHON} -c
+      "import importlib.util as u; print(u.find_spec('cutlass_library').submodule_search_locations[0])"
+      OUTPUT_VARIABLE package ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  endif()
+  find_path(HEDDLE_cutlass_INCLUDE cutlass/gemm/device/gemm.h HINTS ${HEDDLE_CUTLASS} $ENV{CUTLASS_PATH} ${package}/source
+    PATH_SUFFIXES include)
+  if(NOT HEDDLE_cutlass_INCLUDE)
+    message(STATUS "cutlass/gemm/device/gemm.h not found: built without cutlass's rungs")
+    return()
+  endif()
+  message(STATUS "cutlass's rungs by ${HEDDLE_cutlass_INCLUDE}")
+  list(APPEND heddle_cuda_includes -isystem ${HEDDLE_cutlass_INCLUDE})
+  heddle_cuda_module(heddle_module_cutlass ${PROJECT_BINARY_DIR}/libheddle-cutlass.so SOURCES ${heddle_cutlass_sources}
+    LINK ${PROJECT_BINARY_DIR}/libheddle-cuda.so -Xlinker -soname,libheddle-cutlass.so
+    NEEDS heddle_module_cuda ${PROJECT_BINARY_DIR}/libheddle-cuda.so)
+endfunction()
+
 if(NOT HEDDLE_NVCC)
   message(STATUS "nvcc not found: built without the cuda device")
 elseif(CMAKE_CROSSCOMPILING)
@@ -170,4 +196,27 @@ else()
     LINK -Xlinker -soname,libheddle-cuda.so)
   heddle_vendor_module(cublas cublas_v2.h cublas -lcublasLt)
   heddle_vendor_module(cudnn cudnn.h cudnn)
+  heddle_cutlass_module()
+  heddle_vendor_module(curand curand_kernel.h curand)
+  heddle_vendor_module(cufft cufft.h cufft)
+endif()
+
+# --- several processes -----------------------------------------------------------------------------------------------
+# libheddle-nccl.so and libheddle-mpi.so: everything that calls NCCL and MPI.
+if(HEDDLE_CUDA_MODULE)
+  set(heddle_nccl_sources ${PROJECT_SOURCE_DIR}/src/dist/module_nccl.cu)
+  heddle_vendor_module(nccl nccl.h nccl)
+endif()
+if(NOT CMAKE_CROSSCOMPILING) # what is found would be this machine's
+  find_package(MPI QUIET COMPONENTS C)
+endif()
+if(NOT MPI_C_FOUND)
+  message(STATUS "MPI not found: built for one process")
+else()
+  message(STATUS "MPI by ${MPI_C_LIBRARIES}")
+  add_library(heddle_module_mpi MODULE ${PROJECT_SOURCE_DIR}/src/dist/module_mpi.c)
+  target_link_libraries(heddle_module_mpi PRIVATE $<BUILD_INTERFACE:heddle_flags> MPI::MPI_C)
+  set_target_properties(heddle_module_mpi PROPERTIES OUTPUT_NAME heddle-mpi
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  install(TARGETS heddle_module_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)
 endif()

@@ -1,7 +1,7 @@
 # What comes out: libheddle.so and libheddle.a, made of every room but the command's, the command itself, and the pages
 # that the command prints about itself.
 
-set(heddle_library_rooms base device io data ops nn)
+set(heddle_library_rooms base device io data dist ops nn)
 set(heddle_objects)
 set(heddle_uses)
 foreach(room ${heddle_library_rooms})
@@ -54,7 +54,7 @@ add_custom_target(heddle_pages ALL
 
 # What a person needs who does not run the tests, and all that is installed.
 add_custom_target(heddle_products DEPENDS heddle_shared heddle_static heddle_command heddle_pages sim simcc)
-foreach(module sim cuda)
+foreach(module sim cuda mpi)
   if(TARGET heddle_module_${module})
     add_dependencies(heddle_products heddle_module_${module})
   endif()

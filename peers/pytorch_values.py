@@ -333,12 +333,75 @@ def training_step():
          expect=dict(grads, **after, loss=loss.reshape(1), correct=(logits.argmax(1) == y).sum().reshape(1)))
 
 
+def fourier():
+    def as_complex(x):
+        return torch.view_as_complex(x.detach().contiguous())
+
+    for batch, n, inverse, scale in [(2, 1, 0, 1), (3, 8, 0, 1), (2, 12, 1, 0.5), (1, 31, 0, -2), (2, 70, 1, 1)]:
+        shape = dict(batch=batch, n=n, inverse=inverse, scale=scale)
+        x, r, half = draw(batch, n, 2), draw(batch, n), draw(batch, n // 2 + 1, 2).detach()
+        there = torch.fft.ifft(as_complex(x), norm="forward") if inverse else torch.fft.fft(as_complex(x))
+        case("fft", shape, dict(input=x), expect=dict(output=scale * torch.view_as_real(there)))
+        half[:, 0, 1] = 0  # what is its own mirror image is real
+        if n % 2 == 0:
+            half[:, -1, 1] = 0
+        back = torch.fft.irfft(as_complex(half), n, norm="forward")
+        case("rfft", shape, dict(input=half if inverse else r),
+             expect=dict(output=scale * (back if inverse else torch.view_as_real(torch.fft.rfft(r.detach())))))
+    for batch, h, w, inverse in [(2, 4, 6, 0), (1, 7, 5, 1)]:
+        x = draw(batch, h, w, 2)
+        there = torch.fft.ifft2(as_complex(x), norm="forward") if inverse else torch.fft.fft2(as_complex(x))
+        case("fft2d", dict(batch=batch, h=h, w=w, inverse=inverse), dict(input=x),
+             expect=dict(output=torch.view_as_real(there)))
+
+
+def fused():
+    """Operators with relu at their end."""
+    for n, c, h, w, k, r, s, stride, padding, dilation, bias in [
+            (2, 3, 6, 5, 4, 3, 3, 1, 1, 1, True), (1, 4, 9, 8, 3, 3, 3, 1, 1, 1, False),
+            (1, 2, 7, 9, 3, 5, 3, 2, 2, 1, True), (1, 2, 8, 7, 2, 3, 2, 1, 2, 2, True),
+            (2, 5, 4, 4, 3, 1, 1, 1, 0, 1, True)]:
+        inputs = dict(input=draw(n, c, h, w), weight=draw(k, c, r, s))
+        if bias:
+            inputs["bias"] = draw(k)
+        case("conv2d_bias_relu",
+             dict(n=n, c=c, h=h, w=w, k=k, r=r, s=s, stride=stride, padding=padding, dilation=dilation), inputs,
+             expect=dict(output=F.relu(F.conv2d(inputs["input"], inputs["weight"], inputs.get("bias"), stride, padding,
+                                                dilation))))
+    for n, c, h, w, epsilon, momentum in [(3, 4, 3, 5, 1e-5, 0.1), (2, 3, 1, 1, 1e-3, 0.3), (1, 2, 4, 4, 1e-5, 0.1)]:
+        epsilon, momentum = single(epsilon), single(momentum)
+        x, gamma, beta = draw(n, c, h, w, spread=2), draw(c), draw(c)
+        mean, variance = torch.randn(c), torch.rand(c) + 0.5
+        new_mean, new_variance = mean.double(), variance.double()
+        kept = torch.native_batch_norm(x.detach(), None, None, None, None, True, momentum, epsilon)
+        output = F.relu(F.batch_norm(x, new_mean, new_variance, gamma, beta, True, momentum, epsilon))
+        case("batchnorm2d_relu", dict(n=n, c=c, h=h, w=w, epsilon=repr(epsilon), momentum=repr(momentum)),
+             dict(input=x, gamma=gamma, beta=beta), dict(running_mean=mean, running_var=variance),
+             dict(output=output, mean=kept[1], inverse_std=kept[2], running_mean=new_mean, running_var=new_variance))
+
+
+def streamed():
+    """A product of matrices in host memory, whole and in tiles; rounds of multiplying and adding."""
+    for m, n, k, memory in [(3, 4, 5, 4096), (13, 7, 31, 4096), (29, 19, 11, 4), (23, 37, 19, 8)]:
+        a, b = draw(m, k), draw(k, n)
+        case("matmul_host", dict(m=m, n=n, k=k, memory=memory), dict(a=a, b=b), expect=dict(output=a @ b))
+    for n, rounds, factor, addend in [(7, 0, 0.999, 0.001), (35, 1, 0.999, 0.001), (21, 40, -0.5, 2),
+                                      (9, 3, 1.5, -0.25)]:
+        factor, addend = single(factor), single(addend)
+        x = draw(n)
+        value = x
+        for _ in range(rounds):
+            value = value * factor + addend
+        case("polynomial", dict(n=n, rounds=rounds, factor=repr(factor), addend=repr(addend)), dict(input=x),
+             expect=dict(output=value))
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/ops/pytorch_values.safetensors"
     torch.manual_seed(20240607)
     for make in (matmul, linear, conv2d, batchnorm2d, activations, pooling, softmax, dropout, elementwise, optimizers,
-                 blocks, layernorm, products, quantise, moving, training_step):
+                 blocks, layernorm, products, quantise, moving, training_step, fourier, fused, streamed):
         make()
     metadata = {f"case.{number:03d}": text for number, text in enumerate(cases)}
     metadata.update(cases=str(len(cases)), torch=torch.__version__, date=datetime.date.today().isoformat(),

@@ -13,6 +13,11 @@ COUNTERS = os.path.join(ROOT, "results", "ladder-counters-h200.json")
 TARGETS = os.path.join(ROOT, "docs", "ladders", "targets.json")
 
 
+# Products of fp32 class, float32 in and out and multiplied in parts, stand beside float32 and are held against it.
+RIVAL_TYPE = {"tf32x3": "f32"}
+RIVAL_ARITHMETIC = {"tf32x3": "full"}
+
+
 class Trouble(Exception):
     """Something a person has to put right; its text is the one line that is shown."""
 
@@ -83,6 +88,11 @@ def fastest(rows):
     return min(rows, key=lambda row: row["microseconds"], default=None)
 
 
+def rival_arithmetic(row):
+    """What of PyTorch's a row is held against."""
+    return RIVAL_ARITHMETIC.get(row["arithmetic"], row["arithmetic"])
+
+
 def peer_of(op, results, shape, arithmetic):
     """PyTorch's row for an operator at a shape; None: it was not measured."""
     for row in results.get("peers", {}).get("results", []):
@@ -96,9 +106,9 @@ def peer_of(op, results, shape, arithmetic):
 def judge(target, op, results):
     """What became of a target: {"rung": ..., "reached": number, "met": bool}; "reached" is None where it was not
     measured."""
-    rows = [row for row in results["results"] if row["op"] == target["op"] and row["dtype"] == target["dtype"]
+    rows = [row for row in results["results"] if row["op"] == target["op"]
             and same_shape(op, row["shape"], target["shape"])]
-    best = fastest(own(rows))
+    best = fastest(own([row for row in rows if row["dtype"] == target["dtype"]]))
     if not best:
         return {"rung": None, "shape": target["shape"], "reached": None, "met": False}
     reached = None
@@ -107,10 +117,11 @@ def judge(target, op, results):
         reached = best["roofline"] if best.get("bound") == "memory" else \
             best["gbytes_per_second"] * 1e9 / bandwidth if bandwidth else None
     elif target["against"] == "pytorch":
-        peer = peer_of(op, results, target["shape"], best["arithmetic"])
+        peer = peer_of(op, results, target["shape"], rival_arithmetic(best))
         reached = peer["microseconds"] / best["microseconds"] if peer else None
     else:
-        vendor = fastest([row for row in rows if is_timed(row) and row["tier"] == "vendor"])
+        rival = RIVAL_TYPE.get(target["dtype"], target["dtype"])
+        vendor = fastest([row for row in rows if is_timed(row) and row["tier"] == "vendor" and row["dtype"] == rival])
         reached = vendor["microseconds"] / best["microseconds"] if vendor else None
         # Measured in the same rounds, where the card was as warm for the one as for the other.
         if vendor and best.get("vendor_rung") == vendor["rung"] and best.get("ratio"):

@@ -63,8 +63,13 @@ HEDDLE_API void heddle_epoch_order(uint64_t seed, int epoch, uint32_t *order, in
 
 typedef struct heddle_loader heddle_loader;
 
+// Of `count` samples, those of process `rank` of `ranks`: as equal parts as can be, in order. Returns how many there
+// are; *first is the place of the first.
+HEDDLE_API int heddle_shard(int count, int rank, int ranks, int *first);
+
 typedef struct heddle_batch {
-    int count;           // the last of an epoch may be short
+    int count;           // the last of an epoch may be short; of a shard: it may be 0
+    int first, whole;    // this is `count` samples from `first` on of a batch of `whole`
     int epoch, index;    // which batch this is, both from 0
     const float *images; // NULL where bytes were asked for
     const int32_t *labels;
@@ -76,10 +81,11 @@ typedef struct heddle_loader_options {
     int batch;
     uint64_t seed;
     bool shuffle;
-    bool drop_last; // leave out a short last batch
-    int ahead;      // batches prepared in advance; 0: 2
-    int hold;       // how many of the latest batches stay valid; 0: 1
-    int threads;    // that fill a batch together; 0: 1
+    bool drop_last;  // leave out a short last batch
+    int ahead;       // batches prepared in advance; 0: 2
+    int hold;        // how many of the latest batches stay valid; 0: 1
+    int threads;     // that fill a batch together; 0: 1
+    int rank, ranks; // only this process's shard of every batch; ranks 0: all of it
     // The caller's own memory, pinned for copies to a GPU, say: room for `ahead` + `hold` batches of images as bytes,
     // and of labels. Batches then have `bytes` instead of `images`. NULL: the loader's own, and floats.
     uint8_t *bytes;

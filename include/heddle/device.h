@@ -84,6 +84,15 @@ HEDDLE_API heddle_status heddle_free_pinned(heddle_device *device, void *memory)
 // of the device returns one failure, in the order they happened.
 
 HEDDLE_API heddle_status heddle_stream_create(heddle_device *device, int priority, heddle_stream **stream);
+// How a stream stands to the device's default stream, the one that CUDA's work without a stream goes to. Work on the
+// default stream waits for what was queued on blocking streams before it, and they wait for it.
+typedef enum heddle_stream_kind {
+    HEDDLE_STREAM_NON_BLOCKING, // has nothing to do with it: what heddle_stream_create makes
+    HEDDLE_STREAM_BLOCKING,     // what cudaStreamCreate makes
+    HEDDLE_STREAM_DEFAULT,      // the default stream itself; `priority` is not used
+} heddle_stream_kind;
+HEDDLE_API heddle_status heddle_stream_create_kind(heddle_device *device, heddle_stream_kind kind, int priority,
+                                                   heddle_stream **stream);
 // Waits for the stream's work, then frees it; returns a failure that no synchronisation has returned yet.
 HEDDLE_API heddle_status heddle_stream_destroy(heddle_stream *stream);
 HEDDLE_API heddle_device *heddle_stream_device(const heddle_stream *stream);

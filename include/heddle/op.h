@@ -66,7 +66,8 @@ typedef struct heddle_operand {
     int (*dims)(const void *shape, int dims[HEDDLE_MAX_DIMS]); // returns the rank
     int (*limit)(const void *shape);                           // for HEDDLE_VALUES_LABELS
     bool optional;                                             // may be NULL in a call
-    bool saved; // an output that only the backward operators read: tests compare what is made of it, not it
+    bool saved;   // an output that only the backward operators read: tests compare what is made of it, not it
+    bool on_host; // in host memory whatever the device, best from heddle_alloc_pinned: the rung copies it itself
 } heddle_operand;
 
 typedef struct heddle_cost {
@@ -123,6 +124,7 @@ struct heddle_rung {
     int capability;       // 80: cards from Ampere on; 90: Hopper alone, by its own instructions; 0: any
     const char *gpu_only; // what of it the simulated GPU lacks ("wgmma and TMA", "cuBLAS"); NULL: it runs there
     bool unordered;       // adds in whatever order threads come: not the same bits every time
+    bool (*pays)(const void *shape); // whether it is worth choosing for what it supports; NULL: wherever it stands last
 };
 
 // Whether a rung is for a kind of device: the simulated GPU runs what is written for a real one, but for gpu_only.
@@ -169,8 +171,9 @@ HEDDLE_API heddle_status heddle_op_find(const char *name, const heddle_op **op);
 HEDDLE_API heddle_status heddle_rung_find(const heddle_op *op, const char *name, const heddle_rung **rung);
 
 // The best rung of `op` for a device and shape, nothing above `tier` (FUSED > VENDOR > TUNED > NAIVE where they stand
-// on the ladder), that this machine's module and card have; HEDDLE_UNSUPPORTED when none can do it. Its arithmetic is
-// `arithmetic` or full; where HEDDLE_FP16 or HEDDLE_BFLOAT is asked for, tf32 will do as well, and where tf32, tf32x3.
+// on the ladder), that this machine's module and card have and that pays; HEDDLE_UNSUPPORTED when none can do it. Its
+// arithmetic is `arithmetic` or full; where HEDDLE_FP16 or HEDDLE_BFLOAT is asked for, tf32 will do as well, and where
+// tf32, tf32x3.
 HEDDLE_API heddle_status heddle_rung_choose(const heddle_op *op, heddle_device_kind device, heddle_tier tier,
                                             heddle_arithmetic arithmetic, const void *shape, const heddle_rung **rung);
 

@@ -27,6 +27,12 @@ typedef struct heddle_matmul_int8_shape {
     int m, n, k;
 } heddle_matmul_int8_shape;
 
+// matmul_host: output (m, n) = a (m, k) * b (k, n), all in host memory; `memory` KiB on the device are for tiles
+typedef struct heddle_matmul_host_shape {
+    int m, n, k;
+    int memory;
+} heddle_matmul_host_shape;
+
 // linear: output (n, out) = input (n, in) * weight (out, in)ᵀ + bias (out)
 typedef struct heddle_linear_shape {
     int n, in, out;
@@ -40,6 +46,23 @@ typedef struct heddle_conv2d_shape {
 } heddle_conv2d_shape;
 HEDDLE_API int heddle_conv2d_out_h(const heddle_conv2d_shape *shape);
 HEDDLE_API int heddle_conv2d_out_w(const heddle_conv2d_shape *shape);
+
+// How much of a convolution with stride and dilation 1 is wanted.
+typedef enum heddle_conv2d_mode {
+    HEDDLE_CONV2D_FULL,  // wherever filter and image touch: h + r - 1 rows
+    HEDDLE_CONV2D_SAME,  // as many as the image has: zeros before are (r - 1) / 2, behind r / 2, as PyTorch's
+    HEDDLE_CONV2D_VALID, // where the filter is inside the image: h - r + 1 rows
+} heddle_conv2d_mode;
+
+// Rows [top, top + rows) and columns [left, left + columns) of conv2d's output.
+typedef struct heddle_conv2d_window {
+    int top, left, rows, columns;
+} heddle_conv2d_window;
+
+// Sets shape->padding for a mode, and says which window of the output is the mode's result. Often it is all of it; but
+// padding is one number for four sides, and where r is not s, or `same` has an even filter, some sides need less.
+HEDDLE_API heddle_status heddle_conv2d_set_mode(heddle_conv2d_shape *shape, heddle_conv2d_mode mode,
+                                                heddle_conv2d_window *window);
 
 // batchnorm2d: input (n, c, h, w); momentum is the weight of the new value in the running statistics
 typedef struct heddle_batchnorm2d_shape {
@@ -99,6 +122,42 @@ typedef struct heddle_dropout_shape {
     float probability;
 } heddle_dropout_shape;
 
+// random_bits, random_uniform, random_normal: n numbers of Philox 4x32-10. The `random` operand is {seed, sequence,
+// position} as dropout's. Blocks of four words come from `sequences` sequences in turn, a power of two: 1 is one
+// stream, element i its word position + i, as cuRAND's device API counts after curand_init(seed, sequence, position);
+// 65536, from sequence 0, is the order of cuRAND's host API at offset `position`.
+typedef struct heddle_random_bits_shape {
+    int n, sequences;
+} heddle_random_bits_shape;
+
+// Above low and up to high, high included: cuRAND's (0, 1].
+typedef struct heddle_random_uniform_shape {
+    int n, sequences;
+    float low, high;
+} heddle_random_uniform_shape;
+
+typedef struct heddle_random_normal_shape {
+    int n, sequences;
+    float mean, deviation;
+} heddle_random_normal_shape;
+
+// fft: output[k] = scale * Σ input[q] exp(∓2πi q k / n), minus forward and plus inverse, for `batch` lines of n complex
+// numbers, (batch, n, 2). Neither direction divides: with scale 1 / n the inverse undoes the other.
+// rfft: the same of real numbers. Forward (batch, n) to (batch, n / 2 + 1, 2), the rest being conjugates; inverse back,
+// where the imaginary parts of the first number and, n even, of the last count as zero.
+typedef struct heddle_fft_shape {
+    int batch, n;
+    int inverse;
+    float scale;
+} heddle_fft_shape;
+
+// fft2d: along both axes of `batch` images of h by w complex numbers, (batch, h, w, 2)
+typedef struct heddle_fft2d_shape {
+    int batch, h, w;
+    int inverse;
+    float scale;
+} heddle_fft2d_shape;
+
 // sgd_update, momentum_update, adamw_update: n parameters. The `hyper` operand holds HEDDLE_HYPER_COUNT floats in
 // device memory, so that a captured step follows a learning-rate schedule.
 typedef enum heddle_hyper {
@@ -152,6 +211,14 @@ typedef struct heddle_step_end_shape {
     int length;
 } heddle_step_end_shape;
 enum { HEDDLE_CURSOR_COUNT = 2, HEDDLE_TALLY_COUNT = 4 };
+
+// polynomial: `rounds` times value * factor + addend, for each of n elements: a polynomial in `factor` by Horner's
+// rule. As much arithmetic for the same bytes as one likes.
+typedef struct heddle_polynomial_shape {
+    int n;
+    int rounds;
+    float factor, addend;
+} heddle_polynomial_shape;
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,9 @@ typedef enum heddle_data_place {
 // "auto", "resident", "streamed", by heddle_data_place; NULL-terminated.
 HEDDLE_API extern const char *const heddle_data_place_names[];
 
+// The processes that train together, one a rank: dist/dist.h. Opened by whoever launches them, mpirun or Slurm.
+typedef struct heddle_dist heddle_dist;
+
 typedef struct heddle_train_event heddle_train_event;
 typedef void heddle_train_listener(void *context, const heddle_train_event *event);
 
@@ -53,6 +56,8 @@ typedef struct heddle_train_options {
     double save_every;  // seconds between saves inside an epoch; 0: only at its end
     heddle_train_listener *listener; // may be NULL
     void *listener_context;
+    heddle_dist *dist; // NULL: alone. Each rank gives the same options and takes its shard of every batch
+    size_t bucket;     // bytes of gradients that ranks add up at a time, while others are computed; 0: all at once
     const volatile int *stop; // may be NULL; non-zero: finish the step, save, return HEDDLE_INTERRUPTED
 } heddle_train_options;
 

@@ -41,6 +41,7 @@ struct helper {
 struct heddle_pool {
     int threads;
     double spin; // seconds before a waiting thread sleeps
+    void *companion;
     pthread_mutex_t turn;
     struct helper *helpers; // threads - 1 of them, numbered from 1
     struct cursor *cursors; // one a worker
@@ -282,6 +283,16 @@ void heddle_pool_destroy(heddle_pool *pool)
     free(pool->cursors);
     free(pool->helpers);
     free(pool);
+}
+
+void heddle_pool_set_companion(heddle_pool *pool, void *companion)
+{
+    pool->companion = companion;
+}
+
+void *heddle_pool_companion(const heddle_pool *pool)
+{
+    return pool ? pool->companion : NULL;
 }
 
 int heddle_pool_threads(const heddle_pool *pool)

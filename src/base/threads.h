@@ -12,6 +12,11 @@ void heddle_pool_destroy(heddle_pool *pool);
 // NULL counts as 1.
 int heddle_pool_threads(const heddle_pool *pool);
 
+// Something that whoever runs on this pool may ask for: ops/across.h keeps its sums over processes there. NULL at
+// first.
+void heddle_pool_set_companion(heddle_pool *pool, void *companion);
+void *heddle_pool_companion(const heddle_pool *pool); // of NULL: NULL
+
 typedef void heddle_task(void *context, int index, int worker);
 // Runs task(context, i, worker) for every i in [0, count), worker in [0, threads), and returns when all are done. Each
 // worker number is used by one thread at a time. NULL pool: a plain loop. Several threads may call it at once (they

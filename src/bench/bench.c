@@ -65,11 +65,22 @@ void heddle_bench_close(heddle_bench *bench)
 
 // --- which rungs -----------------------------------------------------------------------------------------------------
 
+// That of the first operand; of an operator that draws numbers from a state, that of the numbers.
+static const char *full_precision(const heddle_op *op)
+{
+    bool draws = op->operands[0].dtype == HEDDLE_I64 && op->operand_count > 1;
+    return heddle_dtype_name(op->operands[draws].dtype);
+}
+
 const char *heddle_bench_precision(const heddle_op *op, const heddle_rung *rung)
 {
-    if (rung->arithmetic != HEDDLE_FULL)
-        return heddle_arithmetic_names[rung->arithmetic];
-    return heddle_dtype_name(op->operands[0].dtype);
+    return rung->arithmetic != HEDDLE_FULL ? heddle_arithmetic_names[rung->arithmetic] : full_precision(op);
+}
+
+// Of the vendor's rungs that a rung is held against: products in three parts of tf32 stand for float32.
+static const char *rival_precision(const heddle_op *op, const heddle_rung *rung)
+{
+    return rung->arithmetic == HEDDLE_TF32X3 ? full_precision(op) : heddle_bench_precision(op, rung);
 }
 
 bool heddle_bench_has_rung(const heddle_op *op, const heddle_rung *rung, heddle_device_kind device)
@@ -88,7 +99,7 @@ static bool is_wanted(const heddle_bench *bench, const heddle_op *op, const hedd
         return true;
     const heddle_rung *chosen;
     return !against && rung->tier == HEDDLE_VENDOR && heddle_rung_find(op, only, &chosen) == HEDDLE_OK &&
-           heddle_bench_precision(op, chosen) == precision;
+           strcmp(rival_precision(op, chosen), precision) == 0;
 }
 
 // A shape as one would type it: without the fields that have their default.
@@ -319,15 +330,15 @@ static heddle_status time_all(group *on)
 
 // --- comparing
 
-// The rung that `result` is compared with: the one named, or the fastest vendor's of its precision.
+// The rung that `result` is compared with: the one named, or the fastest vendor's of its precision or its rival's.
 static const trial *find_versus(const group *on, const heddle_bench_result *result)
 {
     const trial *found = NULL;
-    const char *against = on->bench->options.against;
+    const char *against = on->bench->options.against, *rival = rival_precision(result->op, result->rung);
     for (int i = 0; i < on->count; i++) {
         const heddle_bench_result *other = on->trials[i].result;
         bool fits = against ? strcmp(other->rung->name, against) == 0
-                            : other->rung->tier == HEDDLE_VENDOR && strcmp(other->precision, result->precision) == 0;
+                            : other->rung->tier == HEDDLE_VENDOR && strcmp(other->precision, rival) == 0;
         if (fits && is_timed(other) && (!found || other->timing.seconds < found->result->timing.seconds))
             found = &on->trials[i];
     }
@@ -505,6 +516,8 @@ static void find_roofline(const heddle_bench *bench, heddle_bench_result *result
     double peak = peak_of(bench, result, &name);
     result->roofline = NAN;
     result->bound = NULL;
+    if (result->op->operands[0].on_host && bench->info.kind != HEDDLE_CPU)
+        return; // the link to the host counts, which `heddle bench out-of-core` measures
     if (bench->copy_bandwidth <= 0 || (peak <= 0 && result->cost.flops > least_intensity * bytes))
         return;
     double by_memory = bytes / bench->copy_bandwidth, by_flops = peak > 0 ? result->cost.flops / peak : 0;

@@ -266,7 +266,9 @@ heddle_status heddle_bench_case_create(const heddle_bench_place *place, const he
     for (int i = 0; i < op->operand_count && status == HEDDLE_OK; i++) {
         one->elements[i] = heddle_operand_elements(op, i, shape);
         one->bytes[i] = one->elements[i] * heddle_dtype_size(op->operands[i].dtype);
-        status = heddle_alloc(place->device, one->bytes[i] + guard_of(one, i), &one->work[i]);
+        size_t bytes = one->bytes[i] + guard_of(one, i);
+        status = op->operands[i].on_host ? heddle_alloc_pinned(place->device, bytes, &one->work[i])
+                                         : heddle_alloc(place->device, bytes, &one->work[i]);
     }
     heddle_bench_values values[DRAWN] = {{0}};
     if (status == HEDDLE_OK)
@@ -286,7 +288,10 @@ void heddle_bench_case_destroy(heddle_bench_case *one)
     if (!one)
         return;
     for (int i = 0; i < HEDDLE_BENCH_OPERANDS; i++) {
-        heddle_free(one->place.device, one->work[i]);
+        if (i < one->op->operand_count && one->op->operands[i].on_host)
+            heddle_free_pinned(one->place.device, one->work[i]);
+        else
+            heddle_free(one->place.device, one->work[i]);
         for (int set = 0; set < HEDDLE_BENCH_SETS; set++) {
             heddle_free(one->place.device, one->pristine[set][i]);
             free(one->expected[set].operand[i]);
@@ -309,6 +314,17 @@ heddle_call heddle_bench_case_call(const heddle_bench_case *one)
     return call;
 }
 
+// Fills a part of an operand, after what the stream was given before.
+static heddle_status fill_part(const heddle_bench_case *one, int operand, size_t start, int value, size_t bytes)
+{
+    char *memory = (char *)one->work[operand] + start;
+    if (!one->op->operands[operand].on_host)
+        return heddle_fill(one->place.stream, memory, (uint8_t)value, bytes);
+    HEDDLE_TRY(heddle_stream_synchronize(one->place.stream));
+    memset(memory, value, bytes);
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_bench_case_prepare(const heddle_bench_case *one, int set, void *workspace, size_t workspace_bytes)
 {
     heddle_stream *stream = one->place.stream;
@@ -318,9 +334,9 @@ heddle_status heddle_bench_case_prepare(const heddle_bench_case *one, int set, v
         if (is_read(&one->op->operands[i]))
             HEDDLE_TRY(heddle_copy(stream, one->work[i], one->pristine[set][i], one->bytes[i]));
         else
-            HEDDLE_TRY(heddle_fill(stream, one->work[i], poison[set], one->bytes[i]));
+            HEDDLE_TRY(fill_part(one, i, 0, poison[set], one->bytes[i]));
         if (guard_of(one, i))
-            HEDDLE_TRY(heddle_fill(stream, (char *)one->work[i] + one->bytes[i], poison[set], GUARD_BYTES));
+            HEDDLE_TRY(fill_part(one, i, one->bytes[i], poison[set], GUARD_BYTES));
     }
     if (workspace)
         HEDDLE_TRY(heddle_fill(stream, workspace, poison[set], workspace_bytes));

@@ -17,7 +17,7 @@ typedef struct heddle_bench_verdict {
     const char *operand;
     size_t index;
     const char *changed; // what was written and must not be, at `index` of `operand`; NULL: `got` is too far off
-    bool as_a_whole; // HEDDLE_NORM: `expected` is the operand's norm, `got` that of its error
+    bool as_a_whole;     // HEDDLE_NORM: `expected` is the operand's norm, `got` that of its error
     double expected, got, allowed;
     double worst;       // largest |got - expected|
     double worst_share; // largest |got - expected| / allowed

@@ -160,7 +160,8 @@ static void print_run(const heddle_check_job *job, const char *folder, FILE *fil
     for (int i = 0; i < op->operand_count; i++) {
         const char *name = op->operands[i].name;
         fprintf(file, "    %s *%s = nullptr;\n", heddle_check_c_type(op->operands[i].dtype), name);
-        fprintf(file, "    heddle_check(cudaMalloc(&%s, heddle_one.bytes[%d]));\n", name, i);
+        fprintf(file, "    heddle_check(%s(&%s, heddle_one.bytes[%d]));\n",
+                op->operands[i].on_host ? "cudaMallocHost" : "cudaMalloc", name, i);
         if (op->operands[i].role != HEDDLE_OUTPUT)
             fprintf(file, "    heddle_fill(%s, heddle_one.bytes[%d], heddle_input);\n", name, i);
     }
@@ -175,7 +176,8 @@ static void print_run(const heddle_check_job *job, const char *folder, FILE *fil
     for (int i = 0; i < op->operand_count; i++) {
         if (op->operands[i].role != HEDDLE_INPUT && !op->operands[i].saved)
             fprintf(file, "    heddle_save(%s, heddle_one.bytes[%d], heddle_output);\n", op->operands[i].name, i);
-        fprintf(file, "    heddle_check(cudaFree(%s));\n", op->operands[i].name);
+        fprintf(file, "    heddle_check(%s(%s));\n", op->operands[i].on_host ? "cudaFreeHost" : "cudaFree",
+                op->operands[i].name);
     }
     fprintf(file, "    if (heddle_output)\n        fclose(heddle_output);\n}\n\n");
 }
@@ -191,10 +193,10 @@ static const char helpers[] =
     "static void heddle_fill(void *device, size_t bytes, FILE *file)\n{\n"
     "    std::vector<char> host(bytes);\n"
     "    if (fread(host.data(), 1, bytes, file) != bytes)\n        exit(1);\n"
-    "    if (bytes)\n        heddle_check(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));\n}\n\n"
+    "    if (bytes)\n        heddle_check(cudaMemcpy(device, host.data(), bytes, cudaMemcpyDefault));\n}\n\n"
     "static void heddle_save(const void *device, size_t bytes, FILE *file)\n{\n"
     "    std::vector<char> host(bytes);\n    if (!file)\n        return;\n"
-    "    if (bytes)\n        heddle_check(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost));\n"
+    "    if (bytes)\n        heddle_check(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDefault));\n"
     "    fwrite(host.data(), 1, bytes, file);\n}\n\n";
 
 void heddle_check_driver_print(const heddle_check_job *job, const char *const *sources, const char *folder, FILE *file)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/rate.h"
+#include "dist/dist.h"
 #include "heddle/op.h"
 #include "heddle/train.h"
 
@@ -55,6 +56,11 @@ static const heddle_cli_option options[] = {
      "train, infer: images to measure on; synth, some thousands, unless told", 0, 0, NULL},
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "train, infer: look for named datasets here first", 0, 0,
      NULL},
+    {"dist", HEDDLE_CLI_CHOICE, PLACE(dist), "HOW", "auto",
+     "collectives: between the processes that mpirun or srun started over MPI, between GPUs over NCCL", 0, 0,
+     heddle_dist_choice_names},
+    {"largest", HEDDLE_CLI_NUMBER, PLACE(largest), "MB", NULL,
+     "collectives: the largest size; 64 on cpu, 256 on cuda unless told", 1e-3, 4096, NULL},
     {"rounds", HEDDLE_CLI_INT, PLACE(rounds), "N", "5", "train, infer: rounds; the median is shown", 1,
      HEDDLE_RATE_MAX_ROUNDS, NULL},
 };
@@ -62,6 +68,17 @@ static const heddle_cli_option options[] = {
 static const char *const of_ladders[] = {"shape", "dtype", "against", "html", "quick", "op", NULL};
 static const char *const of_networks[] = {"batch",     "kernels", "precision", "data-place", "unordered", "peers",
                                           "gradients", "model",   "data",      "folder",     "rounds",    NULL};
+static const char *const not_out_of_core[] = {"dtype", "against", "html", "quick", "op", "seconds", NULL};
+static const char *const of_collectives[] = {"dist", "largest", NULL};
+
+// The first option that is given and among `names`; NULL: none.
+static const char *given(const heddle_cli_arguments *arguments, const char *const *names)
+{
+    for (int i = 0; names[i]; i++)
+        if (heddle_cli_given(&heddle_command_bench, arguments, names[i]))
+            return names[i];
+    return NULL;
+}
 
 int heddle_cli_bench(int argc, char **argv)
 {
@@ -72,19 +89,33 @@ int heddle_cli_bench(int argc, char **argv)
         return exit_code;
     const char *what = arguments.count ? arguments.items[0] : NULL;
     bool network = what && (strcmp(what, "train") == 0 || strcmp(what, "infer") == 0);
-    const char *const *foreign = network ? of_ladders : of_networks;
-    for (int i = 0; foreign[i]; i++)
-        if (heddle_cli_given(&heddle_command_bench, &arguments, foreign[i]))
-            return heddle_cli_usage(&heddle_command_bench, "--%s goes with %s", foreign[i],
-                                    network ? "operators, not with train and infer"
-                                            : "`bench train` and `bench infer`");
+    bool collectives = what && strcmp(what, "collectives") == 0;
+    bool out_of_core = what && strcmp(what, "out-of-core") == 0;
+    const char *foreign = out_of_core ? given(&arguments, not_out_of_core) : NULL;
+    if (foreign)
+        return heddle_cli_usage(&heddle_command_bench, "--%s does not go with `bench out-of-core`", foreign);
+    foreign = network || collectives ? given(&arguments, of_ladders) : NULL;
+    if (foreign)
+        return heddle_cli_usage(&heddle_command_bench, "--%s goes with operators, not with %s", foreign,
+                                network ? "train and infer" : what);
+    foreign = network ? NULL : given(&arguments, of_networks);
+    if (foreign)
+        return heddle_cli_usage(&heddle_command_bench, "--%s goes with `bench train` and `bench infer`", foreign);
+    foreign = collectives ? NULL : given(&arguments, of_collectives);
+    if (foreign)
+        return heddle_cli_usage(&heddle_command_bench, "--%s goes with `bench collectives`", foreign);
+    if (collectives)
+        return heddle_cli_bench_collectives(&settings);
+    if (out_of_core)
+        return heddle_cli_bench_out_of_core(&settings);
     return network ? heddle_cli_bench_network(&settings, what) : heddle_cli_bench_rungs(&settings, what);
 }
 
 const heddle_cli_command heddle_command_bench = {
     .name = "bench",
-    .summary = "measure ladders against the vendor's library and the hardware, or whole networks",
-    .arguments = "[OP[/RUNG]|FILE.cu|train|infer]",
+    .summary =
+        "measure ladders against the vendor's library and the hardware, whole networks, or exchanges between ranks",
+    .arguments = "[OP[/RUNG]|FILE.cu|train|infer|out-of-core|collectives]",
     .most_arguments = 1,
     .description =
         "Checks every rung of an operator or a ladder against its float64 reference, times it with a cold cache, and "
@@ -94,10 +125,15 @@ const heddle_cli_command heddle_command_bench = {
         "no host code, it stands in the table as `yours`. `train` and `infer` run the trainer itself: batch load, "
         "forward, backward and update count. They show the whole road in one table, from the CPU or the first kernel "
         "to "
-        "the fused step, and on a GPU PyTorch and JAX beside it where they are installed.",
+        "the fused step, and on a GPU PyTorch and JAX beside it where they are installed. `out-of-core` multiplies "
+        "matrices in host memory that are too large to hold twice (--shape \"m= n= k= memory=KiB\"), and shows how "
+        "near "
+        "matmul_host's rungs come to what the link and the arithmetic allow. `collectives` measures what exchanges "
+        "between ranks cost, over MPI or NCCL, as nccl-tests does.",
     .example = "heddle bench matmul\nheddle bench matmul_forward --shape \"m=4096 n=4096 k=4096\" --json results.json\n"
                "heddle bench transpose/03_padded_tiles --against 01_naive\nheddle bench my_matmul.cu --op matmul\n"
-               "heddle bench train --batch 64,1024 --json training.json",
+               "heddle bench train --batch 64,1024 --json training.json\n"
+               "heddle bench out-of-core --shape \"m=49152 n=49152 k=16384\"\nmpirun -n 4 heddle bench collectives",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = heddle_cli_bench,

@@ -20,7 +20,10 @@ typedef struct heddle_cli_bench_settings {
     int rounds, data_place;
     int peers; // heddle_cli_peers
     bool unordered;
-    // both
+    // collectives
+    int dist;       // heddle_dist_choice
+    double largest; // MB; 0: as the device has it
+    // all
     const char *device, *json;
     int threads;
     double seconds; // 0: as the job has it
@@ -36,6 +39,12 @@ extern const char *const heddle_cli_bench_dtypes[];
 int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char *what);
 // `job` is "train" or "infer".
 int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const char *job);
+
+// matmul_host's rungs at --shape, or at one that takes seconds.
+int heddle_cli_bench_out_of_core(const heddle_cli_bench_settings *settings);
+
+// Exchanges between ranks.
+int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings);
 
 // bench_file.c: a person's own kernel. _op finds the operator that the file computes (`name`: NULL, or what --op says);
 // _open, after it, makes an operator that has the file's function as a rung more.

@@ -34,7 +34,8 @@ static cJSON *step_json(const heddle_cli_road *road, const heddle_cli_step *step
         cJSON_AddStringToObject(json, "message", step->message);
         return json;
     }
-    cJSON_AddNumberToObject(json, "microseconds", 1000 * rate->step_milliseconds);
+    // All three by the same arithmetic: rounding must not put the median outside its own range.
+    cJSON_AddNumberToObject(json, "microseconds", 1e6 * step->batch / rate->images_per_second);
     cJSON_AddNumberToObject(json, "low", 1e6 * step->batch / rate->most);
     cJSON_AddNumberToObject(json, "high", 1e6 * step->batch / rate->least);
     cJSON_AddNumberToObject(json, "rate", rate->images_per_second);

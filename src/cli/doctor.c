@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "device/device.h"
+#include "dist/dist.h"
 #include "heddle/data.h"
 #include "heddle/device.h"
 
@@ -190,6 +191,46 @@ static void examine_gpu(job_report *job)
     snprintf(job->detail, sizeof job->detail, "%s", driver ? "NVIDIA driver loaded" : "no NVIDIA driver is loaded");
 }
 
+// MPI is for all, NCCL for GPUs alone: where there is none, nothing is said of it.
+static void examine_ranks(job_report *job)
+{
+    char mpi[LINE_SIZE / 4], nccl[LINE_SIZE / 4], path[PATH_SIZE];
+    heddle_device *device;
+    if (heddle_dist_describe("mpi", mpi, sizeof mpi) != HEDDLE_OK) {
+        job->state = JOB_MISSING;
+        snprintf(job->detail, sizeof job->detail, "no MPI: one process trains alone");
+        snprintf(job->advice, sizeof job->advice, "%s", heddle_last_error());
+        return;
+    }
+    int used = snprintf(job->detail, sizeof job->detail, "%s", mpi);
+    if (!find_program("mpirun", "/usr/bin", path, sizeof path) &&
+        !find_program("srun", "/usr/bin", path, sizeof path)) {
+        job->state = JOB_LIMITED;
+        snprintf(job->advice, sizeof job->advice, "neither mpirun nor srun is on PATH: apt install openmpi-bin");
+    }
+    if (heddle_device_open("cuda", 0, &device) != HEDDLE_OK)
+        return;
+    heddle_device_close(device);
+    if (heddle_dist_describe("nccl", nccl, sizeof nccl) == HEDDLE_OK) {
+        snprintf(job->detail + used, sizeof job->detail - (size_t)used, "; %s", nccl);
+    } else {
+        job->state = JOB_LIMITED;
+        snprintf(job->advice, sizeof job->advice, "GPUs exchange over MPI, by way of the host: %.400s",
+                 heddle_last_error());
+    }
+}
+
+static void examine_fftw(job_report *job)
+{
+#ifdef HEDDLE_HAVE_FFTW
+    snprintf(job->detail, sizeof job->detail, "FFTW, rung cpu_fftw of fft, rfft and fft2d");
+#else
+    job->state = JOB_MISSING;
+    snprintf(job->detail, sizeof job->detail, "built without FFTW: fft's ladder on the CPU ends with cpu_lanes");
+    snprintf(job->advice, sizeof job->advice, "apt install libfftw3-dev, build again");
+#endif
+}
+
 static void examine_peers(job_report *job)
 {
     // Reading the version from the package's metadata takes milliseconds; importing torch takes seconds.
@@ -247,6 +288,8 @@ int heddle_cli_doctor(int argc, char **argv)
         {.name = "compile CUDA kernels", .examine = examine_toolkit},
         {.name = "run without a GPU", .examine = examine_simulator},
         {.name = "run on a GPU", .examine = examine_gpu},
+        {.name = "train in several ranks", .examine = examine_ranks},
+        {.name = "compare with FFTW", .examine = examine_fftw},
         {.name = "compare with PyTorch", .examine = examine_peers},
     };
     const int count = sizeof jobs / sizeof *jobs;

@@ -9,15 +9,22 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "device/device.h"
+#include "ops/engines.h"
 
 enum { MOST_NAMES = 512, TEXT_SIZE = 256 };
 
 typedef struct ops_settings {
-    bool json;
+    bool json, engines;
+    const char *shape;
 } ops_settings;
 
 static const heddle_cli_option options[] = {
     {"json", HEDDLE_CLI_FLAG, offsetof(ops_settings, json), NULL, NULL, "print JSON", 0, 0, NULL},
+    {"engines", HEDDLE_CLI_FLAG, offsetof(ops_settings, engines), NULL, NULL,
+     "list what the vendor's library could run it with on this GPU, best first, with its notes", 0, 0, NULL},
+    {"shape", HEDDLE_CLI_TEXT, offsetof(ops_settings, shape), "SHAPE", NULL,
+     "with --engines: at this shape; the operator's first benchmark shape unless told", 0, 0, NULL},
 };
 
 // --- names -----------------------------------------------------------------------------------------------------------
@@ -170,6 +177,45 @@ static heddle_status print_operators(const char *name)
     return HEDDLE_OK;
 }
 
+// --- a library's engines ---------------------------------------------------------------------------------------------
+
+static heddle_status list_engines(const heddle_op *op, const char *shape_text, heddle_device *device,
+                                  heddle_stream *stream)
+{
+    enum { LIST_SIZE = 16384 };
+    static char text[LIST_SIZE];
+    _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+    heddle_engine_list list = {text, sizeof text};
+    heddle_device_launcher *launcher;
+    if (!shape_text)
+        shape_text = heddle_cli_example_shape(op);
+    HEDDLE_TRY(heddle_shape_parse(op, shape_text, shape));
+    if (heddle_device_find_launcher(device, op->name, "engines", &launcher) != HEDDLE_OK) {
+        printf("%s: no library here lists engines for it\n", op->name);
+        return HEDDLE_OK;
+    }
+    text[0] = '\0';
+    heddle_call call = {.shape = shape, .output = {&list}, .stream = stream};
+    HEDDLE_TRY(launcher(&call));
+    printf("%s at %s, by heuristic and place:\n%s", op->name, shape_text, text);
+    return HEDDLE_OK;
+}
+
+static heddle_status print_engines(const char *name, const char *shape)
+{
+    heddle_device *device = NULL;
+    heddle_stream *stream = NULL;
+    HEDDLE_TRY(heddle_device_open("cuda", 0, &device));
+    heddle_status status = heddle_stream_create(device, 0, &stream);
+    for (int i = 0; i < heddle_op_count() && status == HEDDLE_OK; i++)
+        if (heddle_cli_op_is_called(heddle_op_at(i), name))
+            status = list_engines(heddle_op_at(i), shape, device, stream);
+    if (stream)
+        heddle_stream_destroy(stream);
+    heddle_device_close(device);
+    return status;
+}
+
 // --- all of them -----------------------------------------------------------------------------------------------------
 
 static heddle_status print_list(void)
@@ -219,8 +265,16 @@ int heddle_cli_ops(int argc, char **argv)
         matches += heddle_cli_op_is_called(heddle_op_at(i), name);
     if (name != NULL && matches == 0)
         return unknown_name(name);
+    if (settings.engines && (name == NULL || settings.json))
+        return heddle_cli_usage(&heddle_command_ops, "--engines needs a NAME, and has no JSON form");
+    if (settings.shape && !settings.engines)
+        return heddle_cli_usage(&heddle_command_ops, "--shape goes with --engines");
     if (settings.json)
         return heddle_cli_ops_json(name);
+    if (settings.engines) {
+        heddle_status listed = print_engines(name, settings.shape);
+        return listed == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(listed);
+    }
     heddle_status status = name != NULL ? print_operators(name) : print_list();
     return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
 }
@@ -232,7 +286,7 @@ const heddle_cli_command heddle_command_ops = {
     .most_arguments = 1,
     .description =
         "NAME is an operator (relu_forward), the first part of one (relu: forward and backward), or a ladder.",
-    .example = "heddle ops\nheddle ops conv2d\nheddle ops matmul --json",
+    .example = "heddle ops\nheddle ops conv2d\nheddle ops matmul --json\nheddle ops conv2d_bias_relu --engines",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = heddle_cli_ops,

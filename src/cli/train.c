@@ -14,14 +14,15 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/precision.h"
+#include "dist/dist.h"
 #include "heddle/heddle.h"
 
-enum { NAME_SIZE = 128, PATH_SIZE = 4096, MOST_RUNS = 9999 };
+enum { NAME_SIZE = 128, PATH_SIZE = 4096, MESSAGE_SIZE = 1024, MOST_RUNS = 9999 };
 
 typedef struct train_settings {
     const char *data, *folder, *model, *out, *device;
-    int epochs, batch, optimizer, schedule, kernels, precision, data_place, threads;
-    double learning_rate, momentum, weight_decay, save_every, until;
+    int epochs, batch, optimizer, schedule, kernels, precision, data_place, threads, dist;
+    double learning_rate, momentum, weight_decay, save_every, until, bucket;
     uint64_t seed;
     bool deterministic, unordered, resume, overwrite, json, quiet;
 } train_settings;
@@ -39,7 +40,7 @@ static const heddle_cli_option options[] = {
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets here first", 0, 0, NULL},
     {"model", HEDDLE_CLI_TEXT, PLACE(model), "NAME|FILE", "cnn", "cnn, mlp, or a model file in JSON", 0, 0, NULL},
     {"epochs", HEDDLE_CLI_INT, PLACE(epochs), "N", "3", "passes over the training data", 0, 1e6, NULL},
-    {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "16", "images a step", 1, 1e6, NULL},
+    {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "16", "images a step, over all ranks", 1, 1e6, NULL},
     {"lr", HEDDLE_CLI_NUMBER, PLACE(learning_rate), "RATE", "0.05", "learning rate at the start", 1e-12, 1e6, NULL},
     {"schedule", HEDDLE_CLI_CHOICE, PLACE(schedule), "SHAPE", "linear", "how the learning rate falls to zero", 0, 0,
      schedules},
@@ -63,7 +64,17 @@ static const heddle_cli_option options[] = {
      "the same bits every run, on a GPU as well: that is so unless --unordered is given", 0, 0, NULL},
     {"unordered", HEDDLE_CLI_FLAG, PLACE(unordered), NULL, NULL,
      "let a GPU add in whatever order threads come: may be faster, and not the same bits every run", 0, 0, NULL},
-    {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
+    {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0",
+     "CPU threads; 0: one a core, divided among the ranks that share them", 0, 1024, NULL},
+    {"dist", HEDDLE_CLI_CHOICE, PLACE(dist), "HOW", "auto",
+     "train in all processes that mpirun or srun started, as one: over MPI, between GPUs over NCCL; off: each by "
+     "itself",
+     0, 0, heddle_dist_choice_names},
+    {"bucket", HEDDLE_CLI_NUMBER, PLACE(bucket), "MB", NULL,
+     "with several ranks: megabytes of gradients that are added up at a time, while others are computed; 0: all at "
+     "once; "
+     "1 unless told, 0 on a CPU where a rank has one thread, which cannot do both",
+     0, 1e6, NULL},
     {"out", HEDDLE_CLI_TEXT, PLACE(out), "DIR", NULL,
      "folder for best.safetensors and last.safetensors; runs/DATA-MODEL unless told", 0, 0, NULL},
     {"resume", HEDDLE_CLI_FLAG, PLACE(resume), NULL, NULL,
@@ -81,6 +92,7 @@ static const heddle_cli_option options[] = {
 
 static volatile int stop_requested;
 static bool until_reached; // what stopped the run is --until, and nobody's Ctrl-C
+static bool several_ranks;
 
 // The first one asks the run to finish its step and save; a second one ends the process as usual.
 static void on_interrupt(int signal_number)
@@ -88,6 +100,8 @@ static void on_interrupt(int signal_number)
     static const char said[] = "\nfinishing the step and saving; press Ctrl-C again to stop at once\n";
     int error = errno; // of whatever this interrupts
     stop_requested = 1;
+    if (several_ranks) // a launcher that has lost a rank tells the others to end: the watch says which
+        return;
     if (write(STDERR_FILENO, said, sizeof said - 1) < 0)
         stop_requested = 1; // nothing better to do in a signal handler
     signal(signal_number, SIG_DFL);
@@ -108,6 +122,9 @@ static void catch_interrupts(void)
 
 typedef struct view {
     const train_settings *settings;
+    volatile int epoch, step; // done; another thread reads them when a rank is lost
+    int batch;
+    bool silent; // not the rank that speaks
     heddle_progress *bar;
     heddle_progress_state state;
     double epoch_began; // on the training clock
@@ -179,6 +196,10 @@ static void on_step(view *shown, const heddle_train_event *event)
 static void on_event(void *context, const heddle_train_event *event)
 {
     view *shown = context;
+    shown->epoch = event->epoch + 1;
+    shown->step = (int)((event->images + shown->batch - 1) / shown->batch);
+    if (shown->silent && event->kind != HEDDLE_TRAIN_EVALUATED)
+        return;
     bool plain = !shown->settings->quiet && !shown->settings->json;
     switch (event->kind) {
     case HEDDLE_TRAIN_STARTED:
@@ -194,6 +215,8 @@ static void on_event(void *context, const heddle_train_event *event)
             until_reached = true;
             stop_requested = 1;
         }
+        if (shown->silent)
+            return;
         if (shown->settings->json)
             print_json("evaluated", event);
         else if (plain)
@@ -219,6 +242,12 @@ typedef struct run {
     heddle_dataset *train, *test;
     heddle_model *model;
     heddle_train_options options;
+    // With several ranks:
+    heddle_dist *dist;
+    heddle_dist_listener watch;
+    heddle_ranks ranks; // 0 of 1 without
+    view shown;
+    char device_name[NAME_SIZE]; // "cuda:3" of a rank that was told "cuda"
 } run;
 
 static void let_go(run *current)
@@ -228,6 +257,54 @@ static void let_go(run *current)
     heddle_dataset_close(current->test);
     if (current->device)
         heddle_device_close(current->device);
+}
+
+// --- several ranks --------------------------------------------------------------------------------------------------
+
+static void print_way_on(const run *current);
+
+// From the watch's own thread, at once: a launcher may end this process a moment later.
+static void on_lost(void *context, int rank, const char *message)
+{
+    const run *current = context;
+    fprintf(stderr, "heddle: %s; rank %d stops in epoch %d after step %d\n", message, current->ranks.rank,
+            current->shown.epoch, current->shown.step);
+    if (current->ranks.rank == (rank == 0) && current->out) // the first that is left
+        print_way_on(current);
+    fflush(stderr);
+}
+
+static void on_forced(void *context)
+{
+    (void)context;
+    _exit(HEDDLE_EXIT_FAILED); // whatever hangs: files are whole at any moment
+}
+
+static heddle_status open_ranks(run *current, const heddle_cli_arguments *arguments)
+{
+    train_settings *settings = &current->settings;
+    current->ranks = (heddle_ranks){.ranks = 1, .local_ranks = 1};
+    current->watch = (heddle_dist_listener){.lost = on_lost, .forced = on_forced, .context = current};
+    HEDDLE_TRY(heddle_dist_open((heddle_dist_choice)settings->dist, &current->watch, &current->dist));
+    if (!current->dist)
+        return HEDDLE_OK;
+    current->ranks = *heddle_dist_ranks(current->dist);
+    several_ranks = current->ranks.ranks > 1;
+    current->options.dist = current->dist;
+    int threads;
+    HEDDLE_TRY(heddle_dist_threads(current->dist, &threads));
+    if (!settings->threads)
+        settings->threads = threads;
+    double bucket = settings->threads == 1 && strcmp(settings->device, "cpu") == 0 ? 0 : 1;
+    if (heddle_cli_given(&heddle_command_train, arguments, "bucket"))
+        bucket = settings->bucket;
+    current->options.bucket = (size_t)(bucket * 1e6);
+    // Each rank of a machine its own card, unless told.
+    if (strcmp(settings->device, "cuda") == 0 && current->ranks.local_ranks > 1) {
+        snprintf(current->device_name, sizeof current->device_name, "cuda:%d", current->ranks.local_rank);
+        settings->device = current->device_name;
+    }
+    return HEDDLE_OK;
 }
 
 static bool holds(const char *folder, const char *file)
@@ -305,6 +382,7 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     take_settings(current);
     if (settings->resume)
         HEDDLE_TRY(take_checkpoint(current, arguments));
+    HEDDLE_TRY(open_ranks(current, arguments));
     HEDDLE_TRY(heddle_cli_precision_check(settings->device, current->options.arithmetic));
     HEDDLE_TRY(heddle_cli_data_place_check(settings->device, (heddle_data_place)settings->data_place));
     HEDDLE_TRY(heddle_dataset_open(current->data_name, settings->folder, HEDDLE_TRAIN, &current->train));
@@ -340,6 +418,13 @@ static void print_header(const run *current)
                info.threads == 1 ? "" : "s");
     else
         printf("device  %s, %s, %s\n", heddle_device_kind_name(info.kind), info.name, info.instructions);
+    // Which of the two it is with auto is known only when all GPUs have been asked.
+    const char *between_gpus = current->settings.dist == HEDDLE_DIST_NCCL   ? "NCCL"
+                               : current->settings.dist == HEDDLE_DIST_AUTO ? "NCCL, or MPI where that cannot be had"
+                                                                            : "MPI";
+    if (current->dist)
+        printf("ranks   %d over %s, %d on this machine\n", current->ranks.ranks,
+               info.kind == HEDDLE_CUDA ? between_gpus : "MPI", current->ranks.local_ranks);
     printf("run     %s, lr %g (%s), batch %d, seed %llu, %s kernels%s%s → %s\n", optimizers[current->options.optimizer],
            current->options.learning_rate, schedules[current->options.schedule], current->options.batch,
            (unsigned long long)current->options.seed, heddle_tier_names[current->options.kernels],
@@ -407,7 +492,10 @@ static void print_result(const run *current, const heddle_train_result *result)
 static void print_way_on(const run *current)
 {
     const train_settings *settings = &current->settings;
-    fprintf(stderr, "heddle: go on with: heddle train --out ");
+    fprintf(stderr, "heddle: go on with: ");
+    if (current->ranks.ranks > 1)
+        fprintf(stderr, "mpirun -n %d ", current->ranks.ranks);
+    fprintf(stderr, "heddle train --out ");
     print_quoted(stderr, current->out);
     fprintf(stderr, " --resume");
     const char *const more[][2] = {{"device", strcmp(settings->device, "cpu") == 0 ? NULL : settings->device},
@@ -422,6 +510,24 @@ static void print_way_on(const run *current)
     fprintf(stderr, "\n");
 }
 
+// What went wrong, from the rank that has it to say. Returns the exit code.
+static int say_failure(const run *current, heddle_status status)
+{
+    if (status == HEDDLE_OK)
+        return HEDDLE_EXIT_OK;
+    char message[MESSAGE_SIZE];
+    snprintf(message, sizeof message, "%s", heddle_last_error());
+    if (current->dist && heddle_dist_check(current->dist) != HEDDLE_OK)
+        return HEDDLE_EXIT_FAILED; // the watch has said so
+    if (status == HEDDLE_INTERRUPTED && current->ranks.rank > 0)
+        return heddle_cli_exit_code(status);
+    heddle_fail(status, "%s", message);
+    int exit_code = heddle_cli_fail(status);
+    if (status == HEDDLE_INTERRUPTED)
+        print_way_on(current);
+    return exit_code;
+}
+
 int heddle_cli_train(int argc, char **argv)
 {
     run current = {0};
@@ -429,25 +535,27 @@ int heddle_cli_train(int argc, char **argv)
     int exit_code;
     if (!heddle_cli_parse(&heddle_command_train, argc, argv, &current.settings, &arguments, &exit_code))
         return exit_code;
-    view shown = {.settings = &current.settings};
     heddle_train_result result = {0};
     heddle_status status = open_all(&current, &arguments);
+    status = heddle_dist_agree(current.dist, status);
+    bool speaks = current.ranks.rank == 0;
+    current.shown = (view){.settings = &current.settings, .batch = current.options.batch, .silent = !speaks};
     if (status == HEDDLE_OK) {
-        if (!current.settings.quiet && !current.settings.json)
+        if (!current.settings.quiet && !current.settings.json && speaks)
             print_header(&current);
         catch_interrupts();
         current.options.listener = on_event;
-        current.options.listener_context = &shown;
+        current.options.listener_context = &current.shown;
         status = heddle_train(current.device, current.model, current.train, current.test, &current.options, &result);
         if (status == HEDDLE_INTERRUPTED && until_reached) // all was saved after the epoch
             status = HEDDLE_OK;
     }
-    end_bar(&shown);
-    if (status == HEDDLE_OK)
+    end_bar(&current.shown);
+    if (status == HEDDLE_OK && speaks)
         print_result(&current, &result);
-    exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
-    if (status == HEDDLE_INTERRUPTED)
-        print_way_on(&current);
+    exit_code = say_failure(&current, status);
+    // A stop that all ranks agreed on is no failure of one.
+    heddle_dist_close(current.dist, status != HEDDLE_OK && status != HEDDLE_INTERRUPTED);
     let_go(&current);
     return exit_code;
 }

@@ -75,6 +75,13 @@ void heddle_epoch_order(uint64_t seed, int epoch, uint32_t *order, int count)
     heddle_random_permutation(&random, order, (uint32_t)count);
 }
 
+int heddle_shard(int count, int rank, int ranks, int *first)
+{
+    int each = count / ranks, more = count % ranks; // the first `more` ranks have one sample more
+    *first = rank * each + (rank < more ? rank : more);
+    return each + (rank < more);
+}
+
 // --- the thread -----------------------------------------------------------------------------------------------------
 
 static void make_order(heddle_loader *loader, int epoch)
@@ -140,7 +147,9 @@ static heddle_status fill_slot(heddle_loader *loader, heddle_slot *slot, heddle_
     make_order(loader, at.epoch);
     size_t first = (size_t)at.index * (size_t)loader->options.batch;
     size_t left = (size_t)dataset->count - first;
-    int count = left < (size_t)loader->options.batch ? (int)left : loader->options.batch;
+    int whole = left < (size_t)loader->options.batch ? (int)left : loader->options.batch, own = 0;
+    int count = heddle_shard(whole, loader->options.rank, loader->options.ranks, &own);
+    first += (size_t)own;
     heddle_filling filling = {.loader = loader, .slot = slot, .order = loader->order + first, .count = count};
     for (int i = 0; i < count; i++)
         if (dataset->labels[filling.order[i]] >= dataset->classes)
@@ -150,6 +159,8 @@ static heddle_status fill_slot(heddle_loader *loader, heddle_slot *slot, heddle_
     heddle_pool_run(loader->pool, (count + PIECE - 1) / PIECE, fill_piece, &filling);
     slot->batch = (heddle_batch){
         .count = count,
+        .first = own,
+        .whole = whole,
         .epoch = at.epoch,
         .index = at.index,
         .images = slot->images,
@@ -241,6 +252,8 @@ static heddle_status check(const heddle_dataset *dataset, const heddle_loader_op
         return heddle_fail(HEDDLE_INVALID, "1 to %d threads fill a batch, not %d", MOST_THREADS, options->threads);
     if (!options->bytes != !options->labels)
         return heddle_fail(HEDDLE_INVALID, "the loader needs room for images and labels, or for neither");
+    if (options->ranks < 0 || (options->ranks > 0 && (options->rank < 0 || options->rank >= options->ranks)))
+        return heddle_fail(HEDDLE_INVALID, "there is no shard %d of %d", options->rank, options->ranks);
     if (options->drop_last && dataset->count < options->batch)
         return heddle_fail(HEDDLE_INVALID, "dataset %s has %d images: without its short last batch, none of %d is left",
                            dataset->name, dataset->count, options->batch);
@@ -249,7 +262,8 @@ static heddle_status check(const heddle_dataset *dataset, const heddle_loader_op
 
 static bool make_slots(heddle_loader *loader)
 {
-    size_t batch = (size_t)loader->options.batch, values;
+    int first;
+    size_t batch = (size_t)heddle_shard(loader->options.batch, 0, loader->options.ranks, &first), values; // the largest
     if (__builtin_mul_overflow(batch, loader->pixels, &values))
         return false;
     loader->slots = calloc((size_t)loader->slot_count, sizeof *loader->slots);
@@ -290,6 +304,8 @@ heddle_status heddle_loader_create(const heddle_dataset *dataset, const heddle_l
     made->pixels = (size_t)dataset->channels * (size_t)dataset->height * (size_t)dataset->width;
     if (!made->options.hold)
         made->options.hold = 1;
+    if (!made->options.ranks)
+        made->options.ranks = 1;
     made->slot_count = (options->ahead ? options->ahead : DEFAULT_AHEAD) + made->options.hold;
     made->order_epoch = -1;
     heddle_status status = options->threads > 1 ? heddle_pool_create(options->threads, &made->pool) : HEDDLE_OK;

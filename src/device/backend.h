@@ -44,7 +44,8 @@ struct heddle_backend {
     heddle_status (*alloc_pinned)(heddle_device *device, size_t bytes, void **memory);
     void (*free_pinned)(heddle_device *device, void *memory, size_t bytes);
 
-    heddle_status (*stream_create)(heddle_device *device, int priority, heddle_stream **stream);
+    heddle_status (*stream_create)(heddle_device *device, heddle_stream_kind kind, int priority,
+                                   heddle_stream **stream);
     heddle_status (*stream_destroy)(heddle_stream *stream);
     heddle_status (*stream_synchronize)(heddle_stream *stream);
     heddle_status (*stream_query)(heddle_stream *stream, bool *done);

@@ -30,20 +30,20 @@ static void own_folder(char *folder, size_t size)
         *slash = '\0';
 }
 
-static bool find(const char *file, char *path)
+bool heddle_module_find(const char *file, char *path, size_t size)
 {
     // Of the command or library: where both are built, then from the library and from the command when installed, then
     // from a test.
     static const char *const beside[] = {"", "/heddle", "/" HEDDLE_MODULES_FROM_PROGRAM, "/.."};
     const char *named = getenv("HEDDLE_MODULES");
     if (named) {
-        snprintf(path, PATH_SIZE, "%s/%s", named, file);
+        snprintf(path, size, "%s/%s", named, file);
         return access(path, R_OK) == 0;
     }
     char folder[PATH_SIZE / 2] = {0};
     own_folder(folder, sizeof folder);
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        snprintf(path, PATH_SIZE, "%s%s/%s", folder, beside[i], file);
+        snprintf(path, size, "%s%s/%s", folder, beside[i], file);
         if (access(path, R_OK) == 0)
             return true;
     }
@@ -55,7 +55,7 @@ static heddle_status load(heddle_device_kind kind, const heddle_module **module)
     const char *name = heddle_device_kind_name(kind);
     char file[64], path[PATH_SIZE];
     snprintf(file, sizeof file, "libheddle-%s.so", name);
-    if (!find(file, path))
+    if (!heddle_module_find(file, path, sizeof path))
         return heddle_fail(HEDDLE_MISSING, "device '%s' needs %s, which is not beside heddle: %s", name, file,
                            kind == HEDDLE_CUDA ? "build where the CUDA toolkit (nvcc) is found, or use cpu or sim"
                                                : "build with a C++ compiler (g++ or clang++), or use cpu");

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Changes with anything in this header, in backend.h or in heddle_call: an older module is refused.
-enum { HEDDLE_MODULE_VERSION = 4 };
+enum { HEDDLE_MODULE_VERSION = 5 };
 
 // What the library gives.
 typedef struct heddle_module_host {
@@ -29,6 +29,8 @@ typedef struct heddle_module {
 #define HEDDLE_MODULE_ENTRY "heddle_module_start"
 typedef const heddle_module *heddle_module_entry(const heddle_module_host *host);
 
+// Where the shared object `file` of this heddle stands; false: nowhere it looks.
+bool heddle_module_find(const char *file, char *path, size_t size);
 // Loads the module of a device, once. HEDDLE_MISSING says what is not there and what to do.
 heddle_status heddle_module_load(heddle_device_kind kind, const heddle_backend **backend);
 // Whether the loaded module of a device brings a rung, and the card can run code for `capability`: 80 and later cards,

@@ -16,10 +16,16 @@ static heddle_status other_device(const char *function, const char *what)
 
 heddle_status heddle_stream_create(heddle_device *device, int priority, heddle_stream **stream)
 {
+    return heddle_stream_create_kind(device, HEDDLE_STREAM_NON_BLOCKING, priority, stream);
+}
+
+heddle_status heddle_stream_create_kind(heddle_device *device, heddle_stream_kind kind, int priority,
+                                        heddle_stream **stream)
+{
     if (!device || !stream)
-        return null_argument(__func__);
+        return null_argument("heddle_stream_create");
     *stream = NULL;
-    return device->backend->stream_create(device, priority, stream);
+    return device->backend->stream_create(device, kind, priority, stream);
 }
 
 heddle_status heddle_stream_destroy(heddle_stream *stream)

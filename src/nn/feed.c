@@ -24,10 +24,13 @@ static bool has_orders(const heddle_feed *feed)
 static heddle_status set_sizes(heddle_feed *feed)
 {
     const heddle_dataset *dataset = feed->dataset;
-    int batch = feed->options.batch;
-    feed->batches = dataset->count / batch + (dataset->count % batch != 0);
+    int batch = feed->options.batch, whole = feed->options.ranks > 1 ? feed->options.whole : batch, first;
+    feed->batches = dataset->count / whole + (dataset->count % whole != 0);
     feed->steps = feed->options.training ? feed->batches : 1;
     feed->rows = feed->length = dataset->count;
+    if (feed->options.ranks > 1)
+        feed->length = dataset->count / whole * batch +
+                       heddle_shard(dataset->count % whole, feed->options.rank, feed->options.ranks, &first);
     if (!feed->options.streamed)
         return HEDDLE_OK;
     int64_t rows = (int64_t)HEDDLE_RING_SLOTS * heddle_ring_slot_batches(dataset, batch) * batch;
@@ -60,6 +63,8 @@ static heddle_status allocate(heddle_feed *feed)
         pinned[i * EPOCH_PARTS + 2] = (heddle_part){(void **)&epoch->order, has_orders(feed) ? order_bytes : 0};
     }
     feed->epoch_bytes = heddle_parts_bytes(pinned, EPOCH_PARTS);
+    if (feed->options.ranks > 1 && !(feed->shuffled = calloc((size_t)feed->dataset->count, sizeof *feed->shuffled)))
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an order of %d images", feed->dataset->count);
     HEDDLE_TRY(heddle_alloc_parts(feed->device, "the images", parts, sizeof parts / sizeof *parts, &feed->memory));
     return feed->options.training ? heddle_alloc_pinned_parts(feed->device, pinned, 2 * EPOCH_PARTS, &feed->pinned)
                                   : HEDDLE_OK;
@@ -156,10 +161,23 @@ void heddle_feed_destroy(heddle_feed *feed)
     heddle_ring_destroy(feed->ring);
     heddle_free(feed->device, feed->memory);
     heddle_free_pinned(feed->device, feed->pinned);
+    free(feed->shuffled);
     free(feed);
 }
 
 // --- epochs ---------------------------------------------------------------------------------------------------------
+
+// The shards of all batches, one behind the other.
+static void take_shards(const heddle_feed *feed, uint32_t *order)
+{
+    const heddle_feed_options *options = &feed->options;
+    for (int begin = 0; begin < feed->dataset->count; begin += options->whole) {
+        int left = feed->dataset->count - begin, whole = left < options->whole ? left : options->whole, first;
+        int own = heddle_shard(whole, options->rank, options->ranks, &first);
+        memcpy(order, feed->shuffled + begin + first, (size_t)own * sizeof *order);
+        order += own;
+    }
+}
 
 void heddle_feed_prepare(heddle_feed *feed, const heddle_train_options *options, int epoch, int64_t steps)
 {
@@ -168,7 +186,10 @@ void heddle_feed_prepare(heddle_feed *feed, const heddle_train_options *options,
         return;
     place->epoch = epoch;
     if (place->order)
-        heddle_epoch_order(feed->options.seed, epoch, place->order, feed->dataset->count);
+        heddle_epoch_order(feed->options.seed, epoch, feed->shuffled ? feed->shuffled : place->order,
+                           feed->dataset->count);
+    if (place->order && feed->shuffled)
+        take_shards(feed, place->order);
     for (int i = 0; i < feed->steps; i++)
         heddle_hyper_fill(options, (int64_t)epoch * feed->batches + i, steps,
                           place->schedule + (size_t)i * HEDDLE_HYPER_COUNT);
@@ -179,8 +200,9 @@ heddle_status heddle_feed_begin(heddle_feed *feed, heddle_stream *stream, const 
 {
     heddle_feed_epoch *place = &feed->epochs[position->epoch % 2];
     heddle_feed_prepare(feed, options, position->epoch, steps);
+    bool first = feed->options.rank == 0; // of ranks whose tallies are added up, one goes on with what there is
     *place->begin = (heddle_feed_report){
-        .tally = {position->loss_sum, (double)position->correct},
+        .tally = {first ? position->loss_sum : 0, first ? (double)position->correct : 0},
         .cursor = {(int64_t)position->batch * feed->options.batch, position->batch},
     };
     if (feed->ring)

@@ -15,6 +15,8 @@ typedef struct heddle_feed_options {
     bool training; // in shuffled order, with a schedule; else as the dataset has them, without
     bool streamed; // through a ring
     uint64_t seed;
+    int rank, ranks; // only this rank's shard of every batch of `whole` samples, `batch` of a whole one; ranks 0: alone
+    int whole;
 } heddle_feed_options;
 
 // What the device copies out now and then, to pinned memory.
@@ -35,11 +37,12 @@ typedef struct heddle_feed {
     heddle_device *device;
     const heddle_dataset *dataset;
     heddle_feed_options options;
-    int batches;       // of an epoch
-    int rows;          // images that are on the device at a time
-    int length;        // of `order`
-    int steps;         // rows of the schedule
-    heddle_ring *ring; // NULL: all images are on the device
+    int batches;        // of an epoch
+    int rows;           // images that are on the device at a time
+    int length;         // of `order`
+    int steps;          // rows of the schedule
+    uint32_t *shuffled; // with ranks: the order of all samples, from which the shards are taken; host memory
+    heddle_ring *ring;  // NULL: all images are on the device
     // Device memory, as gather, cnn_step and step_end take it.
     void *memory;
     heddle_feed_report *report; // tally and cursor

@@ -90,7 +90,9 @@ heddle_status heddle_plan_fuse(heddle_plan *plan, const heddle_state *state, con
     const heddle_feed *feed = plan->options.feed;
     const heddle_op *op;
     *fused = false;
-    if (!feed || !plan->options.training || plan->options.kernels != HEDDLE_FUSED || !is_course_network(model))
+    // Its batchnorms see what one process has of the batch.
+    if (!feed || heddle_plan_ranks(plan) > 1 || !plan->options.training || plan->options.kernels != HEDDLE_FUSED ||
+        !is_course_network(model))
         return HEDDLE_OK;
     heddle_cnn_step_shape shape = step_shape(plan, model);
     if (!find_step(plan, &shape, &op))

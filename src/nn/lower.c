@@ -220,6 +220,9 @@ static const char *block_op(const heddle_lowering *lowering, int index)
 {
     if (lowering->kernels != HEDDLE_FUSED || !heddle_is_block(lowering->model, index))
         return NULL;
+    // On a GPU a block's batchnorm cannot wait for other ranks in its middle.
+    if (lowering->training && lowering->several_ranks && lowering->device != HEDDLE_CPU)
+        return NULL;
     heddle_conv_block_shape shape = block_shape(lowering, index);
     if (index == 0 && fused_rung(lowering, "stem_block", &shape))
         return "stem_block";

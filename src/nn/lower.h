@@ -19,6 +19,7 @@ struct heddle_lowering {
     heddle_tier kernels;
     heddle_arithmetic arithmetic;
     heddle_device_kind device;
+    bool several_ranks;             // the batch is spread over processes
     const heddle_value *parameters; // a value for each of the model's parameter specs
     // The random state of each dropout layer, in layer order; filled in by the lowering.
     heddle_value dropout_random[HEDDLE_MAX_DROPOUTS];

@@ -133,7 +133,8 @@ static heddle_status place_workspace(heddle_plan *plan)
 // The gradient of the loss with respect to itself.
 static heddle_status upload_seed(heddle_plan *plan, heddle_stream *stream)
 {
-    const float unit = 1.0F;
+    // With ranks the loss is the mean over all samples, of which this plan has a part.
+    const float unit = plan->options.dist ? (float)plan->options.share : 1.0F;
     HEDDLE_TRY(heddle_copy(stream, plan->seed, &unit, sizeof unit));
     return heddle_stream_synchronize(stream);
 }
@@ -143,9 +144,14 @@ static heddle_status capture(heddle_plan *plan, heddle_stream *stream, int steps
     HEDDLE_TRY(heddle_capture_begin(stream));
     heddle_status status = HEDDLE_OK;
     for (int i = 0; i < steps * plan->call_count && status == HEDDLE_OK; i++) {
-        heddle_planned_call *planned = &plan->calls[i % plan->call_count];
+        int call = i % plan->call_count;
+        heddle_planned_call *planned = &plan->calls[call];
         planned->call.stream = stream;
-        status = heddle_launch(planned->op, planned->rung, &planned->call);
+        status = heddle_plan_reduce_before(plan, stream, call);
+        if (status == HEDDLE_OK)
+            status = heddle_launch(planned->op, planned->rung, &planned->call);
+        if (status == HEDDLE_OK)
+            status = heddle_plan_reduce_behind(plan, stream, call);
     }
     heddle_status ended = heddle_capture_end(stream, graph);
     return status != HEDDLE_OK ? status : ended;
@@ -174,6 +180,8 @@ heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, con
         status = place_workspace(made);
     if (status == HEDDLE_OK)
         status = upload_seed(made, stream);
+    if (status == HEDDLE_OK && options->dist && options->training)
+        status = heddle_plan_cut(made, state, parameters);
     if (status == HEDDLE_OK)
         status = capture(made, stream, 1, &made->graph);
     if (status == HEDDLE_OK && options->several > 1)
@@ -196,6 +204,7 @@ void heddle_plan_destroy(heddle_plan *plan)
         heddle_graph_destroy(plan->graph);
     if (plan->several)
         heddle_graph_destroy(plan->several);
+    heddle_plan_reduce_destroy(plan);
     heddle_free(plan->device, plan->fixed);
     heddle_free(plan->device, plan->arena);
     heddle_free(plan->device, plan->workspace);

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_NN_PLAN_H
 #define HEDDLE_NN_PLAN_H
 
+#include "dist/dist.h"
 #include "nn/feed.h"
 #include "nn/lower.h"
 #include "nn/state.h"
@@ -20,7 +21,16 @@ typedef struct heddle_plan_options {
     heddle_optimizer optimizer;
     const heddle_feed *feed; // batches come from here, one a step, and the tally goes there; NULL: the host brings them
     int several;             // have a graph of so many steps, too; needs a feed. 0 or 1: not
+    heddle_dist *dist;       // gradients are added up over these ranks before the update; NULL: alone
+    size_t bucket;           // so many bytes of them at a time; 0: all at once
+    double share;            // with ranks: the part that this one's samples are of the whole batch
 } heddle_plan_options;
+
+// A stretch of the gradients' bank that ranks add up in one exchange.
+typedef struct heddle_bucket {
+    size_t first, floats;
+    int after; // the call that writes the last of them
+} heddle_bucket;
 
 typedef struct heddle_planned_call {
     const heddle_op *op;
@@ -35,6 +45,13 @@ typedef struct heddle_plan {
     heddle_lowering lowering;
     heddle_planned_call *calls;
     int call_count;
+    int update_call; // the one that updates the parameters; training only
+    // With ranks: what they exchange, on a stream beside the calls'; `exchanges` is NULL where it is their own.
+    heddle_bucket *buckets;
+    int bucket_count;
+    float *gradients;
+    heddle_stream *exchanges;
+    heddle_event *ready, *summed;
     void *arena;                      // all values that live only inside a step
     size_t arena_bytes, values_bytes; // values_bytes: what they would take without reuse
     void *workspace;
@@ -76,8 +93,25 @@ typedef struct heddle_placed {
 heddle_status heddle_plan_place(heddle_plan *plan, const heddle_op *op, const void *shape, const heddle_placed *placed,
                                 int count, heddle_binding *bound);
 
+// How many processes share a batch.
+int heddle_plan_ranks(const heddle_plan *plan);
 // The operators of a step. `parameters` gets a value for each parameter spec of the model.
 heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_value *parameters);
+
+// --- plan_reduce.c: gradients over ranks ----------------------------------------------------------------------------
+
+// Cuts the gradients into buckets, those that the backward pass gives first in front.
+heddle_status heddle_plan_cut(heddle_plan *plan, const heddle_state *state, const heddle_value *parameters);
+// Queues what is due before call `call`, and behind it.
+heddle_status heddle_plan_reduce_before(heddle_plan *plan, heddle_stream *stream, int call);
+heddle_status heddle_plan_reduce_behind(heddle_plan *plan, heddle_stream *stream, int call);
+void heddle_plan_reduce_destroy(heddle_plan *plan);
+
+// --- spread.c: batch statistics over ranks on a GPU -----------------------------------------------------------------
+
+heddle_status heddle_plan_spread(heddle_plan *plan);
+// The operand of `op` that ranks add up before what follows it may run; NULL: there is none.
+const char *heddle_plan_travelling(const heddle_op *op);
 
 // --- fuse.c ---------------------------------------------------------------------------------------------------------
 

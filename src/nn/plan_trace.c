@@ -6,6 +6,11 @@
 #include "heddle/ops.h"
 #include "nn/run.h"
 
+int heddle_plan_ranks(const heddle_plan *plan)
+{
+    return plan->options.dist ? heddle_dist_ranks(plan->options.dist)->ranks : 1;
+}
+
 // A value in memory that is already there.
 static heddle_status placed_value(heddle_plan *plan, const char *name, heddle_dtype dtype, int rank, const int *dims,
                                   void *memory, heddle_value *value)
@@ -199,6 +204,9 @@ static heddle_status add_model(heddle_plan *plan, const heddle_state *state, con
         return HEDDLE_OK;
     HEDDLE_TRY(placed_value(plan, "seed", HEDDLE_F32, 1, &one, plan->seed, &seed));
     HEDDLE_TRY(heddle_trace_differentiate(&plan->trace, loss, seed));
+    // On cpu the rungs add up by themselves (ops/across.h).
+    if (heddle_plan_ranks(plan) > 1 && heddle_device_get_kind(plan->device) != HEDDLE_CPU)
+        HEDDLE_TRY(heddle_plan_spread(plan));
     return check_gradients(plan, state, parameters);
 }
 
@@ -213,6 +221,7 @@ heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_v
         .batch = plan->options.batch,
         .training = plan->options.training,
         .kernels = plan->options.kernels,
+        .several_ranks = heddle_plan_ranks(plan) > 1,
         .arithmetic = plan->options.arithmetic,
         .device = heddle_device_get_kind(plan->device),
         .parameters = parameters,
@@ -220,6 +229,7 @@ heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_v
     HEDDLE_TRY(heddle_plan_fuse(plan, state, parameters, &fused));
     if (!fused)
         HEDDLE_TRY(add_model(plan, state, parameters));
+    plan->update_call = plan->trace.node_count;
     if (plan->options.training)
         HEDDLE_TRY(add_update(plan, state));
     return plan->options.feed ? add_step_end(plan, state) : HEDDLE_OK;

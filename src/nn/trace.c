@@ -145,6 +145,13 @@ heddle_status heddle_trace_apply(heddle_trace *trace, const heddle_op *op, const
     return HEDDLE_OK;
 }
 
+heddle_status heddle_trace_append(heddle_trace *trace, const heddle_trace_node *node)
+{
+    HEDDLE_TRY(grow((void **)&trace->nodes, trace->node_count, &trace->node_room, sizeof *trace->nodes));
+    trace->nodes[trace->node_count++] = *node;
+    return HEDDLE_OK;
+}
+
 heddle_value heddle_trace_operand(const heddle_trace *trace, int node, const char *name)
 {
     int index = heddle_operand_find(trace->nodes[node].op, name);

@@ -59,6 +59,8 @@ typedef struct heddle_binding {
 // other outputs get new values, except optional ones. The application's node index is in *node.
 heddle_status heddle_trace_apply(heddle_trace *trace, const heddle_op *op, const void *shape,
                                  const heddle_binding *bound, int count, int *node);
+// Appends a copy of a node whose values are in the trace already.
+heddle_status heddle_trace_append(heddle_trace *trace, const heddle_trace_node *node);
 // The value of operand `name` of a node.
 heddle_value heddle_trace_operand(const heddle_trace *trace, int node, const char *name);
 

@@ -95,7 +95,6 @@ static heddle_status make_plans(heddle_trainer *trainer)
                    : trainer->feed->ring ? heddle_ring_slot_batches(trainer->train, trainer->batch)
                                          : HEDDLE_PLAN_STEPS;
     heddle_plan_options plan = {
-        .batch = trainer->batch,
         .training = true,
         .kernels = options->kernels,
         .arithmetic = options->arithmetic,
@@ -103,9 +102,12 @@ static heddle_status make_plans(heddle_trainer *trainer)
         .optimizer = options->optimizer,
         .feed = trainer->feed,
         .several = together < whole ? together : whole,
+        .dist = options->dist,
+        .bucket = options->bucket,
     };
+    heddle_trainer_take_share(trainer, trainer->batch, &plan);
     HEDDLE_TRY(heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->full));
-    plan.batch = rest;
+    heddle_trainer_take_share(trainer, rest, &plan);
     plan.several = 0;
     return rest ? heddle_plan_create(trainer->state, trainer->stream, &plan, &trainer->rest) : HEDDLE_OK;
 }
@@ -121,8 +123,13 @@ static void drop_plans(heddle_trainer *trainer)
 
 static heddle_status make_feed_and_plans(heddle_trainer *trainer, bool streamed)
 {
-    heddle_feed_options feed = {
-        .batch = trainer->batch, .training = true, .streamed = streamed, .seed = trainer->options->seed};
+    heddle_feed_options feed = {.training = true,
+                                .streamed = streamed,
+                                .seed = trainer->options->seed,
+                                .rank = trainer->ranks.rank,
+                                .ranks = trainer->ranks.ranks,
+                                .whole = trainer->batch};
+    HEDDLE_TRY(heddle_trainer_check_shards(trainer, streamed, &feed.batch));
     HEDDLE_TRY(heddle_feed_create(trainer->train, trainer->stream, &feed, &trainer->feed));
     return make_plans(trainer);
 }
@@ -164,7 +171,8 @@ static heddle_status set_up(heddle_trainer *trainer)
     HEDDLE_TRY(check_data(trainer->model, trainer->train));
     if (trainer->test)
         HEDDLE_TRY(check_data(trainer->model, trainer->test));
-    if (options->folder)
+    HEDDLE_TRY(heddle_trainer_ranks_set_up(trainer));
+    if (options->folder && heddle_trainer_is_first(trainer))
         HEDDLE_TRY(heddle_trainer_prepare_folder(trainer));
     trainer->batch = options->batch < trainer->train->count ? options->batch : trainer->train->count;
     trainer->batches = trainer->train->count / trainer->batch + (trainer->train->count % trainer->batch != 0);
@@ -196,6 +204,7 @@ static void tear_down(heddle_trainer *trainer)
     heddle_trainer_device_tear_down(trainer);
     heddle_network_close(trainer->evaluator);
     drop_plans(trainer);
+    heddle_trainer_ranks_tear_down(trainer);
     heddle_state_destroy(trainer->state);
     if (trainer->stream)
         heddle_stream_destroy(trainer->stream);
@@ -205,13 +214,14 @@ static void tear_down(heddle_trainer *trainer)
 
 // --- steps ----------------------------------------------------------------------------------------------------------
 
-void heddle_trainer_random(const heddle_trainer *trainer, int64_t step, int64_t *words)
+void heddle_trainer_random(const heddle_trainer *trainer, int64_t step, int first, int64_t *words)
 {
     const heddle_lowering *lowering = &trainer->full->lowering;
     for (int i = 0; i < lowering->dropouts; i++, words += HEDDLE_RANDOM_WORDS) {
+        int64_t elements = lowering->dropout_elements[i] / trainer->full->options.batch; // of a sample
         words[0] = (int64_t)trainer->options->seed;
         words[1] = SEQUENCE_DROPOUT + i;
-        words[2] = step * lowering->dropout_elements[i];
+        words[2] = (step * trainer->batch + first) * elements;
     }
 }
 
@@ -222,12 +232,14 @@ heddle_status heddle_trainer_check_loss(heddle_trainer *trainer, double loss, in
     trainer->smooth_loss = isnan(trainer->smooth_loss) ? guessing : keep * trainer->smooth_loss + (1 - keep) * loss;
     if (isfinite(loss) && trainer->smooth_loss < DIVERGED_FACTOR * guessing)
         return HEDDLE_OK;
-    return heddle_fail(HEDDLE_DIVERGED,
-                       "training diverged: the loss is %g at epoch %d, step %d (learning rate %g); try a smaller "
-                       "learning rate%s",
-                       loss, position->epoch + 1, position->batch + 1,
-                       heddle_learning_rate(trainer->options, position->step, trainer->steps),
-                       trainer->options->folder ? "; the last checkpoint is from before" : "");
+    heddle_fail(HEDDLE_DIVERGED,
+                "training diverged: the loss is %g at epoch %d, step %d (learning rate %g); try a smaller "
+                "learning rate%s",
+                loss, position->epoch + 1, position->batch + 1,
+                heddle_learning_rate(trainer->options, position->step, trainer->steps),
+                trainer->options->folder ? "; the last checkpoint is from before" : "");
+    // All ranks have the same loss: they end together, and none takes another for lost.
+    return heddle_dist_agree(trainer->options->dist, HEDDLE_DIVERGED);
 }
 
 // --- epochs ---------------------------------------------------------------------------------------------------------
@@ -235,6 +247,7 @@ heddle_status heddle_trainer_check_loss(heddle_trainer *trainer, double loss, in
 static heddle_status finish_epoch(heddle_trainer *trainer)
 {
     heddle_position *position = &trainer->position;
+    HEDDLE_TRY(heddle_trainer_align(trainer));
     position->train_loss = position->loss_sum / (double)position->images;
     position->train_accuracy = (double)position->correct / (double)position->images;
     position->epoch++;
@@ -245,7 +258,7 @@ static heddle_status finish_epoch(heddle_trainer *trainer)
     bool best = false;
     if (trainer->test) {
         heddle_evaluation evaluation = {0};
-        heddle_status status = heddle_network_evaluate(trainer->evaluator, trainer->test, &evaluation);
+        heddle_status status = heddle_trainer_evaluate(trainer, &evaluation);
         if (status != HEDDLE_OK)
             return heddle_fail_within(status, "evaluating after epoch %d%s", position->epoch,
                                       trainer->options->folder ? ", the last checkpoint is whole" : "");
@@ -273,13 +286,16 @@ static heddle_status finish_epoch(heddle_trainer *trainer)
 
 bool heddle_trainer_asked_to_stop(const heddle_trainer *trainer)
 {
+    if (trainer->ranks.ranks > 1) // alone, one rank must not
+        return trainer->stop_agreed;
     return trainer->options->stop && *trainer->options->stop;
 }
 
 bool heddle_trainer_save_is_due(const heddle_trainer *trainer)
 {
     double every = trainer->options->save_every;
-    return trainer->options->folder && every > 0 && heddle_now() - trainer->last_save >= every;
+    return trainer->options->folder && heddle_trainer_is_first(trainer) && every > 0 &&
+           heddle_now() - trainer->last_save >= every;
 }
 
 // Saves in the middle of an epoch when it is time.
@@ -296,10 +312,12 @@ static heddle_status run(heddle_trainer *trainer)
 {
     while (trainer->position.epoch < trainer->options->epochs) {
         HEDDLE_TRY(trainer->feed ? heddle_trainer_device_advance(trainer) : heddle_trainer_host_advance(trainer));
-        if (trainer->position.batch == trainer->batches)
+        if (trainer->position.batch == trainer->batches) {
             HEDDLE_TRY(finish_epoch(trainer));
-        else if (!heddle_trainer_asked_to_stop(trainer))
+            HEDDLE_TRY(heddle_trainer_agree_to_stop(trainer));
+        } else if (!heddle_trainer_asked_to_stop(trainer)) {
             HEDDLE_TRY(save_now_and_then(trainer));
+        }
         if (heddle_trainer_asked_to_stop(trainer) && trainer->position.epoch < trainer->options->epochs) {
             if (trainer->position.batch > 0)
                 HEDDLE_TRY(heddle_trainer_save(trainer, "last.safetensors"));
@@ -318,7 +336,9 @@ heddle_status heddle_train(heddle_device *device, const heddle_model *model, con
         return heddle_fail(HEDDLE_INVALID, "heddle_train needs a device, a model, training data and options");
     heddle_trainer trainer = {
         .device = device, .model = model, .train = train, .test = test, .options = options, .folder_lock = -1};
-    heddle_status status = set_up(&trainer);
+    heddle_status status = heddle_dist_agree(options->dist, set_up(&trainer));
+    if (status == HEDDLE_OK)
+        status = heddle_trainer_align(&trainer);
     if (status == HEDDLE_OK)
         status = run(&trainer);
     if (result) {

@@ -7,6 +7,7 @@
 #include "nn/feed.h"
 #include "nn/network.h"
 #include "nn/plan.h"
+#include "ops/across.h"
 
 // Host memory that copies to and from the device run from; pinned.
 typedef struct heddle_step_exchange {
@@ -32,11 +33,14 @@ typedef struct heddle_trainer {
     heddle_step_exchange *exchange;
     heddle_feed *feed;
     heddle_flight *flight;
+    heddle_ranks ranks;   // 0 of 1 when alone
+    heddle_across across; // sums of batch statistics over ranks, for the rungs on cpu
+    bool stop_agreed;     // with several ranks: one was asked to stop, and all know it
     heddle_position position;
     uint64_t fingerprint; // of the training data, and the brightness of its borders
     double border;
     int folder_lock; // a descriptor of the folder, locked; -1: none
-    int batch;       // samples of a whole one: as asked for, or all there are
+    int batch;       // samples of a whole one, over all ranks: as asked for, or all there are
     int batches;     // of an epoch
     int64_t steps;   // of the whole run
     double seconds;  // training alone
@@ -53,8 +57,30 @@ void heddle_trainer_tell(const heddle_trainer *trainer, heddle_train_event_kind 
 heddle_status heddle_trainer_check_loss(heddle_trainer *trainer, double loss, int steps);
 bool heddle_trainer_asked_to_stop(const heddle_trainer *trainer);
 bool heddle_trainer_save_is_due(const heddle_trainer *trainer);
-// What dropout's `random` operands hold at a step. They follow from the step alone, so a resumed run draws the same.
-void heddle_trainer_random(const heddle_trainer *trainer, int64_t step, int64_t *words);
+// What dropout's `random` operands hold at a step, for the samples of its batch from `first` on. They follow from the
+// step alone, so a resumed run draws the same, and so do the ranks of one together.
+void heddle_trainer_random(const heddle_trainer *trainer, int64_t step, int first, int64_t *words);
+
+// --- trainer_ranks.c: several processes -----------------------------------------------------------------------------
+
+heddle_status heddle_trainer_ranks_set_up(heddle_trainer *trainer);
+void heddle_trainer_ranks_tear_down(heddle_trainer *trainer);
+bool heddle_trainer_is_first(const heddle_trainer *trainer); // the rank that writes files
+// The part of a batch of `whole` samples that is this rank's, as the plan's options. One without samples computes on a
+// stand-in that does not count.
+void heddle_trainer_take_share(const heddle_trainer *trainer, int whole, heddle_plan_options *plan);
+// On a GPU every rank must have samples of every batch; *batch is how many it has of a whole one.
+heddle_status heddle_trainer_check_shards(const heddle_trainer *trainer, bool streamed, int *batch);
+// After a step: loss_sum and correct go from this rank's samples to those of all, and all know whether to stop.
+heddle_status heddle_trainer_sum_step(heddle_trainer *trainer, double *loss_sum, int64_t *correct);
+heddle_status heddle_trainer_agree_to_stop(heddle_trainer *trainer);
+// The same for what a GPU reports of several steps.
+heddle_status heddle_trainer_sum_report(heddle_trainer *trainer, heddle_feed_report *report);
+// Gives all ranks rank 0's numbers. They have them but for bits that rungs of other machines, or others that were
+// faster there, round differently.
+heddle_status heddle_trainer_align(heddle_trainer *trainer);
+// Each rank evaluates its part of the test set; all have the whole result.
+heddle_status heddle_trainer_evaluate(heddle_trainer *trainer, heddle_evaluation *evaluation);
 
 // --- trainer_host.c: one step at a time -----------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ enum {
     REPORTS = 2,
     CHUNK_GROWTH = 4,
     MOST_CHUNK = 4096, // steps
+    RANKS_CHUNK = 64,  // with several ranks all take as many: they have to queue the same exchanges
 };
 
 // How long the steps of one report take, about: often enough for a person who watches or interrupts, seldom enough to
@@ -44,7 +45,7 @@ heddle_status heddle_trainer_device_set_up(heddle_trainer *trainer)
     heddle_flight *flight = trainer->flight = calloc(1, sizeof *flight);
     if (!flight)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a training run");
-    flight->chunk = 1;
+    flight->chunk = trainer->ranks.ranks > 1 ? RANKS_CHUNK : 1;
     flight->epoch = -1;
     size_t random_bytes = (size_t)trainer->batches * random_words(trainer) * sizeof(int64_t);
     const heddle_part parts[] = {
@@ -80,8 +81,11 @@ static heddle_status begin_epoch(heddle_trainer *trainer)
     size_t words = random_words(trainer);
     HEDDLE_TRY(heddle_feed_begin(trainer->feed, trainer->stream, trainer->options, position, trainer->steps,
                                  trainer->state->hyper));
-    for (int i = 0; i < trainer->batches && words; i++)
-        heddle_trainer_random(trainer, position->step - position->batch + i, flight->random_pinned + i * words);
+    for (int i = 0; i < trainer->batches && words; i++) {
+        int left = trainer->train->count - i * trainer->batch, first;
+        heddle_shard(left < trainer->batch ? left : trainer->batch, trainer->ranks.rank, trainer->ranks.ranks, &first);
+        heddle_trainer_random(trainer, position->step - position->batch + i, first, flight->random_pinned + i * words);
+    }
     HEDDLE_TRY(heddle_copy(trainer->stream, flight->random, flight->random_pinned,
                            (size_t)trainer->batches * words * sizeof(int64_t)));
     flight->epoch = position->epoch;
@@ -151,6 +155,8 @@ static void measure_chunk(heddle_trainer *trainer)
     double now = heddle_now(), spent = now - flight->clock;
     flight->clock = now;
     trainer->seconds += spent;
+    if (trainer->ranks.ranks > 1)
+        return;
     if (spent < SHORT_CHUNK)
         flight->chunk = least(flight->chunk * CHUNK_GROWTH, MOST_CHUNK);
     else if (spent > LONG_CHUNK && flight->chunk > 1)
@@ -189,7 +195,8 @@ static heddle_status land(heddle_trainer *trainer)
     heddle_flight *flight = trainer->flight;
     HEDDLE_TRY(heddle_event_synchronize(flight->landed[flight->next]));
     measure_chunk(trainer);
-    const heddle_feed_report *report = &flight->reports[flight->next];
+    heddle_feed_report *report = &flight->reports[flight->next];
+    HEDDLE_TRY(heddle_trainer_sum_report(trainer, report));
     flight->next = (flight->next + 1) % REPORTS;
     flight->count--;
     return take_report(trainer, report);
@@ -204,6 +211,8 @@ static heddle_status advance(heddle_trainer *trainer)
     HEDDLE_TRY(queue_chunk(trainer));
     while (flight->count > 0) {
         bool halt = heddle_trainer_asked_to_stop(trainer) || heddle_trainer_save_is_due(trainer);
+        // What several ranks queue must not depend on what one of them has seen: chunk by chunk.
+        halt |= trainer->ranks.ranks > 1 && flight->count > 0;
         while (!halt && flight->count < REPORTS && flight->queued < trainer->batches)
             HEDDLE_TRY(queue_chunk(trainer));
         bool another = trainer->position.epoch + 1 < trainer->options->epochs;

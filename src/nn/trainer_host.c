@@ -10,7 +10,11 @@ heddle_status heddle_trainer_host_set_up(heddle_trainer *trainer)
 {
     HEDDLE_TRY(heddle_alloc_pinned(trainer->device, sizeof(heddle_step_exchange), (void **)&trainer->exchange));
     memset(trainer->exchange, 0, sizeof *trainer->exchange);
-    heddle_loader_options loading = {.batch = trainer->batch, .seed = trainer->options->seed, .shuffle = true};
+    heddle_loader_options loading = {.batch = trainer->batch,
+                                     .seed = trainer->options->seed,
+                                     .shuffle = true,
+                                     .rank = trainer->ranks.rank,
+                                     .ranks = trainer->ranks.ranks};
     HEDDLE_TRY(heddle_loader_create(trainer->train, &loading, &trainer->loader));
     return heddle_loader_seek(trainer->loader, trainer->position.epoch, trainer->position.batch);
 }
@@ -31,8 +35,13 @@ static heddle_status run_step(heddle_trainer *trainer, heddle_plan *plan, const 
     heddle_hyper_fill(trainer->options, trainer->position.step, trainer->steps, exchange->hyper);
     HEDDLE_TRY(heddle_copy(stream, trainer->state->hyper, exchange->hyper, sizeof exchange->hyper));
     if (plan->lowering.dropouts) {
-        heddle_trainer_random(trainer, trainer->position.step, exchange->random);
+        heddle_trainer_random(trainer, trainer->position.step, batch->first, exchange->random);
         HEDDLE_TRY(heddle_copy(stream, plan->random, exchange->random, sizeof exchange->random));
+    }
+    trainer->across.absent = batch->count == 0;
+    if (batch->count == 0) { // the stand-in: what it gives counts for nothing
+        HEDDLE_TRY(heddle_fill(stream, plan->images, 0, pixels * sizeof(float)));
+        HEDDLE_TRY(heddle_fill(stream, plan->labels, 0, sizeof(int32_t)));
     }
     HEDDLE_TRY(heddle_copy(stream, plan->images, batch->images, (size_t)batch->count * pixels * sizeof(float)));
     HEDDLE_TRY(heddle_copy(stream, plan->labels, batch->labels, (size_t)batch->count * sizeof(int32_t)));
@@ -48,14 +57,17 @@ heddle_status heddle_trainer_host_advance(heddle_trainer *trainer)
     double begin = heddle_now();
     heddle_batch batch;
     HEDDLE_TRY(heddle_loader_next(trainer->loader, &batch));
-    heddle_plan *plan = batch.count == trainer->batch ? trainer->full : trainer->rest;
+    heddle_plan *plan = batch.whole == trainer->batch ? trainer->full : trainer->rest;
     HEDDLE_TRY(run_step(trainer, plan, &batch));
+    double loss_sum = (double)trainer->exchange->loss * batch.count;
+    int64_t correct = batch.count ? trainer->exchange->correct : 0;
+    HEDDLE_TRY(heddle_trainer_sum_step(trainer, &loss_sum, &correct));
     trainer->seconds += heddle_now() - begin;
-    trainer->images += batch.count;
-    HEDDLE_TRY(heddle_trainer_check_loss(trainer, trainer->exchange->loss, 1));
-    position->loss_sum += (double)trainer->exchange->loss * batch.count;
-    position->correct += trainer->exchange->correct;
-    position->images += batch.count;
+    trainer->images += batch.whole;
+    HEDDLE_TRY(heddle_trainer_check_loss(trainer, loss_sum / batch.whole, 1));
+    position->loss_sum += loss_sum;
+    position->correct += correct;
+    position->images += batch.whole;
     position->step++;
     position->batch++;
     heddle_trainer_tell(trainer, HEDDLE_TRAIN_STEP, NULL);

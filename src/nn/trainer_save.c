@@ -77,7 +77,7 @@ heddle_status heddle_trainer_prepare_folder(heddle_trainer *trainer)
 heddle_status heddle_trainer_begin_files(heddle_trainer *trainer)
 {
     HEDDLE_TRY(heddle_trainer_save(trainer, "last.safetensors"));
-    if (!trainer->options->folder)
+    if (!trainer->options->folder || !heddle_trainer_is_first(trainer))
         return HEDDLE_OK;
     char best[PATH_SIZE];
     HEDDLE_TRY(path_in(trainer, "best.safetensors", best));
@@ -88,7 +88,7 @@ heddle_status heddle_trainer_begin_files(heddle_trainer *trainer)
 
 heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name)
 {
-    if (!trainer->options->folder)
+    if (!trainer->options->folder || !heddle_trainer_is_first(trainer))
         return HEDDLE_OK;
     char path[PATH_SIZE];
     HEDDLE_TRY(path_in(trainer, name, path));

@@ -24,9 +24,15 @@
 enum {
     PATH_SIZE = 4096,
     KEY_SIZE = 512,
-    TIMED_RUNS = 3,
     MOST_RUNGS = 64,
+    MOST_RUNS = 16, // of a rung in one graph
+    TURNS = 4,      // that each rung has, the first to warm up
 };
+
+// About how long a rung's graph is to take: long beside the launch, short beside a user's patience. In milliseconds.
+static const double TURN_TIME = 0.5;
+// Another rung than the ladder's own choice has to be quicker by more than measurements differ.
+static const double CLEARLY = 0.98;
 
 // How long to wait for another process that measures, in seconds, and how often to look: some operators take it less
 // than one.
@@ -222,18 +228,71 @@ static void make_key(const heddle_op *op, const void *shape, const heddle_tune_w
 
 // --- measuring ------------------------------------------------------------------------------------------------------
 
-// Milliseconds of one run, after one to warm up; NAN where the rung fails.
-static double time_rung(heddle_tuner *tuner, const heddle_op *op, const heddle_rung *rung, const heddle_call *call)
+// A rung on trial: some runs of it as a graph, as the step will have it. Launched one by one, a rung of several short
+// kernels would be timed by how fast the host can launch.
+typedef struct trial {
+    heddle_graph *graph; // NULL: the rung fails
+    int runs;
+    double best; // milliseconds a run
+} trial;
+
+// Milliseconds that work on the tuner's stream takes: one launch of a rung, or a graph if there is one.
+static bool time_work(heddle_tuner *tuner, const heddle_op *op, const heddle_rung *rung, const heddle_call *call,
+                      heddle_graph *graph, double *milliseconds)
 {
-    double milliseconds = NAN;
-    bool fine =
-        heddle_launch(op, rung, call) == HEDDLE_OK && heddle_event_record(tuner->begin, tuner->stream) == HEDDLE_OK;
-    for (int i = 0; i < TIMED_RUNS && fine; i++)
-        fine = heddle_launch(op, rung, call) == HEDDLE_OK;
-    fine = fine && heddle_event_record(tuner->end, tuner->stream) == HEDDLE_OK &&
+    if (heddle_event_record(tuner->begin, tuner->stream) != HEDDLE_OK)
+        return false;
+    heddle_status status = graph ? heddle_graph_launch(graph, tuner->stream) : heddle_launch(op, rung, call);
+    return status == HEDDLE_OK && heddle_event_record(tuner->end, tuner->stream) == HEDDLE_OK &&
            heddle_stream_synchronize(tuner->stream) == HEDDLE_OK &&
-           heddle_event_elapsed(tuner->begin, tuner->end, &milliseconds) == HEDDLE_OK;
-    return fine ? milliseconds / TIMED_RUNS : NAN;
+           heddle_event_elapsed(tuner->begin, tuner->end, milliseconds) == HEDDLE_OK;
+}
+
+// Runs the rung twice, the first time to have its code loaded, and captures as many runs as make a turn.
+static trial begin_trial(heddle_tuner *tuner, const heddle_op *op, const heddle_rung *rung, const heddle_call *call)
+{
+    trial made = {.best = INFINITY};
+    double once = 0;
+    for (int i = 0; i < 2; i++)
+        if (!time_work(tuner, op, rung, call, NULL, &once))
+            return made;
+    made.runs = once * MOST_RUNS < TURN_TIME ? MOST_RUNS : once < TURN_TIME ? (int)(TURN_TIME / once) : 1;
+    if (heddle_capture_begin(tuner->stream) != HEDDLE_OK)
+        return made;
+    heddle_status status = HEDDLE_OK;
+    for (int i = 0; i < made.runs && status == HEDDLE_OK; i++)
+        status = heddle_launch(op, rung, call);
+    heddle_status ended = heddle_capture_end(tuner->stream, &made.graph);
+    if (status != HEDDLE_OK && ended == HEDDLE_OK)
+        heddle_graph_destroy(made.graph);
+    if (status != HEDDLE_OK || ended != HEDDLE_OK)
+        made.graph = NULL;
+    return made;
+}
+
+// The quickest of the candidates, which take turns, so that a clock that changes changes it for all.
+static const heddle_rung *quickest(heddle_tuner *tuner, const heddle_op *op, const heddle_rung *const *candidates,
+                                   int count, const heddle_call *call)
+{
+    trial trials[HEDDLE_TUNE_CANDIDATES];
+    for (int i = 0; i < count; i++)
+        trials[i] = begin_trial(tuner, op, candidates[i], call);
+    for (int turn = 0; turn < TURNS; turn++)
+        for (int i = 0; i < count; i++) {
+            double spent;
+            if (!trials[i].graph || !time_work(tuner, op, candidates[i], call, trials[i].graph, &spent))
+                continue;
+            if (turn > 0)
+                trials[i].best = fmin(trials[i].best, spent / trials[i].runs);
+        }
+    int best = 0;
+    for (int i = 0; i < count; i++) {
+        if (trials[i].best < trials[best].best * (best == 0 ? CLEARLY : 1))
+            best = i;
+        if (trials[i].graph)
+            heddle_graph_destroy(trials[i].graph);
+    }
+    return candidates[best];
 }
 
 static size_t operand_bytes(const heddle_op *op, int index, const void *shape)
@@ -301,18 +360,12 @@ heddle_status heddle_tuner_choose(heddle_tuner *tuner, const heddle_op *op, cons
         return HEDDLE_OK;
     if (wish->deterministic && !kept) // what the next run does not find would not give it the same bits
         return HEDDLE_OK;
-    heddle_call trial = *call;
+    heddle_call trial_call = *call;
     heddle_workspace scratch = {0};
-    trial.stream = tuner->stream;
-    heddle_status status = divert_updates(tuner, op, &trial, &scratch);
-    double best = INFINITY;
-    for (int i = 0; i < count && status == HEDDLE_OK; i++) {
-        double spent = time_rung(tuner, op, candidates[i], &trial);
-        if (spent < best) { // not for NAN
-            best = spent;
-            *rung = candidates[i];
-        }
-    }
+    trial_call.stream = tuner->stream;
+    heddle_status status = divert_updates(tuner, op, &trial_call, &scratch);
+    if (status == HEDDLE_OK)
+        *rung = quickest(tuner, op, candidates, count, &trial_call);
     // Also where a rung failed half-way: nothing of it may run on.
     heddle_status waited = heddle_stream_synchronize(tuner->stream);
     heddle_workspace_destroy(&scratch);

@@ -92,7 +92,7 @@ static bool precise_enough(heddle_arithmetic rung, heddle_arithmetic asked)
 static bool usable(const heddle_op *op, const heddle_rung *rung, const rung_wish *wish)
 {
     return heddle_rung_runs_on(rung, wish->device) && precise_enough(rung->arithmetic, wish->arithmetic) &&
-           (!rung->supports || rung->supports(wish->shape)) &&
+           (!rung->supports || rung->supports(wish->shape)) && (!rung->pays || rung->pays(wish->shape)) &&
            (rung->launch || heddle_module_has_rung(wish->device, op->name, rung->name, rung->capability));
 }
 

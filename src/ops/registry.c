@@ -5,12 +5,15 @@
 #include "ops/activation/activation.h"
 #include "ops/avgpool2d/avgpool2d.h"
 #include "ops/batchnorm2d/batchnorm2d.h"
+#include "ops/batchnorm2d_relu/batchnorm2d_relu.h"
 #include "ops/cnn_step/cnn_step.h"
 #include "ops/conv2d/conv2d.h"
+#include "ops/conv2d_relu/conv2d_relu.h"
 #include "ops/conv_block/conv_block.h"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/dropout/dropout.h"
 #include "ops/elementwise/elementwise.h"
+#include "ops/fft/fft.h"
 #include "ops/gather/gather.h"
 #include "ops/hello_index/hello_index.h"
 #include "ops/histogram/histogram.h"
@@ -19,17 +22,21 @@
 #include "ops/matmul/matmul.h"
 #include "ops/matmul_batched/matmul_batched.h"
 #include "ops/matmul_bf16/matmul_bf16.h"
+#include "ops/matmul_host/matmul_host.h"
 #include "ops/matmul_int8/matmul_int8.h"
 #include "ops/maxpool2d/maxpool2d.h"
 #include "ops/optimizer/optimizer.h"
+#include "ops/polynomial/polynomial.h"
 #include "ops/quantise/quantise.h"
+#include "ops/random/random.h"
 #include "ops/reduction/reduction.h"
 #include "ops/saxpy/saxpy.h"
 #include "ops/scan/scan.h"
 #include "ops/softmax/softmax.h"
 #include "ops/stem_block/stem_block.h"
-#include "ops/step_end/step_end.h"
 #include "ops/stencil/stencil.h"
+#include "ops/step_end/step_end.h"
+#include "ops/sync_batchnorm2d/sync_batchnorm2d.h"
 #include "ops/transpose/transpose.h"
 
 #define BOTH_WAYS(activation) &heddle_op_##activation##_forward, &heddle_op_##activation##_backward,
@@ -39,6 +46,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_matmul_backward,
     &heddle_op_matmul_batched_forward,
     &heddle_op_matmul_bf16_forward,
+    &heddle_op_matmul_host,
 
     &heddle_op_matmul_int8,
     &heddle_op_quantise,
@@ -50,6 +58,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_conv2d_forward,
     &heddle_op_conv2d_backward_data,
     &heddle_op_conv2d_backward_weight,
+    &heddle_op_conv2d_bias_relu,
 
     &heddle_op_conv_block_forward,
     &heddle_op_conv_block_backward,
@@ -62,6 +71,11 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_batchnorm2d_forward,
     &heddle_op_batchnorm2d_backward,
     &heddle_op_batchnorm2d_inference,
+    &heddle_op_batchnorm2d_relu,
+    &heddle_op_sync_batchnorm2d_moments,
+    &heddle_op_sync_batchnorm2d_apply,
+    &heddle_op_sync_batchnorm2d_sums,
+    &heddle_op_sync_batchnorm2d_input_gradient,
 
     HEDDLE_ACTIVATIONS(BOTH_WAYS)
 
@@ -85,6 +99,10 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_dropout_forward,
     &heddle_op_dropout_backward,
 
+    &heddle_op_random_bits,
+    &heddle_op_random_uniform,
+    &heddle_op_random_normal,
+
     &heddle_op_add_forward,
     &heddle_op_add_backward,
     &heddle_op_multiply_forward,
@@ -92,11 +110,16 @@ const heddle_op *const heddle_registry[] = {
 
     &heddle_op_hello_index,
     &heddle_op_saxpy,
+    &heddle_op_polynomial,
     &heddle_op_transpose,
     &heddle_op_shift,
     &heddle_op_stencil,
     &heddle_op_histogram,
     &heddle_op_scan,
+
+    &heddle_op_fft,
+    &heddle_op_rfft,
+    &heddle_op_fft2d,
 
     &heddle_op_sum_forward,
     &heddle_op_sum_backward,

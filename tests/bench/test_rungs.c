@@ -136,6 +136,7 @@ static const heddle_rung ladder[] = {
     {"unsupported", HEDDLE_CPU, HEDDLE_TUNED, fails, "", never, NULL},
     {"theirs", HEDDLE_CPU, HEDDLE_VENDOR, right_and_slow, "a vendor's", NULL, NULL},
     {"rounded", HEDDLE_CPU, HEDDLE_TUNED, one_wrong, "in few bits", NULL, NULL, HEDDLE_TF32},
+    {"in_parts", HEDDLE_CPU, HEDDLE_TUNED, right, "of fp32 class", NULL, NULL, HEDDLE_TF32X3},
 };
 
 // --- a bench on the cpu ----------------------------------------------------------------------------------------------
@@ -372,6 +373,19 @@ static void rungs_are_compared_with_the_vendors_of_their_precision(void **state)
     close_fixture(&on);
 }
 
+static void fp32_class_is_compared_with_the_vendors_float32(void **state)
+{
+    (void)state;
+    fixture on;
+    open_fixture(&on, &quick);
+    const heddle_bench_result *in_parts = measure(&on, "in_parts"); // brings the vendor's with it
+    assert_string_equal(in_parts->precision, "tf32x3");
+    assert_string_equal(in_parts->versus, "theirs");
+    assert_true(in_parts->ratio > 0 && in_parts->best_own);
+    assert_int_equal(on.bench->count, 2);
+    close_fixture(&on);
+}
+
 static void against_names_another_rung(void **state)
 {
     (void)state;
@@ -524,6 +538,7 @@ int main(void)
         cmocka_unit_test(a_long_sum_that_leaves_out_one_element_is_found),
         cmocka_unit_test(a_failing_rung_does_not_stop_the_others),
         cmocka_unit_test(rungs_are_compared_with_the_vendors_of_their_precision),
+        cmocka_unit_test(fp32_class_is_compared_with_the_vendors_float32),
         cmocka_unit_test(against_names_another_rung),
         cmocka_unit_test(few_bits_are_allowed_only_where_the_rung_says_so),
         cmocka_unit_test(a_shape_without_a_reference_gets_no_number),

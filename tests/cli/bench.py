@@ -63,6 +63,13 @@ class Bench(unittest.TestCase):
             self.assertLessEqual(result["microseconds"], result["high"])
             self.assertLessEqual(result["error_share"], 1)
 
+    def test_a_product_larger_than_its_tiles_is_checked_on_the_simulated_gpu(self):
+        document = self.document("out-of-core", "--device", "sim", "--shape", "m=50 n=40 k=30 memory=4")
+        rungs = {rung["rung"]: rung["right"] for rung in document["results"][0]["rungs"]}
+        self.assertTrue(rungs["01_one_stream"] and rungs["02_streams"] and all(rungs.values()))
+        self.assertNotIn("seconds", document["results"][0]["rungs"][0])
+        self.bench("out-of-core", "--device", "cpu", code=1)
+
     def test_a_shape_is_written_without_its_defaults(self):
         document = self.cpu("matmul_forward/cpu_blocked", "--shape", "m=8 n=9 k=10 beta=1 transpose_a=0")
         self.assertEqual(document["results"][0]["shape"], "m=8 n=9 k=10 beta=1")
@@ -139,6 +146,9 @@ class Bench(unittest.TestCase):
                             "heddle bench: --batch goes with `bench train` and `bench infer`")
         self.assert_refused(["train", "--shape", "n=3"],
                             "heddle bench: --shape goes with operators, not with train and infer")
+        self.assert_refused(["out-of-core", "--quick"], "heddle bench: --quick does not go with `bench out-of-core`")
+        self.assert_refused(["out-of-core", "--batch", "3"],
+                            "heddle bench: --batch goes with `bench train` and `bench infer`")
         self.assert_refused(["add_forward", "--device", "abacus"],
                             "heddle: no device 'abacus': there are cpu, cuda and sim")
 

@@ -15,7 +15,7 @@ import zlib
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 
-COMMANDS = ["train", "eval", "predict", "bench", "check", "data", "ops", "devices", "doctor", "help", "version"]
+COMMANDS = ["train", "eval", "predict", "bench", "check", "pipeline", "data", "ops", "devices", "doctor", "help", "version"]
 ACTIONS = [["data", "list"], ["data", "show"], ["data", "get"]]
 
 
@@ -222,7 +222,7 @@ class Command(unittest.TestCase):
     def test_doctor_knows_every_job_and_how_to_get_what_lacks(self):
         text = self.run_heddle("doctor").stdout
         jobs = json.loads(self.run_heddle("doctor", "--json").stdout)
-        self.assertEqual(len(jobs), 7)
+        self.assertEqual(len(jobs), 9)
         for job in jobs:
             self.assertIn(job["job"], text)
             self.assertIn(job["state"], ("ok", "limited", "missing"))
@@ -250,9 +250,15 @@ class Command(unittest.TestCase):
                     self.assertIn(word, page)
 
     def test_ops_takes_a_ladder_for_all_its_operators(self):
-        of_ladder = json.loads(self.run_heddle("ops", "conv2d", "--json").stdout)
+        of_ladder = json.loads(self.run_heddle("ops", "elementwise", "--json").stdout)
         self.assertGreater(len(of_ladder), 1)
-        self.assertEqual({one["ladder_name"] for one in of_ladder}, {"conv2d"})
+        self.assertEqual({one["ladder_name"] for one in of_ladder}, {"elementwise"})
+        by_first_part = json.loads(self.run_heddle("ops", "conv2d", "--json").stdout)
+        self.assertLessEqual({"conv2d", "conv2d_relu"}, {one["ladder_name"] for one in by_first_part})
+
+    def test_ops_lists_engines_of_a_name_only(self):
+        self.assert_refused(["ops", "--engines"], "heddle ops: --engines needs a NAME, and has no JSON form")
+        self.assert_refused(["ops", "conv2d", "--shape", "n=1"], "heddle ops: --shape goes with --engines")
 
     # --- data ---------------------------------------------------------------------------------------------------------
 

@@ -88,6 +88,39 @@ static void a_short_last_batch_can_be_left_out(void **state)
     heddle_loader_destroy(loader);
 }
 
+// Batches of 4, 4, ..., 3 among 5 processes: parts of 1, and of none.
+static void shards_together_are_the_batch(void **state)
+{
+    (void)state;
+    enum { RANKS = 5, BATCH = 4, BATCHES = 6 };
+    heddle_loader *whole = create(BATCH, 9, true, false), *parts[RANKS];
+    for (int rank = 0; rank < RANKS; rank++) {
+        const heddle_loader_options options = {
+            .batch = BATCH, .seed = 9, .shuffle = true, .rank = rank, .ranks = RANKS};
+        assert_ok(heddle_loader_create(&dataset, &options, &parts[rank]));
+    }
+    for (int index = 0; index < BATCHES; index++) {
+        heddle_batch all, part;
+        int count = 0;
+        assert_ok(heddle_loader_next(whole, &all));
+        assert_int_equal(all.whole, all.count);
+        for (int rank = 0; rank < RANKS; rank++) {
+            assert_ok(heddle_loader_next(parts[rank], &part));
+            assert_int_equal(part.whole, all.count);
+            assert_int_equal(part.first, count);
+            assert_int_equal(part.count, rank < all.count);
+            assert_memory_equal(part.images, all.images + (size_t)count * PIXELS,
+                                (size_t)part.count * PIXELS * sizeof(float));
+            assert_memory_equal(part.labels, all.labels + count, (size_t)part.count * sizeof(int32_t));
+            count += part.count;
+        }
+        assert_int_equal(count, all.count);
+    }
+    for (int rank = 0; rank < RANKS; rank++)
+        heddle_loader_destroy(parts[rank]);
+    heddle_loader_destroy(whole);
+}
+
 static void pixels_and_labels_are_those_of_the_samples(void **state)
 {
     (void)state;
@@ -310,6 +343,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_epoch_has_every_sample_once),
         TEST(a_short_last_batch_can_be_left_out),
+        TEST(shards_together_are_the_batch),
         TEST(pixels_and_labels_are_those_of_the_samples),
         TEST(bytes_come_in_the_callers_memory_and_stay_as_long_as_asked),
         TEST(the_order_of_an_epoch_can_be_had_alone),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/module.h"
 #include "harness.h"
 
 enum {
@@ -23,6 +24,22 @@ const char *harness_device_name(void)
     return name && name[0] ? name : "cpu";
 }
 
+static heddle_status open_device(void);
+
+// CUTLASS is headers that few machines have; a build without them is whole, and `heddle doctor` says what it lacks. Any
+// other rung that is in a table must be there.
+static bool is_built(const heddle_rung *rung)
+{
+    if (!rung->gpu_only || strcmp(rung->gpu_only, "CUTLASS") != 0 || open_device() != HEDDLE_OK)
+        return true;
+    for (int i = 0; i < heddle_op_count(); i++) {
+        const heddle_op *op = heddle_op_at(i);
+        if (rung >= op->ladder && rung < op->ladder + op->rungs)
+            return heddle_module_has_rung(HEDDLE_CUDA, op->name, rung->name, rung->capability);
+    }
+    return true;
+}
+
 bool harness_runs(const heddle_rung *rung)
 {
     const char *own = getenv("HEDDLE_TEST_OWN_RUNGS"); // a vendor's kernels are not ours to sanitise
@@ -34,7 +51,7 @@ bool harness_runs(const heddle_rung *rung)
     static const heddle_device_kind kinds[] = {HEDDLE_CPU, HEDDLE_CUDA, HEDDLE_SIM};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(harness_device_name(), heddle_device_kind_name(kinds[i])) == 0)
-            return heddle_rung_runs_on(rung, kinds[i]);
+            return heddle_rung_runs_on(rung, kinds[i]) && is_built(rung);
     return false;
 }
 
@@ -50,6 +67,14 @@ static void close_device(void)
 {
     heddle_stream_destroy(stream);
     heddle_device_close(device);
+    stream = NULL;
+    device = NULL;
+}
+
+void harness_operator_done(void)
+{
+    if (device && heddle_device_get_kind(device) == HEDDLE_SIM)
+        close_device();
 }
 
 static heddle_status open_device(void)
@@ -58,7 +83,10 @@ static heddle_status open_device(void)
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_device_open(harness_device_name(), 0, &device));
     HEDDLE_TRY(heddle_stream_create(device, 0, &stream));
-    atexit(close_device);
+    static bool registered;
+    if (!registered)
+        atexit(close_device);
+    registered = true;
     return HEDDLE_OK;
 }
 
@@ -68,6 +96,7 @@ typedef struct device_operand {
     const void *host; // what it is a copy of; NULL: left out, or the workspace
     unsigned char *memory;
     size_t before, bytes, after; // unused bytes around it: to be off alignment, and guards
+    bool on_host;                // the rung wants it in host memory: it is pinned there
 } device_operand;
 
 // The simulator itself sees an access outside an allocation, if there is nothing around it; a GPU may not.
@@ -76,12 +105,25 @@ static size_t guard_bytes(void)
     return heddle_device_get_kind(device) == HEDDLE_SIM ? 0 : GUARD_BYTES;
 }
 
+static heddle_status create_pinned(device_operand *operand)
+{
+    size_t size = operand->before + operand->bytes + operand->after;
+    HEDDLE_TRY(heddle_alloc_pinned(device, size, (void **)&operand->memory));
+    if (size == 0)
+        return HEDDLE_OK;
+    memset(operand->memory, GUARD_VALUE, size);
+    memcpy(operand->memory + operand->before, operand->host, operand->bytes);
+    return HEDDLE_OK;
+}
+
 static heddle_status create_operand(device_operand *operand, const void *host, size_t bytes)
 {
     operand->host = host;
     operand->before = guard_bytes() + (uintptr_t)host % ALIGNMENT_BYTES;
     operand->bytes = bytes;
     operand->after = guard_bytes();
+    if (operand->on_host)
+        return create_pinned(operand);
     HEDDLE_TRY(heddle_alloc(device, operand->before + bytes + operand->after, (void **)&operand->memory));
     if (guard_bytes() > 0)
         HEDDLE_TRY(heddle_fill(stream, operand->memory, GUARD_VALUE, operand->before + bytes + operand->after));
@@ -109,6 +151,7 @@ static heddle_status upload(const heddle_op *op, const heddle_rung *rung, heddle
         if (!host)
             continue;
         const device_operand *same = same_array(operands, i, host);
+        operands[i].on_host = op->operands[i].on_host;
         size_t bytes = heddle_operand_elements(op, i, call->shape) * heddle_dtype_size(op->operands[i].dtype);
         if (!same)
             HEDDLE_TRY(create_operand(&operands[i], host, bytes));
@@ -205,7 +248,7 @@ static heddle_status launch_there(const heddle_op *op, const heddle_rung *rung, 
     if (status == HEDDLE_OK)
         status = download(op, host, &call, operands);
     for (int i = 0; i <= HARNESS_OPERANDS; i++)
-        heddle_free(device, operands[i].memory);
+        operands[i].on_host ? heddle_free_pinned(device, operands[i].memory) : heddle_free(device, operands[i].memory);
     return status;
 }
 

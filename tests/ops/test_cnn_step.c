@@ -84,8 +84,8 @@ static void a_batch_of_more_than_a_tile_matches_the_reference(void **state)
 }
 
 // A hidden layer of weights so large that what they give back to the pooled activations has no half. The loss has: it
-// is a mean of differences of logits, which are floats.
-static void gradients_that_overflow_become_zero(void **state)
+// is a mean of differences of logits, which are floats. Optimisers leave alone what has no gradient.
+static void gradients_that_overflow_are_no_numbers(void **state)
 {
     (void)state;
     const heddle_rung *rung;
@@ -104,7 +104,7 @@ static void gradients_that_overflow_become_zero(void **state)
             continue;
         const float *gradient = harness_memory_data(&step.memory, i);
         for (size_t e = 0; e < step.values.elements[i]; e++)
-            if (gradient[e] != 0)
+            if (!isnan(gradient[e]))
                 fail_msg("element %zu of '%s' is %g", e, op->operands[i].name, gradient[e]);
     }
     end(&step);
@@ -147,7 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_of_more_than_a_tile_matches_the_reference),
-        cmocka_unit_test(gradients_that_overflow_become_zero),
+        cmocka_unit_test(gradients_that_overflow_are_no_numbers),
         cmocka_unit_test(few_samples_are_not_multiplied_in_tf32),
         cmocka_unit_test(a_batch_that_the_order_has_not_is_refused),
     };

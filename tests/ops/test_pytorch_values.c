@@ -34,6 +34,13 @@ static const struct {
 } without_pytorch[] = {
     {"hello_index", "numbers of a grid's threads and blocks: PyTorch has no grids"},
     {"step_end", "counts and copies what the trainer keeps of its own"},
+    {"random_bits", "the words are cuRAND's, which PyTorch does not hand out; ops.random has them written down"},
+    {"random_uniform", "likewise"},
+    {"random_normal", "likewise"},
+    {"sync_batchnorm2d_moments", "half of batchnorm2d_forward, which is compared; dist.weights_sim joins the halves"},
+    {"sync_batchnorm2d_apply", "the other half"},
+    {"sync_batchnorm2d_sums", "half of batchnorm2d_backward, likewise"},
+    {"sync_batchnorm2d_input_gradient", "the other half"},
 };
 
 static char *content;

@@ -58,6 +58,8 @@ TARGETS = {"targets": [
     {"op": "transpose", "shape": SHAPE, "dtype": "f32", "against": "pytorch", "at_least": 1.5},
     {"op": "transpose", "shape": SHAPE, "dtype": "f32", "against": "vendor", "at_least": 1.0},
     {"op": "transpose", "shape": "rows=1 cols=1", "dtype": "f32", "against": "vendor", "at_least": 1.0},
+    {"op": "transpose", "shape": SHAPE, "dtype": "tf32x3", "against": "vendor", "at_least": 1.0},
+    {"op": "transpose", "shape": SHAPE, "dtype": "tf32x3", "against": "pytorch", "at_least": 4.0},
 ]}
 
 
@@ -151,6 +153,24 @@ def test_pages(folder):
     expect(pages.make().returncode == 0 and not os.path.exists(pages.page("gone.md")), "the page too many stays")
     os.remove(pages.page("transpose.svg"))
     disagrees(pages, "a plot is missing")
+
+
+def test_fp32_class(folder):
+    """Products in parts stand beside float32: they are held against its vendor and its peer, and are not its best."""
+    pages = Pages(folder)
+    expect(pages.make().returncode == 0, "ladder-docs fails")
+    says(pages.page("transpose.md"), "tf32x3: 1.00 × the vendor's fastest rung: not measured.")
+    more = copy.deepcopy(RESULTS)
+    more["results"].append(result("04_parts", "tuned", 500.0, arithmetic="tf32x3", dtype="tf32x3", ratio=None))
+    pages.results(more)
+    expect(pages.make().returncode == 0, "ladder-docs fails")
+    says(pages.page("transpose.md"), "| **03_padded_tiles** | f32 |",
+         "| **04_parts** | tf32x3 | 500 µs | 4.29 TB/s | 100 % | – | – | 3.70 × |",
+         "tf32x3: 1.00 × the vendor's fastest rung: reached, 1.60 × by 04_parts.",
+         "tf32x3: 4.00 × PyTorch: **missed by 7 %**, 3.70 × by 04_parts.",
+         "f32: 1.00 × the vendor's fastest rung: **missed by 20 %**, 0.80 × by 03_padded_tiles.",
+         "Type tf32x3 is fp32 class")
+    expect(read(pages.page("transpose.md")).count("| pytorch |") == 1, "PyTorch's row stands twice")
 
 
 def test_wrong_rung(folder):
@@ -334,7 +354,8 @@ def test_beside_ncu(build, folder):
 
 
 def main():
-    tests = {"docs": [test_pages, test_wrong_rung, test_no_results, test_limits, test_runs_are_merged],
+    tests = {"docs": [test_pages, test_fp32_class, test_wrong_rung, test_no_results, test_limits,
+                      test_runs_are_merged],
              "counters": [test_simulator, test_beside_ncu]}[sys.argv[1]]
     for test in tests:
         with tempfile.TemporaryDirectory(prefix="ladders-") as folder:

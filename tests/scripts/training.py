@@ -109,6 +109,15 @@ class Results(unittest.TestCase):
         rows = [peer("jax", "fp32", 1024, "scan", 900.0)]
         self.assertEqual(training.fastest_peer(rows, 1024, "tf32x3"), rows[0])
 
+    def test_a_target_stays_open_while_a_framework_has_no_figure(self):
+        made = whole()
+        for row in made["peers"]["results"]:
+            if row["framework"] == "jax" and row["precision"] == "tf32":
+                del row["microseconds"]
+                row["error"] = "no time left"
+        verdict = training.judge({"batch": 1024, "precision": "tf32", "at_least": 9}, made)
+        self.assertEqual((verdict["reached"], verdict["unheard"], verdict["met"]), (40.0, ["jax"], False))
+
     def test_the_cost_of_streaming_is_against_the_same_resident_step(self):
         made = whole()
         self.assertAlmostEqual(training.streamed_cost(made, made["streamed"]["results"][0]), 0.04)
@@ -190,7 +199,7 @@ class GpuCheck(unittest.TestCase):
             options = types.SimpleNamespace(
                 training=os.path.join(folder, "training.json"), build=folder, merge=False, quick=True, batches="1024",
                 peer_modes=None, peer_precisions=None, peer_jobs=1, peer_seconds=60, mnist=folder,
-                kernels="fused")
+                skip=None, kernels="fused")
             table = check.Table()
             for part in (check.train, check.gradients, check.accuracy):
                 part(options, table)

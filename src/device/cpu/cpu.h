@@ -3,6 +3,7 @@
 // holds no executor: it stands in a list of what it waits for.
 //
 //   stream.c, event.c, capture.c, graph.c   the interface's functions
+//   default.c       what the default stream and blocking streams wait for
 //   schedule.c      which item is ready, and what follows when it is done
 //   executor.c      the threads
 //   synchronize.c   callers that wait
@@ -76,6 +77,7 @@ struct cpu_item {
 struct cpu_stream {
     heddle_stream base;
     struct cpu_stream *next, *previous; // of the device
+    heddle_stream_kind kind;
     int level;
     struct cpu_item *head, *tail; // the head stays until it is done
     uint64_t submitted;           // ticket of the last item
@@ -255,7 +257,8 @@ void heddle_cpu_free_objects(struct cpu_device *device);
 
 // --- stream.c, event.c, memory.c, info.c ----------------------------------------------------------------------------
 
-heddle_status heddle_cpu_stream_create(heddle_device *device, int priority, heddle_stream **stream);
+heddle_status heddle_cpu_stream_create(heddle_device *device, heddle_stream_kind kind, int priority,
+                                       heddle_stream **stream);
 heddle_status heddle_cpu_stream_destroy(heddle_stream *stream);
 heddle_status heddle_cpu_stream_query(heddle_stream *stream, bool *done);
 heddle_status heddle_cpu_copy(heddle_stream *stream, void *to, const void *from, size_t bytes);
@@ -263,6 +266,9 @@ heddle_status heddle_cpu_fill(heddle_stream *stream, void *memory, uint8_t value
 heddle_status heddle_cpu_callback(heddle_stream *stream, heddle_host_function *function, void *context);
 heddle_status heddle_cpu_submit(heddle_stream *stream, heddle_work *work, const void *arguments, size_t size);
 void heddle_cpu_stream_free(struct cpu_stream *stream); // locked; the stream is empty
+// Before anything is queued on a stream: where the default stream has a say, what comes waits for what it has to wait
+// for (default.c). Locked.
+heddle_status heddle_cpu_meet_default(struct cpu_stream *stream);
 
 heddle_status heddle_cpu_event_create(heddle_device *device, heddle_event **event);
 heddle_status heddle_cpu_event_destroy(heddle_event *event);

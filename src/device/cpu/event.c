@@ -33,6 +33,7 @@ heddle_status heddle_cpu_event_destroy(heddle_event *event_)
 
 static heddle_status record(struct cpu_device *device, struct cpu_event *event, struct cpu_stream *stream)
 {
+    HEDDLE_TRY(heddle_cpu_meet_default(stream));
     struct cpu_mark *mark = heddle_cpu_mark_create(device);
     if (!mark)
         return HEDDLE_OUT_OF_MEMORY;

@@ -148,7 +148,7 @@ heddle_status heddle_cpu_graph_launch(heddle_graph *graph_, heddle_stream *strea
         heddle_cpu_capture_forbid(stream->capture, "heddle_graph_launch");
         status = heddle_fail(HEDDLE_UNSUPPORTED, "heddle_graph_launch: a graph inside another is not supported on cpu: "
                                                  "launch it after heddle_capture_end");
-    } else {
+    } else if ((status = heddle_cpu_meet_default(stream)) == HEDDLE_OK) {
         struct cpu_item *item = heddle_cpu_item_create(device, CPU_ITEM_GRAPH);
         if (item) {
             item->graph = graph;

@@ -5,7 +5,8 @@
 
 #include "device/cpu/cpu.h"
 
-heddle_status heddle_cpu_stream_create(heddle_device *device_, int priority, heddle_stream **stream)
+heddle_status heddle_cpu_stream_create(heddle_device *device_, heddle_stream_kind kind, int priority,
+                                       heddle_stream **stream)
 {
     struct cpu_device *device = cpu_device_of(device_);
     struct cpu_stream *made = calloc(1, sizeof *made);
@@ -17,6 +18,7 @@ heddle_status heddle_cpu_stream_create(heddle_device *device_, int priority, hed
     if (priority > CPU_PRIORITY_LEAST)
         priority = CPU_PRIORITY_LEAST;
     made->base.device = device_;
+    made->kind = kind;
     made->level = priority - CPU_PRIORITY_GREATEST;
     made->wake_at = UINT64_MAX;
     heddle_cpu_lock(device);
@@ -78,6 +80,7 @@ heddle_status heddle_cpu_stream_query(heddle_stream *stream_, bool *done)
 static heddle_status queue_work(struct cpu_stream *stream, heddle_work *work, const void *arguments, size_t size)
 {
     struct cpu_device *device = cpu_stream_device(stream);
+    HEDDLE_TRY(heddle_cpu_meet_default(stream));
     struct cpu_item *item = heddle_cpu_item_create(device, CPU_ITEM_WORK);
     if (!item)
         return HEDDLE_OUT_OF_MEMORY;

@@ -23,6 +23,7 @@ typedef struct heddle_cuda_stream {
     heddle_stream base;
     cudaStream_t stream;
     bool capturing;
+    bool borrowed; // the runtime's own default stream: not ours to destroy
 } heddle_cuda_stream;
 
 typedef struct heddle_cuda_event {
@@ -84,7 +85,8 @@ void heddle_cuda_load_vendors(void); // once; what fails is told by the next
 void heddle_cuda_missing(char *text, size_t size);
 
 // stream.cu
-heddle_status heddle_cuda_stream_create(heddle_device *device, int priority, heddle_stream **stream);
+heddle_status heddle_cuda_stream_create(heddle_device *device, heddle_stream_kind kind, int priority,
+                                        heddle_stream **stream);
 heddle_status heddle_cuda_stream_destroy(heddle_stream *stream);
 heddle_status heddle_cuda_stream_synchronize(heddle_stream *stream);
 heddle_status heddle_cuda_stream_query(heddle_stream *stream, bool *done);

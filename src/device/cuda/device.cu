@@ -68,10 +68,11 @@ heddle_status heddle_cuda_select(const heddle_device *device)
     return HEDDLE_CUDA_CHECK(cudaSetDevice(heddle_cuda_index(device)));
 }
 
+static int devices_open;
+
 static heddle_status open_device(int index, int threads, heddle_device **device)
 {
     (void)threads; // of the CPU
-    heddle_sim_coarse();
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
@@ -95,6 +96,8 @@ static heddle_status open_device(int index, int threads, heddle_device **device)
         free(opened);
         return status;
     }
+    if (__atomic_fetch_add(&devices_open, 1, __ATOMIC_SEQ_CST) == 0)
+        heddle_sim_coarse();
     *device = &opened->base;
     return HEDDLE_OK;
 }
@@ -121,6 +124,7 @@ static void close_device(heddle_device *device)
     heddle_cuda_scratch_drop(device);
     heddle_cuda_pool_destroy((heddle_cuda_device *)device);
     free(device);
+    __atomic_fetch_sub(&devices_open, 1, __ATOMIC_SEQ_CST);
 }
 
 static heddle_backend backend;

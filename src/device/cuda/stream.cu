@@ -4,7 +4,8 @@
 
 #include "device/cuda/cuda.h"
 
-heddle_status heddle_cuda_stream_create(heddle_device *device, int priority, heddle_stream **stream)
+heddle_status heddle_cuda_stream_create(heddle_device *device, heddle_stream_kind kind, int priority,
+                                        heddle_stream **stream)
 {
     HEDDLE_TRY(heddle_cuda_select(device));
     int least = 0, greatest = 0;
@@ -13,8 +14,14 @@ heddle_status heddle_cuda_stream_create(heddle_device *device, int priority, hed
     heddle_cuda_stream *made = (heddle_cuda_stream *)calloc(1, sizeof *made);
     if (!made)
         return heddle_cuda_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a stream");
-    heddle_status status =
-        HEDDLE_CUDA_CHECK(cudaStreamCreateWithPriority(&made->stream, cudaStreamNonBlocking, clamped));
+    heddle_status status = HEDDLE_OK;
+    if (kind == HEDDLE_STREAM_DEFAULT) {
+        made->stream = cudaStreamLegacy;
+        made->borrowed = true;
+    } else {
+        unsigned flags = kind == HEDDLE_STREAM_BLOCKING ? cudaStreamDefault : cudaStreamNonBlocking;
+        status = HEDDLE_CUDA_CHECK(cudaStreamCreateWithPriority(&made->stream, flags, clamped));
+    }
     if (status != HEDDLE_OK) {
         free(made);
         return status;
@@ -27,6 +34,10 @@ heddle_status heddle_cuda_stream_create(heddle_device *device, int priority, hed
 heddle_status heddle_cuda_stream_destroy(heddle_stream *stream)
 {
     heddle_status status = heddle_cuda_stream_synchronize(stream);
+    if (((heddle_cuda_stream *)stream)->borrowed) {
+        free(stream);
+        return status;
+    }
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     if (cudaStreamIsCapturing(heddle_cuda_raw(stream), &capture) == cudaSuccess &&
         capture != cudaStreamCaptureStatusNone)

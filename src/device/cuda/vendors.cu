@@ -1,6 +1,6 @@
-// The modules of vendors' libraries, libheddle-cublas.so and libheddle-cudnn.so: each stands beside this module, is
-// loaded when a rung is asked for that is not here, and puts its rungs on the list as it loads. One that does not load
-// takes nothing else along: what was wrong is kept for `heddle doctor`.
+// The modules of vendors' libraries, libheddle-cublas.so and the like: each stands beside this module, is loaded when a
+// rung is asked for that is not here, and puts its rungs on the list as it loads. One that does not load takes nothing
+// else along: what was wrong is kept for `heddle doctor`.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -31,6 +31,9 @@ static struct vendor {
 } vendors[] = {
     {"cuBLAS", "libheddle-cublas.so", "NVIDIA's libcublas, or the whole CUDA toolkit", ""},
     {"cuDNN", "libheddle-cudnn.so", "NVIDIA's libcudnn9", ""},
+    {"CUTLASS", "libheddle-cutlass.so", "`pip install nvidia-cutlass`, or -DHEDDLE_CUTLASS=FOLDER", ""},
+    {"cuFFT", "libheddle-cufft.so", "NVIDIA's libcufft, or the whole CUDA toolkit", ""},
+    {"cuRAND", "libheddle-curand.so", "NVIDIA's libcurand, or the whole CUDA toolkit", ""},
 };
 enum { VENDORS = sizeof vendors / sizeof *vendors };
 

@@ -183,7 +183,8 @@ __global__ void __launch_bounds__(THREADS)
         running_var[c] += shape.momentum * ((float)(squares / (all - 1)) - running_var[c]);
 }
 
-template <bool aligned>
+// relu: negative results become 0, for batchnorm2d_relu.
+template <bool aligned, bool relu>
 __global__ void __launch_bounds__(THREADS)
     batchnorm2d_normalise_tiles(heddle_batchnorm2d_shape shape, const float *input, const forward_channel *channels,
                                 float *output)
@@ -195,8 +196,10 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int i = 0; i < VECTORS; i++)
 #pragma unroll
-        for (int k = 0; k < HEDDLE_VECTOR; k++)
-            value[i][k] = (value[i][k] - channel.mean - channel.rest) * channel.scale + channel.shift;
+        for (int k = 0; k < HEDDLE_VECTOR; k++) {
+            float result = (value[i][k] - channel.mean - channel.rest) * channel.scale + channel.shift;
+            value[i][k] = relu && result < 0.0f ? 0.0f : result; // in this order a NaN comes through
+        }
     store_tile<aligned>(of, output, value);
 }
 
@@ -308,7 +311,7 @@ static bool whole_vectors(const heddle_batchnorm2d_shape *shape)
     return (long long)shape->h * shape->w % HEDDLE_VECTOR == 0;
 }
 
-static heddle_status launch_forward(const heddle_call *call)
+template <bool relu> static heddle_status launch_normalised(const heddle_call *call)
 {
     const heddle_batchnorm2d_shape *shape = (const heddle_batchnorm2d_shape *)call->shape;
     const float *input = (const float *)call->input[0];
@@ -325,9 +328,20 @@ static heddle_status launch_forward(const heddle_call *call)
     batchnorm2d_join_moments<<<shape->c, THREADS, 0, stream>>>(
         *shape, parts, (const float *)call->input[1], (const float *)call->input[2], (float *)call->output[1],
         (float *)call->output[2], (float *)call->output[3], (float *)call->output[4], channels);
-    (aligned ? batchnorm2d_normalise_tiles<true>
-             : batchnorm2d_normalise_tiles<false>)<<<blocks, THREADS, 0, stream>>>(*shape, input, channels, output);
+    (aligned
+         ? batchnorm2d_normalise_tiles<true, relu>
+         : batchnorm2d_normalise_tiles<false, relu>)<<<blocks, THREADS, 0, stream>>>(*shape, input, channels, output);
     return heddle_cuda_launched("02_channel_tiles");
+}
+
+static heddle_status launch_forward(const heddle_call *call)
+{
+    return launch_normalised<false>(call);
+}
+
+static heddle_status launch_relu(const heddle_call *call)
+{
+    return launch_normalised<true>(call);
 }
 
 static heddle_status launch_backward(const heddle_call *call)
@@ -371,5 +385,6 @@ static heddle_status launch_inference(const heddle_call *call)
 }
 
 HEDDLE_CUDA_RUNG("batchnorm2d_forward", "02_channel_tiles", launch_forward)
+HEDDLE_CUDA_RUNG("batchnorm2d_relu", "02_channel_tiles", launch_relu)
 HEDDLE_CUDA_RUNG("batchnorm2d_backward", "02_channel_tiles", launch_backward)
 HEDDLE_CUDA_RUNG("batchnorm2d_inference", "02_channel_tiles", launch_inference)

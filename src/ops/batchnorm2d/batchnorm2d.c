@@ -7,7 +7,7 @@
 
 #include "ops/define.h"
 
-static const heddle_field fields[] = {
+const heddle_field heddle_batchnorm2d_fields[HEDDLE_BATCHNORM2D_FIELDS] = {
     {HEDDLE_REQUIRED_INT(heddle_batchnorm2d_shape, n, "images")},
     {HEDDLE_REQUIRED_INT(heddle_batchnorm2d_shape, c, "channels")},
     {HEDDLE_REQUIRED_INT(heddle_batchnorm2d_shape, h, "rows")},
@@ -16,47 +16,47 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_FLOAT(heddle_batchnorm2d_shape, momentum, 0.1, "weight of this batch in the running statistics")},
 };
 
-static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+int heddle_batchnorm2d_dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
     const heddle_batchnorm2d_shape *shape = shape_;
     return heddle_dims4(dims, shape->n, shape->c, shape->h, shape->w);
 }
 
-static int dims_channels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+int heddle_batchnorm2d_dims_channels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
     const heddle_batchnorm2d_shape *shape = shape_;
     return heddle_dims1(dims, shape->c);
 }
 
 static const heddle_operand forward_operands[] = {
-    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
-    {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, dims_channels)},
-    {HEDDLE_FLOAT_INPUT("beta", HEDDLE_VALUES_NORMAL, dims_channels)},
-    {HEDDLE_FLOAT_OUTPUT("output", dims_input)},
-    {HEDDLE_FLOAT_OUTPUT("mean", dims_channels), .saved = true},
-    {HEDDLE_FLOAT_OUTPUT("inverse_std", dims_channels), .saved = true},
-    {HEDDLE_FLOAT_UPDATE("running_mean", HEDDLE_VALUES_NORMAL, dims_channels), .optional = true},
-    {HEDDLE_FLOAT_UPDATE("running_var", HEDDLE_VALUES_POSITIVE, dims_channels), .optional = true},
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_input)},
+    {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_channels)},
+    {HEDDLE_FLOAT_INPUT("beta", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_channels)},
+    {HEDDLE_FLOAT_OUTPUT("output", heddle_batchnorm2d_dims_input)},
+    {HEDDLE_FLOAT_OUTPUT("mean", heddle_batchnorm2d_dims_channels), .saved = true},
+    {HEDDLE_FLOAT_OUTPUT("inverse_std", heddle_batchnorm2d_dims_channels), .saved = true},
+    {HEDDLE_FLOAT_UPDATE("running_mean", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_channels), .optional = true},
+    {HEDDLE_FLOAT_UPDATE("running_var", HEDDLE_VALUES_POSITIVE, heddle_batchnorm2d_dims_channels), .optional = true},
 };
 
 static const heddle_operand backward_operands[] = {
-    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
-    {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, dims_channels)},
-    {HEDDLE_FLOAT_INPUT("mean", HEDDLE_VALUES_SAVED, dims_channels)},
-    {HEDDLE_FLOAT_INPUT("inverse_std", HEDDLE_VALUES_SAVED, dims_channels)},
-    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_input)},
-    {HEDDLE_FLOAT_OUTPUT("grad_input", dims_input), .optional = true},
-    {HEDDLE_FLOAT_OUTPUT("grad_gamma", dims_channels)},
-    {HEDDLE_FLOAT_OUTPUT("grad_beta", dims_channels)},
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_input)},
+    {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_channels)},
+    {HEDDLE_FLOAT_INPUT("mean", HEDDLE_VALUES_SAVED, heddle_batchnorm2d_dims_channels)},
+    {HEDDLE_FLOAT_INPUT("inverse_std", HEDDLE_VALUES_SAVED, heddle_batchnorm2d_dims_channels)},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_input)},
+    {HEDDLE_FLOAT_OUTPUT("grad_input", heddle_batchnorm2d_dims_input), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("grad_gamma", heddle_batchnorm2d_dims_channels)},
+    {HEDDLE_FLOAT_OUTPUT("grad_beta", heddle_batchnorm2d_dims_channels)},
 };
 
 static const heddle_operand inference_operands[] = {
-    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
-    {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, dims_channels)},
-    {HEDDLE_FLOAT_INPUT("beta", HEDDLE_VALUES_NORMAL, dims_channels)},
-    {HEDDLE_FLOAT_INPUT("running_mean", HEDDLE_VALUES_NORMAL, dims_channels)},
-    {HEDDLE_FLOAT_INPUT("running_var", HEDDLE_VALUES_POSITIVE, dims_channels)},
-    {HEDDLE_FLOAT_OUTPUT("output", dims_input)},
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_input)},
+    {HEDDLE_FLOAT_INPUT("gamma", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_channels)},
+    {HEDDLE_FLOAT_INPUT("beta", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_channels)},
+    {HEDDLE_FLOAT_INPUT("running_mean", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_channels)},
+    {HEDDLE_FLOAT_INPUT("running_var", HEDDLE_VALUES_POSITIVE, heddle_batchnorm2d_dims_channels)},
+    {HEDDLE_FLOAT_OUTPUT("output", heddle_batchnorm2d_dims_input)},
 };
 
 static heddle_status inference_validate(const void *shape_)
@@ -70,7 +70,7 @@ static heddle_status inference_validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static heddle_status training_validate(const void *shape_)
+heddle_status heddle_batchnorm2d_training_validate(const void *shape_)
 {
     const heddle_batchnorm2d_shape *shape = shape_;
     if (shape->c > 0 && (double)shape->n * shape->h * shape->w < 2)
@@ -86,7 +86,7 @@ static double elements(const heddle_batchnorm2d_shape *shape)
     return (double)shape->n * shape->c * shape->h * shape->w;
 }
 
-static heddle_cost forward_cost(const void *shape_)
+heddle_cost heddle_batchnorm2d_forward_cost(const void *shape_)
 {
     const heddle_batchnorm2d_shape *shape = shape_;
     double count = elements(shape);
@@ -133,7 +133,7 @@ static void statistics(const heddle_batchnorm2d_shape *shape, const double *inpu
             *squares += pow(input[place(shape, n, c, i)] - *mean, 2);
 }
 
-static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+void heddle_batchnorm2d_forward_reference(const void *shape_, const double *const *input, double *const *output)
 {
     const heddle_batchnorm2d_shape *shape = shape_;
     double count = (double)shape->n * shape->h * shape->w, momentum = shape->momentum;
@@ -191,7 +191,7 @@ static void inference_reference(const void *shape_, const double *const *input, 
             }
 }
 
-static int64_t reduction(const void *shape_)
+int64_t heddle_batchnorm2d_reduction(const void *shape_)
 {
     const heddle_batchnorm2d_shape *shape = shape_;
     return (int64_t)shape->n * shape->h * shape->w;
@@ -235,7 +235,7 @@ static const char *const bench_shapes[] = {
 };
 
 // A double a channel: the mean that one kernel leaves for the next.
-static size_t naive_workspace(const void *shape_, int threads)
+size_t heddle_batchnorm2d_naive_workspace(const void *shape_, int threads)
 {
     (void)threads;
     const heddle_batchnorm2d_shape *shape = shape_;
@@ -243,7 +243,7 @@ static size_t naive_workspace(const void *shape_, int threads)
 }
 
 // 02_channel_tiles: four floats a channel, then three a tile of 4096 elements.
-static size_t tiles_workspace(const void *shape_, int threads)
+size_t heddle_batchnorm2d_tiles_workspace(const void *shape_, int threads)
 {
     (void)threads;
     enum { TILE = 4096 };
@@ -252,8 +252,16 @@ static size_t tiles_workspace(const void *shape_, int threads)
     return (size_t)shape->c * (4 + 3 * tiles) * sizeof(float);
 }
 
+// Running statistics that a call leaves out: cuDNN has both or none.
+size_t heddle_batchnorm2d_cudnn_workspace(const void *shape_, int threads)
+{
+    (void)threads;
+    const heddle_batchnorm2d_shape *shape = shape_;
+    return 2 * (size_t)shape->c * sizeof(float);
+}
+
 // It counts a channel's elements, and all tiles, in 32 bits.
-static bool supports_tiles(const void *shape_)
+bool heddle_batchnorm2d_supports_tiles(const void *shape_)
 {
     const heddle_batchnorm2d_shape *shape = shape_;
     double most = 1 << 30, of_channel = (double)shape->n * shape->h * shape->w;
@@ -268,10 +276,13 @@ static const heddle_rung forward_ladder[] = {
      "channels over the threads, vectors along each plane: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread a channel for the statistics, a thread an element to use them: few threads, long sums", NULL,
-     naive_workspace},
+     heddle_batchnorm2d_naive_workspace},
+    {"cudnn_graph", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
+     "cuDNN's graph of one operation, by an engine that it compiles at run time: limited by bytes", NULL,
+     heddle_batchnorm2d_cudnn_workspace, .gpu_only = "cuDNN"},
     {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "channels cut into tiles over all blocks, 16 bytes an access: the input is read twice", supports_tiles,
-     tiles_workspace},
+     "channels cut into tiles over all blocks, 16 bytes an access: the input is read twice",
+     heddle_batchnorm2d_supports_tiles, heddle_batchnorm2d_tiles_workspace},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -282,8 +293,8 @@ static const heddle_rung backward_ladder[] = {
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread a channel for the sums, a thread an element to use them: few threads, long sums", NULL, NULL},
     {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "channels cut into tiles over all blocks, 16 bytes an access: the inputs are read twice", supports_tiles,
-     tiles_workspace},
+     "channels cut into tiles over all blocks, 16 bytes an access: the inputs are read twice",
+     heddle_batchnorm2d_supports_tiles, heddle_batchnorm2d_tiles_workspace},
 };
 
 static const heddle_rung inference_ladder[] = {
@@ -293,7 +304,7 @@ static const heddle_rung inference_ladder[] = {
      "planes over the threads, one multiplication and addition an element: memory-bound", NULL, NULL},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread an element: a square root and a division each", NULL, NULL},
     {"02_channel_tiles", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "a tile of a channel a block, 16 bytes an access: bytes are the limit", supports_tiles, NULL},
+     "a tile of a channel a block, 16 bytes an access: bytes are the limit", heddle_batchnorm2d_supports_tiles, NULL},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_batchnorm2d_backward, NULL};
@@ -303,12 +314,12 @@ const heddle_op heddle_op_batchnorm2d_forward = {
     .ladder_name = "batchnorm2d",
     .summary = "each channel normalised over the batch, scaled and shifted; updates the running statistics",
     .shape_size = sizeof(heddle_batchnorm2d_shape),
-    HEDDLE_FIELDS(fields),
+    HEDDLE_FIELDS(heddle_batchnorm2d_fields),
     HEDDLE_OPERANDS(forward_operands),
-    .validate = training_validate,
-    .cost = forward_cost,
-    .reference = forward_reference,
-    .reduction = reduction,
+    .validate = heddle_batchnorm2d_training_validate,
+    .cost = heddle_batchnorm2d_forward_cost,
+    .reference = heddle_batchnorm2d_forward_reference,
+    .reduction = heddle_batchnorm2d_reduction,
     .test_shapes = training_test_shapes,
     .bench_shapes = bench_shapes,
     .gradients = gradients,
@@ -320,12 +331,12 @@ const heddle_op heddle_op_batchnorm2d_backward = {
     .ladder_name = "batchnorm2d",
     .summary = "gradients of batchnorm2d",
     .shape_size = sizeof(heddle_batchnorm2d_shape),
-    HEDDLE_FIELDS(fields),
+    HEDDLE_FIELDS(heddle_batchnorm2d_fields),
     HEDDLE_OPERANDS(backward_operands),
-    .validate = training_validate,
+    .validate = heddle_batchnorm2d_training_validate,
     .cost = backward_cost,
     .reference = backward_reference,
-    .reduction = reduction,
+    .reduction = heddle_batchnorm2d_reduction,
     .test_shapes = training_test_shapes,
     .bench_shapes = bench_shapes,
     HEDDLE_LADDER(backward_ladder),
@@ -336,7 +347,7 @@ const heddle_op heddle_op_batchnorm2d_inference = {
     .ladder_name = "batchnorm2d",
     .summary = "each channel normalised by its running statistics, scaled and shifted",
     .shape_size = sizeof(heddle_batchnorm2d_shape),
-    HEDDLE_FIELDS(fields),
+    HEDDLE_FIELDS(heddle_batchnorm2d_fields),
     HEDDLE_OPERANDS(inference_operands),
     .validate = inference_validate,
     .cost = inference_cost,

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "heddle/ops.h"
+#include "ops/across.h"
 #include "ops/batchnorm2d/batchnorm2d.h"
 #include "ops/clones.h"
 #include "ops/lanes.h"
@@ -64,18 +65,28 @@ HEDDLE_CLONES static void normalise(const channel_planes *channel, const float *
     }
 }
 
-static void forward_channel(void *context, int c, int worker)
+// Of a channel over the whole batch: how many values, their mean, and the squares around it.
+typedef struct channel_statistics {
+    double count, mean, squares;
+} channel_statistics;
+
+static channel_statistics statistics_of(const heddle_call *call, int c)
 {
-    (void)worker;
-    const heddle_call *call = context;
+    channel_planes channel = channel_of(call->shape, c);
+    channel_statistics found = {.count = (double)channel.plane * channel.images};
+    found.mean = channel_sum(&channel, call->input[0]) / found.count;
+    found.squares = channel_squares(&channel, call->input[0], found.mean);
+    return found;
+}
+
+static void apply_statistics(const heddle_call *call, int c, const channel_statistics *statistics)
+{
     const heddle_batchnorm2d_shape *shape = call->shape;
     const float *input = call->input[0], *gamma = call->input[1], *beta = call->input[2];
     float *output = call->output[0], *saved_mean = call->output[1], *saved_inverse_std = call->output[2];
     float *running_mean = call->output[3], *running_var = call->output[4];
     channel_planes channel = channel_of(shape, c);
-    double count = (double)channel.plane * channel.images;
-    double mean = channel_sum(&channel, input) / count;
-    double squares = channel_squares(&channel, input, mean);
+    double count = statistics->count, mean = statistics->mean, squares = statistics->squares;
     float inverse_std = (float)(1.0 / sqrt(squares / count + shape->epsilon));
     saved_mean[c] = (float)mean;
     saved_inverse_std[c] = inverse_std;
@@ -89,9 +100,79 @@ static void forward_channel(void *context, int c, int worker)
     normalise(&channel, input, saved_mean[c], scale, shift, output);
 }
 
+static void forward_channel(void *context, int c, int worker)
+{
+    (void)worker;
+    channel_statistics statistics = statistics_of(context, c);
+    apply_statistics(context, c, &statistics);
+}
+
+// --- a batch that is spread over processes: channels in chunks whose sums travel together ----------------------------
+
+typedef struct channel_chunk {
+    const heddle_call *call;
+    int first, channels;
+    channel_statistics statistics[HEDDLE_ACROSS_CHUNK];
+    double sums[HEDDLE_ACROSS_CHUNK][2]; // backward: Σ dy, Σ dy x̂
+} channel_chunk;
+
+static void find_statistics(void *context, int i, int worker)
+{
+    (void)worker;
+    channel_chunk *chunk = context;
+    chunk->statistics[i] = statistics_of(chunk->call, chunk->first + i);
+}
+
+static void use_statistics(void *context, int i, int worker)
+{
+    (void)worker;
+    const channel_chunk *chunk = context;
+    apply_statistics(chunk->call, chunk->first + i, &chunk->statistics[i]);
+}
+
+// Raw moments travel: in double they lose no digit that a float had.
+static heddle_status share_statistics(channel_chunk *chunk)
+{
+    double values[1 + 2 * HEDDLE_ACROSS_CHUNK];
+    values[0] = chunk->statistics[0].count;
+    for (int i = 0; i < chunk->channels; i++) {
+        const channel_statistics *own = &chunk->statistics[i];
+        values[1 + 2 * i] = own->count * own->mean;
+        values[2 + 2 * i] = own->squares + own->count * own->mean * own->mean;
+    }
+    HEDDLE_TRY(heddle_across_sum(chunk->call, values, 1 + 2 * chunk->channels));
+    for (int i = 0; i < chunk->channels; i++) {
+        double mean = values[1 + 2 * i] / values[0], squares = values[2 + 2 * i] - values[0] * mean * mean;
+        chunk->statistics[i] = (channel_statistics){values[0], mean, squares < 0 ? 0 : squares};
+    }
+    return HEDDLE_OK;
+}
+
+static channel_chunk chunk_from(const heddle_call *call, int first)
+{
+    const heddle_batchnorm2d_shape *shape = call->shape;
+    int rest = shape->c - first;
+    return (channel_chunk){
+        .call = call, .first = first, .channels = rest < HEDDLE_ACROSS_CHUNK ? rest : HEDDLE_ACROSS_CHUNK};
+}
+
+static heddle_status forward_across(const heddle_call *call)
+{
+    const heddle_batchnorm2d_shape *shape = call->shape;
+    for (int first = 0; first < shape->c; first += HEDDLE_ACROSS_CHUNK) {
+        channel_chunk chunk = chunk_from(call, first);
+        heddle_pool_run(call->pool, chunk.channels, find_statistics, &chunk);
+        HEDDLE_TRY(share_statistics(&chunk));
+        heddle_pool_run(call->pool, chunk.channels, use_statistics, &chunk);
+    }
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_batchnorm2d_forward_cpu_channels(const heddle_call *call)
 {
     const heddle_batchnorm2d_shape *shape = call->shape;
+    if (heddle_across_several(call))
+        return forward_across(call);
     heddle_pool_run(call->pool, shape->c, forward_channel, (void *)call);
     return HEDDLE_OK;
 }
@@ -108,27 +189,73 @@ HEDDLE_CLONES static void input_gradient(const channel_planes *channel, const fl
     }
 }
 
+// Σ dy and Σ dy x̂ of this process's samples: the gradients of beta and gamma.
+static void sum_gradients(const heddle_call *call, int c, double sums[2])
+{
+    const float *mean = call->input[2], *inverse_std = call->input[3], *grad_output = call->input[4];
+    channel_planes channel = channel_of(call->shape, c);
+    sums[0] = channel_sum(&channel, grad_output);
+    sums[1] = channel_products(&channel, call->input[0], mean[c], grad_output) * inverse_std[c];
+    ((float *)call->output[2])[c] = (float)sums[0];
+    ((float *)call->output[1])[c] = (float)sums[1];
+}
+
+static void apply_gradients(const heddle_call *call, int c, const double sums[2], double count)
+{
+    const float *gamma = call->input[1], *mean = call->input[2], *inverse_std = call->input[3];
+    channel_planes channel = channel_of(call->shape, c);
+    if (call->output[0])
+        input_gradient(&channel, call->input[0], call->input[4], mean[c], gamma[c] * inverse_std[c],
+                       (float)(sums[0] / count), (float)(sums[1] / count * inverse_std[c]), call->output[0]);
+}
+
+static double values_of(const heddle_call *call)
+{
+    const heddle_batchnorm2d_shape *shape = call->shape;
+    return (double)shape->n * shape->h * shape->w;
+}
+
 static void backward_channel(void *context, int c, int worker)
 {
     (void)worker;
-    const heddle_call *call = context;
-    const float *input = call->input[0], *gamma = call->input[1], *mean = call->input[2];
-    const float *inverse_std = call->input[3], *grad_output = call->input[4];
-    float *grad_input = call->output[0], *grad_gamma = call->output[1], *grad_beta = call->output[2];
-    channel_planes channel = channel_of(call->shape, c);
-    double count = (double)channel.plane * channel.images;
-    double sum = channel_sum(&channel, grad_output);
-    double product = channel_products(&channel, input, mean[c], grad_output) * inverse_std[c];
-    grad_beta[c] = (float)sum;
-    grad_gamma[c] = (float)product;
-    if (grad_input)
-        input_gradient(&channel, input, grad_output, mean[c], gamma[c] * inverse_std[c], (float)(sum / count),
-                       (float)(product / count * inverse_std[c]), grad_input);
+    double sums[2];
+    sum_gradients(context, c, sums);
+    apply_gradients(context, c, sums, values_of(context));
+}
+
+static void find_sums(void *context, int i, int worker)
+{
+    (void)worker;
+    channel_chunk *chunk = context;
+    sum_gradients(chunk->call, chunk->first + i, chunk->sums[i]);
+}
+
+static void use_sums(void *context, int i, int worker)
+{
+    (void)worker;
+    const channel_chunk *chunk = context;
+    apply_gradients(chunk->call, chunk->first + i, chunk->sums[i], chunk->statistics[0].count);
+}
+
+static heddle_status backward_across(const heddle_call *call)
+{
+    const heddle_batchnorm2d_shape *shape = call->shape;
+    for (int first = 0; first < shape->c; first += HEDDLE_ACROSS_CHUNK) {
+        channel_chunk chunk = chunk_from(call, first);
+        chunk.statistics[0].count = values_of(call);
+        heddle_pool_run(call->pool, chunk.channels, find_sums, &chunk);
+        HEDDLE_TRY(heddle_across_sum(call, &chunk.statistics[0].count, 1));
+        HEDDLE_TRY(heddle_across_sum(call, chunk.sums[0], 2 * chunk.channels));
+        heddle_pool_run(call->pool, chunk.channels, use_sums, &chunk);
+    }
+    return HEDDLE_OK;
 }
 
 heddle_status heddle_batchnorm2d_backward_cpu_channels(const heddle_call *call)
 {
     const heddle_batchnorm2d_shape *shape = call->shape;
+    if (heddle_across_several(call))
+        return backward_across(call);
     heddle_pool_run(call->pool, shape->c, backward_channel, (void *)call);
     return HEDDLE_OK;
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "heddle/ops.h"
+#include "ops/across.h"
 #include "ops/batchnorm2d/batchnorm2d.h"
 
 // Start of channel c of image n.
@@ -34,6 +35,8 @@ static void statistics(const heddle_batchnorm2d_shape *shape, const float *input
 
 heddle_status heddle_batchnorm2d_forward_cpu_naive(const heddle_call *call)
 {
+    if (heddle_across_several(call)) // sums over processes are cpu_channels' business
+        return heddle_batchnorm2d_forward_cpu_channels(call);
     const heddle_batchnorm2d_shape *shape = call->shape;
     const float *input = call->input[0], *gamma = call->input[1], *beta = call->input[2];
     float *output = call->output[0], *saved_mean = call->output[1], *saved_inverse_std = call->output[2];
@@ -61,6 +64,8 @@ heddle_status heddle_batchnorm2d_forward_cpu_naive(const heddle_call *call)
 // grad_input = gamma / std * (grad - mean(grad) - normalised * mean(grad * normalised))
 heddle_status heddle_batchnorm2d_backward_cpu_naive(const heddle_call *call)
 {
+    if (heddle_across_several(call))
+        return heddle_batchnorm2d_backward_cpu_channels(call);
     const heddle_batchnorm2d_shape *shape = call->shape;
     const float *input = call->input[0], *gamma = call->input[1], *mean = call->input[2];
     const float *inverse_std = call->input[3], *grad_output = call->input[4];

@@ -9,7 +9,8 @@
 
 static heddle_status launch(const heddle_call *call)
 {
-    return cnn_step_rung<cnn_tf32x3>(call, "01_tf32x3", cnn_launch_forward<cnn_tf32x3>);
+    const cnn_step_kernels<cnn_tf32x3> kernels = {cnn_launch_forward<cnn_tf32x3>};
+    return cnn_step_rung<cnn_tf32x3>(call, "01_tf32x3", kernels);
 }
 
 HEDDLE_CUDA_RUNG("cnn_step", "01_tf32x3", launch)

@@ -10,7 +10,8 @@
 
 static heddle_status launch(const heddle_call *call)
 {
-    return cnn_step_rung<cnn_tf32>(call, "02_tf32", cnn_launch_forward<cnn_tf32>);
+    const cnn_step_kernels<cnn_tf32> kernels = {cnn_launch_forward<cnn_tf32>};
+    return cnn_step_rung<cnn_tf32>(call, "02_tf32", kernels);
 }
 
 HEDDLE_CUDA_RUNG("cnn_step", "02_tf32", launch)

@@ -11,7 +11,8 @@
 
 static heddle_status launch(const heddle_call *call)
 {
-    return cnn_step_rung<cnn_fp16>(call, "03_fp16", cnn_launch_forward<cnn_fp16>);
+    const cnn_step_kernels<cnn_fp16> kernels = {cnn_launch_forward<cnn_fp16>};
+    return cnn_step_rung<cnn_fp16>(call, "03_fp16", kernels);
 }
 
 HEDDLE_CUDA_RUNG("cnn_step", "03_fp16", launch)

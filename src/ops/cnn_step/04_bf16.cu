@@ -9,7 +9,8 @@
 
 static heddle_status launch(const heddle_call *call)
 {
-    return cnn_step_rung<cnn_bf16>(call, "04_bf16", cnn_launch_forward<cnn_bf16>);
+    const cnn_step_kernels<cnn_bf16> kernels = {cnn_launch_forward<cnn_bf16>};
+    return cnn_step_rung<cnn_bf16>(call, "04_bf16", kernels);
 }
 
 HEDDLE_CUDA_RUNG("cnn_step", "04_bf16", launch)

@@ -1,17 +1,22 @@
-// cnn_step, rung 5: rung 1 with the forward convolutions for Hopper.
+// cnn_step, rung 5: rung 1 with the products of the convolutions and of the hidden layer's gradients for Hopper.
 //
-// Rung 1's forward kernel had three products of mma.sync for one, and these run at half of the tensor cores' rate. Here
-// a float is three bfloat16, whose six products of wgmma take half the time.
+// Rung 1's kernels had three products of mma.sync for one, and these run at half of the tensor cores' rate. Here a
+// float is two halves, brought into half's range by powers of two; three products of wgmma take an eighth of the time.
 //
-// Limited by: the backward kernels, whose products are still mma.sync's; and at small batches by the latency of seven
-// launches, each of which waits for the one before.
+// Limited by: where batches are large, the backward kernel, in which wgmma and conv1's small products take turns
+// (backward_wgmma.h); at small batches the latency of seven launches, each of which waits for the one before.
 
+#include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"
+#include "ops/cnn_step/hidden_backward_wgmma.h"
 #include "ops/cnn_step/step.h"
 
 static heddle_status launch(const heddle_call *call)
 {
-    return cnn_step_rung<cnn_tf32x3>(call, "05_tf32x3_wgmma", cnn_launch_forward_wgmma<cnn_tf32x3>);
+    const cnn_step_kernels<cnn_tf32x3> kernels = {
+        cnn_launch_forward_wgmma<cnn_tf32x3>, cnn_launch_hidden_winners<cnn_tf32x3>,
+        cnn_launch_hidden_backward_wgmma<cnn_tf32x3>, cnn_launch_backward_wgmma<cnn_tf32x3>};
+    return cnn_step_rung<cnn_tf32x3>(call, "05_tf32x3_wgmma", kernels);
 }
 
 HEDDLE_CUDA_RUNG("cnn_step", "05_tf32x3_wgmma", launch)

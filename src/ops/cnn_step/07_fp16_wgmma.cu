@@ -1,16 +1,20 @@
-// cnn_step, rung 7: rung 3 with the forward convolutions for Hopper, as rung 6.
+// cnn_step, rung 7: rung 3 with the convolutions, forward and back, for Hopper, as rung 6.
 //
-// Rung 3's forward kernel was bound by mma.sync, which runs at half of the tensor cores' rate.
+// Rung 3's kernels were bound by mma.sync, which runs at half of the tensor cores' rate.
 //
-// Limited by: the backward kernels, whose products are still mma.sync's; and at small batches by the latency of seven
-// launches, each of which waits for the one before.
+// Limited by: where batches are large, the backward kernel, in which wgmma and conv1's small products take turns
+// (backward_wgmma.h); at small batches the latency of seven launches, each of which waits for the one before.
 
+#include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"
 #include "ops/cnn_step/step.h"
 
 static heddle_status launch(const heddle_call *call)
 {
-    return cnn_step_rung<cnn_fp16>(call, "07_fp16_wgmma", cnn_launch_forward_wgmma<cnn_fp16>);
+    const cnn_step_kernels<cnn_fp16> kernels = {cnn_launch_forward_wgmma<cnn_fp16>, cnn_launch_hidden_winners<cnn_fp16>,
+                                                cnn_launch_hidden_backward<cnn_fp16>,
+                                                cnn_launch_backward_wgmma<cnn_fp16>};
+    return cnn_step_rung<cnn_fp16>(call, "07_fp16_wgmma", kernels);
 }
 
 HEDDLE_CUDA_RUNG("cnn_step", "07_fp16_wgmma", launch)

@@ -94,6 +94,15 @@ template <> __device__ __forceinline__ __nv_bfloat16 cnn_keep<__nv_bfloat16>(flo
     return __float2bfloat16_rn(value);
 }
 
+// The power of two that brings numbers up to `bound` below 2^15, and so within half's range.
+CNN_DEVICE float cnn_half_scale(float bound)
+{
+    const int exponent = (int)(__float_as_uint(bound) >> 23) - 127, most = 128, least = -100, wanted = 14;
+    if (exponent == most || bound == 0.0f) // not a number, or nothing to scale
+        return 1.0f;
+    return __uint_as_float((uint32_t)(127 + wanted - max(exponent, least)) << 23);
+}
+
 // --- products --------------------------------------------------------------------------------------------------------
 
 // sum += a * b, for one fragment of a (16 rows) and of b (8 columns).

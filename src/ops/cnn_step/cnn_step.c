@@ -280,11 +280,13 @@ static const heddle_rung ladder[] = {
     CUDA_RUNG("04_bf16", heddle_cnn_step_is_course, 16bit, HEDDLE_BFLOAT, 80, NULL,
               "the same with float's range: nothing can overflow"),
     CUDA_RUNG("05_tf32x3_wgmma", heddle_cnn_step_is_course, tf32x3, HEDDLE_TF32X3, 90, "wgmma",
-              "01 with conv2 by wgmma on three bfloat16 numbers for a float"),
-    CUDA_RUNG("06_tf32_wgmma", is_course_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma", "02 with conv2 by wgmma"),
-    CUDA_RUNG("07_fp16_wgmma", heddle_cnn_step_is_course, 16bit, HEDDLE_FP16, 90, "wgmma", "03 with conv2 by wgmma"),
+              "01 with its products by wgmma, forward and back, on two halves for a float"),
+    CUDA_RUNG("06_tf32_wgmma", is_course_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma",
+              "02 with its products by wgmma, forward and back, on halves: as long a mantissa"),
+    CUDA_RUNG("07_fp16_wgmma", heddle_cnn_step_is_course, 16bit, HEDDLE_FP16, 90, "wgmma",
+              "03 with conv2 by wgmma, forward and back"),
     CUDA_RUNG("08_bf16_wgmma", heddle_cnn_step_is_course, 16bit, HEDDLE_BFLOAT, 90, "wgmma",
-              "04 with conv2 by wgmma: the tensor cores at their full rate"),
+              "04 with conv2 by wgmma, forward and back: the tensor cores at their full rate"),
 };
 
 const heddle_op heddle_op_cnn_step = {

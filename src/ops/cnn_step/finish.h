@@ -9,19 +9,24 @@
 //
 // Reads all partial sums, statistics and moments, conv1_weight, gamma1. Writes everything that the operator gives.
 //
-// Work: a block is one of these, the ones with the longest way first:
+// Work: a block is one of these:
 //   CNN_CHANNELS1               a channel of conv1 and batchnorm 1
 //   1                           batchnorm 2, running statistics, the convolutions' biases, whose gradients are zero
-//   CNN_FINISH_CONV2_BLOCKS     CNN_FINISH_COLUMNS elements of conv2's gradient, added up by eight warps
-//   CNN_FINISH_HEAD_BLOCKS      likewise of what head.h left
+//   CNN_FINISH_HEAD_BLOCKS      CNN_FINISH_COLUMNS elements of what head.h left, added up by eight warps
 //   CNN_FINISH_HIDDEN_BLOCKS    half a row of hidden_weight's gradient, turned in shared memory
-// Half precision may overflow. Then every gradient becomes zero, which leaves the parameters as they were: the last
-// block to end looks at a flag that any block may have raised.
+//   CNN_FINISH_CONV2_BLOCKS     as of head.h's, elements of conv2's gradient
+// Only the first and the last need what backward.h left. The others do their work on multiprocessors that it has left
+// already, or never had, and wait for its end when they have done.
+//
+// Half precision may overflow. Then every gradient becomes NaN, by which an optimiser knows to leave the parameter and
+// its moments as they were: the last block to end looks at a flag that any block may have raised.
 //
 // Limited by: latency of a few trips to L2, where the partial sums still are: 10 MB of conv2's from 132 blocks, 1.6 MB
 // of the hidden layer's for each part that its batch was cut into.
 #ifndef HEDDLE_OPS_CNN_STEP_FINISH_H
 #define HEDDLE_OPS_CNN_STEP_FINISH_H
+
+#include <math.h>
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/layout.h"
@@ -52,25 +57,27 @@ CNN_DEVICE bool cnn_write_gradient(float *to, float value)
     return isfinite(value);
 }
 
-CNN_DEVICE void cnn_zero(float *values, int count)
+CNN_DEVICE void cnn_void(float *values, int count)
 {
     for (int i = threadIdx.x; values && i < count; i += CNN_FINISH_THREADS)
-        values[i] = 0.0f;
+        values[i] = NAN;
 }
 
 // By one block: rare, so it may take its time.
-CNN_DEVICE void cnn_zero_gradients(const heddle_cnn_step_gradients &gradients, int classes)
+CNN_DEVICE void cnn_void_gradients(const heddle_cnn_step_gradients &gradients, int classes)
 {
-    cnn_zero(gradients.conv1_weight, CNN_CHANNELS1 * CNN_TAPS);
-    cnn_zero(gradients.gamma1, CNN_CHANNELS1);
-    cnn_zero(gradients.beta1, CNN_CHANNELS1);
-    cnn_zero(gradients.conv2_weight, CNN_CHANNELS2 * CNN_PATCH);
-    cnn_zero(gradients.gamma2, CNN_CHANNELS2);
-    cnn_zero(gradients.beta2, CNN_CHANNELS2);
-    cnn_zero(gradients.hidden_weight, CNN_HIDDEN * CNN_FEATURES);
-    cnn_zero(gradients.hidden_bias, CNN_HIDDEN);
-    cnn_zero(gradients.output_weight, classes * CNN_HIDDEN);
-    cnn_zero(gradients.output_bias, classes);
+    cnn_void(gradients.conv1_weight, CNN_CHANNELS1 * CNN_TAPS);
+    cnn_void(gradients.conv1_bias, CNN_CHANNELS1);
+    cnn_void(gradients.gamma1, CNN_CHANNELS1);
+    cnn_void(gradients.beta1, CNN_CHANNELS1);
+    cnn_void(gradients.conv2_weight, CNN_CHANNELS2 * CNN_PATCH);
+    cnn_void(gradients.conv2_bias, CNN_CHANNELS2);
+    cnn_void(gradients.gamma2, CNN_CHANNELS2);
+    cnn_void(gradients.beta2, CNN_CHANNELS2);
+    cnn_void(gradients.hidden_weight, CNN_HIDDEN * CNN_FEATURES);
+    cnn_void(gradients.hidden_bias, CNN_HIDDEN);
+    cnn_void(gradients.output_weight, classes * CNN_HIDDEN);
+    cnn_void(gradients.output_bias, classes);
 }
 
 // --- conv1 and batchnorm 1 -------------------------------------------------------------------------------------------
@@ -78,17 +85,29 @@ CNN_DEVICE void cnn_zero_gradients(const heddle_cnn_step_gradients &gradients, i
 // One channel's sums over all blocks of backward.h, into sums[CNN_STEM_SUMS], each divided by `divisor`.
 CNN_DEVICE void cnn_add_stem_sums(const float *partial, int blocks, int channel, double divisor, double *sums)
 {
+    enum { AHEAD = 6 }; // loads on their way at once: of 150 blocks all
     __shared__ double groups[CNN_STEM_GROUPS][CNN_STEM_SUMS];
     const int which = threadIdx.x % CNN_STEM_SUMS, group = threadIdx.x / CNN_STEM_SUMS;
     if (group < CNN_STEM_GROUPS) {
         double sum = 0;
-        for (int block = group; block < blocks; block += CNN_STEM_GROUPS)
-            sum += partial[((size_t)block * CNN_CHANNELS1 + channel) * CNN_STEM_SUMS + which];
+        for (int first = group; first < blocks; first += AHEAD * CNN_STEM_GROUPS) {
+            float values[AHEAD];
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                const int block = first + i * CNN_STEM_GROUPS;
+                values[i] =
+                    block < blocks ? partial[((size_t)block * CNN_CHANNELS1 + channel) * CNN_STEM_SUMS + which] : 0.0f;
+            }
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++)
+                sum += values[i];
+        }
         groups[group][which] = sum;
     }
     __syncthreads();
     if (threadIdx.x < CNN_STEM_SUMS) {
         double sum = 0;
+#pragma unroll
         for (int i = 0; i < CNN_STEM_GROUPS; i++)
             sum += groups[i][threadIdx.x];
         sums[threadIdx.x] = sum / divisor;
@@ -96,37 +115,40 @@ CNN_DEVICE void cnn_add_stem_sums(const float *partial, int blocks, int channel,
     __syncthreads();
 }
 
+// What needs nothing of backward.h is done before the wait for it.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE bool cnn_finish_stem(const Arguments &arguments, int channel)
 {
     __shared__ double sums[CNN_STEM_SUMS];
-    const double white = 255.0, places = (double)arguments.n * CNN_PIXELS;
+    const double white = 255.0, inverse_places = 1 / ((double)arguments.n * CNN_PIXELS);
     const heddle_cnn_step_gradients &gradients = arguments.operands.gradients;
     const double *moments = arguments.workspace.stem_moments;
     const float *statistics = arguments.workspace.stem_statistics;
     const double mean = statistics[channel], inverse_std = statistics[CNN_CHANNELS1 + channel];
-    double weight[CNN_TAPS];
+    const int tap = threadIdx.x % CNN_TAPS;
+    const double moment = moments[tap];
+    double weight[CNN_TAPS], cross = -mean * moment; // becomes the sum of u * x under this tap
 #pragma unroll
-    for (int i = 0; i < CNN_TAPS; i++)
+    for (int i = 0; i < CNN_TAPS; i++) {
         weight[i] = arguments.operands.parameters.conv1_weight[channel * CNN_TAPS + i] / white;
+        cross += weight[i] * moments[i < tap ? CNN_MOMENT(i, tap) : CNN_MOMENT(tap, i)];
+    }
+    cross *= inverse_std;
+    const double scale = arguments.operands.parameters.gamma1[channel] * inverse_std / white;
+    heddle_wait_for_previous();
+    heddle_release_next();
     cnn_add_stem_sums(arguments.workspace.stem_sums_partial, arguments.backward_blocks, channel,
                       (double)arguments.n * Arithmetic::gradient_scale, sums);
     if (threadIdx.x >= CNN_TAPS)
         return true;
 
-    const int tap = threadIdx.x;
-    const double grad = sums[CNN_TAPS];  // sum of dz
-    double product = -mean * grad;       // becomes the sum of dz * u
-    double cross = -mean * moments[tap]; // becomes the sum of u * x under this tap
+    const double grad = sums[CNN_TAPS]; // sum of dz
+    double product = -mean * grad;      // becomes the sum of dz * u
 #pragma unroll
-    for (int i = 0; i < CNN_TAPS; i++) {
+    for (int i = 0; i < CNN_TAPS; i++)
         product += weight[i] * sums[i];
-        cross += weight[i] * moments[i < tap ? CNN_MOMENT(i, tap) : CNN_MOMENT(tap, i)];
-    }
     product *= inverse_std;
-    cross *= inverse_std;
-    const double scale = arguments.operands.parameters.gamma1[channel] * inverse_std / white;
-    const double value = scale * (sums[tap] - (grad * moments[tap] + product * cross) / places);
+    const double value = scale * (sums[tap] - (grad * moment + product * cross) * inverse_places);
     bool finite = cnn_write_gradient(gradients.conv1_weight + channel * CNN_TAPS + tap, (float)value);
     if (tap == 0) {
         finite &= cnn_write_gradient(gradients.gamma1 + channel, (float)product);
@@ -186,16 +208,20 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE bool cnn_finish_ch
 // Two columns a lane of (rows, pitch), added up over the rows by all warps; the sums are the first warp's.
 CNN_DEVICE float2 cnn_add_rows(const float *partial, int rows, int pitch, int column, bool inside)
 {
+    enum { AHEAD = 9 }; // loads of a lane on their way at once: half of those of 132 rows
     __shared__ float2 parts[CNN_FINISH_WARPS][32];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     float2 sum = make_float2(0.0f, 0.0f);
-    if (inside) {
-#pragma unroll 8
-        for (int row = warp; row < rows; row += CNN_FINISH_WARPS) {
-            const float2 two = *(const float2 *)(partial + (size_t)row * pitch + column);
-            sum.x += two.x;
-            sum.y += two.y;
+    for (int first = warp; inside && first < rows; first += AHEAD * CNN_FINISH_WARPS) {
+        float2 two[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            const int row = first + i * CNN_FINISH_WARPS;
+            two[i] = row < rows ? *(const float2 *)(partial + (size_t)row * pitch + column) : make_float2(0.0f, 0.0f);
         }
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            sum.x += two[i].x, sum.y += two[i].y;
     }
     parts[warp][lane] = sum;
     __syncthreads();
@@ -303,27 +329,31 @@ template <typename Arguments> CNN_DEVICE void cnn_finish_check(const Arguments &
     }
     __syncthreads();
     if (all_done && atomicOr(counters + CNN_OVERFLOW_FLAG, 0u))
-        cnn_zero_gradients(arguments.operands.gradients, arguments.classes);
+        cnn_void_gradients(arguments.operands.gradients, arguments.classes);
 }
 
 template <typename Arithmetic>
 static __global__ void __launch_bounds__(CNN_FINISH_THREADS, CNN_FINISH_RESIDENT)
     cnn_finish(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments, cnn_cuts cuts)
 {
-    heddle_wait_for_previous();
-    heddle_release_next();
-    int block = blockIdx.x;
+    const int others = 1 + CNN_FINISH_HEAD_BLOCKS + CNN_FINISH_HIDDEN_BLOCKS, block = (int)blockIdx.x - CNN_CHANNELS1;
     bool finite;
-    if (block < CNN_CHANNELS1)
-        finite = cnn_finish_stem<Arithmetic>(arguments, block);
-    else if ((block -= CNN_CHANNELS1) == 0)
-        finite = cnn_finish_channels<Arithmetic>(arguments);
-    else if ((block -= 1) < CNN_FINISH_CONV2_BLOCKS)
-        finite = cnn_finish_conv2<Arithmetic>(arguments, block);
-    else if ((block -= CNN_FINISH_CONV2_BLOCKS) < CNN_FINISH_HEAD_BLOCKS)
-        finite = cnn_finish_head(arguments, cuts.head_blocks, block);
-    else
-        finite = cnn_finish_hidden<Arithmetic>(arguments, cuts.backward_splits, block - CNN_FINISH_HEAD_BLOCKS);
+    if (block < 0) {
+        finite = cnn_finish_stem<Arithmetic>(arguments, blockIdx.x);
+    } else if (block >= others) {
+        heddle_wait_for_previous();
+        heddle_release_next();
+        finite = cnn_finish_conv2<Arithmetic>(arguments, block - others);
+    } else {
+        if (block == 0)
+            finite = cnn_finish_channels<Arithmetic>(arguments);
+        else if (block <= CNN_FINISH_HEAD_BLOCKS)
+            finite = cnn_finish_head(arguments, cuts.head_blocks, block - 1);
+        else
+            finite = cnn_finish_hidden<Arithmetic>(arguments, cuts.backward_splits, block - 1 - CNN_FINISH_HEAD_BLOCKS);
+        heddle_wait_for_previous();
+        heddle_release_next();
+    }
     if (Arithmetic::gradient_scale != 1.0f)
         cnn_finish_check(arguments, finite);
 }

@@ -2,7 +2,7 @@
 // image at a time; between the two the image stays in shared memory.
 //
 // Reads images, order, cursor, moments, conv2_forward and the parameters of block 1. Writes pooled1, code1,
-// convolution2, statistics2; its first block also stem_statistics and stem_moments.
+// convolution2, statistics2_partial; its first block also stem_statistics and stem_moments.
 //
 // conv1 is in forward_stem.h. conv2 is an implicit GEMM over the pooled image, kept as 16 × 16 pixels with a border of
 // zeros: 16 pixels of a row are the 16 rows of a product, and a tap is a shift of the address. A warp has all 14 rows
@@ -44,7 +44,6 @@ template <typename Arithmetic> struct cnn_forward_shared {
     float stem_weight[CNN_CHANNELS1][CNN_TAPS]; // conv1's; then with batchnorm's scale, for bytes
     float stem_scale[CNN_CHANNELS1];            // gamma1
     float stem_bias[CNN_CHANNELS1];             // beta1; then conv1's bias with batchnorm's mean
-    bool last;
 };
 
 // The producing part and one of the two others meet here, by named barriers, one for each purpose and other part.
@@ -170,19 +169,17 @@ template <typename Arguments, typename Shared>
 CNN_DEVICE void cnn_forward_statistics(const Arguments &arguments, Shared *shared)
 {
     __syncthreads();
-    float total = 0;
-    if (threadIdx.x < 2 * CNN_CHANNELS2) {
-        const int kind = threadIdx.x / CNN_CHANNELS2, channel = threadIdx.x % CNN_CHANNELS2;
-        const int warp = channel / CNN_WARP_CHANNELS, t = channel % CNN_WARP_CHANNELS / 4;
-        double sum = 0;
-        for (int part = 0; part < 2; part++)
-            for (int group = 0; group < 8; group++) {
-                const int thread = part * CNN_PART_THREADS + warp * 32 + group * 4 + t;
-                sum += ((const float *)&shared->sums[kind][thread])[channel % 4];
-            }
-        total = (float)sum;
-    }
-    cnn_statistics_reduce<CNN_FORWARD_THREADS>(arguments, total, (float4 *)shared->tile, &shared->last);
+    if (threadIdx.x >= 2 * CNN_CHANNELS2)
+        return;
+    const int kind = threadIdx.x / CNN_CHANNELS2, channel = threadIdx.x % CNN_CHANNELS2;
+    const int warp = channel / CNN_WARP_CHANNELS, t = channel % CNN_WARP_CHANNELS / 4;
+    double sum = 0;
+    for (int part = 0; part < 2; part++)
+        for (int group = 0; group < 8; group++) {
+            const int thread = part * CNN_PART_THREADS + warp * 32 + group * 4 + t;
+            sum += ((const float *)&shared->sums[kind][thread])[channel % 4];
+        }
+    cnn_statistics_leave(arguments, (float)sum);
 }
 
 // --- the kernel ------------------------------------------------------------------------------------------------------

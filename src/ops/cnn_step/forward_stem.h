@@ -22,8 +22,8 @@ enum {
     CNN_STEM_COPY = 32 * CNN_STEM_PITCH,
     CNN_STEM_WORDS = 2 * CNN_STEM_COPY,
     CNN_IMAGE_WORDS = CNN_PIXELS / 4,
-    CNN_WINDOW_GROUPS = (CNN_PIXELS1 + 7) / 8, // eight pooling windows are one step of a warp
-    CNN_STEM_TILES = CNN_CHANNELS1 / 8,        // of eight channels, in conv1's products
+    CNN_STEM_TILES = CNN_CHANNELS1 / 8,    // of eight channels, in conv1's products
+    CNN_STEM_OUTPUTS = CNN_STEM_TILES * 4, // that a lane has of 16 by 32
 };
 
 // bfloat16 parts of a folded weight of conv1, so that they have no fewer bits than the arithmetic's own operands: 8, 16
@@ -52,6 +52,22 @@ template <typename Operand> struct cnn_tile {
 // What a lane holds of conv1's weight: fragments of its products.
 template <int Parts> struct cnn_stem_weight {
     uint32_t fragment[Parts][CNN_STEM_TILES][2];
+    static constexpr float scale = 1; // of what it makes
+
+    // How cnn_stem_forward multiplies with it: each warp by itself, the windows' upper outputs and their lower ones.
+    enum { TOGETHER = 1 };
+    __device__ __forceinline__ void multiply(float (&above)[CNN_STEM_OUTPUTS], float (&below)[CNN_STEM_OUTPUTS],
+                                             const uint32_t (&a)[4], const uint32_t (&b)[4]) const
+    {
+        const float zero[4] = {0, 0, 0, 0};
+#pragma unroll
+        for (int i = 0; i < CNN_STEM_TILES; i++)
+#pragma unroll
+            for (int part = 0; part < Parts; part++) {
+                mma_m16n8k16_bfloat16(above + 4 * i, a, fragment[part][i], part == 0 ? zero : above + 4 * i);
+                mma_m16n8k16_bfloat16(below + 4 * i, b, fragment[part][i], part == 0 ? zero : below + 4 * i);
+            }
+    }
 };
 
 // --- conv1's weight --------------------------------------------------------------------------------------------------
@@ -270,17 +286,16 @@ CNN_DEVICE int cnn_stem_mask(int zero)
     return ~7 ^ zero;
 }
 
-// Relu and pooling of a lane's eight channels of one window: z[tile][above, below][left 2, right 2]. Codes are a byte a
+// Relu and pooling of a lane's eight channels of one window: z[above, below][tile][left 2, right 2]. Codes are a byte a
 // channel. Compared exactly where the pooled value is kept in float.
-CNN_DEVICE void cnn_stem_pool(cnn_tf32x3, float pooled[8], uint32_t codes[2], const float z[CNN_STEM_TILES][2][4], int)
+CNN_DEVICE void cnn_stem_pool(cnn_tf32x3, float pooled[8], uint32_t codes[2], const float z[2][CNN_STEM_OUTPUTS], int)
 {
     codes[0] = codes[1] = 0;
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        const float(*window)[4] = z[i / 2];
+        const float *top = z[0] + i / 2 * 4 + i % 2, *bottom = z[1] + i / 2 * 4 + i % 2;
         uint32_t code;
-        pooled[i] =
-            cnn_relu_pool(window[0][i % 2], window[0][2 + i % 2], window[1][i % 2], window[1][2 + i % 2], &code);
+        pooled[i] = cnn_relu_pool(top[0], top[2], bottom[0], bottom[2], &code);
         codes[i / 4] |= code << i % 4 * 8;
     }
 }
@@ -290,7 +305,7 @@ CNN_DEVICE void cnn_stem_pool(cnn_tf32x3, float pooled[8], uint32_t codes[2], co
 // down, so that the first of equals wins; 7, which is larger than any key of a value up to zero, is the code of a
 // closed window. Both become the layout's codes by exchanging the lower two bits. `mask` is cnn_stem_mask.
 template <typename Arithmetic>
-CNN_DEVICE void cnn_stem_pool(Arithmetic, float pooled[8], uint32_t codes[2], const float z[CNN_STEM_TILES][2][4],
+CNN_DEVICE void cnn_stem_pool(Arithmetic, float pooled[8], uint32_t codes[2], const float z[2][CNN_STEM_OUTPUTS],
                               int mask)
 {
     enum { CLOSED = 7 };
@@ -301,7 +316,8 @@ CNN_DEVICE void cnn_stem_pool(Arithmetic, float pooled[8], uint32_t codes[2], co
         int key[4];
 #pragma unroll
         for (int position = 0; position < 4; position++)
-            key[position] = (__float_as_int(z[i / 2][position / 2][position % 2 * 2 + i % 2]) & mask) | (3 - position);
+            key[position] =
+                (__float_as_int(z[position / 2][i / 2 * 4 + position % 2 * 2 + i % 2]) & mask) | (3 - position);
         best[i] = __vimax3_s32(__vimax3_s32(key[0], key[1], key[2]), key[3], CLOSED);
         pooled[i] = __int_as_float(best[i]);
     }
@@ -314,7 +330,7 @@ CNN_DEVICE void cnn_stem_pool(Arithmetic, float pooled[8], uint32_t codes[2], co
 }
 
 // Eight channels of a pooled pixel, rounded, to shared and to global memory.
-template <typename Arithmetic> CNN_DEVICE void cnn_stem_store(float *tile, float *pooled, const float values[8])
+template <typename Arithmetic> CNN_DEVICE void cnn_stem_store(float *tile, float *pooled, const float values[8], float)
 {
     cnn_store4<Arithmetic>(tile, values), cnn_store4<Arithmetic>(tile + cnn_tile<float>::four, values + 4);
     cnn_store4<Arithmetic>(pooled, values), cnn_store4<Arithmetic>(pooled + 4, values + 4);
@@ -335,32 +351,33 @@ template <typename Narrow> CNN_DEVICE uint4 cnn_eight(const float values[8])
                       cnn_pair(Narrow(), values[4], values[5]), cnn_pair(Narrow(), values[6], values[7]));
 }
 template <typename Arithmetic, typename Narrow>
-CNN_DEVICE void cnn_stem_store(Narrow *tile, Narrow *pooled, const float values[8])
+CNN_DEVICE void cnn_stem_store(Narrow *tile, Narrow *pooled, const float values[8], float)
 {
     *(uint4 *)tile = *(uint4 *)pooled = cnn_eight<Narrow>(values);
 }
-// In shared memory as three bfloat16 that add up to it, each in a tile of its own.
-template <typename Arithmetic> CNN_DEVICE void cnn_stem_store(__nv_bfloat16 *tile, float *pooled, const float values[8])
+// In shared memory times `scale`, as one half or as two that add up to it, each in a tile of its own.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_stem_store(__half *tile, float *pooled, const float values[8], float scale)
 {
     cnn_store4<Arithmetic>(pooled, values), cnn_store4<Arithmetic>(pooled + 4, values + 4);
     float rest[8];
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        rest[i] = values[i];
+        rest[i] = values[i] * scale;
 #pragma unroll
-    for (int part = 0; part < 3; part++) {
-        *(uint4 *)(tile + part * cnn_tile<__nv_bfloat16>::size) = cnn_eight<__nv_bfloat16>(rest);
+    for (int part = 0; part < cnn_half_parts<Arithmetic>::COUNT; part++) {
+        *(uint4 *)(tile + part * cnn_tile<__half>::size) = cnn_eight<__half>(rest);
 #pragma unroll
         for (int i = 0; i < 8; i++)
-            rest[i] -= __bfloat162float(__float2bfloat16_rn(rest[i]));
+            rest[i] -= __half2float(__float2half_rn(rest[i]));
     }
 }
 
 // Pooled image `image` from `stem`, into `tile` and global memory, by Warps warps of which this is number `warp`. The
-// last eight windows are half outside the image; what they read is in the rows of ones, and they store nothing.
-template <typename Arithmetic, int Warps, typename Arguments, typename Element, int Parts>
+// last windows are outside the image; what they read is in the rows of ones or beyond, and they store nothing.
+template <typename Arithmetic, int Warps, typename Arguments, typename Element, typename Weight>
 CNN_DEVICE void cnn_stem_forward(const Arguments &arguments, int image, const uint32_t *stem, Element *tile,
-                                 const cnn_stem_weight<Parts> &weight, int warp)
+                                 const Weight &weight, int warp)
 {
     typedef cnn_tile<Element> Tile;
     enum {
@@ -376,29 +393,23 @@ CNN_DEVICE void cnn_stem_forward(const Arguments &arguments, int image, const ui
     const size_t at = ((size_t)image * CNN_PIXELS1 + window) * CNN_CHANNELS1 + t * 8;
     typename Arithmetic::operand *to_pooled = arguments.workspace.pooled1 + at;
     uint8_t *to_code = arguments.workspace.code1 + at;
-    for (; window < CNN_WINDOW_GROUPS * 8; window += Warps * 8) {
+    // As many turns for all warps that multiply together.
+    for (int begin = warp / Weight::TOGETHER * Weight::TOGETHER * 8; begin < CNN_PIXELS1; begin += Warps * 8) {
         const uint32_t above[4] = {first[0], first[CNN_STEM_COPY], last[0], last[CNN_STEM_COPY]};
         const uint32_t below[4] = {first[CNN_STEM_PITCH], first[CNN_STEM_COPY + CNN_STEM_PITCH], last[CNN_STEM_PITCH],
                                    last[CNN_STEM_COPY + CNN_STEM_PITCH]};
-        float z[CNN_STEM_TILES][2][4], pooled[8]; // positions 0 1 of the windows are above, 2 3 below
-        const float zero[4] = {0, 0, 0, 0};
-#pragma unroll
-        for (int i = 0; i < CNN_STEM_TILES; i++)
-#pragma unroll
-            for (int part = 0; part < Parts; part++) {
-                mma_m16n8k16_bfloat16(z[i][0], above, weight.fragment[part][i], part == 0 ? zero : z[i][0]);
-                mma_m16n8k16_bfloat16(z[i][1], below, weight.fragment[part][i], part == 0 ? zero : z[i][1]);
-            }
+        float z[2][CNN_STEM_OUTPUTS], pooled[8]; // positions 0 1 of the windows are above, 2 3 below
+        weight.multiply(z[0], z[1], above, below);
         uint32_t codes[2];
         cnn_stem_pool(Arithmetic(), pooled, codes, z, mask);
         if (window < CNN_PIXELS1) {
-            cnn_stem_store<Arithmetic>(to_tile, to_pooled, pooled);
+            cnn_stem_store<Arithmetic>(to_tile, to_pooled, pooled, weight.scale);
             *(uint2 *)to_code = make_uint2(codes[0], codes[1]);
         }
         x += ADVANCE_X;
         const bool wraps = x >= CNN_SIDE1;
         const int step = 2 * ADVANCE_Y * CNN_STEM_PITCH + ADVANCE_X + (wraps ? 2 * CNN_STEM_PITCH - CNN_SIDE1 : 0);
-        first += step, last += t < 2 ? step : 0;
+        window += Warps * 8, first += step, last += t < 2 ? step : 0;
         to_tile += (ADVANCE_Y * CNN_TILE_SIDE + ADVANCE_X + (wraps ? CNN_TILE_SIDE - CNN_SIDE1 : 0)) * Tile::pixel;
         x -= wraps ? CNN_SIDE1 : 0;
         to_pooled += Warps * 8 * CNN_CHANNELS1, to_code += Warps * 8 * CNN_CHANNELS1;

@@ -1,182 +1,81 @@
-// forward.h for Hopper: conv2 by wgmma, products of four warps together that read both operands from shared memory.
-// Only these use a multiprocessor's tensor cores at their full rate, and no thread waits for fragments.
+// forward.h for Hopper: conv1 and conv2 by wgmma, products of four warps together that read operands from shared
+// memory. Only these use a multiprocessor's tensor cores at their full rate, and no thread waits for fragments.
 //
-// Reads and writes what forward.h does; conv1 is the same (forward_stem.h).
+// Reads and writes what forward.h does, and also winner2 and code2. The products are in forward_wgmma_products.h, what
+// is done with their sums in forward_wgmma_output.h.
 //
-// A product is 64 channels by 112 pixels, 7 rows of 16 of which two are unused, by 32 bytes of input channels. Both its
-// operands lie in shared memory in chunks of 16 bytes along K: chunk k of a matrix, for all its rows, then chunk k + 1.
-// Of the pooled image a row is a pixel, so a tap is another start address. Half an image is 18 products (36 of float
-// operands), issued at once.
-//
-// The accumulators have pixels side by side in a thread, memory wants channels: movmatrix turns 8 by 8 of them, and the
-// order of the weight's rows (prepare.h) is such that a thread then has four channels to store.
+// A product is 64 channels by 8 rows of an image or by the 6 others, 16 pixels of which two are unused, by 16 input
+// channels; all taps are 18 products, three times as many for nearly fp32, issued at once.
 //
 // Work: as in forward.h, a block a multiprocessor. Two parts make pooled images, even and odd ones, in a few tiles by
-// turns; two multiply them and store the result, one the upper half of every image and one the lower: while one stores,
-// the tensor cores work for the other. Tiles are handed over by barriers at which only the one who needs a tile waits.
-// Limited by: the tensor cores, and shared memory, from which a product reads 5.5 KB in the time of 7.
+// turns; two multiply them, the upper rows of an image and then the lower ones, one after the other: while one stores
+// its result, the tensor cores work for the next. Tiles are handed over by barriers at which only the one who needs a
+// tile waits.
+//
+// Limited by: integer instructions, of which both poolings have many and a multiprocessor half as many a cycle as of
+// float's, and the chains they stand in; below that by the tensor cores; and at the beginning, where nothing can be
+// multiplied before the moments are there.
 #ifndef HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_H
 #define HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_H
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/forward_statistics.h"
 #include "ops/cnn_step/forward_stem.h"
+#include "ops/cnn_step/forward_wgmma_output.h"
+#include "ops/cnn_step/forward_wgmma_products.h"
 #include "ops/cnn_step/layout.h"
 #include "ops/cnn_step/prepare.h"
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/hopper.h"
 
-enum {
-    CNN_WGMMA_PIXELS = CNN_SIDE1 / 2 * CNN_TILE_SIDE, // of a product
-    CNN_WGMMA_SUMS = CNN_CHANNELS2 * CNN_WGMMA_PIXELS / HOPPER_WARPGROUP,
-    CNN_WGMMA_CHUNK = 16, // bytes
-};
-
-// What the products take; how many tiles a block has, and parts that make images, and of how many threads. The
-// registers that these give to those who multiply.
+// What the products take, in how many parts, and whether scaled (see prepare.h); how many tiles a block has, and parts
+// that make images and that multiply; the registers of these two, where one gives some to the other.
 template <typename Arithmetic> struct cnn_wgmma_kind {
     typedef typename Arithmetic::operand element;
-    static const int parts = 1, tiles = sizeof(element) == 4 ? 3 : 4, makers = 2, maker_threads = HOPPER_WARPGROUP;
-    static const int threads = 2 * HOPPER_WARPGROUP + makers * maker_threads;
+    static const int parts = 1, scaled = 0, tiles = 4;
+    static const int makers = 2, multipliers = 2, threads = (makers + multipliers) * HOPPER_WARPGROUP;
     static const int maker_registers = 0, multiplier_registers = 0; // as they are
     static __device__ __forceinline__ int channel(int row)
     {
         return cnn_conv2_channel(row);
     }
 };
-// Nearly fp32: three bfloat16 are a float, and the six largest of their nine products. The tensor cores take turns
-// between the warps, and conv1 has three small products for a turn of conv2's: so twice the warps make an image.
+template <> struct cnn_wgmma_kind<cnn_tf32> : cnn_wgmma_kind<cnn_fp16> {
+    static const int scaled = 1;
+};
+// Nearly fp32: two halves are 22 bits of a float, and three of their four products are enough.
 template <> struct cnn_wgmma_kind<cnn_tf32x3> {
-    typedef __nv_bfloat16 element;
-    static const int parts = 3, tiles = 2, makers = 1, maker_threads = 2 * HOPPER_WARPGROUP;
-    static const int threads = 2 * HOPPER_WARPGROUP + makers * maker_threads;
-    static const int maker_registers = 88, multiplier_registers = 168; // of 128
+    typedef __half element;
+    static const int parts = 2, scaled = 1, tiles = 3;
+    static const int makers = 2, multipliers = 2, threads = (makers + multipliers) * HOPPER_WARPGROUP;
+    static const int maker_registers = 72, multiplier_registers = 184; // of 128
     static __device__ __forceinline__ int channel(int row)
     {
         return row;
     }
 };
 
+enum { CNN_WGMMA_MAKER_THREADS = HOPPER_WARPGROUP };
+
 template <typename Arithmetic> struct cnn_wgmma_shared {
     typedef cnn_wgmma_kind<Arithmetic> kind;
     typedef typename kind::element operand;
+    enum { STEM_PARTS = cnn_stem_parts<Arithmetic>::count };
     operand weight[kind::parts * CNN_CHANNELS2 * CNN_PATCH]; // as in conv2_forward
     operand tile[kind::tiles][kind::parts * cnn_tile<operand>::size];
-    uint32_t stem[kind::makers * 2 * CNN_STEM_WORDS]; // of each part that makes, two images
-    float4 sums[2][2 * HOPPER_WARPGROUP];             // scratch, and at the end the blocks' sums
+    __align__(16) __nv_bfloat16 stem_operand[STEM_PARTS * CNN_STEM_OPERAND];
+    uint32_t stem[kind::makers * 2 * CNN_STEM_WORDS];     // of each part that makes, two images
+    float4 sums[kind::multipliers][2 * HOPPER_WARPGROUP]; // scratch, and at the end the blocks' sums
     double moments[CNN_MOMENTS];
-    uint64_t loaded, made[kind::tiles], read[kind::tiles]; // barriers of the weight and of the tiles
+    uint64_t loaded, turn[kind::multipliers], made[kind::tiles], read[kind::tiles]; // barriers: weight, products, tiles
     float stem_weight[CNN_CHANNELS1][CNN_TAPS], stem_scale[CNN_CHANNELS1], stem_bias[CNN_CHANNELS1]; // as in forward.h
-    bool last;
 };
-
-// --- the product -----------------------------------------------------------------------------------------------------
-
-#define CNN_WGMMA_NAMES                                                                                                \
-    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, "  \
-    "%24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "   \
-    "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55}, %56, %57, add, 1, 1"
-#define CNN_WGMMA(type, instruction, transposed)                                                                       \
-    CNN_DEVICE void cnn_wgmma(type, float(&d)[CNN_WGMMA_SUMS], uint64_t a, uint64_t b, int add)                        \
-    {                                                                                                                  \
-        asm volatile("{\n\t"                                                                                           \
-                     ".reg .pred add;\n\t"                                                                             \
-                     "setp.ne.b32 add, %58, 0;\n\t"                                                                    \
-                     "wgmma.mma_async.sync.aligned." instruction " " CNN_WGMMA_NAMES transposed ";\n\t"                \
-                     "}"                                                                                               \
-                     : HOPPER_D32(d, 0), HOPPER_D16(d, 32), HOPPER_D4(d, 48), HOPPER_D4(d, 52)                         \
-                     : "l"(a), "l"(b), "r"(add));                                                                      \
-    }
-// d = a (64 channels, 32 bytes) * b (32 bytes, 112 pixels) + (add ? d : 0)
-CNN_WGMMA(cnn_tf32, "m64n112k8.f32.tf32.tf32", "")
-CNN_WGMMA(cnn_fp16, "m64n112k16.f32.f16.f16", ", 0, 0")
-CNN_WGMMA(cnn_bf16, "m64n112k16.f32.bf16.bf16", ", 0, 0")
-#undef CNN_WGMMA
-#undef CNN_WGMMA_NAMES
-
-// Where an operand in chunks lies: `distance` bytes from a chunk to the next, eight rows of one side by side.
-CNN_DEVICE uint64_t cnn_wgmma_descriptor(const void *shared, unsigned distance)
-{
-    const uint64_t address = (hopper_shared(shared) & 0x3ffff) >> 4, eight_rows = 8 * CNN_WGMMA_CHUNK;
-    return address | (uint64_t)(distance >> 4) << 16 | eight_rows >> 4 << 32;
-}
-
-// The compiler takes a product's sums to be there when it is issued. After the wait for it, this keeps what reads them
-// from being moved before the wait; and before the next product, what reads them from being moved after it.
-CNN_DEVICE void cnn_wgmma_settle(float (&sum)[CNN_WGMMA_SUMS])
-{
-#pragma unroll
-    for (int i = 0; i < CNN_WGMMA_SUMS; i++)
-        asm volatile("" : "+f"(sum[i])::"memory");
-}
-
-// Issues the products of one half of an image and of taps first ... first + taps - 1; the sums so far are kept if
-// `add`.
-template <typename Product, typename Element>
-CNN_DEVICE void cnn_wgmma_issue(float (&sum)[CNN_WGMMA_SUMS], const Element *weight, const Element *tile, int half,
-                                int first, int taps, bool add)
-{
-    typedef cnn_tile<Element> Tile;
-    const unsigned weight_distance = CNN_CHANNELS2 * CNN_WGMMA_CHUNK, tile_distance = Tile::plane * CNN_WGMMA_CHUNK;
-    const uint64_t a = cnn_wgmma_descriptor(weight, weight_distance);
-    const uint64_t b = cnn_wgmma_descriptor(tile + half * CNN_WGMMA_PIXELS * Tile::chunk, tile_distance);
-    const int steps = CNN_CHANNELS1 / Tile::chunk / 2; // of a tap
-#pragma unroll
-    for (int tap = first; tap < first + taps; tap++)
-#pragma unroll
-        for (int step = 0; step < steps; step++) {
-            const unsigned shift = (tap / 3 * CNN_TILE_SIDE + tap % 3) * CNN_WGMMA_CHUNK + 2 * step * tile_distance;
-            cnn_wgmma(Product(), sum, wgmma_descriptor_at(a, 2 * (tap * steps + step) * weight_distance),
-                      wgmma_descriptor_at(b, shift), add || tap > first || step > 0);
-        }
-}
-
-// One half of an image.
-template <typename Arithmetic, typename Element>
-CNN_DEVICE void cnn_wgmma_half(Arithmetic, float (&sum)[CNN_WGMMA_SUMS], const Element *weight, const Element *tile,
-                               int half)
-{
-    cnn_wgmma_settle(sum);
-    wgmma_fence();
-    cnn_wgmma_issue<Arithmetic>(sum, weight, tile, half, 0, CNN_TAPS, false);
-    wgmma_commit();
-    wgmma_wait<0>();
-    cnn_wgmma_settle(sum);
-}
-
-// The same of three parts, the small products first. Tensor cores cut sums off where float would round them, so that
-// long sums are too small: three taps at a time are added up outside.
-CNN_DEVICE void cnn_wgmma_half(cnn_tf32x3, float (&sum)[CNN_WGMMA_SUMS], const __nv_bfloat16 *weight,
-                               const __nv_bfloat16 *tile, int half)
-{
-    enum { PRODUCTS = 6 };
-    const int weight_part[PRODUCTS] = {2, 0, 1, 1, 0, 0}, tile_part[PRODUCTS] = {0, 2, 1, 0, 1, 0};
-#pragma unroll
-    for (int i = 0; i < CNN_WGMMA_SUMS; i++)
-        sum[i] = 0;
-#pragma unroll
-    for (int first = 0; first < CNN_TAPS; first += 3) {
-        float part[CNN_WGMMA_SUMS];
-        cnn_wgmma_settle(part);
-        wgmma_fence();
-#pragma unroll
-        for (int i = 0; i < PRODUCTS; i++)
-            cnn_wgmma_issue<cnn_bf16>(part, weight + weight_part[i] * (CNN_CHANNELS2 * CNN_PATCH),
-                                      tile + tile_part[i] * cnn_tile<__nv_bfloat16>::size, half, first, 3, i > 0);
-        wgmma_commit();
-        wgmma_wait<0>();
-        cnn_wgmma_settle(part);
-#pragma unroll
-        for (int i = 0; i < CNN_WGMMA_SUMS; i++)
-            sum[i] += part[i];
-    }
-}
 
 // Where the weight lies in global memory.
 template <typename Operand, typename Convolution>
-CNN_DEVICE const void *cnn_wgmma_weight(const cnn_arguments<Operand, Convolution> &arguments, int parts)
+CNN_DEVICE const void *cnn_wgmma_weight(const cnn_arguments<Operand, Convolution> &arguments, bool scaled)
 {
-    return parts == 1 ? (const void *)arguments.workspace.conv2_forward : arguments.workspace.conv2_parts;
+    return scaled ? (const void *)arguments.workspace.conv2_parts : arguments.workspace.conv2_forward;
 }
 
 // The copy engine brings the weight; `loaded` counts the bytes.
@@ -187,95 +86,8 @@ CNN_DEVICE void cnn_wgmma_load_weight(const Arguments &arguments, Shared *shared
     mbarrier_arrive_expect(&shared->loaded, bytes);
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                      hopper_shared(shared->weight)),
-                 "l"(cnn_wgmma_weight(arguments, Shared::kind::parts)), "r"(bytes), "r"(hopper_shared(&shared->loaded))
+                 "l"(cnn_wgmma_weight(arguments, Shared::kind::scaled)), "r"(bytes), "r"(hopper_shared(&shared->loaded))
                  : "memory");
-}
-
-// --- the output ------------------------------------------------------------------------------------------------------
-
-// Two of conv2's outputs as they are kept (see cnn_keep).
-CNN_DEVICE uint32_t cnn_keep_pair(__half, float first, float second)
-{
-    const __half2 most = __float2half2_rn(65504.0f);
-    const __half2 two = __hmax2_nan(__hmin2_nan(__floats2half2_rn(first, second), most), __hneg2(most));
-    return *(const uint32_t *)&two;
-}
-CNN_DEVICE uint32_t cnn_keep_pair(__nv_bfloat16, float first, float second)
-{
-    return cnn_pair(__nv_bfloat16(), first, second);
-}
-
-// 8 by 8 elements of 16 bits, a lane's two of row lane / 4 before and after.
-CNN_DEVICE uint32_t cnn_turn(uint32_t matrix)
-{
-    uint32_t turned;
-    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(matrix));
-    return turned;
-}
-
-// The first of 8 pixels of conv2's output: half an image's, of 16 channels.
-template <typename Operand, typename Convolution>
-CNN_DEVICE Convolution *cnn_wgmma_output(const cnn_arguments<Operand, Convolution> &arguments, int image, int half)
-{
-    const size_t first = ((size_t)image * 2 + half) * (CNN_PIXELS1 / 2); // pixel
-    return arguments.workspace.convolution2 + first * CNN_CHANNELS2 + threadIdx.x / 32 % 4 * 16;
-}
-
-// Eight pixels by 16 channels of conv2's output, of which a thread has two of two, `four` = [channel][pixel]; `pixels`
-// of them are inside. The thread stores four channels of pixel lane / 4.
-template <typename Convolution> CNN_DEVICE void cnn_wgmma_store(Convolution *to, const float four[4], int pixels)
-{
-    const int lane = threadIdx.x % 32;
-    const uint2 turned = make_uint2(cnn_turn(cnn_keep_pair(Convolution(), four[0], four[1])),
-                                    cnn_turn(cnn_keep_pair(Convolution(), four[2], four[3])));
-    if (lane / 4 < pixels)
-        *(uint2 *)(to + lane / 4 * CNN_CHANNELS2 + lane % 4 * 4) = turned;
-}
-// Floats are stored as they lie: the eight lanes that have the same pixels fill a sector.
-CNN_DEVICE void cnn_wgmma_store(float *to, const float four[4], int pixels)
-{
-    const int lane = threadIdx.x % 32, pixel = lane % 4 * 2;
-    if (pixel < pixels)
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            to[(pixel + i % 2) * CNN_CHANNELS2 + i / 2 * 8 + lane / 4] = four[i];
-}
-
-// Adds a thread's outputs to the sums and sums of squares of its two channels.
-CNN_DEVICE void cnn_wgmma_add(float sums[2], float squares[2], const float four[4], int pixels)
-{
-    const bool inside = threadIdx.x % 4 * 2 < pixels;
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        const float left = inside ? four[2 * j] : 0, right = inside ? four[2 * j + 1] : 0;
-        sums[j] += left + right;
-        squares[j] = fmaf(left, left, fmaf(right, right, squares[j]));
-    }
-}
-
-// The sums of the two parts that multiply, added in a fixed order.
-template <typename Arguments, typename Shared>
-CNN_DEVICE void cnn_wgmma_statistics(const Arguments &arguments, Shared *shared, int half, float sums[2],
-                                     float squares[2])
-{
-    float(*totals)[2 * CNN_CHANNELS2] = (float(*)[2 * CNN_CHANNELS2]) shared->sums; // [half][kind, channel]
-    const int row = threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-#pragma unroll
-        for (int distance = 1; distance < 4; distance *= 2) { // the four lanes that have the same channels
-            sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], distance);
-            squares[i] += __shfl_xor_sync(0xffffffffu, squares[i], distance);
-        }
-        if (threadIdx.x % 4 == 0) {
-            totals[half][Shared::kind::channel(row + 8 * i)] = sums[i];
-            totals[half][CNN_CHANNELS2 + Shared::kind::channel(row + 8 * i)] = squares[i];
-        }
-    }
-    cnn_statistics_meet<2 * HOPPER_WARPGROUP>();
-    const int column = threadIdx.x % (2 * CNN_CHANNELS2);
-    cnn_statistics_reduce<2 * HOPPER_WARPGROUP>(arguments, totals[0][column] + totals[1][column],
-                                                (float4 *)shared->tile, &shared->last);
 }
 
 // --- the kernel ------------------------------------------------------------------------------------------------------
@@ -289,12 +101,11 @@ template <typename Shared> CNN_DEVICE uint32_t *cnn_wgmma_stem(Shared *shared, i
 
 // Part `maker` of those that make pooled images: every so many of the block's images, but the first two are made by
 // all. An image's bytes are read and unpacked while the image before is made.
-template <typename Arithmetic, typename Arguments, typename Shared, int Parts>
-CNN_DEVICE void cnn_wgmma_make(const Arguments &arguments, Shared *shared, const cnn_stem_weight<Parts> &weight,
-                               int maker, int count)
+template <typename Arithmetic, typename Arguments, typename Shared, typename Weight>
+CNN_DEVICE void cnn_wgmma_make(const Arguments &arguments, Shared *shared, const Weight &weight, int maker, int count)
 {
     typedef typename Shared::kind kind;
-    enum { FIRST_NAME = 1, THREADS = kind::maker_threads, WORDS = (CNN_IMAGE_WORDS + THREADS - 1) / THREADS };
+    enum { FIRST_NAME = 1, THREADS = CNN_WGMMA_MAKER_THREADS, WORDS = (CNN_IMAGE_WORDS + THREADS - 1) / THREADS };
     const int thread = threadIdx.x % THREADS;
     for (int i = maker; i < count; i += kind::makers) {
         const int tile = i % kind::tiles, use = i / kind::tiles, next = i + kind::makers;
@@ -325,29 +136,100 @@ CNN_DEVICE void cnn_wgmma_make(const Arguments &arguments, Shared *shared, const
     }
 }
 
-// The part that multiplies the upper (0) or lower (1) halves.
-template <typename Arithmetic, typename Arguments, typename Shared>
-CNN_DEVICE void cnn_wgmma_multiply(const Arguments &arguments, Shared *shared, int half, int count)
+// What pooled images are multiplied with: relu of gamma * normalised + beta, where of `count` values none is further
+// than sqrt(count) standard deviations from their mean. By whole warps, before batchnorm is folded.
+template <typename Arguments, typename Shared>
+CNN_DEVICE float cnn_wgmma_pooled_scale(const Arguments &arguments, const Shared *shared)
+{
+    if (!Shared::kind::scaled)
+        return 1.0f;
+    const int channel = threadIdx.x % CNN_CHANNELS1;
+    const float furthest = sqrtf((float)arguments.n * CNN_PIXELS);
+    float most = fabsf(shared->stem_scale[channel]) * furthest + fabsf(shared->stem_bias[channel]);
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, distance));
+    return cnn_half_scale(most);
+}
+
+// What a thread of those that multiply knows of its two channels.
+struct cnn_wgmma_channels {
+    cnn_wgmma_sign sign;
+    float inverse[2]; // of the scales
+    cnn_wgmma_totals totals;
+};
+
+// Rows rows of image i, the upper ones or the lower ones. Before their products those of the rows before have to be
+// done, or all parts would multiply at a time, and then all store.
+template <typename Arithmetic, int Rows, typename Arguments, typename Shared>
+CNN_DEVICE void cnn_wgmma_rows(const Arguments &arguments, Shared *shared, int i, cnn_wgmma_channels *channels)
 {
     typedef typename Shared::kind kind;
-    float sums[2] = {0, 0}, squares[2] = {0, 0};
-    mbarrier_wait(&shared->loaded, 0);
-    for (int i = 0; i < count; i++) {
-        const int tile = i % kind::tiles, use = i / kind::tiles;
-        float sum[CNN_WGMMA_SUMS];
-        if (i >= 2) // the first two were made before the parts went their ways: that was no phase of the barrier
-            mbarrier_wait(&shared->made[tile], (use - (tile < 2)) & 1);
-        cnn_wgmma_half(Arithmetic(), sum, shared->weight, shared->tile[tile], half);
-        mbarrier_arrive(&shared->read[tile]);
-        auto *to = cnn_wgmma_output(arguments, blockIdx.x + i * gridDim.x, half);
+    const bool upper = Rows == CNN_WGMMA_UPPER;
+    const int tile = i % kind::tiles, use = i / kind::tiles, unit = 2 * i + !upper, before = unit - 1;
+    float sum[Rows * 8];
+    if (i >= 2) // the first two were made before the parts went their ways: that was no phase of the barrier
+        mbarrier_wait(&shared->made[tile], (use - (tile < 2)) & 1);
+    if (before >= 0)
+        mbarrier_wait(&shared->turn[before % kind::multipliers], before / kind::multipliers & 1);
+    cnn_wgmma_conv2(Arithmetic(), sum, shared->weight, shared->tile[tile], upper ? 0 : CNN_WGMMA_UPPER * CNN_TILE_SIDE);
+    mbarrier_arrive(&shared->turn[unit % kind::multipliers]);
+    mbarrier_arrive(&shared->read[tile]);
 #pragma unroll
-        for (int j = 0; j < CNN_WGMMA_PIXELS / 8; j++) {
-            const int y = j / 2, x = j % 2 * 8, pixels = j % 2 ? CNN_SIDE1 - 8 : 8;
-            cnn_wgmma_store(to + (y * CNN_SIDE1 + x) * CNN_CHANNELS2, sum + 4 * j, pixels);
-            cnn_wgmma_add(sums, squares, sum + 4 * j, pixels);
-        }
+    for (int j = 0; kind::scaled && j < Rows * 8; j++)
+        sum[j] *= channels->inverse[j / 2 % 2];
+    cnn_wgmma_finish<Rows>(arguments, typename Arithmetic::convolution(), blockIdx.x + i * gridDim.x,
+                           upper ? 0 : CNN_WGMMA_UPPER * CNN_SIDE1, sum, channels->sign, &channels->totals);
+}
+
+// Those that multiply: upper and lower rows of all images by turns.
+template <typename Arithmetic, typename Arguments, typename Shared>
+CNN_DEVICE void cnn_wgmma_multiply(const Arguments &arguments, Shared *shared, int part, int count,
+                                   cnn_wgmma_channels *channels)
+{
+    typedef typename Shared::kind kind;
+    mbarrier_wait(&shared->loaded, 0);
+#pragma unroll 1
+    for (int unit = part; unit < 2 * count; unit += kind::multipliers)
+        if (unit % 2 == 0)
+            cnn_wgmma_rows<Arithmetic, CNN_WGMMA_UPPER>(arguments, shared, unit / 2, channels);
+        else
+            cnn_wgmma_rows<Arithmetic, CNN_SIDE1 - CNN_WGMMA_UPPER>(arguments, shared, unit / 2, channels);
+    cnn_wgmma_statistics<kind::multipliers>(arguments, shared, part, &channels->totals);
+}
+
+// By one thread.
+template <typename Shared> CNN_DEVICE void cnn_wgmma_init(Shared *shared)
+{
+    typedef typename Shared::kind kind;
+    mbarrier_init(&shared->loaded, 1);
+    for (int i = 0; i < kind::multipliers; i++)
+        mbarrier_init(&shared->turn[i], HOPPER_WARPGROUP);
+    for (int i = 0; i < kind::tiles; i++) {
+        mbarrier_init(&shared->made[i], CNN_WGMMA_MAKER_THREADS);
+        mbarrier_init(&shared->read[i], 2 * HOPPER_WARPGROUP);
     }
-    cnn_wgmma_statistics(arguments, shared, half, sums, squares);
+    mbarrier_init_fence();
+}
+
+// conv1's weight, from the moments that prepare.h left to its place in shared memory. Returns the scale of what it
+// makes. By all threads.
+template <typename Arguments, typename Shared>
+CNN_DEVICE float cnn_wgmma_fold(const Arguments &arguments, Shared *shared, double inverse)
+{
+    enum { ADDING = Shared::kind::threads - CNN_UNPACK_THREADS };
+    if (threadIdx.x >= CNN_UNPACK_THREADS)
+        cnn_stem_add_moments<ADDING>(arguments, shared, threadIdx.x - CNN_UNPACK_THREADS);
+    __syncthreads();
+    cnn_stem_end_moments<ADDING>(arguments, shared);
+    const float scale = cnn_wgmma_pooled_scale(arguments, shared);
+    __syncthreads();
+    cnn_stem_fold(arguments, shared, inverse);
+    __syncthreads();
+    cnn_wgmma_stem_weight<Shared::STEM_PARTS>(shared->stem_operand, shared);
+    tma_fence_written();
+    __syncthreads();
+    return scale;
 }
 
 template <typename Arithmetic>
@@ -361,54 +243,52 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
     const int count = (arguments.n - 1 - (int)blockIdx.x) / (int)gridDim.x + 1;
     cnn_tile_clear(shared->tile[0], kind::tiles * kind::parts, kind::threads);
     cnn_stem_clear(shared->stem, kind::makers * 2, kind::threads);
-    if (threadIdx.x == 0) {
-        mbarrier_init(&shared->loaded, 1);
-        for (int i = 0; i < kind::tiles; i++) {
-            mbarrier_init(&shared->made[i], kind::maker_threads);
-            mbarrier_init(&shared->read[i], 2 * HOPPER_WARPGROUP);
-        }
-        mbarrier_init_fence();
-    }
+    if (threadIdx.x == 0)
+        cnn_wgmma_init(shared);
     const double inverse = 1 / ((double)arguments.n * CNN_PIXELS);
     __syncthreads();
     // prepare.h released this launch after its own wait, so that what is older than it is there: images, parameters.
-    enum { ADDING = kind::threads - CNN_UNPACK_THREADS };
-    const int adding = (int)threadIdx.x - CNN_UNPACK_THREADS;
-    if (adding >= 0)
-        cnn_stem_load_parameters(arguments, shared, adding, ADDING);
+    if (threadIdx.x >= CNN_UNPACK_THREADS)
+        cnn_stem_load_parameters(arguments, shared, threadIdx.x - CNN_UNPACK_THREADS,
+                                 kind::threads - CNN_UNPACK_THREADS);
     else
         cnn_stem_first_images(arguments, cnn_wgmma_stem(shared, 0), cnn_wgmma_stem(shared, 1), count);
-    heddle_wait_for_previous();
-    heddle_release_next();
-
-    if (threadIdx.x == 0)
-        cnn_wgmma_load_weight(arguments, shared);
-    if (adding >= 0)
-        cnn_stem_add_moments<ADDING>(arguments, shared, adding);
-    __syncthreads();
-    cnn_stem_end_moments<ADDING>(arguments, shared);
-    __syncthreads();
-    cnn_stem_fold(arguments, shared, inverse);
-    __syncthreads();
-    cnn_stem_weight<cnn_stem_parts<Arithmetic>::count> weight;
-    cnn_stem_load(&weight, shared);
-    for (int i = 0; i < 2 && i < count; i++)
+    const int row = threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; // of conv2's weight, and eight further on
+    cnn_wgmma_channels channels = {};
+    channels.sign = cnn_wgmma_signs(arguments.operands.parameters.gamma2[kind::channel(row)],
+                                    arguments.operands.parameters.gamma2[kind::channel(row + 8)]);
+    auto weight = cnn_wgmma_stem_multiplier<shared_type::STEM_PARTS>(shared->stem_operand);
+#pragma unroll 1
+    for (int i = 0; i < 2 && i < count; i++) {
+        if (i == 0) {
+            heddle_wait_for_previous();
+            heddle_release_next();
+            if (threadIdx.x == 0)
+                cnn_wgmma_load_weight(arguments, shared);
+#pragma unroll
+            for (int j = 0; j < 2; j++)
+                channels.inverse[j] = kind::scaled ? arguments.workspace.conv2_scale[kind::channel(row + 8 * j)] : 1;
+            weight.scale = cnn_wgmma_fold(arguments, shared, inverse);
+        }
         cnn_stem_forward<Arithmetic, kind::threads / 32>(arguments, blockIdx.x + i * gridDim.x,
                                                          cnn_wgmma_stem(shared, i), shared->tile[i], weight,
                                                          threadIdx.x / 32);
+    }
+#pragma unroll
+    for (int j = 0; j < 2; j++)
+        channels.inverse[j] = 1 / channels.inverse[j] / weight.scale;
     tma_fence_written();
     __syncthreads();
 
     const int part = threadIdx.x / HOPPER_WARPGROUP;
-    if (part < 2) {
+    if (part < kind::multipliers) {
         if constexpr (kind::multiplier_registers > 0)
             registers_take<kind::multiplier_registers>();
-        cnn_wgmma_multiply<Arithmetic>(arguments, shared, part, count);
+        cnn_wgmma_multiply<Arithmetic>(arguments, shared, part, count, &channels);
     } else {
         if constexpr (kind::maker_registers > 0)
             registers_give_back<kind::maker_registers>();
-        cnn_wgmma_make<Arithmetic>(arguments, shared, weight, (part - 2) * HOPPER_WARPGROUP / kind::maker_threads,
-                                   count);
+        cnn_wgmma_make<Arithmetic>(arguments, shared, weight, part - kind::multipliers, count);
     }
 }
 

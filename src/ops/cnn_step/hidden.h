@@ -1,11 +1,13 @@
 // Batchnorm 2, relu and pooling of conv2's output, and the first linear layer's products on what comes out.
 //
-// Reads convolution2, statistics2, gamma2, beta2 and the packed hidden weight; writes pooled2, code2 and
-// hidden_partial, which head.h adds up. A block has CNN_HIDDEN_TILE samples and a range of the pooled pixels: a matrix
-// product (64, pixels * 64) by (pixels * 64, 128), a pixel of K at a time. While a pixel's products run, the next
-// one's windows are normalised and pooled into the other of two tiles, the weights after that and the windows of two
-// further pixels are on their way: one barrier a pixel. A thread copies the windows that it pools itself, so that they
-// need no barrier, and their place is free again as soon as it has read them.
+// Reads convolution2, statistics2_partial, gamma2, beta2 and the packed hidden weight; writes pooled2, code2,
+// statistics2 and hidden_partial, which head.h adds up. Where forward_wgmma.h has found the winners of the windows
+// already, these are read instead of convolution2, a quarter of the bytes, and code2 is there. A block has
+// CNN_HIDDEN_TILE samples and a range of the pooled pixels: a matrix product (64, pixels * 64) by (pixels * 64, 128), a
+// pixel of K at a time. While a pixel's products run, the next one's windows are normalised and pooled into the other
+// of two tiles, the weights after that and the windows of two further pixels are on their way: one barrier a pixel. A
+// thread copies the windows that it pools itself, so that they need no barrier, and their place is free again as soon
+// as it has read them.
 //
 // Rows of the tiles are 16 bytes longer than their data: the eight rows that ldmatrix takes at a time then lie in
 // different banks.
@@ -16,35 +18,42 @@
 #define HEDDLE_OPS_CNN_STEP_HIDDEN_H
 
 #include "ops/cnn_step/arithmetic.h"
+#include "ops/cnn_step/forward_statistics.h"
 #include "ops/cnn_step/layout.h"
 #include "ops/cuda/dependent.h"
 
-template <typename Arithmetic> struct cnn_hidden_plan {
+enum { CNN_HIDDEN_THREADS = 512 };
+
+// Positions: of a window that are read: all four, or the winner alone.
+template <typename Arithmetic, int Positions> struct cnn_hidden_plan {
     typedef typename Arithmetic::operand operand;
     typedef typename Arithmetic::convolution convolution;
     enum {
-        THREADS = 512,
+        THREADS = CNN_HIDDEN_THREADS,
         COLUMN_WARPS = 8, // beside each other, two rows of them: a warp has 32 samples by 16 outputs
         WARP_ROWS = 32,
         WARP_COLUMNS = CNN_HIDDEN / COLUMN_WARPS,
         VECTOR = 16 / sizeof(convolution), // channels that a thread pools: what one copy brings
         GROUPS = CNN_CHANNELS2 / VECTOR,   // threads of a sample
         ROUNDS = CNN_HIDDEN_TILE * GROUPS / THREADS,
-        WINDOW_BYTES = 4 * CNN_HIDDEN_TILE * CNN_CHANNELS2 * sizeof(convolution),
-        WINDOW_RING = 4 / sizeof(convolution), // pixels whose windows are on their way: 64 KB
+        WINDOW_BYTES = Positions * CNN_HIDDEN_TILE * CNN_CHANNELS2 * sizeof(convolution),
+        // Pixels on their way: their windows, and behind the one in use their weights. Winners leave room for more.
+        WINDOW_RING = Positions == 1 ? 5 - sizeof(convolution) / 2 : 4 / sizeof(convolution),
+        WEIGHTS_AHEAD = Positions == 1 ? 5 - sizeof(operand) / 2 : 2,
+        LEAST_AHEAD = WINDOW_RING + 0 < WEIGHTS_AHEAD + 0 ? WINDOW_RING + 0 : WEIGHTS_AHEAD + 0,
         PITCH = CNN_CHANNELS2 * sizeof(operand) + 16,
         WEIGHT_BYTES = CNN_HIDDEN * PITCH,
-        WEIGHT_RING = 3, // one in use, two on their way
+        WEIGHT_RING = WEIGHTS_AHEAD + 1,
         POOLED_BYTES = CNN_HIDDEN_TILE * PITCH,
         SHARED_BYTES = WINDOW_RING * WINDOW_BYTES + WEIGHT_RING * WEIGHT_BYTES + 2 * POOLED_BYTES,
     };
 };
 
 // weight: (128, 49, 64); to: (128, 64) of one pixel
-template <typename Arithmetic>
+template <typename Arithmetic, int Positions>
 CNN_DEVICE void cnn_hidden_fetch_weight(char *to, const typename Arithmetic::operand *weight, int pixel)
 {
-    typedef cnn_hidden_plan<Arithmetic> plan;
+    typedef cnn_hidden_plan<Arithmetic, Positions> plan;
     enum { SIZE = sizeof(typename plan::operand), PIECES = CNN_CHANNELS2 * SIZE / 16, ROWS = plan::THREADS / PIECES };
     const int row = threadIdx.x / PIECES, piece = threadIdx.x % PIECES;
     const char *source = (const char *)(weight + (size_t)row * CNN_FEATURES + pixel * CNN_CHANNELS2) + piece * 16;
@@ -54,12 +63,14 @@ CNN_DEVICE void cnn_hidden_fetch_weight(char *to, const typename Arithmetic::ope
         cp_async_16(to + i * plan::PITCH, source + i * CNN_FEATURES * SIZE);
 }
 
-// The windows of one pooled pixel that this thread pools: [round][4 positions][thread] of 16 bytes.
-template <typename Arithmetic>
-CNN_DEVICE void cnn_hidden_fetch_windows(char *to, const typename Arithmetic::convolution *convolution2, int tile,
-                                         int pixel, int n)
+// The windows of one pooled pixel that this thread pools: [round][positions][thread] of 16 bytes.
+template <typename Arithmetic, int Positions>
+CNN_DEVICE void
+cnn_hidden_fetch_windows(char *to,
+                         const cnn_workspace<typename Arithmetic::operand, typename Arithmetic::convolution> &workspace,
+                         int tile, int pixel, int n)
 {
-    typedef cnn_hidden_plan<Arithmetic> plan;
+    typedef cnn_hidden_plan<Arithmetic, Positions> plan;
     const int y = pixel / CNN_SIDE2 * 2, x = pixel % CNN_SIDE2 * 2;
 #pragma unroll
     for (int round = 0; round < plan::ROUNDS; round++) {
@@ -67,9 +78,14 @@ CNN_DEVICE void cnn_hidden_fetch_windows(char *to, const typename Arithmetic::co
         const int sample = tile * CNN_HIDDEN_TILE + item / plan::GROUPS;
         if (sample >= n)
             continue;
-        const typename plan::convolution *corner = convolution2 +
-                                                   ((size_t)(sample * CNN_SIDE1 + y) * CNN_SIDE1 + x) * CNN_CHANNELS2 +
-                                                   item % plan::GROUPS * plan::VECTOR;
+        const int channel = item % plan::GROUPS * plan::VECTOR;
+        if (Positions == 1) {
+            cp_async_16(to + item * 16,
+                        workspace.winner2 + ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 + channel);
+            continue;
+        }
+        const typename plan::convolution *corner =
+            workspace.convolution2 + ((size_t)(sample * CNN_SIDE1 + y) * CNN_SIDE1 + x) * CNN_CHANNELS2 + channel;
 #pragma unroll
         for (int position = 0; position < 4; position++)
             cp_async_16(to + ((round * 4 + position) * plan::THREADS + threadIdx.x) * 16,
@@ -83,7 +99,7 @@ CNN_DEVICE void cnn_hidden_fetch_windows(char *to, const typename Arithmetic::co
 // the scale is negative, or the first where it is 0. So y is compared as (y & keep) ^ flip, both of them masks, and
 // the scale taken without its sign.
 template <typename Arithmetic> struct cnn_hidden_batchnorm {
-    enum { VECTOR = cnn_hidden_plan<Arithmetic>::VECTOR };
+    enum { VECTOR = 16 / sizeof(typename Arithmetic::convolution) };
     float scale[VECTOR], shift[VECTOR];
     uint32_t keep[VECTOR / 2], flip[VECTOR / 2]; // of pairs of 16 bits; not used with floats
 };
@@ -91,7 +107,7 @@ template <typename Arithmetic> struct cnn_hidden_batchnorm {
 // What a thread makes of its windows: VECTOR operands, rounded, and their codes, four bytes a word.
 template <typename Arithmetic> struct __align__(16) cnn_hidden_pooled
 {
-    enum { VECTOR = cnn_hidden_plan<Arithmetic>::VECTOR };
+    enum { VECTOR = 16 / sizeof(typename Arithmetic::convolution) };
     uint32_t operands[VECTOR * sizeof(typename Arithmetic::operand) / 4];
     uint32_t codes[VECTOR / 4];
 };
@@ -148,7 +164,7 @@ CNN_DEVICE void cnn_hidden_pool(cnn_hidden_pooled<Arithmetic> *pooled, const cha
     uint32_t y[4][4];
 #pragma unroll
     for (int position = 0; position < 4; position++)
-        *(uint4 *)y[position] = *(const uint4 *)(windows + position * cnn_hidden_plan<Arithmetic>::THREADS * 16);
+        *(uint4 *)y[position] = *(const uint4 *)(windows + position * CNN_HIDDEN_THREADS * 16);
     uint32_t codes[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -180,7 +196,7 @@ CNN_DEVICE void cnn_hidden_pool(cnn_hidden_pooled<Arithmetic> *pooled, const cha
     float z[4][4];
 #pragma unroll
     for (int position = 0; position < 4; position++) {
-        cnn_load4(z[position], (const float *)(windows + position * cnn_hidden_plan<Arithmetic>::THREADS * 16));
+        cnn_load4(z[position], (const float *)(windows + position * CNN_HIDDEN_THREADS * 16));
 #pragma unroll
         for (int i = 0; i < 4; i++)
             z[position][i] = fmaf(z[position][i], batchnorm->scale[i], batchnorm->shift[i]);
@@ -198,19 +214,37 @@ CNN_DEVICE void cnn_hidden_pool(cnn_hidden_pooled<Arithmetic> *pooled, const cha
         pooled->operands[i] = __float_as_uint(cnn_round<Arithmetic>(best[i]));
 }
 
+// Where the windows' winners are known: batchnorm and relu alone.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_normalise(cnn_hidden_pooled<Arithmetic> *pooled, const char *winners,
+                                     const cnn_hidden_batchnorm<Arithmetic> *batchnorm)
+{
+    typedef typename Arithmetic::convolution convolution;
+    enum { VECTOR = cnn_hidden_batchnorm<Arithmetic>::VECTOR, WORDS = sizeof(typename Arithmetic::operand) / 2 };
+    float y[VECTOR];
+#pragma unroll
+    for (int i = 0; i < VECTOR; i += 4)
+        cnn_load4(y + i, (const convolution *)winners + i);
+#pragma unroll
+    for (int i = 0; i < VECTOR; i += 2)
+        cnn_hidden_relu<Arithmetic>(
+            pooled->operands + i / 2 * WORDS, fmaf(y[i], batchnorm->scale[i], batchnorm->shift[i]),
+            fmaf(y[i + 1], batchnorm->scale[i + 1], batchnorm->shift[i + 1]), typename Arithmetic::operand());
+}
+
 // --- one pixel -------------------------------------------------------------------------------------------------------
 
-template <typename Arithmetic>
+template <typename Arithmetic, int Positions>
 CNN_DEVICE void cnn_hidden_load_batchnorm(cnn_hidden_batchnorm<Arithmetic> *batchnorm, const cnn_statistics *statistics,
                                           int channel)
 {
     // On entry scale and shift are gamma and beta.
 #pragma unroll
-    for (int i = 0; i < cnn_hidden_plan<Arithmetic>::VECTOR; i++) {
+    for (int i = 0; i < cnn_hidden_batchnorm<Arithmetic>::VECTOR; i++) {
         const float scale = batchnorm->scale[i] * statistics->inverse_std[channel + i];
         batchnorm->shift[i] -= statistics->mean[channel + i] * scale;
         batchnorm->scale[i] = scale;
-        if (sizeof(typename Arithmetic::convolution) == 4)
+        if (Positions == 1 || sizeof(typename Arithmetic::convolution) == 4)
             continue;
         const uint32_t half = i % 2 * 16;
         batchnorm->keep[i / 2] = (i % 2 ? batchnorm->keep[i / 2] : 0) | (scale == 0.0f ? 0u : 0xffffu << half);
@@ -226,13 +260,13 @@ CNN_DEVICE uint4 cnn_hidden_words(const uint32_t *words)
 
 // Pools all of a pixel's windows: into the tile for its products, and into pooled2 and code2 for the way back. Rows
 // past the batch are zeros.
-template <typename Arithmetic>
+template <typename Arithmetic, int Positions>
 CNN_DEVICE void
 cnn_hidden_pool_pixel(char *to, const char *windows,
                       const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
                       int tile, int pixel, const cnn_hidden_batchnorm<Arithmetic> *batchnorm)
 {
-    typedef cnn_hidden_plan<Arithmetic> plan;
+    typedef cnn_hidden_plan<Arithmetic, Positions> plan;
     typedef typename plan::operand operand;
     enum { STORES = plan::VECTOR * sizeof(operand) / 16 };
     const int channel = threadIdx.x % plan::GROUPS * plan::VECTOR;
@@ -242,15 +276,18 @@ cnn_hidden_pool_pixel(char *to, const char *windows,
         const size_t at = ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 + channel;
         cnn_hidden_pooled<Arithmetic> pooled = {};
         if (sample < arguments.n) {
-            cnn_hidden_pool(&pooled, windows + (round * 4 * plan::THREADS + threadIdx.x) * 16, batchnorm,
-                            (const typename plan::convolution *)NULL);
+            const char *own = windows + (round * Positions * plan::THREADS + threadIdx.x) * 16;
+            if (Positions == 1)
+                cnn_hidden_normalise(&pooled, own, batchnorm);
+            else
+                cnn_hidden_pool(&pooled, own, batchnorm, (const typename plan::convolution *)NULL);
 #pragma unroll
             for (int i = 0; i < STORES; i++)
                 __stcg((uint4 *)(arguments.workspace.pooled2 + at) + i, cnn_hidden_words(pooled.operands + 4 * i));
-            if (plan::VECTOR == 8)
+            if (Positions == 4 && plan::VECTOR == 8)
                 *(uint2 *)(arguments.workspace.code2 + at) =
                     make_uint2(pooled.codes[0], pooled.codes[plan::VECTOR / 4 - 1]);
-            else
+            else if (Positions == 4)
                 *(uint32_t *)(arguments.workspace.code2 + at) = pooled.codes[0];
         }
 #pragma unroll
@@ -261,10 +298,10 @@ cnn_hidden_pool_pixel(char *to, const char *windows,
 }
 
 // sum: (32, 16) += pooled (32, 64) * weight (16, 64) transposed; both begin at the warp's first row.
-template <typename Arithmetic>
+template <typename Arithmetic, int Positions>
 CNN_DEVICE void cnn_hidden_products(float sum[2][2][4], const char *pooled, const char *weight)
 {
-    enum { PITCH = cnn_hidden_plan<Arithmetic>::PITCH };
+    enum { PITCH = cnn_hidden_plan<Arithmetic, Positions>::PITCH };
     const int lane = threadIdx.x % 32;
     pooled += lane % 16 * PITCH + lane / 16 * 16;
     weight += (lane % 8 + lane / 16 * 8) * PITCH + lane / 8 % 2 * 16;
@@ -294,13 +331,14 @@ CNN_DEVICE void cnn_hidden_store(float *partial, const float sum[2][2][4])
         }
 }
 
-template <typename Arithmetic>
-__global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic>::THREADS, 1)
+template <typename Arithmetic, int Positions>
+__global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic, Positions>::THREADS, 1)
     cnn_hidden_kernel(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments,
                       cnn_cuts cuts)
 {
-    typedef cnn_hidden_plan<Arithmetic> plan;
+    typedef cnn_hidden_plan<Arithmetic, Positions> plan;
     extern __shared__ __align__(128) char cnn_shared[];
+    __shared__ cnn_statistics statistics;
     char *const windows = cnn_shared, *const weights = windows + plan::WINDOW_RING * plan::WINDOW_BYTES;
     char *const tiles = weights + plan::WEIGHT_RING * plan::WEIGHT_BYTES;
     const auto &workspace = arguments.workspace;
@@ -312,9 +350,11 @@ __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic>::THREADS, 1)
               column = warp % plan::COLUMN_WARPS * plan::WARP_COLUMNS;
     const int channel = threadIdx.x % plan::GROUPS * plan::VECTOR; // the first that this thread pools
 
-    cnn_hidden_fetch_weight<Arithmetic>(weights, workspace.hidden, first);
-    if (pixels > 1)
-        cnn_hidden_fetch_weight<Arithmetic>(weights + plan::WEIGHT_BYTES, workspace.hidden, first + 1);
+#pragma unroll
+    for (int i = 0; i < plan::WEIGHTS_AHEAD; i++)
+        if (i < pixels)
+            cnn_hidden_fetch_weight<Arithmetic, Positions>(weights + i * plan::WEIGHT_BYTES, workspace.hidden,
+                                                           first + i);
     cnn_hidden_batchnorm<Arithmetic> batchnorm;
 #pragma unroll
     for (int i = 0; i < plan::VECTOR; i++) {
@@ -326,20 +366,23 @@ __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic>::THREADS, 1)
 #pragma unroll
     for (int i = 0; i < plan::WINDOW_RING; i++) {
         if (i < pixels)
-            cnn_hidden_fetch_windows<Arithmetic>(windows + i * plan::WINDOW_BYTES, workspace.convolution2, tile,
-                                                 first + i, arguments.n);
+            cnn_hidden_fetch_windows<Arithmetic, Positions>(windows + i * plan::WINDOW_BYTES, workspace, tile,
+                                                            first + i, arguments.n);
         cp_async_commit();
     }
-    cnn_hidden_load_batchnorm(&batchnorm, workspace.statistics2, channel);
+    static_assert(CNN_HIDDEN_THREADS * sizeof(float4) <= 2 * plan::POOLED_BYTES, "scratch");
+    cnn_statistics_add<CNN_HIDDEN_THREADS>(arguments, (float4 *)tiles, &statistics);
+    cnn_hidden_load_batchnorm<Arithmetic, Positions>(&batchnorm, &statistics, channel);
 
     float sum[2][2][4] = {};
 #pragma unroll 1
     for (int pixel = -1; pixel < pixels; pixel++) { // whose products are made; the one after it is pooled
-        cp_async_wait_group<plan::WINDOW_RING - 1>();
+        cp_async_wait_group<plan::LEAST_AHEAD - 1>();
         __syncthreads();
-        if (pixel >= 0 && pixel + 2 < pixels)
-            cnn_hidden_fetch_weight<Arithmetic>(weights + (pixel + 2) % plan::WEIGHT_RING * plan::WEIGHT_BYTES,
-                                                workspace.hidden, first + pixel + 2);
+        const int after = pixel + plan::WEIGHTS_AHEAD;
+        if (pixel >= 0 && after < pixels)
+            cnn_hidden_fetch_weight<Arithmetic, Positions>(weights + after % plan::WEIGHT_RING * plan::WEIGHT_BYTES,
+                                                           workspace.hidden, first + after);
         const int next = pixel + 1;
 #pragma unroll 1
         for (int turn = 0; turn < 2;
@@ -347,15 +390,15 @@ __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic>::THREADS, 1)
             if (turn == warp / 4 % 2) {
                 char *const window = windows + next % plan::WINDOW_RING * plan::WINDOW_BYTES;
                 if (next < pixels)
-                    cnn_hidden_pool_pixel<Arithmetic>(tiles + next % 2 * plan::POOLED_BYTES, window, arguments, tile,
-                                                      first + next, &batchnorm);
+                    cnn_hidden_pool_pixel<Arithmetic, Positions>(tiles + next % 2 * plan::POOLED_BYTES, window,
+                                                                 arguments, tile, first + next, &batchnorm);
                 if (next + plan::WINDOW_RING < pixels)
-                    cnn_hidden_fetch_windows<Arithmetic>(window, workspace.convolution2, tile,
-                                                         first + next + plan::WINDOW_RING, arguments.n);
+                    cnn_hidden_fetch_windows<Arithmetic, Positions>(window, workspace, tile,
+                                                                    first + next + plan::WINDOW_RING, arguments.n);
             } else if (pixel >= 0 && tile * CNN_HIDDEN_TILE + row < arguments.n)
-                cnn_hidden_products<Arithmetic>(sum, tiles + pixel % 2 * plan::POOLED_BYTES + row * plan::PITCH,
-                                                weights + pixel % plan::WEIGHT_RING * plan::WEIGHT_BYTES +
-                                                    column * plan::PITCH);
+                cnn_hidden_products<Arithmetic, Positions>(
+                    sum, tiles + pixel % 2 * plan::POOLED_BYTES + row * plan::PITCH,
+                    weights + pixel % plan::WEIGHT_RING * plan::WEIGHT_BYTES + column * plan::PITCH);
         }
         cp_async_commit();
     }
@@ -364,19 +407,35 @@ __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic>::THREADS, 1)
                      sum);
 }
 
+template <typename Arithmetic, int Positions>
+static cudaError_t cnn_launch_hidden_positions(
+    const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments, cudaStream_t stream)
+{
+    typedef cnn_hidden_plan<Arithmetic, Positions> plan;
+    const cnn_cuts cuts = cnn_cuts_of(arguments.n);
+    const cudaError_t error = cudaFuncSetAttribute(cnn_hidden_kernel<Arithmetic, Positions>,
+                                                   cudaFuncAttributeMaxDynamicSharedMemorySize, plan::SHARED_BYTES);
+    if (error != cudaSuccess)
+        return error;
+    return heddle_cuda_launch_dependent(cnn_hidden_kernel<Arithmetic, Positions>, dim3(cuts.tiles * cuts.hidden_splits),
+                                        dim3(plan::THREADS), plan::SHARED_BYTES, stream, arguments, cuts);
+}
+
+// After forward.h.
 template <typename Arithmetic>
 static cudaError_t
 cnn_launch_hidden(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
                   cudaStream_t stream)
 {
-    typedef cnn_hidden_plan<Arithmetic> plan;
-    const cnn_cuts cuts = cnn_cuts_of(arguments.n);
-    const cudaError_t error = cudaFuncSetAttribute(cnn_hidden_kernel<Arithmetic>,
-                                                   cudaFuncAttributeMaxDynamicSharedMemorySize, plan::SHARED_BYTES);
-    if (error != cudaSuccess)
-        return error;
-    return heddle_cuda_launch_dependent(cnn_hidden_kernel<Arithmetic>, dim3(cuts.tiles * cuts.hidden_splits),
-                                        dim3(plan::THREADS), plan::SHARED_BYTES, stream, arguments, cuts);
+    return cnn_launch_hidden_positions<Arithmetic, 4>(arguments, stream);
+}
+
+// After forward_wgmma.h.
+template <typename Arithmetic>
+static cudaError_t cnn_launch_hidden_winners(
+    const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments, cudaStream_t stream)
+{
+    return cnn_launch_hidden_positions<Arithmetic, 1>(arguments, stream);
 }
 
 #endif

@@ -25,7 +25,10 @@
 #include "ops/cnn_step/layout.h"
 #include "ops/cuda/dependent.h"
 
-enum { CNN_HIDDEN_BACKWARD_COUNTER = 2 }; // of workspace.counters
+enum {
+    CNN_HIDDEN_BACKWARD_COUNTER = 2, // of workspace.counters
+    CNN_MOST_GRAD = 5,               // likewise: the largest of |grad_pooled2|, as the bits of a float
+};
 
 template <typename Arithmetic> struct cnn_hidden_backward_plan {
     typedef typename Arithmetic::operand operand;
@@ -130,9 +133,9 @@ struct cnn_hidden_backward_channels {
 };
 
 // Over the samples of a thread of the data warps, for its four channels: of the gradient, and of it times the
-// normalised value.
+// normalised value. `most`: the largest gradient, for those who multiply floats as halves (backward_wgmma_stage.h).
 struct cnn_hidden_backward_sums {
-    float gradient[4], product[4];
+    float gradient[4], product[4], most;
 };
 
 // A register of b: one float of row k, or two 16-bit operands of rows k and k + 1.
@@ -210,6 +213,8 @@ cnn_hidden_backward_data(cnn_hidden_backward_sums *sums, const cnn_hidden_backwa
         for (int i = 0; i < 4; i++) { // rows past the batch are zeros, and add none
             grad[i] = value[part][i] > 0.0f ? sum[part / 2][i / 2][part % 2 * 2 + i % 2] : 0.0f;
             sums->gradient[i] += grad[i];
+            if (plan::SIZE == 4)
+                sums->most = fmaxf(sums->most, fabsf(grad[i]));
             sums->product[i] += grad[i] * ((value[part][i] - beta[i]) * inverse_gamma[i]);
         }
         if (sample < n)
@@ -234,6 +239,16 @@ CNN_DEVICE void cnn_hidden_backward_store_sums(float *partial, const cnn_hidden_
             partial[CNN_CHANNELS2 + channel + i] = product;
         }
     }
+}
+
+// The largest gradient of all: numbers that are not negative are in the order of their bits.
+CNN_DEVICE void cnn_hidden_backward_store_most(unsigned *counters, float most)
+{
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, distance));
+    if (threadIdx.x % 32 == 0)
+        atomicMax(counters + CNN_MOST_GRAD, __float_as_uint(most));
 }
 
 // The data warps' own barrier: the others are not held up by what follows their last product.
@@ -368,8 +383,8 @@ CNN_DEVICE void cnn_hidden_backward_weight(float sum[16][4], const char *stage, 
             cnn_hidden_backward_turned<plan::HIDDEN_PITCH>(a, (const operand *)(hidden + sample * plan::HIDDEN_PITCH) +
                                                                   i * 16);
 #pragma unroll
-            for (int j = 0; j < 4; j++)
-                cnn_multiply<Arithmetic>(sum[i * 4 + j], a, b[j / 2] + j % 2 * 2);
+            for (int j = 0; j < 4; j += 2) // added outside where float32 is meant: the sums are as long as the batch
+                cnn_multiply_two<Arithmetic>(sum[i * 4 + j], sum[i * 4 + j + 1], a, b[j / 2]);
         }
     }
 }
@@ -474,6 +489,8 @@ CNN_DEVICE void cnn_hidden_backward_data_role(const cnn_hidden_backward_work *wo
     }
     cnn_hidden_backward_store_sums(workspace.sums2_partial + (size_t)blockIdx.x * 2 * CNN_CHANNELS2, &sums,
                                    channel + threadIdx.x % 4 * 4);
+    if (plan::SIZE == 4)
+        cnn_hidden_backward_store_most(workspace.counters, sums.most);
     cnn_hidden_backward_finish_sums<Arithmetic>(arguments, channels, work->first * plan::ROWS,
                                                 min(work->end * plan::ROWS, arguments.n), work->pixel, shared);
 }

@@ -120,15 +120,18 @@ typedef struct cnn_statistics {
 //   stem_statistics      [3][32] mean, inverse_std, variance of conv1's output, without its bias: forward.h
 //   stem_moments         of the whole batch, pixels as 0..255: forward.h
 //   conv2_forward        conv2's weight, rounded: [16-byte chunks along 9 taps, 32 in][64 out], rows as in prepare.h
-//   conv2_parts          conv2's weight as three bfloat16 that add up to it, for nearly fp32 on Hopper:
-//                        [part][16-byte chunks along 9 taps, 32 in][64 out]
+//   conv2_parts          conv2's weight times conv2_scale as one half, or two that add up to it, for the arithmetics of
+//                        float operands on Hopper: [part][16-byte chunks along 9 taps, 32 in][64 out]; rows of one
+//                        half as in prepare.h
+//   conv2_scale          [64], powers of two
 //   conv2_backward       [32 in][9 taps, turned by 180 degrees][64 out]
 //   hidden               hidden_weight with its columns in the order of pooled2: [128][49 pixels][64 channels]
 //   pooled1, code1       [n][14][14][32]
 //   convolution2         [n][14][14][64] without its bias
 //   statistics2_partial  [blocks][2][64] sums and sums of squares of each block of forward.h
-//   statistics2          by the last block of forward.h
-//   pooled2, code2       [n][49][64]
+//   statistics2          by the first block of hidden.h
+//   winner2              [n][49][64] of convolution2, where forward_wgmma.h finds the windows' winners
+//   pooled2, code2       [n][49][64]; with winner2 there, code2 is its place whether or not relu closes the window
 //   hidden_partial       [splits][rows][128] without the bias
 //   grad_hidden          [rows][128] before relu's input; rows past n are zero. Times n
 //   head_partial         [head_blocks][CNN_HEAD_PARTIAL]. Times n
@@ -145,7 +148,8 @@ typedef struct cnn_statistics {
     FIELD(float, stem_statistics, 3 * CNN_CHANNELS1)                                                                   \
     FIELD(double, stem_moments, CNN_MOMENTS)                                                                           \
     FIELD(Operand, conv2_forward, CNN_CHANNELS2 * CNN_PATCH)                                                           \
-    FIELD(uint16_t, conv2_parts, 3 * CNN_CHANNELS2 * CNN_PATCH)                                                        \
+    FIELD(uint16_t, conv2_parts, 2 * CNN_CHANNELS2 * CNN_PATCH)                                                        \
+    FIELD(float, conv2_scale, CNN_CHANNELS2)                                                                           \
     FIELD(Operand, conv2_backward, CNN_CHANNELS2 * CNN_PATCH)                                                          \
     FIELD(Operand, hidden, CNN_HIDDEN * CNN_FEATURES)                                                                  \
     FIELD(Operand, pooled1, samples * CNN_PIXELS1 * CNN_CHANNELS1)                                                     \
@@ -153,6 +157,7 @@ typedef struct cnn_statistics {
     FIELD(Convolution, convolution2, samples * CNN_PIXELS1 * CNN_CHANNELS2)                                            \
     FIELD(float, statistics2_partial, CNN_FORWARD_BLOCKS * 2 * CNN_CHANNELS2)                                          \
     FIELD(cnn_statistics, statistics2, 1)                                                                              \
+    FIELD(Convolution, winner2, samples * CNN_FEATURES)                                                                \
     FIELD(Operand, pooled2, samples * CNN_FEATURES)                                                                    \
     FIELD(uint8_t, code2, samples * CNN_FEATURES)                                                                      \
     FIELD(float, hidden_partial, cuts.hidden_splits * rows * CNN_HIDDEN)                                               \

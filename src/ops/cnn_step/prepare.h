@@ -5,12 +5,14 @@
 // whatever the weights. Pixels are bytes, so the sums are integers and exact, and __dp4a adds four products at a time.
 //
 // Reads images, order, cursor, conv2_weight, hidden_weight. Writes moments (a row for each of the first blocks, which
-// forward.h adds up), conv2_forward, conv2_backward, hidden, and clears the counters for the kernels after it.
+// forward.h adds up), conv2_forward, conv2_parts and conv2_scale, conv2_backward, hidden, and clears the counters for
+// the kernels after it.
 //
 // Work: first the blocks of moments, a warp an image, then CNN_PACK_CONV2_BLOCKS that pack conv2's weight, a piece
 // each, then CNN_HIDDEN that pack one row each of the hidden layer's. Limited by: latency. The chain cursor, order,
 // pixels is three trips to memory before the first product, and a block does little after it; the bytes (1.6 MB of
-// weights, 784 an image) would take a microsecond.
+// weights, 784 an image) would take a microsecond. So a warp follows the chain before it waits for the step before,
+// from the cursor as it finds it, and once more only if that has moved on by the end of the wait.
 #ifndef HEDDLE_OPS_CNN_STEP_PREPARE_H
 #define HEDDLE_OPS_CNN_STEP_PREPARE_H
 
@@ -50,26 +52,36 @@ static inline __host__ __device__ int cnn_moment_blocks(int n)
 
 // --- moments ---------------------------------------------------------------------------------------------------------
 
-// Adds the moments of this lane's strip of one image: output rows strip * 7 ... + 6, four outputs wide.
-CNN_DEVICE void cnn_moments_of_image(uint32_t sums[CNN_MOMENTS], const uint8_t *image)
+// What a lane reads of an image: a column of words, the rows of its strip of outputs and one more above and below.
+struct cnn_moment_rows {
+    uint32_t word[CNN_STRIP_ROWS + 2];
+};
+CNN_DEVICE cnn_moment_rows cnn_moment_rows_of(const uint8_t *image)
 {
     const int lane = threadIdx.x % 32, strip = lane / CNN_WORDS, column = lane % CNN_WORDS;
     const int top = strip * CNN_STRIP_ROWS - 1;
-    uint32_t rows[CNN_STRIP_ROWS + 2]; // all on their way before the first is used
+    cnn_moment_rows rows; // all on their way before the first is used
 #pragma unroll
     for (int i = 0; i < CNN_STRIP_ROWS + 2; i++) {
         const int y = top + i;
         const bool inside = lane < CNN_MOMENT_LANES && y >= 0 && y < CNN_SIDE;
-        rows[i] = inside ? cnn_pixels4(image + y * CNN_SIDE + column * 4) : 0;
+        rows.word[i] = inside ? cnn_pixels4(image + y * CNN_SIDE + column * 4) : 0;
     }
+    return rows;
+}
+
+// Adds the moments of this lane's strip of one image: output rows strip * 7 ... + 6, four outputs wide.
+CNN_DEVICE void cnn_moments_of_image(uint32_t sums[CNN_MOMENTS], const cnn_moment_rows &rows)
+{
+    const int column = threadIdx.x % 32 % CNN_WORDS;
     uint32_t patch[CNN_STRIP_ROWS + 2][3]; // [row][s]: the pixels that tap s of four outputs side by side sees
 #pragma unroll
     for (int i = 0; i < CNN_STRIP_ROWS + 2; i++) {
-        const uint32_t before = __shfl_up_sync(0xffffffffu, rows[i], 1),
-                       after = __shfl_down_sync(0xffffffffu, rows[i], 1);
-        patch[i][0] = __funnelshift_r(column > 0 ? before : 0, rows[i], 24);
-        patch[i][1] = rows[i];
-        patch[i][2] = __funnelshift_r(rows[i], column < CNN_WORDS - 1 ? after : 0, 8);
+        const uint32_t word = rows.word[i];
+        const uint32_t before = __shfl_up_sync(0xffffffffu, word, 1), after = __shfl_down_sync(0xffffffffu, word, 1);
+        patch[i][0] = __funnelshift_r(column > 0 ? before : 0, word, 24);
+        patch[i][1] = word;
+        patch[i][2] = __funnelshift_r(word, column < CNN_WORDS - 1 ? after : 0, 8);
     }
     const uint32_t ones = 0x01010101u;
 #pragma unroll
@@ -98,18 +110,31 @@ template <int Count> CNN_DEVICE void cnn_moments_halve(uint32_t sums[Count], int
     }
 }
 
-// A block's share of the batch: images `block`, `block + blocks`, ..., a warp each.
-template <typename Arguments> CNN_DEVICE void cnn_moments(const Arguments &arguments, int blocks)
+// Pixels of image `image` of the batch that begins at `cursor`.
+template <typename Arguments>
+CNN_DEVICE const uint8_t *cnn_batch_pixels(const Arguments &arguments, int64_t cursor, int image)
+{
+    return arguments.operands.images + (size_t)arguments.operands.order[cursor + image] * CNN_PIXELS;
+}
+
+// A block's share of the batch: images `block`, `block + blocks`, ..., a warp each. `rows` are of the warp's first, if
+// there is one, in a batch that begins at `guess`.
+template <typename Arguments>
+CNN_DEVICE void cnn_moments(const Arguments &arguments, int blocks, int64_t guess, cnn_moment_rows rows)
 {
     __shared__ unsigned long long totals[CNN_PREPARE_WARPS][CNN_MOMENTS];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, stride = blocks * CNN_PREPARE_WARPS;
-    const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
+    const int64_t cursor = *arguments.operands.cursor;
+    bool there = cursor == guess;
     unsigned long long total[2] = {0, 0};
     int image = blockIdx.x + warp * blocks;
     while (image < arguments.n) {
         uint32_t sums[CNN_MOMENTS] = {0};
-        for (int i = 0; i < CNN_IMAGES_IN_32_BITS && image < arguments.n; i++, image += stride)
-            cnn_moments_of_image(sums, arguments.operands.images + (size_t)order[image] * CNN_PIXELS);
+        for (int i = 0; i < CNN_IMAGES_IN_32_BITS && image < arguments.n; i++, image += stride, there = false) {
+            if (!there)
+                rows = cnn_moment_rows_of(cnn_batch_pixels(arguments, cursor, image));
+            cnn_moments_of_image(sums, rows);
+        }
         static_assert(CNN_MOMENTS == 54, "halves of 54: 27, 14, 7, 4 and 2");
         cnn_moments_halve<54>(sums, 16);
         cnn_moments_halve<27>(sums, 8);
@@ -143,23 +168,53 @@ CNN_DEVICE int cnn_conv2_channel(int row)
     return row / 16 * 16 + row % 8 / 2 * 4 + row % 16 / 8 * 2 + row % 2;
 }
 
-// Four input channels of one output channel and tap as three bfloat16 each, for the arithmetic that has use for it.
+// On Hopper, conv2's weight for arithmetics of float operands is half: as long a mantissa as tf32's, or two of them for
+// nearly fp32, at twice the rate. What half lacks is range, so each output channel is multiplied by a power of two.
+template <typename Arithmetic> struct cnn_half_parts {
+    enum { COUNT = 0 };
+};
+template <> struct cnn_half_parts<cnn_tf32> {
+    enum { COUNT = 1 };
+};
+template <> struct cnn_half_parts<cnn_tf32x3> {
+    enum { COUNT = 2 };
+};
+
+// The powers of two of CNN_PACK_OUTPUTS channels, by all threads, into `scales`, in shared memory.
 template <typename Arguments>
-CNN_DEVICE void cnn_pack_parts(cnn_tf32x3, const Arguments &arguments, int out, int along, const float four[4])
+CNN_DEVICE void cnn_pack_scales(const Arguments &arguments, int first_out, bool leave, float *scales)
 {
-    float rest[4] = {four[0], four[1], four[2], four[3]};
-    __nv_bfloat16 *parts = (__nv_bfloat16 *)arguments.workspace.conv2_parts;
+    enum { SHARERS = CNN_PREPARE_THREADS / CNN_PACK_OUTPUTS };
+    static_assert(CNN_PATCH % SHARERS == 0, "whole turns");
+    const int out = threadIdx.x / SHARERS, lane = threadIdx.x % SHARERS;
+    const float *weight = arguments.operands.parameters.conv2_weight + (first_out + out) * CNN_PATCH + lane;
+    float most = 0;
 #pragma unroll
-    for (int part = 0; part < 3; part++, parts += CNN_CHANNELS2 * CNN_PATCH) {
-        cnn_store4<cnn_bf16>(parts + (along / 8 * CNN_CHANNELS2 + out) * 8 + along % 8, rest);
+    for (int i = 0; i < CNN_PATCH; i += SHARERS)
+        most = fmaxf(most, fabsf(weight[i]));
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            rest[i] -= __bfloat162float(__float2bfloat16_rn(rest[i]));
+    for (int distance = SHARERS / 2; distance > 0; distance /= 2)
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, distance));
+    if (lane == 0) {
+        scales[out] = cnn_half_scale(most);
+        if (leave)
+            arguments.workspace.conv2_scale[first_out + out] = scales[out];
     }
 }
-template <typename Arithmetic, typename Arguments>
-CNN_DEVICE void cnn_pack_parts(Arithmetic, const Arguments &, int, int, const float[4])
+
+// Four input channels of one output channel and tap, in parts.
+template <int Parts, typename Arguments>
+CNN_DEVICE void cnn_pack_parts(const Arguments &arguments, int out, int along, const float four[4], float scale)
 {
+    float rest[4] = {four[0] * scale, four[1] * scale, four[2] * scale, four[3] * scale};
+    __half *parts = (__half *)arguments.workspace.conv2_parts;
+#pragma unroll
+    for (int part = 0; part < Parts; part++, parts += CNN_CHANNELS2 * CNN_PATCH) {
+        cnn_store4<cnn_fp16>(parts + (along / 8 * CNN_CHANNELS2 + out) * 8 + along % 8, rest);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            rest[i] -= __half2float(__float2half_rn(rest[i]));
+    }
 }
 
 // One piece of conv2's weight (64 out, 32 in, 9 taps), through shared memory: read along the taps, written along the
@@ -167,8 +222,9 @@ CNN_DEVICE void cnn_pack_parts(Arithmetic, const Arguments &, int, int, const fl
 template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_conv2(const Arguments &arguments, int piece)
 {
     typedef typename Arithmetic::operand operand;
-    enum { ELEMENTS = CNN_PACK_OUTPUTS * CNN_PACK_COLUMNS };
+    enum { ELEMENTS = CNN_PACK_OUTPUTS * CNN_PACK_COLUMNS, PARTS = cnn_half_parts<Arithmetic>::COUNT };
     __shared__ float tile[CNN_PACK_OUTPUTS * CNN_PACK_PITCH]; // [out][in, tap]
+    __shared__ float scales[CNN_PACK_OUTPUTS];
     const int first_in = piece % (CNN_CHANNELS1 / CNN_PACK_CHANNELS) * CNN_PACK_CHANNELS;
     const int first_out = piece / (CNN_CHANNELS1 / CNN_PACK_CHANNELS) * CNN_PACK_OUTPUTS;
     const float *weight = arguments.operands.parameters.conv2_weight + first_out * CNN_PATCH + first_in * CNN_TAPS;
@@ -178,6 +234,8 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_conv
         if (i < ELEMENTS)
             tile[out * CNN_PACK_PITCH + column] = weight[out * CNN_PATCH + column];
     }
+    if (PARTS > 0)
+        cnn_pack_scales(arguments, first_out, first_in == 0, scales);
     __syncthreads();
     const int chunk = 16 / sizeof(operand); // elements
     for (int i = threadIdx.x; i < ELEMENTS / 4; i += CNN_PREPARE_THREADS) {
@@ -187,7 +245,9 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_conv
         const float four[4] = {from[0], from[CNN_TAPS], from[2 * CNN_TAPS], from[3 * CNN_TAPS]};
         const int to = (along / chunk * CNN_CHANNELS2 + first_out + row) * chunk + along % chunk;
         cnn_store4<Arithmetic>(arguments.workspace.conv2_forward + to, four);
-        cnn_pack_parts(Arithmetic(), arguments, first_out + cnn_conv2_channel(row), along, four);
+        const int channel = cnn_conv2_channel(row), place = first_out + (PARTS > 1 ? channel : row);
+        if (PARTS > 0)
+            cnn_pack_parts<PARTS>(arguments, place, along, four, scales[channel]);
     }
     for (int i = threadIdx.x; i < ELEMENTS; i += CNN_PREPARE_THREADS) {
         const int out = i % CNN_PACK_OUTPUTS, tap = i / CNN_PACK_OUTPUTS % CNN_TAPS;
@@ -227,12 +287,19 @@ static __global__ void __launch_bounds__(CNN_PREPARE_THREADS)
     cnn_prepare(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments)
 {
     const int moment_blocks = cnn_moment_blocks(arguments.n), block = blockIdx.x;
+    const int first = block + threadIdx.x / 32 * moment_blocks; // image of this warp
+    int64_t guess = -1;
+    cnn_moment_rows rows = {};
+    if (block < moment_blocks && first < arguments.n) {
+        guess = *(const volatile int64_t *)arguments.operands.cursor;
+        rows = cnn_moment_rows_of(cnn_batch_pixels(arguments, guess, first));
+    }
     heddle_wait_for_previous(); // the step before moves the cursor and changes the weights
     heddle_release_next();
     if (block == 0 && threadIdx.x < CNN_COUNTERS)
         arguments.workspace.counters[threadIdx.x] = 0;
     if (block < moment_blocks)
-        cnn_moments(arguments, moment_blocks);
+        cnn_moments(arguments, moment_blocks, guess, rows);
     else if (block < moment_blocks + CNN_PACK_CONV2_BLOCKS)
         cnn_pack_conv2<Arithmetic>(arguments, block - moment_blocks);
     else

@@ -41,19 +41,25 @@ static cnn_step_arguments<Arithmetic> cnn_step_prepare_arguments(const heddle_cn
 template <typename Arithmetic>
 using cnn_kernel_launch = cudaError_t(const cnn_step_arguments<Arithmetic> &arguments, cudaStream_t stream);
 
-// Each kernel is launched while the one before still runs, and waits for it (ops/cuda/dependent.h). `forward` is
-// forward.h's or forward_wgmma.h's.
+// The kernels of which there are several: for any card with tensor cores, the default, and for Hopper (..._wgmma.h).
+template <typename Arithmetic> struct cnn_step_kernels {
+    cnn_kernel_launch<Arithmetic> *forward;
+    cnn_kernel_launch<Arithmetic> *hidden = cnn_launch_hidden<Arithmetic>;
+    cnn_kernel_launch<Arithmetic> *hidden_backward = cnn_launch_hidden_backward<Arithmetic>;
+    cnn_kernel_launch<Arithmetic> *backward = cnn_launch_backward<Arithmetic>;
+};
+
+// Each kernel is launched while the one before still runs, and waits for it (ops/cuda/dependent.h).
 template <typename Arithmetic>
 static cudaError_t cnn_step_launch(const cnn_step_arguments<Arithmetic> &arguments, cudaStream_t stream,
-                                   cnn_kernel_launch<Arithmetic> *forward)
+                                   const cnn_step_kernels<Arithmetic> &kernels)
 {
-    cnn_kernel_launch<Arithmetic> *const kernels[] = {
-        cnn_launch_prepare<Arithmetic>,         forward,
-        cnn_launch_hidden<Arithmetic>,          cnn_launch_head<Arithmetic>,
-        cnn_launch_hidden_backward<Arithmetic>, cnn_launch_backward<Arithmetic>,
+    cnn_kernel_launch<Arithmetic> *const all[] = {
+        cnn_launch_prepare<Arithmetic>, kernels.forward,         kernels.hidden,
+        cnn_launch_head<Arithmetic>,    kernels.hidden_backward, kernels.backward,
         cnn_launch_finish<Arithmetic>,
     };
-    for (cnn_kernel_launch<Arithmetic> *kernel : kernels) {
+    for (cnn_kernel_launch<Arithmetic> *kernel : all) {
         const cudaError_t error = kernel(arguments, stream);
         if (error != cudaSuccess)
             return error;
@@ -73,14 +79,15 @@ static inline int cnn_step_multiprocessors()
 }
 
 template <typename Arithmetic>
-static heddle_status cnn_step_rung(const heddle_call *call, const char *rung, cnn_kernel_launch<Arithmetic> *forward)
+static heddle_status cnn_step_rung(const heddle_call *call, const char *rung,
+                                   const cnn_step_kernels<Arithmetic> &kernels)
 {
     const heddle_cnn_step_shape *shape = (const heddle_cnn_step_shape *)call->shape;
     const cudaStream_t stream = heddle_cuda_stream_of(call);
     heddle_sim_finer();
     const cnn_step_arguments<Arithmetic> arguments = cnn_step_prepare_arguments<Arithmetic>(
         *shape, heddle_cnn_step_unpack(call), call->workspace, cnn_step_multiprocessors());
-    cnn_step_launch<Arithmetic>(arguments, stream, forward); // what it refuses is the runtime's last error
+    cnn_step_launch<Arithmetic>(arguments, stream, kernels); // what it refuses is the runtime's last error
     return heddle_cuda_launched(rung);
 }
 

@@ -7,7 +7,7 @@
 
 #include "ops/define.h"
 
-static const heddle_field fields[] = {
+const heddle_field heddle_conv2d_fields[HEDDLE_CONV2D_FIELDS] = {
     {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, n, "images")},
     {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, c, "channels before")},
     {HEDDLE_REQUIRED_INT(heddle_conv2d_shape, h, "rows of the input")},
@@ -30,48 +30,48 @@ int heddle_conv2d_out_w(const heddle_conv2d_shape *shape)
     return heddle_conv2d_extent(shape, shape->w, shape->s);
 }
 
-static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+int heddle_conv2d_dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
     const heddle_conv2d_shape *shape = shape_;
     return heddle_dims4(dims, shape->n, shape->c, shape->h, shape->w);
 }
 
-static int dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+int heddle_conv2d_dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
     const heddle_conv2d_shape *shape = shape_;
     return heddle_dims4(dims, shape->k, shape->c, shape->r, shape->s);
 }
 
-static int dims_bias(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+int heddle_conv2d_dims_bias(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
     const heddle_conv2d_shape *shape = shape_;
     return heddle_dims1(dims, shape->k);
 }
 
-static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+int heddle_conv2d_dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
     const heddle_conv2d_shape *shape = shape_;
     return heddle_dims4(dims, shape->n, shape->k, heddle_conv2d_out_h(shape), heddle_conv2d_out_w(shape));
 }
 
 static const heddle_operand forward_operands[] = {
-    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
-    {HEDDLE_FLOAT_INPUT("weight", HEDDLE_VALUES_NORMAL, dims_weight)},
-    {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_bias), .optional = true},
-    {HEDDLE_FLOAT_OUTPUT("output", dims_output)},
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, heddle_conv2d_dims_input)},
+    {HEDDLE_FLOAT_INPUT("weight", HEDDLE_VALUES_NORMAL, heddle_conv2d_dims_weight)},
+    {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, heddle_conv2d_dims_bias), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("output", heddle_conv2d_dims_output)},
 };
 
 static const heddle_operand backward_data_operands[] = {
-    {HEDDLE_FLOAT_INPUT("weight", HEDDLE_VALUES_NORMAL, dims_weight)},
-    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_output)},
-    {HEDDLE_FLOAT_OUTPUT("grad_input", dims_input)},
+    {HEDDLE_FLOAT_INPUT("weight", HEDDLE_VALUES_NORMAL, heddle_conv2d_dims_weight)},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, heddle_conv2d_dims_output)},
+    {HEDDLE_FLOAT_OUTPUT("grad_input", heddle_conv2d_dims_input)},
 };
 
 static const heddle_operand backward_weight_operands[] = {
-    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
-    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, dims_output)},
-    {HEDDLE_FLOAT_OUTPUT("grad_weight", dims_weight)},
-    {HEDDLE_FLOAT_OUTPUT("grad_bias", dims_bias), .optional = true},
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, heddle_conv2d_dims_input)},
+    {HEDDLE_FLOAT_INPUT("grad_output", HEDDLE_VALUES_NORMAL, heddle_conv2d_dims_output)},
+    {HEDDLE_FLOAT_OUTPUT("grad_weight", heddle_conv2d_dims_weight)},
+    {HEDDLE_FLOAT_OUTPUT("grad_bias", heddle_conv2d_dims_bias), .optional = true},
 };
 
 static bool fits_int(long long value)
@@ -79,7 +79,7 @@ static bool fits_int(long long value)
     return value <= INT_MAX;
 }
 
-static heddle_status validate(const void *shape_)
+heddle_status heddle_conv2d_validate(const void *shape_)
 {
     const heddle_conv2d_shape *shape = shape_;
     if (shape->c < 1 || shape->k < 1 || shape->r < 1 || shape->s < 1)
@@ -117,7 +117,7 @@ static heddle_cost cost(const heddle_conv2d_shape *shape, bool input, bool weigh
     return (heddle_cost){.flops = 2 * taps * outputs, .bytes_read = read, .bytes_written = all - read};
 }
 
-static heddle_cost forward_cost(const void *shape)
+heddle_cost heddle_conv2d_forward_cost(const void *shape)
 {
     return cost(shape, true, true, false);
 }
@@ -188,7 +188,7 @@ static size_t plane_size(const heddle_conv2d_shape *shape)
     return (size_t)heddle_conv2d_out_h(shape) * heddle_conv2d_out_w(shape);
 }
 
-static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+void heddle_conv2d_forward_reference(const void *shape_, const double *const *input, double *const *output)
 {
     const heddle_conv2d_shape *shape = shape_;
     size_t plane = plane_size(shape);
@@ -220,7 +220,7 @@ static void backward_weight_reference(const void *shape_, const double *const *i
         output[1][i / plane % shape->k] += input[1][i];
 }
 
-static int64_t forward_reduction(const void *shape_)
+int64_t heddle_conv2d_forward_reduction(const void *shape_)
 {
     const heddle_conv2d_shape *shape = shape_;
     return (int64_t)shape->c * shape->r * shape->s;
@@ -264,6 +264,9 @@ static const char *const test_shapes[] = {
     "n=2 c=3 h=17 w=23 k=18 r=7 s=7 stride=2 padding=3",
     "n=1 c=4 h=10 w=9 k=3 r=5 s=5 stride=2 padding=0",
     "n=1 c=2 h=3 w=4 k=2 stride=2 padding=4",
+    // Large filters, of even sizes too, and one larger than the image.
+    "n=5 c=1 h=5 w=7 k=6 r=4 s=5 padding=3",
+    "n=1 c=2 h=4 w=6 k=1 r=7 s=6 padding=4",
     NULL,
 };
 // The CNN's two convolutions at batch 1024 and 64, then what other networks have: a block of ResNet, its first layer, a
@@ -301,6 +304,7 @@ static const char *const bench_shapes[] = {
 #define STRIPS_NOTE "3x3: strips of rows straight from the image, 14x4 in registers: limited by multiplications"
 #define MMA_IMAGE_NOTE                                                                                                 \
     "3x3 by mma.sync in tf32 straight from the image, weight in fragments: limited by waiting at barriers"
+#define FFT_NOTE "products of Fourier transforms, whatever the filter's size: limited by bytes, six times a plane"
 #define MMA_NOTE "implicit GEMM by mma.sync in tf32: limited by the way through shared memory"
 
 // Slowest first.
@@ -313,6 +317,8 @@ static const heddle_rung forward_ladder[] = {
      heddle_conv2d_cpu_direct_supports, heddle_conv2d_forward_cpu_direct_workspace},
     {"cpu_winograd", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_forward_cpu_winograd, WINOGRAD_NOTE,
      heddle_conv2d_cpu_winograd_supports, heddle_conv2d_cpu_winograd_workspace},
+    {"cpu_fft", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_forward_cpu_fft, FFT_NOTE, heddle_conv2d_cpu_fft_supports,
+     heddle_conv2d_forward_cpu_fft_workspace, .pays = heddle_conv2d_forward_cpu_fft_pays},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread an element of the output: a bounds check and two loads for every multiplication", NULL, NULL},
     {"cudnn_legacy", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_LEGACY_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
@@ -333,6 +339,8 @@ static const heddle_rung forward_ladder[] = {
      .arithmetic = HEDDLE_TF32, .capability = 80},
     {"08_mma_image", HEDDLE_CUDA, HEDDLE_TUNED, NULL, MMA_IMAGE_NOTE, heddle_conv2d_cuda_forward_mma_image_supports,
      heddle_conv2d_cuda_forward_fragments_workspace, .arithmetic = HEDDLE_TF32, .capability = 80},
+    {"09_fft", HEDDLE_CUDA, HEDDLE_TUNED, NULL, FFT_NOTE, heddle_conv2d_cuda_fft_supports,
+     heddle_conv2d_cuda_forward_fft_workspace, .pays = heddle_conv2d_cuda_forward_fft_pays},
 };
 
 static const heddle_rung backward_data_ladder[] = {
@@ -344,6 +352,8 @@ static const heddle_rung backward_data_ladder[] = {
      heddle_conv2d_backward_data_cpu_direct_supports, heddle_conv2d_backward_data_cpu_direct_workspace},
     {"cpu_winograd", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_data_cpu_winograd, WINOGRAD_NOTE,
      heddle_conv2d_cpu_winograd_supports, heddle_conv2d_cpu_winograd_workspace},
+    {"cpu_fft", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_data_cpu_fft, FFT_NOTE, heddle_conv2d_cpu_fft_supports,
+     heddle_conv2d_backward_data_cpu_fft_workspace, .pays = heddle_conv2d_backward_data_cpu_fft_pays},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
      "a thread an element gathers from its windows: a bounds check and two loads for every multiplication", NULL, NULL},
     {"cudnn_legacy", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_LEGACY_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
@@ -366,6 +376,8 @@ static const heddle_rung backward_data_ladder[] = {
     {"08_mma_image", HEDDLE_CUDA, HEDDLE_TUNED, NULL, MMA_IMAGE_NOTE,
      heddle_conv2d_cuda_backward_data_mma_image_supports, heddle_conv2d_cuda_backward_data_fragments_workspace,
      .arithmetic = HEDDLE_TF32, .capability = 80},
+    {"09_fft", HEDDLE_CUDA, HEDDLE_TUNED, NULL, FFT_NOTE, heddle_conv2d_cuda_fft_supports,
+     heddle_conv2d_cuda_backward_data_fft_workspace, .pays = heddle_conv2d_cuda_backward_data_fft_pays},
 };
 
 static const heddle_rung backward_weight_ladder[] = {
@@ -377,6 +389,9 @@ static const heddle_rung backward_weight_ladder[] = {
      heddle_conv2d_cpu_direct_supports, heddle_conv2d_backward_weight_cpu_direct_workspace},
     {"cpu_winograd", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_weight_cpu_winograd, WINOGRAD_NOTE,
      heddle_conv2d_cpu_winograd_supports, heddle_conv2d_backward_weight_cpu_winograd_workspace},
+    {"cpu_fft", HEDDLE_CPU, HEDDLE_TUNED, heddle_conv2d_backward_weight_cpu_fft, FFT_NOTE,
+     heddle_conv2d_cpu_fft_supports, heddle_conv2d_backward_weight_cpu_fft_workspace,
+     .pays = heddle_conv2d_backward_weight_cpu_fft_pays},
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a weight sums over the batch: few threads, long sums", NULL,
      NULL},
     {"02_tiled", HEDDLE_CUDA, HEDDLE_TUNED, NULL, TILED_NOTE, heddle_conv2d_cuda_backward_weight_tiled_supports, NULL},
@@ -399,6 +414,8 @@ static const heddle_rung backward_weight_ladder[] = {
     {"cudnn_graph", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"cudnn_graph_tf32", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_GRAPH_TF32_NOTE, NULL, NULL, .arithmetic = HEDDLE_TF32,
      .capability = 80, .gpu_only = "cuDNN"},
+    {"09_fft", HEDDLE_CUDA, HEDDLE_TUNED, NULL, FFT_NOTE, heddle_conv2d_cuda_fft_supports,
+     heddle_conv2d_cuda_backward_weight_fft_workspace, .pays = heddle_conv2d_cuda_backward_weight_fft_pays},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_conv2d_backward_data, &heddle_op_conv2d_backward_weight, NULL};
@@ -408,12 +425,12 @@ const heddle_op heddle_op_conv2d_forward = {
     .ladder_name = "conv2d",
     .summary = "2-D convolution with stride, padding and dilation",
     .shape_size = sizeof(heddle_conv2d_shape),
-    HEDDLE_FIELDS(fields),
+    HEDDLE_FIELDS(heddle_conv2d_fields),
     HEDDLE_OPERANDS(forward_operands),
-    .validate = validate,
-    .cost = forward_cost,
-    .reference = forward_reference,
-    .reduction = forward_reduction,
+    .validate = heddle_conv2d_validate,
+    .cost = heddle_conv2d_forward_cost,
+    .reference = heddle_conv2d_forward_reference,
+    .reduction = heddle_conv2d_forward_reduction,
     .test_shapes = test_shapes,
     .bench_shapes = bench_shapes,
     .gradients = gradients,
@@ -425,9 +442,9 @@ const heddle_op heddle_op_conv2d_backward_data = {
     .ladder_name = "conv2d",
     .summary = "gradient of a convolution's input",
     .shape_size = sizeof(heddle_conv2d_shape),
-    HEDDLE_FIELDS(fields),
+    HEDDLE_FIELDS(heddle_conv2d_fields),
     HEDDLE_OPERANDS(backward_data_operands),
-    .validate = validate,
+    .validate = heddle_conv2d_validate,
     .cost = backward_data_cost,
     .reference = backward_data_reference,
     .reduction = backward_data_reduction,
@@ -441,9 +458,9 @@ const heddle_op heddle_op_conv2d_backward_weight = {
     .ladder_name = "conv2d",
     .summary = "gradients of a convolution's weight and bias",
     .shape_size = sizeof(heddle_conv2d_shape),
-    HEDDLE_FIELDS(fields),
+    HEDDLE_FIELDS(heddle_conv2d_fields),
     HEDDLE_OPERANDS(backward_weight_operands),
-    .validate = validate,
+    .validate = heddle_conv2d_validate,
     .cost = backward_weight_cost,
     .reference = backward_weight_reference,
     .reduction = backward_weight_reduction,

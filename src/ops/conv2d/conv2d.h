@@ -14,6 +14,18 @@ static inline int heddle_conv2d_extent(const heddle_conv2d_shape *shape, int in,
 
 extern const heddle_op heddle_op_conv2d_forward, heddle_op_conv2d_backward_data, heddle_op_conv2d_backward_weight;
 
+// What conv2d_bias_relu has in common with the forward operator.
+enum { HEDDLE_CONV2D_FIELDS = 10 };
+extern const heddle_field heddle_conv2d_fields[HEDDLE_CONV2D_FIELDS];
+int heddle_conv2d_dims_input(const void *shape, int dims[HEDDLE_MAX_DIMS]);
+int heddle_conv2d_dims_weight(const void *shape, int dims[HEDDLE_MAX_DIMS]);
+int heddle_conv2d_dims_bias(const void *shape, int dims[HEDDLE_MAX_DIMS]);
+int heddle_conv2d_dims_output(const void *shape, int dims[HEDDLE_MAX_DIMS]);
+heddle_status heddle_conv2d_validate(const void *shape);
+heddle_cost heddle_conv2d_forward_cost(const void *shape);
+void heddle_conv2d_forward_reference(const void *shape, const double *const *input, double *const *output);
+int64_t heddle_conv2d_forward_reduction(const void *shape);
+
 heddle_status heddle_conv2d_forward_cpu_naive(const heddle_call *call);
 heddle_status heddle_conv2d_backward_data_cpu_naive(const heddle_call *call);
 heddle_status heddle_conv2d_backward_weight_cpu_naive(const heddle_call *call);
@@ -41,6 +53,17 @@ bool heddle_conv2d_cpu_winograd_supports(const void *shape);
 size_t heddle_conv2d_cpu_winograd_workspace(const void *shape, int threads); // forward and backward_data
 size_t heddle_conv2d_backward_weight_cpu_winograd_workspace(const void *shape, int threads);
 
+heddle_status heddle_conv2d_forward_cpu_fft(const heddle_call *call);
+heddle_status heddle_conv2d_backward_data_cpu_fft(const heddle_call *call);
+heddle_status heddle_conv2d_backward_weight_cpu_fft(const heddle_call *call);
+bool heddle_conv2d_cpu_fft_supports(const void *shape);
+bool heddle_conv2d_forward_cpu_fft_pays(const void *shape);
+bool heddle_conv2d_backward_data_cpu_fft_pays(const void *shape);
+bool heddle_conv2d_backward_weight_cpu_fft_pays(const void *shape);
+size_t heddle_conv2d_forward_cpu_fft_workspace(const void *shape, int threads);
+size_t heddle_conv2d_backward_data_cpu_fft_workspace(const void *shape, int threads);
+size_t heddle_conv2d_backward_weight_cpu_fft_workspace(const void *shape, int threads);
+
 // The CUDA rungs come with the device's module; what they take and need is told here.
 size_t heddle_conv2d_cuda_forward_packed_workspace(const void *shape, int threads);
 size_t heddle_conv2d_cuda_backward_data_packed_workspace(const void *shape, int threads);
@@ -63,5 +86,12 @@ bool heddle_conv2d_cuda_forward_mma_image_supports(const void *shape);
 bool heddle_conv2d_cuda_backward_data_mma_image_supports(const void *shape);
 bool heddle_conv2d_cuda_small_channels_supports(const void *shape);
 bool heddle_conv2d_cuda_patches_supports(const void *shape);
+bool heddle_conv2d_cuda_fft_supports(const void *shape);
+bool heddle_conv2d_cuda_forward_fft_pays(const void *shape);
+bool heddle_conv2d_cuda_backward_data_fft_pays(const void *shape);
+bool heddle_conv2d_cuda_backward_weight_fft_pays(const void *shape);
+size_t heddle_conv2d_cuda_forward_fft_workspace(const void *shape, int threads);
+size_t heddle_conv2d_cuda_backward_data_fft_workspace(const void *shape, int threads);
+size_t heddle_conv2d_cuda_backward_weight_fft_workspace(const void *shape, int threads);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "ops/conv2d/columns.h"
 #include "ops/conv2d/fragments.h"
+#include "ops/conv2d/frequency.h"
 #include "ops/conv2d/row_strips.h"
 #include "ops/conv2d/split.h"
 #include "ops/conv2d/tiled.h"
@@ -144,4 +145,64 @@ bool heddle_conv2d_cuda_patches_supports(const void *shape_)
     return shape->c >= 1 && shape->c <= 4 && shape->r == shape->s &&
            (shape->r == 3 || shape->r == 5 || shape->r == 7) && shape->stride == 2 && shape->dilation == 1 &&
            shape->h > 0 && shape->w > 0;
+}
+
+// --- 09_fft ----------------------------------------------------------------------------------------------------------
+
+// What else takes the time of multiplications of the direct rungs: counted, then measured against 04_implicit_gemm and
+// 04_split_gemm.
+static const conv2d_prices fft_prices = {
+    // Read and written for rows, for columns and for the products: some 50 bytes, for which a direct rung's tile reads
+    // and writes one in a few hundred multiplications.
+    .transformed = 260,
+    .product = 16, // 4 multiplications, but 4 bytes read besides
+    .call = 3e8,   // eight kernels one after another
+    // One filter is as slow as eight, by 01_naive or by 04_implicit_gemm, which would compute 64.
+    .panel = 8,
+    // Up to here a pixel's window is in registers or on its way there, and a multiplication costs nothing besides.
+    .least_taps = 25,
+};
+
+bool heddle_conv2d_cuda_fft_supports(const void *shape)
+{
+    return conv2d_frequency_takes(shape, &conv2d_cuda_limits);
+}
+
+bool heddle_conv2d_cuda_forward_fft_pays(const void *shape)
+{
+    return conv2d_frequency_pays(shape, CONV2D_FORWARD, &conv2d_cuda_limits, &fft_prices);
+}
+
+bool heddle_conv2d_cuda_backward_data_fft_pays(const void *shape)
+{
+    return conv2d_frequency_pays(shape, CONV2D_BACKWARD_DATA, &conv2d_cuda_limits, &fft_prices);
+}
+
+bool heddle_conv2d_cuda_backward_weight_fft_pays(const void *shape)
+{
+    return conv2d_frequency_pays(shape, CONV2D_BACKWARD_WEIGHT, &conv2d_cuda_limits, &fft_prices);
+}
+
+static size_t fft_workspace(const heddle_conv2d_shape *shape, conv2d_pass pass)
+{
+    conv2d_frequency plan = conv2d_frequency_of(shape, pass, &conv2d_cuda_limits);
+    return conv2d_frequency_memory_of(&plan, pass).bytes;
+}
+
+size_t heddle_conv2d_cuda_forward_fft_workspace(const void *shape, int threads)
+{
+    (void)threads;
+    return fft_workspace(shape, CONV2D_FORWARD);
+}
+
+size_t heddle_conv2d_cuda_backward_data_fft_workspace(const void *shape, int threads)
+{
+    (void)threads;
+    return fft_workspace(shape, CONV2D_BACKWARD_DATA);
+}
+
+size_t heddle_conv2d_cuda_backward_weight_fft_workspace(const void *shape, int threads)
+{
+    (void)threads;
+    return fft_workspace(shape, CONV2D_BACKWARD_WEIGHT);
 }

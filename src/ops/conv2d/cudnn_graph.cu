@@ -1,6 +1,8 @@
 // conv2d by cuDNN's graph interface: the convolution, with the bias added on the way out where cuDNN has an engine for
 // both, planned by its heuristics and kept for the shape. `cudnn_graph` multiplies float32 as it is; `cudnn_graph_tf32`
-// lets tensor cores take it with 10 bits of mantissa. Nothing is timed, so that every run takes the same engines.
+// lets tensor cores take it with 10 bits of mantissa. Nothing is timed, so that every run takes the same engines. The
+// same rungs of conv2d_bias_relu have relu as one operation more of the graph; where cuDNN has no engine for all of it,
+// relu is a call of its own.
 //
 // Limited by: the float32 units, or memory where channels are few; in tf32 by turning (n, c, h, w) into the layout that
 // tensor cores want and back.
@@ -13,7 +15,14 @@
 
 #include "heddle/ops.h"
 
-typedef enum direction { FORWARD, FORWARD_BIAS, BACKWARD_DATA, BACKWARD_WEIGHT } direction;
+typedef enum direction {
+    FORWARD,
+    FORWARD_BIAS,
+    FORWARD_RELU,
+    FORWARD_BIAS_RELU,
+    BACKWARD_DATA,
+    BACKWARD_WEIGHT
+} direction;
 
 // Names of the tensors in the graphs.
 enum { INPUT = 1, WEIGHT, OUTPUT, BIAS };
@@ -101,59 +110,56 @@ static heddle_status add_convolution(heddle_cudnn_graph *graph, const operation_
     HEDDLE_TRY(heddle_cudnn_set(operation, names->input, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &input));
     HEDDLE_TRY(heddle_cudnn_set(operation, names->weight, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &weight));
     HEDDLE_TRY(heddle_cudnn_set(operation, names->output, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &output));
-    graph->operations[graph->operation_count++] = operation;
-    return heddle_cudnn_finalize(operation);
+    return heddle_cudnn_operation(graph, operation);
 }
 
-// output = sums + bias
-static heddle_status add_bias(heddle_cudnn_graph *graph, cudnnBackendDescriptor_t sums, cudnnBackendDescriptor_t bias,
-                              cudnnBackendDescriptor_t output)
+static bool has_bias(direction way)
 {
-    cudnnPointwiseMode_t mode = CUDNN_POINTWISE_ADD;
-    cudnnDataType_t type = CUDNN_DATA_FLOAT;
-    cudnnBackendDescriptor_t pointwise, operation;
-    HEDDLE_TRY(heddle_cudnn_part(graph, CUDNN_BACKEND_POINTWISE_DESCRIPTOR, &pointwise));
-    HEDDLE_TRY(heddle_cudnn_set(pointwise, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode));
-    HEDDLE_TRY(heddle_cudnn_set(pointwise, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &type));
-    HEDDLE_TRY(heddle_cudnn_finalize(pointwise));
-    HEDDLE_TRY(heddle_cudnn_part(graph, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, &operation));
-    HEDDLE_TRY(heddle_cudnn_set(operation, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                1, &pointwise));
-    HEDDLE_TRY(
-        heddle_cudnn_set(operation, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &sums));
-    HEDDLE_TRY(
-        heddle_cudnn_set(operation, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &bias));
-    HEDDLE_TRY(
-        heddle_cudnn_set(operation, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &output));
-    graph->operations[graph->operation_count++] = operation;
-    return heddle_cudnn_finalize(operation);
+    return way == FORWARD_BIAS || way == FORWARD_BIAS_RELU;
 }
 
-static heddle_status build(heddle_cudnn_graph *graph, const plan_key *key, cudnnHandle_t handle)
+static bool has_relu(direction way)
+{
+    return way == FORWARD_RELU || way == FORWARD_BIAS_RELU;
+}
+
+// What follows the sums: output = relu(sums + bias), or one of the two. The tensors in between exist in the graph
+// alone.
+static heddle_status add_epilogue(heddle_cudnn_graph *graph, const plan_key *key, const int64_t dims[4],
+                                  cudnnBackendDescriptor_t sums, cudnnBackendDescriptor_t output)
+{
+    const int64_t bias_dims[] = {1, key->shape.k, 1, 1};
+    cudnnBackendDescriptor_t bias, shifted = output;
+    if (has_bias(key->way)) {
+        HEDDLE_TRY(heddle_cudnn_tensor(graph, BIAS, bias_dims, key->alignment, &bias));
+        if (has_relu(key->way))
+            HEDDLE_TRY(heddle_cudnn_tensor(graph, 0, dims, VECTOR_BYTES, &shifted));
+        HEDDLE_TRY(heddle_cudnn_pointwise(graph, CUDNN_POINTWISE_ADD, sums, bias, shifted));
+        sums = shifted;
+    }
+    return has_relu(key->way) ? heddle_cudnn_pointwise(graph, CUDNN_POINTWISE_RELU_FWD, sums, NULL, output) : HEDDLE_OK;
+}
+
+static heddle_status build(heddle_cudnn_graph *graph, const plan_key *key)
 {
     const heddle_conv2d_shape *shape = &key->shape;
     const int64_t input_dims[] = {shape->n, shape->c, shape->h, shape->w};
     const int64_t weight_dims[] = {shape->k, shape->c, shape->r, shape->s};
     const int64_t output_dims[] = {shape->n, shape->k, out_extent(shape, shape->h, shape->r),
                                    out_extent(shape, shape->w, shape->s)};
-    const int64_t bias_dims[] = {1, shape->k, 1, 1};
     const operation_names *names = key->way == BACKWARD_DATA     ? &backward_data_names
                                    : key->way == BACKWARD_WEIGHT ? &backward_weight_names
                                                                  : &forward_names;
-    cudnnBackendDescriptor_t convolution, input, weight, output, sums, bias;
+    cudnnBackendDescriptor_t convolution, input, weight, output, sums;
     HEDDLE_TRY(describe_convolution(graph, shape, &convolution));
     HEDDLE_TRY(heddle_cudnn_tensor(graph, INPUT, input_dims, key->alignment, &input));
     HEDDLE_TRY(heddle_cudnn_tensor(graph, WEIGHT, weight_dims, key->alignment, &weight));
     HEDDLE_TRY(heddle_cudnn_tensor(graph, OUTPUT, output_dims, key->alignment, &output));
-    if (key->way == FORWARD_BIAS) {
-        HEDDLE_TRY(heddle_cudnn_tensor(graph, 0, output_dims, VECTOR_BYTES, &sums));
-        HEDDLE_TRY(heddle_cudnn_tensor(graph, BIAS, bias_dims, key->alignment, &bias));
-        HEDDLE_TRY(add_convolution(graph, names, convolution, input, weight, sums));
-        HEDDLE_TRY(add_bias(graph, sums, bias, output));
-    } else {
-        HEDDLE_TRY(add_convolution(graph, names, convolution, input, weight, output));
-    }
-    return heddle_cudnn_plan(graph, handle, key->tensor_cores);
+    if (!has_bias(key->way) && !has_relu(key->way))
+        return add_convolution(graph, names, convolution, input, weight, output);
+    HEDDLE_TRY(heddle_cudnn_tensor(graph, 0, output_dims, VECTOR_BYTES, &sums));
+    HEDDLE_TRY(add_convolution(graph, names, convolution, input, weight, sums));
+    return add_epilogue(graph, key, output_dims, sums, output);
 }
 
 static kept_plan *make(const plan_key *key, cudnnHandle_t handle, heddle_status *status)
@@ -164,7 +170,9 @@ static kept_plan *make(const plan_key *key, cudnnHandle_t handle, heddle_status 
         return NULL;
     }
     memcpy(&made->key, key, sizeof *key);
-    *status = build(&made->graph, key, handle);
+    *status = build(&made->graph, key);
+    if (*status == HEDDLE_OK)
+        *status = heddle_cudnn_plan(&made->graph, handle, key->tensor_cores);
     made->usable = *status == HEDDLE_OK;
     if (!made->usable)
         heddle_cudnn_destroy(&made->graph);
@@ -173,9 +181,7 @@ static kept_plan *make(const plan_key *key, cudnnHandle_t handle, heddle_status 
     return made;
 }
 
-// *found: NULL where cuDNN has no plan for it, and *status says why when it was asked just now.
-static heddle_status find(const heddle_call *call, direction way, bool tensor_cores, int alignment,
-                          cudnnHandle_t handle, const heddle_cudnn_graph **found)
+static plan_key key_of(const heddle_call *call, direction way, bool tensor_cores, int alignment)
 {
     plan_key key;
     memset(&key, 0, sizeof key); // compared byte for byte
@@ -184,13 +190,19 @@ static heddle_status find(const heddle_call *call, direction way, bool tensor_co
     key.device = heddle_cuda_device_of(call);
     key.alignment = alignment;
     key.tensor_cores = tensor_cores;
+    return key;
+}
+
+// *found: NULL where cuDNN has no plan for it, and *status says why when it was asked just now.
+static heddle_status find(const plan_key *key, cudnnHandle_t handle, const heddle_cudnn_graph **found)
+{
     heddle_status status = HEDDLE_OK;
     pthread_mutex_lock(&lock);
     kept_plan *one = plans;
-    while (one && memcmp(&one->key, &key, sizeof key) != 0)
+    while (one && memcmp(&one->key, key, sizeof *key) != 0)
         one = one->next;
     if (!one)
-        one = make(&key, handle, &status);
+        one = make(key, handle, &status);
     pthread_mutex_unlock(&lock);
     *found = one && one->usable ? &one->graph : NULL;
     if (status == HEDDLE_OK && !*found)
@@ -207,17 +219,18 @@ static int alignment_of(void *const *places, int count)
     return VECTOR_BYTES;
 }
 
-// Runs a convolution whose tensors have the numbers INPUT, WEIGHT, OUTPUT and, for FORWARD_BIAS, BIAS.
+// Runs a convolution whose tensors have the numbers INPUT, WEIGHT, OUTPUT and, where there is one, BIAS.
 static heddle_status run(const heddle_call *call, direction way, bool tensor_cores, const void *input,
                          const void *weight, const void *output, const void *bias)
 {
     static const int64_t numbers[] = {INPUT, WEIGHT, OUTPUT, BIAS};
     void *const places[] = {(void *)input, (void *)weight, (void *)output, (void *)bias};
-    int tensors = way == FORWARD_BIAS ? 4 : 3;
+    int tensors = has_bias(way) ? 4 : 3;
     const heddle_cudnn_graph *graph;
     cudnnHandle_t handle;
     HEDDLE_TRY(heddle_cudnn_handle(call, &handle));
-    HEDDLE_TRY(find(call, way, tensor_cores, alignment_of(places, tensors), handle, &graph));
+    plan_key key = key_of(call, way, tensor_cores, alignment_of(places, tensors));
+    HEDDLE_TRY(find(&key, handle, &graph));
     return heddle_cudnn_run(graph, call, handle, tensors, numbers, places);
 }
 
@@ -243,6 +256,42 @@ static heddle_status bias_pass(const heddle_call *call, cudnnHandle_t handle, cu
     HEDDLE_TRY(heddle_cudnn_align(call, 0, of, 2, &nothing));
     HEDDLE_CUDA_TRY(cudnnConvolutionBackwardBias(handle, &one, output, of[0].used, &zero, bias, of[1].used));
     return heddle_cudnn_deliver(call, of, 2);
+}
+
+// Negative elements of the output become 0, in place.
+static heddle_status relu_pass(const heddle_call *call, cudnnHandle_t handle, cudnnTensorDescriptor_t output,
+                               cudnnActivationDescriptor_t relu)
+{
+    static const float one = 1, zero = 0;
+    const heddle_conv2d_shape *shape = (const heddle_conv2d_shape *)call->shape;
+    int out_h = out_extent(shape, shape->h, shape->r), out_w = out_extent(shape, shape->w, shape->s);
+    size_t bytes = (size_t)shape->n * shape->k * out_h * out_w * sizeof(float);
+    void *nothing;
+    HEDDLE_CUDA_TRY(
+        cudnnSetTensor4dDescriptor(output, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, shape->n, shape->k, out_h, out_w));
+    HEDDLE_CUDA_TRY(cudnnSetActivationDescriptor(relu, CUDNN_ACTIVATION_RELU, CUDNN_PROPAGATE_NAN, 0));
+    heddle_cudnn_operand of[] = {{call->output[0], bytes, false, NULL}, {call->output[0], bytes, true, NULL}};
+    HEDDLE_TRY(heddle_cudnn_align(call, 0, of, 2, &nothing));
+    HEDDLE_CUDA_TRY(cudnnActivationForward(handle, relu, &one, output, of[0].used, &zero, output, of[1].used));
+    return heddle_cudnn_deliver(call, of, 2);
+}
+
+static heddle_status run_relu(const heddle_call *call)
+{
+    cudnnTensorDescriptor_t output = NULL;
+    cudnnActivationDescriptor_t relu = NULL;
+    cudnnHandle_t handle;
+    HEDDLE_TRY(heddle_cudnn_handle(call, &handle));
+    heddle_status status = HEDDLE_CUDA_CHECK(cudnnCreateTensorDescriptor(&output));
+    if (status == HEDDLE_OK)
+        status = HEDDLE_CUDA_CHECK(cudnnCreateActivationDescriptor(&relu));
+    if (status == HEDDLE_OK)
+        status = relu_pass(call, handle, output, relu);
+    if (output)
+        cudnnDestroyTensorDescriptor(output);
+    if (relu)
+        cudnnDestroyActivationDescriptor(relu);
+    return status;
 }
 
 static heddle_status run_bias(const heddle_call *call, bool backward)
@@ -275,6 +324,18 @@ static heddle_status forward(const heddle_call *call, bool tensor_cores)
     return bias ? run_bias(call, false) : HEDDLE_OK;
 }
 
+static heddle_status bias_relu(const heddle_call *call, bool tensor_cores)
+{
+    const void *input = call->input[0], *weight = call->input[1], *bias = call->input[2], *output = call->output[0];
+    direction way = bias ? FORWARD_BIAS_RELU : FORWARD_RELU;
+    if (((const heddle_conv2d_shape *)call->shape)->n == 0)
+        return HEDDLE_OK;
+    if (run(call, way, tensor_cores, input, weight, output, bias) == HEDDLE_OK)
+        return HEDDLE_OK;
+    HEDDLE_TRY(forward(call, tensor_cores));
+    return run_relu(call);
+}
+
 static heddle_status backward_data(const heddle_call *call, bool tensor_cores)
 {
     if (((const heddle_conv2d_shape *)call->shape)->n == 0)
@@ -302,6 +363,28 @@ static heddle_status backward_weight(const heddle_call *call, bool tensor_cores)
     return call->output[1] ? run_bias(call, true) : HEDDLE_OK;
 }
 
+// --- listing ---------------------------------------------------------------------------------------------------------
+
+static heddle_status list(const heddle_call *call, direction way)
+{
+    heddle_cudnn_graph graph = {};
+    plan_key key = key_of(call, way, false, VECTOR_BYTES);
+    cudnnHandle_t handle;
+    HEDDLE_TRY(heddle_cudnn_handle(call, &handle));
+    heddle_status status = build(&graph, &key);
+    if (status == HEDDLE_OK)
+        status = heddle_cudnn_list(&graph, handle, (heddle_engine_list *)call->output[0]);
+    heddle_cudnn_destroy(&graph);
+    return status;
+}
+
+#define LIST(operator_name, way)                                                                                       \
+    static heddle_status list_##way(const heddle_call *call)                                                           \
+    {                                                                                                                  \
+        return list(call, way);                                                                                        \
+    }                                                                                                                  \
+    HEDDLE_CUDA_ENGINES(operator_name, list_##way)
+
 #define BOTH(operator_name, function)                                                                                  \
     static heddle_status launch_##function(const heddle_call *call)                                                    \
     {                                                                                                                  \
@@ -317,3 +400,9 @@ static heddle_status backward_weight(const heddle_call *call, bool tensor_cores)
 BOTH("conv2d_forward", forward)
 BOTH("conv2d_backward_data", backward_data)
 BOTH("conv2d_backward_weight", backward_weight)
+BOTH("conv2d_bias_relu", bias_relu)
+
+LIST("conv2d_forward", FORWARD_BIAS)
+LIST("conv2d_backward_data", BACKWARD_DATA)
+LIST("conv2d_backward_weight", BACKWARD_WEIGHT)
+LIST("conv2d_bias_relu", FORWARD_BIAS_RELU)

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "ops/across.h"
+
 heddle_channel_statistics heddle_batchnorm_join(const float *statistics, int images, int channels, int channel,
                                                 double pixels_per_image)
 {
@@ -24,10 +26,32 @@ static double inverse_std(double variance, float epsilon)
     return 1 / sqrt(variance + (double)epsilon);
 }
 
-void heddle_batchnorm_save(const heddle_conv_block_shape *shape, const heddle_conv_block_forward_operands *operands,
-                           int k, heddle_channel_statistics statistics)
+heddle_status heddle_batchnorm_share(const heddle_call *call, heddle_channel_statistics *statistics, int channels,
+                                     double *pixels)
 {
-    double pixels = heddle_conv_block_pixels(shape), momentum = (double)shape->momentum;
+    double values[1 + 2 * HEDDLE_ACROSS_CHUNK];
+    if (!heddle_across_several(call))
+        return HEDDLE_OK;
+    // Raw moments: in double they lose no digit that a float had.
+    values[0] = *pixels;
+    for (int k = 0; k < channels; k++) {
+        double mean = statistics[k].mean;
+        values[1 + 2 * k] = *pixels * mean;
+        values[2 + 2 * k] = *pixels * (statistics[k].variance + mean * mean);
+    }
+    HEDDLE_TRY(heddle_across_sum(call, values, 1 + 2 * channels));
+    *pixels = values[0];
+    for (int k = 0; k < channels; k++) {
+        double mean = values[1 + 2 * k] / *pixels, variance = values[2 + 2 * k] / *pixels - mean * mean;
+        statistics[k] = (heddle_channel_statistics){.mean = mean, .variance = variance < 0 ? 0 : variance};
+    }
+    return HEDDLE_OK;
+}
+
+void heddle_batchnorm_save(const heddle_conv_block_shape *shape, const heddle_conv_block_forward_operands *operands,
+                           int k, heddle_channel_statistics statistics, double pixels)
+{
+    double momentum = (double)shape->momentum;
     operands->mean[k] = (float)statistics.mean;
     operands->inverse_std[k] = (float)inverse_std(statistics.variance, shape->epsilon);
     if (operands->running_mean) {

@@ -15,9 +15,14 @@ typedef struct heddle_channel_statistics {
 heddle_channel_statistics heddle_batchnorm_join(const float *statistics, int images, int channels, int channel,
                                                 double pixels_per_image);
 
-// Writes the saved statistics of channel k and moves the running ones.
+// Joins the statistics of `channels` channels (at most HEDDLE_ACROSS_CHUNK) over all processes that have a part of the
+// batch; *pixels goes from this one's to all of them.
+heddle_status heddle_batchnorm_share(const heddle_call *call, heddle_channel_statistics *statistics, int channels,
+                                     double *pixels);
+
+// Writes the saved statistics of channel k and moves the running ones. `pixels` are those of the whole batch.
 void heddle_batchnorm_save(const heddle_conv_block_shape *shape, const heddle_conv_block_forward_operands *operands,
-                           int k, heddle_channel_statistics statistics);
+                           int k, heddle_channel_statistics statistics, double pixels);
 
 // Batchnorm of channel k as y = z · scale + shift, z being the convolution without bias.
 typedef struct heddle_channel_affine {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "ops/across.h"
 #include "ops/conv_block/batchnorm.h"
 #include "ops/conv_block/layouts.h"
 #include "ops/cpu/winograd.h"
@@ -157,6 +158,27 @@ static void normalise_image(void *context, int n, int worker)
     finish_windows(work, &part, n);
 }
 
+// Batchnorm of the channels from `first` on, from the images' statistics: as many as travel together.
+static heddle_status finish_channels(const heddle_call *call, const job *work,
+                                     const heddle_conv_block_forward_operands *operands, int first)
+{
+    const block_shape *shape = work->shape;
+    heddle_channel_statistics statistics[HEDDLE_ACROSS_CHUNK];
+    int count = shape->k - first < HEDDLE_ACROSS_CHUNK ? shape->k - first : HEDDLE_ACROSS_CHUNK;
+    double pixels = heddle_conv_block_pixels(shape);
+    for (int i = 0; i < count; i++)
+        statistics[i] = heddle_batchnorm_join(work->space.statistics, shape->n, work->plan.outputs, first + i,
+                                              (double)shape->h * shape->w);
+    HEDDLE_TRY(heddle_batchnorm_share(call, statistics, count, &pixels));
+    for (int i = 0; i < count; i++) {
+        heddle_channel_affine affine = heddle_batchnorm_training(shape, operands, first + i, statistics[i]);
+        work->space.scale[first + i] = (float)affine.scale;
+        work->space.shift[first + i] = (float)affine.shift;
+        heddle_batchnorm_save(shape, operands, first + i, statistics[i], pixels);
+    }
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_conv_block_cpu_winograd_forward(const heddle_call *call)
 {
     const block_shape *shape = call->shape;
@@ -170,14 +192,8 @@ heddle_status heddle_conv_block_cpu_winograd_forward(const heddle_call *call)
 
     heddle_pool_run(call->pool, work.plan.outputs / HEDDLE_CPU_PANEL, pack_panel, &work);
     heddle_pool_run(call->pool, shape->n, convolve_image, &work);
-    for (int k = 0; k < shape->k; k++) {
-        heddle_channel_statistics statistics =
-            heddle_batchnorm_join(work.space.statistics, shape->n, work.plan.outputs, k, (double)shape->h * shape->w);
-        heddle_channel_affine affine = heddle_batchnorm_training(shape, &operands, k, statistics);
-        work.space.scale[k] = (float)affine.scale;
-        work.space.shift[k] = (float)affine.shift;
-        heddle_batchnorm_save(shape, &operands, k, statistics);
-    }
+    for (int k = 0; k < shape->k; k += HEDDLE_ACROSS_CHUNK)
+        HEDDLE_TRY(finish_channels(call, &work, &operands, k));
     heddle_pool_run(call->pool, shape->n, normalise_image, &work);
     return HEDDLE_OK;
 }

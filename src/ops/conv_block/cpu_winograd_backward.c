@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "ops/across.h"
 #include "ops/conv_block/conv_block.h"
 #include "ops/conv_block/layouts.h"
 #include "ops/cpu/winograd.h"
@@ -148,25 +149,46 @@ static void sum_image(void *context, int n, int worker)
     work->kernels->gradient_sums(&from, sums, sums + work->plan.outputs);
 }
 
-// dz = γ/σ (dy - mean(dy) - ẑ mean(dy ẑ)), as scale · dy + z · slope + offset.
-static void finish_sums(const job *work, int k)
+// Σ dy and Σ dy (z - mean) of channel k, and the gradients that they are. Where the batch is spread over processes
+// these are this one's part: gradients are added up later, all of them.
+static void sum_channel(const job *work, int k, double *sum, double *weighted)
 {
     const heddle_conv_block_backward_operands *operands = &work->operands;
     int outputs = work->plan.outputs;
-    double sum = 0, weighted = 0, pixels = heddle_conv_block_pixels(work->shape);
+    *sum = *weighted = 0;
     for (int n = 0; n < work->shape->n; n++) {
-        sum += (double)work->space.sums[(size_t)2 * n * outputs + k];
-        weighted += (double)work->space.sums[((size_t)2 * n + 1) * outputs + k];
+        *sum += (double)work->space.sums[(size_t)2 * n * outputs + k];
+        *weighted += (double)work->space.sums[((size_t)2 * n + 1) * outputs + k];
     }
-    double inverse_std = (double)operands->inverse_std[k], scale = (double)operands->gamma[k] * inverse_std;
-    operands->grad_beta[k] = (float)sum;
-    operands->grad_gamma[k] = (float)(weighted * inverse_std);
+    operands->grad_beta[k] = (float)*sum;
+    operands->grad_gamma[k] = (float)(*weighted * (double)operands->inverse_std[k]);
     if (operands->grad_bias)
         operands->grad_bias[k] = 0; // batchnorm subtracts whatever the bias adds
+}
+
+// dz = γ/σ (dy - mean(dy) - ẑ mean(dy ẑ)), as scale · dy + z · slope + offset. The sums are the whole batch's.
+static void fold_channel(const job *work, int k, double sum, double weighted, double pixels)
+{
+    const heddle_conv_block_backward_operands *operands = &work->operands;
+    double inverse_std = (double)operands->inverse_std[k], scale = (double)operands->gamma[k] * inverse_std;
     work->space.scale[k] = (float)scale;
     double slope = -scale * inverse_std * inverse_std * weighted / pixels;
     work->space.slope[k] = (float)slope;
     work->space.offset[k] = (float)(-scale * sum / pixels - slope * (double)operands->mean[k]);
+}
+
+// The channels from `first` on, as many as travel together.
+static heddle_status finish_channels(const heddle_call *call, const job *work, int first)
+{
+    double values[1 + 2 * HEDDLE_ACROSS_CHUNK];
+    int rest = work->shape->k - first, count = rest < HEDDLE_ACROSS_CHUNK ? rest : HEDDLE_ACROSS_CHUNK;
+    values[0] = heddle_conv_block_pixels(work->shape);
+    for (int i = 0; i < count; i++)
+        sum_channel(work, first + i, &values[1 + 2 * i], &values[2 + 2 * i]);
+    HEDDLE_TRY(heddle_across_sum(call, values, 1 + 2 * count));
+    for (int i = 0; i < count; i++)
+        fold_channel(work, first + i, values[1 + 2 * i], values[2 + 2 * i], values[0]);
+    return HEDDLE_OK;
 }
 
 static void clear_padding(const job *work)
@@ -249,8 +271,8 @@ heddle_status heddle_conv_block_cpu_winograd_backward(const heddle_call *call)
     clear_padding(&work);
     memcpy(work.space.mean, work.operands.mean, sizeof(float) * shape->k);
     heddle_pool_run(call->pool, shape->n, sum_image, &work);
-    for (int k = 0; k < shape->k; k++)
-        finish_sums(&work, k);
+    for (int k = 0; k < shape->k; k += HEDDLE_ACROSS_CHUNK)
+        HEDDLE_TRY(finish_channels(call, &work, k));
     if (work.operands.grad_input)
         heddle_pool_run(call->pool, work.plan.inputs / HEDDLE_CPU_PANEL, pack_panel, &work);
     heddle_pieces_run(call->pool, shape->n, piece_images(shape), backward_piece, &work);

@@ -1,18 +1,20 @@
 // cuDNN's graph interface, as much of it as a rung needs: operations on tensors are put together, cuDNN names engines
-// that can run them, and the first that keeps to what the rung promises becomes a plan.
+// that can run them, and the first that keeps to what the rung promises becomes a plan. All that it names can be
+// listed.
 #ifndef HEDDLE_OPS_CUDA_CUDNN_GRAPH_H
 #define HEDDLE_OPS_CUDA_CUDNN_GRAPH_H
 
 #include "ops/cuda/cudnn_handle.h"
+#include "ops/engines.h"
 
-enum { HEDDLE_CUDNN_PARTS = 32, HEDDLE_CUDNN_TENSORS = 8 };
+enum { HEDDLE_CUDNN_PARTS = 64, HEDDLE_CUDNN_OPERATIONS = 8 };
 
 // A graph while it is put together, and then its plan. Descriptors refer to each other: all of them stay as long as the
 // plan does.
 typedef struct heddle_cudnn_graph {
     cudnnBackendDescriptor_t parts[HEDDLE_CUDNN_PARTS];
     int part_count;
-    cudnnBackendDescriptor_t operations[2];
+    cudnnBackendDescriptor_t operations[HEDDLE_CUDNN_OPERATIONS];
     int operation_count;
     cudnnBackendDescriptor_t plan;
     int64_t workspace; // bytes
@@ -29,9 +31,17 @@ heddle_status heddle_cudnn_set(cudnnBackendDescriptor_t part, cudnnBackendAttrib
                                cudnnBackendAttributeType_t type, int64_t count, const void *values);
 heddle_status heddle_cudnn_finalize(cudnnBackendDescriptor_t part);
 
+// Adds an operation of the graph, finalised here.
+heddle_status heddle_cudnn_operation(heddle_cudnn_graph *graph, cudnnBackendDescriptor_t operation);
+// output = mode(x, y), element by element; y NULL: mode(x). A tensor with dims of 1 is the same along them.
+heddle_status heddle_cudnn_pointwise(heddle_cudnn_graph *graph, cudnnPointwiseMode_t mode, cudnnBackendDescriptor_t x,
+                                     cudnnBackendDescriptor_t y, cudnnBackendDescriptor_t output);
+
 // Plans the graph's operations by the first engine of cuDNN's own order that gives the same bits every time and, unless
 // `tensor_cores`, multiplies float32 as it is. HEDDLE_UNSUPPORTED where there is none.
 heddle_status heddle_cudnn_plan(heddle_cudnn_graph *graph, cudnnHandle_t handle, bool tensor_cores);
+// Adds a line for every engine that cuDNN's heuristics name for the graph's operations.
+heddle_status heddle_cudnn_list(heddle_cudnn_graph *graph, cudnnHandle_t handle, heddle_engine_list *list);
 // Runs it with the tensors of these numbers at these places.
 heddle_status heddle_cudnn_run(const heddle_cudnn_graph *graph, const heddle_call *call, cudnnHandle_t handle,
                                int tensors, const int64_t *numbers, void *const *places);

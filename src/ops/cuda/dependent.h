@@ -38,9 +38,12 @@ static inline cudaError_t heddle_cuda_launch_dependent(void (*kernel)(Parameters
     return cudaPeekAtLastError();
 #else
     int device = 0, major = 0;
+    cudaFuncAttributes built; // a kernel built for older cards, which the driver made fit this one, does not wait
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&built, (const void *)kernel);
     if (error != cudaSuccess)
         return error;
     cudaLaunchAttribute attribute;
@@ -52,7 +55,7 @@ static inline cudaError_t heddle_cuda_launch_dependent(void (*kernel)(Parameters
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = major >= 9 ? 1 : 0;
+    config.numAttrs = major >= 9 && built.ptxVersion >= 90 ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 #endif
 }

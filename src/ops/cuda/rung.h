@@ -33,6 +33,10 @@ heddle_launcher *heddle_cuda_launcher(const char *op, const char *rung);
 // would take minutes for. Inputs are as in a call; outputs are float64, updates among them filled with what they held.
 #define HEDDLE_CUDA_REFERENCE(op_name, function) HEDDLE_CUDA_RUNG(op_name, "reference", function)
 
+// HEDDLE_CUDA_ENGINES("conv2d_forward", list): lists what a library could run the operator with at the call's shape;
+// ops/engines.h says where to.
+#define HEDDLE_CUDA_ENGINES(op_name, function) HEDDLE_CUDA_RUNG(op_name, "engines", function)
+
 // The call's stream, its device made current: a launch needs both.
 HEDDLE_API cudaStream_t heddle_cuda_stream_of(const heddle_call *call);
 // The number of the card that the call is for, counted from 0.

@@ -5,12 +5,13 @@
 // 6 loads from shared memory for 128 multiplications where the output is large; smaller ones where it would be too few
 // tiles for all multiprocessors. Where even those are too few and k is long, k is split: several blocks sum up parts of
 // it for one tile, into a workspace, and a second kernel adds these in order, so that the result is the same every
-// time. Each part of a step of k is read while the one before is multiplied, and blocks take tiles in bands that share
-// what they read from L2.
+// time. A few rows or columns beyond whole tiles get no tiles, but blocks that sum up each of their elements by itself,
+// and the steps by which k falls short of whole tiles are left out two by two. Each part of a step of k is read while
+// the one before is multiplied, and blocks take tiles in bands that share what they read from L2.
 //
 // Limited by: issue. About nine of ten instructions in the loop are multiply-adds, of which a multiprocessor can start
 // four a cycle, one for each scheduler; some of these wait a cycle more for the register banks, where only the
-// assembler could place the sums better. And ragged outputs pay for whole tiles: 1025 columns take nine of 128.
+// assembler could place the sums better. And ragged outputs pay for whole tiles: 1030 columns take nine of 128.
 
 #include "ops/matmul/tuned_kernel.h"
 
@@ -32,9 +33,12 @@ template <class T> static void start(matmul_task task, cudaStream_t stream)
 {
     // More shared memory than 48 KiB has to be asked for, once a device; asking is cheap.
     cudaFuncSetAttribute(matmul_tuned<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES);
-    task.tiles_m = heddle_ceil_div(task.product.m, T::BLOCK_M);
-    task.tiles_n = heddle_ceil_div(task.product.n, T::BLOCK_N);
-    unsigned blocks = (unsigned)task.tiles_m * task.tiles_n * task.splits * task.product.batch;
+    task.tiles_m = (int)heddle_product_tiles(task.product.m, T::BLOCK_M, task.edge_m);
+    task.tiles_n = (int)heddle_product_tiles(task.product.n, T::BLOCK_N, task.edge_n);
+    task.blocks = task.tiles_m * task.tiles_n * task.splits * task.product.batch;
+    long long edge_warps = (task.edge_n ? matmul_edge_warps(task.a.layout, task.product.m) : 0) +
+                           (task.edge_m ? matmul_edge_warps(task.b.layout, task.product.n - task.edge_n) : 0);
+    unsigned blocks = task.blocks + heddle_ceil_div(edge_warps * task.product.batch, T::THREADS / 32);
     matmul_tuned<T><<<blocks, T::THREADS, T::SHARED_BYTES, stream>>>(task);
 }
 
@@ -68,6 +72,8 @@ heddle_status heddle_product_launch(const heddle_product *product, void *workspa
     task.a = side_of(product->a, product->m, product->k, !product->transpose_a, task.stride_a);
     task.b = side_of(product->b, product->n, product->k, product->transpose_b, task.stride_b);
     task.splits = plan.splits;
+    task.edge_m = plan.edge_m;
+    task.edge_n = plan.edge_n;
     task.partial = plan.splits > 1 ? (float *)workspace : NULL;
     if (plan.tiling == HEDDLE_TILING_128_128)
         start<tiling_128_128>(task, stream);

@@ -3,6 +3,7 @@
 #include "ops/matmul/matmul.h"
 
 #include "ops/define.h"
+#include "ops/matmul/parts.h"
 #include "ops/matmul/tuned.h"
 
 const heddle_field heddle_matmul_fields[HEDDLE_MATMUL_FIELDS] = {
@@ -211,6 +212,25 @@ static size_t backward_workspace(const void *shape, int threads)
     return for_a > for_b ? for_a : for_b;
 }
 
+static size_t tf32x3_workspace(const void *shape, int threads)
+{
+    (void)threads;
+    return heddle_tf32x3_workspace(shape);
+}
+
+static size_t bf16x6_workspace(const void *shape, int threads)
+{
+    (void)threads;
+    return heddle_bf16x6_workspace(shape);
+}
+
+// The one layout that CUTLASS's kernels are compiled for.
+static bool cutlass_takes(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    return !shape->transpose_a && !shape->transpose_b && shape->k > 0;
+}
+
 // What TMA takes: rows of every operand a multiple of 16 bytes long, and none empty.
 static bool tf32_tma_takes(const void *shape_)
 {
@@ -283,6 +303,13 @@ static const heddle_rung forward_ladder[] = {
     {"10_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "a tiling for each shape, up to 8 by 16 elements a thread, k split where tiles are few: limited by issue",
      forward_fits, forward_workspace},
+    // Before the tf32 ones: who asks for tf32 is also served by these, and the last that will do is taken.
+    {"15_tf32x3_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "float32 in two tf32 parts, three products by mma.sync, sums in float32: limited by mma.sync and by splitting",
+     forward_fits, tf32x3_workspace, .arithmetic = HEDDLE_TF32X3, .capability = 80},
+    {"16_bf16x6_wgmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "float32 in three bfloat16 parts, packed once, six products by wgmma, sums in float32: tensor cores and power",
+     forward_fits, bf16x6_workspace, .arithmetic = HEDDLE_TF32X3, HOPPER},
     {"11_tf32_wmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores by wmma on shared tiles: waits for every tile",
      NULL, NULL, .arithmetic = HEDDLE_TF32, .capability = 80},
     {"12_tf32_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
@@ -294,6 +321,9 @@ static const heddle_rung forward_ladder[] = {
     {"14_tf32_wgmma_persistent_clusters", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "blocks that stay, pairs that share their loads, one operand through registers: tensor cores and power",
      tf32_tma_takes, tf32_workspace, .arithmetic = HEDDLE_TF32, HOPPER},
+    {"cutlass", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
+     "CUTLASS, tiles of 128 or 64 by 128, untransposed matrices: limited by the float32 units", cutlass_takes, NULL,
+     .capability = 80, .gpu_only = "CUTLASS"},
     {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS, float32 as it is: limited by the float32 units", NULL, NULL,
      .gpu_only = "cuBLAS"},
     {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,

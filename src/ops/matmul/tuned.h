@@ -30,11 +30,13 @@ typedef enum heddle_tiling {
 typedef struct heddle_product_plan {
     heddle_tiling tiling;
     int splits; // parts of k, each summed by blocks of its own; more than one: the sums go through the workspace
+    int edge_m, edge_n; // last rows and columns of the output that no tile covers: each of their elements by itself
 } heddle_product_plan;
 
 enum {
     HEDDLE_PRODUCT_MOST_SIZE = 1 << 30, // of m, n and k: a row's bytes are a 32-bit number
     HEDDLE_PRODUCT_DEPTH = 32,          // steps of k a tile
+    HEDDLE_PRODUCT_MOST_EDGE = 4,       // rows or columns: more are worth a tile
     // Of an H100 or H200. What is planned must not depend on the card that it runs on: the workspace is measured before
     // one is chosen.
     HEDDLE_PRODUCT_MULTIPROCESSORS = 132,
@@ -48,13 +50,23 @@ typedef struct heddle_tiling_cost {
     double step;  // a step of k with so many blocks
 } heddle_tiling_cost;
 
+// Tiles over a length, of which the last `edge` elements are none's.
+static inline long long heddle_product_tiles(int length, int tile, int edge)
+{
+    return edge ? length / tile : (length + tile - 1) / tile;
+}
+
 // Time of a product: rounds of blocks over the multiprocessors, where the last round may be partly filled.
-static inline double heddle_product_time(const heddle_tiling_cost *cost, const heddle_product *product, int splits)
+static inline double heddle_product_time(const heddle_tiling_cost *cost, const heddle_product *product, int splits,
+                                         int edge_m, int edge_n)
 {
     const double start = 39;  // a block's first tiles come from memory, its last sums go there
     const double lone = 0.15; // of a full multiprocessor's time is taken however few blocks it has
     const double second_pass = 15, float_of_part = 5.8e-6; // to add up parts: the kernel, and each float
-    long long tiles = (long long)((product->m + cost->m - 1) / cost->m) * ((product->n + cost->n - 1) / cost->n);
+    const double edge_product = 5.8e-6;                    // a multiplication of an edge
+    const double fewer_tiles = 1; // what they are worth where the time is the same: room for other kernels
+    long long tiles =
+        heddle_product_tiles(product->m, cost->m, edge_m) * heddle_product_tiles(product->n, cost->n, edge_n);
     const int processors = HEDDLE_PRODUCT_MULTIPROCESSORS;
     long long blocks = (tiles * product->batch * splits + processors - 1) / processors; // of the busiest multiprocessor
     int rest = (int)(blocks % cost->resident);
@@ -63,7 +75,15 @@ static inline double heddle_product_time(const heddle_tiling_cost *cost, const h
     int depth = HEDDLE_PRODUCT_DEPTH, tiles_of_k = (product->k + depth - 1) / depth;
     double time = load * cost->step * ((tiles_of_k + splits - 1) / splits * depth) + (rounds + (rest > 0)) * start;
     double elements = (double)product->batch * product->m * product->n;
+    double edges = (double)product->batch * ((double)product->m * edge_n + (double)product->n * edge_m);
+    time += edges * product->k * edge_product - fewer_tiles * ((edge_m > 0) + (edge_n > 0));
     return splits > 1 ? time + second_pass + float_of_part * (splits + 1) * elements : time;
+}
+
+// What is left of a length after whole tiles, where that is little and there are such.
+static inline int heddle_product_edge(int length, int tile)
+{
+    return length > tile && length % tile <= HEDDLE_PRODUCT_MOST_EDGE ? length % tile : 0;
 }
 
 static inline heddle_product_plan heddle_product_plan_of(const heddle_product *product)
@@ -75,17 +95,23 @@ static inline heddle_product_plan heddle_product_plan_of(const heddle_product *p
         {64, 64, 4, 0.65},
     };
     static const int splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-    heddle_product_plan best = {HEDDLE_TILING_128_128, 1};
-    double least = heddle_product_time(&costs[0], product, 1);
+    heddle_product_plan best = {HEDDLE_TILING_128_128, 1, 0, 0};
+    double least = heddle_product_time(&costs[0], product, 1, 0, 0);
     for (int tiling = 0; tiling < HEDDLE_TILING_COUNT; tiling++)
         for (size_t s = 0; s < sizeof splits / sizeof *splits; s++) {
             if (splits[s] > 1 && splits[s] * HEDDLE_PRODUCT_DEPTH > product->k)
                 break;
-            double time = heddle_product_time(&costs[tiling], product, splits[s]);
-            if (time < least) {
-                least = time;
-                best.tiling = (heddle_tiling)tiling;
-                best.splits = splits[s];
+            // Parts of k are summed for the whole output alike: with edges there is one.
+            int edge_m = splits[s] > 1 ? 0 : heddle_product_edge(product->m, costs[tiling].m);
+            int edge_n = splits[s] > 1 ? 0 : heddle_product_edge(product->n, costs[tiling].n);
+            for (int with = 0; with < 4; with++) {
+                heddle_product_plan plan = {(heddle_tiling)tiling, splits[s], with & 1 ? edge_m : 0,
+                                            with & 2 ? edge_n : 0};
+                double time = heddle_product_time(&costs[tiling], product, plan.splits, plan.edge_m, plan.edge_n);
+                if (time < least) {
+                    least = time;
+                    best = plan;
+                }
             }
         }
     return best;

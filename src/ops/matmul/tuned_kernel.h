@@ -132,7 +132,9 @@ struct matmul_task {
     int tiles_m, tiles_n;
     size_t stride_a, stride_b; // between the products of a batch, in floats
     heddle_product product;
-    float *partial; // (splits, batch, m, n) where k is split, else NULL
+    float *partial;     // (splits, batch, m, n) where k is split, else NULL
+    int edge_m, edge_n; // last rows and columns that no tile covers
+    int blocks;         // of tiles; those that follow take the edges
 };
 
 template <int BLOCK_M_, int BLOCK_N_, int DEPTH_, int WARP_M_, int WARP_N_, int THREAD_M_, int THREAD_N_, int STAGES_,
@@ -267,8 +269,78 @@ __device__ __forceinline__ void matmul_multiply(float sum[T::THREAD_M][T::THREAD
             sum[i][j] += part.a[i] * part.b[j];
 }
 
+// --- edges -----------------------------------------------------------------------------------------------------------
+// A few rows or columns beyond whole tiles: a tile for them would take as long as a full one, and often a whole round
+// of tiles. Each of their elements is a sum by itself, in blocks that run beside those of the tiles.
+
+enum { MATMUL_EDGE_ROWS = 4 }; // of the long side a warp, where they lie along k: so many sums one after another
+
+// Warps for an edge along `rows` rows of the long side.
+static __host__ __device__ inline int matmul_edge_warps(int layout, int rows)
+{
+    const int each = layout == MATMUL_ALONG_K ? (int)MATMUL_EDGE_ROWS : 32;
+    return (rows + each - 1) / each;
+}
+
+__device__ __forceinline__ const float *matmul_element(const matmul_side &side, int row, int k)
+{
+    const bool along_k = side.layout == MATMUL_ALONG_K;
+    return (const float *)((const char *)side.data + (size_t)(along_k ? row : k) * side.pitch_bytes) +
+           (along_k ? k : row);
+}
+
+// The products of some rows of the long side and of rows first ... last - 1 of the short one: a warp a row where the
+// long side lies along k, else a lane a row. `down`, `across`: how far the two sides' rows are apart in the output.
+__device__ static void matmul_edge(const matmul_task &task, float *output, const matmul_side &many, int rows, int down,
+                                   const matmul_side &few, int first, int last, int across, int warp)
+{
+    const bool along_k = many.layout == MATMUL_ALONG_K;
+    const int lane = threadIdx.x % 32, from = along_k ? lane : 0, apart = along_k ? 32 : 1;
+    const int begin = along_k ? warp * MATMUL_EDGE_ROWS : warp * 32 + lane;
+    const int end = along_k ? min(begin + (int)MATMUL_EDGE_ROWS, rows) : min(begin + 1, rows);
+    for (int i = begin; i < end; i++)
+        for (int j = first; j < last; j++) {
+            float sum = 0;
+#pragma unroll 4
+            for (int p = from; p < task.product.k; p += apart)
+                sum += *matmul_element(many, i, p) * *matmul_element(few, j, p);
+            for (int distance = 16; along_k && distance > 0; distance /= 2)
+                sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+            const size_t at = (size_t)i * down + (size_t)j * across;
+            if (!along_k || lane == 0)
+                output[at] = matmul_finish(task, sum, output + at, (int)(at % task.product.n));
+        }
+}
+
+// The last columns, of all rows; then the last rows, of the columns before those.
+template <class T> __device__ static void matmul_edges(const matmul_task &task)
+{
+    const heddle_product &product = task.product;
+    const int rows = product.m, columns = product.n - task.edge_n;
+    const int warps_n = task.edge_n ? matmul_edge_warps(task.a.layout, rows) : 0;
+    const int warps = warps_n + (task.edge_m ? matmul_edge_warps(task.b.layout, columns) : 0);
+    const int index = ((int)blockIdx.x - task.blocks) * (T::THREADS / 32) + (int)threadIdx.x / 32;
+    const int batch = index / warps, warp = index % warps;
+    if (batch >= product.batch)
+        return;
+    matmul_side a = task.a, b = task.b;
+    a.data += batch * task.stride_a;
+    b.data += batch * task.stride_b;
+    float *output = product.output + (size_t)batch * product.m * product.n;
+    if (warp < warps_n)
+        matmul_edge(task, output, a, rows, product.n, b, columns, product.n, 1, warp);
+    else
+        matmul_edge(task, output, b, columns, 1, a, rows - task.edge_m, rows, product.n, warp - warps_n);
+}
+
+// --- the kernel ------------------------------------------------------------------------------------------------------
+
 template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) matmul_tuned(matmul_task task)
 {
+    if ((int)blockIdx.x >= task.blocks) {
+        matmul_edges<T>(task);
+        return;
+    }
     extern __shared__ float4 matmul_shared[];
     float *tiles_a = (float *)matmul_shared, *tiles_b = tiles_a + T::STAGES * T::SIZE_A; // (STAGES, DEPTH, PITCH)
 
@@ -284,6 +356,8 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
     const int steps = (task.product.k + T::DEPTH - 1) / T::DEPTH, shift = steps * T::DEPTH - task.product.k;
     const int begin = (int)((long long)steps * split / task.splits);
     const int end = (int)((long long)steps * (split + 1) / task.splits);
+    // Steps of the first tile that are zeros and need not be multiplied: two parts in turn, so an even number.
+    int skipped = begin == 0 ? shift & ~1 : 0;
 
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int row = warp / T::WARPS_N * T::WARP_M + lane / T::LANES_N * MATMUL_VECTOR;
@@ -310,9 +384,10 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
     __pipeline_wait_prior(T::STAGES - 2);
     __syncthreads();
     if (begin < end)
-        matmul_read<T>(even, tiles_a + row, tiles_b + column);
+        matmul_read<T>(even, tiles_a + row + skipped * T::PITCH_A, tiles_b + column + skipped * T::PITCH_B);
     for (int step = begin; step < end; step++) {
-        const float *from_a = tiles_a + here * T::SIZE_A + row, *from_b = tiles_b + here * T::SIZE_B + column;
+        const float *from_a = tiles_a + here * T::SIZE_A + row + skipped * T::PITCH_A;
+        const float *from_b = tiles_b + here * T::SIZE_B + column + skipped * T::PITCH_B;
         matmul_read<T>(odd, from_a + T::PITCH_A, from_b + T::PITCH_B);
         if (step + T::STAGES - 1 < end) {
             matmul_copy<T, T::BLOCK_M, false>(tiles_a + fill * T::SIZE_A, cursor_a, task.a, 0);
@@ -322,7 +397,7 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
         fill = fill == T::STAGES - 1 ? 0 : fill + 1;
         matmul_multiply<T>(sum, even);
 #pragma unroll 1
-        for (int p = 2; p < T::DEPTH; p += 2) {
+        for (int p = 2 + skipped; p < T::DEPTH; p += 2) {
             from_a += 2 * T::PITCH_A;
             from_b += 2 * T::PITCH_B;
             matmul_read<T>(even, from_a, from_b);
@@ -334,6 +409,7 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) ma
         __pipeline_wait_prior(T::STAGES - 2);
         __syncthreads();
         here = here == T::STAGES - 1 ? 0 : here + 1;
+        skipped = 0;
         if (step + 1 < end)
             matmul_read<T>(even, tiles_a + here * T::SIZE_A + row, tiles_b + here * T::SIZE_B + column);
         matmul_multiply<T>(sum, odd);

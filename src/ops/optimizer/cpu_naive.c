@@ -13,6 +13,8 @@ heddle_status heddle_sgd_update_cpu_naive(const heddle_call *call)
     const float *grad = call->input[0], *hyper = call->input[1];
     float *parameter = call->output[0];
     for (int i = 0; i < shape->n; i++) {
+        if (isnan(grad[i]))
+            continue;
         float slope = grad[i] + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * parameter[i];
         parameter[i] -= hyper[HEDDLE_HYPER_LEARNING_RATE] * slope;
     }
@@ -25,6 +27,8 @@ heddle_status heddle_momentum_update_cpu_naive(const heddle_call *call)
     const float *grad = call->input[0], *hyper = call->input[1];
     float *parameter = call->output[0], *velocity = call->output[1];
     for (int i = 0; i < shape->n; i++) {
+        if (isnan(grad[i]))
+            continue;
         float slope = grad[i] + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * parameter[i];
         velocity[i] = hyper[HEDDLE_HYPER_MOMENTUM] * velocity[i] + slope;
         parameter[i] -= hyper[HEDDLE_HYPER_LEARNING_RATE] * velocity[i];
@@ -40,6 +44,8 @@ heddle_status heddle_adamw_update_cpu_naive(const heddle_call *call)
     float rate = hyper[HEDDLE_HYPER_LEARNING_RATE], beta1 = hyper[HEDDLE_HYPER_MOMENTUM];
     float beta2 = hyper[HEDDLE_HYPER_BETA2];
     for (int i = 0; i < shape->n; i++) {
+        if (isnan(grad[i]))
+            continue;
         first_moment[i] = beta1 * first_moment[i] + (1.0f - beta1) * grad[i];
         second_moment[i] = beta2 * second_moment[i] + (1.0f - beta2) * grad[i] * grad[i];
         float mean = first_moment[i] / hyper[HEDDLE_HYPER_CORRECTION1];

@@ -1,4 +1,5 @@
-// Optimisers, second rung: vector loops over all threads, what is the same for every parameter computed once.
+// Optimisers, second rung: vector loops over all threads, what is the same for every parameter computed once. Whether a
+// gradient is a number chooses between the new values and the old, so that the loops have no branch.
 //
 // Limited by: memory.
 
@@ -12,8 +13,10 @@
 HEDDLE_CLONES static void sgd(const float *restrict grad, float rate, float decay, size_t count,
                               float *restrict parameter)
 {
-    for (size_t i = 0; i < count; i++)
-        parameter[i] -= rate * (grad[i] + decay * parameter[i]);
+    for (size_t i = 0; i < count; i++) {
+        float moved = parameter[i] - rate * (grad[i] + decay * parameter[i]);
+        parameter[i] = isnan(grad[i]) ? parameter[i] : moved;
+    }
 }
 
 static void sgd_piece(void *context, size_t begin, size_t end, int piece, int worker)
@@ -29,8 +32,9 @@ HEDDLE_CLONES static void momentum(const float *restrict grad, float rate, float
                                    float *restrict parameter, float *restrict velocity)
 {
     for (size_t i = 0; i < count; i++) {
-        velocity[i] = kept * velocity[i] + (grad[i] + decay * parameter[i]);
-        parameter[i] -= rate * velocity[i];
+        float moved = kept * velocity[i] + (grad[i] + decay * parameter[i]);
+        parameter[i] = isnan(grad[i]) ? parameter[i] : parameter[i] - rate * moved;
+        velocity[i] = isnan(grad[i]) ? velocity[i] : moved;
     }
 }
 
@@ -70,9 +74,11 @@ HEDDLE_CLONES static void adamw(const float *restrict grad, adamw_factors factor
         float first = factors.beta1 * first_moment[i] + (1.0f - factors.beta1) * grad[i];
         float second = factors.beta2 * second_moment[i] + (1.0f - factors.beta2) * grad[i] * grad[i];
         float root = sqrtf(second) * factors.root_correction + factors.epsilon;
-        first_moment[i] = first;
-        second_moment[i] = second;
-        parameter[i] = factors.kept * parameter[i] - factors.rate * first / root;
+        float moved = factors.kept * parameter[i] - factors.rate * first / root;
+        bool number = !isnan(grad[i]);
+        first_moment[i] = number ? first : first_moment[i];
+        second_moment[i] = number ? second : second_moment[i];
+        parameter[i] = number ? moved : parameter[i];
     }
 }
 

@@ -1,5 +1,9 @@
 // Optimisers: one step of sgd, momentum and adamw over n parameters, as PyTorch defines them. What they cost, what is
 // right, and their ladders.
+//
+// A gradient that is not a number leaves its parameter and its moments as they are. That is how a step is left out
+// whose gradients went beyond half precision's range (cnn_step's rungs then give nothing but such), decay and momentum
+// included. A loss that is not a number is told by step_end, so that a training run that has gone wrong does not go on.
 
 #include "ops/optimizer/optimizer.h"
 
@@ -85,8 +89,9 @@ static void sgd_reference(const void *shape_, const double *const *input, double
     const heddle_elements_shape *shape = shape_;
     const double *hyper = input[1];
     for (int i = 0; i < shape->n; i++)
-        output[0][i] -=
-            hyper[HEDDLE_HYPER_LEARNING_RATE] * (input[0][i] + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * output[0][i]);
+        if (!isnan(input[0][i]))
+            output[0][i] -=
+                hyper[HEDDLE_HYPER_LEARNING_RATE] * (input[0][i] + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * output[0][i]);
 }
 
 static void momentum_reference(const void *shape_, const double *const *input, double *const *output)
@@ -94,6 +99,8 @@ static void momentum_reference(const void *shape_, const double *const *input, d
     const heddle_elements_shape *shape = shape_;
     const double *hyper = input[1];
     for (int i = 0; i < shape->n; i++) {
+        if (isnan(input[0][i]))
+            continue;
         double slope = input[0][i] + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * output[0][i];
         output[1][i] = hyper[HEDDLE_HYPER_MOMENTUM] * output[1][i] + slope;
         output[0][i] -= hyper[HEDDLE_HYPER_LEARNING_RATE] * output[1][i];
@@ -107,6 +114,8 @@ static void adamw_reference(const void *shape_, const double *const *input, doub
     double rate = hyper[HEDDLE_HYPER_LEARNING_RATE], beta1 = hyper[HEDDLE_HYPER_MOMENTUM];
     double beta2 = hyper[HEDDLE_HYPER_BETA2];
     for (int i = 0; i < shape->n; i++) {
+        if (isnan(grad[i]))
+            continue;
         output[1][i] = beta1 * output[1][i] + (1 - beta1) * grad[i];
         output[2][i] = beta2 * output[2][i] + (1 - beta2) * grad[i] * grad[i];
         double mean = output[1][i] / hyper[HEDDLE_HYPER_CORRECTION1];

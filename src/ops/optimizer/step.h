@@ -1,4 +1,5 @@
-// One step of one parameter, by each optimiser: what the CUDA rungs have in common. hyper: (HEDDLE_HYPER_COUNT).
+// One step of one parameter, by each optimiser: what the CUDA rungs have in common. hyper: (HEDDLE_HYPER_COUNT). A
+// gradient that is not a number leaves the parameter and its states as they are (see optimizer.c).
 #ifndef HEDDLE_OPS_OPTIMIZER_STEP_H
 #define HEDDLE_OPS_OPTIMIZER_STEP_H
 
@@ -8,12 +9,16 @@
 
 __device__ static inline void sgd_step(float grad, const float *hyper, float *parameter)
 {
+    if (isnan(grad))
+        return;
     float slope = grad + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * *parameter;
     *parameter -= hyper[HEDDLE_HYPER_LEARNING_RATE] * slope;
 }
 
 __device__ static inline void momentum_step(float grad, const float *hyper, float *parameter, float *velocity)
 {
+    if (isnan(grad))
+        return;
     float slope = grad + hyper[HEDDLE_HYPER_WEIGHT_DECAY] * *parameter;
     *velocity = hyper[HEDDLE_HYPER_MOMENTUM] * *velocity + slope;
     *parameter -= hyper[HEDDLE_HYPER_LEARNING_RATE] * *velocity;
@@ -22,6 +27,8 @@ __device__ static inline void momentum_step(float grad, const float *hyper, floa
 __device__ static inline void adamw_step(float grad, const float *hyper, float *parameter, float *first_moment,
                                          float *second_moment)
 {
+    if (isnan(grad))
+        return;
     float rate = hyper[HEDDLE_HYPER_LEARNING_RATE];
     float beta1 = hyper[HEDDLE_HYPER_MOMENTUM], beta2 = hyper[HEDDLE_HYPER_BETA2];
     *first_moment = beta1 * *first_moment + (1.0f - beta1) * grad;

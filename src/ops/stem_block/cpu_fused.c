@@ -240,6 +240,7 @@ heddle_status heddle_stem_block_cpu_fused_forward(const heddle_call *call)
     heddle_pieces_run(call->pool, shape->n, piece_images(shape), moments_of_piece, &work);
     for (int piece = 1; piece < piece_count(shape); piece++)
         heddle_moments_join(&work.space.moments[0], &work.space.moments[piece], patch);
+    HEDDLE_TRY(heddle_moments_share(call, &work.space.moments[0], patch));
     heddle_moments_save(&work.space.moments[0], patch, operands.moments);
 
     for (int c = 0; c < shape->c; c++)
@@ -256,7 +257,7 @@ heddle_status heddle_stem_block_cpu_fused_forward(const heddle_call *call)
             .variance = variance < 0 ? 0 : variance, // rounding; a NaN stays one
         };
         fold_filter(&work, operands.weight, k, heddle_batchnorm_training(shape, &operands, k, statistics));
-        heddle_batchnorm_save(shape, &operands, k, statistics);
+        heddle_batchnorm_save(shape, &operands, k, statistics, work.space.moments[0].count);
     }
     heddle_pool_run(call->pool, shape->n, forward_image, &work);
     return HEDDLE_OK;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "ops/across.h"
+
 void heddle_moments_of_image(const heddle_cpu_kernels *kernels, const heddle_cpu_planes *image, const double *centre,
                              heddle_moments *moments)
 {
@@ -37,6 +39,32 @@ void heddle_moments_join(heddle_moments *total, const heddle_moments *more, int 
             total->scatter[d][e] += more->scatter[d][e] + factor * difference[e];
     }
     total->count = count;
+}
+
+heddle_status heddle_moments_share(const heddle_call *call, heddle_moments *moments, int patch)
+{
+    enum { MOST = HEDDLE_STEM_BLOCK_MOST_PATCH };
+    double values[1 + MOST + MOST * (MOST + 1) / 2];
+    double *products = values + 1 + patch;
+    int used = 0;
+    if (!heddle_across_several(call))
+        return HEDDLE_OK;
+    // Raw moments, in double: pixels are not so far from their mean that digits would be lost.
+    values[0] = moments->count;
+    for (int d = 0; d < patch; d++) {
+        values[1 + d] = moments->count * moments->mean[d];
+        for (int e = d; e < patch; e++)
+            products[used++] = moments->scatter[d][e] + moments->count * moments->mean[d] * moments->mean[e];
+    }
+    HEDDLE_TRY(heddle_across_sum(call, values, 1 + patch + used));
+    moments->count = values[0];
+    used = 0;
+    for (int d = 0; d < patch; d++)
+        moments->mean[d] = values[1 + d] / moments->count;
+    for (int d = 0; d < patch; d++)
+        for (int e = d; e < patch; e++)
+            moments->scatter[d][e] = products[used++] - moments->count * moments->mean[d] * moments->mean[e];
+    return HEDDLE_OK;
 }
 
 void heddle_moments_save(const heddle_moments *moments, int patch, double *operand)

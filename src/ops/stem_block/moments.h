@@ -17,6 +17,8 @@ void heddle_moments_of_image(const heddle_cpu_kernels *kernels, const heddle_cpu
                              heddle_moments *moments);
 // total gets the patches of `more` too (Chan, Golub and LeVeque's update).
 void heddle_moments_join(heddle_moments *total, const heddle_moments *more, int patch);
+// Joins the moments of all processes that have a part of the batch.
+heddle_status heddle_moments_share(const heddle_call *call, heddle_moments *moments, int patch);
 // The operand: mean, then the full covariance.
 void heddle_moments_save(const heddle_moments *moments, int patch, double *operand);
 

@@ -1,6 +1,10 @@
 // step_end, the GPU's rung: one warp, a thread a hyper-parameter; the first thread does the rest.
 //
-// Limited by: the launch, and two dependent loads.
+// The row of the schedule follows from the cursor, a trip to memory behind another one. The schedule does not change,
+// so the row is read before the wait for the kernel before, by the cursor as it is then; should that have moved on by
+// the end of the wait, the row is read again.
+//
+// Limited by: the launch, and one trip to memory.
 
 #include "heddle/ops.h"
 #include "ops/cuda/dependent.h"
@@ -8,27 +12,41 @@
 
 enum { WARP = 32 };
 
+// The schedule's row for the step after `steps` steps.
+static __device__ int64_t schedule_row(int64_t steps, int length)
+{
+    return steps + 1 < length ? max(steps + 1, (int64_t)0) : length - 1;
+}
+
 // schedule: (length, HEDDLE_HYPER_COUNT), hyper: (HEDDLE_HYPER_COUNT)
 __global__ void step_end_naive(int n, int length, const float *loss, const int32_t *correct, const float *schedule,
                                int64_t *cursor, double *tally, float *hyper)
 {
+    const bool moves = schedule && hyper && threadIdx.x < HEDDLE_HYPER_COUNT;
+    const int64_t guess = schedule_row(*(const volatile int64_t *)(cursor + 1), length);
+    float next = moves ? schedule[guess * HEDDLE_HYPER_COUNT + threadIdx.x] : 0.0f;
     heddle_wait_for_previous();
     heddle_release_next();
-    const int64_t steps = cursor[1] + 1, row = steps < length ? steps : length - 1;
+    const int64_t position = cursor[0], steps = cursor[1], row = schedule_row(steps, length);
+    const double losses = tally[0], right = tally[1], not_finite = tally[2];
+    const float own_loss = *loss;
+    const int own_right = *correct;
+    if (moves && row != guess)
+        next = schedule[row * HEDDLE_HYPER_COUNT + threadIdx.x];
     __syncwarp(); // all have read the cursor before it moves
-    if (schedule && hyper && threadIdx.x < HEDDLE_HYPER_COUNT)
-        hyper[threadIdx.x] = schedule[row * HEDDLE_HYPER_COUNT + threadIdx.x];
+    if (moves)
+        hyper[threadIdx.x] = next;
     if (threadIdx.x > 0)
         return;
-    if (isfinite(*loss)) {
-        tally[0] += (double)*loss * n;
-        tally[1] += *correct;
+    if (isfinite(own_loss)) {
+        tally[0] = losses + (double)own_loss * n;
+        tally[1] = right + own_right;
     } else {
-        tally[2] += 1;
-        tally[3] = *loss;
+        tally[2] = not_finite + 1;
+        tally[3] = own_loss;
     }
-    cursor[0] += n;
-    cursor[1] = steps;
+    cursor[0] = position + n;
+    cursor[1] = steps + 1;
 }
 
 static heddle_status launch(const heddle_call *call)

@@ -1,2 +1,3 @@
 // cuDNN is not simulated: said where it is included, rather than in a hundred errors.
 #error "the simulated GPU has no cuDNN: use the convolution kernels themselves"
+#include "stopped/by/the/error/above" // which alone would be followed by many

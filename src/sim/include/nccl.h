@@ -1,2 +1,3 @@
 // NCCL is not simulated: said where it is included, rather than in a hundred errors.
 #error "the simulated GPU has no NCCL: use one device"
+#include "stopped/by/the/error/above" // which alone would be followed by many

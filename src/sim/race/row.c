@@ -191,10 +191,17 @@ static void access_lane(const sim_view *view, sim_region *region, int thread, ui
 // --- whether memory was ever written
 // ------------------------------------------------------------------------------------
 
-// A word half written is a mistake; a vector or structure half written may have padding, or a member nobody uses.
+// A vector or structure half written may have padding, or a member nobody uses. Within a word, what may be padding
+// between members of one and two bytes ends at a multiple of two, and the byte before it is written; all else is a
+// mistake.
 static bool reads_unwritten(unsigned written, unsigned bytes)
 {
-    return bytes <= 4 ? written != (1u << bytes) - 1 : written == 0;
+    if (bytes == 2)
+        return written != 0x3 && written != 0x1;
+    if (bytes == 4)
+        return written != 0xf && written != 0x1 && written != 0x3 && written != 0x5 && written != 0x7 &&
+               written != 0xd;
+    return bytes == 1 ? written != 1 : written == 0;
 }
 
 static void initialise_lane(sim_worker *worker, sim_region *region, unsigned site, int thread, uintptr_t address)

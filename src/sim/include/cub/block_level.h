@@ -222,11 +222,21 @@ template <class T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int
     }
     template <int Items> SIM_GROUP_INLINE void ExclusiveSum(T (&values)[Items], T (&results)[Items])
     {
-        items(values, results, false);
+        T total;
+        items(values, results, false, total);
+    }
+    template <int Items> SIM_GROUP_INLINE void ExclusiveSum(T (&values)[Items], T (&results)[Items], T &total)
+    {
+        items(values, results, false, total);
     }
     template <int Items> SIM_GROUP_INLINE void InclusiveSum(T (&values)[Items], T (&results)[Items])
     {
-        items(values, results, true);
+        T total;
+        items(values, results, true, total);
+    }
+    template <int Items> SIM_GROUP_INLINE void InclusiveSum(T (&values)[Items], T (&results)[Items], T &total)
+    {
+        items(values, results, true, total);
     }
 
   private:
@@ -251,12 +261,12 @@ template <class T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int
         before = warp == 0 ? mine.exclusive : thread % 32 == 0 ? prefix : operation(prefix, mine.exclusive);
         return thread > 0;
     }
-    template <int Items> SIM_GROUP_INLINE void items(T (&values)[Items], T (&results)[Items], bool inclusive)
+    template <int Items> SIM_GROUP_INLINE void items(T (&values)[Items], T (&results)[Items], bool inclusive, T &total)
     {
         T sum = T(), before;
         for (int i = 0; i < Items; i++)
             sum = sum + values[i];
-        ExclusiveSum(sum, before);
+        ExclusiveSum(sum, before, total);
         for (int i = 0; i < Items; i++) {
             T value = values[i];
             results[i] = inclusive ? before + value : before;

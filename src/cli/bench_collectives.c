@@ -1,0 +1,365 @@
+// `heddle bench collectives`: what exchanges between ranks cost, over MPI or NCCL, from a few bytes to many megabytes.
+// Results are checked before the timing and after it; sums are of small whole numbers, and exact.
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/bench.h"
+#include "dist/dist.h"
+
+enum {
+    SMALLEST = 8, // bytes
+    GROWTH = 4,
+    MEGABYTE = 1 << 20,
+    CPU_LARGEST = 64, // MB
+    GPU_LARGEST = 256,
+    ROUNDS = 5, // the median is shown
+    MOST_TIMES = 2000,
+    MOST_SIZES = 24, // from 8 bytes to more than anybody has, fourfold
+    NAME_SIZE = 64,
+};
+static const double ROUND_SECONDS = 0.01; // unless told
+
+static const char *const names[HEDDLE_COLLECTIVES] = {"all-reduce", "broadcast", "all-gather", "reduce-scatter"};
+
+typedef struct row {
+    heddle_collective kind;
+    size_t bytes; // of the whole vector: of a gather what is received, of a scattered sum what is sent
+    bool right;
+    double seconds;
+} row;
+
+typedef struct bench {
+    heddle_dist *dist;
+    heddle_ranks ranks;
+    heddle_device *device;
+    heddle_stream *stream; // NULL on cpu
+    float *send, *receive, *host;
+    size_t room;    // bytes of each
+    double seconds; // of a round
+    row rows[HEDDLE_COLLECTIVES * MOST_SIZES];
+    int count;
+} bench;
+
+// Bytes on the busiest link for a byte of the vector, as nccl-tests has it.
+static double bus_factor(heddle_collective kind, int ranks)
+{
+    double others = (double)(ranks - 1) / ranks;
+    return kind == HEDDLE_ALL_REDUCE ? 2 * others : kind == HEDDLE_BROADCAST ? 1 : others;
+}
+
+// What rank `rank` sends at place i: sums of it over all ranks are whole numbers far below 2^24.
+static float sent(size_t i, int rank)
+{
+    return (float)((i * 7 + (size_t)rank * 13) % 61);
+}
+
+static float expected(heddle_collective kind, size_t i, size_t part, const heddle_ranks *ranks)
+{
+    if (kind == HEDDLE_BROADCAST)
+        return sent(i, 0);
+    if (kind == HEDDLE_ALL_GATHER)
+        return sent(i % part, (int)(i / part));
+    size_t at = kind == HEDDLE_REDUCE_SCATTER ? (size_t)ranks->rank * part + i : i;
+    float sum = 0;
+    for (int rank = 0; rank < ranks->ranks; rank++)
+        sum += sent(at, rank);
+    return sum;
+}
+
+// The vector's floats, and those that a rank sends and receives.
+typedef struct extent {
+    size_t whole, part, sent, received;
+} extent;
+
+static extent extent_of(heddle_collective kind, size_t bytes, int ranks)
+{
+    extent found = {.whole = bytes / sizeof(float)};
+    found.part = (found.whole + (size_t)ranks - 1) / (size_t)ranks;
+    bool parts = kind == HEDDLE_ALL_GATHER || kind == HEDDLE_REDUCE_SCATTER;
+    if (parts)
+        found.whole = found.part * (size_t)ranks;
+    found.sent = kind == HEDDLE_ALL_GATHER ? found.part : found.whole;
+    found.received = kind == HEDDLE_REDUCE_SCATTER ? found.part : found.whole;
+    return found;
+}
+
+// --- exchanging -----------------------------------------------------------------------------------------------------
+
+static heddle_exchange exchange_of(const bench *run, heddle_collective kind, const extent *size)
+{
+    bool parts = kind == HEDDLE_ALL_GATHER || kind == HEDDLE_REDUCE_SCATTER;
+    return (heddle_exchange){.kind = kind,
+                             .dtype = HEDDLE_F32,
+                             .send = run->send,
+                             .receive = run->receive,
+                             .count = parts ? size->part : size->whole};
+}
+
+// Copies between host and device; on cpu they are one.
+static heddle_status copy(const bench *run, void *to, const void *from, size_t bytes)
+{
+    if (!run->stream) {
+        memcpy(to, from, bytes);
+        return HEDDLE_OK;
+    }
+    HEDDLE_TRY(heddle_copy(run->stream, to, from, bytes));
+    return heddle_stream_synchronize(run->stream);
+}
+
+static heddle_status prepare(const bench *run, heddle_collective kind, const extent *size)
+{
+    for (size_t i = 0; i < size->sent; i++)
+        run->host[i] = sent(i, run->ranks.rank);
+    HEDDLE_TRY(copy(run, run->send, run->host, size->sent * sizeof(float)));
+    // A broadcast's root has what it gives already; whatever else is received must have come.
+    bool root = kind == HEDDLE_BROADCAST && run->ranks.rank == 0;
+    for (size_t i = 0; i < size->received && !root; i++)
+        run->host[i] = NAN;
+    return copy(run, run->receive, run->host, size->received * sizeof(float));
+}
+
+static heddle_status repeat(const bench *run, const heddle_exchange *exchange, int times)
+{
+    for (int i = 0; i < times; i++)
+        HEDDLE_TRY(run->stream ? heddle_dist_queue(run->dist, HEDDLE_CHANNEL_HOST, exchange, run->stream)
+                               : heddle_dist_exchange(run->dist, HEDDLE_CHANNEL_HOST, exchange));
+    return run->stream ? heddle_stream_synchronize(run->stream) : HEDDLE_OK;
+}
+
+// On all ranks alike: whether everybody's result is right.
+static heddle_status check(const bench *run, heddle_collective kind, const extent *size, bool *right)
+{
+    double wrong = 0;
+    HEDDLE_TRY(copy(run, run->host, run->receive, size->received * sizeof(float)));
+    for (size_t i = 0; i < size->received; i++)
+        wrong += run->host[i] != expected(kind, i, size->part, &run->ranks);
+    HEDDLE_TRY(heddle_dist_sum(run->dist, HEDDLE_CHANNEL_HOST, &wrong, 1));
+    *right = wrong == 0;
+    return HEDDLE_OK;
+}
+
+// --- timing ---------------------------------------------------------------------------------------------------------
+
+// The mean over ranks of the time of one, all alike on every rank.
+static heddle_status time_round(const bench *run, const heddle_exchange *exchange, int times, double *seconds)
+{
+    HEDDLE_TRY(heddle_dist_barrier(run->dist));
+    double begin = heddle_now();
+    HEDDLE_TRY(repeat(run, exchange, times));
+    *seconds = (heddle_now() - begin) / times / run->ranks.ranks;
+    return heddle_dist_sum(run->dist, HEDDLE_CHANNEL_HOST, seconds, 1);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double first = *(const double *)a, second = *(const double *)b;
+    return (first > second) - (first < second);
+}
+
+static heddle_status measure(const bench *run, const heddle_exchange *exchange, double *seconds)
+{
+    double rounds[ROUNDS], once;
+    HEDDLE_TRY(time_round(run, exchange, 1, &once));
+    double wanted = run->seconds / (once > 1e-7 ? once : 1e-7);
+    int times = wanted < 1 ? 1 : wanted > MOST_TIMES ? MOST_TIMES : (int)wanted;
+    for (int i = 0; i < ROUNDS; i++)
+        HEDDLE_TRY(time_round(run, exchange, times, &rounds[i]));
+    qsort(rounds, ROUNDS, sizeof *rounds, by_size);
+    *seconds = rounds[ROUNDS / 2];
+    return HEDDLE_OK;
+}
+
+static heddle_status bench_one(bench *run, heddle_collective kind, size_t bytes)
+{
+    row *made = &run->rows[run->count++];
+    extent size = extent_of(kind, bytes, run->ranks.ranks);
+    heddle_exchange exchange = exchange_of(run, kind, &size);
+    *made = (row){.kind = kind, .bytes = size.whole * sizeof(float)};
+    HEDDLE_TRY(prepare(run, kind, &size));
+    HEDDLE_TRY(repeat(run, &exchange, 1));
+    HEDDLE_TRY(check(run, kind, &size, &made->right));
+    if (!made->right)
+        return HEDDLE_OK;
+    HEDDLE_TRY(measure(run, &exchange, &made->seconds));
+    return check(run, kind, &size, &made->right);
+}
+
+// --- showing --------------------------------------------------------------------------------------------------------
+
+static double gigabytes(const row *shown, const bench *run, bool bus)
+{
+    double rate = (double)shown->bytes / shown->seconds / 1e9;
+    return bus ? rate * bus_factor(shown->kind, run->ranks.ranks) : rate;
+}
+
+static void print_rows(const bench *run)
+{
+    char size[NAME_SIZE], time[NAME_SIZE];
+    printf("%-15s %10s %12s %16s %14s\n", "collective", "size", "time", "algorithm GB/s", "bus GB/s");
+    for (int i = 0; i < run->count; i++) {
+        const row *shown = &run->rows[i];
+        printf("%-15s %10s", names[shown->kind], heddle_text_bytes((double)shown->bytes, size, sizeof size));
+        if (shown->right)
+            printf(" %12s %16.3f %14.3f\n", heddle_text_seconds(shown->seconds, time, sizeof time),
+                   gigabytes(shown, run, false), gigabytes(shown, run, true));
+        else
+            printf("  wrong: no number\n");
+    }
+}
+
+static cJSON *to_json(const bench *run, const heddle_device_info *info)
+{
+    char version[NAME_SIZE] = "", date[32];
+    struct tm when;
+    time_t now = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &when));
+    bool nccl = strcmp(heddle_dist_carrier(run->dist), "NCCL") == 0;
+    if (heddle_dist_describe(nccl ? "nccl" : "mpi", version, sizeof version) != HEDDLE_OK)
+        version[0] = '\0';
+    cJSON *json = cJSON_CreateObject(), *rows = cJSON_CreateArray();
+    cJSON_AddStringToObject(json, "format", "heddle bench collectives 1");
+    cJSON_AddStringToObject(json, "date", date);
+    cJSON_AddStringToObject(json, "device", info->name);
+    cJSON_AddStringToObject(json, "carrier", version);
+    cJSON_AddNumberToObject(json, "ranks", run->ranks.ranks);
+    cJSON_AddNumberToObject(json, "local_ranks", run->ranks.local_ranks);
+    for (int i = 0; i < run->count; i++) {
+        const row *shown = &run->rows[i];
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "collective", names[shown->kind]);
+        cJSON_AddNumberToObject(one, "bytes", (double)shown->bytes);
+        cJSON_AddBoolToObject(one, "right", shown->right);
+        if (shown->right) {
+            cJSON_AddNumberToObject(one, "microseconds", 1e6 * shown->seconds);
+            cJSON_AddNumberToObject(one, "algorithm_bandwidth", gigabytes(shown, run, false));
+            cJSON_AddNumberToObject(one, "bus_bandwidth", gigabytes(shown, run, true));
+        }
+        cJSON_AddItemToArray(rows, one);
+    }
+    cJSON_AddItemToObject(json, "rows", rows);
+    return json;
+}
+
+static heddle_status write_json(const bench *run, const char *path)
+{
+    heddle_device_info info;
+    HEDDLE_TRY(heddle_device_describe(run->device, &info));
+    cJSON *json = to_json(run, &info);
+    char *text = cJSON_Print(json);
+    cJSON_Delete(json);
+    if (!text)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the figures");
+    heddle_status status = HEDDLE_OK;
+    if (strcmp(path, "-") == 0)
+        puts(text);
+    else
+        status = heddle_file_write_atomic(path, (const heddle_slice[]){{text, strlen(text)}, {"\n", 1}}, 2);
+    cJSON_free(text);
+    return status;
+}
+
+// --- the command ----------------------------------------------------------------------------------------------------
+
+// Over MPI whoever waits gives up by itself and says so. NCCL waits on for a rank that is gone.
+static char loss[2 * NAME_SIZE];
+
+static void on_lost(void *context, int rank, const char *message)
+{
+    (void)context, (void)rank;
+    snprintf(loss, sizeof loss, "%s", message);
+}
+
+static void on_forced(void *context)
+{
+    (void)context;
+    fprintf(stderr, "heddle: %s\n", loss);
+    _exit(HEDDLE_EXIT_FAILED);
+}
+
+static heddle_status open_all(bench *run, const heddle_cli_bench_settings *settings)
+{
+    static const heddle_dist_listener listener = {.lost = on_lost, .forced = on_forced};
+    char name[NAME_SIZE];
+    HEDDLE_TRY(heddle_dist_open((heddle_dist_choice)settings->dist, &listener, &run->dist));
+    if (!run->dist)
+        return heddle_fail(HEDDLE_INVALID, "collectives are between ranks: mpirun -n 4 heddle bench collectives, or "
+                                           "--dist nccl --device cuda for one GPU");
+    run->ranks = *heddle_dist_ranks(run->dist);
+    run->seconds = settings->seconds > 0 ? settings->seconds : ROUND_SECONDS;
+    bool gpu = settings->dist == HEDDLE_DIST_NCCL || (settings->device && strncmp(settings->device, "cuda", 4) == 0);
+    snprintf(name, sizeof name, "%s", settings->device ? settings->device : gpu ? "cuda" : "cpu");
+    if (strcmp(name, "cuda") == 0 && run->ranks.local_ranks > 1)
+        snprintf(name, sizeof name, "cuda:%d", run->ranks.local_rank);
+    int threads;
+    HEDDLE_TRY(heddle_dist_threads(run->dist, &threads));
+    // Together: who has no device must not leave the others waiting for it in NCCL.
+    HEDDLE_TRY(heddle_dist_agree(run->dist, heddle_device_open(name, threads, &run->device)));
+    if (heddle_device_get_kind(run->device) == HEDDLE_SIM)
+        return heddle_fail(HEDDLE_INVALID, "the simulated GPU has no time to show: use --device cpu or cuda");
+    HEDDLE_TRY(heddle_dist_use(run->dist, run->device));
+    if (gpu && strcmp(heddle_dist_carrier(run->dist), "NCCL") != 0)
+        return heddle_fail(HEDDLE_UNSUPPORTED, "between GPUs collectives are measured over NCCL: use --dist nccl");
+    if (gpu)
+        HEDDLE_TRY(heddle_stream_create(run->device, 0, &run->stream));
+    double largest = settings->largest > 0 ? settings->largest : gpu ? GPU_LARGEST : CPU_LARGEST;
+    // A rank's part is rounded up to whole floats.
+    run->room = (size_t)(largest * MEGABYTE) + (size_t)run->ranks.ranks * sizeof(float);
+    HEDDLE_TRY(heddle_alloc(run->device, run->room, (void **)&run->send));
+    HEDDLE_TRY(heddle_alloc(run->device, run->room, (void **)&run->receive));
+    run->host = malloc(run->room);
+    return run->host ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %zu bytes", run->room);
+}
+
+static heddle_status bench_all(bench *run)
+{
+    size_t largest = run->room - (size_t)run->ranks.ranks * sizeof(float);
+    for (int kind = 0; kind < HEDDLE_COLLECTIVES; kind++) {
+        for (size_t bytes = SMALLEST; bytes < largest; bytes *= GROWTH)
+            HEDDLE_TRY(bench_one(run, (heddle_collective)kind, bytes));
+        HEDDLE_TRY(bench_one(run, (heddle_collective)kind, largest));
+    }
+    return HEDDLE_OK;
+}
+
+static void let_go(bench *run)
+{
+    free(run->host);
+    if (run->device) {
+        heddle_free(run->device, run->send);
+        heddle_free(run->device, run->receive);
+        if (run->stream)
+            heddle_stream_destroy(run->stream);
+        heddle_device_close(run->device);
+    }
+}
+
+int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings)
+{
+    bench run = {.ranks = {.ranks = 1}};
+    heddle_status status = open_all(&run, settings);
+    status = heddle_dist_agree(run.dist, status);
+    bool speaks = run.ranks.rank == 0, wrong = false;
+    if (status == HEDDLE_OK)
+        status = bench_all(&run);
+    for (int i = 0; i < run.count && status == HEDDLE_OK; i++)
+        wrong |= !run.rows[i].right;
+    if (status == HEDDLE_OK && speaks && !(settings->json && strcmp(settings->json, "-") == 0)) {
+        printf("%d rank%s over %s\n", run.ranks.ranks, run.ranks.ranks == 1 ? "" : "s", heddle_dist_carrier(run.dist));
+        print_rows(&run);
+    }
+    if (status == HEDDLE_OK && speaks && settings->json)
+        status = write_json(&run, settings->json);
+    int exit_code = status == HEDDLE_OK ? wrong ? HEDDLE_EXIT_FAILED : HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    heddle_dist_close(run.dist, status != HEDDLE_OK);
+    let_go(&run);
+    return exit_code;
+}

@@ -1,0 +1,209 @@
+// `heddle pipeline`: batches through copy-in, compute and copy-out over several streams. This file is the command line
+// and where results go; bench/pipeline does the work.
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/file.h"
+#include "bench/pipeline.h"
+#include "cli/cli.h"
+
+typedef struct pipeline_settings {
+    const char *device, *bytes, *json, *trace, *html;
+    int streams, batches, work, rounds;
+    int memory; // place in `memories`
+    bool blocking, callbacks, ahead, priority, ordered, compare;
+} pipeline_settings;
+
+static const char *const memories[] = {"pinned", "pageable", NULL};
+
+#define PLACE(field) offsetof(pipeline_settings, field)
+
+static const heddle_cli_option options[] = {
+    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL,
+     "cuda, cpu, or sim, which checks and has no time; cuda where there is a GPU, else cpu", 0, 0, NULL},
+    {"streams", HEDDLE_CLI_INT, PLACE(streams), "N", "3", "streams that the batches take in turn", 1,
+     HEDDLE_PIPELINE_MOST_STREAMS, NULL},
+    {"batches", HEDDLE_CLI_INT, PLACE(batches), "N", NULL, "how many; 128 on cuda, 32 on cpu, 7 on sim unless told", 1,
+     HEDDLE_PIPELINE_MOST_BATCHES, NULL},
+    {"bytes", HEDDLE_CLI_TEXT, PLACE(bytes), "SIZE", NULL,
+     "of a batch: 65536, 64K, 16M; 16M on cuda, 4M on cpu, 4K on sim unless told", 0, 0, NULL},
+    {"work", HEDDLE_CLI_INT, PLACE(work), "ROUNDS", NULL,
+     "multiplications and additions an element; so many that compute takes as long as the copies unless told", 1,
+     HEDDLE_PIPELINE_MOST_WORK, NULL},
+    {"memory", HEDDLE_CLI_CHOICE, PLACE(memory), "KIND", "pinned", "of the host", 0, 0, memories},
+    {"blocking", HEDDLE_CLI_FLAG, PLACE(blocking), NULL, NULL,
+     "streams that wait for the default stream, which each batch gives a little work", 0, 0, NULL},
+    {"callbacks", HEDDLE_CLI_FLAG, PLACE(callbacks), NULL, NULL,
+     "queue a batch when a host callback says that the one before on its stream is done, not all in one loop", 0, 0,
+     NULL},
+    {"ahead", HEDDLE_CLI_FLAG, PLACE(ahead), NULL, NULL,
+     "with --callbacks: on a stream of their own, and one batch more is queued on each stream", 0, 0, NULL},
+    {"priority", HEDDLE_CLI_FLAG, PLACE(priority), NULL, NULL, "the first stream is urgent", 0, 0, NULL},
+    {"ordered", HEDDLE_CLI_FLAG, PLACE(ordered), NULL, NULL,
+     "events keep the batches in order, as always on cpu: a stage waits for that of the batch before", 0, 0, NULL},
+    {"compare", HEDDLE_CLI_FLAG, PLACE(compare), NULL, NULL,
+     "run all these ways and show them in one table; what happens when no way is chosen", 0, 0, NULL},
+    {"rounds", HEDDLE_CLI_INT, PLACE(rounds), "N", NULL, "of each run; the median counts; 3, on sim 1 unless told", 1,
+     HEDDLE_PIPELINE_MOST_ROUNDS, NULL},
+    {"json", HEDDLE_CLI_TEXT, PLACE(json), "FILE", NULL, "write all figures there; - prints them", 0, 0, NULL},
+    {"trace", HEDDLE_CLI_TEXT, PLACE(trace), "FILE", NULL, "write the timeline for ui.perfetto.dev or chrome://tracing",
+     0, 0, NULL},
+    {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "write a page with the timelines", 0, 0, NULL},
+};
+
+// What chooses one way to run.
+static const char *const ways[] = {"streams", "memory", "blocking", "callbacks", "ahead", "priority", "ordered", NULL};
+
+// --- where results go -----------------------------------------------------------------------------------------------
+
+static heddle_status write_json(cJSON *json, const char *path)
+{
+    char *text = json ? cJSON_Print(json) : NULL;
+    cJSON_Delete(json);
+    if (!text)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
+    heddle_status status = HEDDLE_OK;
+    if (strcmp(path, "-") == 0) {
+        puts(text);
+    } else {
+        const heddle_slice slices[] = {{text, strlen(text)}, {"\n", 1}};
+        status = heddle_file_write_atomic(path, slices, 2);
+    }
+    cJSON_free(text);
+    return status;
+}
+
+static heddle_status write_page(const heddle_pipeline *pipeline, const char *path)
+{
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    heddle_status status = heddle_pipeline_show_page(pipeline, file);
+    if (fclose(file) != 0 && status == HEDDLE_OK)
+        status = heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    return status;
+}
+
+static heddle_status show(const heddle_pipeline *pipeline, const pipeline_settings *settings)
+{
+    bool only_json = settings->json && strcmp(settings->json, "-") == 0;
+    HEDDLE_TRY(heddle_pipeline_show_text(pipeline, only_json ? stderr : stdout));
+    if (settings->json)
+        HEDDLE_TRY(write_json(heddle_pipeline_json(pipeline), settings->json));
+    if (settings->trace)
+        HEDDLE_TRY(write_json(heddle_pipeline_trace(pipeline), settings->trace));
+    return settings->html ? write_page(pipeline, settings->html) : HEDDLE_OK;
+}
+
+// --- the command ----------------------------------------------------------------------------------------------------
+
+// "65536", "64K", "16M", "1G"; 0: makes no sense.
+static size_t parse_bytes(const char *text)
+{
+    const double most = (double)((size_t)1 << 40);
+    char *end;
+    double value = strtod(text, &end);
+    if (*end == 'K' || *end == 'M' || *end == 'G')
+        value = ldexp(value, *end == 'K' ? 10 : *end == 'M' ? 20 : 30), end++;
+    return *end == '\0' && value >= 1 && value <= most && floor(value) == value ? (size_t)value : 0;
+}
+
+// One core for compute on cpu: the others are for the copies beside it.
+static heddle_status open_device(const pipeline_settings *settings, heddle_device **device)
+{
+    heddle_status status = heddle_device_open(settings->device ? settings->device : "cuda", 1, device);
+    if (status != HEDDLE_OK && !settings->device)
+        status = heddle_device_open("cpu", 1, device);
+    return status;
+}
+
+static heddle_status run(heddle_device *device, const pipeline_settings *settings, size_t bytes, bool compare)
+{
+    heddle_device_kind kind = heddle_device_get_kind(device);
+    heddle_pipeline_options how = heddle_pipeline_defaults(kind);
+    how.batches = settings->batches ? settings->batches : how.batches;
+    how.bytes = bytes ? bytes : how.bytes;
+    how.work = settings->work;
+    how.rounds = settings->rounds ? settings->rounds : how.rounds;
+    if (kind == HEDDLE_SIM && settings->trace)
+        return heddle_fail(HEDDLE_INVALID, "--trace: the simulated GPU has no time to show: leave it out, or use "
+                                           "--device cpu or cuda");
+    heddle_pipeline *pipeline = NULL;
+    HEDDLE_TRY(heddle_pipeline_open(device, &how, &pipeline));
+    const heddle_pipeline_way way = {.streams = settings->streams,
+                                     .pageable = settings->memory == 1,
+                                     .blocking = settings->blocking,
+                                     .default_work = settings->blocking,
+                                     .callbacks = settings->callbacks,
+                                     .ahead = settings->ahead,
+                                     .priority = settings->priority,
+                                     .ordered = settings->ordered};
+    char name[HEDDLE_PIPELINE_TEXT];
+    snprintf(name, sizeof name, "%d %s%sstream%s%s", way.streams, way.pageable ? "pageable, " : "",
+             way.blocking ? "blocking " : "", way.streams == 1 ? "" : "s",
+             way.ahead       ? ", callbacks ahead"
+             : way.callbacks ? ", callbacks"
+                             : "");
+    heddle_status status =
+        compare ? heddle_pipeline_compare(pipeline, settings->streams) : heddle_pipeline_measure(pipeline, name, &way);
+    if (status == HEDDLE_OK)
+        status = show(pipeline, settings);
+    heddle_pipeline_close(pipeline);
+    return status;
+}
+
+int heddle_cli_pipeline(int argc, char **argv)
+{
+    pipeline_settings settings = {0};
+    heddle_cli_arguments arguments;
+    int exit_code;
+    if (!heddle_cli_parse(&heddle_command_pipeline, argc, argv, &settings, &arguments, &exit_code))
+        return exit_code;
+    size_t bytes = settings.bytes ? parse_bytes(settings.bytes) : 0;
+    if (settings.bytes && (bytes == 0 || bytes % sizeof(float) != 0))
+        return heddle_cli_usage(&heddle_command_pipeline,
+                                "--bytes %s: a batch is whole floats: a multiple of 4, like 65536, 64K or 16M",
+                                settings.bytes);
+    if (settings.ahead && !settings.callbacks)
+        return heddle_cli_usage(&heddle_command_pipeline, "--ahead goes with --callbacks");
+    bool chosen = false;
+    for (int i = 0; ways[i]; i++) {
+        bool given = heddle_cli_given(&heddle_command_pipeline, &arguments, ways[i]);
+        if (given && settings.compare && i > 0)
+            return heddle_cli_usage(&heddle_command_pipeline, "--compare runs with --%s and without it: leave it out",
+                                    ways[i]);
+        chosen |= given;
+    }
+    heddle_device *device = NULL;
+    heddle_status status = open_device(&settings, &device);
+    if (status == HEDDLE_OK)
+        status = run(device, &settings, bytes, settings.compare || !chosen);
+    exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    if (device)
+        heddle_device_close(device);
+    return exit_code;
+}
+
+const heddle_cli_command heddle_command_pipeline = {
+    .name = "pipeline",
+    .summary = "batches through copy-in, compute and copy-out over streams: what overlaps, and how near to the limit",
+    .description =
+        "Every batch is copied to the device, goes through rounds of multiply and add there, and is copied back, on "
+        "one "
+        "of N streams; events around each stage are the timeline. The limit is what the slowest stage "
+        "takes for all batches alone. Each batch's result is checked after every round; one that is wrong ends the "
+        "command with 1. Without options that choose a way to run, it compares: 1 stream and more, pageable and pinned "
+        "memory, blocking and non-blocking streams, callbacks and a loop, an urgent stream, order kept by events, and "
+        "copies as the limit.",
+    .example = "heddle pipeline\nheddle pipeline --device cpu --streams 2 --trace timeline.json\n"
+               "heddle pipeline --streams 4 --callbacks --bytes 32M --html pipeline.html",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = heddle_cli_pipeline,
+};

@@ -1,0 +1,33 @@
+// What the files of dist/ share.
+#ifndef HEDDLE_DIST_INSIDE_H
+#define HEDDLE_DIST_INSIDE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "dist/dist.h"
+#include "dist/watch.h"
+
+struct heddle_dist {
+    heddle_ranks ranks;
+    heddle_dist_choice choice;
+    const heddle_engine *mpi;  // NULL: alone, with NCCL
+    const heddle_engine *nccl; // NULL: what is queued goes over MPI
+    pthread_mutex_t lock;      // one call of MPI at a time
+    heddle_watch *watch;       // NULL: alone
+    // queue.c: where what a GPU exchanges over MPI passes through.
+    void *pinned;
+    size_t pinned_bytes;
+    heddle_device *pinned_on;
+    struct heddle_staged *staged;
+    bool agreed;  // on a failure: all ranks end, and none is lost
+    bool crowded; // more threads than cores: who waits gives way at once
+    // What a stream that cannot return a failure left: the first one.
+    atomic_int failure; // a heddle_status
+    char message[512];
+};
+
+// engine.c: loads "mpi" or "nccl", once. HEDDLE_MISSING says what is not there and what to do.
+heddle_status heddle_engine_load(const char *name, const heddle_engine **engine);
+
+#endif

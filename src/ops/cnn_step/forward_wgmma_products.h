@@ -1,0 +1,221 @@
+// Products of forward_wgmma.h: conv1 and conv2 by wgmma.
+//
+// Both operands of conv2, and the weight of conv1, lie in shared memory in chunks of 16 bytes along K: chunk k of a
+// matrix, for all its rows, then chunk k + 1. Of the pooled image a row is a pixel, so a tap is another start address.
+//
+// conv1 is forward_stem.h's, but its products are taken by four warps together, 16 outputs each, with the patches in
+// registers as there. One of them is all 32 channels. That matters beside conv2's: the tensor cores take turns between
+// warps, and who has many small products waits many times for a large one.
+#ifndef HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_PRODUCTS_H
+#define HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_PRODUCTS_H
+
+#include "ops/cnn_step/arithmetic.h"
+#include "ops/cnn_step/forward_stem.h"
+#include "ops/cnn_step/layout.h"
+#include "ops/cnn_step/prepare.h"
+#include "ops/cuda/hopper.h"
+
+enum {
+    CNN_WGMMA_UPPER = 8,                               // rows of an image in a product, or the CNN_SIDE1 - 8 others
+    CNN_WGMMA_CHUNK = 16,                              // bytes
+    CNN_STEM_DEPTH = 16,                               // K of conv1: nine taps, the bias, and what fills it up
+    CNN_STEM_CHUNK = 8,                                // of these in a chunk
+    CNN_STEM_OPERAND = CNN_CHANNELS1 * CNN_STEM_DEPTH, // elements of a part of conv1's weight
+};
+
+// The compiler takes a product's sums to be there when it is issued. After the wait for it, this keeps what reads them
+// from being moved before the wait; and before the next product, what reads them from being moved after it.
+template <int Count> CNN_DEVICE void cnn_wgmma_settle(float (&sum)[Count])
+{
+#pragma unroll
+    for (int i = 0; i < Count; i++)
+        asm volatile("" : "+f"(sum[i])::"memory");
+}
+
+// Where an operand in chunks lies: `distance` bytes from a chunk to the next, eight rows of one side by side. This is
+// the lower half of a descriptor; the upper one is the same for all. All threads of a warp have the same: said so, it
+// stays in the registers that wgmma wants it in.
+CNN_DEVICE uint32_t cnn_wgmma_place(const void *shared, unsigned distance)
+{
+    return __shfl_sync(0xffffffffu, (hopper_shared(shared) & 0x3ffff) >> 4 | (distance >> 4) << 16, 0);
+}
+
+// The whole descriptor of what lies `bytes` further on.
+CNN_DEVICE uint64_t cnn_wgmma_descriptor(uint32_t place, unsigned bytes)
+{
+    const uint64_t eight_rows = 8 * CNN_WGMMA_CHUNK;
+    return eight_rows >> 4 << 32 | (place + (bytes >> 4));
+}
+
+// --- conv2 -----------------------------------------------------------------------------------------------------------
+
+#define CNN_WGMMA_UPPER_NAMES HOPPER_D64_NAMES ", %64, %65, add, 1, 1"
+#define CNN_WGMMA_LOWER_NAMES                                                                                          \
+    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, "  \
+    "%24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "   \
+    "%46, %47}, %48, %49, add, 1, 1"
+#define CNN_WGMMA(type, count, instruction, transposed, names, add_name, outputs)                                      \
+    CNN_DEVICE void cnn_wgmma(type, float(&d)[count], uint64_t a, uint64_t b, int add)                                 \
+    {                                                                                                                  \
+        asm volatile("{\n\t"                                                                                           \
+                     ".reg .pred add;\n\t"                                                                             \
+                     "setp.ne.b32 add, " add_name ", 0;\n\t"                                                           \
+                     "wgmma.mma_async.sync.aligned." instruction " " names transposed ";\n\t"                          \
+                     "}"                                                                                               \
+                     : outputs                                                                                         \
+                     : "l"(a), "l"(b), "r"(add));                                                                      \
+    }
+#define CNN_WGMMA_BOTH(type, shape, types, transposed)                                                                 \
+    CNN_WGMMA(type, 64, "m64n128" shape types, transposed, CNN_WGMMA_UPPER_NAMES, "%66", HOPPER_D64(d, 0))             \
+    CNN_WGMMA(type, 48, "m64n96" shape types, transposed, CNN_WGMMA_LOWER_NAMES, "%50", CNN_WGMMA_LOWER_OUTPUTS)
+#define CNN_WGMMA_LOWER_OUTPUTS HOPPER_D32(d, 0), HOPPER_D16(d, 32)
+// d = a (64 channels, 32 bytes) * b (32 bytes, 128 or 96 pixels) + (add ? d : 0)
+CNN_WGMMA_BOTH(cnn_fp16, "k16", ".f32.f16.f16", ", 0, 0")
+CNN_WGMMA_BOTH(cnn_bf16, "k16", ".f32.bf16.bf16", ", 0, 0")
+#undef CNN_WGMMA
+#undef CNN_WGMMA_BOTH
+#undef CNN_WGMMA_UPPER_NAMES
+#undef CNN_WGMMA_LOWER_NAMES
+#undef CNN_WGMMA_LOWER_OUTPUTS
+
+// Issues the products of pixels from `first_pixel` on and of taps first ... first + taps - 1; the sums so far are kept
+// if `add`.
+template <typename Product, int Count, typename Element>
+CNN_DEVICE void cnn_wgmma_issue(float (&sum)[Count], const Element *weight, const Element *tile, int first_pixel,
+                                int first, int taps, bool add)
+{
+    typedef cnn_tile<Element> Tile;
+    const unsigned weight_distance = CNN_CHANNELS2 * CNN_WGMMA_CHUNK, tile_distance = Tile::plane * CNN_WGMMA_CHUNK;
+    const uint32_t a = cnn_wgmma_place(weight, weight_distance);
+    const uint32_t b = cnn_wgmma_place(tile + first_pixel * Tile::chunk, tile_distance);
+    const int steps = CNN_CHANNELS1 / Tile::chunk / 2; // of a tap
+#pragma unroll
+    for (int tap = first; tap < first + taps; tap++)
+#pragma unroll
+        for (int step = 0; step < steps; step++) {
+            const unsigned shift = (tap / 3 * CNN_TILE_SIDE + tap % 3) * CNN_WGMMA_CHUNK + 2 * step * tile_distance;
+            cnn_wgmma(Product(), sum, cnn_wgmma_descriptor(a, 2 * (tap * steps + step) * weight_distance),
+                      cnn_wgmma_descriptor(b, shift), add || tap > first || step > 0);
+        }
+}
+
+// All taps.
+template <typename Arithmetic, int Count, typename Element>
+CNN_DEVICE void cnn_wgmma_conv2(Arithmetic, float (&sum)[Count], const Element *weight, const Element *tile,
+                                int first_pixel)
+{
+    cnn_wgmma_settle(sum);
+    wgmma_fence();
+    cnn_wgmma_issue<Arithmetic>(sum, weight, tile, first_pixel, 0, CNN_TAPS, false);
+    wgmma_commit();
+    wgmma_wait<0>();
+    cnn_wgmma_settle(sum);
+}
+
+// tf32 by half.
+template <int Count>
+CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32, float (&sum)[Count], const __half *weight, const __half *tile,
+                                int first_pixel)
+{
+    cnn_wgmma_conv2(cnn_fp16(), sum, weight, tile, first_pixel);
+}
+
+// The same of two parts, the small products first. Tensor cores cut sums off where float would round them, so that
+// long sums are too small: three taps at a time are added up outside.
+template <int Count>
+CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32x3, float (&sum)[Count], const __half *weight, const __half *tile,
+                                int first_pixel)
+{
+    enum { PRODUCTS = 3 };
+    const int weight_part[PRODUCTS] = {1, 0, 0}, tile_part[PRODUCTS] = {0, 1, 0};
+#pragma unroll
+    for (int i = 0; i < Count; i++)
+        sum[i] = 0;
+#pragma unroll
+    for (int first = 0; first < CNN_TAPS; first += 3) {
+        float part[Count];
+        cnn_wgmma_settle(part);
+        wgmma_fence();
+#pragma unroll
+        for (int i = 0; i < PRODUCTS; i++)
+            cnn_wgmma_issue<cnn_fp16>(part, weight + weight_part[i] * (CNN_CHANNELS2 * CNN_PATCH),
+                                      tile + tile_part[i] * cnn_tile<__half>::size, first_pixel, first, 3, i > 0);
+        wgmma_commit();
+        wgmma_wait<0>();
+        cnn_wgmma_settle(part);
+#pragma unroll
+        for (int i = 0; i < Count; i++)
+            sum[i] += part[i];
+    }
+}
+
+// --- conv1 -----------------------------------------------------------------------------------------------------------
+
+// d = a (64 outputs, 16) * b (16, 32 channels) + (add ? d : 0); a is in registers, 16 outputs a warp.
+CNN_DEVICE void cnn_wgmma_stem(float (&d)[CNN_STEM_OUTPUTS], const uint32_t (&a)[4], uint64_t b, int add)
+{
+    asm volatile("{\n\t"
+                 ".reg .pred add;\n\t"
+                 "setp.ne.b32 add, %21, 0;\n\t"
+                 "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, "
+                 "%11, %12, %13, %14, %15}, {%16, %17, %18, %19}, %20, add, 1, 1, 0;\n\t"
+                 "}"
+                 : HOPPER_D16(d, 0)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
+
+// conv1's weight, folded with batchnorm 1, into `operand`, `Parts` parts of it: rows are tiles of eight channels in
+// forward_stem.h's order, K is row K / 4 of the patch and pixel K % 4; at 12, 13 and 14 the first part has the three
+// parts of the bias. By the first 256 threads.
+template <int Parts, typename Shared>
+CNN_DEVICE void cnn_wgmma_stem_weight(__nv_bfloat16 *operand, const Shared *shared)
+{
+    const int row = threadIdx.x % CNN_CHANNELS1, k = threadIdx.x / CNN_CHANNELS1 * 2;
+    if (k >= CNN_STEM_DEPTH)
+        return;
+    const int channel = cnn_stem_channel(row / 8, row % 8), y = k / 4, x = k % 4;
+    const float bias = shared->stem_bias[channel], high = __bfloat162float(__float2bfloat16_rn(bias));
+    const float middle = __bfloat162float(__float2bfloat16_rn(bias - high));
+    float rest[2] = {0, 0};
+    if (y < 3)
+        rest[0] = shared->stem_weight[channel][y * 3 + x];
+    if (y < 3 && x == 0)
+        rest[1] = shared->stem_weight[channel][y * 3 + 1];
+#pragma unroll
+    for (int part = 0; part < Parts; part++, operand += CNN_STEM_OPERAND) {
+        __nv_bfloat162 two = __floats2bfloat162_rn(rest[0], rest[1]);
+        rest[0] -= __low2float(two), rest[1] -= __high2float(two);
+        if (part == 0 && y == 3)
+            two = __floats2bfloat162_rn(x == 0 ? high : bias - high - middle, x == 0 ? middle : 0.0f);
+        *(__nv_bfloat162 *)(operand + (k / CNN_STEM_CHUNK * CNN_CHANNELS1 + row) * CNN_STEM_CHUNK +
+                            k % CNN_STEM_CHUNK) = two;
+    }
+}
+
+// How cnn_stem_forward multiplies here: four warps together.
+template <int Parts> struct cnn_stem_by_wgmma {
+    enum { TOGETHER = HOPPER_WARPGROUP / 32 };
+    uint32_t weight; // its place
+    float scale;     // of the pooled image in shared memory
+    __device__ __forceinline__ void multiply(float (&above)[CNN_STEM_OUTPUTS], float (&below)[CNN_STEM_OUTPUTS],
+                                             const uint32_t (&a)[4], const uint32_t (&b)[4]) const
+    {
+        cnn_wgmma_settle(above), cnn_wgmma_settle(below);
+        wgmma_fence();
+#pragma unroll
+        for (int part = 0; part < Parts; part++) {
+            const uint64_t now = cnn_wgmma_descriptor(weight, part * CNN_STEM_OPERAND * sizeof(__nv_bfloat16));
+            cnn_wgmma_stem(above, a, now, part > 0);
+            cnn_wgmma_stem(below, b, now, part > 0);
+        }
+        wgmma_commit();
+        wgmma_wait<0>();
+        cnn_wgmma_settle(above), cnn_wgmma_settle(below);
+    }
+};
+template <int Parts> CNN_DEVICE cnn_stem_by_wgmma<Parts> cnn_wgmma_stem_multiplier(const __nv_bfloat16 *operand)
+{
+    return {cnn_wgmma_place(operand, CNN_CHANNELS1 * CNN_WGMMA_CHUNK), 1};
+}
+
+#endif

@@ -1,0 +1,14 @@
+// What a vendor's library could run an operator with: `heddle ops NAME --engines` asks its rungs for a list.
+#ifndef HEDDLE_OPS_ENGINES_H
+#define HEDDLE_OPS_ENGINES_H
+
+#include <stddef.h>
+
+// Where an operator's engine lister, found as its rung "engines", puts its lines: output[0] of the call points to one.
+// The text is a string at all times; what does not fit is left out.
+typedef struct heddle_engine_list {
+    char *text;
+    size_t size;
+} heddle_engine_list;
+
+#endif

@@ -1,0 +1,108 @@
+// fft, rung 6: a line too long for a block, n = rows * columns, as a matrix. Columns are transformed, every number is
+// turned by its own root, and rows are transformed; both times eight lines lie side by side in a block, so that memory
+// is read and written 64 bytes at a time. The rung before takes a line that a block can hold; the radix-2 one, which
+// takes this too, went through memory log2 n times. Twice is enough up to 1024 * 1024, and three times up to 2^30.
+//
+// Limited by: bytes, twice as many as one pass would need; and by 64-byte pieces, half of what the level-2 cache
+// fetches.
+
+#include "device/cuda/check.h"
+#include "heddle/ops.h"
+#include "ops/cuda/rung.h"
+#include "ops/fft/cuda_memory.h"
+#include "ops/fft/lines.h"
+#include "ops/fft/passes.h"
+
+// N numbers a line, V a thread, T lines a block side by side: 32 where they are short, 8 where shared memory is full.
+// BLOCKS of them must fit a multiprocessor: what shared memory allows, or registers.
+template <int N, int V, int T, int BLOCKS> static cudaError_t columns(const fft_pass *pass, cudaStream_t stream)
+{
+    return fft_lines_launch<line_block<N, V, T, BY_LINES, BY_LINES>, BLOCKS>(*pass, stream);
+}
+
+template <int N, int V, int T, int BLOCKS> static cudaError_t to_rows(const fft_pass *pass, cudaStream_t stream)
+{
+    return fft_lines_launch<line_block<N, V, T, BY_LINES, BY_ELEMENTS>, BLOCKS>(*pass, stream);
+}
+
+cudaError_t fft_pass_columns(const fft_pass *pass, int n, cudaStream_t stream)
+{
+    switch (n) {
+    case 32: return columns<32, 8, 32, 2>(pass, stream);
+    case 64: return columns<64, 16, 32, 2>(pass, stream);
+    case 128: return columns<128, 16, 16, 4>(pass, stream);
+    case 256: return columns<256, 16, 8, 5>(pass, stream);
+    case 512: return columns<512, 32, 16, 2>(pass, stream);
+    case 1024: return columns<1024, 32, 8, 2>(pass, stream);
+    case 2048: return columns<2048, 32, 4, 2>(pass, stream);
+    case 4096: return columns<4096, 32, 2, 2>(pass, stream);
+    default: return cudaErrorInvalidValue;
+    }
+}
+
+cudaError_t fft_pass_columns_to_rows(const fft_pass *pass, int n, cudaStream_t stream)
+{
+    switch (n) {
+    case 64: return to_rows<64, 16, 32, 2>(pass, stream);
+    case 128: return to_rows<128, 16, 16, 4>(pass, stream);
+    case 256: return to_rows<256, 16, 8, 5>(pass, stream);
+    case 512: return to_rows<512, 32, 16, 2>(pass, stream);
+    case 1024: return to_rows<1024, 32, 8, 2>(pass, stream);
+    default: return cudaErrorInvalidValue;
+    }
+}
+
+static cudaError_t run_pass(const fft_pass *pass, int n, bool first, cudaStream_t stream)
+{
+    if (!fft_is_for_registers(n))
+        return fft_pass_mixed(pass, n, HEDDLE_FFT_COMPLEX, stream);
+    if (first && n >= 64)
+        return fft_pass_columns_to_rows(pass, n, stream);
+    return fft_pass_columns(pass, n, stream);
+}
+
+// Lines of a job from `start` on, in memory.chunk or fewer.
+static cudaError_t run_chunk(const heddle_fft_job *job, const fft_memory &memory, long long start, char *workspace,
+                             cudaStream_t stream)
+{
+    long long lines = job->lines - start < memory.chunk ? job->lines - start : memory.chunk;
+    float *buffers[2] = {(float *)workspace, (float *)(workspace + memory.first)};
+    const float *from = job->input + 2 * start * job->n;
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < memory.plan.count && error == cudaSuccess; i++) {
+        bool first = i == 0, last = i == memory.plan.count - 1;
+        fft_pass pass = fft_pass_of(job);
+        fft_pass_lines(&memory.plan, i, job->n, &pass.from, &pass.to);
+        pass.input = from;
+        pass.output = last ? job->output + 2 * start * job->n : buffers[i % 2];
+        pass.lines = (unsigned)(lines * (job->n / memory.plan.factor[i]));
+        pass.modulus = first ? 0 : (unsigned)(pass.to.inner * memory.plan.factor[i]);
+        pass.input_sign = first ? pass.input_sign : 1;
+        pass.output_sign = last ? pass.output_sign : 1;
+        pass.scale = last ? pass.scale : 1;
+        error = run_pass(&pass, memory.plan.factor[i], first, stream);
+        from = pass.output;
+    }
+    return error;
+}
+
+cudaError_t fft_launch_passes(const heddle_fft_job *job, void *workspace, cudaStream_t stream)
+{
+    fft_memory memory = fft_smooth_memory(job->n, job->lines);
+    cudaError_t error = cudaSuccess;
+    for (long long start = 0; start < job->lines && error == cudaSuccess; start += memory.chunk)
+        error = run_chunk(job, memory, start, (char *)workspace, stream);
+    return error;
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    const heddle_fft_shape *shape = (const heddle_fft_shape *)call->shape;
+    heddle_fft_job job = heddle_fft_rows(HEDDLE_FFT_COMPLEX, shape->n, shape->batch, shape->inverse != 0,
+                                         (const float *)call->input[0], (float *)call->output[0]);
+    job.scale = shape->scale;
+    HEDDLE_CUDA_TRY(fft_launch_passes(&job, call->workspace, heddle_cuda_stream_of(call)));
+    return heddle_cuda_launched("06_four_step");
+}
+
+HEDDLE_CUDA_RUNG("fft", "06_four_step", launch)

@@ -1,0 +1,216 @@
+// fft: lines of complex numbers to their Fourier transforms and back. What it costs, what is right, and its ladder.
+
+#include "ops/fft/operators.h"
+
+#include "ops/define.h"
+#include "ops/fft/tables.h"
+
+const heddle_field heddle_fft_fields[HEDDLE_FFT_FIELDS] = {
+    {HEDDLE_REQUIRED_INT(heddle_fft_shape, batch, "transforms")},
+    {HEDDLE_REQUIRED_INT(heddle_fft_shape, n, "numbers of each, any from 1 on")},
+    {HEDDLE_OPTIONAL_INT(heddle_fft_shape, inverse, 0, "1: back, with the other sign in the exponent")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_fft_shape, scale, 1,
+                           "factor of the result; with 1 / n the inverse undoes the other")},
+};
+
+heddle_status heddle_fft_validate(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    if (shape->n < 1)
+        return heddle_fail(HEDDLE_INVALID, "fft: n is %d, but a transform has at least 1 number", shape->n);
+    if (shape->inverse > 1)
+        return heddle_fail(HEDDLE_INVALID, "fft: inverse is 0 or 1, not %d", shape->inverse);
+    return HEDDLE_OK;
+}
+
+static int dims_complex(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const heddle_fft_shape *shape = shape_;
+    return heddle_dims3(dims, shape->batch, shape->n, 2);
+}
+
+static const heddle_operand operands[] = {
+    {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_complex)},
+    {HEDDLE_FLOAT_OUTPUT("output", dims_complex)},
+};
+
+static heddle_cost cost(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    double bytes = 2.0 * sizeof(float) * shape->batch * shape->n;
+    return (heddle_cost){
+        .flops = heddle_fft_flops(shape->batch, shape->n), .bytes_read = bytes, .bytes_written = bytes};
+}
+
+static void reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_fft_shape *shape = shape_;
+    heddle_fft_lines rows = {1, shape->n, 0, 1, shape->n};
+    heddle_fft_reference(shape->n, shape->inverse, shape->scale, input[0], output[0], (size_t)shape->batch, &rows);
+}
+
+// Every result is a sum of n.
+int64_t heddle_fft_reduction(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return shape->n;
+}
+
+heddle_fft_job heddle_fft_job_of(const heddle_fft_shape *shape, const void *input, void *output)
+{
+    heddle_fft_job job =
+        heddle_fft_rows(HEDDLE_FFT_COMPLEX, shape->n, shape->batch, shape->inverse != 0, input, output);
+    job.scale = shape->scale;
+    return job;
+}
+
+static size_t cuda_workspace(const void *shape, int threads)
+{
+    (void)threads;
+    heddle_fft_job job = heddle_fft_job_of(shape, NULL, NULL);
+    return heddle_fft_cuda_workspace(&job);
+}
+
+static bool is_short(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return shape->n <= HEDDLE_FFT_LONGEST_NAIVE;
+}
+
+static bool is_power_of_two(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return heddle_fft_is_power_of_two(shape->n);
+}
+
+static bool fits_a_block(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return is_power_of_two(shape) && shape->n <= HEDDLE_FFT_ONE_KERNEL;
+}
+
+static bool fits_registers(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return fits_a_block(shape) && shape->n >= HEDDLE_FFT_LEAST_REGISTERS;
+}
+
+static bool fits_wide_registers(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return fits_registers(shape) || shape->n == HEDDLE_FFT_ONE_ROW;
+}
+
+static bool needs_passes(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return is_power_of_two(shape) && shape->n > HEDDLE_FFT_ONE_ROW;
+}
+
+static bool is_mixed(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return heddle_fft_is_smooth(shape->n) && (!is_power_of_two(shape) || shape->n < HEDDLE_FFT_LEAST_REGISTERS);
+}
+
+static bool is_rough(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return !heddle_fft_is_smooth(shape->n) && shape->n <= HEDDLE_FFT_LONGEST_ROUGH;
+}
+
+static bool is_plain(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return shape->scale == 1.0f;
+}
+
+static size_t radix2_workspace(const void *shape_, int threads)
+{
+    const heddle_fft_shape *shape = shape_;
+    (void)threads;
+    return 2 * sizeof(float) * (size_t)shape->batch * shape->n;
+}
+
+// Powers of two for every instance of 04 and 05, lines that end within a block's; 16384 in two passes; mixed lengths of
+// each radix, in one pass and in two; primes and a product of them.
+static const char *const test_shapes[] = {"batch=0 n=8",
+                                          "batch=3 n=1 scale=-2",
+                                          "batch=5 n=2",
+                                          "batch=4 n=3 inverse=1",
+                                          "batch=2 n=5",
+                                          "batch=3 n=7 inverse=1 scale=0.5",
+                                          "batch=37 n=8",
+                                          "batch=5 n=12",
+                                          "batch=2 n=15 inverse=1",
+                                          "batch=9 n=16",
+                                          "batch=2 n=31",
+                                          "batch=11 n=32 inverse=1",
+                                          "batch=33 n=64",
+                                          "batch=3 n=97 inverse=1 scale=0.25",
+                                          "batch=2 n=105",
+                                          "batch=7 n=128 inverse=1",
+                                          "batch=3 n=256",
+                                          "batch=5 n=512 scale=2",
+                                          "batch=1 n=1000",
+                                          "batch=3 n=1024 inverse=1",
+                                          "batch=1 n=2048",
+                                          "batch=1 n=4096 inverse=1",
+                                          "batch=2 n=8192",
+                                          "batch=1 n=16384",
+                                          "batch=1 n=10290 inverse=1",
+                                          NULL};
+// What fits a block, what does not, a length that is no power of two, and one that is a prime.
+static const char *const bench_shapes[] = {"batch=16384 n=1024", "batch=64 n=1048576", "batch=65536 n=256",
+                                           "batch=4096 n=4096",  "batch=1024 n=16384", "batch=16384 n=1000",
+                                           "batch=4096 n=1009",  "batch=1 n=16777216", NULL};
+
+static const heddle_rung ladder[] = {
+    {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_fft_cpu_dft, "the sum as it is written: n products a number", is_short,
+     heddle_fft_cpu_dft_workspace},
+    {"cpu_recursive", HEDDLE_CPU, HEDDLE_TUNED, heddle_fft_cpu_recursive,
+     "halves of halves: log2 n products a number, and a call for each", is_power_of_two,
+     heddle_fft_cpu_recursive_workspace},
+    {"cpu_iterative", HEDDLE_CPU, HEDDLE_TUNED, heddle_fft_cpu_iterative,
+     "bits reversed first, then in place: strides that no vector takes", is_power_of_two,
+     heddle_fft_cpu_iterative_workspace},
+    {"cpu_lanes", HEDDLE_CPU, HEDDLE_TUNED, heddle_fft_cpu_lanes,
+     "eight lines side by side in vectors, radices 2 to 7, Bluestein for the rest", NULL,
+     heddle_fft_cpu_lanes_workspace},
+#if HEDDLE_HAVE_FFTW
+    {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_fft_cpu_fftw, "FFTW, a line at a time over the threads", NULL, NULL},
+#endif
+    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a number, the sum as it is written", is_short, NULL},
+    {"02_radix2_global", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a kernel a stage: log2 n times through memory",
+     is_power_of_two, radix2_workspace},
+    {"03_stockham_shared", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "a line in shared memory, a barrier a stage: once through memory", fits_a_block, NULL},
+    {"04_radix8_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "8 numbers a thread, three stages between two exchanges",
+     fits_registers, NULL},
+    {"05_radix16_registers", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "16 numbers a thread, one or two exchanges: bytes are the limit", fits_wide_registers, NULL},
+    {"06_four_step", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "columns, then rows, each in registers: twice through memory",
+     needs_passes, cuda_workspace},
+    {"07_mixed_radix", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "radices 2, 3, 4, 5, 7 and 8 in shared memory", is_mixed,
+     cuda_workspace},
+    {"08_bluestein", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "any length as a convolution: three transforms of twice the length", is_rough, cuda_workspace},
+    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory", is_plain, NULL,
+     .gpu_only = "cuFFT"},
+};
+
+const heddle_op heddle_op_fft = {
+    .name = "fft",
+    .ladder_name = "fft",
+    .summary = "Fourier transforms of lines of complex numbers, forward and inverse",
+    .shape_size = sizeof(heddle_fft_shape),
+    HEDDLE_FIELDS(heddle_fft_fields),
+    HEDDLE_OPERANDS(operands),
+    .validate = heddle_fft_validate,
+    .cost = cost,
+    .reference = reference,
+    .reduction = heddle_fft_reduction,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(ladder),
+};

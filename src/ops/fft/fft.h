@@ -1,0 +1,125 @@
+// fft, rfft and fft2d: their operators and cpu rungs, and many Fourier transforms at once for other operators. On a GPU
+// the same job goes to launch.h.
+#ifndef HEDDLE_OPS_FFT_H
+#define HEDDLE_OPS_FFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "heddle/op.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const heddle_op heddle_op_fft, heddle_op_rfft, heddle_op_fft2d;
+
+// --- jobs: many transforms of one length ----------------------------------------------------------------------------
+
+// What a job's lines are made of. Complex numbers are pairs of floats, the real part first.
+typedef enum heddle_fft_kind {
+    HEDDLE_FFT_COMPLEX, // n complex numbers to n complex numbers
+    HEDDLE_FFT_TO_HALF, // n real numbers to the first n / 2 + 1 complex ones; the rest are their conjugates
+    HEDDLE_FFT_OF_HALF, // back: n / 2 + 1 complex numbers to n real ones. The imaginary parts of element 0 and, where n
+                        // is even, of element n / 2 count as zero
+} heddle_fft_kind;
+
+// Where lines lie. Element k of line l is at
+//
+//     (l / inner) * outer_stride + (l % inner) * inner_stride + k * stride
+//
+// counted in elements: complex numbers, or floats on the real side of a job. Rows of a matrix: {1, row, 0, 1, n}.
+// Columns of one: {columns, 0, 1, row, n}; of many, one behind another: {columns, matrix, 1, row, n}.
+typedef struct heddle_fft_lines {
+    int inner; // at least 1
+    long long outer_stride, inner_stride, stride;
+    int length; // elements that are there, the rest of a line's are zeros (input) or left away (output)
+} heddle_fft_lines;
+
+// output[line][k] = scale * Σ input[line][q] exp(∓2πi q k / n): minus forward, plus where inverse. Neither divides by
+// n: with scale 1 / n the one undoes the other.
+typedef struct heddle_fft_job {
+    heddle_fft_kind kind;
+    int n;           // length of a transform, at least 1
+    long long lines; // how many
+    bool inverse;    // for HEDDLE_FFT_COMPLEX; the others have their direction in their name
+    float scale;
+    const float *input;
+    float *output; // not the input, unless every line lies at its own place in both
+    heddle_fft_lines from, to;
+} heddle_fft_job;
+
+// A job whose lines lie one behind another, input and output whole; what differs can be set afterwards.
+static inline heddle_fft_job heddle_fft_rows(heddle_fft_kind kind, int n, long long lines, bool inverse,
+                                             const float *input, float *output)
+{
+    heddle_fft_job job;
+    int half = n / 2 + 1, input_length = kind == HEDDLE_FFT_OF_HALF ? half : n;
+    int output_length = kind == HEDDLE_FFT_TO_HALF ? half : n;
+    heddle_fft_lines from = {1, input_length, 0, 1, input_length}, to = {1, output_length, 0, 1, output_length};
+    job.kind = kind;
+    job.n = n;
+    job.lines = lines;
+    job.inverse = kind == HEDDLE_FFT_COMPLEX ? inverse : kind == HEDDLE_FFT_OF_HALF;
+    job.scale = 1;
+    job.input = input;
+    job.output = output;
+    job.from = from;
+    job.to = to;
+    return job;
+}
+
+// Whether n is a product of 2, 3, 5 and 7. Other lengths work as well, but take transforms of more than twice theirs.
+static inline bool heddle_fft_is_smooth(int n)
+{
+    for (int prime = 2; prime <= 7 && n > 0; prime++)
+        while (n % prime == 0)
+            n /= prime;
+    return n == 1;
+}
+
+// The smallest such number that is n or more.
+static inline int heddle_fft_smooth_from(int n)
+{
+    while (!heddle_fft_is_smooth(n))
+        n++;
+    return n;
+}
+
+static inline bool heddle_fft_is_power_of_two(int n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+// --- on the cpu -----------------------------------------------------------------------------------------------------
+
+// Runs a job over the pool's threads (NULL: this one), every n. The workspace has heddle_fft_cpu_workspace bytes,
+// 64-byte aligned. The same bits for any number of threads.
+void heddle_fft_cpu(const heddle_fft_job *job, heddle_pool *pool, void *workspace);
+size_t heddle_fft_cpu_workspace(const heddle_fft_job *job, int threads);
+
+// --- on a GPU: launch.h ---------------------------------------------------------------------------------------------
+
+// Lengths that one kernel does, reading and writing every number once: products of 2, 3, 5 and 7 up to this for complex
+// numbers, and twice it for real ones where n is even. Lines of these may lie anywhere (columns are read eight at a
+// time, 64 bytes together) and need no workspace. Other lengths need lines that lie one behind another
+// (heddle_fft_rows), whole, and a workspace; every n works.
+enum {
+    HEDDLE_FFT_ONE_KERNEL = 4096,
+    HEDDLE_FFT_ONE_ROW = 8192, // one kernel does this too, where a line's numbers lie side by side
+};
+
+static inline bool heddle_fft_is_one_kernel(heddle_fft_kind kind, int n)
+{
+    int length = kind == HEDDLE_FFT_COMPLEX ? n : n / 2;
+    return (kind == HEDDLE_FFT_COMPLEX || n % 2 == 0) && length <= HEDDLE_FFT_ONE_KERNEL &&
+           heddle_fft_is_smooth(length);
+}
+
+// Bytes of workspace that a job needs there, aligned to 256.
+size_t heddle_fft_cuda_workspace(const heddle_fft_job *job);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

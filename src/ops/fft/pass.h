@@ -1,0 +1,19 @@
+// One pass of a transform: lines of one length from one place to another. What one kernel does.
+#ifndef HEDDLE_OPS_FFT_PASS_H
+#define HEDDLE_OPS_FFT_PASS_H
+
+#include "ops/fft/fft.h"
+
+typedef struct fft_pass {
+    const float *input;
+    float *output;
+    unsigned lines;
+    heddle_fft_lines from, to;
+    // Input element q of line l is first turned by exp(-2πi (l % to.inner) q / modulus): what the passes before leave
+    // to this one. 0: not.
+    unsigned modulus;
+    float input_sign; // of imaginary parts that are read: -1 where the first pass of an inverse transform conjugates
+    float scale, output_sign; // of all that is written; of its imaginary parts
+} fft_pass;
+
+#endif

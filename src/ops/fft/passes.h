@@ -1,0 +1,48 @@
+// The passes that the rungs of fft are made of, each where its rung is. They queue a kernel and say what is wrong with
+// a launch that cannot be.
+#ifndef HEDDLE_OPS_FFT_PASSES_H
+#define HEDDLE_OPS_FFT_PASSES_H
+
+#include <cuda_runtime.h>
+
+#include "ops/fft/pass.h"
+
+// Powers of two from 32 to 8192, lines whose elements lie side by side (05_radix16_registers).
+cudaError_t fft_pass_rows(const fft_pass *pass, int n, cudaStream_t stream);
+// The same for lines that lie side by side, before and after (06_four_step).
+cudaError_t fft_pass_columns(const fft_pass *pass, int n, cudaStream_t stream);
+// Powers of two from 64 to 1024: lines that lie side by side to lines whose elements do.
+cudaError_t fft_pass_columns_to_rows(const fft_pass *pass, int n, cudaStream_t stream);
+// Any product of 2, 3, 5 and 7 up to 4096, any lines, real ones too: n complex numbers or pairs of reals
+// (07_mixed_radix).
+cudaError_t fft_pass_mixed(const fft_pass *pass, int n, heddle_fft_kind kind, cudaStream_t stream);
+// Powers of two from 32 to 4096 pairs of reals (03_half_length).
+cudaError_t fft_pass_half(const fft_pass *pass, int n, heddle_fft_kind kind, cudaStream_t stream);
+
+// Whether the passes of powers of two can do it.
+static inline bool fft_is_for_registers(int n)
+{
+    return heddle_fft_is_power_of_two(n) && n >= 32 && n <= HEDDLE_FFT_ONE_KERNEL;
+}
+
+// Whole jobs: of several passes (06_four_step), and of any length (08_bluestein).
+cudaError_t fft_launch_passes(const heddle_fft_job *job, void *workspace, cudaStream_t stream);
+cudaError_t fft_launch_bluestein(const heddle_fft_job *job, void *workspace, cudaStream_t stream);
+
+// A job that is one pass.
+static inline fft_pass fft_pass_of(const heddle_fft_job *job)
+{
+    bool conjugate = job->kind == HEDDLE_FFT_COMPLEX && job->inverse;
+    fft_pass pass;
+    pass.input = job->input;
+    pass.output = job->output;
+    pass.lines = (unsigned)job->lines;
+    pass.from = job->from;
+    pass.to = job->to;
+    pass.modulus = 0;
+    pass.input_sign = pass.output_sign = conjugate ? -1.0f : 1.0f;
+    pass.scale = job->scale;
+    return pass;
+}
+
+#endif

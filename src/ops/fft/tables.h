@@ -1,0 +1,27 @@
+// What fft's and rfft's tables have in common.
+#ifndef HEDDLE_OPS_FFT_TABLES_H
+#define HEDDLE_OPS_FFT_TABLES_H
+
+#include "heddle/ops.h"
+
+enum {
+    HEDDLE_FFT_FIELDS = 4,
+    HEDDLE_FFT_LONGEST_NAIVE = 1024, // n products a number: a longer line would wait for minutes
+    HEDDLE_FFT_LEAST_REGISTERS = 32, // shorter lines leave too few threads each to spread over
+    // Bluestein's algorithm works with a power of two that is at least 2 n - 1, and counts in int.
+    HEDDLE_FFT_LONGEST_ROUGH = 1 << 29,
+};
+
+extern const heddle_field heddle_fft_fields[HEDDLE_FFT_FIELDS];
+heddle_status heddle_fft_validate(const void *shape);
+int64_t heddle_fft_reduction(const void *shape);
+
+static inline int heddle_dims3(int dims[HEDDLE_MAX_DIMS], int a, int b, int c)
+{
+    dims[0] = a;
+    dims[1] = b;
+    dims[2] = c;
+    return 3;
+}
+
+#endif

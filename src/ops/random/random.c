@@ -1,0 +1,314 @@
+// random: bits, uniform and normal numbers by Philox 4x32-10, word for word those of cuRAND. What they cost, what is
+// right, and their ladder.
+//
+// Element i has word p = position + i of the output's words: word p % 4 of block p / 4, and the blocks come from
+// `sequences` sequences in turn, so that block b is block b / sequences of sequence `sequence` + b % sequences. In
+// Philox's terms key = seed and counter = {block, sequence}, 64 bits each.
+//     sequences = 1       cuRAND's device API: curand_init(seed, sequence, position), then one curand() an element.
+//     sequences = 65536   cuRAND's host API, for sequence 0: seed, offset = position, in the default and legacy order.
+//                         Also what 65536 threads would write that take a block each, round after round.
+// A normal number is half of what Box and Muller make of the words of an even and the odd place behind it: p and p + 1
+// for even p (radius times sine), p - 1 and p for odd (times cosine). That goes by p, as in cuRAND's host API; the
+// device API pairs from the place where it was started, which is the same for an even one.
+
+#include "ops/random/random.h"
+
+#include <math.h>
+
+#include "heddle/random.h"
+#include "ops/define.h"
+
+static const heddle_field bits_fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_random_bits_shape, n, "numbers")},
+    {HEDDLE_OPTIONAL_INT(heddle_random_bits_shape, sequences, 1,
+                         "that blocks of four words come from in turn; 65536: the order of cuRAND's host API")},
+};
+
+static const heddle_field uniform_fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_random_uniform_shape, n, "numbers")},
+    {HEDDLE_OPTIONAL_INT(heddle_random_uniform_shape, sequences, 1,
+                         "that blocks of four words come from in turn; 65536: the order of cuRAND's host API")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_random_uniform_shape, low, 0, "numbers are above it")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_random_uniform_shape, high, 1, "and up to it, itself included")},
+};
+
+static const heddle_field normal_fields[] = {
+    {HEDDLE_REQUIRED_INT(heddle_random_normal_shape, n, "numbers")},
+    {HEDDLE_OPTIONAL_INT(heddle_random_normal_shape, sequences, 1,
+                         "that blocks of four words come from in turn; 65536: the order of cuRAND's host API")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_random_normal_shape, mean, 0, "of the numbers")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_random_normal_shape, deviation, 1, "their standard deviation")},
+};
+
+// The three shapes begin alike.
+static const heddle_random_bits_shape *common(const void *shape)
+{
+    return shape;
+}
+
+static int dims_numbers(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    return heddle_dims1(dims, common(shape)->n);
+}
+
+static int dims_random(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    (void)shape;
+    return heddle_dims1(dims, HEDDLE_RANDOM_STATE);
+}
+
+static const heddle_operand bits_operands[] = {
+    {.name = "random", .role = HEDDLE_INPUT, .dtype = HEDDLE_I64, .values = HEDDLE_VALUES_OWN, .dims = dims_random},
+    {.name = "output", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_numbers},
+};
+
+static const heddle_operand float_operands[] = {
+    {.name = "random", .role = HEDDLE_INPUT, .dtype = HEDDLE_I64, .values = HEDDLE_VALUES_OWN, .dims = dims_random},
+    {HEDDLE_FLOAT_OUTPUT("output", dims_numbers)},
+};
+
+// Large, so that the high halves of the state are seen and the counter's low half wraps, with one or few sequences
+// after as few as 16 words. A ragged number of numbers begins inside a block. cuRAND's host API begins at sequence 0.
+static void fill(const void *shape, int operand, uint64_t seed, double *values)
+{
+    (void)operand;
+    bool host_order = common(shape)->sequences == HEDDLE_RANDOM_HOST_SEQUENCES;
+    double turns = fmin(common(shape)->sequences, HEDDLE_RANDOM_HOST_SEQUENCES);
+    values[HEDDLE_RANDOM_SEED] = (double)(0x123456789abcu + seed % 0x10000u);
+    values[HEDDLE_RANDOM_SEQUENCE] = host_order ? 0 : (double)(0x700000000u + seed % 7u);
+    values[HEDDLE_RANDOM_POSITION] = turns * (0x1p34 - 16) + common(shape)->n % HEDDLE_RANDOM_WORDS;
+}
+
+static heddle_status check_sequences(const char *op, int sequences)
+{
+    if (sequences < 1 || (sequences & (sequences - 1)) != 0)
+        return heddle_fail(HEDDLE_INVALID, "%s: sequences is %d, and must be a power of two: 1, 2, 4, ...", op,
+                           sequences);
+    return HEDDLE_OK;
+}
+
+static heddle_status bits_validate(const void *shape)
+{
+    return check_sequences("random_bits", common(shape)->sequences);
+}
+
+static heddle_status uniform_validate(const void *shape_)
+{
+    const heddle_random_uniform_shape *shape = shape_;
+    if (shape->low >= shape->high)
+        return heddle_fail(HEDDLE_INVALID, "random_uniform: low is %g and high %g; low must be below high", shape->low,
+                           shape->high);
+    return check_sequences("random_uniform", shape->sequences);
+}
+
+static heddle_status normal_validate(const void *shape_)
+{
+    const heddle_random_normal_shape *shape = shape_;
+    if (shape->deviation < 0.0f)
+        return heddle_fail(HEDDLE_INVALID, "random_normal: deviation is %g, and must not be negative",
+                           shape->deviation);
+    return check_sequences("random_normal", shape->sequences);
+}
+
+// Nothing is read but the state, and there is no agreed count of operations for a random number: bytes are what a card
+// can be held to.
+static heddle_cost cost(const void *shape)
+{
+    return (heddle_cost){.flops = 0,
+                         .bytes_read = HEDDLE_RANDOM_STATE * sizeof(int64_t),
+                         .bytes_written = sizeof(float) * (double)common(shape)->n};
+}
+
+// --- what is right ---------------------------------------------------------------------------------------------------
+
+// Word p of the output's words, with the block it was found in kept for the next call.
+typedef struct reader {
+    uint64_t seed, sequence, sequences, block;
+    bool is_there;
+    uint32_t words[HEDDLE_RANDOM_WORDS];
+} reader;
+
+static reader reader_make(const void *shape, const double *state)
+{
+    return (reader){.seed = (uint64_t)state[HEDDLE_RANDOM_SEED],
+                    .sequence = (uint64_t)state[HEDDLE_RANDOM_SEQUENCE],
+                    .sequences = (uint64_t)common(shape)->sequences};
+}
+
+static uint32_t word_at(reader *from, uint64_t p)
+{
+    uint64_t block = p / HEDDLE_RANDOM_WORDS;
+    if (!from->is_there || from->block != block) {
+        uint64_t number = block / from->sequences, sequence = from->sequence + block % from->sequences;
+        const uint32_t key[2] = {(uint32_t)from->seed, (uint32_t)(from->seed >> 32)};
+        const uint32_t counter[4] = {(uint32_t)number, (uint32_t)(number >> 32), (uint32_t)sequence,
+                                     (uint32_t)(sequence >> 32)};
+        heddle_philox(counter, key, from->words);
+        from->block = block;
+        from->is_there = true;
+    }
+    return from->words[p % HEDDLE_RANDOM_WORDS];
+}
+
+static void bits_reference(const void *shape, const double *const *input, double *const *output)
+{
+    reader from = reader_make(shape, input[0]);
+    uint64_t position = (uint64_t)input[0][HEDDLE_RANDOM_POSITION];
+    for (int i = 0; i < common(shape)->n; i++)
+        output[0][i] = (int32_t)word_at(&from, position + (uint64_t)i);
+}
+
+static double uniform_of(uint32_t word)
+{
+    return (float)((float)word * HEDDLE_RANDOM_STEP + HEDDLE_RANDOM_STEP / 2);
+}
+
+static void uniform_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_random_uniform_shape *shape = shape_;
+    reader from = reader_make(shape, input[0]);
+    uint64_t position = (uint64_t)input[0][HEDDLE_RANDOM_POSITION];
+    for (int i = 0; i < shape->n; i++)
+        output[0][i] =
+            shape->low + ((double)shape->high - shape->low) * uniform_of(word_at(&from, position + (uint64_t)i));
+}
+
+// The uniform number and the angle are rounded to float before they are used, as part of what is to be computed: a
+// rounding of the angle, multiplied by a radius of up to 6.7, would otherwise be most of the difference.
+static void normal_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const heddle_random_normal_shape *shape = shape_;
+    reader from = reader_make(shape, input[0]);
+    uint64_t position = (uint64_t)input[0][HEDDLE_RANDOM_POSITION];
+    for (int i = 0; i < shape->n; i++) {
+        uint64_t p = position + (uint64_t)i;
+        double radius = sqrt(-2 * log(uniform_of(word_at(&from, p & ~(uint64_t)1))));
+        double turned = (double)(float)word_at(&from, p | 1) * HEDDLE_RANDOM_ANGLE + HEDDLE_RANDOM_ANGLE / 2;
+        double angle = (float)turned;
+        output[0][i] = shape->mean + shape->deviation * radius * (p % 2 == 0 ? sin(angle) : cos(angle));
+    }
+}
+
+// No sum stands behind a normal number, but a sine that hardware looks up: it is off by up to 2^-21 of a radius of up
+// to 6.7, some fifty roundings of a float near 1. A sum of this length is allowed a hundred.
+static int64_t normal_reduction(const void *shape)
+{
+    (void)shape;
+    return 512;
+}
+
+// --- shapes and ladders ----------------------------------------------------------------------------------------------
+
+static const char *const bits_test_shapes[] = {
+    "n=0", "n=1", "n=31", "n=1021", "n=263 sequences=4", "n=1030 sequences=65536", "n=2052 sequences=1048576", NULL};
+static const char *const uniform_test_shapes[] = {
+    "n=0", "n=1", "n=31", "n=1021 low=-3 high=5", "n=263 sequences=4", "n=1030 sequences=65536", NULL};
+static const char *const normal_test_shapes[] = {
+    "n=0", "n=1", "n=31", "n=1021 mean=2 deviation=0.5", "n=263 sequences=4", "n=1031 sequences=65536", NULL};
+// 256 MiB, five times an H200's L2, as one stream and in cuRAND's order; 1 GiB; then what a layer's noise may be.
+static const char *const bench_shapes[] = {"n=67108864 sequences=65536",  "n=67108864",
+                                           "n=268435456 sequences=65536", "n=268435456",
+                                           "n=1048576 sequences=65536",   NULL};
+
+static bool in_host_order(const void *shape)
+{
+    return common(shape)->sequences == HEDDLE_RANDOM_HOST_SEQUENCES;
+}
+
+// cuRAND's host API knows no other limits than 0 and 1.
+static bool uniform_in_host_order(const void *shape_)
+{
+    const heddle_random_uniform_shape *shape = shape_;
+    return in_host_order(shape) && shape->low == 0.0f && shape->high == 1.0f;
+}
+
+// The three ladders have the same rungs.
+static const char naive_note[] = "one thread, a Philox block a number";
+static const char vectorised_note[] = "Philox by vectors of blocks on all threads: bound by its ten rounds";
+static const char one_note[] = "a thread a number, a Philox block for each";
+static const char device_note[] = "cuRAND's header in a kernel: curand_init and four numbers a thread";
+static const char four_note[] = "a Philox block a thread, 16 bytes a store";
+static const char host_note[] =
+    "cuRAND's library; fetches seed and offset from the card, as it takes them from the host";
+static const char stride_note[] = "a grid that fills the card once: state and keys made once a thread; bound by stores";
+static const char host_lacks[] = "cuRAND";
+
+static const heddle_rung bits_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_random_bits_cpu_naive, naive_note, NULL, NULL},
+    {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_random_bits_cpu_vectorised, vectorised_note, NULL, NULL},
+    {"01_one_a_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, one_note, NULL, NULL},
+    {"curand_device", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, device_note, NULL, NULL},
+    {"02_four_a_thread", HEDDLE_CUDA, HEDDLE_TUNED, NULL, four_note, NULL, NULL},
+    {"curand_host", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, host_note, in_host_order, NULL, .gpu_only = host_lacks},
+    {"03_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL, stride_note, NULL, NULL},
+};
+
+static const heddle_rung uniform_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_random_uniform_cpu_naive, naive_note, NULL, NULL},
+    {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_random_uniform_cpu_vectorised, vectorised_note, NULL, NULL},
+    {"01_one_a_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, one_note, NULL, NULL},
+    {"curand_device", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, device_note, NULL, NULL},
+    {"02_four_a_thread", HEDDLE_CUDA, HEDDLE_TUNED, NULL, four_note, NULL, NULL},
+    {"curand_host", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, host_note, uniform_in_host_order, NULL, .gpu_only = host_lacks},
+    {"03_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL, stride_note, NULL, NULL},
+};
+
+static const heddle_rung normal_ladder[] = {
+    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_random_normal_cpu_naive, naive_note, NULL, NULL},
+    {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_random_normal_cpu_vectorised, vectorised_note, NULL, NULL},
+    {"01_one_a_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, one_note, NULL, NULL},
+    {"curand_device", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, device_note, NULL, NULL},
+    {"02_four_a_thread", HEDDLE_CUDA, HEDDLE_TUNED, NULL, four_note, NULL, NULL},
+    {"curand_host", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, host_note, in_host_order, NULL, .gpu_only = host_lacks},
+    {"03_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL, stride_note, NULL, NULL},
+};
+
+const heddle_op heddle_op_random_bits = {
+    .name = "random_bits",
+    .ladder_name = "random",
+    .summary = "32-bit random words: Philox 4x32-10, in cuRAND's order",
+    .shape_size = sizeof(heddle_random_bits_shape),
+    HEDDLE_FIELDS(bits_fields),
+    HEDDLE_OPERANDS(bits_operands),
+    .validate = bits_validate,
+    .cost = cost,
+    .reference = bits_reference,
+    .exactness = HEDDLE_EXACT,
+    .fill = fill,
+    .test_shapes = bits_test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(bits_ladder),
+};
+
+const heddle_op heddle_op_random_uniform = {
+    .name = "random_uniform",
+    .ladder_name = "random",
+    .summary = "random numbers evenly between two limits",
+    .shape_size = sizeof(heddle_random_uniform_shape),
+    HEDDLE_FIELDS(uniform_fields),
+    HEDDLE_OPERANDS(float_operands),
+    .validate = uniform_validate,
+    .cost = cost,
+    .reference = uniform_reference,
+    .fill = fill,
+    .test_shapes = uniform_test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(uniform_ladder),
+};
+
+const heddle_op heddle_op_random_normal = {
+    .name = "random_normal",
+    .ladder_name = "random",
+    .summary = "random numbers of a normal distribution, by Box and Muller",
+    .shape_size = sizeof(heddle_random_normal_shape),
+    HEDDLE_FIELDS(normal_fields),
+    HEDDLE_OPERANDS(float_operands),
+    .validate = normal_validate,
+    .cost = cost,
+    .reference = normal_reference,
+    .reduction = normal_reduction,
+    .fill = fill,
+    .test_shapes = normal_test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(normal_ladder),
+};

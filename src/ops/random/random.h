@@ -1,0 +1,45 @@
+// random: its operators, its rungs on a CPU, and how a word becomes a number, which every rung does in the same steps.
+#ifndef HEDDLE_OPS_RANDOM_H
+#define HEDDLE_OPS_RANDOM_H
+
+#include <stdint.h>
+
+#include "heddle/op.h"
+#include "heddle/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const heddle_op heddle_op_random_bits, heddle_op_random_uniform, heddle_op_random_normal;
+
+heddle_status heddle_random_bits_cpu_naive(const heddle_call *call);
+heddle_status heddle_random_uniform_cpu_naive(const heddle_call *call);
+heddle_status heddle_random_normal_cpu_naive(const heddle_call *call);
+heddle_status heddle_random_bits_cpu_vectorised(const heddle_call *call);
+heddle_status heddle_random_uniform_cpu_vectorised(const heddle_call *call);
+heddle_status heddle_random_normal_cpu_vectorised(const heddle_call *call);
+
+// The operand `random`.
+enum { HEDDLE_RANDOM_SEED, HEDDLE_RANDOM_SEQUENCE, HEDDLE_RANDOM_POSITION, HEDDLE_RANDOM_STATE };
+
+enum {
+    HEDDLE_RANDOM_WORDS = 4,               // of a Philox block
+    HEDDLE_RANDOM_HOST_SEQUENCES = 1 << 16 // that cuRAND's host API takes turns with
+};
+
+// log2 of a power of two.
+static inline int heddle_random_log2(int sequences)
+{
+    return __builtin_ctz((unsigned)sequences);
+}
+
+// A word as a number above 0 and up to 1: the middle of its interval of 2^-32, rounded once on the way to float and
+// once by the multiply-add, as cuRAND's curand_uniform does. The radians of a turn likewise.
+#define HEDDLE_RANDOM_STEP  0x1p-32f
+#define HEDDLE_RANDOM_ANGLE (6.2831855f * 0x1p-32f)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

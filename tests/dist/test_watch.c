@@ -1,0 +1,169 @@
+// The watch between two ranks in one process, and what the launcher's environment says.
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "dist/dist.h"
+#include "dist/watch.h"
+
+// --- the launcher ---------------------------------------------------------------------------------------------------
+
+static const char *const known[] = {
+    "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",     "PMIX_RANK",           "PMI_RANK", "PMI2_RANK",
+    "SLURM_PROCID",         "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"};
+
+static void forget_launcher(void)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        unsetenv(known[i]);
+}
+
+static void the_launcher_says_how_many_there_are(void **state)
+{
+    (void)state;
+    forget_launcher();
+    assert_int_equal(heddle_dist_launched(), 1);
+    setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+    assert_int_equal(heddle_dist_launched(), 4);
+    forget_launcher();
+    // A batch script under Slurm is one process, whatever the job has; what srun starts with a PMI plugin is not.
+    setenv("SLURM_PROCID", "0", 1);
+    setenv("SLURM_NTASKS", "8", 1);
+    assert_int_equal(heddle_dist_launched(), 1);
+    setenv("PMIX_RANK", "0", 1);
+    assert_int_equal(heddle_dist_launched(), 8);
+    setenv("SLURM_STEP_NUM_TASKS", "2", 1);
+    assert_int_equal(heddle_dist_launched(), 2);
+    forget_launcher();
+}
+
+static void a_process_alone_has_no_ranks_unless_asked(void **state)
+{
+    (void)state;
+    heddle_dist *dist = NULL;
+    forget_launcher();
+    assert_int_equal(heddle_dist_open(HEDDLE_DIST_AUTO, NULL, &dist), HEDDLE_OK);
+    assert_null(dist);
+    // NCCL with one rank needs no MPI; the module itself is loaded with the device.
+    assert_int_equal(heddle_dist_open(HEDDLE_DIST_NCCL, NULL, &dist), HEDDLE_OK);
+    assert_non_null(dist);
+    assert_int_equal(heddle_dist_ranks(dist)->ranks, 1);
+    double values[] = {1.5, -2};
+    assert_int_equal(heddle_dist_sum(dist, HEDDLE_CHANNEL_HOST, values, 2), HEDDLE_OK);
+    assert_true(values[0] == 1.5 && values[1] == -2);
+    assert_int_equal(heddle_dist_agree(dist, heddle_fail(HEDDLE_IO, "mine")), HEDDLE_IO);
+    assert_string_equal(heddle_last_error(), "mine");
+    heddle_dist_close(dist, false);
+}
+
+// --- the watch ------------------------------------------------------------------------------------------------------
+
+enum { RANKS = 3 };
+
+typedef struct side {
+    heddle_ranks ranks;
+    heddle_watch *watch;
+    heddle_watch_place *place;
+    const heddle_member *members;
+    heddle_status status;
+    atomic_int told; // the rank it was told of
+    heddle_dist_listener listener;
+} side;
+
+static void on_lost(void *context, int rank, const char *message)
+{
+    side *own = context;
+    char wanted[128];
+    snprintf(wanted, sizeof wanted, "rank %d (pid %d on host%d) is gone", rank, 100 + rank, rank);
+    atomic_store(&own->told, strcmp(message, wanted) == 0 ? rank : -2);
+}
+
+static void *begin(void *context)
+{
+    side *own = context;
+    own->status = heddle_watch_begin(own->watch, own->place, own->members);
+    return NULL;
+}
+
+static void open_watches(side *sides, heddle_watch_place *place, heddle_member *members)
+{
+    pthread_t threads[RANKS];
+    for (int i = 0; i < RANKS; i++) {
+        members[i].pid = 100 + i;
+        snprintf(members[i].host, sizeof members[i].host, "host%d", i);
+        sides[i] = (side){.ranks = {.rank = i, .ranks = RANKS}, .place = place, .members = members, .told = -1};
+        sides[i].listener = (heddle_dist_listener){.lost = on_lost, .context = &sides[i]};
+        assert_int_equal(heddle_watch_create(&sides[i].ranks, &sides[i].listener, place, &sides[i].watch), HEDDLE_OK);
+    }
+    for (int i = 0; i < RANKS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, begin, &sides[i]), 0);
+    for (int i = 0; i < RANKS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(sides[i].status, HEDDLE_OK);
+    }
+}
+
+// Ends `gone` without a goodbye, as the kernel does for one that was killed; all others must be told its name.
+static void lose(int gone)
+{
+    side sides[RANKS];
+    heddle_watch_place place = {0};
+    heddle_member members[RANKS] = {0};
+    open_watches(sides, &place, members);
+    heddle_watch_end(sides[gone].watch, true);
+    for (int i = 0; i < RANKS; i++) {
+        for (int wait = 0; wait < 2000 && i != gone && atomic_load(&sides[i].told) == -1; wait++)
+            usleep(5000);
+        if (i != gone) {
+            assert_int_equal(atomic_load(&sides[i].told), gone);
+            assert_int_equal(heddle_watch_lost(sides[i].watch), gone);
+        }
+    }
+    for (int i = 0; i < RANKS; i++)
+        if (i != gone)
+            heddle_watch_end(sides[i].watch, true);
+}
+
+static void the_others_are_told_which_rank_is_gone(void **state)
+{
+    (void)state;
+    lose(2);
+    lose(0);
+}
+
+static void who_says_goodbye_is_not_lost(void **state)
+{
+    (void)state;
+    side sides[RANKS];
+    heddle_watch_place place = {0};
+    heddle_member members[RANKS] = {0};
+    open_watches(sides, &place, members);
+    heddle_watch_end(sides[1].watch, false);
+    // Rank 0 knows of the first only what came before the second's loss.
+    heddle_watch_end(sides[2].watch, true);
+    for (int wait = 0; wait < 2000 && atomic_load(&sides[0].told) == -1; wait++)
+        usleep(5000);
+    assert_int_equal(atomic_load(&sides[0].told), 2);
+    heddle_watch_end(sides[0].watch, false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_launcher_says_how_many_there_are),
+        cmocka_unit_test(a_process_alone_has_no_ranks_unless_asked),
+        cmocka_unit_test(the_others_are_told_which_rank_is_gone),
+        cmocka_unit_test(who_says_goodbye_is_not_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
