@@ -63,11 +63,13 @@ static char *name_of(const char *op, const char *behaviour)
     return name;
 }
 
-// With an argument, only the tests whose names it fits: "matmul_*".
+// With an argument, only the tests whose names it fits: "matmul_*"; with a minus before it, only the others.
 int main(int argc, char **argv)
 {
     int count = 0;
-    if (argc > 1)
+    if (argc > 1 && argv[1][0] == '-')
+        cmocka_set_skip_filter(argv[1] + 1);
+    else if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     struct CMUnitTest *tests = calloc((size_t)heddle_op_count() * 2, sizeof *tests);
     for (int i = 0; i < heddle_op_count(); i++) {

@@ -199,8 +199,7 @@ static bool reads_unwritten(unsigned written, unsigned bytes)
     if (bytes == 2)
         return written != 0x3 && written != 0x1;
     if (bytes == 4)
-        return written != 0xf && written != 0x1 && written != 0x3 && written != 0x5 && written != 0x7 &&
-               written != 0xd;
+        return written != 0xf && written != 0x1 && written != 0x3 && written != 0x5 && written != 0x7 && written != 0xd;
     return bytes == 1 ? written != 1 : written == 0;
 }
 
