@@ -41,14 +41,19 @@ set(HEDDLE_SIM_MODULE OFF)
 find_program(HEDDLE_SIM_COMPILER NAMES g++ clang++ DOC "C++ compiler for the simulated GPU's kernels")
 file(GLOB_RECURSE heddle_sim_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/sim/include/*)
 
-# heddle_sim_module(TARGET FILE MORE...): FILE, made of all CUDA sources and those in MORE.
+# heddle_sim_module(TARGET FILE): FILE, made of all CUDA sources. With sources behind it: made of that one's objects, and of
+# these.
 function(heddle_sim_module target file)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.dir)
   file(MAKE_DIRECTORY ${folder})
   set(compile ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:simcc> --shared
     --compiler ${HEDDLE_SIM_COMPILER})
   set(objects)
-  foreach(source ${heddle_sim_sources} ${ARGN})
+  set(sources ${ARGN})
+  if(NOT sources)
+    set(sources ${heddle_sim_sources})
+  endif()
+  foreach(source ${sources})
     heddle_object_of(${source} ${folder} object)
     list(APPEND objects ${object})
     add_custom_command(OUTPUT ${object}
@@ -57,8 +62,14 @@ function(heddle_sim_module target file)
       DEPENDS ${source} ${heddle_cuda_headers} ${heddle_sim_headers} ${PROJECT_SOURCE_DIR}/src/sim/report/report.h simcc
       COMMENT "Building simulated CUDA object ${object}" VERBATIM)
   endforeach()
-  add_custom_command(OUTPUT ${file} COMMAND ${compile} ${objects} -Xlinker -z,defs -o ${file} DEPENDS ${objects} simcc sim
-    COMMENT "Linking simulated CUDA module ${file}" VERBATIM)
+  if(ARGN)
+    set(others ${heddle_sim_objects})
+    set(made_by heddle_module_sim)
+  else()
+    set(heddle_sim_objects ${objects} PARENT_SCOPE)
+  endif()
+  add_custom_command(OUTPUT ${file} COMMAND ${compile} ${others} ${objects} -Xlinker -z,defs -o ${file}
+    DEPENDS ${others} ${made_by} ${objects} simcc sim COMMENT "Linking simulated CUDA module ${file}" VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${file})
 endfunction()
 
