@@ -336,7 +336,7 @@ static void statistics_survive_a_mean_far_from_zero(void **state)
     double inverse_std = 1 / sqrt(squares + 1e-5);
     const float gamma = 2, beta = 0.5f;
     for (int r = next_able(op, 0, &shape); r < op->rungs; r = next_able(op, r + 1, &shape)) {
-        if (op->ladder[r].tier == HEDDLE_VENDOR) // cuDNN subtracts squares of float sums: its note says so
+        if (op->ladder[r].tier == HEDDLE_VENDOR) // cuDNN's is off here, and not ours to mend
             continue;
         float saved_mean, saved_inverse_std;
         heddle_call call = {

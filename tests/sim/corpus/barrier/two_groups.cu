@@ -1,5 +1,5 @@
 // A producer and two groups of consumers, each with a barrier of its own, over tiles in turns: a tile is written again only
-// after both groups have met the producer once more. Right, although compute-sanitizer's racecheck reports hazards.
+// after both groups have met the producer once more. Right, although racecheck reports hazards in kernels of this form.
 #include "../corpus.h"
 
 enum { FIRST = 64, SECOND = 32, PRODUCERS = 32, TILES = 6 };
