@@ -212,6 +212,30 @@ else()
   heddle_vendor_module(cufft cufft.h cufft)
 endif()
 
+# --- tracing -----------------------------------------------------------------------------------------------------------
+# libheddle-cupti.so: what `heddle trace` has the CUDA driver load into a program.
+if(HEDDLE_CUDA_MODULE)
+  get_filename_component(nvcc ${HEDDLE_NVCC} REALPATH)
+  get_filename_component(toolkit ${nvcc}/../.. ABSOLUTE)
+  find_path(HEDDLE_cupti_INCLUDE cupti.h HINTS ${toolkit} ${toolkit}/extras/CUPTI PATH_SUFFIXES include
+    targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include)
+  find_library(HEDDLE_cupti_LIBRARY cupti HINTS ${toolkit} ${toolkit}/extras/CUPTI PATH_SUFFIXES lib64 lib
+    targets/${CMAKE_SYSTEM_PROCESSOR}-linux/lib)
+  if(NOT HEDDLE_cupti_INCLUDE OR NOT HEDDLE_cupti_LIBRARY)
+    message(STATUS "cupti.h or its library not found: built without `heddle trace`")
+  else()
+    message(STATUS "`heddle trace` by ${HEDDLE_cupti_LIBRARY}")
+    add_library(heddle_module_cupti MODULE ${PROJECT_SOURCE_DIR}/src/bench/module_cupti.c)
+    target_include_directories(heddle_module_cupti SYSTEM PRIVATE ${HEDDLE_cupti_INCLUDE} ${toolkit}/include)
+    target_link_libraries(heddle_module_cupti PRIVATE $<BUILD_INTERFACE:heddle_flags> ${HEDDLE_cupti_LIBRARY})
+    # CUPTI is found where it stands now.
+    get_filename_component(folder ${HEDDLE_cupti_LIBRARY} DIRECTORY)
+    set_target_properties(heddle_module_cupti PROPERTIES OUTPUT_NAME heddle-cupti C_VISIBILITY_PRESET hidden
+      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} BUILD_RPATH ${folder} INSTALL_RPATH ${folder})
+    install(TARGETS heddle_module_cupti LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)
+  endif()
+endif()
+
 # --- several processes -----------------------------------------------------------------------------------------------
 # libheddle-nccl.so and libheddle-mpi.so: everything that calls NCCL and MPI.
 if(HEDDLE_CUDA_MODULE)

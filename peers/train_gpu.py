@@ -293,6 +293,8 @@ def run_all(options):
         workers = [Worker(options, *job, turns) for job in round_of]
         if turns:
             wait_ready(workers, deadline)
+        while options.go and not os.path.exists(options.go) and time.monotonic() < deadline:
+            time.sleep(0.1)
         for one in workers:
             one.finish(deadline)
             done += one.rows
@@ -340,6 +342,7 @@ def parse():
     parser.add_argument("--prepare-total", type=float, default=3600, help="for all modes of a process at most")
     parser.add_argument("--total-seconds", type=float, default=3600, help="what is not measured by then is left out")
     parser.add_argument("--jobs", type=int, default=1, help="processes that compile at once")
+    parser.add_argument("--go", metavar="FILE", help="measure only once this file is there: compiles beside other work")
     parser.add_argument("--split", type=int, default=0, help="modes of a process at most; 0: all of a framework's")
     parser.add_argument("--images", type=int, default=IMAGES, help="resident, to draw batches from")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"],

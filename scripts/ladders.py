@@ -119,6 +119,9 @@ def judge(target, op, results):
     elif target["against"] == "pytorch":
         peer = peer_of(op, results, target["shape"], rival_arithmetic(best))
         reached = peer["microseconds"] / best["microseconds"] if peer else None
+    elif target["against"] != "vendor":  # a rung
+        rung = fastest([row for row in rows if is_timed(row) and row["rung"] == target["against"]])
+        reached = rung["microseconds"] / best["microseconds"] if rung else None
     else:
         rival = RIVAL_TYPE.get(target["dtype"], target["dtype"])
         vendor = fastest([row for row in rows if is_timed(row) and row["tier"] == "vendor" and row["dtype"] == rival])

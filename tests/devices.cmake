@@ -32,12 +32,18 @@ foreach(device ${devices})
   heddle_device_test(bench pipeline ${device})
   heddle_device_test(bench out_of_core ${device})
   heddle_device_test(nn gpu ${device})
+  heddle_device_test(nn whole_steps ${device})
   heddle_device_test(nn step_gradients ${device})
   heddle_ladders_test(${device})
   foreach(name cnn_step conv_blocks edges pytorch_values device_reference random fft conv_modes)
     heddle_device_test(ops ${name} ${device})
   endforeach()
 endforeach()
+
+# What is chosen for a card whose blocks have 99 KiB of shared memory.
+if(HEDDLE_SIM_MODULE)
+  heddle_device_test(ops cards sim SIM_GPU=rtx4090)
+endif()
 
 # A module with broken rungs in it, to see that they are found.
 if(HEDDLE_SIM_MODULE)

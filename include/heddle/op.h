@@ -68,6 +68,7 @@ typedef struct heddle_operand {
     bool optional;                                             // may be NULL in a call
     bool saved;   // an output that only the backward operators read: tests compare what is made of it, not it
     bool on_host; // in host memory whatever the device, best from heddle_alloc_pinned: the rung copies it itself
+    bool smooth;  // for HEDDLE_NORM: no choice that a rounding may turn is behind it, so it is held to roundings alone
 } heddle_operand;
 
 typedef struct heddle_cost {
@@ -122,6 +123,7 @@ struct heddle_rung {
     size_t (*workspace)(const void *shape, int threads); // NULL: none
     heddle_arithmetic arithmetic;
     int capability;       // 80: cards from Ampere on; 90: Hopper alone, by its own instructions; 0: any
+    int shared_bytes;     // of its largest block, where not every card of that capability has as much; 0: all have
     const char *gpu_only; // what of it the simulated GPU lacks ("wgmma and TMA", "cuBLAS"); NULL: it runs there
     bool unordered;       // adds in whatever order threads come: not the same bits every time
     bool (*pays)(const void *shape); // whether it is worth choosing for what it supports; NULL: wherever it stands last
@@ -137,6 +139,7 @@ typedef enum heddle_exactness {
     HEDDLE_SUMS,     // as HEDDLE_ROUNDING, but exact where inputs are whole numbers: sums of inputs and nothing else
     HEDDLE_NORM,     // an operand as a whole: the L2 norm of its error, relative to its own. For whole networks, where
                      // a rounding may move the winner of a pooling window and one element far, but few of them.
+                     // Operands marked smooth are held to less.
 } heddle_exactness;
 
 struct heddle_op {

@@ -130,7 +130,8 @@ typedef struct heddle_random_bits_shape {
     int n, sequences;
 } heddle_random_bits_shape;
 
-// Above low and up to high, high included: cuRAND's (0, 1].
+// low + (high - low) * u in float32, u being cuRAND's number above 0 and up to 1: from low, which is only given where a
+// number rounds to it, to high. Both limits and their difference are finite.
 typedef struct heddle_random_uniform_shape {
     int n, sequences;
     float low, high;
@@ -192,6 +193,21 @@ typedef struct heddle_cnn_step_shape {
     int classes;
     float epsilon, momentum; // of both batchnorms
 } heddle_cnn_step_shape;
+
+// cnn_train: `steps` whole training steps of that network, one after another: cnn_step, the optimiser's update, step_end.
+// The schedule's row cursor[1] is the first step's; an order of which nothing is left begins anew at the first place from
+// which it can be used up by calls like this. All parameters lie in one buffer, conv1's weight and bias, gamma1,
+// beta1, the same of block 2, then the linear layers', each beginning at a multiple of 64 floats; the optimiser's
+// moments likewise; `statistics` are running mean and variance of both batchnorms.
+typedef struct heddle_cnn_train_shape {
+    int n, count, length; // as cnn_step's; *cursor + steps * n is at most length
+    int steps;
+    int rows;      // of `schedule`
+    int optimizer; // 0: sgd, 1: momentum, 2: AdamW
+    int bias;      // 1: the convolutions have biases
+    int c, h, w, k1, k2, hidden, classes;
+    float epsilon, momentum;
+} heddle_cnn_train_shape;
 
 // gather: images and labels of a batch out of a dataset that lies on the device as bytes.
 // images[i] = dataset[order[*cursor + i]] / 255, labels likewise

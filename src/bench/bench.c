@@ -9,11 +9,13 @@
 
 #include "base/text.h"
 #include "base/threads.h"
+#include "bench/probe.h"
+#include "bench/shrink.h"
 #include "bench/verify.h"
 #include "device/device.h"
 #include "device/module.h"
 
-const char *const heddle_bench_state_names[] = {"right", "wrong", "failed", "unchecked", NULL};
+const char *const heddle_bench_state_names[] = {"right", "wrong", "failed", "unchecked", "not run", NULL};
 
 // --- life ------------------------------------------------------------------------------------------------------------
 
@@ -85,8 +87,7 @@ static const char *rival_precision(const heddle_op *op, const heddle_rung *rung)
 
 bool heddle_bench_has_rung(const heddle_op *op, const heddle_rung *rung, heddle_device_kind device)
 {
-    return heddle_rung_runs_on(rung, device) &&
-           (rung->launch || heddle_module_has_rung(device, op->name, rung->name, rung->capability));
+    return heddle_rung_runs_on(rung, device) && (rung->launch || heddle_module_has_rung(device, op->name, rung));
 }
 
 // A rung asked for by name comes with what it is held against.
@@ -100,26 +101,6 @@ static bool is_wanted(const heddle_bench *bench, const heddle_op *op, const hedd
     const heddle_rung *chosen;
     return !against && rung->tier == HEDDLE_VENDOR && heddle_rung_find(op, only, &chosen) == HEDDLE_OK &&
            strcmp(rival_precision(op, chosen), precision) == 0;
-}
-
-// A shape as one would type it: without the fields that have their default.
-static void print_shape(const heddle_op *op, const void *shape, char *text, size_t size)
-{
-    char all[HEDDLE_BENCH_TEXT], *rest = NULL;
-    size_t used = 0;
-    heddle_shape_print(op, shape, all, sizeof all);
-    text[0] = '\0';
-    for (char *word = strtok_r(all, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        bool usual = false;
-        for (int i = 0; i < op->field_count; i++) {
-            const heddle_field *field = &op->fields[i];
-            size_t length = strlen(field->name);
-            if (strncmp(word, field->name, length) == 0 && word[length] == '=')
-                usual = (float)strtod(word + length + 1, NULL) == (float)field->initial; // NAN, must be named: never
-        }
-        if (!usual && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", word);
-    }
 }
 
 // NULL: no memory, as the last error says.
@@ -146,6 +127,7 @@ static heddle_bench_result *add_result(heddle_bench *bench)
 typedef struct trial {
     heddle_bench_result *result;
     size_t workspace_bytes;
+    double check_seconds;      // of the first launch that was checked
     bool is_final;             // nothing more will be found out about it
     heddle_bench_entry *entry; // NULL: not timed
 } trial;
@@ -214,16 +196,80 @@ static heddle_status blame(trial *of, heddle_status status, const char *why, boo
                        result->rung->name, result->op->name);
 }
 
+// What was not asked for by name (`only`) may be left out, with a word.
+static heddle_status leave_out(trial *of, const char *only, const char *why)
+{
+    heddle_bench_result *result = of->result;
+    HEDDLE_TRY(blame(of, HEDDLE_OUT_OF_MEMORY, why, false));
+    if (only && strcmp(only, result->rung->name) == 0)
+        return HEDDLE_OK;
+    result->state = HEDDLE_BENCH_NOT_RUN;
+    snprintf(result->message, sizeof result->message, "%s %s", result->rung->name, why);
+    return HEDDLE_OK;
+}
+
+// A rung whose workspace the device has no room for is no failure of the rung's. Asking the device first, for a host
+// may promise memory that it does not have.
+static heddle_status leave_out_too_large(const group *on, const char *only)
+{
+    heddle_device_info now = {0};
+    HEDDLE_TRY(heddle_device_describe(on->bench->device, &now)); // the operands are there already
+    for (int i = 0; i < on->count; i++) {
+        char need[32], have[32], why[HEDDLE_BENCH_TEXT];
+        if (on->trials[i].workspace_bytes <= now.memory_free)
+            continue;
+        heddle_text_bytes((double)on->trials[i].workspace_bytes, need, sizeof need);
+        heddle_text_bytes((double)now.memory_free, have, sizeof have);
+        snprintf(why, sizeof why, "needs %s of workspace, the device has %s free", need, have);
+        HEDDLE_TRY(leave_out(&on->trials[i], only, why));
+    }
+    return HEDDLE_OK;
+}
+
+// A library may take seconds for the first launch at a shape, as FFTW does to find out how, and none for the next.
+static bool plans_ahead(const heddle_rung *rung)
+{
+    return rung->tier == HEDDLE_VENDOR;
+}
+
+// A CPU's rung that would take minutes to be checked.
+static heddle_status leave_out_too_slow(const group *on, const void *shape, const char *only)
+{
+    const double patience = 5; // times what is slow
+    const heddle_bench *bench = on->bench;
+    heddle_bench_place place = {bench->device, bench->stream, heddle_device_pool(bench->host), SIZE_MAX};
+    heddle_bench_probe *probe = NULL;
+    if (bench->info.kind != HEDDLE_CPU || bench->options.slow <= 0 || only)
+        return HEDDLE_OK;
+    heddle_status status = heddle_bench_probe_open(&place, on->trials[0].result->op, shape, &probe);
+    for (int i = 0; i < on->count && probe && status == HEDDLE_OK; i++) {
+        double seconds;
+        char why[HEDDLE_BENCH_TEXT], time[32];
+        if (plans_ahead(on->trials[i].result->rung) ||
+            heddle_bench_probe_rung(probe, on->trials[i].result->rung, &seconds) != HEDDLE_OK ||
+            seconds <= patience * bench->options.slow)
+            continue; // what fails will be found when it is checked
+        snprintf(why, sizeof why, "would take about %s a launch: OP/RUNG measures it all the same",
+                 heddle_text_seconds(seconds, time, sizeof time));
+        status = leave_out(&on->trials[i], only, why);
+    }
+    heddle_bench_probe_close(probe);
+    return status;
+}
+
 // --- checking
 
 // Runs the rung once on poisoned outputs and compares.
-static heddle_status check_with(const group *on, const trial *of, int set, heddle_call *call)
+static heddle_status check_with(const group *on, trial *of, int set, heddle_call *call)
 {
     heddle_bench_result *result = of->result;
     heddle_bench_verdict verdict;
     HEDDLE_TRY(heddle_bench_case_prepare(on->one, set, call->workspace, of->workspace_bytes));
+    double began = heddle_now();
     HEDDLE_TRY(heddle_launch(result->op, result->rung, call));
     HEDDLE_TRY(heddle_stream_synchronize(on->bench->stream));
+    if (set == 0)
+        of->check_seconds = heddle_now() - began;
     HEDDLE_TRY(heddle_bench_case_compare(on->one, result->rung, set, &verdict));
     result->worst = fmax(result->worst, verdict.worst);
     result->worst_share = fmax(result->worst_share, verdict.worst_share);
@@ -285,13 +331,20 @@ static void tell_timing(void *context, const char *doing)
     tell(on->bench, on->trials[0].result, NULL, doing);
 }
 
+// Whether a launch takes so long that the one which was checked has to do for its time.
+static bool is_timed_once(const heddle_bench *bench, const trial *of)
+{
+    return bench->info.kind == HEDDLE_CPU && bench->options.slow > 0 && of->check_seconds > bench->options.slow &&
+           !plans_ahead(of->result->rung);
+}
+
 // All on the same operands, and on one workspace that is large enough for each.
 static heddle_status time_with(group *on, void *workspace, size_t workspace_bytes)
 {
     const heddle_bench_options *options = &on->bench->options;
     for (int i = 0; i < on->count; i++) {
         trial *of = &on->trials[i];
-        if (of->is_final)
+        if (of->is_final || is_timed_once(on->bench, of))
             continue;
         of->entry = &on->entries[on->entry_count++];
         of->entry->work = (heddle_bench_work){of->result->op, of->result->rung, heddle_bench_case_call(on->one)};
@@ -319,6 +372,9 @@ static heddle_status time_all(group *on)
         note_clocks(on->bench);
     for (int i = 0; i < on->count; i++) {
         trial *of = &on->trials[i];
+        double once = of->check_seconds;
+        if (!of->is_final && is_timed_once(on->bench, of))
+            of->result->timing = (heddle_bench_timing){once, once, once, once, .launches = 1};
         if (!of->entry)
             continue;
         of->result->timing = of->entry->timing;
@@ -353,14 +409,18 @@ static void compare_all(const group *on)
         if (!versus)
             continue;
         result->versus = versus->result->rung->name;
-        result->ratio = heddle_bench_entry_ratio(on->trials[i].entry, versus->entry);
+        result->ratio = on->trials[i].entry && versus->entry
+                            ? heddle_bench_entry_ratio(on->trials[i].entry, versus->entry)
+                            : versus->result->timing.seconds / result->timing.seconds;
     }
 }
 
 // --- all of it
 
-static heddle_status run_group(group *on)
+static heddle_status run_group(group *on, const void *shape, const char *only)
 {
+    HEDDLE_TRY(leave_out_too_large(on, only));
+    HEDDLE_TRY(leave_out_too_slow(on, shape, only));
     HEDDLE_TRY(check_all(on, 0));
     if (on->bench->timer)
         HEDDLE_TRY(time_all(on));
@@ -379,24 +439,27 @@ static void keep_final(const group *on)
             bench->results[bench->count++] = *on->trials[i].result;
 }
 
-static heddle_status measure_group(heddle_bench *bench, const void *shape, heddle_bench_case *one, int first)
+static heddle_status measure_group(heddle_bench *bench, const void *shape, const char *only, heddle_bench_case *one,
+                                   int first)
 {
     int count = bench->count - first, threads = heddle_pool_threads(heddle_device_pool(bench->device));
-    if (count == 0)
+    if (!bench->results || count == 0) // no rung was added
         return HEDDLE_OK;
     group on = {.bench = bench, .one = one, .first = first, .count = count};
     on.trials = calloc((size_t)count, sizeof *on.trials);
     on.entries = calloc((size_t)count, sizeof *on.entries);
-    heddle_status status =
-        on.trials && on.entries ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for rungs");
-    for (int i = 0; i < count && status == HEDDLE_OK; i++) {
+    if (!on.trials || !on.entries) {
+        free(on.trials);
+        free(on.entries);
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for rungs");
+    }
+    for (int i = 0; i < count; i++) {
         const heddle_rung *rung = bench->results[first + i].rung;
         on.trials[i].result = &bench->results[first + i];
         on.trials[i].workspace_bytes = rung->workspace ? rung->workspace(shape, threads) : 0;
     }
-    if (status == HEDDLE_OK)
-        status = run_group(&on);
-    if (status != HEDDLE_OK && on.trials)
+    heddle_status status = run_group(&on, shape, only);
+    if (status != HEDDLE_OK)
         keep_final(&on);
     heddle_bench_entries_free(on.entries, on.entry_count);
     free(on.trials);
@@ -426,7 +489,7 @@ static heddle_status add_results(heddle_bench *bench, const heddle_op *op, const
         result->precision = heddle_bench_precision(op, rung);
         result->cost = op->cost(shape);
         result->ratio = NAN;
-        print_shape(op, shape, result->shape, sizeof result->shape);
+        heddle_bench_print_shape(op, shape, result->shape, sizeof result->shape);
     }
     return HEDDLE_OK;
 }
@@ -441,7 +504,7 @@ static heddle_status measure_rungs(heddle_bench *bench, const heddle_op *op, con
         return status;
     }
     if (one)
-        return measure_group(bench, shape, one, first);
+        return measure_group(bench, shape, only, one, first);
     for (int i = first; i < bench->count; i++) {
         bench->results[i].state = HEDDLE_BENCH_UNCHECKED;
         snprintf(bench->results[i].message, sizeof bench->results[i].message, "%s", why_not);
@@ -472,91 +535,4 @@ heddle_status heddle_bench_measure(heddle_bench *bench, const heddle_op *op, con
     status = measure_rungs(bench, op, shape, only, one, why_not);
     heddle_bench_case_destroy(one);
     return status;
-}
-
-// --- figures ---------------------------------------------------------------------------------------------------------
-
-int heddle_bench_group_end(const heddle_bench *bench, int first)
-{
-    int last = first;
-    while (last < bench->count && bench->results[last].op == bench->results[first].op &&
-           strcmp(bench->results[last].shape, bench->results[first].shape) == 0)
-        last++;
-    return last;
-}
-
-// Operations a second that rungs of this precision can reach here: the units' count for float32, and for tensor cores
-// the best that the vendor's rung showed in this run, at whatever shape.
-static double peak_of(const heddle_bench *bench, const heddle_bench_result *result, const char **name)
-{
-    if (strcmp(result->precision, "f32") == 0) {
-        *name = "f32 peak";
-        return bench->info.peak_flops;
-    }
-    double best = 0;
-    for (int i = 0; i < bench->count; i++) {
-        const heddle_bench_result *other = &bench->results[i];
-        if (!is_timed(other) || other->rung->tier != HEDDLE_VENDOR || strcmp(other->precision, result->precision) != 0)
-            continue;
-        double rate = other->cost.flops / other->timing.seconds;
-        if (rate > best) {
-            best = rate;
-            *name = other->rung->name;
-        }
-    }
-    return best;
-}
-
-static void find_roofline(const heddle_bench *bench, heddle_bench_result *result)
-{
-    // No machine computes less than one operation for a byte it loads: below this only bytes count.
-    const double least_intensity = 1;
-    double bytes = result->cost.bytes_read + result->cost.bytes_written, seconds = result->timing.seconds;
-    const char *name = NULL;
-    double peak = peak_of(bench, result, &name);
-    result->roofline = NAN;
-    result->bound = NULL;
-    if (result->op->operands[0].on_host && bench->info.kind != HEDDLE_CPU)
-        return; // the link to the host counts, which `heddle bench out-of-core` measures
-    if (bench->copy_bandwidth <= 0 || (peak <= 0 && result->cost.flops > least_intensity * bytes))
-        return;
-    double by_memory = bytes / bench->copy_bandwidth, by_flops = peak > 0 ? result->cost.flops / peak : 0;
-    result->bound = by_memory >= by_flops ? "memory" : name;
-    result->roofline = fmax(by_memory, by_flops) / seconds;
-}
-
-static bool is_best_own(const heddle_bench *bench, int first, int last, const heddle_bench_result *result)
-{
-    for (int i = first; i < last; i++) {
-        const heddle_bench_result *other = &bench->results[i];
-        if (is_timed(other) && other->rung->tier != HEDDLE_VENDOR && strcmp(other->precision, result->precision) == 0 &&
-            other->timing.seconds < result->timing.seconds)
-            return false;
-    }
-    return result->rung->tier != HEDDLE_VENDOR;
-}
-
-void heddle_bench_conclude(heddle_bench *bench)
-{
-    for (int first = 0, last; first < bench->count; first = last) {
-        last = heddle_bench_group_end(bench, first);
-        for (int i = first; i < last; i++) {
-            heddle_bench_result *result = &bench->results[i];
-            result->roofline = result->flops_per_second = result->bytes_per_second = NAN;
-            if (!is_timed(result))
-                continue;
-            result->flops_per_second = result->cost.flops / result->timing.seconds;
-            result->bytes_per_second = (result->cost.bytes_read + result->cost.bytes_written) / result->timing.seconds;
-            find_roofline(bench, result);
-            result->best_own = is_best_own(bench, first, last, result);
-        }
-    }
-}
-
-bool heddle_bench_found_wrong(const heddle_bench *bench)
-{
-    for (int i = 0; i < bench->count; i++)
-        if (bench->results[i].state == HEDDLE_BENCH_WRONG || bench->results[i].state == HEDDLE_BENCH_FAILED)
-            return true;
-    return false;
 }

@@ -17,6 +17,7 @@ typedef enum heddle_bench_state {
     HEDDLE_BENCH_WRONG,     // an element is not what the reference says
     HEDDLE_BENCH_FAILED,    // the launch or the device failed
     HEDDLE_BENCH_UNCHECKED, // no reference for this shape: no number
+    HEDDLE_BENCH_NOT_RUN,   // it does not fit the device or would take minutes, and nobody asked for it by name
 } heddle_bench_state;
 // "right", "wrong", ..., by heddle_bench_state.
 extern const char *const heddle_bench_state_names[];
@@ -27,7 +28,7 @@ typedef struct heddle_bench_result {
     char shape[HEDDLE_BENCH_TEXT];
     const char *precision; // "f32", "tf32", "bf16", ...
     heddle_bench_state state;
-    char message[HEDDLE_BENCH_MESSAGE]; // what was wrong
+    char message[HEDDLE_BENCH_MESSAGE]; // what was wrong, or why it was not run
     heddle_bench_timing timing;         // all 0 on sim, and where the state is not RIGHT
     heddle_cost cost;
     double worst, worst_share; // largest |got - expected|, and as a share of what is allowed
@@ -45,6 +46,7 @@ typedef struct heddle_bench_result {
 typedef struct heddle_bench_options {
     uint64_t seed;
     double seconds;              // of timing, a rung
+    double slow;                 // on cpu: a launch that takes longer is timed once, as it is checked; 0: none is
     const char *precision;       // only rungs of this one; NULL: all
     const char *against;         // rung to compare with; NULL: the vendor's
     volatile sig_atomic_t *stop; // set by a signal: heddle_bench_measure returns HEDDLE_INTERRUPTED; may be NULL

@@ -141,7 +141,9 @@ static void print_group(const heddle_bench *bench, int first, int last, FILE *fi
         right += bench->results[i].state == HEDDLE_BENCH_RIGHT;
         if (bench->results[i].state == HEDDLE_BENCH_RIGHT)
             continue;
-        fprintf(file, "<p class=\"%s\">", bench->results[i].state == HEDDLE_BENCH_UNCHECKED ? "aside" : "wrong");
+        bool not_run = bench->results[i].state == HEDDLE_BENCH_NOT_RUN;
+        bool aside = not_run || bench->results[i].state == HEDDLE_BENCH_UNCHECKED;
+        fprintf(file, "<p class=\"%s\">%s", aside ? "aside" : "wrong", not_run ? "not run: " : "");
         heddle_bench_page_text(file, bench->results[i].message);
         fprintf(file, "</p>\n");
     }

@@ -31,7 +31,9 @@ static heddle_status check_options(const heddle_pipeline_options *options)
                            HEDDLE_PIPELINE_MOST_BATCHES);
     if (options->bytes < sizeof(float) || options->bytes % sizeof(float) != 0 ||
         options->bytes / sizeof(float) > INT_MAX)
-        return heddle_fail(HEDDLE_INVALID, "batches of %zu bytes: a multiple of 4, from 4 to 8 GiB", options->bytes);
+        return heddle_fail(HEDDLE_INVALID,
+                           "batches of %zu bytes: a multiple of 4, from 4 to %zu, a float less than 8 GiB",
+                           options->bytes, (size_t)INT_MAX * sizeof(float));
     if (options->work < 0 || options->work > HEDDLE_PIPELINE_MOST_WORK)
         return heddle_fail(HEDDLE_INVALID, "%d rounds of work: from 1 to %d", options->work, HEDDLE_PIPELINE_MOST_WORK);
     if (options->rounds < 1 || options->rounds > HEDDLE_PIPELINE_MOST_ROUNDS)

@@ -2,12 +2,12 @@
 // trace-event format that Chrome and Perfetto show.
 
 #include <math.h>
-#include <sys/utsname.h>
+#include <stdio.h>
 
 #include <cjson/cJSON.h>
 
+#include "bench/facts.h"
 #include "bench/pipeline.h"
-#include "heddle/heddle.h"
 
 static void add_number(cJSON *object, const char *name, double value, bool known)
 {
@@ -74,36 +74,14 @@ static cJSON *run_json(const heddle_pipeline *pipeline, const heddle_pipeline_ru
     return json;
 }
 
-static cJSON *clocks_json(const heddle_pipeline *pipeline)
-{
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "processor_before", pipeline->info.clock);
-    cJSON_AddNumberToObject(json, "processor_after", pipeline->info_after.clock);
-    cJSON_AddNumberToObject(json, "memory_before", pipeline->info.memory_clock);
-    cJSON_AddNumberToObject(json, "memory_after", pipeline->info_after.memory_clock);
-    return json;
-}
-
 cJSON *heddle_pipeline_json(const heddle_pipeline *pipeline)
 {
-    const heddle_device_info *info = &pipeline->info;
-    struct utsname system;
-    char date[32], machine[sizeof system.sysname + sizeof system.machine + 1] = "unknown";
-    struct tm when;
-    if (uname(&system) == 0)
-        snprintf(machine, sizeof machine, "%s %s", system.sysname, system.machine);
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&pipeline->began, &when));
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "format", "heddle pipeline 1");
-    cJSON_AddStringToObject(json, "machine", machine);
-    cJSON_AddStringToObject(json, "device", heddle_device_kind_name(info->kind));
-    cJSON_AddStringToObject(json, "device_name", info->name);
-    cJSON_AddNumberToObject(json, "processors", info->processors);
-    cJSON_AddStringToObject(json, "driver", info->driver);
-    cJSON_AddStringToObject(json, "runtime", info->runtime);
-    cJSON_AddItemToObject(json, "clocks", clocks_json(pipeline));
-    cJSON_AddStringToObject(json, "version", heddle_version());
-    cJSON_AddStringToObject(json, "date", date);
+    heddle_bench_add_facts(json, &(heddle_bench_facts){.format = "heddle pipeline 1",
+                                                       .began = pipeline->began,
+                                                       .device = &pipeline->info,
+                                                       .clock_after = pipeline->info_after.clock,
+                                                       .memory_clock_after = pipeline->info_after.memory_clock});
     cJSON_AddNumberToObject(json, "batches", pipeline->options.batches);
     cJSON_AddNumberToObject(json, "bytes", (double)pipeline->options.bytes);
     cJSON_AddNumberToObject(json, "work", pipeline->options.work);

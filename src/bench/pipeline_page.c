@@ -49,8 +49,10 @@ static void print_machine(const heddle_pipeline *pipeline, FILE *file)
 {
     char text[128];
     struct tm when;
-    fprintf(file, "<p class=\"aside\">%d batches of %s, %d rounds of work an element, on ", pipeline->options.batches,
-            heddle_text_bytes((double)pipeline->options.bytes, text, sizeof text), pipeline->options.work);
+    int batches = pipeline->options.batches, work = pipeline->options.work;
+    fprintf(file, "<p class=\"aside\">%d batch%s of %s, %d round%s of work an element, on ", batches,
+            batches == 1 ? "" : "es", heddle_text_bytes((double)pipeline->options.bytes, text, sizeof text), work,
+            work == 1 ? "" : "s");
     heddle_bench_page_text(file, pipeline->info.name);
     strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", gmtime_r(&pipeline->began, &when));
     fprintf(file, "; %s; heddle %s</p>\n", text, heddle_version());

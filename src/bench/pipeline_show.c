@@ -21,9 +21,10 @@ static void print_head(const heddle_pipeline *pipeline, FILE *file)
 {
     char bytes[32];
     const heddle_device_info *info = &pipeline->info;
-    fprintf(file, "%d batches of %s through copy in, compute and copy out on %s, %s; %d rounds of work an element\n",
-            pipeline->options.batches, heddle_text_bytes((double)pipeline->options.bytes, bytes, sizeof bytes),
-            heddle_device_kind_name(info->kind), info->name, pipeline->options.work);
+    int batches = pipeline->options.batches, work = pipeline->options.work;
+    fprintf(file, "%d batch%s of %s through copy in, compute and copy out on %s, %s; %d round%s of work an element\n",
+            batches, batches == 1 ? "" : "es", heddle_text_bytes((double)pipeline->options.bytes, bytes, sizeof bytes),
+            heddle_device_kind_name(info->kind), info->name, work, work == 1 ? "" : "s");
     if (!pipeline->timed)
         fprintf(file, "the simulated GPU has no time: results are checked and no figure is shown\n");
 }

@@ -1,12 +1,11 @@
 // Results as the JSON document that docs/measuring.md describes.
 
 #include <math.h>
-#include <sys/utsname.h>
 
 #include <cjson/cJSON.h>
 
 #include "bench/bench.h"
-#include "heddle/heddle.h"
+#include "bench/facts.h"
 
 // null where a figure is not known.
 static void add_number(cJSON *object, const char *name, double value)
@@ -54,53 +53,28 @@ static cJSON *result_json(const heddle_bench_result *result)
     add_text(json, "vendor_rung", timed ? result->versus : NULL);
     cJSON_AddBoolToObject(json, "best_own", timed && result->best_own);
     cJSON_AddBoolToObject(json, "checked", result->state == HEDDLE_BENCH_RIGHT);
-    add_number(json, "max_error", result->state == HEDDLE_BENCH_UNCHECKED ? NAN : result->worst);
-    add_number(json, "error_share", result->state == HEDDLE_BENCH_UNCHECKED ? NAN : result->worst_share);
+    bool compared = result->state != HEDDLE_BENCH_UNCHECKED && result->state != HEDDLE_BENCH_NOT_RUN;
+    add_number(json, "max_error", compared ? result->worst : NAN);
+    add_number(json, "error_share", compared ? result->worst_share : NAN);
     cJSON_AddStringToObject(json, "status", heddle_bench_state_names[result->state]);
     add_text(json, "message", result->message[0] ? result->message : NULL);
     return json;
 }
 
-static cJSON *clocks_json(const heddle_bench *bench)
-{
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "processor_before", bench->info.clock);
-    cJSON_AddNumberToObject(json, "processor_after", bench->clock_after);
-    cJSON_AddNumberToObject(json, "memory_before", bench->info.memory_clock);
-    cJSON_AddNumberToObject(json, "memory_after", bench->memory_clock_after);
-    return json;
-}
-
 cJSON *heddle_bench_json(const heddle_bench *bench)
 {
-    const heddle_device_info *info = &bench->info;
-    struct utsname system;
-    char date[32], machine[sizeof system.sysname + sizeof system.machine + 1] = "unknown";
-    struct tm when;
-    if (uname(&system) == 0)
-        snprintf(machine, sizeof machine, "%s %s", system.sysname, system.machine);
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&bench->began, &when));
-
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "format", "heddle bench 1");
-    cJSON_AddStringToObject(json, "machine", machine);
-    cJSON_AddStringToObject(json, "device", heddle_device_kind_name(info->kind));
-    cJSON_AddStringToObject(json, "device_name", info->name);
-    cJSON_AddStringToObject(json, "instructions", info->instructions);
-    cJSON_AddNumberToObject(json, "processors", info->processors);
-    cJSON_AddNumberToObject(json, "threads", info->threads);
-    cJSON_AddStringToObject(json, "driver", info->driver);
-    cJSON_AddStringToObject(json, "runtime", info->runtime);
-    cJSON_AddItemToObject(json, "clocks", clocks_json(bench));
-    add_number(json, "peak_flops", info->peak_flops > 0 ? info->peak_flops : NAN);
-    cJSON_AddNumberToObject(json, "cache", (double)info->cache);
-    cJSON_AddStringToObject(json, "version", heddle_version());
-    cJSON_AddStringToObject(json, "date", date);
+    heddle_bench_add_facts(json, &(heddle_bench_facts){.format = "heddle bench 1",
+                                                       .began = bench->began,
+                                                       .device = &bench->info,
+                                                       .clock_after = bench->clock_after,
+                                                       .memory_clock_after = bench->memory_clock_after,
+                                                       .copy_bandwidth = bench->copy_bandwidth});
+    cJSON_AddNumberToObject(json, "threads", bench->info.threads);
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)bench->options.seed); // a double holds 53 bits of it
     cJSON_AddStringToObject(json, "seed", seed);
     cJSON_AddNumberToObject(json, "seconds", bench->options.seconds);
-    add_number(json, "copy_bandwidth", bench->copy_bandwidth > 0 ? bench->copy_bandwidth : NAN);
     cJSON_AddBoolToObject(json, "complete", bench->complete);
     cJSON *results = cJSON_AddArrayToObject(json, "results");
     for (int i = 0; results && i < bench->count; i++)

@@ -78,8 +78,12 @@ static void add_timed_row(heddle_table *table, const heddle_bench_result *result
     heddle_table_cell(table, "%s", result->rung->name);
     heddle_table_cell(table, "%s", result->precision);
     heddle_table_cell(table, "%s", time_text(result->timing.seconds, text, sizeof text));
-    heddle_table_cell(table, "%.1f%%", 50 * (result->timing.high - result->timing.low) / result->timing.seconds);
-    heddle_table_cell(table, "%s", time_text(result->timing.back_to_back, text, sizeof text));
+    bool once = result->timing.launches == 1;
+    if (once)
+        heddle_table_cell(table, "once");
+    else
+        heddle_table_cell(table, "%.1f%%", 50 * (result->timing.high - result->timing.low) / result->timing.seconds);
+    heddle_table_cell(table, "%s", once ? "" : time_text(result->timing.back_to_back, text, sizeof text));
     heddle_table_cell(table, "%s", rate_text(result, text, sizeof text));
     if (isnan(result->roofline))
         heddle_table_cell(table, "-");
@@ -152,6 +156,8 @@ heddle_status heddle_bench_show_text(const heddle_bench *bench, int first, int l
         const heddle_bench_result *result = sorted[i];
         if (result->state == HEDDLE_BENCH_UNCHECKED && unchecked++ == 0)
             fprintf(file, "%s\n", result->message);
+        else if (result->state == HEDDLE_BENCH_NOT_RUN)
+            fprintf(file, "not run: %s\n", result->message);
         else if (result->state == HEDDLE_BENCH_WRONG || result->state == HEDDLE_BENCH_FAILED)
             fprintf(file, "%s: %s\n", result->state == HEDDLE_BENCH_WRONG ? "WRONG" : "FAILED", result->message);
     }

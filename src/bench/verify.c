@@ -417,15 +417,12 @@ static void gather(const comparison *job, size_t count, size_t start, heddle_ben
     }
 }
 
-// For HEDDLE_NORM: the operand as a whole. A count may be off by one where logits are rounded: two of them may have
-// come to lie the other way round.
+// For HEDDLE_NORM: the operand as a whole.
 static void compare_norm(const heddle_bench_case *one, const heddle_rung *rung, int set, int operand, double square,
                          heddle_bench_verdict *verdict)
 {
     double norm = one->expected[set].scale[operand] * sqrt((double)one->elements[operand]), distance = sqrt(square);
-    double allowed = heddle_tolerance_norm(rung->arithmetic) * norm;
-    if (one->op->operands[operand].dtype == HEDDLE_I32)
-        allowed = rung->arithmetic >= HEDDLE_TF32 ? 1 : 0;
+    double allowed = heddle_tolerance_norm(&one->op->operands[operand], rung->arithmetic, norm);
     if (allowed > 0)
         verdict->worst_share = fmax(verdict->worst_share, distance / allowed);
     if (distance <= allowed || !verdict->right)

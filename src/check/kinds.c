@@ -25,7 +25,7 @@ const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS] = {
     [HEDDLE_CHECK_SPIN] = {"spin", "endless wait", NULL, NULL, NULL},
     [HEDDLE_CHECK_BARRIER_DIVERGENT] = {"barrier-divergent", "barrier not reached by all threads alike", NULL, NULL,
                                         NULL},
-    [HEDDLE_CHECK_BARRIER_EXITED] = {"barrier-exited", "barrier that returned threads never reach", NULL, NULL, NULL},
+    [HEDDLE_CHECK_BARRIER_EXITED] = {"barrier-exited", "barrier that ended threads never reach", NULL, NULL, NULL},
     [HEDDLE_CHECK_WARP_MASK] = {"warp-mask", "wrong mask of a warp operation", NULL, NULL, NULL},
     [HEDDLE_CHECK_WARP_MISMATCH] = {"warp-mismatch", "lanes of a warp in different operations", NULL, NULL, NULL},
     [HEDDLE_CHECK_RACE] = {"race", "race", "on", NULL, NULL},

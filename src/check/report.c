@@ -252,6 +252,10 @@ static void read_copies(reading *reader, const cJSON *json, heddle_check_report 
     next = 0;
     cJSON_ArrayForEach(item, field(json, "copied_floats")) if (next < report->copy_count)
         read_sums(cJSON_IsString(item) ? item->valuestring : "", &report->copies[next++]);
+    next = 0;
+    report->copies_in_any_order = cJSON_IsArray(field(json, "copied_at"));
+    cJSON_ArrayForEach(item, field(json, "copied_at")) if (next < report->copy_count) report->copies[next++].site =
+        integer_of(item);
 }
 
 // --- all of it -------------------------------------------------------------------------------------------------------
@@ -259,6 +263,7 @@ static void read_copies(reading *reader, const cJSON *json, heddle_check_report 
 static void read_all(reading *reader, const cJSON *json, heddle_check_report *report)
 {
     report->status = text(reader, json, "status");
+    report->unchecked = text(reader, json, "unchecked");
     report->gpu = text(reader, json, "gpu");
     report->schedule = small(json, "schedule");
     const cJSON *item = NULL;

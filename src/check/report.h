@@ -89,11 +89,13 @@ typedef struct heddle_check_copy {
     struct {
         double sum, magnitude; // negative magnitude: not numbers of that type
     } sums[2];
+    long long site; // of the call, where several threads of the host copied; else 0
 } heddle_check_copy;
 
 typedef struct heddle_check_report {
     heddle_arena *arena;
-    const char *status; // "finished", "crashed: ...", "stopped: ..."
+    const char *status;    // "finished", "crashed: ...", "stopped: ..."
+    const char *unchecked; // a sentence about what the run did not come to; "": it came to its end
     const char *gpu;
     int schedule;
     heddle_check_finding *findings;
@@ -102,6 +104,7 @@ typedef struct heddle_check_report {
     int kernel_count;
     heddle_check_copy *copies; // to the host, in order
     int copy_count;
+    bool copies_in_any_order; // several threads of the host made them
     double accesses, launches, seconds;
     int suppressed; // by comments in the source
 } heddle_check_report;

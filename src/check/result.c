@@ -214,8 +214,81 @@ static bool same_but_rounded(const heddle_check_copy *a, const heddle_check_copy
     return false;
 }
 
+static int compare_by_hash(const void *left, const void *right)
+{
+    const heddle_check_copy *a = *(const heddle_check_copy *const *)left, *b = *(const heddle_check_copy *const *)right;
+    return a->site != b->site ? (a->site > b->site) - (a->site < b->site) : strcmp(a->hash, b->hash);
+}
+
+static int compare_by_sum(const void *left, const void *right)
+{
+    const heddle_check_copy *a = *(const heddle_check_copy *const *)left, *b = *(const heddle_check_copy *const *)right;
+    if (a->site != b->site)
+        return (a->site > b->site) - (a->site < b->site);
+    for (int type = 0; type < 2; type++)
+        if (a->sums[type].sum != b->sums[type].sum)
+            return (a->sums[type].sum > b->sums[type].sum) - (a->sums[type].sum < b->sums[type].sum);
+    return strcmp(a->hash, b->hash);
+}
+
+static const heddle_check_copy **sorted_copies(const heddle_check_report *report)
+{
+    const heddle_check_copy **list = calloc((size_t)report->copy_count + 1, sizeof *list);
+    for (int i = 0; list && i < report->copy_count; i++)
+        list[i] = &report->copies[i];
+    if (list)
+        qsort(list, (size_t)report->copy_count, sizeof *list, compare_by_hash);
+    return list;
+}
+
+// Takes out of two sorted lists what is in both, and says how many stay in each.
+static void drop_equal(const heddle_check_copy **a, int *a_count, const heddle_check_copy **b, int *b_count)
+{
+    int kept_a = 0, kept_b = 0, i = 0, j = 0;
+    while (i < *a_count && j < *b_count) {
+        int order = compare_by_hash(&a[i], &b[j]);
+        if (order < 0) {
+            a[kept_a++] = a[i++];
+        } else if (order > 0) {
+            b[kept_b++] = b[j++];
+        } else {
+            i++;
+            j++;
+        }
+    }
+    while (i < *a_count)
+        a[kept_a++] = a[i++];
+    while (j < *b_count)
+        b[kept_b++] = b[j++];
+    *a_count = kept_a;
+    *b_count = kept_b;
+}
+
+// Threads of the host may copy in any order: what each call brought is held against all that it brought the other time.
+static int difference_in_any_order(const heddle_check_report *a, const heddle_check_report *b)
+{
+    const heddle_check_copy **of_a = sorted_copies(a), **of_b = sorted_copies(b);
+    int a_count = a->copy_count, b_count = b->copy_count, found = -1;
+    if (of_a && of_b) {
+        drop_equal(of_a, &a_count, of_b, &b_count);
+        // What is left may be the same but for rounding, and then its sums are in the same order.
+        qsort(of_a, (size_t)a_count, sizeof *of_a, compare_by_sum);
+        qsort(of_b, (size_t)b_count, sizeof *of_b, compare_by_sum);
+        if (a_count != b_count)
+            found = 0;
+        for (int i = 0; found < 0 && i < a_count; i++)
+            if (of_a[i]->site != of_b[i]->site || !same_but_rounded(of_a[i], of_b[i]))
+                found = (int)(of_a[i] - a->copies);
+    }
+    free(of_a);
+    free(of_b);
+    return found;
+}
+
 int heddle_check_first_difference(const heddle_check_report *a, const heddle_check_report *b)
 {
+    if (a->copies_in_any_order || b->copies_in_any_order)
+        return difference_in_any_order(a, b);
     int common = a->copy_count < b->copy_count ? a->copy_count : b->copy_count;
     for (int i = 0; i < common; i++)
         if (strcmp(a->copies[i].hash, b->copies[i].hash) != 0 && !same_but_rounded(&a->copies[i], &b->copies[i]))

@@ -245,12 +245,13 @@ static heddle_status judge_end(check_state *state, const heddle_child *child, co
     char size[32], time[32];
     switch (child->end) {
     case HEDDLE_CHILD_TIMED_OUT:
-        return heddle_check_result_add(result, HEDDLE_CHECK_TIMEOUT, HEDDLE_CHECK_ERROR,
-                                       "It was still running after %s and was ended.",
-                                       heddle_text_seconds(child->options.seconds, time, sizeof time));
+        return heddle_check_result_add(
+            result, HEDDLE_CHECK_TIMEOUT, HEDDLE_CHECK_ERROR,
+            "It was still running after %s and was ended: what it would have done next was not checked.",
+            heddle_text_seconds(child->options.seconds, time, sizeof time));
     case HEDDLE_CHILD_TOO_LARGE:
         return heddle_check_result_add(result, HEDDLE_CHECK_MEMORY, HEDDLE_CHECK_ERROR,
-                                       "It had %s in use and was ended.",
+                                       "It had %s in use and was ended: what it would have done next was not checked.",
                                        heddle_text_bytes((double)child->most_memory, size, sizeof size));
     case HEDDLE_CHILD_SIGNALLED:
         if (report && has_error(report))
@@ -389,6 +390,11 @@ static heddle_status compare_with_first(check_state *state, const heddle_check_r
     if (!repeatable)
         return heddle_check_result_note(result, "two runs in the same order gave different results (numbers from the "
                                                 "clock?), so results were not compared between orders");
+    if (first->copies_in_any_order)
+        return heddle_check_result_add(result, HEDDLE_CHECK_ORDER_DEPENDENT, HEDDLE_CHECK_WARNING,
+                                       "A copy to the host, of those that several threads of the host make, differs "
+                                       "between schedule %d and schedule %d.",
+                                       first->schedule, report->schedule);
     return heddle_check_result_add(result, HEDDLE_CHECK_ORDER_DEPENDENT, HEDDLE_CHECK_WARNING,
                                    "Copy number %d to the host differs between schedule %d and schedule %d.", copy + 1,
                                    first->schedule, report->schedule);
@@ -453,6 +459,15 @@ static heddle_status run_others(check_state *state)
     return status;
 }
 
+// Said once: the runs mostly stop at the same place.
+static heddle_status note_unchecked(const check_state *state)
+{
+    for (int run = 0; run < state->result->run_count; run++)
+        if (state->result->runs[run]->unchecked[0])
+            return heddle_check_result_note(state->result, "%s", state->result->runs[run]->unchecked);
+    return HEDDLE_OK;
+}
+
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
 static heddle_status hear_nvcc(check_state *state)
@@ -479,6 +494,7 @@ static heddle_status check(check_state *state)
     HEDDLE_TRY(run_first(state, &regular));
     if (regular && !options->unwatched)
         HEDDLE_TRY(run_others(state));
+    HEDDLE_TRY(note_unchecked(state));
     HEDDLE_TRY(hear_nvcc(state));
     if (options->keep)
         HEDDLE_TRY(

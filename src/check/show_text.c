@@ -1,11 +1,11 @@
 // A result as text for a terminal or a log: the findings with their source lines, then notes and the verdict. Counters
 // are show_counters.c's.
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "check/caret.h"
 #include "check/describe.h"
 #include "check/show.h"
 
@@ -45,38 +45,13 @@ static void print_source(FILE *file, const char *text)
     fputc('\n', file);
 }
 
-// The whole word `name` in `text`, or NULL; where it is indexed, if anywhere.
-static const char *find_word(const char *text, const char *name)
+// Under the access, barrier or call that is meant; nothing where that is not known.
+static void print_caret(FILE *file, const char *text, const heddle_check_finding *finding,
+                        const heddle_check_place *place, const palette *colours)
 {
-    size_t length = strlen(name);
-    const char *first = NULL;
-    for (const char *at = length ? strstr(text, name) : NULL; at; at = strstr(at + 1, name)) {
-        bool begins = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-        bool ends = !(isalnum((unsigned char)at[length]) || at[length] == '_');
-        if (!begins || !ends)
-            continue;
-        if (at[length + strspn(at + length, " ")] == '[')
-            return at;
-        first = first ? first : at;
-    }
-    return first;
-}
-
-// Under the variable that the finding is about where the line names it, else under the whole statement.
-static void print_caret(FILE *file, const char *text, const char *name, const palette *colours)
-{
-    size_t start = strspn(text, " \t");
-    size_t end = strlen(text);
-    const char *comment = strstr(text, "//");
-    if (comment && (size_t)(comment - text) > start)
-        end = (size_t)(comment - text);
-    while (end > start && isspace((unsigned char)text[end - 1]))
-        end--;
-    const char *word = find_word(text, name);
-    if (word) {
-        start = (size_t)(word - text);
-        end = start + strlen(name);
-    }
+    size_t start = 0, end = 0;
+    if (!heddle_check_caret(finding, place, text, &start, &end))
+        return;
     fprintf(file, "  %s%*s |%s ", colours->dim, NUMBER_WIDTH, "", colours->off);
     for (size_t i = 0; i < start && i < MOST_COLUMNS; i++)
         if (text[i] == '\t')
@@ -90,9 +65,10 @@ static void print_caret(FILE *file, const char *text, const char *name, const pa
     fprintf(file, "%s\n", colours->off);
 }
 
-static void print_lines(const heddle_check_result *result, const heddle_check_frame *frame, const char *name,
-                        const palette *colours, FILE *file)
+static void print_lines(const heddle_check_result *result, const heddle_check_finding *finding,
+                        const heddle_check_place *place, const palette *colours, FILE *file)
 {
+    const heddle_check_frame *frame = &place->frame[0];
     for (int line = frame->line - LINES_AROUND; line <= frame->line + LINES_AROUND; line++) {
         const char *text = heddle_check_sources_line(result->sources, frame->file, line);
         if (!text)
@@ -101,7 +77,7 @@ static void print_lines(const heddle_check_result *result, const heddle_check_fr
         fprintf(file, "  %s%*d |%s ", colours->dim, NUMBER_WIDTH, line, here ? colours->off : "");
         print_source(file, text);
         if (here)
-            print_caret(file, text, name, colours);
+            print_caret(file, text, finding, place, colours);
         else
             fputs(colours->off, file);
     }
@@ -109,8 +85,8 @@ static void print_lines(const heddle_check_result *result, const heddle_check_fr
 
 // --- findings --------------------------------------------------------------------------------------------------------
 
-static void print_place(const heddle_check_result *result, const heddle_check_place *place, const char *name,
-                        bool repeated, const palette *colours, FILE *file)
+static void print_place(const heddle_check_result *result, const heddle_check_finding *finding,
+                        const heddle_check_place *place, bool repeated, const palette *colours, FILE *file)
 {
     char where[HEDDLE_CHECK_SENTENCE], thread[128];
     if (place->frames == 0) {
@@ -125,7 +101,7 @@ static void print_place(const heddle_check_result *result, const heddle_check_pl
     fputc('\n', file);
     if (repeated)
         return;
-    print_lines(result, &place->frame[0], name, colours, file);
+    print_lines(result, finding, place, colours, file);
     for (int i = 1; i < place->frames; i++)
         fprintf(file, "  %scalled from %s in %s%s\n", colours->dim,
                 heddle_check_frame_text(&place->frame[i], where, sizeof where), place->frame[i].function, colours->off);
@@ -158,10 +134,9 @@ static void print_finding(const heddle_check_result *result, const heddle_check_
             heddle_check_headline(finding, text, sizeof text), colours->off);
     if (finding->message[0])
         fprintf(file, "  %s\n", finding->message);
-    const char *name = finding->memory ? finding->memory->name : "";
     for (int i = 0; i < finding->place_count; i++)
-        print_place(result, &finding->places[i], name, i > 0 && same_line(&finding->places[i - 1], &finding->places[i]),
-                    colours, file);
+        print_place(result, finding, &finding->places[i],
+                    i > 0 && same_line(&finding->places[i - 1], &finding->places[i]), colours, file);
     if (heddle_check_memory_sentence(finding, text, sizeof text)[0])
         fprintf(file, "  memory    %s\n", text);
     if (finding->note[0])

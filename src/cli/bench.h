@@ -46,6 +46,16 @@ int heddle_cli_bench_out_of_core(const heddle_cli_bench_settings *settings);
 // Exchanges between ranks.
 int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings);
 
+// bench_shapes.c: what --shape says, one by one. The caller frees them, after a failure too.
+enum { HEDDLE_CLI_MOST_SHAPES = 64 };
+typedef struct heddle_cli_shapes {
+    char *text; // what the items point into
+    const char *items[HEDDLE_CLI_MOST_SHAPES];
+    int count;
+} heddle_cli_shapes;
+heddle_status heddle_cli_shapes_read(const heddle_cli_list *given, heddle_cli_shapes *shapes);
+void heddle_cli_shapes_free(heddle_cli_shapes *shapes);
+
 // bench_file.c: a person's own kernel. _op finds the operator that the file computes (`name`: NULL, or what --op says);
 // _open, after it, makes an operator that has the file's function as a rung more.
 typedef struct heddle_cli_bench_file heddle_cli_bench_file;

@@ -10,8 +10,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "base/file.h"
+#include "base/table.h"
 #include "base/text.h"
+#include "bench/facts.h"
 #include "cli/bench.h"
 #include "dist/dist.h"
 
@@ -41,6 +42,8 @@ typedef struct bench {
     heddle_dist *dist;
     heddle_ranks ranks;
     heddle_device *device;
+    heddle_device_info info; // before
+    time_t began;
     heddle_stream *stream; // NULL on cpu
     float *send, *receive, *host;
     size_t room;    // bytes of each
@@ -201,34 +204,50 @@ static double gigabytes(const row *shown, const bench *run, bool bus)
     return bus ? rate * bus_factor(shown->kind, run->ranks.ranks) : rate;
 }
 
-static void print_rows(const bench *run)
+static void add_rate(heddle_table *table, bool known, double rate)
 {
-    char size[NAME_SIZE], time[NAME_SIZE];
-    printf("%-15s %10s %12s %16s %14s\n", "collective", "size", "time", "algorithm GB/s", "bus GB/s");
-    for (int i = 0; i < run->count; i++) {
-        const row *shown = &run->rows[i];
-        printf("%-15s %10s", names[shown->kind], heddle_text_bytes((double)shown->bytes, size, sizeof size));
-        if (shown->right)
-            printf(" %12s %16.3f %14.3f\n", heddle_text_seconds(shown->seconds, time, sizeof time),
-                   gigabytes(shown, run, false), gigabytes(shown, run, true));
-        else
-            printf("  wrong: no number\n");
-    }
+    if (known)
+        heddle_table_cell(table, "%.3f", rate);
+    else
+        heddle_table_cell(table, "%s", "");
 }
 
-static cJSON *to_json(const bench *run, const heddle_device_info *info)
+static heddle_status print_rows(const bench *run)
 {
-    char version[NAME_SIZE] = "", date[32];
-    struct tm when;
-    time_t now = time(NULL);
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &when));
+    static const char *const titles[] = {"size", "time", "algorithm GB/s", "bus GB/s"};
+    char size[NAME_SIZE], time[NAME_SIZE];
+    heddle_table *table = heddle_table_create();
+    if (!table)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
+    heddle_table_column(table, "collective", HEDDLE_LEFT);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        heddle_table_column(table, titles[i], HEDDLE_RIGHT);
+    bool alone = run->ranks.ranks == 1;
+    for (int i = 0; i < run->count; i++) {
+        const row *shown = &run->rows[i];
+        heddle_table_cell(table, "%s", names[shown->kind]);
+        heddle_table_cell(table, "%s", heddle_text_bytes((double)shown->bytes, size, sizeof size));
+        heddle_table_cell(table, "%s", shown->right ? heddle_text_seconds(shown->seconds, time, sizeof time) : "wrong");
+        add_rate(table, shown->right, gigabytes(shown, run, false));
+        add_rate(table, shown->right && !alone, gigabytes(shown, run, true));
+    }
+    heddle_status status = heddle_table_print(table, stdout);
+    heddle_table_destroy(table);
+    return status;
+}
+
+static cJSON *to_json(const bench *run, const heddle_device_info *now)
+{
+    char version[NAME_SIZE] = "";
     bool nccl = strcmp(heddle_dist_carrier(run->dist), "NCCL") == 0;
     if (heddle_dist_describe(nccl ? "nccl" : "mpi", version, sizeof version) != HEDDLE_OK)
         version[0] = '\0';
     cJSON *json = cJSON_CreateObject(), *rows = cJSON_CreateArray();
-    cJSON_AddStringToObject(json, "format", "heddle bench collectives 1");
-    cJSON_AddStringToObject(json, "date", date);
-    cJSON_AddStringToObject(json, "device", info->name);
+    heddle_bench_add_facts(json, &(heddle_bench_facts){.format = "heddle bench collectives 1",
+                                                       .began = run->began,
+                                                       .device = &run->info,
+                                                       .clock_after = now->clock,
+                                                       .memory_clock_after = now->memory_clock});
     cJSON_AddStringToObject(json, "carrier", version);
     cJSON_AddNumberToObject(json, "ranks", run->ranks.ranks);
     cJSON_AddNumberToObject(json, "local_ranks", run->ranks.local_ranks);
@@ -251,20 +270,9 @@ static cJSON *to_json(const bench *run, const heddle_device_info *info)
 
 static heddle_status write_json(const bench *run, const char *path)
 {
-    heddle_device_info info;
-    HEDDLE_TRY(heddle_device_describe(run->device, &info));
-    cJSON *json = to_json(run, &info);
-    char *text = cJSON_Print(json);
-    cJSON_Delete(json);
-    if (!text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the figures");
-    heddle_status status = HEDDLE_OK;
-    if (strcmp(path, "-") == 0)
-        puts(text);
-    else
-        status = heddle_file_write_atomic(path, (const heddle_slice[]){{text, strlen(text)}, {"\n", 1}}, 2);
-    cJSON_free(text);
-    return status;
+    heddle_device_info now;
+    HEDDLE_TRY(heddle_device_describe(run->device, &now));
+    return heddle_cli_write_json(to_json(run, &now), path);
 }
 
 // --- the command ----------------------------------------------------------------------------------------------------
@@ -289,13 +297,18 @@ static heddle_status open_all(bench *run, const heddle_cli_bench_settings *setti
 {
     static const heddle_dist_listener listener = {.lost = on_lost, .forced = on_forced};
     char name[NAME_SIZE];
+    bool on_gpu = settings->device && strncmp(settings->device, "cuda", 4) == 0;
+    if (settings->dist == HEDDLE_DIST_NCCL && settings->device && !on_gpu)
+        return heddle_fail(HEDDLE_INVALID, "--dist nccl is between GPUs: --device cuda, or --dist mpi on a CPU");
     HEDDLE_TRY(heddle_dist_open((heddle_dist_choice)settings->dist, &listener, &run->dist));
-    if (!run->dist)
-        return heddle_fail(HEDDLE_INVALID, "collectives are between ranks: mpirun -n 4 heddle bench collectives, or "
-                                           "--dist nccl --device cuda for one GPU");
-    run->ranks = *heddle_dist_ranks(run->dist);
+    run->ranks = run->dist ? *heddle_dist_ranks(run->dist) : run->ranks;
+    // One rank over NCCL still shows what a call costs; over MPI it sends nothing to nobody.
+    if (!run->dist || (run->ranks.ranks == 1 && settings->dist != HEDDLE_DIST_NCCL))
+        return heddle_fail(HEDDLE_INVALID,
+                           "collectives are between ranks, and this is one: mpirun -n 4 heddle bench "
+                           "collectives, or --dist nccl --device cuda for what a call costs on one GPU");
     run->seconds = settings->seconds > 0 ? settings->seconds : ROUND_SECONDS;
-    bool gpu = settings->dist == HEDDLE_DIST_NCCL || (settings->device && strncmp(settings->device, "cuda", 4) == 0);
+    bool gpu = settings->dist == HEDDLE_DIST_NCCL || on_gpu;
     snprintf(name, sizeof name, "%s", settings->device ? settings->device : gpu ? "cuda" : "cpu");
     if (strcmp(name, "cuda") == 0 && run->ranks.local_ranks > 1)
         snprintf(name, sizeof name, "cuda:%d", run->ranks.local_rank);
@@ -306,6 +319,7 @@ static heddle_status open_all(bench *run, const heddle_cli_bench_settings *setti
     if (heddle_device_get_kind(run->device) == HEDDLE_SIM)
         return heddle_fail(HEDDLE_INVALID, "the simulated GPU has no time to show: use --device cpu or cuda");
     HEDDLE_TRY(heddle_dist_use(run->dist, run->device));
+    HEDDLE_TRY(heddle_device_describe(run->device, &run->info));
     if (gpu && strcmp(heddle_dist_carrier(run->dist), "NCCL") != 0)
         return heddle_fail(HEDDLE_UNSUPPORTED, "between GPUs collectives are measured over NCCL: use --dist nccl");
     if (gpu)
@@ -344,8 +358,11 @@ static void let_go(bench *run)
 
 int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings)
 {
-    bench run = {.ranks = {.ranks = 1}};
-    heddle_status status = open_all(&run, settings);
+    bench run = {.ranks = {.ranks = 1}, .began = time(NULL)};
+    heddle_status status = heddle_cli_can_write(settings->json);
+    if (status != HEDDLE_OK) // the same on all ranks, and said once
+        return heddle_dist_is_first() ? heddle_cli_fail(status) : heddle_cli_exit_code(status);
+    status = open_all(&run, settings);
     status = heddle_dist_agree(run.dist, status);
     bool speaks = run.ranks.rank == 0, wrong = false;
     if (status == HEDDLE_OK)
@@ -354,11 +371,15 @@ int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings)
         wrong |= !run.rows[i].right;
     if (status == HEDDLE_OK && speaks && !(settings->json && strcmp(settings->json, "-") == 0)) {
         printf("%d rank%s over %s\n", run.ranks.ranks, run.ranks.ranks == 1 ? "" : "s", heddle_dist_carrier(run.dist));
-        print_rows(&run);
+        if (run.ranks.ranks == 1)
+            printf("one rank: nothing crosses a link, and the times are what a call and a copy on the card cost\n");
+        status = print_rows(&run);
     }
     if (status == HEDDLE_OK && speaks && settings->json)
         status = write_json(&run, settings->json);
-    int exit_code = status == HEDDLE_OK ? wrong ? HEDDLE_EXIT_FAILED : HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    int exit_code = wrong ? HEDDLE_EXIT_FAILED : HEDDLE_EXIT_OK;
+    if (status != HEDDLE_OK)
+        exit_code = heddle_dist_tells(run.dist) ? heddle_cli_fail(status) : heddle_cli_exit_code(status);
     heddle_dist_close(run.dist, status != HEDDLE_OK);
     let_go(&run);
     return exit_code;

@@ -11,7 +11,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "base/file.h"
 #include "base/table.h"
 #include "cli/precision.h"
 #include "heddle/heddle.h"
@@ -65,21 +64,7 @@ static void measure(const bench_run *run, heddle_cli_step *step)
 
 static heddle_status write_json(const heddle_cli_road *road)
 {
-    const char *path = road->settings->json;
-    cJSON *json = heddle_cli_road_json(road);
-    char *text = json ? cJSON_Print(json) : NULL;
-    cJSON_Delete(json);
-    if (!text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
-    heddle_status status = HEDDLE_OK;
-    if (strcmp(path, "-") == 0) {
-        puts(text);
-    } else {
-        heddle_slice slices[] = {{text, strlen(text)}, {"\n", 1}};
-        status = heddle_file_write_atomic(path, slices, 2);
-    }
-    cJSON_free(text);
-    return status;
+    return heddle_cli_write_json(heddle_cli_road_json(road), road->settings->json);
 }
 
 // --- the table ------------------------------------------------------------------------------------------------------
@@ -284,7 +269,9 @@ int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const ch
     road->job = job;
     time(&road->began);
     bench_run run = {.road = road};
-    heddle_status status = open_all(&run);
+    heddle_status status = heddle_cli_can_write(settings->json);
+    if (status == HEDDLE_OK)
+        status = open_all(&run);
     if (status == HEDDLE_OK)
         status = settings->gradients ? write_gradients(&run) : measure_all(&run);
     int exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);

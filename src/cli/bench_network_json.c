@@ -1,24 +1,12 @@
 // The JSON document of `heddle bench train` and `heddle bench infer`; docs/training.md lists its fields.
 
 #include <math.h>
-#include <stdio.h>
-#include <sys/utsname.h>
 
 #include <cjson/cJSON.h>
 
+#include "bench/facts.h"
 #include "cli/bench_network.h"
 #include "cli/precision.h"
-#include "heddle/heddle.h"
-
-static cJSON *clocks_json(const heddle_cli_road *road)
-{
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "processor_before", road->info.clock);
-    cJSON_AddNumberToObject(json, "processor_after", road->info_after.clock);
-    cJSON_AddNumberToObject(json, "memory_before", road->info.memory_clock);
-    cJSON_AddNumberToObject(json, "memory_after", road->info_after.memory_clock);
-    return json;
-}
 
 static cJSON *step_json(const heddle_cli_road *road, const heddle_cli_step *step)
 {
@@ -48,29 +36,19 @@ static cJSON *step_json(const heddle_cli_road *road, const heddle_cli_step *step
 
 cJSON *heddle_cli_road_json(const heddle_cli_road *road)
 {
-    struct utsname system;
-    char date[32], machine[sizeof system.sysname + sizeof system.machine + 1] = "unknown";
-    struct tm when;
-    if (uname(&system) == 0)
-        snprintf(machine, sizeof machine, "%s %s", system.sysname, system.machine);
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&road->began, &when));
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "format", "heddle bench network 1");
+    heddle_bench_add_facts(json, &(heddle_bench_facts){.format = "heddle bench network 1",
+                                                       .began = road->began,
+                                                       .device = &road->info,
+                                                       .clock_after = road->info_after.clock,
+                                                       .memory_clock_after = road->info_after.memory_clock});
     cJSON_AddStringToObject(json, "job", road->job);
     cJSON_AddStringToObject(json, "model", road->settings->model);
     cJSON_AddStringToObject(json, "data", road->data);
     cJSON_AddStringToObject(json, "data_place", heddle_data_place_names[road->settings->data_place]);
     cJSON_AddBoolToObject(json, "deterministic", !road->settings->unordered);
-    cJSON_AddStringToObject(json, "machine", machine);
-    cJSON_AddStringToObject(json, "device", heddle_device_kind_name(road->info.kind));
-    cJSON_AddStringToObject(json, "device_name", road->info.name);
     cJSON_AddStringToObject(json, "cpu_name", road->cpu.name);
     cJSON_AddNumberToObject(json, "threads", road->cpu.threads);
-    cJSON_AddStringToObject(json, "driver", road->info.driver);
-    cJSON_AddStringToObject(json, "runtime", road->info.runtime);
-    cJSON_AddItemToObject(json, "clocks", clocks_json(road));
-    cJSON_AddStringToObject(json, "version", heddle_version());
-    cJSON_AddStringToObject(json, "date", date);
     cJSON *results = cJSON_AddArrayToObject(json, "results");
     for (int i = 0; i < road->step_count; i++)
         if (road->steps[i].measured || road->steps[i].message[0])

@@ -1,29 +1,25 @@
 // `heddle bench out-of-core`: products of matrices in host memory, larger than the part of the device that they may
 // take, against what the link and the arithmetic allow.
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #include <cjson/cJSON.h>
 
-#include "base/file.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "bench/facts.h"
 #include "bench/out_of_core.h"
+#include "bench/timing.h"
 #include "cli/bench.h"
 #include "device/device.h"
 
 // Three matrices of 2.4 GB, of which the operator's own limit for tiles lets a part be on the device.
 static const char default_shape[] = "m=24576 n=24576 k=24576";
+// Of the simulated GPU, which takes a minute for a product a hundredth as large: ragged, and many tiles.
+static const char sim_shape[] = "m=150 n=140 k=130 memory=48";
 static const double giga = 1e9, tera = 1e12;
-
-static void show_progress(const char *text)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "%s ...\n", text);
-}
 
 // --- showing ---------------------------------------------------------------------------------------------------------
 
@@ -61,17 +57,33 @@ static void add_number(heddle_table *table, bool known, int decimals, double val
         heddle_table_cell(table, "%s", "");
 }
 
+static const char *state_of(const heddle_out_of_core_row *row)
+{
+    return row->status == HEDDLE_OK ? "right" : row->message;
+}
+
+// Where the device has no time there is only one thing to say of a rung.
+static void show_untimed(const heddle_out_of_core *result)
+{
+    for (int i = 0; i < result->count; i++) {
+        const heddle_out_of_core_row *row = &result->rows[i];
+        printf("%-18s %s", row->rung->name, state_of(row));
+        if (row->status == HEDDLE_OK)
+            printf(", %.0f %% of the error that is allowed", 100 * row->share);
+        putchar('\n');
+    }
+}
+
 static heddle_status show_table(const heddle_out_of_core *result)
 {
+    static const char *const titles[] = {"seconds", "TFLOP/s", "product alone", "of the limit"};
     heddle_table *table = heddle_table_create();
     if (!table)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     double operations = 2.0 * result->shape.m * result->shape.n * result->shape.k;
     heddle_table_column(table, "rung", HEDDLE_LEFT);
-    heddle_table_column(table, "seconds", HEDDLE_RIGHT);
-    heddle_table_column(table, "TFLOP/s", HEDDLE_RIGHT);
-    heddle_table_column(table, "product alone", HEDDLE_RIGHT);
-    heddle_table_column(table, "of the limit", HEDDLE_RIGHT);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        heddle_table_column(table, titles[i], HEDDLE_RIGHT);
     heddle_table_column(table, "limit", HEDDLE_LEFT);
     heddle_table_column(table, "error/bound", HEDDLE_RIGHT);
     heddle_table_column(table, "", HEDDLE_LEFT);
@@ -85,7 +97,7 @@ static heddle_status show_table(const heddle_out_of_core *result)
         add_number(table, timed, 3, row->limit / row->seconds);
         heddle_table_cell(table, "%s", !timed ? "" : row->by_arithmetic ? "arithmetic" : "link");
         add_number(table, row->status == HEDDLE_OK, 4, row->share);
-        heddle_table_cell(table, "%s", row->status == HEDDLE_OK ? "right" : row->message);
+        heddle_table_cell(table, "%s", state_of(row));
     }
     heddle_status status = heddle_table_print(table, stdout);
     heddle_table_destroy(table);
@@ -128,89 +140,151 @@ static cJSON *result_json(const heddle_out_of_core *result)
     return json;
 }
 
-static heddle_status write_json(const char *path, const heddle_device_info *info, cJSON *results)
-{
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "device_name", info->name);
-    cJSON_AddStringToObject(json, "driver", info->driver);
-    cJSON_AddStringToObject(json, "runtime", info->runtime);
-    cJSON_AddItemToObject(json, "results", results);
-    char *text = cJSON_Print(json);
-    cJSON_Delete(json);
-    if (!text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
-    heddle_slice slices[] = {{text, strlen(text)}, {"\n", 1}};
-    heddle_status status = HEDDLE_OK;
-    if (strcmp(path, "-") == 0)
-        puts(text);
-    else
-        status = heddle_file_write_atomic(path, slices, 2);
-    cJSON_free(text);
-    return status;
-}
-
 // --- measuring -------------------------------------------------------------------------------------------------------
 
 typedef struct run {
     const heddle_cli_bench_settings *settings;
+    const heddle_op *op;
+    heddle_cli_shapes shapes;
     heddle_device *device, *host;
     heddle_device_info info;
+    double copy_bandwidth; // of the device's own memory; 0: not known
+    time_t began;
     cJSON *results;
-    bool wrong;
+    bool only_json, wrong, complete;
 } run;
 
-static heddle_status measure_shape(run *on, const char *text)
+// What there is so far, with the machine's facts: the file is whole after every shape.
+static heddle_status write_results(const run *on)
 {
-    heddle_matmul_host_shape shape;
-    heddle_out_of_core result;
-    const heddle_op *op;
-    HEDDLE_TRY(heddle_op_find("matmul_host", &op));
-    HEDDLE_TRY(heddle_shape_parse(op, text, &shape));
-    HEDDLE_TRY(heddle_out_of_core_measure(on->device, heddle_device_pool(on->host), &shape, on->settings->seed,
-                                          show_progress, &result));
-    for (int i = 0; i < result.count; i++)
-        on->wrong |= result.rows[i].status != HEDDLE_OK;
-    if (result.count == 0)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "no rung of matmul_host runs here at %s", text);
-    cJSON_AddItemToArray(on->results, result_json(&result));
-    if (on->settings->json && strcmp(on->settings->json, "-") == 0)
+    heddle_device_info now = {0};
+    if (heddle_device_describe(on->device, &now) != HEDDLE_OK)
+        now = on->info;
+    cJSON *json = cJSON_CreateObject();
+    heddle_bench_add_facts(json, &(heddle_bench_facts){.format = "heddle bench out-of-core 1",
+                                                       .began = on->began,
+                                                       .device = &on->info,
+                                                       .clock_after = now.clock,
+                                                       .memory_clock_after = now.memory_clock,
+                                                       .copy_bandwidth = on->copy_bandwidth});
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)on->settings->seed); // a double holds 53 bits of it
+    cJSON_AddStringToObject(json, "seed", seed);
+    cJSON_AddBoolToObject(json, "complete", on->complete);
+    cJSON_AddItemToObject(json, "results", cJSON_Duplicate(on->results, true));
+    return heddle_cli_write_json(json, on->settings->json);
+}
+
+// Asked first: a host may promise pinned memory that it does not have.
+static heddle_status check_memory(const run *on, const heddle_matmul_host_shape *shape, const char *text)
+{
+    heddle_device_info host;
+    char need[32], have[32];
+    double m = shape->m, n = shape->n, k = shape->k, bytes = sizeof(float) * (m * k + k * n + m * n);
+    HEDDLE_TRY(heddle_device_describe(on->host, &host));
+    if (bytes <= (double)host.memory_free)
         return HEDDLE_OK;
-    show_head(&result, &on->info);
-    HEDDLE_TRY(show_table(&result));
+    return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: the matrices take %s of host memory, %s are free", text,
+                       heddle_text_bytes(bytes, need, sizeof need),
+                       heddle_text_bytes((double)host.memory_free, have, sizeof have));
+}
+
+static heddle_status show_result(const run *on, const heddle_out_of_core *result)
+{
+    bool timed = false;
+    for (int i = 0; i < result->count; i++)
+        timed |= result->rows[i].limit > 0;
+    show_head(result, &on->info);
+    if (timed)
+        HEDDLE_TRY(show_table(result));
+    else
+        show_untimed(result);
     putchar('\n');
     fflush(stdout);
     return HEDDLE_OK;
 }
 
+static heddle_status measure_shape(run *on, const char *text)
+{
+    heddle_matmul_host_shape shape;
+    heddle_out_of_core result;
+    HEDDLE_TRY(heddle_shape_parse(on->op, text, &shape));
+    HEDDLE_TRY(check_memory(on, &shape, text));
+    heddle_status status = heddle_out_of_core_measure(on->device, heddle_device_pool(on->host), &shape,
+                                                      on->settings->seed, heddle_cli_show_progress, &result);
+    heddle_cli_clear_progress();
+    HEDDLE_TRY(status);
+    for (int i = 0; i < result.count; i++)
+        on->wrong |= result.rows[i].status != HEDDLE_OK;
+    if (result.count == 0)
+        return heddle_fail(HEDDLE_UNSUPPORTED, "no rung of matmul_host runs here at %s", text);
+    cJSON_AddItemToArray(on->results, result_json(&result));
+    if (!on->only_json)
+        HEDDLE_TRY(show_result(on, &result));
+    return on->settings->json && !on->only_json ? write_results(on) : HEDDLE_OK;
+}
+
+// The device's own memory, for the facts.
+static heddle_status measure_copies(run *on)
+{
+    heddle_stream *stream = NULL;
+    heddle_bench_timer *timer = NULL;
+    HEDDLE_TRY(heddle_stream_create(on->device, 0, &stream));
+    heddle_status status = heddle_bench_timer_create(on->device, stream, &timer);
+    if (status == HEDDLE_OK)
+        status = heddle_bench_copy_bandwidth(timer, &on->copy_bandwidth);
+    heddle_bench_timer_destroy(timer);
+    heddle_stream_destroy(stream);
+    HEDDLE_TRY(status);
+    return heddle_device_describe(on->device, &on->info); // with the clocks of a card that is awake
+}
+
+static heddle_status open_devices(run *on)
+{
+    const char *name = on->settings->device ? on->settings->device : "cuda";
+    if (strcmp(name, "cpu") == 0)
+        return heddle_fail(HEDDLE_INVALID,
+                           "out-of-core is about a device whose memory is not the host's: --device cuda, or --device "
+                           "sim, which checks the rungs and has no time");
+    heddle_status status = heddle_device_open(name, on->settings->threads, &on->device);
+    if (status == HEDDLE_MISSING && !on->settings->device)
+        return heddle_fail(status, "out-of-core needs a GPU, and `heddle doctor` says why there is none here: --device "
+                                   "sim checks its rungs without, and has no time");
+    HEDDLE_TRY(status);
+    HEDDLE_TRY(heddle_device_describe(on->device, &on->info));
+    if (on->info.kind == HEDDLE_CUDA)
+        HEDDLE_TRY(measure_copies(on));
+    return heddle_device_open("cpu", on->settings->threads, &on->host);
+}
+
 static heddle_status measure_all(run *on)
 {
-    const heddle_cli_bench_settings *settings = on->settings;
-    const char *name = settings->device ? settings->device : "cuda";
-    HEDDLE_TRY(heddle_device_open(name, settings->threads, &on->device));
-    HEDDLE_TRY(heddle_device_describe(on->device, &on->info));
-    if (on->info.kind == HEDDLE_CPU)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "out-of-core is about a device whose memory is not the host's: "
-                                               "--device cuda, or sim to see it checked; `heddle bench matmul_host "
-                                               "--device cpu` has the CPU's rungs");
-    HEDDLE_TRY(heddle_device_open("cpu", settings->threads, &on->host));
-    for (int i = 0; i < settings->shapes.count; i++)
-        HEDDLE_TRY(measure_shape(on, settings->shapes.items[i]));
-    return settings->shapes.count ? HEDDLE_OK : measure_shape(on, default_shape);
+    heddle_matmul_host_shape shape;
+    HEDDLE_TRY(heddle_op_find("matmul_host", &on->op));
+    HEDDLE_TRY(heddle_cli_shapes_read(&on->settings->shapes, &on->shapes));
+    for (int i = 0; i < on->shapes.count; i++)
+        HEDDLE_TRY(heddle_shape_parse(on->op, on->shapes.items[i], &shape));
+    HEDDLE_TRY(heddle_cli_can_write(on->settings->json));
+    HEDDLE_TRY(open_devices(on));
+    for (int i = 0; i < on->shapes.count; i++)
+        HEDDLE_TRY(measure_shape(on, on->shapes.items[i]));
+    if (on->shapes.count == 0)
+        HEDDLE_TRY(measure_shape(on, on->info.kind == HEDDLE_SIM ? sim_shape : default_shape));
+    on->complete = true;
+    return on->settings->json ? write_results(on) : HEDDLE_OK;
 }
 
 int heddle_cli_bench_out_of_core(const heddle_cli_bench_settings *settings)
 {
-    run on = {.settings = settings, .results = cJSON_CreateArray()};
+    run on = {.settings = settings, .results = cJSON_CreateArray(), .began = time(NULL)};
+    on.only_json = settings->json && strcmp(settings->json, "-") == 0;
     heddle_status status = measure_all(&on);
-    if (status == HEDDLE_OK && settings->json)
-        status = write_json(settings->json, &on.info, on.results);
-    else
-        cJSON_Delete(on.results);
+    int exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    cJSON_Delete(on.results);
+    heddle_cli_shapes_free(&on.shapes);
     if (on.host)
         heddle_device_close(on.host);
     if (on.device)
         heddle_device_close(on.device);
-    if (status != HEDDLE_OK)
-        return heddle_cli_fail(status);
-    return on.wrong ? HEDDLE_EXIT_FAILED : HEDDLE_EXIT_OK;
+    return exit_code == HEDDLE_EXIT_OK && on.wrong ? HEDDLE_EXIT_FAILED : exit_code;
 }

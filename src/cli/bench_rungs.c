@@ -1,37 +1,38 @@
 // `heddle bench OP`: which rungs at which shapes, progress, and where the results go.
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
-#include "base/file.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "bench/bench.h"
+#include "bench/shrink.h"
 #include "cli/bench.h"
 #include "cli/ops.h"
 
-enum { MOST_NAMES = 1024, MOST_SHAPES = 64, NAME_SIZE = 128 };
+enum { MOST_NAMES = 1024, NAME_SIZE = 128 };
 
 static const double usual_seconds = 0.5, quick_seconds = 0.05;
+// Of a launch on a CPU: in a second or so even by a rung that does nothing for its speed, and its reference too. The
+// larger one has the product of 1024 cubed in it.
+static const heddle_bench_budget usual_budget = {2.2e9, 256e6}, quick_budget = {1e8, 64e6};
+static const double slow_seconds = 1; // of a launch on a CPU that is timed once
 
 // What the command line asks for.
 typedef struct request {
     const heddle_cli_bench_settings *settings;
     char name[NAME_SIZE]; // operator or ladder; "": all
     const char *rung;     // NULL: all
-    char *shape_text;     // the shapes of --shape, cut at the semicolons
-    const char *shapes[MOST_SHAPES];
-    int shape_count;
+    heddle_cli_shapes shapes;
     const char *file;     // a person's own kernel; NULL: none
     const heddle_op *own; // its operator, with a rung more
     heddle_bench *bench;
-    FILE *out; // where tables go: stderr when standard output is for JSON
+    bool told_smaller; // that shapes are
+    FILE *out;         // where tables go: stderr when standard output is for JSON
 } request;
 
 static volatile sig_atomic_t stop_requested;
@@ -51,22 +52,10 @@ static void watch_for_interrupts(void)
             sigaction(signals[i], &action, NULL);
 }
 
-// --- progress --------------------------------------------------------------------------------------------------------
-
-static void clear_progress(void)
-{
-    if (heddle_terminal_is(stderr))
-        fprintf(stderr, "\r\033[K");
-}
-
 static void show_progress(void *context, const char *text)
 {
     (void)context;
-    if (!heddle_terminal_is(stderr))
-        return;
-    int columns = heddle_terminal_width(stderr);
-    fprintf(stderr, "\r\033[K%.*s", (int)heddle_text_prefix(text, columns > 1 ? columns - 1 : 0), text);
-    fflush(stderr);
+    heddle_cli_show_progress(text);
 }
 
 // --- what is asked for -----------------------------------------------------------------------------------------------
@@ -135,23 +124,8 @@ static heddle_status read_name(request *asked, const char *what)
 
 static heddle_status read_shapes(request *asked)
 {
-    const heddle_cli_list *list = &asked->settings->shapes;
-    size_t length = 1;
-    for (int i = 0; i < list->count; i++)
-        length += strlen(list->items[i]) + 1;
-    asked->shape_text = calloc(length, 1);
-    if (!asked->shape_text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the shapes");
-    char *end = asked->shape_text;
-    for (int i = 0; i < list->count; i++)
-        end += snprintf(end, length - (size_t)(end - asked->shape_text), "%s;", list->items[i]);
-    char *rest = NULL;
-    for (char *one = strtok_r(asked->shape_text, ";", &rest); one; one = strtok_r(NULL, ";", &rest)) {
-        if (asked->shape_count == MOST_SHAPES)
-            return heddle_fail(HEDDLE_INVALID, "more than %d shapes", MOST_SHAPES);
-        asked->shapes[asked->shape_count++] = one;
-    }
-    if (asked->shape_count && asked->name[0] == '\0')
+    HEDDLE_TRY(heddle_cli_shapes_read(&asked->settings->shapes, &asked->shapes));
+    if (asked->shapes.count && asked->name[0] == '\0')
         return heddle_fail(HEDDLE_INVALID, "--shape needs an operator: heddle bench matmul --shape \"m=64 n=64 k=64\"");
     return HEDDLE_OK;
 }
@@ -165,10 +139,10 @@ static bool fits(const heddle_op *op, const char *text)
 // Every shape must be one of at least one operator of the ladder.
 static heddle_status check_shapes(const request *asked)
 {
-    for (int s = 0; s < asked->shape_count; s++) {
+    for (int s = 0; s < asked->shapes.count; s++) {
         bool fitting = false;
         for (int i = heddle_op_count() - 1; i >= 0 && !fitting; i--) // the first operator's message stays
-            fitting = is_asked_for(asked, heddle_op_at(i)) && fits(heddle_op_at(i), asked->shapes[s]);
+            fitting = is_asked_for(asked, heddle_op_at(i)) && fits(heddle_op_at(i), asked->shapes.items[s]);
         if (!fitting)
             return HEDDLE_INVALID;
     }
@@ -214,22 +188,7 @@ static heddle_status nothing_there(const request *asked)
 static heddle_status write_json(const request *asked)
 {
     const char *path = asked->settings->json;
-    if (!path)
-        return HEDDLE_OK;
-    cJSON *json = heddle_bench_json(asked->bench);
-    char *text = json ? cJSON_Print(json) : NULL;
-    cJSON_Delete(json);
-    if (!text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
-    heddle_status status = HEDDLE_OK;
-    if (strcmp(path, "-") == 0) {
-        puts(text);
-    } else {
-        const heddle_slice slices[] = {{text, strlen(text)}, {"\n", 1}};
-        status = heddle_file_write_atomic(path, slices, 2);
-    }
-    cJSON_free(text);
-    return status;
+    return path ? heddle_cli_write_json(heddle_bench_json(asked->bench), path) : HEDDLE_OK;
 }
 
 static heddle_status write_page(const request *asked)
@@ -255,7 +214,7 @@ static heddle_status save(const request *asked)
 
 static heddle_status show_from(const request *asked, int first)
 {
-    clear_progress();
+    heddle_cli_clear_progress();
     for (int last; first < asked->bench->count; first = last) {
         last = heddle_bench_group_end(asked->bench, first);
         HEDDLE_TRY(heddle_bench_show_text(asked->bench, first, last, asked->out));
@@ -278,28 +237,72 @@ static bool is_empty(const heddle_op *op, const char *text)
     return false;
 }
 
-// --shape's; else on sim, which is slow and has no time, the test shapes, which reach every path; else the bench
+static bool is_measured(const heddle_bench *bench, const heddle_op *op, const char *shape)
+{
+    for (int i = 0; i < bench->count; i++)
+        if (bench->results[i].op == op && strcmp(bench->results[i].shape, shape) == 0)
+            return true;
+    return false;
+}
+
+// A shape of the operator's table as this device takes it: the table's fill a GPU, and on a CPU some would take
+// minutes.
+static heddle_status fit_shape(request *asked, const heddle_op *op, const char *given, char *text, size_t size)
+{
+    snprintf(text, size, "%s", given);
+    if (asked->bench->info.kind != HEDDLE_CPU)
+        return HEDDLE_OK;
+    char whole[HEDDLE_BENCH_TEXT];
+    const heddle_bench_budget *budget = asked->settings->quick ? &quick_budget : &usual_budget;
+    HEDDLE_TRY(heddle_bench_shrink(op, given, &(heddle_bench_budget){INFINITY, INFINITY}, whole, sizeof whole));
+    HEDDLE_TRY(heddle_bench_shrink(op, given, budget, text, size));
+    if (strcmp(whole, text) != 0 && !asked->told_smaller)
+        fprintf(asked->out, "shapes that fill a GPU are made smaller for a CPU; --shape takes any\n");
+    asked->told_smaller |= strcmp(whole, text) != 0;
+    return HEDDLE_OK;
+}
+
+static heddle_status measure_shape(request *asked, const heddle_op *op, const char *text)
+{
+    int first = asked->bench->count;
+    heddle_status status = heddle_bench_measure(asked->bench, op, text, asked->rung);
+    heddle_status saved = save(asked);
+    status = status != HEDDLE_OK ? status : saved;
+    // A CPU takes its time, and no figure of a CPU's table waits for other shapes.
+    heddle_status shown = asked->bench->info.kind == HEDDLE_CPU ? show_from(asked, first) : HEDDLE_OK;
+    return status != HEDDLE_OK ? status : shown;
+}
+
+// The operator's own: on sim, which is slow and has no time, the test shapes, which reach every path; else the bench
 // shapes. Where one has to do for all, it is the first that is not empty.
-static heddle_status measure_op(request *asked, const heddle_op *op)
+static heddle_status measure_own_shapes(request *asked, const heddle_op *op)
 {
     bool brief = asked->name[0] == '\0' || asked->settings->quick;
     const char *const *own = asked->bench->info.kind == HEDDLE_SIM ? op->test_shapes : op->bench_shapes;
-    if (asked->shape_count)
-        own = asked->shapes;
-    heddle_status status = HEDDLE_OK;
-    int first = asked->bench->count;
-    for (int i = 0; own && i < MOST_SHAPES && own[i] && status == HEDDLE_OK; i++) {
-        if (asked->shape_count && (i >= asked->shape_count || !fits(op, own[i])))
+    for (int i = 0; own && own[i]; i++) {
+        char text[HEDDLE_BENCH_TEXT];
+        if (brief && is_empty(op, own[i]))
             continue;
-        if (brief && !asked->shape_count && is_empty(op, own[i]))
-            continue;
-        status = heddle_bench_measure(asked->bench, op, own[i], asked->rung);
-        heddle_status saved = save(asked);
-        if (status == HEDDLE_OK)
-            status = saved;
-        if (brief && !asked->shape_count)
+        HEDDLE_TRY(fit_shape(asked, op, own[i], text, sizeof text));
+        if (!is_measured(asked->bench, op, text)) // two may be the same when they are smaller
+            HEDDLE_TRY(measure_shape(asked, op, text));
+        if (brief)
             break;
     }
+    return HEDDLE_OK;
+}
+
+static heddle_status measure_op(request *asked, const heddle_op *op)
+{
+    heddle_status status = HEDDLE_OK;
+    int first = asked->bench->count;
+    for (int i = 0; i < asked->shapes.count && status == HEDDLE_OK; i++)
+        if (fits(op, asked->shapes.items[i]))
+            status = measure_shape(asked, op, asked->shapes.items[i]);
+    if (asked->shapes.count == 0)
+        status = measure_own_shapes(asked, op);
+    if (asked->bench->info.kind == HEDDLE_CPU)
+        return status;
     heddle_status shown = show_from(asked, first);
     return status != HEDDLE_OK ? status : shown;
 }
@@ -307,7 +310,7 @@ static heddle_status measure_op(request *asked, const heddle_op *op)
 static bool anything_checked(const heddle_bench *bench)
 {
     for (int i = 0; i < bench->count; i++)
-        if (bench->results[i].state != HEDDLE_BENCH_UNCHECKED)
+        if (bench->results[i].state != HEDDLE_BENCH_UNCHECKED && bench->results[i].state != HEDDLE_BENCH_NOT_RUN)
             return true;
     return false;
 }
@@ -359,6 +362,7 @@ static int run(request *asked, heddle_device *device)
         .seconds = settings->seconds > 0 ? settings->seconds
                    : settings->quick     ? quick_seconds
                                          : usual_seconds,
+        .slow = slow_seconds,
         .precision = settings->dtype > 0 ? heddle_cli_bench_dtypes[settings->dtype] : NULL,
         .against = settings->against,
         .stop = &stop_requested,
@@ -370,7 +374,7 @@ static int run(request *asked, heddle_device *device)
     heddle_bench_show_machine(asked->bench, asked->out);
     watch_for_interrupts();
     status = measure_all(asked);
-    clear_progress();
+    heddle_cli_clear_progress();
     heddle_bench_show_clocks(asked->bench, asked->out);
     asked->bench->complete = status == HEDDLE_OK;
     int exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
@@ -399,16 +403,18 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
     if (status == HEDDLE_OK && settings->against)
         status = find_rung(&asked, settings->against, "--against: ");
     if (status == HEDDLE_OK)
+        status = heddle_cli_can_write(settings->json);
+    if (status == HEDDLE_OK)
+        status = heddle_cli_can_write(settings->html);
+    if (status == HEDDLE_OK)
         status = open_device(settings, &device);
     heddle_cli_bench_file *file = NULL;
     if (status == HEDDLE_OK && asked.file)
         status = heddle_cli_bench_file_open(asked.file, device, &file, &asked.own);
     int exit_code = status == HEDDLE_OK ? run(&asked, device) : heddle_cli_fail(status);
-    if (status == HEDDLE_NOT_FOUND && !device)
-        exit_code = HEDDLE_EXIT_USAGE; // a name that no device has
     heddle_cli_bench_file_close(file);
     if (device)
         heddle_device_close(device);
-    free(asked.shape_text);
+    heddle_cli_shapes_free(&asked.shapes);
     return exit_code;
 }

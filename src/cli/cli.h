@@ -12,9 +12,11 @@ enum {
     HEDDLE_EXIT_MISSING = 3, // something is missing on this machine
 };
 
-// HEDDLE_INVALID is wrong usage, HEDDLE_MISSING something missing, any other failure failed work.
+// HEDDLE_INVALID, and HEDDLE_NOT_FOUND of a name or file, are wrong usage, HEDDLE_MISSING something missing, any other
+// failure failed work.
 int heddle_cli_exit_code(heddle_status status);
-// Prints "heddle: " and this thread's last error on stderr and returns the exit code. Call it once for a failure.
+// Prints "heddle: " and this thread's last error on stderr and returns the exit code. Call it once for a failure. Of
+// several ranks that are told the same nonsense only the first prints.
 int heddle_cli_fail(heddle_status status);
 // The same for a mistake in the command line that the command itself found.
 int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...) HEDDLE_PRINTF(2, 3);
@@ -26,6 +28,7 @@ int heddle_cli_predict(int argc, char **argv);
 int heddle_cli_bench(int argc, char **argv);
 int heddle_cli_check(int argc, char **argv);
 int heddle_cli_pipeline(int argc, char **argv);
+int heddle_cli_trace(int argc, char **argv);
 int heddle_cli_data(int argc, char **argv);
 int heddle_cli_ops(int argc, char **argv);
 int heddle_cli_devices(int argc, char **argv);
@@ -39,6 +42,7 @@ extern const heddle_cli_command heddle_command_predict;
 extern const heddle_cli_command heddle_command_bench;
 extern const heddle_cli_command heddle_command_check;
 extern const heddle_cli_command heddle_command_pipeline;
+extern const heddle_cli_command heddle_command_trace;
 extern const heddle_cli_command heddle_command_data;
 extern const heddle_cli_command heddle_command_data_list;
 extern const heddle_cli_command heddle_command_data_show;
@@ -68,8 +72,19 @@ void heddle_cli_print_completion_bash(FILE *file);
 void heddle_cli_print_completion_zsh(FILE *file);
 void heddle_cli_print_completion_fish(FILE *file);
 
+// A word of a command line as a shell takes it back.
+void heddle_cli_print_quoted(FILE *file, const char *text);
+
+// One line on a terminal's stderr that is overwritten by the next and removed by _clear_progress.
+void heddle_cli_show_progress(const char *text);
+void heddle_cli_clear_progress(void);
+
 // Prints `json` with line breaks and frees it. NULL, or no memory to print it, is a failure. Returns the exit code.
 struct cJSON;
 int heddle_cli_print_json(struct cJSON *json);
+// The same into a file, which is the old one or the whole new one at every moment; "-" prints.
+heddle_status heddle_cli_write_json(struct cJSON *json, const char *path);
+// Whether a file that is written at the end of long work can be written there: asked before it. NULL and "-" can.
+heddle_status heddle_cli_can_write(const char *path);
 
 #endif

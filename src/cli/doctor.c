@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "device/device.h"
+#include "device/module.h"
 #include "dist/dist.h"
 #include "heddle/data.h"
 #include "heddle/device.h"
@@ -220,6 +221,18 @@ static void examine_ranks(job_report *job)
     }
 }
 
+static void examine_tracing(job_report *job)
+{
+    char path[PATH_SIZE];
+    if (heddle_module_find("libheddle-cupti.so", path, sizeof path)) {
+        snprintf(job->detail, sizeof job->detail, "`heddle trace`, by CUPTI");
+        return;
+    }
+    job->state = JOB_MISSING;
+    snprintf(job->detail, sizeof job->detail, "`heddle trace` needs CUPTI, and this heddle was built without it");
+    snprintf(job->advice, sizeof job->advice, "build where cupti.h and libcupti of the CUDA toolkit are found");
+}
+
 static void examine_fftw(job_report *job)
 {
 #ifdef HEDDLE_HAVE_FFTW
@@ -288,6 +301,7 @@ int heddle_cli_doctor(int argc, char **argv)
         {.name = "compile CUDA kernels", .examine = examine_toolkit},
         {.name = "run without a GPU", .examine = examine_simulator},
         {.name = "run on a GPU", .examine = examine_gpu},
+        {.name = "trace a GPU program", .examine = examine_tracing},
         {.name = "train in several ranks", .examine = examine_ranks},
         {.name = "compare with FFTW", .examine = examine_fftw},
         {.name = "compare with PyTorch", .examine = examine_peers},

@@ -126,7 +126,7 @@ static heddle_status print_fields(const heddle_op *op)
         if (isnan(field->initial))
             heddle_table_cell(table, "must be given");
         else
-            heddle_table_cell(table, "%g", field->initial);
+            heddle_table_cell(table, field->kind == HEDDLE_FIELD_INT ? "%.0f" : "%g", field->initial);
         heddle_table_cell(table, "%s", field->note != NULL ? field->note : "");
     }
     return print_and_free(table);

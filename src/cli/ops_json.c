@@ -61,6 +61,7 @@ static cJSON *ladder_json(const heddle_op *op)
         cJSON_AddStringToObject(one, "note", rung->note);
         cJSON_AddStringToObject(one, "arithmetic", heddle_arithmetic_names[rung->arithmetic]);
         cJSON_AddNumberToObject(one, "capability", rung->capability);
+        cJSON_AddNumberToObject(one, "shared_bytes", rung->shared_bytes);
         if (rung->gpu_only != NULL)
             cJSON_AddStringToObject(one, "gpu_only", rung->gpu_only);
         cJSON_AddBoolToObject(one, "unordered", rung->unordered);

@@ -9,7 +9,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "base/file.h"
 #include "bench/pipeline.h"
 #include "cli/cli.h"
 
@@ -62,23 +61,6 @@ static const char *const ways[] = {"streams", "memory", "blocking", "callbacks",
 
 // --- where results go -----------------------------------------------------------------------------------------------
 
-static heddle_status write_json(cJSON *json, const char *path)
-{
-    char *text = json ? cJSON_Print(json) : NULL;
-    cJSON_Delete(json);
-    if (!text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
-    heddle_status status = HEDDLE_OK;
-    if (strcmp(path, "-") == 0) {
-        puts(text);
-    } else {
-        const heddle_slice slices[] = {{text, strlen(text)}, {"\n", 1}};
-        status = heddle_file_write_atomic(path, slices, 2);
-    }
-    cJSON_free(text);
-    return status;
-}
-
 static heddle_status write_page(const heddle_pipeline *pipeline, const char *path)
 {
     FILE *file = fopen(path, "we");
@@ -95,9 +77,9 @@ static heddle_status show(const heddle_pipeline *pipeline, const pipeline_settin
     bool only_json = settings->json && strcmp(settings->json, "-") == 0;
     HEDDLE_TRY(heddle_pipeline_show_text(pipeline, only_json ? stderr : stdout));
     if (settings->json)
-        HEDDLE_TRY(write_json(heddle_pipeline_json(pipeline), settings->json));
+        HEDDLE_TRY(heddle_cli_write_json(heddle_pipeline_json(pipeline), settings->json));
     if (settings->trace)
-        HEDDLE_TRY(write_json(heddle_pipeline_trace(pipeline), settings->trace));
+        HEDDLE_TRY(heddle_cli_write_json(heddle_pipeline_trace(pipeline), settings->trace));
     return settings->html ? write_page(pipeline, settings->html) : HEDDLE_OK;
 }
 
@@ -181,7 +163,13 @@ int heddle_cli_pipeline(int argc, char **argv)
         chosen |= given;
     }
     heddle_device *device = NULL;
-    heddle_status status = open_device(&settings, &device);
+    heddle_status status = heddle_cli_can_write(settings.json);
+    if (status == HEDDLE_OK)
+        status = heddle_cli_can_write(settings.trace);
+    if (status == HEDDLE_OK)
+        status = heddle_cli_can_write(settings.html);
+    if (status == HEDDLE_OK)
+        status = open_device(&settings, &device);
     if (status == HEDDLE_OK)
         status = run(device, &settings, bytes, settings.compare || !chosen);
     exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);

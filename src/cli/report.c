@@ -1,11 +1,17 @@
 // How a command tells what went wrong, and what exit code that is; and how it prints JSON.
 
+#include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
+#include "dist/dist.h"
 
 enum { LINE_SIZE = 1024 };
 
@@ -13,7 +19,8 @@ int heddle_cli_exit_code(heddle_status status)
 {
     switch (status) {
     case HEDDLE_OK: return HEDDLE_EXIT_OK;
-    case HEDDLE_INVALID: return HEDDLE_EXIT_USAGE;
+    case HEDDLE_INVALID:
+    case HEDDLE_NOT_FOUND: return HEDDLE_EXIT_USAGE;
     case HEDDLE_MISSING: return HEDDLE_EXIT_MISSING;
     default: return HEDDLE_EXIT_FAILED;
     }
@@ -22,7 +29,9 @@ int heddle_cli_exit_code(heddle_status status)
 int heddle_cli_fail(heddle_status status)
 {
     const char *message = heddle_last_error();
-    fprintf(stderr, "heddle: %s\n", message[0] != '\0' ? message : heddle_status_name(status));
+    // What makes no sense makes none on any rank: the first says so for all.
+    if (status != HEDDLE_INVALID || heddle_dist_is_first())
+        fprintf(stderr, "heddle: %s\n", message[0] != '\0' ? message : heddle_status_name(status));
     return heddle_cli_exit_code(status);
 }
 
@@ -33,17 +42,63 @@ int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "heddle %s: %s\n", command->name, line);
+    if (heddle_dist_is_first())
+        fprintf(stderr, "heddle %s: %s\n", command->name, line);
     return HEDDLE_EXIT_USAGE;
+}
+
+void heddle_cli_print_quoted(FILE *file, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=:,@%";
+    if (text[strspn(text, plain)] == '\0') {
+        fputs(text, file);
+        return;
+    }
+    fputc('\'', file);
+    for (; *text; text++)
+        fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, file);
+    fputc('\'', file);
+}
+
+heddle_status heddle_cli_write_json(cJSON *json, const char *path)
+{
+    char *text = json ? cJSON_Print(json) : NULL;
+    cJSON_Delete(json);
+    if (!text)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
+    heddle_status status = HEDDLE_OK;
+    if (strcmp(path, "-") == 0)
+        puts(text);
+    else
+        status = heddle_file_write_atomic(path, (const heddle_slice[]){{text, strlen(text)}, {"\n", 1}}, 2);
+    cJSON_free(text);
+    return status;
 }
 
 int heddle_cli_print_json(cJSON *json)
 {
-    char *text = json != NULL ? cJSON_Print(json) : NULL;
-    cJSON_Delete(json);
-    if (text == NULL)
-        return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output"));
-    puts(text);
-    cJSON_free(text);
-    return HEDDLE_EXIT_OK;
+    heddle_status status = heddle_cli_write_json(json, "-");
+    return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+}
+
+// The folder that a new file of that name would be in.
+static void folder_of(const char *path, char *folder, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) : 0;
+    snprintf(folder, size, "%.*s", !slash ? 1 : length > 0 ? length : 1, !slash ? "." : path);
+}
+
+heddle_status heddle_cli_can_write(const char *path)
+{
+    char folder[PATH_MAX];
+    if (!path || strcmp(path, "-") == 0)
+        return HEDDLE_OK;
+    if (heddle_folder_exists(path))
+        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(EISDIR));
+    bool there = access(path, F_OK) == 0;
+    folder_of(path, folder, sizeof folder);
+    if (access(there ? path : folder, there ? W_OK : W_OK | X_OK) != 0)
+        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    return HEDDLE_OK;
 }

@@ -136,7 +136,9 @@ static void begin_bar(view *shown, const heddle_train_event *event)
         return;
     char label[NAME_SIZE];
     snprintf(label, sizeof label, "epoch %d/%d", event->epoch + 1, event->epochs);
-    shown->bar = heddle_progress_create(stdout, HEDDLE_PROGRESS_AUTO, label);
+    // A launcher may give its ranks a terminal and write what they say to a file.
+    bool redraws = heddle_dist_launched() == 1;
+    shown->bar = heddle_progress_create(stdout, redraws ? HEDDLE_PROGRESS_AUTO : HEDDLE_PROGRESS_LINES, label);
 }
 
 static void end_bar(view *shown)
@@ -205,7 +207,7 @@ static void on_event(void *context, const heddle_train_event *event)
     case HEDDLE_TRAIN_STARTED:
         if (shown->settings->json)
             print_json("started", event);
-        else if (plain && (event->epoch || event->images) && event->epoch < event->epochs)
+        else if (plain && shown->settings->resume && event->epoch < event->epochs)
             printf("resumed at epoch %d, image %lld of %lld\n", event->epoch + 1, (long long)event->images,
                    (long long)event->images_total);
         break;
@@ -285,6 +287,8 @@ static heddle_status open_ranks(run *current, const heddle_cli_arguments *argume
     train_settings *settings = &current->settings;
     current->ranks = (heddle_ranks){.ranks = 1, .local_ranks = 1};
     current->watch = (heddle_dist_listener){.lost = on_lost, .forced = on_forced, .context = current};
+    if (settings->dist == HEDDLE_DIST_NCCL && strncmp(settings->device, "cuda", 4) != 0)
+        return heddle_fail(HEDDLE_INVALID, "--dist nccl is between GPUs: add --device cuda, or leave it out on a CPU");
     HEDDLE_TRY(heddle_dist_open((heddle_dist_choice)settings->dist, &current->watch, &current->dist));
     if (!current->dist)
         return HEDDLE_OK;
@@ -347,20 +351,42 @@ static void take_settings(run *current)
     current->options.arithmetic = (heddle_arithmetic)settings->precision;
 }
 
-// A resumed run goes on with what it was begun with; of the flags that shape a run only --epochs may change it.
+// Of the flags that shape a run only --epochs may change one that is resumed; the others may say again what it is.
+static heddle_status check_unchanged(const run *current, const heddle_cli_arguments *arguments)
+{
+    const train_settings *now = &current->settings;
+    const heddle_train_options *was = &current->options;
+    const struct {
+        const char *name;
+        bool same;
+    } fixed[] = {
+        {"model", strcmp(now->model, heddle_model_name(current->model)) == 0},
+        {"batch", now->batch == was->batch},
+        {"lr", (float)now->learning_rate == (float)was->learning_rate},
+        {"schedule", now->schedule == (int)was->schedule},
+        {"optimizer", now->optimizer == (int)was->optimizer},
+        {"momentum", (float)now->momentum == (float)was->momentum},
+        {"weight-decay", (float)now->weight_decay == (float)was->weight_decay},
+        {"seed", now->seed == was->seed},
+        {"kernels", now->kernels == (int)was->kernels},
+        {"precision", now->precision == (int)was->arithmetic},
+    };
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (!fixed[i].same && heddle_cli_given(&heddle_command_train, arguments, fixed[i].name))
+            return heddle_fail(HEDDLE_INVALID, "--%s cannot change while resuming; leave it out", fixed[i].name);
+    return HEDDLE_OK;
+}
+
+// A resumed run goes on with what it was begun with.
 static heddle_status take_checkpoint(run *current, const heddle_cli_arguments *arguments)
 {
-    static const char *const fixed[] = {"model",    "batch",        "lr",   "schedule", "optimizer",
-                                        "momentum", "weight-decay", "seed", "kernels",  "precision"};
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        if (heddle_cli_given(&heddle_command_train, arguments, fixed[i]))
-            return heddle_fail(HEDDLE_INVALID, "--%s cannot change while resuming; leave it out", fixed[i]);
     char path[PATH_SIZE];
     if (snprintf(path, sizeof path, "%s/last.safetensors", current->settings.out) >= PATH_SIZE)
         return heddle_fail(HEDDLE_INVALID, "--out is longer than a path can be");
     char dataset[PATH_SIZE];
     HEDDLE_TRY(heddle_train_options_from(path, &current->options, dataset, sizeof dataset));
     HEDDLE_TRY(heddle_model_from(path, &current->model));
+    HEDDLE_TRY(check_unchanged(current, arguments));
     if (heddle_cli_given(&heddle_command_train, arguments, "epochs"))
         current->options.epochs = current->settings.epochs;
     if (!current->settings.data)
@@ -433,20 +459,6 @@ static void print_header(const run *current)
     fflush(stdout);
 }
 
-// As a shell takes it back.
-static void print_quoted(FILE *file, const char *text)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=:,@%";
-    if (text[strspn(text, plain)] == '\0') {
-        fputs(text, file);
-        return;
-    }
-    fputc('\'', file);
-    for (; *text; text++)
-        fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, file);
-    fputc('\'', file);
-}
-
 static void print_result(const run *current, const heddle_train_result *result)
 {
     char time[NAME_SIZE], path[PATH_SIZE + 32];
@@ -484,7 +496,7 @@ static void print_result(const run *current, const heddle_train_result *result)
                result->epochs == 1 ? "" : "s");
     printf("test accuracy %.2f %%, best %.2f %%\n", 100 * result->test_accuracy, 100 * result->best_accuracy);
     printf("saved   %s\ntry     heddle predict ", path);
-    print_quoted(stdout, path);
+    heddle_cli_print_quoted(stdout, path);
     printf(" --count 5\n");
 }
 
@@ -496,14 +508,14 @@ static void print_way_on(const run *current)
     if (current->ranks.ranks > 1)
         fprintf(stderr, "mpirun -n %d ", current->ranks.ranks);
     fprintf(stderr, "heddle train --out ");
-    print_quoted(stderr, current->out);
+    heddle_cli_print_quoted(stderr, current->out);
     fprintf(stderr, " --resume");
     const char *const more[][2] = {{"device", strcmp(settings->device, "cpu") == 0 ? NULL : settings->device},
                                    {"folder", settings->folder}};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         if (more[i][1]) {
             fprintf(stderr, " --%s ", more[i][0]);
-            print_quoted(stderr, more[i][1]);
+            heddle_cli_print_quoted(stderr, more[i][1]);
         }
     if (settings->until > 0)
         fprintf(stderr, " --until %g", settings->until);
@@ -519,7 +531,7 @@ static int say_failure(const run *current, heddle_status status)
     snprintf(message, sizeof message, "%s", heddle_last_error());
     if (current->dist && heddle_dist_check(current->dist) != HEDDLE_OK)
         return HEDDLE_EXIT_FAILED; // the watch has said so
-    if (status == HEDDLE_INTERRUPTED && current->ranks.rank > 0)
+    if ((status == HEDDLE_INTERRUPTED && current->ranks.rank > 0) || !heddle_dist_tells(current->dist))
         return heddle_cli_exit_code(status);
     heddle_fail(status, "%s", message);
     int exit_code = heddle_cli_fail(status);

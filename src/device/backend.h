@@ -73,6 +73,8 @@ struct heddle_backend {
     heddle_status (*(*launcher)(const char *op, const char *rung))(const heddle_call *call);
     // Optional: the compute capability of the card this thread used last, 90 for sm_90.
     int (*capability)(void);
+    // Optional: the bytes of shared memory that a block of that card may have, where it asks for them.
+    int (*shared_bytes)(void);
     // Optional: lines that a program has told the second-level cache to keep are kept no longer.
     heddle_status (*reset_cache)(heddle_device *device);
     // Optional: bytes of that cache that are set aside for such lines.

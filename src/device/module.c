@@ -85,18 +85,33 @@ heddle_status heddle_module_load(heddle_device_kind kind, const heddle_backend *
 }
 
 // Code for sm_90a, Hopper's own instructions, runs on no later card; other code runs on all of them.
-static bool can_run(int card, int capability)
+static bool has_instructions(int card, int capability)
 {
     enum { HOPPER = 90 };
     return capability == HOPPER ? card / 10 == HOPPER / 10 : card >= capability;
 }
 
-bool heddle_module_has_rung(heddle_device_kind kind, const char *op, const char *rung, int capability)
+// NULL: none is loaded.
+static const heddle_backend *loaded_backend(heddle_device_kind kind)
 {
     pthread_mutex_lock(&loading);
     const heddle_backend *backend = loaded[kind] ? loaded[kind]->backend : NULL;
     pthread_mutex_unlock(&loading);
-    if (!backend || !backend->launcher)
+    return backend;
+}
+
+bool heddle_module_can_run(heddle_device_kind kind, const heddle_rung *rung)
+{
+    const heddle_backend *backend = loaded_backend(kind);
+    if (!backend)
         return true;
-    return backend->launcher(op, rung) && (!backend->capability || can_run(backend->capability(), capability));
+    return (!backend->capability || has_instructions(backend->capability(), rung->capability)) &&
+           (!backend->shared_bytes || rung->shared_bytes <= backend->shared_bytes());
+}
+
+bool heddle_module_has_rung(heddle_device_kind kind, const char *op, const heddle_rung *rung)
+{
+    const heddle_backend *backend = loaded_backend(kind);
+    bool brought = !backend || !backend->launcher || backend->launcher(op, rung->name);
+    return brought && heddle_module_can_run(kind, rung);
 }

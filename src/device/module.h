@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Changes with anything in this header, in backend.h or in heddle_call: an older module is refused.
-enum { HEDDLE_MODULE_VERSION = 5 };
+enum { HEDDLE_MODULE_VERSION = 6 };
 
 // What the library gives.
 typedef struct heddle_module_host {
@@ -33,9 +33,11 @@ typedef const heddle_module *heddle_module_entry(const heddle_module_host *host)
 bool heddle_module_find(const char *file, char *path, size_t size);
 // Loads the module of a device, once. HEDDLE_MISSING says what is not there and what to do.
 heddle_status heddle_module_load(heddle_device_kind kind, const heddle_backend **backend);
-// Whether the loaded module of a device brings a rung, and the card can run code for `capability`: 80 and later cards,
-// or 90, Hopper alone. True as long as no module is loaded: then nothing is known against it.
-bool heddle_module_has_rung(heddle_device_kind kind, const char *op, const char *rung, int capability);
+// Whether the card of the loaded module can run a rung: its instructions, and its blocks' shared memory. True as long
+// as no module is loaded: then nothing is known against it.
+bool heddle_module_can_run(heddle_device_kind kind, const heddle_rung *rung);
+// Whether the module also brings that rung of an operator.
+bool heddle_module_has_rung(heddle_device_kind kind, const char *op, const heddle_rung *rung);
 
 #ifdef __cplusplus
 }

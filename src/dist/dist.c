@@ -42,6 +42,15 @@ int heddle_dist_launched(void)
     return tasks > 0 ? tasks : 1;
 }
 
+bool heddle_dist_is_first(void)
+{
+    static const char *const places[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMI2_RANK", "PMIX_RANK", NULL};
+    for (int i = 0; places[i] && heddle_dist_launched() > 1; i++)
+        if (getenv(places[i]))
+            return environment_number(places[i]) == 0;
+    return true;
+}
+
 // --- waiting --------------------------------------------------------------------------------------------------------
 
 static heddle_status lost_failure(const heddle_dist *dist, int rank)
@@ -158,6 +167,7 @@ heddle_status heddle_dist_agree(heddle_dist *dist, heddle_status status)
     double values[2] = {status != HEDDLE_OK, status != HEDDLE_OK ? dist->ranks.rank : 0};
     HEDDLE_TRY(heddle_dist_sum(dist, HEDDLE_CHANNEL_HOST, values, 2));
     dist->agreed |= values[0] > 0;
+    dist->all_failed = (int)values[0] == dist->ranks.ranks;
     if (status != HEDDLE_OK)
         return heddle_fail(status, "%s", message);
     if (values[0] == 1)
@@ -167,6 +177,11 @@ heddle_status heddle_dist_agree(heddle_dist *dist, heddle_status status)
         return heddle_fail(HEDDLE_DEVICE, "%d ranks failed, their messages say why; rank %d stops with them",
                            (int)values[0], dist->ranks.rank);
     return HEDDLE_OK;
+}
+
+bool heddle_dist_tells(const heddle_dist *dist)
+{
+    return !dist || !dist->all_failed || dist->ranks.rank == 0;
 }
 
 // --- opening and closing --------------------------------------------------------------------------------------------

@@ -28,6 +28,9 @@ typedef struct heddle_dist_listener {
 // How many processes the launcher has started, 1 without one. Looks at the environment alone.
 int heddle_dist_launched(void);
 
+// Whether this process is the launcher's first, or the only one. Looks at the environment alone.
+bool heddle_dist_is_first(void);
+
 // *dist is NULL where this process is alone and not asked to be anything else. Every launched process calls it. The
 // listener may be NULL; it must outlive the rest.
 heddle_status heddle_dist_open(heddle_dist_choice choice, const heddle_dist_listener *listener, heddle_dist **dist);
@@ -41,6 +44,8 @@ heddle_status heddle_dist_check(heddle_dist *dist);
 heddle_status heddle_dist_threads(heddle_dist *dist, int *threads);
 // Fails on every rank when `status` is a failure on one; the others' message says whose.
 heddle_status heddle_dist_agree(heddle_dist *dist, heddle_status status);
+// Whether this rank's failure is for it to tell: where all have failed, the first does.
+bool heddle_dist_tells(const heddle_dist *dist); // NULL is fine
 
 // --- on the host: every rank calls it, and it returns when all is done ---------------------------------------------
 

@@ -20,8 +20,9 @@ struct heddle_dist {
     size_t pinned_bytes;
     heddle_device *pinned_on;
     struct heddle_staged *staged;
-    bool agreed;  // on a failure: all ranks end, and none is lost
-    bool crowded; // more threads than cores: who waits gives way at once
+    bool agreed;     // on a failure: all ranks end, and none is lost
+    bool all_failed; // in that: every rank had a failure of its own
+    bool crowded;    // more threads than cores: who waits gives way at once
     // What a stream that cannot return a failure left: the first one.
     atomic_int failure; // a heddle_status
     char message[512];

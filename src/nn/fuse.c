@@ -1,9 +1,10 @@
 // Recognises the course's network, for which one operator computes loss and all gradients straight from the dataset's
-// bytes.
+// bytes, or whole steps, update included.
 
 #include <string.h>
 
 #include "nn/plan.h"
+#include "ops/cnn_train/cnn_train.h"
 
 enum {
     CONV1 = 0,
@@ -74,14 +75,95 @@ static heddle_cnn_step_shape step_shape(const heddle_plan *plan, const heddle_mo
 }
 
 // Is there a fused rung for it? Quiet where there is none: that is no failure.
-static bool find_step(const heddle_plan *plan, const heddle_cnn_step_shape *shape, const heddle_op **op)
+static bool find_fused(const heddle_plan *plan, const char *name, const void *shape, const heddle_op **op,
+                       const heddle_rung **rung)
 {
-    const heddle_rung *rung;
-    return heddle_op_find("cnn_step", op) == HEDDLE_OK && heddle_shape_validate(*op, shape) == HEDDLE_OK &&
+    return heddle_op_find(name, op) == HEDDLE_OK && heddle_shape_validate(*op, shape) == HEDDLE_OK &&
            heddle_rung_choose(*op, heddle_device_get_kind(plan->device), HEDDLE_FUSED, plan->options.arithmetic, shape,
-                              &rung) == HEDDLE_OK &&
-           rung->tier == HEDDLE_FUSED;
+                              rung) == HEDDLE_OK &&
+           (*rung)->tier == HEDDLE_FUSED;
 }
+
+// --- whole steps ----------------------------------------------------------------------------------------------------
+
+static heddle_cnn_train_shape train_shape(const heddle_plan *plan, const heddle_model *model)
+{
+    const heddle_cnn_step_shape step = step_shape(plan, model);
+    return (heddle_cnn_train_shape){
+        .n = step.n,
+        .count = step.count,
+        .length = step.length,
+        .steps = plan->options.several > 1 ? plan->options.several : 1,
+        .rows = plan->options.feed->steps,
+        .optimizer = (int)plan->options.optimizer,
+        .bias = model->layers[CONV1].bias,
+        .c = step.c,
+        .h = step.h,
+        .w = step.w,
+        .k1 = step.k1,
+        .k2 = step.k2,
+        .hidden = step.hidden,
+        .classes = step.classes,
+        .epsilon = step.epsilon,
+        .momentum = step.momentum,
+    };
+}
+
+// Whether the state's banks are laid out as cnn_train has them.
+static bool lies_so(const heddle_state *state, const heddle_cnn_train_shape *shape)
+{
+    const heddle_cnn_train_bank banks[] = {heddle_cnn_train_parameters(shape), heddle_cnn_train_statistics(shape)};
+    for (int i = 0; i < OPERANDS; i++) {
+        int index = heddle_model_parameter_index(state->model, state->model->layers[operands[i].layer].name,
+                                                 operands[i].parameter);
+        int at = i < HEDDLE_CNN_PARAMETERS ? banks[0].at[i] : banks[1].at[i - HEDDLE_CNN_PARAMETERS];
+        if (index < 0 ? at >= 0 : at < 0 || (size_t)at != state->offset[index])
+            return false;
+    }
+    return state->floats[HEDDLE_BANK_PARAMETERS] == (size_t)banks[0].floats &&
+           state->floats[HEDDLE_BANK_STATISTICS] == (size_t)banks[1].floats;
+}
+
+// Not where gradients are wanted, to exchange them or to look at them: cnn_train uses them up. And it has fewer rungs
+// than cnn_step: not where that one's choice is another.
+heddle_status heddle_plan_fuse_steps(heddle_plan *plan, const heddle_state *state, bool *fused)
+{
+    const heddle_feed *feed = plan->options.feed;
+    const heddle_op *op, *one;
+    const heddle_rung *rung, *single;
+    *fused = false;
+    if (!feed || plan->options.dist || plan->options.keep_gradients || !plan->options.training ||
+        plan->options.kernels != HEDDLE_FUSED || !is_course_network(state->model))
+        return HEDDLE_OK;
+    const heddle_cnn_train_shape shape = train_shape(plan, state->model);
+    const heddle_cnn_step_shape step = step_shape(plan, state->model);
+    if (!lies_so(state, &shape) || !find_fused(plan, "cnn_train", &shape, &op, &rung) ||
+        !find_fused(plan, "cnn_step", &step, &one, &single) || strcmp(rung->name, single->name) != 0)
+        return HEDDLE_OK;
+    const heddle_placed placed[] = {
+        {"images", feed->images},
+        {"labels", feed->labels},
+        {"order", feed->order},
+        {"schedule", feed->schedule},
+        {"parameters", state->bank[HEDDLE_BANK_PARAMETERS]},
+        {"statistics", state->bank[HEDDLE_BANK_STATISTICS]},
+        {"cursor", feed->report->cursor},
+        {"tally", feed->report->tally},
+        {"hyper", state->hyper},
+        {"loss", plan->loss},
+        {"correct", plan->correct},
+        {"first_moment", state->bank[HEDDLE_BANK_MOMENT1]},
+        {"second_moment", state->bank[HEDDLE_BANK_MOMENT2]},
+    };
+    enum { PLACED = sizeof placed / sizeof *placed };
+    heddle_binding bound[PLACED];
+    int node;
+    HEDDLE_TRY(heddle_plan_place(plan, op, &shape, placed, PLACED, bound));
+    *fused = true;
+    return heddle_trace_apply(&plan->trace, op, &shape, bound, PLACED, &node);
+}
+
+// --- a step without its update --------------------------------------------------------------------------------------
 
 heddle_status heddle_plan_fuse(heddle_plan *plan, const heddle_state *state, const heddle_value *parameters,
                                bool *fused)
@@ -89,13 +171,14 @@ heddle_status heddle_plan_fuse(heddle_plan *plan, const heddle_state *state, con
     const heddle_model *model = state->model;
     const heddle_feed *feed = plan->options.feed;
     const heddle_op *op;
+    const heddle_rung *rung;
     *fused = false;
     // Its batchnorms see what one process has of the batch.
     if (!feed || heddle_plan_ranks(plan) > 1 || !plan->options.training || plan->options.kernels != HEDDLE_FUSED ||
         !is_course_network(model))
         return HEDDLE_OK;
     heddle_cnn_step_shape shape = step_shape(plan, model);
-    if (!find_step(plan, &shape, &op))
+    if (!find_fused(plan, "cnn_step", &shape, &op, &rung))
         return HEDDLE_OK;
     const heddle_placed placed[] = {
         {"images", feed->images},         {"labels", feed->labels}, {"order", feed->order},

@@ -89,6 +89,7 @@ static heddle_status make_plan(trial *one)
         .deterministic = options->deterministic,
         .optimizer = options->optimizer,
         .feed = one->feed,
+        .keep_gradients = true,
     };
     HEDDLE_TRY(heddle_plan_create(one->state, one->stream, &how, &one->plan));
     return one->plan->lowering.dropouts ? heddle_fail(HEDDLE_UNSUPPORTED, "gradients of a model with dropout")

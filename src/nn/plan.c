@@ -139,11 +139,23 @@ static heddle_status upload_seed(heddle_plan *plan, heddle_stream *stream)
     return heddle_stream_synchronize(stream);
 }
 
+// All steps by one call: the plan's own has the shape for as many as its longest graph.
+static heddle_status launch_whole_steps(const heddle_plan *plan, heddle_stream *stream, int steps)
+{
+    const heddle_planned_call *planned = &plan->calls[0];
+    heddle_cnn_train_shape shape = *(const heddle_cnn_train_shape *)planned->call.shape;
+    heddle_call call = planned->call;
+    shape.steps = steps;
+    call.shape = &shape;
+    call.stream = stream;
+    return heddle_launch(planned->op, planned->rung, &call);
+}
+
 static heddle_status capture(heddle_plan *plan, heddle_stream *stream, int steps, heddle_graph **graph)
 {
     HEDDLE_TRY(heddle_capture_begin(stream));
-    heddle_status status = HEDDLE_OK;
-    for (int i = 0; i < steps * plan->call_count && status == HEDDLE_OK; i++) {
+    heddle_status status = plan->whole_steps ? launch_whole_steps(plan, stream, steps) : HEDDLE_OK;
+    for (int i = 0; !plan->whole_steps && i < steps * plan->call_count && status == HEDDLE_OK; i++) {
         int call = i % plan->call_count;
         heddle_planned_call *planned = &plan->calls[call];
         planned->call.stream = stream;

@@ -23,6 +23,7 @@ typedef struct heddle_plan_options {
     int several;             // have a graph of so many steps, too; needs a feed. 0 or 1: not
     heddle_dist *dist;       // gradients are added up over these ranks before the update; NULL: alone
     size_t bucket;           // so many bytes of them at a time; 0: all at once
+    bool keep_gradients;     // in the state, for who reads them; else an operator may use them up where it makes them
     double share;            // with ranks: the part that this one's samples are of the whole batch
 } heddle_plan_options;
 
@@ -45,7 +46,8 @@ typedef struct heddle_plan {
     heddle_lowering lowering;
     heddle_planned_call *calls;
     int call_count;
-    int update_call; // the one that updates the parameters; training only
+    int update_call;  // the one that updates the parameters; training only
+    bool whole_steps; // the only call is cnn_train's, which takes several steps at a time
     // With ranks: what they exchange, on a stream beside the calls'; `exchanges` is NULL where it is their own.
     heddle_bucket *buckets;
     int bucket_count;
@@ -115,6 +117,9 @@ const char *heddle_plan_travelling(const heddle_op *op);
 
 // --- fuse.c ---------------------------------------------------------------------------------------------------------
 
+// Where the model is the course's network and a rung of cnn_train can do it with this device and arithmetic: appends
+// that one operator for whole steps, and sets *fused.
+heddle_status heddle_plan_fuse_steps(heddle_plan *plan, const heddle_state *state, bool *fused);
 // Where the model is the course's network and a rung of cnn_step can do it with this device and arithmetic: appends
 // that one operator for loss and gradients, batch included, and sets *fused.
 heddle_status heddle_plan_fuse(heddle_plan *plan, const heddle_state *state, const heddle_value *parameters,

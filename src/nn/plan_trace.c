@@ -226,6 +226,9 @@ heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_v
         .device = heddle_device_get_kind(plan->device),
         .parameters = parameters,
     };
+    HEDDLE_TRY(heddle_plan_fuse_steps(plan, state, &plan->whole_steps));
+    if (plan->whole_steps)
+        return HEDDLE_OK;
     HEDDLE_TRY(heddle_plan_fuse(plan, state, parameters, &fused));
     if (!fused)
         HEDDLE_TRY(add_model(plan, state, parameters));

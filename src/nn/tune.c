@@ -50,6 +50,13 @@ struct heddle_tuner {
 
 // --- candidates -----------------------------------------------------------------------------------------------------
 
+// Whether each run of the operator takes the next samples: again and again it would leave the dataset behind.
+static bool moves_on(const heddle_op *op)
+{
+    int cursor = heddle_operand_find(op, "cursor");
+    return cursor >= 0 && op->operands[cursor].role == HEDDLE_UPDATE;
+}
+
 int heddle_tune_candidates(const heddle_op *op, heddle_device_kind device, const heddle_tune_wish *wish,
                            const void *shape, const heddle_rung *rungs[HEDDLE_TUNE_CANDIDATES])
 {
@@ -67,7 +74,7 @@ int heddle_tune_candidates(const heddle_op *op, heddle_device_kind device, const
     }
     if (kept == 0 && count > 0) // all are unordered: better so than not at all
         rungs[kept++] = all[0];
-    return kept;
+    return kept > 1 && moves_on(op) ? 1 : kept;
 }
 
 // --- the cache ------------------------------------------------------------------------------------------------------

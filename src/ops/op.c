@@ -93,7 +93,7 @@ static bool usable(const heddle_op *op, const heddle_rung *rung, const rung_wish
 {
     return heddle_rung_runs_on(rung, wish->device) && precise_enough(rung->arithmetic, wish->arithmetic) &&
            (!rung->supports || rung->supports(wish->shape)) && (!rung->pays || rung->pays(wish->shape)) &&
-           (rung->launch || heddle_module_has_rung(wish->device, op->name, rung->name, rung->capability));
+           (rung->launch || heddle_module_has_rung(wish->device, op->name, rung));
 }
 
 // Adds the rungs that will do and have a tier in [least, most], from the last one on; `count` are there already.

@@ -7,6 +7,7 @@
 #include "ops/batchnorm2d/batchnorm2d.h"
 #include "ops/batchnorm2d_relu/batchnorm2d_relu.h"
 #include "ops/cnn_step/cnn_step.h"
+#include "ops/cnn_train/cnn_train.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d_relu/conv2d_relu.h"
 #include "ops/conv_block/conv_block.h"
@@ -131,6 +132,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_adamw_update,
 
     &heddle_op_cnn_step,
+    &heddle_op_cnn_train,
     &heddle_op_gather,
     &heddle_op_step_end,
 };

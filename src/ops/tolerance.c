@@ -43,14 +43,22 @@ double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, 
     return unit_roundoff * (8 + 4 * sqrt((double)reduction)) + 8 * input_roundoff(arithmetic) + output_roundoff(output);
 }
 
-double heddle_tolerance_norm(heddle_arithmetic arithmetic)
+double heddle_tolerance_norm(const heddle_operand *operand, heddle_arithmetic arithmetic, double norm)
 {
     static const double roundoff[] = {
         [HEDDLE_FULL] = 0x1p-24, [HEDDLE_TF32X3] = 0x1p-22, [HEDDLE_TF32] = 0x1p-11,
         [HEDDLE_FP16] = 0x1p-11, [HEDDLE_BFLOAT] = 0x1p-8,
     };
-    const double networks = 4; // roundings on top of one another, from the first layer to the loss and back
-    return networks * sqrt(roundoff[arithmetic]);
+    const double layers = 10;      // roundings on top of one another, from the first layer to the loss
+    const double long_sums = 1e-5; // float32's own, over all pixels of a batch
+    const double windows = 4;      // times the root, from the loss back to the first layer
+    if (operand->dtype == HEDDLE_I32)
+        return arithmetic >= HEDDLE_TF32 ? 1 : 0;
+    if (operand->dtype != HEDDLE_F32 && operand->dtype != HEDDLE_F64)
+        return 0;
+    if (operand->smooth)
+        return fmax(layers * roundoff[arithmetic], long_sums) * norm;
+    return windows * sqrt(roundoff[arithmetic]) * norm;
 }
 
 double heddle_tolerance(int64_t reduction, double scale, double expected)

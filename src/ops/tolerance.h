@@ -26,10 +26,12 @@ heddle_status heddle_tolerance_scale(const heddle_op *op, const void *shape, dou
 
 // What the scale is multiplied by: 0 for integers, which are exact.
 double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, heddle_dtype output);
-// For HEDDLE_NORM: how large the L2 norm of an operand's error may be, relative to the operand's own. It goes with the
-// root of the roundoff: that is the share of pooling windows whose winner another rounding changes, each of them
-// changes its part of the gradient entirely, and the squares of those parts add up.
-double heddle_tolerance_norm(heddle_arithmetic arithmetic);
+// For HEDDLE_NORM: how large the L2 norm of an operand's error may be, where the operand's own is `norm`. What is
+// smooth (the loss, statistics, the gradient of the last layer) follows the roundings, and goes with the roundoff.
+// Other gradients go with its root: that is the share of pooling windows whose winner another rounding changes, each of
+// them changes its part of the gradient entirely, and the squares of those parts add up. A count may be off by one
+// where logits are rounded: two of them may have come to lie the other way round. Other integers are exact.
+double heddle_tolerance_norm(const heddle_operand *operand, heddle_arithmetic arithmetic, double norm);
 // How far a float32 element that should be `expected` may be off, in full arithmetic.
 double heddle_tolerance(int64_t reduction, double scale, double expected);
 

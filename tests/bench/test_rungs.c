@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include <cjson/cJSON.h>
 
 #include "bench/bench.h"
+#include "bench/shrink.h"
 #include "heddle/ops.h"
 
 #define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
@@ -121,6 +123,20 @@ static bool never(const void *any)
     return false;
 }
 
+static heddle_status takes_long(const heddle_call *call)
+{
+    add(call, 0, count_of(call));
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    return HEDDLE_OK;
+}
+
+static size_t more_than_there_is(const void *one_shape, int threads)
+{
+    (void)one_shape;
+    (void)threads;
+    return (size_t)1 << 60;
+}
+
 static const heddle_rung ladder[] = {
     {"right_and_slow", HEDDLE_CPU, HEDDLE_NAIVE, right_and_slow, "four times", NULL, NULL},
     {"right", HEDDLE_CPU, HEDDLE_TUNED, right, "once", NULL, NULL},
@@ -134,6 +150,7 @@ static const heddle_rung ladder[] = {
     {"writes_beyond_the_end", HEDDLE_CPU, HEDDLE_TUNED, writes_beyond_the_end, "", NULL, NULL},
     {"fails", HEDDLE_CPU, HEDDLE_TUNED, fails, "", NULL, NULL},
     {"unsupported", HEDDLE_CPU, HEDDLE_TUNED, fails, "", never, NULL},
+    {"too_large", HEDDLE_CPU, HEDDLE_TUNED, right, "", NULL, more_than_there_is},
     {"theirs", HEDDLE_CPU, HEDDLE_VENDOR, right_and_slow, "a vendor's", NULL, NULL},
     {"rounded", HEDDLE_CPU, HEDDLE_TUNED, one_wrong, "in few bits", NULL, NULL, HEDDLE_TF32},
     {"in_parts", HEDDLE_CPU, HEDDLE_TUNED, right, "of fp32 class", NULL, NULL, HEDDLE_TF32X3},
@@ -359,6 +376,99 @@ static void a_failing_rung_does_not_stop_the_others(void **state)
     close_fixture(&on);
 }
 
+static void a_rung_that_does_not_fit_is_not_run_unless_it_is_asked_for(void **state)
+{
+    (void)state;
+    fixture on;
+    open_fixture(&on, &quick);
+    heddle_rung pair[] = {*ladder, *ladder};
+    for (int i = 0; i < on.op.rungs; i++)
+        if (strcmp(ladder[i].name, "too_large") == 0)
+            pair[1] = ladder[i];
+    on.op.ladder = pair;
+    on.op.rungs = 2;
+    assert_ok(heddle_bench_measure(on.bench, &on.op, shape, NULL));
+    const heddle_bench_result *result = find(on.bench, "too_large");
+    assert_int_equal(result->state, HEDDLE_BENCH_NOT_RUN);
+    assert_non_null(strstr(result->message, " of workspace, the device has "));
+    assert_true(result->timing.seconds == 0);
+    assert_int_equal(find(on.bench, pair[0].name)->state, HEDDLE_BENCH_RIGHT);
+    assert_false(heddle_bench_found_wrong(on.bench));
+    char shown[4096] = "";
+    FILE *file = fmemopen(shown, sizeof shown, "w");
+    assert_ok(heddle_bench_show_text(on.bench, 0, on.bench->count, file));
+    fclose(file);
+    assert_non_null(strstr(shown, "not run: too_large needs "));
+
+    on.bench->count = 0;
+    assert_ok(heddle_bench_measure(on.bench, &on.op, shape, "too_large"));
+    assert_int_equal(find(on.bench, "too_large")->state, HEDDLE_BENCH_FAILED);
+    assert_true(heddle_bench_found_wrong(on.bench));
+    close_fixture(&on);
+}
+
+static void a_launch_that_takes_long_is_timed_once(void **state)
+{
+    (void)state;
+    fixture on;
+    heddle_bench_options options = quick;
+    options.slow = 0.04;
+    open_fixture(&on, &options);
+    const heddle_rung pair[] = {{"takes_long", HEDDLE_CPU, HEDDLE_TUNED, takes_long, "", NULL, NULL},
+                                {"theirs", HEDDLE_CPU, HEDDLE_VENDOR, right, "", NULL, NULL}};
+    on.op.ladder = pair;
+    on.op.rungs = 2;
+    const heddle_bench_result *result = measure(&on, "takes_long"), *vendor = find(on.bench, "theirs");
+    assert_int_equal(result->state, HEDDLE_BENCH_RIGHT);
+    assert_int_equal(result->timing.launches, 1);
+    assert_true(result->timing.seconds >= 0.05 && result->timing.low == result->timing.high);
+    assert_true(result->ratio == vendor->timing.seconds / result->timing.seconds);
+    close_fixture(&on);
+}
+
+static heddle_status takes_longer_the_more_there_is(const heddle_call *call)
+{
+    add(call, 0, count_of(call));
+    nanosleep(&(struct timespec){.tv_nsec = count_of(call) / 10}, NULL); // 10^10 elements a second
+    return HEDDLE_OK;
+}
+
+static void a_rung_that_would_take_minutes_is_left_out(void **state)
+{
+    (void)state;
+    fixture on;
+    heddle_bench_options options = quick;
+    options.slow = 0.001;
+    open_fixture(&on, &options);
+    const heddle_rung ours[] = {
+        {"takes_longer", HEDDLE_CPU, HEDDLE_TUNED, takes_longer_the_more_there_is, "", NULL, NULL},
+    };
+    on.op.ladder = ours;
+    on.op.rungs = 1;
+    assert_ok(heddle_bench_measure(on.bench, &on.op, "n=2000000", NULL)); // 0.2 s, where 0.01 is the most
+    assert_int_equal(find(on.bench, "takes_longer")->state, HEDDLE_BENCH_NOT_RUN);
+    assert_non_null(strstr(find(on.bench, "takes_longer")->message, "takes_longer would take about "));
+    on.bench->count = 0;
+    assert_int_equal(measure(&on, "takes_longer")->state, HEDDLE_BENCH_RIGHT); // asked for by name
+    close_fixture(&on);
+}
+
+static void shapes_are_halved_until_they_fit(void **state)
+{
+    (void)state;
+    const heddle_op *matmul;
+    char text[HEDDLE_BENCH_TEXT];
+    assert_ok(heddle_op_find("matmul_forward", &matmul));
+    const heddle_bench_budget budget = {2.2e9, 1e9};
+    assert_ok(heddle_bench_shrink(matmul, "m=8192 n=1024 k=2048 beta=1", &budget, text, sizeof text));
+    assert_string_equal(text, "m=1024 n=1024 k=1024 beta=1");
+    assert_ok(heddle_bench_shrink(matmul, "m=7 n=8 k=9", &budget, text, sizeof text));
+    assert_string_equal(text, "m=7 n=8 k=9");
+    assert_ok(heddle_bench_shrink(matmul, "m=7 n=8 k=9", &(heddle_bench_budget){0, 0}, text, sizeof text));
+    assert_string_equal(text, "m=1 n=1 k=1"); // nothing is smaller
+    assert_int_equal(heddle_bench_shrink(matmul, "m=7", &budget, text, sizeof text), HEDDLE_INVALID);
+}
+
 static void rungs_are_compared_with_the_vendors_of_their_precision(void **state)
 {
     (void)state;
@@ -537,6 +647,10 @@ int main(void)
         cmocka_unit_test(a_store_behind_the_end_is_found),
         cmocka_unit_test(a_long_sum_that_leaves_out_one_element_is_found),
         cmocka_unit_test(a_failing_rung_does_not_stop_the_others),
+        cmocka_unit_test(a_rung_that_does_not_fit_is_not_run_unless_it_is_asked_for),
+        cmocka_unit_test(a_launch_that_takes_long_is_timed_once),
+        cmocka_unit_test(a_rung_that_would_take_minutes_is_left_out),
+        cmocka_unit_test(shapes_are_halved_until_they_fit),
         cmocka_unit_test(rungs_are_compared_with_the_vendors_of_their_precision),
         cmocka_unit_test(fp32_class_is_compared_with_the_vendors_float32),
         cmocka_unit_test(against_names_another_rung),

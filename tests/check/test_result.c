@@ -197,6 +197,34 @@ static void test_a_file_suppresses_by_kind_file_line_and_kernel(void **state)
     assert_int_equal(left_with("\n# nothing\n\nleak *\nrace *\n"), 1);
 }
 
+// Copies of several threads of the host: a hash, sums and the place of the call for each.
+static int difference_of_threads(const char *first, const char *second)
+{
+    heddle_check_result *result = unite(first, second);
+    int difference = heddle_check_first_difference(result->runs[0], result->runs[1]);
+    heddle_check_result_free(result);
+    return difference;
+}
+
+static void test_copies_of_several_threads_have_no_order(void **state)
+{
+    (void)state;
+#define COPIES(hashes, sums, places)                                                                                   \
+    "{\"findings\": [], \"copies\": [" hashes "], \"copied_floats\": [" sums "], \"copied_at\": [" places "]}"
+#define NUMBERS "\"3 3 0 -1\", \"5 5 0 -1\", \"7 7 0 -1\""
+    const char *first = COPIES("\"a\", \"b\", \"c\"", NUMBERS, "1, 1, 2");
+    assert_int_equal(difference_of_threads(first, COPIES("\"b\", \"c\", \"a\"", NUMBERS, "1, 2, 1")), -1);
+    // Rounded otherwise, and in another order.
+    const char *rounded =
+        COPIES("\"d\", \"e\", \"c\"", "\"5.00001 5 0 -1\", \"3.00001 3 0 -1\", \"7 7 0 -1\"", "1, 1, 2");
+    assert_int_equal(difference_of_threads(first, rounded), -1);
+    // Another value, one from another call, and one too few.
+    const char *other = COPIES("\"a\", \"d\", \"c\"", "\"3 3 0 -1\", \"6 6 0 -1\", \"7 7 0 -1\"", "1, 1, 2");
+    assert_int_equal(difference_of_threads(first, other), 1);
+    assert_int_not_equal(difference_of_threads(first, COPIES("\"a\", \"b\", \"c\"", NUMBERS, "1, 2, 2")), -1);
+    assert_int_not_equal(difference_of_threads(first, COPIES("\"a\", \"b\"", NUMBERS, "1, 1")), -1);
+}
+
 static void test_a_wrong_suppression_is_told_with_its_line(void **state)
 {
     (void)state;
@@ -246,6 +274,7 @@ int main(void)
         cmocka_unit_test(test_strict_raises_warnings),
         cmocka_unit_test(test_copies_that_differ_are_found),
         cmocka_unit_test(test_floats_that_differ_by_rounding_are_the_same),
+        cmocka_unit_test(test_copies_of_several_threads_have_no_order),
         cmocka_unit_test(test_a_file_suppresses_by_kind_file_line_and_kernel),
         cmocka_unit_test(test_a_wrong_suppression_is_told_with_its_line),
         cmocka_unit_test(test_a_comment_suppresses_at_its_line),

@@ -9,6 +9,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "check/caret.h"
 #include "check/describe.h"
 #include "check/show.h"
 
@@ -49,9 +50,9 @@ static void test_text_shows_both_places_with_their_lines(void **state)
     assert_contains(text, "tile.cu:4  block (0,0,0) thread (1,0,0)\n");
     assert_contains(text, "tile.cu:5  block (0,0,0) thread (254,0,0)\n");
     assert_contains(text, "      4 |     As[threadIdx.x] = a[threadIdx.x];\n"
-                          "        |     ^~\n");
+                          "        |     ^~~~~~~~~~~~~~~\n");
     assert_contains(text, "      5 |     float sum = As[255 - threadIdx.x];\n"
-                          "        |                 ^~\n");
+                          "        |                 ^~~~~~~~~~~~~~~~~~~~~\n");
     assert_contains(text, "  because   no barrier between\n");
     assert_contains(text, "  cure      Put __syncthreads() between.\n");
     assert_contains(text, "seen 29,696 times");
@@ -72,6 +73,57 @@ static void test_text_tells_the_allocation_in_a_sentence(void **state)
     assert_contains(text, sentence);
     free(text);
     heddle_check_result_free(result);
+}
+
+// The part of the line that the caret is under; NULL: none.
+static char *marked(const char *role, const char *name, const char *message, const char *line)
+{
+    heddle_check_memory memory = {.name = name};
+    heddle_check_finding finding = {.memory = name[0] ? &memory : NULL, .message = message, .kernel = "k"};
+    heddle_check_place place = {.role = role};
+    size_t start = 0, end = 0;
+    return heddle_check_caret(&finding, &place, line, &start, &end) ? strndup(line + start, end - start) : NULL;
+}
+
+#define assert_marked(role, name, message, line, expected)                                                             \
+    do {                                                                                                               \
+        char *found = marked(role, name, message, line);                                                               \
+        assert_non_null(found);                                                                                        \
+        assert_string_equal(found, expected);                                                                          \
+        free(found);                                                                                                   \
+    } while (0)
+
+static void test_the_caret_is_under_what_is_meant(void **state)
+{
+    (void)state;
+    assert_marked("write", "d_c", "", "    if (i <= n) c[i] = a[i] + b[i];",
+                  "c[i]"); // the kernel has another name for it
+    assert_marked("read", "b", "", "    if (i <= n) c[i] = a[i] + b[i]; // b[i] is read", "b[i]");
+    assert_marked("write", "bins", "", "bins[data[i]]++;", "bins[data[i]]");
+    assert_marked("read", "d_data", "", "bins[data[i]] = 1;", "data[i]");
+    assert_marked("read", "x", "", "x[i] = x[i + 1];", "x[i + 1]");
+    assert_marked("write", "x", "", "x[i] = x[i + 1];", "x[i]");
+    assert_marked("write", "count", "", "    count = 1;", "count");
+    assert_marked("read", "d_p", "", "float v = *p;", "*p");
+    assert_marked("write", "", "", "node->next[2].size = 3;", "node->next[2].size");
+    assert_marked("barrier", "", "", "    if (t < 16) { x[t] = 1; __syncthreads(); }", "__syncthreads");
+    assert_marked("atomic", "", "", "    if (i < n) atomicAdd(&bins[in[i]], 1u);", "atomicAdd");
+    assert_marked("launch", "", "", "    mm<4><<<1, 256>>>(a, b); // <<< here", "mm<4><<<1, 256>>>");
+    assert_marked("call", "", "cudaMemcpy fails with cudaErrorInvalidValue: NULL", "CHECK(cudaMemcpy(h, d, n, k));",
+                  "cudaMemcpy");
+    assert_marked("call", "", "__shfl_down_sync: lane 3", "v += __shfl_down_sync(mask, v, 1);", "__shfl_down_sync");
+}
+
+static void test_there_is_no_caret_where_two_things_could_be_meant(void **state)
+{
+    (void)state;
+    assert_null(marked("read", "d_a", "", "c[i] = a[i] + b[i];"));
+    assert_null(marked("read", "x", "", "y = x[i] * x[j];"));
+    assert_null(marked("write", "", "", "x[0] = 1; y[0] = 2;"));
+    assert_null(marked("write", "", "", "helper(i);"));
+    assert_null(marked("call", "", "invalid memory access", "helper(x); // helper"));
+    assert_null(marked("launch", "", "", "run(a);"));
+    assert_null(marked("read", "", "", "puts(\"a[i]\"); /* a[i] */"));
 }
 
 static void test_text_ends_with_the_verdict(void **state)
@@ -315,6 +367,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_shows_both_places_with_their_lines),
         cmocka_unit_test(test_text_tells_the_allocation_in_a_sentence),
+        cmocka_unit_test(test_the_caret_is_under_what_is_meant),
+        cmocka_unit_test(test_there_is_no_caret_where_two_things_could_be_meant),
         cmocka_unit_test(test_text_ends_with_the_verdict),
         cmocka_unit_test(test_counters_come_worst_first_beside_the_ideal),
         cmocka_unit_test(test_the_worst_access_is_drawn),

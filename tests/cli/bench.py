@@ -68,7 +68,36 @@ class Bench(unittest.TestCase):
         rungs = {rung["rung"]: rung["right"] for rung in document["results"][0]["rungs"]}
         self.assertTrue(rungs["01_one_stream"] and rungs["02_streams"] and all(rungs.values()))
         self.assertNotIn("seconds", document["results"][0]["rungs"][0])
-        self.bench("out-of-core", "--device", "cpu", code=1)
+        self.assertTrue(document["complete"])
+        for key in ("machine", "device_name", "driver", "runtime", "clocks", "copy_bandwidth", "version", "date",
+                    "seed"):
+            self.assertIn(key, document)
+
+    def test_out_of_core_without_a_gpu_says_what_there_is(self):
+        output = self.bench("out-of-core", "--device", "sim").stdout
+        self.assertRegex(output, r"02_streams +right, \d+ % of the error that is allowed")
+        self.assertNotIn("TFLOP", output)
+        self.assert_refused(["out-of-core", "--device", "cpu"],
+                            "heddle: out-of-core is about a device whose memory is not the host's: --device cuda, or "
+                            "--device sim, which checks the rungs and has no time")
+        result = self.bench("out-of-core", code=3, HEDDLE_MODULES=self.scratch.name)
+        self.assertEqual(result.stderr, "heddle: out-of-core needs a GPU, and `heddle doctor` says why there is none "
+                                        "here: --device sim checks its rungs without, and has no time\n")
+
+    def test_a_shape_that_cannot_be_measured_leaves_the_ones_before_it_in_the_file(self):
+        result = self.bench("out-of-core", "--device", "sim", "--shape",
+                            "m=9 n=8 k=7 memory=4; m=2000000 n=2000000 k=9", "--json", self.file, code=1)
+        self.assertRegex(result.stderr,
+                         r"m=2000000 n=2000000 k=9: the matrices take \S+ \S+ of host memory, .* are free")
+        with open(self.file, encoding="utf-8") as file:
+            document = json.load(file)
+        self.assertEqual((len(document["results"]), document["complete"]), (1, False))
+
+    def test_shapes_that_fill_a_gpu_are_made_smaller_for_a_cpu(self):
+        result = self.bench("saxpy", "--device", "cpu", "--quick", "--seconds", "0.001")
+        self.assertIn("shapes that fill a GPU are made smaller for a CPU; --shape takes any\n", result.stdout)
+        measured = int(result.stdout.split("n=")[1].split()[0])
+        self.assertLess(12 * measured, 100e6)  # bytes: some megabytes, not gigabytes
 
     def test_a_shape_is_written_without_its_defaults(self):
         document = self.cpu("matmul_forward/cpu_blocked", "--shape", "m=8 n=9 k=10 beta=1 transpose_a=0")
@@ -181,10 +210,12 @@ class Bench(unittest.TestCase):
         self.assertIn("libheddle-cuda.so", result.stderr)
         self.assertEqual(len(result.stderr.splitlines()), 1)
 
-    def test_a_file_that_cannot_be_written_fails(self):
-        result = self.bench("add_forward", "--device", "cpu", "--shape", "n=9", "--seconds", "0.01", "--json",
-                            "/nowhere/results.json", code=1)
-        self.assertEqual(result.stderr.count("/nowhere/results.json"), 1)
+    def test_a_file_that_cannot_be_written_fails_before_anything_is_measured(self):
+        for option in ("--json", "--html"):
+            result = self.bench("add_forward", "--device", "cpu", "--seconds", "3000", option, "/nowhere/results",
+                                code=1)
+            self.assertEqual(result.stderr, "heddle: /nowhere/results: No such file or directory\n")
+            self.assertEqual(result.stdout, "")
 
     def test_an_interrupt_leaves_what_was_measured(self):
         process = subprocess.Popen([HEDDLE, "bench", "add", "--device", "cpu", "--shape", "n=100", "--seconds", "3",

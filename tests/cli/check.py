@@ -15,150 +15,12 @@ import tempfile
 import time
 import unittest
 
+from check_programs import (ADD, CLOCK, FLAG, HIDDEN, KERNEL, MATMUL, ORDER, PAST_THE_END, RACE, STREAMS, SUM,
+                            THREADS)
+
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PATIENCE = 240
-
-ADD = r"""
-#include <cstdio>
-#include <cstdlib>
-__global__ void add(const float *a, float *b, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        b[i] += a[i];
-}
-int main(int argc, char **argv)
-{
-    int n = argc > 1 ? atoi(argv[1]) : 1000;
-    float *a, *b, *host = (float *)calloc(n, sizeof(float));
-    cudaMalloc(&a, n * sizeof(float));
-    cudaMalloc(&b, n * sizeof(float));
-    cudaMemcpy(a, host, n * sizeof(float), cudaMemcpyHostToDevice);
-    cudaMemcpy(b, host, n * sizeof(float), cudaMemcpyHostToDevice);
-    add<<<(n + 255) / 256, 256>>>(a, b, n);
-    cudaMemcpy(host, b, n * sizeof(float), cudaMemcpyDeviceToHost);
-    printf("added %d\n", n);
-    cudaFree(a);
-    cudaFree(b);
-    free(host);
-    return 0;
-}
-"""
-
-RACE = r"""
-__global__ void reverse(float *x)
-{
-    __shared__ float tile[128];
-    tile[threadIdx.x] = x[threadIdx.x];
-    x[threadIdx.x] = tile[127 - threadIdx.x];
-}
-int main()
-{
-    float *x;
-    cudaMalloc(&x, 512);
-    cudaMemset(x, 0, 512);
-    reverse<<<1, 128>>>(x);
-    cudaDeviceSynchronize();
-    cudaFree(x);
-}
-"""
-
-PAST_THE_END = r"""
-__global__ void fill(float *d_c) { d_c[threadIdx.x] = 1; }
-int main()
-{
-    float *d_c;
-    cudaMalloc(&d_c, 124);
-    fill<<<1, 32>>>(d_c);
-    cudaDeviceSynchronize();
-    cudaFree(d_c);
-}
-"""
-
-MATMUL = r"""
-__global__ void kernel(const float *a, const float *b, float *c, int m, int n, int k)
-{
-    int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
-    if (row >= m || column >= n)
-        return;
-    float sum = SUM;
-    for (int i = 0; i < k; i++)
-        sum += a[row * k + i] * b[i * n + column];
-    c[row * n + column] = sum;
-}
-void matmul(const float *a, const float *b, float *c, int m, int n, int k)
-{
-    kernel<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(a, b, c, m, n, k);
-}
-"""
-
-
-FLAG = r"""
-__global__ void raise(int *flag) { *flag = VALUE; }
-int main()
-{
-    int *flag;
-    cudaMalloc(&flag, 4);
-    raise<<<1, 64>>>(flag);
-    cudaDeviceSynchronize();
-    cudaFree(flag);
-}
-"""
-
-ORDER = r"""
-__global__ void queue(int *list) { list[1 + atomicAdd(list, 1)] = blockIdx.x + 1; }
-int main()
-{
-    int *list, host[65];
-    cudaMalloc(&list, sizeof host);
-    cudaMemset(list, 0, sizeof host);
-    queue<<<64, 1>>>(list);
-    cudaMemcpy(host, list, sizeof host, cudaMemcpyDeviceToHost);
-    cudaFree(list);
-}
-"""
-
-KERNEL = r"""
-// launch: <<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>
-__global__ void matmul(const float *a, const float *b, float *output, int m, int n, int k)
-{
-    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row >= m || column >= n)
-        return;
-    float sum = 0;
-    for (int i = 0; i < k; i++)
-        sum += a[row * k + i] * b[i * n + column];
-    output[row * n + column] = sum;
-}
-"""
-
-SUM = r"""
-__global__ void sum(float *s) { atomicAdd(s, 1.0f / (1 + threadIdx.x + blockIdx.x * blockDim.x)); }
-int main()
-{
-    float *s, host;
-    cudaMalloc(&s, 4);
-    cudaMemset(s, 0, 4);
-    sum<<<64, 64>>>(s);
-    cudaMemcpy(&host, s, 4, cudaMemcpyDeviceToHost);
-    cudaFree(s);
-}
-"""
-
-CLOCK = r"""
-#include <ctime>
-int main()
-{
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    long *d, nanoseconds = now.tv_nsec;
-    cudaMalloc(&d, sizeof *d);
-    cudaMemcpy(d, &nanoseconds, sizeof *d, cudaMemcpyHostToDevice);
-    cudaMemcpy(&nanoseconds, d, sizeof *d, cudaMemcpyDeviceToHost);
-    cudaFree(d);
-}
-"""
 
 
 class Check(unittest.TestCase):
@@ -213,6 +75,32 @@ class Check(unittest.TestCase):
         self.write("fill.cu", PAST_THE_END)
         result = self.check("fill.cu", code=1)
         self.assertIn("d_c, 124 bytes of global memory, allocated at fill.cu:6; 4 bytes past its end", result.stdout)
+
+    def test_what_a_fault_hides_is_told_in_one_line(self):
+        self.write("hidden.cu", HIDDEN)
+        result = self.check("hidden.cu", code=1)
+        self.assertEqual(re.findall(r"(?m)^note: kernel fill stopped at its fault: (.*)$", result.stdout),
+                         ["the rest of it, 2 later launches and 1 copy were not run, so nothing in them was checked; fix it "
+                          "and check again"])
+        self.assertIn("2 later launches", " ".join(json.loads(self.check("hidden.cu", "--json", code=1).stdout)["notes"]))
+        self.write("fill.cu", PAST_THE_END)
+        self.assertIn("note: kernel fill stopped at its fault: the rest of it, and what would have come after it, was not "
+                      "checked;", self.check("fill.cu", code=1).stdout)
+        self.write("wild.cu", "int main() { *(volatile int *)64 = 1; }\n")
+        self.assertIn("note: host code crashed: what it would have done next", self.check("wild.cu", code=1).stdout)
+        self.write("reverse.cu", RACE)
+        self.assertNotIn("note:", self.check("reverse.cu", "--no-nvcc", code=1).stdout)
+
+    def test_host_code_on_device_memory_is_told_with_its_size(self):
+        self.write("host.cu", "int main()\n{\n    float *x;\n    double *y, sum;\n    cudaMalloc(&x, 64);\n"
+                              "    cudaMalloc(&y, 64);\n    x[3] = 2;\n    sum = y[1];\n    cudaFree(x);\n    cudaFree(y);\n"
+                              "    return sum > 1;\n}\n")
+        result = self.check("host.cu", code=1)
+        self.assertIn("; 4 bytes at offset 12\n", result.stdout)
+        self.assertIn("; 8 bytes at offset 8\n", result.stdout)
+        self.write("copy.cu", "int main() { int *d, h[16]; cudaMalloc(&d, 64); cudaMemset(d, 0, 24);\n"
+                              "cudaMemcpy(h, d, 64, cudaMemcpyDeviceToHost); cudaFree(d); }\n")
+        self.assertIn("; 40 bytes at offset 24\n", self.check("copy.cu").stdout)
 
     def test_a_suppression_takes_a_finding_away(self):
         self.write("reverse.cu", RACE)
@@ -404,6 +292,20 @@ class Check(unittest.TestCase):
         self.assertEqual(self.last_line(result), "not built")
         self.assertFalse(json.loads(self.check("wrong.cu", "--json", code=1).stdout)["built"])
 
+    def test_two_mains_and_none_are_told_by_the_persons_files(self):
+        self.write("one.cu", "int main() { return 0; }\n")
+        self.write("two.cu", "int helper() { return 1; }\nint main() { return helper(); }\n")
+        self.write("three.cu", "int helper() { return 2; }\n")
+        self.write("none.cu", "#if 0\nint main() { return 0; }\n#endif\n")
+        for files, said in ((["one.cu", "two.cu"], "error: both one.cu and two.cu have a main: "),
+                            (["two.cu", "three.cu"], "error: helper() is defined in two.cu and in three.cu: "),
+                            (["none.cu"], "error: there is no main in none.cu: ")):
+            with self.subTest(files):
+                result = self.check(*files, "--no-nvcc", code=1)
+                self.assertEqual(result.stdout.count(said), 1, result.stdout)
+                self.assertEqual(self.last_line(result), "not built")
+                self.assertNotRegex(result.stdout, r"simcc-|\.o\b|sim/")
+
     def test_wrong_usage_is_one_line_and_exit_2(self):
         self.write("x.cu", ADD)
         for arguments in ([], ["nosuch.cu"], [self.folder], ["--schedules", "0", "x.cu"], ["/dev/null"],
@@ -431,6 +333,15 @@ class Check(unittest.TestCase):
     def test_results_that_depend_on_the_order_are_a_warning(self):
         self.write("order.cu", ORDER)
         self.assertIn("warning: result depends on the order of execution\n", self.check("order.cu").stdout)
+
+    def test_streams_and_threads_of_the_host_may_copy_in_any_order(self):
+        self.write("streams.cu", STREAMS)
+        self.assertIn("0 findings", self.last_line(self.check("streams.cu")))
+        self.write("threads.cu", THREADS.replace("FIRST", "1 + schedule").replace("SECOND", "2 - schedule"))
+        self.assertIn("0 findings", self.last_line(self.check("threads.cu")))
+        self.write("threads.cu", THREADS.replace("FIRST", "1").replace("SECOND", "2 + schedule"))
+        self.assertIn("warning: result depends on the order of execution\n  A copy to the host, of those that several "
+                      "threads", self.check("threads.cu").stdout)
 
     def test_a_sum_of_floats_may_round_as_the_order_wants(self):
         self.write("sum.cu", SUM)

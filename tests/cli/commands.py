@@ -15,7 +15,8 @@ import zlib
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 
-COMMANDS = ["train", "eval", "predict", "bench", "check", "pipeline", "data", "ops", "devices", "doctor", "help", "version"]
+COMMANDS = ["train", "eval", "predict", "bench", "check", "pipeline", "trace", "data", "ops", "devices",
+            "doctor", "help", "version"]
 ACTIONS = [["data", "list"], ["data", "show"], ["data", "get"]]
 
 
@@ -145,13 +146,18 @@ class Command(unittest.TestCase):
     def drawn_on_a_terminal(self, *options, **environment):
         terminal, end = pty.openpty()
         variables = dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8", ASAN_OPTIONS="detect_leaks=0", **environment)
+        process = subprocess.Popen([HEDDLE, "data", "show", "synth:count=10", "--count", "1", *options], stdout=end,
+                                   env=variables)
+        os.close(end)
+        drawn = b""
         with open(terminal, "rb", buffering=0) as reader:
             try:
-                subprocess.run([HEDDLE, "data", "show", "synth:count=10", "--count", "1", *options], stdout=end,
-                               env=variables, timeout=300, check=True)
-                return reader.read(1 << 16)
-            finally:
-                os.close(end)
+                while part := reader.read(1 << 16):  # a terminal gives what has arrived, not all there will be
+                    drawn += part
+            except OSError:
+                pass  # how a terminal says that nobody writes to it any more
+        self.assertEqual(process.wait(timeout=300), 0)
+        return drawn
 
     def test_no_color_keeps_colours_away(self):
         self.assertIn(b"\x1b[", self.drawn_on_a_terminal(NO_COLOR=""))
@@ -195,6 +201,37 @@ class Command(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("cannot write to standard output", result.stderr)
 
+    # --- trace -------------------------------------------------------------------------------------------------------
+
+    def trace(self, script, *options, code=0):
+        """A program that writes its spans itself, as libheddle-cupti.so would where there is a GPU."""
+        open(os.path.join(self.home, "libheddle-cupti.so"), "w").close()
+        return self.run_heddle("trace", *options, "--", "sh", "-c", script, code=code, HEDDLE_MODULES=self.home)
+
+    def test_trace_shows_what_ran_at_the_same_time(self):
+        spans = r"printf 'K 1000 5000 7 0 _Z4workPf\nI 2000 3000 8 4000\nO 4000 6000 8 1000\n' >> $HEDDLE_TRACE_SPANS"
+        out = os.path.join(self.home, "trace.json")
+        told = self.trace(spans, "--out", out).stdout
+        self.assertIn("3 kernels and copies on 2 streams in 0.005 ms; a kernel ran 80.0 % of the time", told)
+        rows = {line[:8].strip(): line.split() for line in told.splitlines()}
+        self.assertEqual(rows["copy in"][-2:], ["4.00", "100.0"])
+        self.assertEqual(rows["copy out"][-1], "50.0")
+        with open(out, encoding="utf-8") as file:
+            self.assertEqual(len(json.load(file)["traceEvents"]), 3)
+        summary = json.loads(self.trace(spans, "--json", "-").stdout)
+        self.assertEqual([row["name"] for row in summary["rows"]], ["work", "copy out", "copy in"])
+
+    def test_trace_ends_as_the_program_does(self):
+        self.trace("exit 7", code=7)
+        self.assertIn("signal 9", self.trace("kill -9 $$", code=1).stderr)
+        self.assertEqual(self.trace("exit 0", code=1).stderr, "heddle: sh did nothing on a GPU: there is nothing to show\n")
+        self.assertIn("cannot run", self.run_heddle("trace", "--", "nosuch", code=127, HEDDLE_MODULES=self.home).stderr)
+
+    def test_trace_without_its_module(self):
+        told = self.run_heddle("trace", "--", "true", code=3, HEDDLE_MODULES=self.home + "/nowhere").stderr
+        self.assertIn("built without CUPTI", told)
+        self.assert_refused(["trace"], "heddle trace: needs -- PROGRAM [ARGUMENT...]; `heddle trace --help` has an example")
+
     # --- version, devices, doctor, ops --------------------------------------------------------------------------------
 
     def test_version(self):
@@ -222,7 +259,7 @@ class Command(unittest.TestCase):
     def test_doctor_knows_every_job_and_how_to_get_what_lacks(self):
         text = self.run_heddle("doctor").stdout
         jobs = json.loads(self.run_heddle("doctor", "--json").stdout)
-        self.assertEqual(len(jobs), 9)
+        self.assertEqual(len(jobs), 10)
         for job in jobs:
             self.assertIn(job["job"], text)
             self.assertIn(job["state"], ("ok", "limited", "missing"))
@@ -308,7 +345,7 @@ class Command(unittest.TestCase):
         result = self.run_heddle("data", "show", folder, code=1)
         self.assertEqual(result.stderr.count("\n"), 1)
         self.assertTrue(result.stderr.startswith("heddle: "))
-        self.run_heddle("data", "show", os.path.join(self.home, "nosuch"), code=1)
+        self.run_heddle("data", "show", os.path.join(self.home, "nosuch"), code=2)
 
     def test_a_dataset_that_is_not_here_says_how_to_get_it(self):
         if any(one["name"] == "mnist" and one["present"] for one in
@@ -318,7 +355,7 @@ class Command(unittest.TestCase):
         self.assertIn("heddle data get mnist", result.stderr)
 
     def test_data_get_tells_what_failed(self):
-        result = self.run_heddle("data", "get", "nosuch", code=1)
+        result = self.run_heddle("data", "get", "nosuch", code=2)
         self.assertTrue(result.stderr.startswith("heddle: "))
         result = self.run_heddle("data", "get", "mnist", "--to", self.home, "--mirror", "http://127.0.0.1:9/", code=1)
         self.assertIn("127.0.0.1:9", result.stderr)

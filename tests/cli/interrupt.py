@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-TRAIN = ["train", "--data", "synth:count=640", "--model", "cnn", "--epochs", "2", "--batch", "16", "--threads", "1"]
+BATCH = "16"
+TRAIN = ["train", "--data", "synth:count=640", "--model", "cnn", "--epochs", "2", "--batch", BATCH, "--threads", "1"]
 DEADLINE = 120  # seconds without a word from the command: it hangs
 
 
@@ -77,12 +78,19 @@ def run(heddle, *arguments):
 
 
 def resume_and_compare(heddle, folder, whole, how):
-    said = run(heddle, "train", "--out", str(folder), "--resume")
+    said = run(heddle, "train", "--out", str(folder), "--resume", "--batch", BATCH)  # unchanged: no reason to refuse
     if "resumed at epoch" not in said:
         fail(f"{how}: nothing was left to resume\n{said}")
     for name in ("last.safetensors", "best.safetensors"):
         if (folder / name).read_bytes() != (whole / name).read_bytes():
             fail(f"{how}: {name} differs from that of the run that was never stopped")
+
+
+def changed_setting_refused(heddle, folder):
+    done = subprocess.run([heddle, "train", "--out", str(folder), "--resume", "--batch", "32"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 2 or done.stdout != "heddle: --batch cannot change while resuming; leave it out\n":
+        fail(f"another batch while resuming: exit code {done.returncode}\n{done.stdout}")
 
 
 def stopped_gently(heddle, folder, whole, how, stop):
@@ -139,6 +147,7 @@ def main():
         terminal_closed(heddle, folder / "closed", whole)
         hangup_ignored(heddle, folder / "ignored", whole)
         stopped_at_once(heddle, folder / "twice")
+        changed_setting_refused(heddle, whole)
     print("Ctrl-C, SIGTERM and a closed terminal save; resuming gives the same bits")
 
 

@@ -87,6 +87,8 @@ class Pipeline(unittest.TestCase):
         self.refused("--bytes", "lots", says="multiple of 4")
         self.refused("--bytes", "-16M", says="multiple of 4")
         self.refused("--bytes", "nan", says="multiple of 4")
+        self.refused("--device", "cpu", "--bytes", "8G", says="from 4 to 8589934588, a float less than 8 GiB")
+        self.refused("--device", "gpu", says="did you mean 'cuda'?")
         self.refused("--streams", "0", says="--streams")
         self.refused("--streams", "65", says="--streams")
         self.refused("--batches", "0", says="--batches")
@@ -96,10 +98,18 @@ class Pipeline(unittest.TestCase):
         self.refused("--ahead", says="--callbacks")
         self.refused("--speed", "9", says="--speed")
 
-    def test_a_file_that_cannot_be_written_is_failed_work(self):
-        result = self.run_pipeline("--device", "cpu", "--streams", "1", *SMALL, "--html", self.path("no/page.html"),
-                                   code=1)
-        self.assertIn("no/page.html", result.stderr)
+    def test_a_file_that_cannot_be_written_is_failed_work_before_it_begins(self):
+        for option in ("--html", "--trace", "--json"):
+            result = self.run_pipeline("--device", "cpu", "--streams", "1", "--batches", "4096", option,
+                                       self.path("no/page.html"), code=1)
+            self.assertIn("no/page.html: No such file or directory", result.stderr)
+            self.assertEqual(result.stdout, "")
+        self.assertIn("Is a directory", self.run_pipeline("--html", self.scratch.name, code=1).stderr)
+
+    def test_one_is_not_several(self):
+        text = self.run_pipeline("--device", "cpu", "--streams", "1", "--batches", "1", "--bytes", "8K", "--work", "1",
+                                 "--html", self.path("page.html")).stdout
+        self.assertRegex(text, "^1 batch of 8 KiB .*; 1 round of work an element\n")
 
     def test_memory_that_is_not_there_is_said(self):
         result = self.run_pipeline("--device", "cpu", "--streams", "1", "--bytes", "4G", "--batches", "4096", code=1)

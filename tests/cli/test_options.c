@@ -370,7 +370,7 @@ static void a_status_has_its_exit_code(void **state)
     assert_int_equal(heddle_cli_exit_code(HEDDLE_MISSING), 3);
     assert_int_equal(heddle_cli_exit_code(HEDDLE_CORRUPT), 1);
     assert_int_equal(heddle_cli_exit_code(HEDDLE_DIVERGED), 1);
-    assert_int_equal(heddle_cli_exit_code(HEDDLE_NOT_FOUND), 1);
+    assert_int_equal(heddle_cli_exit_code(HEDDLE_NOT_FOUND), 2);
 }
 
 int main(void)

@@ -42,6 +42,37 @@ class Collectives(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("mpirun -n 4 heddle bench collectives", done.stderr)
 
+    def told(self, count, *command):
+        """What the ranks of heddle itself say on standard error, and the exit code of mpirun."""
+        done = subprocess.run([MPIRUN, "-n", str(count), HEDDLE, *command], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, env=ranks.environment(), timeout=60)
+        self.assertEqual(done.stdout, "")
+        return [line for line in done.stderr.splitlines() if line.startswith("heddle")], done.returncode
+
+    def test_what_is_wrong_with_a_command_is_said_once(self):
+        for command, words, code in (
+                (["train", "--epohcs", "3"], "heddle train: unknown option --epohcs; did you mean --epochs?", 2),
+                (["train", "--data", "nosuch"], "heddle: no dataset or folder called nosuch", 2),
+                (["train", "--dist", "nccl", "--data", "synth:count=20"], "heddle: --dist nccl is between GPUs", 2),
+                (["bench", "collectives", "--dist", "nccl", "--device", "cpu"],
+                 "heddle: --dist nccl is between GPUs", 2),
+                (["bench", "collectives", "--json", "/nowhere/x"], "heddle: /nowhere/x: No such file or directory", 1)):
+            said, exit_code = self.told(3, *command)
+            self.assertEqual(len(said), 1, (command, said))
+            self.assertTrue(said[0].startswith(words), said[0])
+            self.assertEqual(exit_code, code, command)
+
+    def test_one_rank_has_nobody_to_exchange_with(self):
+        said, code = self.told(1, "bench", "collectives", "--dist", "mpi")
+        self.assertEqual(code, 2)
+        self.assertIn("collectives are between ranks, and this is one", said[0])
+
+    def test_the_table_is_aligned(self):
+        said = ranks.run(MPIRUN, "-n", "2", HEDDLE, "bench", "collectives", "--largest", "0.001", "--seconds", "0.001")
+        lines = said.splitlines()
+        self.assertEqual(lines[0], "2 ranks over MPI")
+        self.assertEqual({len(line.rstrip()) for line in lines[1:]}, {len(lines[1].rstrip())})
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -67,7 +67,7 @@ class Lost(unittest.TestCase):
         job = ranks.start(MPIRUN, RANKS, *self.train("far", "--data", "synth:count=256", "--epochs", "2", "--lr", "1e6"))
         said = job.communicate(timeout=60)[1]
         self.assertEqual(job.returncode, 1)
-        self.assertEqual(said.count("heddle: training diverged"), RANKS, said)
+        self.assertEqual(said.count("heddle: training diverged"), 1, said)  # by all, and said by the first
         self.assertNotIn("is gone", said)
         self.assertNotIn("--resume", said)
 

@@ -35,9 +35,19 @@ static bool is_built(const heddle_rung *rung)
     for (int i = 0; i < heddle_op_count(); i++) {
         const heddle_op *op = heddle_op_at(i);
         if (rung >= op->ladder && rung < op->ladder + op->rungs)
-            return heddle_module_has_rung(HEDDLE_CUDA, op->name, rung->name, rung->capability);
+            return heddle_module_has_rung(HEDDLE_CUDA, op->name, rung);
     }
     return true;
+}
+
+// What the card can run is known once its module is loaded. Where that fails every launch does, and says so.
+static bool is_for_card(heddle_device_kind kind, const heddle_rung *rung)
+{
+    static bool loaded;
+    if (kind == HEDDLE_CPU)
+        return true;
+    loaded = loaded || open_device() == HEDDLE_OK;
+    return !loaded || heddle_module_can_run(kind, rung);
 }
 
 bool harness_runs(const heddle_rung *rung)
@@ -51,7 +61,7 @@ bool harness_runs(const heddle_rung *rung)
     static const heddle_device_kind kinds[] = {HEDDLE_CPU, HEDDLE_CUDA, HEDDLE_SIM};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(harness_device_name(), heddle_device_kind_name(kinds[i])) == 0)
-            return heddle_rung_runs_on(rung, kinds[i]) && is_built(rung);
+            return heddle_rung_runs_on(rung, kinds[i]) && is_built(rung) && is_for_card(kinds[i], rung);
     return false;
 }
 

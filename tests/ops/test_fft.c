@@ -17,6 +17,7 @@
 #include "heddle/ops.h"
 #include "heddle/random.h"
 #include "ops/fft/fft.h"
+#include "ops/fft/plan.h"
 
 static const int lengths[] = {1, 2, 6, 17, 32, 100, 128, 210, 1024, 4096};
 enum { LENGTHS = sizeof lengths / sizeof *lengths, LONGEST = 4096 };
@@ -182,6 +183,61 @@ static void lines_are_padded_and_cropped(void **state)
     assert_true(back[SHORT] == 99);
 }
 
+// 2 * 3^14 takes three passes, which a job in place cannot have; 4320 and 16777216 take two.
+static void the_workspace_is_enough_wherever_the_operands_are(void **state)
+{
+    (void)state;
+    static const int batches[] = {1, 5, 18, 100}, sizes[] = {4320, 9565938, 16777216};
+    static float memory[2];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t b = 0; b < sizeof batches / sizeof *batches; b++)
+            for (int threads = 1; threads <= 64; threads *= 8) {
+                heddle_fft_job job = heddle_fft_rows(HEDDLE_FFT_COMPLEX, sizes[i], batches[b], false, NULL, NULL);
+                size_t asked = heddle_fft_cpu_workspace(&job, threads);
+                job.input = job.output = memory;
+                assert_true(asked >= heddle_fft_cpu_workspace(&job, threads));
+                job.output = memory + 1;
+                assert_true(asked >= heddle_fft_cpu_workspace(&job, threads));
+            }
+}
+
+static void the_radices_of_a_length_multiply_to_it(void **state)
+{
+    (void)state;
+    static const int radices[] = {4, 2, 3, 5, 7}, sizes[] = {1162261467, 774840978, 1977326743, 1220703125, 1 << 30, 1};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int radix[FFT_RADICES];
+        long long product = 1;
+        assert_true(heddle_fft_is_smooth(sizes[i]));
+        int count = fft_radices_of(sizes[i], radices, 5, radix);
+        for (int r = 0; r < count; r++)
+            product *= radix[r];
+        assert_int_equal(product, sizes[i]);
+    }
+}
+
+// Bluestein's power of two for a prime above 2^29 is no int; a power of two needs none.
+static void lengths_that_cannot_be_counted_are_refused(void **state)
+{
+    (void)state;
+    enum { PRIME = 1073741827 };
+    assert_false(heddle_fft_cpu_takes(HEDDLE_FFT_COMPLEX, PRIME));
+    assert_false(heddle_fft_cpu_takes(HEDDLE_FFT_TO_HALF, PRIME));
+    assert_true(heddle_fft_cpu_takes(HEDDLE_FFT_COMPLEX, 1 << 30));
+    assert_true(heddle_fft_cpu_takes(HEDDLE_FFT_TO_HALF, 1073741822)); // pairs of reals: half the length
+    static const char *const names[] = {"fft", "rfft", "fft2d"};
+    static const char *const refused[] = {"batch=1 n=1073741827", "batch=1 n=1073741827", "batch=1 h=1 w=1073741827"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const heddle_op *op;
+        const heddle_rung *rung;
+        _Alignas(max_align_t) unsigned char shape[HEDDLE_MAX_SHAPE_BYTES];
+        assert_int_equal(heddle_op_find(names[i], &op), HEDDLE_OK);
+        assert_int_equal(heddle_rung_find(op, "cpu_lanes", &rung), HEDDLE_OK);
+        assert_int_equal(heddle_shape_parse(op, refused[i], shape), HEDDLE_OK);
+        assert_false(rung->supports(shape));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +247,9 @@ int main(void)
         cmocka_unit_test(a_shift_turns),
         cmocka_unit_test(columns_are_rows_of_the_transposed),
         cmocka_unit_test(lines_are_padded_and_cropped),
+        cmocka_unit_test(the_workspace_is_enough_wherever_the_operands_are),
+        cmocka_unit_test(the_radices_of_a_length_multiply_to_it),
+        cmocka_unit_test(lengths_that_cannot_be_counted_are_refused),
     };
     return cmocka_run_group_tests_name("fft", tests, NULL, NULL);
 }

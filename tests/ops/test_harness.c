@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -387,8 +388,8 @@ static void a_wrong_gradient_is_caught(void **state)
 
 // --- operands as a whole --------------------------------------------------------------------------------------------
 
-// Whether an operator of HEDDLE_NORM, in tf32, would pass with these values, where (1, 1, ..., 1) is right.
-static bool passes_as_a_whole(const double *got, harness_report *report)
+// Whether an operator of HEDDLE_NORM would pass with these values, where (1, 1, ..., 1) is right.
+static bool passes_as_a_whole(const double *got, bool smooth, heddle_arithmetic arithmetic, harness_report *report)
 {
     enum { COUNT = 1000 };
     double expected_values[COUNT];
@@ -396,11 +397,15 @@ static bool passes_as_a_whole(const double *got, harness_report *report)
         expected_values[i] = 1;
     heddle_op op = forward_op(NULL, NULL);
     op.exactness = HEDDLE_NORM;
+    heddle_operand whole[2] = {op.operands[0], op.operands[1]};
+    whole[1].smooth = smooth;
+    op.operands = whole;
+    op.operand_count = 2;
     heddle_elements_shape shape = {COUNT};
     harness_values values = {.op = &op, .shape = &shape, .operand = {NULL, expected_values}, .elements = {0, COUNT}};
     harness_bounds bounds;
     harness_bounds_create(&bounds, &values, &values, 1);
-    harness_bounds_for(&bounds, HEDDLE_TF32);
+    harness_bounds_for(&bounds, arithmetic);
     *report = (harness_report){.passed = true};
     bool passed = harness_compare(&op, 1, got, expected_values, bounds.bound[1], COUNT, "norm", report);
     harness_bounds_destroy(&bounds);
@@ -415,16 +420,71 @@ static void a_norm_lets_one_element_be_off_but_not_all(void **state)
     for (int i = 0; i < 1000; i++)
         got[i] = 1;
     got[7] = -1;
-    assert_true(passes_as_a_whole(got, &report));
+    assert_true(passes_as_a_whole(got, false, HEDDLE_TF32, &report));
     assert_true(report.telling[1]);
     got[7] = NAN;
-    assert_false(passes_as_a_whole(got, &report));
+    assert_false(passes_as_a_whole(got, false, HEDDLE_TF32, &report));
     for (int i = 0; i < 1000; i++)
         got[i] = 1.2;
-    assert_false(passes_as_a_whole(got, &report));
+    assert_false(passes_as_a_whole(got, false, HEDDLE_TF32, &report));
     memset(got, 0, sizeof got);
-    assert_false(passes_as_a_whole(got, &report));
+    assert_false(passes_as_a_whole(got, false, HEDDLE_TF32, &report));
     assert_non_null(strstr(report.message, "by the norm of it all"));
+}
+
+// No choice is behind these: not even one element may be another.
+static void what_is_smooth_may_be_off_by_roundings_alone(void **state)
+{
+    (void)state;
+    static const double roundoff[] = {0x1p-24, 0x1p-22, 0x1p-11, 0x1p-11, 0x1p-8};
+    harness_report report;
+    double got[1000];
+    for (int arithmetic = HEDDLE_FULL; arithmetic <= HEDDLE_BFLOAT; arithmetic++) {
+        for (int i = 0; i < 1000; i++)
+            got[i] = 1 + 5 * roundoff[arithmetic];
+        assert_true(passes_as_a_whole(got, true, arithmetic, &report));
+        for (int i = 0; i < 1000; i++)
+            got[i] = 1 + 2e-5 + 15 * roundoff[arithmetic];
+        assert_false(passes_as_a_whole(got, true, arithmetic, &report));
+        for (int i = 0; i < 1000; i++)
+            got[i] = i == 7 ? -1 : 1;
+        assert_false(passes_as_a_whole(got, true, arithmetic, &report));
+    }
+}
+
+// A fifth of the loss, of a statistic or of the last layer's gradient is more than any rung's arithmetic explains.
+static void a_training_step_whose_loss_is_a_fifth_too_large_is_caught(void **state)
+{
+    (void)state;
+    static const char *const smooth[] = {"loss",         "grad_output_weight", "grad_output_bias", "running_mean1",
+                                         "running_var1", "running_mean2",      "running_var2"};
+    const heddle_op *op;
+    heddle_cnn_step_shape shape;
+    assert_int_equal(heddle_op_find("cnn_step", &op), HEDDLE_OK);
+    assert_int_equal(heddle_shape_parse(op, op->test_shapes[0], &shape), HEDDLE_OK);
+    harness_values prepared, expected;
+    harness_bounds bounds;
+    harness_values_create(&prepared, op, &shape);
+    harness_values_prepare(&prepared, NULL, SEED);
+    harness_values_copy(&expected, &prepared);
+    harness_values_reference(&expected);
+    harness_bounds_create(&bounds, &prepared, &expected, 1);
+    for (int arithmetic = HEDDLE_FULL; arithmetic <= HEDDLE_BFLOAT; arithmetic++)
+        for (size_t s = 0; s < sizeof smooth / sizeof *smooth; s++) {
+            harness_report report = {.passed = true};
+            int operand = heddle_operand_find(op, smooth[s]);
+            size_t elements = expected.elements[operand];
+            double *got = malloc(elements * sizeof *got);
+            for (size_t i = 0; i < elements; i++)
+                got[i] = 1.2 * expected.operand[operand][i];
+            harness_bounds_for(&bounds, arithmetic);
+            assert_false(harness_compare(op, operand, got, expected.operand[operand], bounds.bound[operand], elements,
+                                         smooth[s], &report));
+            free(got);
+        }
+    harness_bounds_destroy(&bounds);
+    harness_values_destroy(&expected);
+    harness_values_destroy(&prepared);
 }
 
 int main(void)
@@ -447,6 +507,8 @@ int main(void)
         cmocka_unit_test(a_right_gradient_passes),
         cmocka_unit_test(a_wrong_gradient_is_caught),
         cmocka_unit_test(a_norm_lets_one_element_be_off_but_not_all),
+        cmocka_unit_test(what_is_smooth_may_be_off_by_roundings_alone),
+        cmocka_unit_test(a_training_step_whose_loss_is_a_fifth_too_large_is_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +203,13 @@ static void shapes_that_make_no_sense_are_refused(void **state)
     assert_int_equal(heddle_shape_parse(&heddle_op_random_bits, "n=4 sequences=3", &shape), HEDDLE_INVALID);
     assert_int_equal(heddle_shape_parse(&heddle_op_random_bits, "n=4 sequences=0", &shape), HEDDLE_INVALID);
     assert_int_equal(heddle_shape_parse(&heddle_op_random_uniform, "n=4 low=1 high=1", &shape), HEDDLE_INVALID);
+    const heddle_random_uniform_shape limits[] = {
+        {4, 1, -INFINITY, 1}, {4, 1, 0, INFINITY}, {4, 1, NAN, 1}, {4, 1, 0, NAN}, {4, 1, -FLT_MAX, FLT_MAX}};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        assert_int_equal(heddle_shape_validate(&heddle_op_random_uniform, &limits[i]), HEDDLE_INVALID);
+    const heddle_random_normal_shape moments[] = {{4, 1, NAN, 1}, {4, 1, INFINITY, 1}, {4, 1, 0, INFINITY}};
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
+        assert_int_equal(heddle_shape_validate(&heddle_op_random_normal, &moments[i]), HEDDLE_INVALID);
     assert_int_equal(heddle_shape_parse(&heddle_op_random_normal, "n=4 deviation=-1", &shape), HEDDLE_INVALID);
     assert_int_equal(heddle_shape_parse(&heddle_op_random_normal, "n=4 deviation=0", &shape), HEDDLE_OK);
 }
@@ -360,6 +368,29 @@ static void low_and_high_mean_and_deviation_are_met(void **state)
     free(x);
 }
 
+// Floats near a million are a sixteenth apart: some numbers round to the lower limit, some to the upper, none go
+// beyond.
+static void numbers_that_round_reach_both_limits_and_stay_between_them(void **state)
+{
+    (void)state;
+    enum { COUNT = 2048 };
+    const heddle_rung *rungs[HARNESS_RUNGS];
+    const struct known from = {.seed = 3};
+    const heddle_random_uniform_shape shape = {COUNT, 1, 1000000, 1000001};
+    float x[COUNT];
+    int count = usable_rungs(&heddle_op_random_uniform, &shape, rungs);
+    assert_true(count > 0);
+    for (int r = 0; r < count; r++) {
+        float least = INFINITY, most = -INFINITY;
+        draw(&heddle_op_random_uniform, rungs[r], &shape, &from, x);
+        for (int i = 0; i < COUNT; i++) {
+            least = fminf(least, x[i]);
+            most = fmaxf(most, x[i]);
+        }
+        assert_true(least == shape.low && most == shape.high);
+    }
+}
+
 // --- generators that must not pass -----------------------------------------------------------------------------------
 
 static float too_small(const float *x, int i)
@@ -471,6 +502,7 @@ int main(void)
         cmocka_unit_test(shapes_that_make_no_sense_are_refused),
         cmocka_unit_test(statistics_of_uniform_and_normal_numbers_hold),
         cmocka_unit_test(low_and_high_mean_and_deviation_are_met),
+        cmocka_unit_test(numbers_that_round_reach_both_limits_and_stay_between_them),
         cmocka_unit_test(statistics_find_generators_that_are_bad),
         cmocka_unit_test(every_bit_is_set_half_of_the_time_and_changes_half_of_the_time),
     };

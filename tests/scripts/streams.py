@@ -44,7 +44,21 @@ UNIFIED = {"format": "heddle unified memory 1", "device_name": "NVIDIA Test", "r
 DYNAMIC = {"format": "heddle dynamic parallelism 1", "device_name": "NVIDIA Test", "runtime": 12040, "driver": 13000,
            "date": "2001-02-04T04:05:06Z", "row_count": 10, "elements": 1000, "long_rows": 2, "rounds": 15,
            "rows": [{"name": "one flat launch", "microseconds": 12.345}], "verdict": "Flat."}
-NAMES = ["machine", "stages", "runs", "target", "cpu", "unified-memory", "dynamic-parallelism"]
+NAMES = ["machine", "stages", "runs", "target", "cpu", "unified-memory", "dynamic-parallelism", "out-of-core"]
+
+
+def rung(name, seconds, limit=0.5, limited_by="arithmetic"):
+    return {"rung": name, "right": True, "error_share": 0.1, "seconds": seconds, "limit_seconds": limit,
+            "limited_by": limited_by, "product_gflops": 4000.0}
+
+
+PRODUCT = {"m": 10000, "n": 10000, "k": 10000, "memory_kib": 1024, "workspace_bytes": 1 << 30, "pin_seconds": 1.0,
+           "copy_in_seconds": 0.02, "copy_out_seconds": 0.01, "copy_both_seconds": 0.025,
+           "rungs": [rung("01_one_stream", 1.0), rung("02_streams", 0.525), rung("cublas_xt", 0.75)]}
+OUT_OF_CORE = {"format": "heddle bench out-of-core 1", "machine": "Linux x86_64", "device": "cuda",
+               "device_name": "NVIDIA Test", "driver": "1.2", "runtime": "13.0", "version": "0.1",
+               "date": "2001-02-03T04:05:06Z", "clocks": {"processor_before": 1980, "processor_after": 1950},
+               "seed": "1", "complete": True, "results": [PRODUCT]}
 
 
 class Page(unittest.TestCase):
@@ -53,6 +67,7 @@ class Page(unittest.TestCase):
         self.page = self.write("page.md", "".join("words\n\n<!-- figures: %s -->\n<!-- end -->\n" % name
                                                   for name in NAMES))
         self.results = os.path.join(self.scratch.name, "results.json")
+        self.products = os.path.join(self.scratch.name, "products.json")
 
     def tearDown(self):
         self.scratch.cleanup()
@@ -64,7 +79,8 @@ class Page(unittest.TestCase):
         return path
 
     def docs(self, *arguments, code=0):
-        done = subprocess.run([sys.executable, DOCS, "--results", self.results, "--page", self.page, *arguments],
+        done = subprocess.run([sys.executable, DOCS, "--results", self.results, "--out-of-core", self.products,
+                               "--page", self.page, *arguments],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.assertEqual(done.returncode, code, done.stdout)
         return done.stdout
@@ -106,6 +122,30 @@ class Page(unittest.TestCase):
         self.write("page.md", changed)
         self.assertIn("does not say what", self.docs("--check", code=1))
 
+    def test_products_out_of_core_are_held_against_the_limit_and_the_vendor(self):
+        self.write("products.json", OUT_OF_CORE)
+        self.docs()
+        self.docs("--check")
+        for line in ("NVIDIA Test, driver 1.2, CUDA 13.0, Linux x86_64; heddle 0.1, 2001-02-03.",
+                     "**m=10000 n=10000 k=10000**: 1.1 GiB in host memory, 1.0 GiB on the card. Link alone: 40.0 GB/s "
+                     "in, 40.0 out; products alone: 4.0 TFLOP/s.",
+                     "| 02_streams | 0.5250 | 3.8 | 0.952 of the arithmetic | 1.43 | right |",
+                     "- m=10000 n=10000 k=10000: 02_streams at 0.952 of the limit, 1.43 times as fast as cublas_xt: "
+                     "reached."):
+            self.assertIn(line, self.text())
+        self.assertNotIn("cut off", self.text())
+
+    def test_a_product_that_is_behind_missed_and_one_that_is_wrong_has_no_time(self):
+        wrong = {"rung": "03_streams_tf32x3", "right": False, "message": "row 3 is off"}
+        behind = dict(PRODUCT, rungs=[rung("02_streams", 0.53), wrong, rung("cublas_xt", 0.52)])
+        slow = dict(PRODUCT, m=20000, rungs=[rung("02_streams", 0.6), rung("cublas_xt", 0.7)])
+        self.write("products.json", dict(OUT_OF_CORE, complete=False, results=[behind, slow]))
+        self.docs()
+        for line in ("02_streams at 0.943 of the limit, 0.98 times as fast as cublas_xt: **missed**.",
+                     "m=20000 n=10000 k=10000: 02_streams at 0.833 of the limit, 1.17 times as fast as cublas_xt: "
+                     "**missed**.", "| 03_streams_tf32x3 |  |  |  |  | **row 3 is off** |", "The run was cut off"):
+            self.assertIn(line, self.text())
+
     def test_without_results_the_page_says_so(self):
         self.docs()
         self.assertEqual(self.text().count("Not measured yet."), len(NAMES))
@@ -118,14 +158,21 @@ class Page(unittest.TestCase):
         self.assertIn("has no times", self.docs("--merge", "cpu=" + self.write("s.json", untimed), code=1))
         self.assertIn("PART is one of", self.docs("--merge", "speed=x.json", code=1))
         self.assertFalse(os.path.exists(self.results))
+        self.write("products.json", {"device_name": "NVIDIA Test", "results": []})
+        self.assertIn("is no result of `heddle bench out-of-core --json`", self.docs(code=1))
+
+
+def gpu_check():
+    loader = importlib.machinery.SourceFileLoader("gpu_check", os.path.join(ROOT, "scripts", "gpu-check"))
+    check = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(check)
+    return check
 
 
 class GpuCheck(unittest.TestCase):
     def measure(self, folder, fails=()):
         """The part with its commands played: a program whose name is in `fails` ends with 1 and writes nothing."""
-        loader = importlib.machinery.SourceFileLoader("gpu_check", os.path.join(ROOT, "scripts", "gpu-check"))
-        check = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-        loader.exec_module(check)
+        check = gpu_check()
 
         def play(command):
             name = os.path.basename(command[0])
@@ -158,6 +205,33 @@ class GpuCheck(unittest.TestCase):
             table, found, _ = self.measure(folder, fails=("nvcc",))
         self.assertTrue(table.failed())
         self.assertEqual(sorted(found), ["cpu", "format", "pipeline"])
+
+    def shapes_with(self, free):
+        """The shapes that out-of-core asks for on a host with so many GiB free, and its table."""
+        check, asked = gpu_check(), []
+        devices = json.dumps([{"device": "cpu", "memory_free": free * 2 ** 30}])
+        check.run = lambda command: (0, devices, 0.1)
+
+        def play(command):
+            asked.extend(command[command.index("--shape") + 1].split(";"))
+            with open(command[-1], "w", encoding="utf-8") as file:
+                json.dump(OUT_OF_CORE, file)
+            return 0, 1.0
+
+        check.show_and_run = play
+        table = check.Table()
+        with tempfile.TemporaryDirectory() as folder:
+            check.out_of_core(types.SimpleNamespace(out_of_core=os.path.join(folder, "products.json"), build=folder,
+                                                    quick=False), table)
+        return asked, table
+
+    def test_products_that_do_not_fit_the_host_are_left_out(self):
+        asked, table = self.shapes_with(100)
+        self.assertEqual((len(asked), asked[-1], table.failed()), (4, "m=131072 n=131072 k=1024", False))
+        asked, table = self.shapes_with(64)
+        self.assertEqual((len(asked), asked[-1], table.failed()), (3, "m=49152 n=49152 k=16384", False))
+        asked, table = self.shapes_with(1)
+        self.assertEqual((asked, table.failed()), ([], True))
 
 
 if __name__ == "__main__":

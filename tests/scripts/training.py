@@ -71,12 +71,20 @@ ACCURACY = {"format": 1, "date": "2001-02-03T04:08:00Z",
             "race": {"settings": SETTINGS, "until": 0.99, "precision": "bf16", "runs": 3, "met": True,
                      "heddle": {"seconds": 0.61, "all": [0.6, 0.61, 0.7], "epochs": [2, 2, 2], "accuracy_on_cpu": 0.99},
                      "pytorch": {"error": "not installed"}}}
+# What `heddle trace --json` writes of a run with streamed images.
+COPIES = {"seconds": 0.5, "kernel_seconds": 0.4, "streams": 3, "dropped": 0, "rows": [
+    {"kind": "kernel", "name": "cnn_forward", "count": 100, "seconds": 0.4, "longest": 0.005},
+    {"kind": "copy in", "name": "copy in", "count": 10, "seconds": 0.02, "longest": 0.003, "bytes": 1e9,
+     "under_kernels": 0.019}]}
+LIMITS = [{"batch": 1024, "precision": "bf16", "rung": "08_bf16_wgmma", "kernels": [
+    {"kernel": "cnn_forward", "microseconds": 25.0, "facts": ["Busiest: something."]}]}]
 
 
 def whole():
     made = None
-    for section, found in (("train", STEPS), ("streamed", STREAMED), ("infer", INFER), ("peers", PEER_RUN), ("gradients", GRADIENTS),
-                           ("accuracy", ACCURACY)):
+    for section, found in (("train", STEPS), ("streamed", STREAMED), ("infer", INFER), ("peers", PEER_RUN),
+                           ("gradients", GRADIENTS), ("accuracy", ACCURACY),
+                           ("copies", dict(COPIES, batch=1024, precision="bf16", date="today"))):
         made = training.merged(made, section, copy.deepcopy(found))
     return made
 
@@ -189,7 +197,9 @@ class GpuCheck(unittest.TestCase):
 
         def play(command):
             name = "bench" if command[1] == "bench" else os.path.basename(command[1])
-            document = STREAMED if "streamed" in command else INFER if "infer" in command else played[name]
+            if name == "ladder-limits":
+                return 0, 1.0
+            document = COPIES if name == "trace" else STREAMED if "streamed" in command else INFER if "infer" in command else played[name]
             with open(command[command.index("--json") + 1], "w", encoding="utf-8") as file:
                 json.dump(document, file)
             return 0, 1.0
@@ -198,14 +208,30 @@ class GpuCheck(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             options = types.SimpleNamespace(
                 training=os.path.join(folder, "training.json"), build=folder, merge=False, quick=True, batches="1024",
-                peer_modes=None, peer_precisions=None, peer_jobs=1, peer_seconds=60, mnist=folder,
-                skip=None, kernels="fused")
+                peer_modes=None, peer_precisions=None, peer_jobs=1, peer_seconds=60, peer_go=None,
+                mnist=folder, skip=None, kernels="fused")
             table = check.Table()
             for part in (check.train, check.gradients, check.accuracy):
                 part(options, table)
             self.assertFalse(table.failed())
-            self.assertEqual(len(table.rows), 7)
-            self.assertEqual(training.load(options.training), whole())
+            self.assertEqual(len(table.rows), 9)
+            found = training.load(options.training)
+            self.assertRegex(found["copies"].pop("date"), "^20")
+            expected = whole()
+            expected["copies"].pop("date")
+            self.assertEqual(found, expected)
+
+    def test_the_page_shows_copies_and_what_limits_a_step_that_misses(self):
+        docs = module(DOCS)
+        self.assertIn("| copy in | 10 | 1000 | 20.0 | 50.0 | 95.0 % |", docs.copies(whole()))
+        steps = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 120.0)])
+        results = dict(training.merged(whole(), "train", steps), limits=LIMITS)
+        told = docs.limits(results)
+        self.assertIn("a step takes 120 µs; its 1 kernels, each alone, 25.0 µs", told)
+        self.assertIn("| cnn_forward | 25.0 | Busiest: something. |", told)
+        fast = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 1.0)])
+        self.assertEqual(docs.limits(dict(training.merged(whole(), "train", fast), limits=LIMITS)),
+                         "No target is missed.")
 
 
 class Peers(unittest.TestCase):

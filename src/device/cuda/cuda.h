@@ -62,6 +62,7 @@ static inline cudaStream_t heddle_cuda_raw(const heddle_stream *stream)
 heddle_status heddle_cuda_describe(heddle_device *device, heddle_device_info *info);
 int heddle_cuda_properties(heddle_device *device, heddle_device_property *rows, int most);
 int heddle_cuda_capability(void);
+int heddle_cuda_shared_bytes(void);
 heddle_status heddle_cuda_reset_cache(heddle_device *device);
 heddle_status heddle_cuda_kept_cache(heddle_device *device, size_t *bytes);
 // management.cu: what only the driver's management library knows. 0 and "" where there is none.

@@ -92,6 +92,15 @@ int heddle_cuda_capability(void)
     return major * 10 + minor;
 }
 
+int heddle_cuda_shared_bytes(void)
+{
+    int device = 0, bytes = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
+        cudaGetLastError();
+    return bytes;
+}
+
 heddle_status heddle_cuda_reset_cache(heddle_device *device)
 {
     HEDDLE_TRY(heddle_cuda_select(device));

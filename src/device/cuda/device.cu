@@ -166,6 +166,7 @@ extern "C" HEDDLE_API const heddle_module *heddle_module_start(const heddle_modu
     backend.graph_destroy = heddle_cuda_graph_destroy;
     backend.launcher = heddle_cuda_launcher;
     backend.capability = heddle_cuda_capability;
+    backend.shared_bytes = heddle_cuda_shared_bytes;
     backend.reset_cache = heddle_cuda_reset_cache;
     backend.kept_cache = heddle_cuda_kept_cache;
     backend.properties = heddle_cuda_properties;

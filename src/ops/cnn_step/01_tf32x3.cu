@@ -7,10 +7,17 @@
 #include "ops/cnn_step/forward.h"
 #include "ops/cnn_step/step.h"
 
+static const cnn_step_kernels<cnn_tf32x3> kernels = {cnn_launch_forward<cnn_tf32x3>};
+
 static heddle_status launch(const heddle_call *call)
 {
-    const cnn_step_kernels<cnn_tf32x3> kernels = {cnn_launch_forward<cnn_tf32x3>};
     return cnn_step_rung<cnn_tf32x3>(call, "01_tf32x3", kernels);
 }
 
+static heddle_status launch_train(const heddle_call *call)
+{
+    return cnn_train_rung<cnn_tf32x3>(call, "01_tf32x3", kernels);
+}
+
 HEDDLE_CUDA_RUNG("cnn_step", "01_tf32x3", launch)
+HEDDLE_CUDA_RUNG("cnn_train", "01_tf32x3", launch_train)

@@ -8,10 +8,17 @@
 #include "ops/cnn_step/forward.h"
 #include "ops/cnn_step/step.h"
 
+static const cnn_step_kernels<cnn_tf32> kernels = {cnn_launch_forward<cnn_tf32>};
+
 static heddle_status launch(const heddle_call *call)
 {
-    const cnn_step_kernels<cnn_tf32> kernels = {cnn_launch_forward<cnn_tf32>};
     return cnn_step_rung<cnn_tf32>(call, "02_tf32", kernels);
 }
 
+static heddle_status launch_train(const heddle_call *call)
+{
+    return cnn_train_rung<cnn_tf32>(call, "02_tf32", kernels);
+}
+
 HEDDLE_CUDA_RUNG("cnn_step", "02_tf32", launch)
+HEDDLE_CUDA_RUNG("cnn_train", "02_tf32", launch_train)

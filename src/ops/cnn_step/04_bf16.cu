@@ -7,10 +7,17 @@
 #include "ops/cnn_step/forward.h"
 #include "ops/cnn_step/step.h"
 
+static const cnn_step_kernels<cnn_bf16> kernels = {cnn_launch_forward<cnn_bf16>};
+
 static heddle_status launch(const heddle_call *call)
 {
-    const cnn_step_kernels<cnn_bf16> kernels = {cnn_launch_forward<cnn_bf16>};
     return cnn_step_rung<cnn_bf16>(call, "04_bf16", kernels);
 }
 
+static heddle_status launch_train(const heddle_call *call)
+{
+    return cnn_train_rung<cnn_bf16>(call, "04_bf16", kernels);
+}
+
 HEDDLE_CUDA_RUNG("cnn_step", "04_bf16", launch)
+HEDDLE_CUDA_RUNG("cnn_train", "04_bf16", launch_train)

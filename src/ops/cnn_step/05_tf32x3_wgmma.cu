@@ -11,12 +11,19 @@
 #include "ops/cnn_step/hidden_backward_wgmma.h"
 #include "ops/cnn_step/step.h"
 
+static const cnn_step_kernels<cnn_tf32x3> kernels = {
+    cnn_launch_forward_wgmma<cnn_tf32x3>, cnn_launch_hidden_winners<cnn_tf32x3>,
+    cnn_launch_hidden_backward_wgmma<cnn_tf32x3>, cnn_launch_backward_wgmma<cnn_tf32x3>};
+
 static heddle_status launch(const heddle_call *call)
 {
-    const cnn_step_kernels<cnn_tf32x3> kernels = {
-        cnn_launch_forward_wgmma<cnn_tf32x3>, cnn_launch_hidden_winners<cnn_tf32x3>,
-        cnn_launch_hidden_backward_wgmma<cnn_tf32x3>, cnn_launch_backward_wgmma<cnn_tf32x3>};
     return cnn_step_rung<cnn_tf32x3>(call, "05_tf32x3_wgmma", kernels);
 }
 
+static heddle_status launch_train(const heddle_call *call)
+{
+    return cnn_train_rung<cnn_tf32x3>(call, "05_tf32x3_wgmma", kernels);
+}
+
 HEDDLE_CUDA_RUNG("cnn_step", "05_tf32x3_wgmma", launch)
+HEDDLE_CUDA_RUNG("cnn_train", "05_tf32x3_wgmma", launch_train)

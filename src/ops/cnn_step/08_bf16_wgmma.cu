@@ -9,12 +9,19 @@
 #include "ops/cnn_step/forward_wgmma.h"
 #include "ops/cnn_step/step.h"
 
+static const cnn_step_kernels<cnn_bf16> kernels = {
+    cnn_launch_forward_wgmma<cnn_bf16>, cnn_launch_hidden_winners<cnn_bf16>, cnn_launch_hidden_backward<cnn_bf16>,
+    cnn_launch_backward_wgmma<cnn_bf16>};
+
 static heddle_status launch(const heddle_call *call)
 {
-    const cnn_step_kernels<cnn_bf16> kernels = {cnn_launch_forward_wgmma<cnn_bf16>, cnn_launch_hidden_winners<cnn_bf16>,
-                                                cnn_launch_hidden_backward<cnn_bf16>,
-                                                cnn_launch_backward_wgmma<cnn_bf16>};
     return cnn_step_rung<cnn_bf16>(call, "08_bf16_wgmma", kernels);
 }
 
+static heddle_status launch_train(const heddle_call *call)
+{
+    return cnn_train_rung<cnn_bf16>(call, "08_bf16_wgmma", kernels);
+}
+
 HEDDLE_CUDA_RUNG("cnn_step", "08_bf16_wgmma", launch)
+HEDDLE_CUDA_RUNG("cnn_train", "08_bf16_wgmma", launch_train)

@@ -7,7 +7,7 @@
 // Reads grad_pooled2, code2, convolution2, statistics2, sums2, gamma2, pooled1, code1, conv2_backward and the images'
 // bytes; writes, for each block, grad_conv2_partial and stem_sums_partial.
 //
-// A block takes every backward_blocks-th image. Its warps have three roles, which meet at barriers of their own:
+// A block takes every backward_blocks-th image. Its warps have three roles, which meet when an image is there:
 //   weight  8 warps keep the gradient of conv2's weight in registers, from the first image to the last
 //   data    4 warps make the gradient of conv2's input, an image's in registers, and take it on, masked by code1, into
 //           conv1's sums: products of the winners' gradient and the pixels under each tap
@@ -70,12 +70,12 @@ CNN_DEVICE void cnn_weight_role(const Arguments &arguments, const char *shared, 
     float sum[TILES][CNN_TAPS][4] = {};
     int stage = 0;
     for (int image = blockIdx.x; image < arguments.n; image += gridDim.x, stage ^= 1) {
-        __barrier_sync_count(CNN_WEIGHT_FULL, CNN_STAGE_THREADS + CNN_WEIGHT_THREADS);
+        __barrier_sync_count(CNN_IMAGE_FULL, CNN_BACKWARD_THREADS);
         cnn_weight_gradient<Arithmetic, TILES>(sum, shared + tiles::GRAD_AT + stage % tiles::GRADS * tiles::GRAD,
                                                shared + tiles::POOLED_AT + stage * tiles::POOLED, first_output,
                                                first_input, lane);
         if (tiles::GRADS == 1 && image + (int)gridDim.x < arguments.n)
-            __barrier_sync_count(CNN_WEIGHT_DONE, CNN_STAGE_THREADS + CNN_WEIGHT_THREADS);
+            __barrier_sync_count(CNN_IMAGE_READ, CNN_BACKWARD_THREADS);
         if (cnn_weight_by_image<Arithmetic>::VALUE) {
             cnn_weight_store<Arithmetic, TILES>(partial, sum, first_output, first_input, image != (int)blockIdx.x,
                                                 lane);
@@ -103,26 +103,28 @@ CNN_DEVICE void cnn_data_weight(const Workspace &workspace, char *weight, int th
     }
 }
 
-// Adds up what `rivals` warps, of the same channels and of different rows, have, by way of `exchange`, [32 channels]
-// [CNN_STEM_SUMS]. `turn`: which of them this is.
-CNN_DEVICE void cnn_stem_store(float *partial, const float (*stem)[4], float *exchange, int turn, int rivals,
-                               int first_channel, int lane)
+// Conv1's sums of a data warp into `exchange`, [32 channels][CNN_STEM_SUMS].
+CNN_DEVICE void cnn_stem_leave(float *exchange, const float (*stem)[4], int first_channel, int lane)
 {
-    const int column = lane % 4 * 2, channel = first_channel + lane / 4 * 2;
-    for (int now = 0; now < rivals; now++) {
-        __barrier_sync_count(CNN_DATA_ONLY, CNN_DATA_THREADS);
-        if (turn == now)
 #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const int tap = i / 4 * 8 + column + i % 2, at = (channel + i / 2 % 2) * CNN_STEM_SUMS + tap;
-                if (tap < CNN_STEM_SUMS) {
-                    const float sum = now == 0 ? stem[i / 4][i % 4] : exchange[at] + stem[i / 4][i % 4];
-                    if (now + 1 < rivals)
-                        exchange[at] = sum;
-                    else
-                        partial[at] = sum;
-                }
-            }
+    for (int i = 0; i < 8; i++) {
+        const int tap = i / 4 * 8 + lane % 4 * 2 + i % 2;
+        if (tap < CNN_STEM_SUMS)
+            exchange[(first_channel + lane / 4 * 2 + i / 2 % 2) * CNN_STEM_SUMS + tap] = stem[i / 4][i % 4];
+    }
+}
+
+// The sum of what `Rivals` warps left, each of other rows, for `channels` channels from first_channel on.
+template <int Rivals>
+CNN_DEVICE void cnn_stem_add(float *partial, const float *exchange, int first_channel, int channels)
+{
+    for (int i = threadIdx.x; i < channels * CNN_STEM_SUMS; i += CNN_BACKWARD_THREADS) {
+        const int at = first_channel * CNN_STEM_SUMS + i;
+        float sum = exchange[at];
+#pragma unroll
+        for (int rival = 1; rival < Rivals; rival++)
+            sum += exchange[rival * CNN_CHANNELS1 * CNN_STEM_SUMS + at];
+        partial[at] = sum;
     }
 }
 
@@ -166,12 +168,12 @@ CNN_DEVICE void cnn_stem_rows(float (*stem)[4], float (*grad)[2][4], const char 
 }
 
 template <typename Arithmetic, int Parts, typename Arguments>
-CNN_DEVICE void cnn_data_role(const Arguments &arguments, char *shared, int warp, int lane)
+CNN_DEVICE void cnn_data_role(const Arguments &arguments, char *shared, float *exchange, int warp, int lane)
 {
     typedef cnn_backward_tiles<Arithmetic> tiles;
     // Rows 0 4 8 10 and the three behind each, when four warps share them: the last warp leaves out two that another
     // has.
-    enum { ROWS = Parts == 1 ? CNN_SIDE1 / 2 : 4, RIVALS = Parts == 1 ? 2 : 4 };
+    enum { ROWS = Parts == 1 ? CNN_SIDE1 / 2 : 4, RIVALS = CNN_DATA_WARPS / (Parts == 1 ? 2 : 1) };
     cnn_data_weight<Arithmetic>(arguments.workspace, shared + tiles::WEIGHT_AT, warp * 32 + lane);
     cp_async_wait_all();
     const int turn = warp % RIVALS, first_row = turn * ROWS <= CNN_SIDE1 - ROWS ? turn * ROWS : CNN_SIDE1 - ROWS;
@@ -183,18 +185,17 @@ CNN_DEVICE void cnn_data_role(const Arguments &arguments, char *shared, int warp
     float stem[2][4] = {};
     int stage = 0, step = tiles::STEM;
     for (int image = blockIdx.x; image < arguments.n; image += gridDim.x, stage ^= 1) {
-        __barrier_sync_count(CNN_DATA_FULL, CNN_STAGE_THREADS + CNN_DATA_THREADS);
+        __barrier_sync_count(CNN_IMAGE_FULL, CNN_BACKWARD_THREADS);
         float grad[ROWS][2][4];
         cnn_data_gradient<Arithmetic, ROWS>(grad, shared + tiles::GRAD_AT + stage % tiles::GRADS * tiles::GRAD,
                                             shared + tiles::WEIGHT_AT, first_row, first_channel, lane);
         if (tiles::GRADS == 1 && image + (int)gridDim.x < arguments.n)
-            __barrier_sync_count(CNN_DATA_DONE, CNN_STAGE_THREADS + CNN_DATA_THREADS);
+            __barrier_sync_count(CNN_IMAGE_READ, CNN_BACKWARD_THREADS);
         cnn_stem_rows<Arithmetic, ROWS>(stem, grad, codes, pixels, left_out, lane);
         codes += step, pixels += step;
         step = -step;
     }
-    cnn_stem_store(arguments.workspace.stem_sums_partial + (size_t)blockIdx.x * CNN_CHANNELS1 * CNN_STEM_SUMS, stem,
-                   (float *)(shared + tiles::STEM_AT), turn, RIVALS, first_channel, lane);
+    cnn_stem_leave(exchange + turn * CNN_CHANNELS1 * CNN_STEM_SUMS, stem, first_channel, lane);
 }
 
 // --- launch ----------------------------------------------------------------------------------------------------------
@@ -209,14 +210,23 @@ static __global__ void __launch_bounds__(CNN_BACKWARD_THREADS, 1)
         ((uint4 *)cnn_shared)[i] = make_uint4(0, 0, 0, 0);
     heddle_wait_for_previous();
     heddle_release_next();
+    if (threadIdx.x < CNN_CHANNELS2)
+        cnn_backward_coefficients(arguments, (float *)(cnn_shared + tiles::COEFFICIENTS_AT), threadIdx.x);
     __syncthreads();
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32,
+              count = (arguments.n - 1 - (int)blockIdx.x) / gridDim.x + 1;
+    // What the data warps add up in the end lies where an image after the last would: the one before it is done with.
+    float *exchange = (float *)(cnn_shared + tiles::POOLED_AT + count % 2 * tiles::POOLED);
     if (warp < CNN_WEIGHT_WARPS)
         cnn_weight_role<Arithmetic, Parts>(arguments, cnn_shared, warp, lane);
     else if (warp < CNN_WEIGHT_WARPS + CNN_DATA_WARPS)
-        cnn_data_role<Arithmetic, Parts>(arguments, cnn_shared, warp - CNN_WEIGHT_WARPS, lane);
+        cnn_data_role<Arithmetic, Parts>(arguments, cnn_shared, exchange, warp - CNN_WEIGHT_WARPS, lane);
     else
         cnn_stage_role<Arithmetic>(arguments, cnn_shared, threadIdx.x - (CNN_BACKWARD_THREADS - CNN_STAGE_THREADS));
+    __syncthreads();
+    cnn_stem_add<CNN_DATA_WARPS / (Parts == 1 ? 2 : 1)>(
+        arguments.workspace.stem_sums_partial + (size_t)blockIdx.x * CNN_CHANNELS1 * CNN_STEM_SUMS, exchange,
+        blockIdx.y * CNN_DATA_CHANNELS, CNN_CHANNELS1 / Parts);
 }
 
 template <typename Arithmetic, int Parts>

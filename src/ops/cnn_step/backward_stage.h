@@ -6,14 +6,12 @@
 
 #include "ops/cnn_step/backward_products.h"
 
-// Barriers of the block by number; 0 is __syncthreads.
+// Barriers of the block by number; 0 is __syncthreads. All warps come to all of them: barriers that the stage warps
+// have with each of the others would let those drift apart by an image, which gains little, and compute-sanitizer's
+// racecheck takes what barriers of a part of the block order for races.
 enum {
-    CNN_WEIGHT_FULL = 1, // stage and weight warps: an image is there, and the weight warps have done with the last
-    CNN_DATA_FULL = 2,   // stage and data warps: likewise
-    CNN_WEIGHT_DONE = 3, // floats only: the weight warps have read conv2's output gradient
-    CNN_DATA_DONE = 4,   // and so have the data warps
-    CNN_STAGE_ONLY = 5,
-    CNN_DATA_ONLY = 6,
+    CNN_IMAGE_FULL = 1, // an image is there, and nobody needs the last any more
+    CNN_IMAGE_READ = 2, // floats only: nobody needs conv2's output gradient any more
 };
 
 enum {
@@ -324,10 +322,8 @@ CNN_DEVICE void cnn_stage_held(const cnn_workspace<Operand, Convolution> &worksp
         cnn_stage_gradient<Arithmetic>(&window[step], coefficients, thread, &values[step]);
     cnn_stage_rest_gradient(&rest, coefficients, thread, left_over);
     cnn_stage_store_pixels<Arithmetic>(planes, pixels, thread);
-    if (!first) {
-        __barrier_sync_count(CNN_WEIGHT_DONE, CNN_STAGE_THREADS + CNN_WEIGHT_THREADS);
-        __barrier_sync_count(CNN_DATA_DONE, CNN_STAGE_THREADS + CNN_DATA_THREADS);
-    }
+    if (!first)
+        __barrier_sync_count(CNN_IMAGE_READ, CNN_BACKWARD_THREADS);
 #pragma unroll
     for (int step = 0; step < CNN_STAGE_WINDOWS; step++) {
         if (step >= HELD)
@@ -341,12 +337,9 @@ template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_stage_role(const Arguments &arguments, char *shared, const int own_thread)
 {
     typedef cnn_backward_tiles<Arithmetic> tiles;
-    float *coefficients = (float *)(shared + tiles::COEFFICIENTS_AT);
+    const float *coefficients = (const float *)(shared + tiles::COEFFICIENTS_AT);
     const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
     int source = order[blockIdx.x], stage = 0; // of the image; the next one's is asked for early
-    if (own_thread < CNN_CHANNELS2)
-        cnn_backward_coefficients(arguments, coefficients, own_thread);
-    __barrier_sync_count(CNN_STAGE_ONLY, CNN_STAGE_THREADS);
     for (int image = blockIdx.x; image < arguments.n; image += gridDim.x, stage ^= 1) {
         // The compiler must not know that this is the same for every image: it would compute the addresses of all
         // windows once, and they do not fit in registers beside the windows' values.
@@ -367,8 +360,7 @@ CNN_DEVICE void cnn_stage_role(const Arguments &arguments, char *shared, const i
                                        stem + tiles::CODES, word);
         }
         cp_async_wait_all();
-        __barrier_sync_count(CNN_WEIGHT_FULL, CNN_STAGE_THREADS + CNN_WEIGHT_THREADS);
-        __barrier_sync_count(CNN_DATA_FULL, CNN_STAGE_THREADS + CNN_DATA_THREADS);
+        __barrier_sync_count(CNN_IMAGE_FULL, CNN_BACKWARD_THREADS);
     }
 }
 

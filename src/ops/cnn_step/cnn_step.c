@@ -60,7 +60,7 @@ bool heddle_cnn_step_is_course(const void *shape_)
 
 // In a batch of few samples a pooling window whose winner tf32 changes is a large part of the whole: nobody multiplies
 // so few in tf32, and rung 1 takes no longer there.
-static bool is_course_in_tf32(const void *shape_)
+bool heddle_cnn_step_is_course_in_tf32(const void *shape_)
 {
     const step_shape *shape = shape_;
     const int few = 16;
@@ -127,7 +127,7 @@ static const heddle_operand operands[] = {
     PARAMETER("hidden_bias", dims_hidden),
     PARAMETER("output_weight", dims_output_weight),
     PARAMETER("output_bias", dims_classes),
-    {HEDDLE_FLOAT_OUTPUT("loss", dims_one)},
+    {HEDDLE_FLOAT_OUTPUT("loss", dims_one), .smooth = true},
     {.name = "correct", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_one},
     GRADIENT("grad_conv1_weight", dims_conv1),
     {HEDDLE_FLOAT_OUTPUT("grad_conv1_bias", dims_k1), .optional = true},
@@ -139,12 +139,12 @@ static const heddle_operand operands[] = {
     GRADIENT("grad_beta2", dims_k2),
     GRADIENT("grad_hidden_weight", dims_hidden_weight),
     GRADIENT("grad_hidden_bias", dims_hidden),
-    GRADIENT("grad_output_weight", dims_output_weight),
-    GRADIENT("grad_output_bias", dims_classes),
-    {HEDDLE_FLOAT_UPDATE("running_mean1", HEDDLE_VALUES_NORMAL, dims_k1), .optional = true},
-    {HEDDLE_FLOAT_UPDATE("running_var1", HEDDLE_VALUES_POSITIVE, dims_k1), .optional = true},
-    {HEDDLE_FLOAT_UPDATE("running_mean2", HEDDLE_VALUES_NORMAL, dims_k2), .optional = true},
-    {HEDDLE_FLOAT_UPDATE("running_var2", HEDDLE_VALUES_POSITIVE, dims_k2), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("grad_output_weight", dims_output_weight), .smooth = true},
+    {HEDDLE_FLOAT_OUTPUT("grad_output_bias", dims_classes), .smooth = true},
+    {HEDDLE_FLOAT_UPDATE("running_mean1", HEDDLE_VALUES_NORMAL, dims_k1), .optional = true, .smooth = true},
+    {HEDDLE_FLOAT_UPDATE("running_var1", HEDDLE_VALUES_POSITIVE, dims_k1), .optional = true, .smooth = true},
+    {HEDDLE_FLOAT_UPDATE("running_mean2", HEDDLE_VALUES_NORMAL, dims_k2), .optional = true, .smooth = true},
+    {HEDDLE_FLOAT_UPDATE("running_var2", HEDDLE_VALUES_POSITIVE, dims_k2), .optional = true, .smooth = true},
 };
 
 // --- values for tests and benchmarks --------------------------------------------------------------------------------
@@ -262,7 +262,7 @@ WORKSPACE(heddle_cnn_step_16bit_workspace, uint16_t, uint16_t)
     {                                                                                                                  \
         .name = (rung), .device = HEDDLE_CUDA, .tier = HEDDLE_FUSED, .note = (text), .supports = (can),                \
         .workspace = heddle_cnn_step_##bits##_workspace, .arithmetic = (kind), .capability = (card),                   \
-        .gpu_only = (lacking)                                                                                          \
+        .shared_bytes = (card) < 90 ? HEDDLE_CNN_STEP_16BIT_SHARED : 0, .gpu_only = (lacking)                          \
     }
 
 // Slowest first.
@@ -273,7 +273,7 @@ static const heddle_rung ladder[] = {
      "the cpu's fused blocks and linear layers, one after another", NULL, heddle_cnn_step_cpu_chain_workspace},
     CUDA_RUNG("01_tf32x3", heddle_cnn_step_is_course, tf32x3, HEDDLE_TF32X3, 90, NULL,
               "seven kernels on tensor cores, three products for one: nearly fp32"),
-    CUDA_RUNG("02_tf32", is_course_in_tf32, tf32, HEDDLE_TF32, 90, NULL,
+    CUDA_RUNG("02_tf32", heddle_cnn_step_is_course_in_tf32, tf32, HEDDLE_TF32, 90, NULL,
               "operands rounded to tf32, conv2's output kept in half"),
     CUDA_RUNG("03_fp16", heddle_cnn_step_is_course, 16bit, HEDDLE_FP16, 80, NULL,
               "16-bit operands: half the bytes, twice the products an instruction"),
@@ -281,7 +281,7 @@ static const heddle_rung ladder[] = {
               "the same with float's range: nothing can overflow"),
     CUDA_RUNG("05_tf32x3_wgmma", heddle_cnn_step_is_course, tf32x3, HEDDLE_TF32X3, 90, "wgmma",
               "01 with its products by wgmma, forward and back, on two halves for a float"),
-    CUDA_RUNG("06_tf32_wgmma", is_course_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma",
+    CUDA_RUNG("06_tf32_wgmma", heddle_cnn_step_is_course_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma",
               "02 with its products by wgmma, forward and back, on halves: as long a mantissa"),
     CUDA_RUNG("07_fp16_wgmma", heddle_cnn_step_is_course, 16bit, HEDDLE_FP16, 90, "wgmma",
               "03 with conv2 by wgmma, forward and back"),

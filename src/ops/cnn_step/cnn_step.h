@@ -97,9 +97,12 @@ size_t heddle_cnn_step_cpu_chain_workspace(const void *shape, int threads);
 // The CUDA rungs are written for the course's sizes alone: 1×28×28 images, 32 and 64 channels, 128 hidden, at most 16
 // classes.
 bool heddle_cnn_step_is_course(const void *shape);
+bool heddle_cnn_step_is_course_in_tf32(const void *shape); // and enough samples for it
 size_t heddle_cnn_step_tf32x3_workspace(const void *shape, int threads);
 size_t heddle_cnn_step_tf32_workspace(const void *shape, int threads);
 size_t heddle_cnn_step_16bit_workspace(const void *shape, int threads); // fp16 and bf16
+// Bytes of shared memory that their largest block takes, backward's: Ampere's largest card has them, the others not.
+enum { HEDDLE_CNN_STEP_16BIT_SHARED = 161792 };
 
 #ifdef __cplusplus
 }

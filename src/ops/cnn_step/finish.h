@@ -9,14 +9,18 @@
 //
 // Reads all partial sums, statistics and moments, conv1_weight, gamma1. Writes everything that the operator gives.
 //
+// In cnn_train no gradient is written. Whoever has one takes the optimiser's step with it, and where another step
+// follows packs the new weight as prepare.h does. Parameters and moments are on their way to it before the sums are.
+// The block that has the loss also moves on what step_end would: tally, cursor, hyper-parameters.
+//
 // Work: a block is one of these:
 //   CNN_CHANNELS1               a channel of conv1 and batchnorm 1
 //   1                           batchnorm 2, running statistics, the convolutions' biases, whose gradients are zero
 //   CNN_FINISH_HEAD_BLOCKS      CNN_FINISH_COLUMNS elements of what head.h left, added up by eight warps
 //   CNN_FINISH_HIDDEN_BLOCKS    half a row of hidden_weight's gradient, turned in shared memory
-//   CNN_FINISH_CONV2_BLOCKS     as of head.h's, elements of conv2's gradient
-// Only the first and the last need what backward.h left. The others do their work on multiprocessors that it has left
-// already, or never had, and wait for its end when they have done.
+//   CNN_FINISH_CONV2_BLOCKS     three taps of an output channel of conv2's gradient
+// Only the first and the last need what backward.h left, and batchnorm 2's parameters are read there. The others do
+// their work on multiprocessors that it has left already, or never had, and wait for its end when they have done.
 //
 // Half precision may overflow. Then every gradient becomes NaN, by which an optimiser knows to leave the parameter and
 // its moments as they were: the last block to end looks at a flag that any block may have raised.
@@ -28,34 +32,10 @@
 
 #include <math.h>
 
-#include "ops/cnn_step/arithmetic.h"
-#include "ops/cnn_step/layout.h"
+#include "ops/cnn_step/update.h"
 #include "ops/cuda/dependent.h"
 
-enum {
-    CNN_FINISH_WARPS = 8,
-    CNN_FINISH_THREADS = CNN_FINISH_WARPS * 32,
-    CNN_FINISH_RESIDENT = 5, // blocks of a multiprocessor: all that there are at once
-    CNN_FINISH_COUNTER = 3,  // of workspace.counters: blocks that are done
-    CNN_OVERFLOW_FLAG = 4,   // likewise: not zero when a gradient is not finite
-
-    CNN_FINISH_COLUMNS = 64, // two a lane: 8 bytes a load, and blocks enough for every multiprocessor
-    CNN_FINISH_CONV2_BLOCKS = CNN_CHANNELS2 * CNN_PATCH / CNN_FINISH_COLUMNS,
-    CNN_FINISH_HEAD_BLOCKS = (CNN_HEAD_PARTIAL + CNN_FINISH_COLUMNS - 1) / CNN_FINISH_COLUMNS,
-    CNN_FINISH_CHANNELS = CNN_CHANNELS2 / 2, // of half a row of hidden_weight
-    CNN_FINISH_HIDDEN_BLOCKS = CNN_HIDDEN * 2,
-
-    CNN_STEM_GROUPS = CNN_FINISH_THREADS / CNN_STEM_SUMS, // threads that share the adding up of one of a channel's sums
-};
-
-// --- writing ---------------------------------------------------------------------------------------------------------
-
-// Stores a gradient, and says whether it may be used.
-CNN_DEVICE bool cnn_write_gradient(float *to, float value)
-{
-    *to = value;
-    return isfinite(value);
-}
+// --- overflow --------------------------------------------------------------------------------------------------------
 
 CNN_DEVICE void cnn_void(float *values, int count)
 {
@@ -82,8 +62,8 @@ CNN_DEVICE void cnn_void_gradients(const heddle_cnn_step_gradients &gradients, i
 
 // --- conv1 and batchnorm 1 -------------------------------------------------------------------------------------------
 
-// One channel's sums over all blocks of backward.h, into sums[CNN_STEM_SUMS], each divided by `divisor`.
-CNN_DEVICE void cnn_add_stem_sums(const float *partial, int blocks, int channel, double divisor, double *sums)
+// One channel's sums over all blocks of backward.h, into sums[CNN_STEM_SUMS], each times `factor`.
+CNN_DEVICE void cnn_add_stem_sums(const float *partial, int blocks, int channel, double factor, double *sums)
 {
     enum { AHEAD = 6 }; // loads on their way at once: of 150 blocks all
     __shared__ double groups[CNN_STEM_GROUPS][CNN_STEM_SUMS];
@@ -110,17 +90,18 @@ CNN_DEVICE void cnn_add_stem_sums(const float *partial, int blocks, int channel,
 #pragma unroll
         for (int i = 0; i < CNN_STEM_GROUPS; i++)
             sum += groups[i][threadIdx.x];
-        sums[threadIdx.x] = sum / divisor;
+        sums[threadIdx.x] = sum * factor;
     }
     __syncthreads();
 }
 
 // What needs nothing of backward.h is done before the wait for it.
-template <typename Arithmetic, typename Arguments>
+template <typename Arithmetic, cnn_optimizer Update, typename Arguments>
 CNN_DEVICE bool cnn_finish_stem(const Arguments &arguments, int channel)
 {
     __shared__ double sums[CNN_STEM_SUMS];
-    const double white = 255.0, inverse_places = 1 / ((double)arguments.n * CNN_PIXELS);
+    const double inverse_white = 1 / 255.0, inverse_n = 1 / (double)arguments.n;
+    const double inverse_places = inverse_n * (1.0 / CNN_PIXELS);
     const heddle_cnn_step_gradients &gradients = arguments.operands.gradients;
     const double *moments = arguments.workspace.stem_moments;
     const float *statistics = arguments.workspace.stem_statistics;
@@ -130,15 +111,19 @@ CNN_DEVICE bool cnn_finish_stem(const Arguments &arguments, int channel)
     double weight[CNN_TAPS], cross = -mean * moment; // becomes the sum of u * x under this tap
 #pragma unroll
     for (int i = 0; i < CNN_TAPS; i++) {
-        weight[i] = arguments.operands.parameters.conv1_weight[channel * CNN_TAPS + i] / white;
+        weight[i] = arguments.operands.parameters.conv1_weight[channel * CNN_TAPS + i] * inverse_white;
         cross += weight[i] * moments[i < tap ? CNN_MOMENT(i, tap) : CNN_MOMENT(tap, i)];
     }
     cross *= inverse_std;
-    const double scale = arguments.operands.parameters.gamma1[channel] * inverse_std / white;
+    const double scale = arguments.operands.parameters.gamma1[channel] * inverse_std * inverse_white;
+    const cnn_finish_hyper hyper = cnn_finish_hyper_of<Update>(arguments);
+    const cnn_finish_element conv1 =
+        cnn_finish_element_of<Update>(arguments, gradients.conv1_weight + channel * CNN_TAPS + tap);
+    const cnn_finish_element gamma1 = cnn_finish_element_of<Update>(arguments, gradients.gamma1 + channel);
+    const cnn_finish_element beta1 = cnn_finish_element_of<Update>(arguments, gradients.beta1 + channel);
     heddle_wait_for_previous();
-    heddle_release_next();
     cnn_add_stem_sums(arguments.workspace.stem_sums_partial, arguments.backward_blocks, channel,
-                      (double)arguments.n * Arithmetic::gradient_scale, sums);
+                      inverse_n * (1.0 / Arithmetic::gradient_scale), sums);
     if (threadIdx.x >= CNN_TAPS)
         return true;
 
@@ -149,10 +134,10 @@ CNN_DEVICE bool cnn_finish_stem(const Arguments &arguments, int channel)
         product += weight[i] * sums[i];
     product *= inverse_std;
     const double value = scale * (sums[tap] - (grad * moment + product * cross) * inverse_places);
-    bool finite = cnn_write_gradient(gradients.conv1_weight + channel * CNN_TAPS + tap, (float)value);
+    bool finite = isfinite(cnn_finish_write<Update>(arguments, hyper, conv1, (float)value));
     if (tap == 0) {
-        finite &= cnn_write_gradient(gradients.gamma1 + channel, (float)product);
-        finite &= cnn_write_gradient(gradients.beta1 + channel, (float)grad);
+        finite &= isfinite(cnn_finish_write<Update>(arguments, hyper, gamma1, (float)product));
+        finite &= isfinite(cnn_finish_write<Update>(arguments, hyper, beta1, (float)grad));
     }
     return finite;
 }
@@ -169,14 +154,23 @@ CNN_DEVICE void cnn_run_on(float *running, int channel, float value, float momen
 // Batchnorm divides by the number of values, running statistics by one less.
 CNN_DEVICE float cnn_unbiased(float variance, int n, int pixels)
 {
-    const double places = (double)n * pixels;
-    return (float)(variance * (places / (places - 1)));
+    return variance + variance / ((float)n * pixels - 1.0f);
 }
 
-template <typename Arithmetic, typename Arguments> CNN_DEVICE bool cnn_finish_channels(const Arguments &arguments)
+// Batchnorm subtracts whatever a convolution's bias adds: its gradient is zero.
+template <cnn_optimizer Update, typename Arguments>
+CNN_DEVICE void cnn_finish_bias(const Arguments &arguments, const cnn_finish_hyper &hyper, float *bias, int channel)
+{
+    if (bias)
+        cnn_finish_write<Update>(arguments, hyper, cnn_finish_element_of<Update>(arguments, bias + channel), 0.0f);
+}
+
+template <typename Arithmetic, cnn_optimizer Update, typename Arguments>
+CNN_DEVICE bool cnn_finish_channels(const Arguments &arguments)
 {
     const heddle_cnn_step_operands &operands = arguments.operands;
     const float momentum = arguments.momentum, inverse = 1.0f / (arguments.n * Arithmetic::gradient_scale);
+    const cnn_finish_hyper hyper = cnn_finish_hyper_of<Update>(arguments);
     const int channel = threadIdx.x;
     bool finite = true;
     if (channel < CNN_CHANNELS1) {
@@ -185,21 +179,31 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE bool cnn_finish_ch
         const float variance = statistics[2 * CNN_CHANNELS1 + channel];
         cnn_run_on(operands.running_mean1, channel, statistics[channel] + bias, momentum);
         cnn_run_on(operands.running_var1, channel, cnn_unbiased(variance, arguments.n, CNN_PIXELS), momentum);
-        if (operands.gradients.conv1_bias)
-            operands.gradients.conv1_bias[channel] = 0.0f; // batchnorm subtracts whatever the bias adds
+        cnn_finish_bias<Update>(arguments, hyper, operands.gradients.conv1_bias, channel);
     }
     if (channel < CNN_CHANNELS2) {
         const cnn_statistics *statistics = arguments.workspace.statistics2;
-        const float *sums = arguments.workspace.sums2;
         const float bias = operands.parameters.conv2_bias ? operands.parameters.conv2_bias[channel] : 0.0f;
         const float variance = statistics->variance[channel];
         cnn_run_on(operands.running_mean2, channel, statistics->mean[channel] + bias, momentum);
         cnn_run_on(operands.running_var2, channel, cnn_unbiased(variance, arguments.n, CNN_PIXELS1), momentum);
-        if (operands.gradients.conv2_bias)
-            operands.gradients.conv2_bias[channel] = 0.0f;
-        finite &= cnn_write_gradient(operands.gradients.beta2 + channel, sums[channel] * inverse);
-        finite &= cnn_write_gradient(operands.gradients.gamma2 + channel, sums[CNN_CHANNELS2 + channel] * inverse);
+        cnn_finish_bias<Update>(arguments, hyper, operands.gradients.conv2_bias, channel);
     }
+    cnn_finish_element gamma2 = {}, beta2 = {};
+    float grad_gamma2 = 0, grad_beta2 = 0;
+    if (channel < CNN_CHANNELS2) {
+        gamma2 = cnn_finish_element_of<Update>(arguments, operands.gradients.gamma2 + channel);
+        beta2 = cnn_finish_element_of<Update>(arguments, operands.gradients.beta2 + channel);
+        grad_beta2 = arguments.workspace.sums2[channel] * inverse;
+        grad_gamma2 = arguments.workspace.sums2[CNN_CHANNELS2 + channel] * inverse;
+    }
+    heddle_wait_for_previous(); // backward.h reads gamma2, and the counters
+    if (channel < CNN_CHANNELS2) {
+        finite &= isfinite(cnn_finish_write<Update>(arguments, hyper, beta2, grad_beta2));
+        finite &= isfinite(cnn_finish_write<Update>(arguments, hyper, gamma2, grad_gamma2));
+    }
+    if (Update != CNN_NO_UPDATE && channel < CNN_COUNTERS)
+        arguments.workspace.counters[channel] = 0;
     return finite;
 }
 
@@ -232,38 +236,98 @@ CNN_DEVICE float2 cnn_add_rows(const float *partial, int rows, int pitch, int co
     return sum;
 }
 
-// (64 out, 9 taps, 32 in) to (64 out, 32 in, 9 taps)
-template <typename Arithmetic, typename Arguments>
-CNN_DEVICE bool cnn_finish_conv2(const Arguments &arguments, int block)
+// --- conv2's weight --------------------------------------------------------------------------------------------------
+
+// The sum over all rows of element threadIdx.x of a third, for the first CNN_FINISH_THIRD threads.
+CNN_DEVICE float cnn_add_third(const float *partial, int rows)
 {
-    const int column = block * CNN_FINISH_COLUMNS + threadIdx.x % 32 * 2;
-    const float2 sum = cnn_add_rows(arguments.workspace.grad_conv2_partial, arguments.backward_blocks,
-                                    CNN_CHANNELS2 * CNN_PATCH, column, true);
-    if (threadIdx.x >= 32)
-        return true;
-    const float inverse = 1.0f / (arguments.n * Arithmetic::gradient_scale);
-    const int out = column / CNN_PATCH, tap = column % CNN_PATCH / CNN_CHANNELS1, in = column % CNN_CHANNELS1;
-    float *to = arguments.operands.gradients.conv2_weight + (out * CNN_CHANNELS1 + in) * CNN_TAPS + tap;
-    const bool first = cnn_write_gradient(to, sum.x * inverse);
-    return cnn_write_gradient(to + CNN_TAPS, sum.y * inverse) && first;
+    enum { AHEAD = 7 }; // loads of a thread on their way at once: half of those of 132 rows
+    __shared__ float4 parts[CNN_FINISH_ROWS][CNN_FINISH_QUADS];
+    const int quad = threadIdx.x % CNN_FINISH_QUADS, group = threadIdx.x / CNN_FINISH_QUADS;
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    for (int first = group; group < CNN_FINISH_ROWS && first < rows; first += AHEAD * CNN_FINISH_ROWS) {
+        float4 four[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            const int row = first + i * CNN_FINISH_ROWS;
+            four[i] = row < rows ? *(const float4 *)(partial + (size_t)row * CNN_CHANNELS2 * CNN_PATCH + quad * 4)
+                                 : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            sum.x += four[i].x, sum.y += four[i].y, sum.z += four[i].z, sum.w += four[i].w;
+    }
+    if (group < CNN_FINISH_ROWS)
+        parts[group][quad] = sum;
+    __syncthreads();
+    float total = 0.0f;
+#pragma unroll
+    for (int i = 0; i < CNN_FINISH_ROWS; i++)
+        total += threadIdx.x < CNN_FINISH_THIRD ? ((const float *)parts[i])[threadIdx.x] : 0.0f;
+    return total;
 }
 
-// One sum of head.h's goes where it belongs.
-template <typename Arguments> CNN_DEVICE bool cnn_write_head(const Arguments &arguments, int column, float sum)
+// (64 out, 9 taps, 32 in) to (64 out, 32 in, 9 taps)
+template <typename Arithmetic, cnn_optimizer Update, typename Arguments>
+CNN_DEVICE bool cnn_finish_conv2(const Arguments &arguments, int block)
 {
-    const heddle_cnn_step_operands &operands = arguments.operands;
-    const float mean = sum / arguments.n;
+    enum { PARTS = cnn_half_parts<Arithmetic>::COUNT };
+    const int out = block / CNN_FINISH_THIRDS, first = block % CNN_FINISH_THIRDS * CNN_FINISH_THIRD;
+    const int along = first + (int)threadIdx.x, tap = along / CNN_CHANNELS1, in = along % CNN_CHANNELS1;
+    const bool own = threadIdx.x < CNN_FINISH_THIRD;
+    float *const channel = arguments.operands.gradients.conv2_weight + out * CNN_PATCH;
+    const cnn_finish_hyper hyper = cnn_finish_hyper_of<Update>(arguments);
+    cnn_finish_element element = {};
+    if (own)
+        element = cnn_finish_element_of<Update>(arguments, channel + in * CNN_TAPS + tap);
+    heddle_wait_for_previous();
+    heddle_release_next();
+    const float sum =
+        cnn_add_third(arguments.workspace.grad_conv2_partial + out * CNN_PATCH + first, arguments.backward_blocks);
+    float written = 0.0f;
+    if (own)
+        written = cnn_finish_write<Update>(arguments, hyper, element,
+                                           sum * (1.0f / (arguments.n * Arithmetic::gradient_scale)));
+    if (Update != CNN_NO_UPDATE && arguments.training.another) {
+        if (own)
+            cnn_repack_conv2<Arithmetic>(arguments, out, along, written);
+        if constexpr (PARTS > 0)
+            cnn_repack_halves<PARTS>(arguments, out, channel);
+    }
+    return isfinite(written);
+}
+
+// --- the head --------------------------------------------------------------------------------------------------------
+
+// What step_end does, by the block that has the step's loss and right answers.
+template <typename Arguments> CNN_DEVICE void cnn_finish_step_end(const Arguments &arguments, float loss, int correct)
+{
+    const cnn_training &training = arguments.training;
+    const heddle_cnn_train_operands &operands = training.operands;
+    if (isfinite(loss)) {
+        operands.tally[0] += (double)loss * arguments.n;
+        operands.tally[1] += correct;
+    } else {
+        operands.tally[2] += 1;
+        operands.tally[3] = loss;
+    }
+    for (int i = 0; i < HEDDLE_CURSOR_COUNT; i++)
+        operands.cursor[i] = training.next[i];
+    for (int i = 0; i < HEDDLE_HYPER_COUNT; i++)
+        operands.hyper[i] = training.hyper[HEDDLE_HYPER_COUNT + i];
+}
+
+// Where a column of head.h's sums belongs; NULL: it is no gradient.
+template <typename Arguments> CNN_DEVICE float *cnn_head_gradient(const Arguments &arguments, int column)
+{
+    const heddle_cnn_step_gradients &gradients = arguments.operands.gradients;
     if (column < arguments.classes * CNN_HIDDEN)
-        return cnn_write_gradient(operands.gradients.output_weight + column, mean);
+        return gradients.output_weight + column;
     if (column >= CNN_HEAD_HIDDEN_BIAS && column < CNN_HEAD_OUTPUT_BIAS)
-        return cnn_write_gradient(operands.gradients.hidden_bias + column - CNN_HEAD_HIDDEN_BIAS, mean);
+        return gradients.hidden_bias + column - CNN_HEAD_HIDDEN_BIAS;
     if (column >= CNN_HEAD_OUTPUT_BIAS && column < CNN_HEAD_OUTPUT_BIAS + arguments.classes)
-        return cnn_write_gradient(operands.gradients.output_bias + column - CNN_HEAD_OUTPUT_BIAS, mean);
-    if (column == CNN_HEAD_LOSS)
-        *operands.loss = mean;
-    if (column == CNN_HEAD_CORRECT)
-        *operands.correct = (int32_t)sum;
-    return true;
+        return gradients.output_bias + column - CNN_HEAD_OUTPUT_BIAS;
+    return NULL;
 }
 
 // Columns of classes that there are not were never written: whether a pair of columns is.
@@ -274,41 +338,104 @@ CNN_DEVICE bool cnn_is_head_column(int column, int classes)
            (column >= CNN_HEAD_LOSS && column < CNN_HEAD_PARTIAL);
 }
 
-template <typename Arguments> CNN_DEVICE bool cnn_finish_head(const Arguments &arguments, int head_blocks, int block)
+template <cnn_optimizer Update, typename Arguments>
+CNN_DEVICE bool cnn_finish_head(const Arguments &arguments, int head_blocks, int block)
 {
     const int column = block * CNN_FINISH_COLUMNS + threadIdx.x % 32 * 2;
+    const cnn_finish_hyper hyper = cnn_finish_hyper_of<Update>(arguments);
+    cnn_finish_element elements[2] = {};
+#pragma unroll
+    for (int i = 0; i < 2 && threadIdx.x < 32; i++) {
+        float *to = cnn_head_gradient(arguments, column + i);
+        if (to)
+            elements[i] = cnn_finish_element_of<Update>(arguments, to);
+    }
     const float2 sum = cnn_add_rows(arguments.workspace.head_partial, head_blocks, CNN_HEAD_PARTIAL, column,
                                     cnn_is_head_column(column, arguments.classes));
     if (threadIdx.x >= 32)
         return true;
-    const bool first = cnn_write_head(arguments, column, sum.x);
-    return cnn_write_head(arguments, column + 1, sum.y) && first;
+    const float means[2] = {sum.x / arguments.n, sum.y / arguments.n};
+    bool finite = true;
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        if (elements[i].to)
+            finite &= isfinite(cnn_finish_write<Update>(arguments, hyper, elements[i], means[i]));
+    static_assert(CNN_HEAD_LOSS % 2 == 0 && CNN_HEAD_CORRECT == CNN_HEAD_LOSS + 1, "one thread has both");
+    if (column == CNN_HEAD_LOSS) {
+        *arguments.operands.loss = means[0];
+        *arguments.operands.correct = (int32_t)sum.y;
+        if (Update != CNN_NO_UPDATE) {
+            heddle_wait_for_previous(); // backward.h goes by the cursor
+            cnn_finish_step_end(arguments, means[0], (int32_t)sum.y);
+        }
+    }
+    return finite;
 }
 
 // --- the hidden layer's weight ---------------------------------------------------------------------------------------
 
-// Half the channels of one row, from (pixel, channel) to (channel, pixel).
-template <typename Arithmetic, typename Arguments>
+// Half the channels of one row, from (pixel, channel) to (channel, pixel), and in cnn_train back again.
+template <typename Arithmetic, cnn_optimizer Update, typename Arguments>
 CNN_DEVICE bool cnn_finish_hidden(const Arguments &arguments, int splits, int block)
 {
-    __shared__ float tile[CNN_FINISH_CHANNELS * CNN_PIXELS2]; // 49 is odd: neither way do two lanes meet in a bank
+    enum {
+        ELEMENTS = CNN_FINISH_CHANNELS * CNN_PIXELS2,
+        TURNS = (ELEMENTS + CNN_FINISH_THREADS - 1) / CNN_FINISH_THREADS,
+        PIXELS = (CNN_PIXELS2 + CNN_FINISH_WARPS - 1) / CNN_FINISH_WARPS // of a warp
+    };
+    __shared__ float tile[ELEMENTS]; // [channel][pixel]; 49 is odd: neither way do two lanes meet in a bank
     const float inverse = 1.0f / (arguments.n * Arithmetic::gradient_scale);
-    const int row = block / 2, first = block % 2 * CNN_FINISH_CHANNELS, lane = threadIdx.x % 32;
+    const int row = block / 2, first = block % 2 * CNN_FINISH_CHANNELS;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const float *partial = arguments.workspace.grad_hidden_partial + (size_t)row * CNN_FEATURES + first + lane;
+    float *to = arguments.operands.gradients.hidden_weight + (size_t)row * CNN_FEATURES + first * CNN_PIXELS2;
+    const cnn_finish_hyper hyper = cnn_finish_hyper_of<Update>(arguments);
+    cnn_finish_element elements[TURNS];
     bool finite = true;
 #pragma unroll
-    for (int i = 0; i < CNN_PIXELS2; i += CNN_FINISH_WARPS) {
-        const int pixel = i + threadIdx.x / 32;
-        float sum = 0.0f;
-        for (int split = 0; pixel < CNN_PIXELS2 && split < splits; split++)
-            sum += partial[(size_t)split * CNN_HIDDEN * CNN_FEATURES + pixel * CNN_CHANNELS2];
+    for (int i = 0; i < TURNS; i++) {
+        const int at = i * CNN_FINISH_THREADS + (int)threadIdx.x;
+        elements[i] = at < ELEMENTS ? cnn_finish_element_of<Update>(arguments, to + at) : cnn_finish_element();
+    }
+    float sums[PIXELS] = {};
+#pragma unroll 1
+    for (int split = 0; split < splits; split++) {
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++) {
+            const int pixel = i * CNN_FINISH_WARPS + warp;
+            if (pixel < CNN_PIXELS2)
+                sums[i] += partial[(size_t)split * CNN_HIDDEN * CNN_FEATURES + pixel * CNN_CHANNELS2];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        const int pixel = i * CNN_FINISH_WARPS + warp;
         if (pixel < CNN_PIXELS2)
-            tile[lane * CNN_PIXELS2 + pixel] = sum * inverse;
+            tile[lane * CNN_PIXELS2 + pixel] = sums[i] * inverse;
     }
     __syncthreads();
-    float *to = arguments.operands.gradients.hidden_weight + (size_t)row * CNN_FEATURES + first * CNN_PIXELS2;
-    for (int i = threadIdx.x; i < CNN_FINISH_CHANNELS * CNN_PIXELS2; i += CNN_FINISH_THREADS)
-        finite &= cnn_write_gradient(to + i, tile[i]);
+#pragma unroll
+    for (int i = 0; i < TURNS; i++) {
+        const int at = i * CNN_FINISH_THREADS + (int)threadIdx.x;
+        if (at >= ELEMENTS)
+            break;
+        const float written = cnn_finish_write<Update>(arguments, hyper, elements[i], tile[at]);
+        finite &= isfinite(written);
+        if (Update != CNN_NO_UPDATE)
+            tile[at] = written;
+    }
+    if (Update == CNN_NO_UPDATE || !arguments.training.another)
+        return finite;
+    __syncthreads();
+    typename Arithmetic::operand *packed = arguments.workspace.hidden + (size_t)row * CNN_FEATURES + first;
+    for (int i = threadIdx.x; i < ELEMENTS / 4; i += CNN_FINISH_THREADS) {
+        const int pixel = i / (CNN_FINISH_CHANNELS / 4), channel = i % (CNN_FINISH_CHANNELS / 4) * 4;
+        float four[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            four[j] = tile[(channel + j) * CNN_PIXELS2 + pixel];
+        cnn_store4<Arithmetic>(packed + pixel * CNN_CHANNELS2 + channel, four);
+    }
     return finite;
 }
 
@@ -332,30 +459,42 @@ template <typename Arguments> CNN_DEVICE void cnn_finish_check(const Arguments &
         cnn_void_gradients(arguments.operands.gradients, arguments.classes);
 }
 
-template <typename Arithmetic>
+template <typename Arithmetic, cnn_optimizer Update>
 static __global__ void __launch_bounds__(CNN_FINISH_THREADS, CNN_FINISH_RESIDENT)
     cnn_finish(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments, cnn_cuts cuts)
 {
     const int others = 1 + CNN_FINISH_HEAD_BLOCKS + CNN_FINISH_HIDDEN_BLOCKS, block = (int)blockIdx.x - CNN_CHANNELS1;
     bool finite;
+    // Before the wait: what comes next, prepare.h or forward.h, needs only images before its own. It begins to come as
+    // these blocks go, and that takes a while.
+    heddle_release_next();
     if (block < 0) {
-        finite = cnn_finish_stem<Arithmetic>(arguments, blockIdx.x);
+        finite = cnn_finish_stem<Arithmetic, Update>(arguments, blockIdx.x);
+    } else if (block == 0) {
+        finite = cnn_finish_channels<Arithmetic, Update>(arguments);
     } else if (block >= others) {
-        heddle_wait_for_previous();
-        heddle_release_next();
-        finite = cnn_finish_conv2<Arithmetic>(arguments, block - others);
+        finite = cnn_finish_conv2<Arithmetic, Update>(arguments, block - others);
     } else {
-        if (block == 0)
-            finite = cnn_finish_channels<Arithmetic>(arguments);
-        else if (block <= CNN_FINISH_HEAD_BLOCKS)
-            finite = cnn_finish_head(arguments, cuts.head_blocks, block - 1);
+        if (block <= CNN_FINISH_HEAD_BLOCKS)
+            finite = cnn_finish_head<Update>(arguments, cuts.head_blocks, block - 1);
         else
-            finite = cnn_finish_hidden<Arithmetic>(arguments, cuts.backward_splits, block - 1 - CNN_FINISH_HEAD_BLOCKS);
+            finite = cnn_finish_hidden<Arithmetic, Update>(arguments, cuts.backward_splits,
+                                                           block - 1 - CNN_FINISH_HEAD_BLOCKS);
         heddle_wait_for_previous();
-        heddle_release_next();
     }
     if (Arithmetic::gradient_scale != 1.0f)
         cnn_finish_check(arguments, finite);
+}
+
+template <typename Arithmetic, cnn_optimizer Update>
+static cudaError_t
+cnn_launch_finish_with(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
+                       cudaStream_t stream)
+{
+    const unsigned blocks =
+        CNN_CHANNELS1 + 1 + CNN_FINISH_CONV2_BLOCKS + CNN_FINISH_HEAD_BLOCKS + CNN_FINISH_HIDDEN_BLOCKS;
+    return heddle_cuda_launch_dependent(cnn_finish<Arithmetic, Update>, blocks, CNN_FINISH_THREADS, 0, stream,
+                                        arguments, cnn_cuts_of(arguments.n));
 }
 
 template <typename Arithmetic>
@@ -363,10 +502,18 @@ static cudaError_t
 cnn_launch_finish(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
                   cudaStream_t stream)
 {
-    const unsigned blocks =
-        CNN_CHANNELS1 + 1 + CNN_FINISH_CONV2_BLOCKS + CNN_FINISH_HEAD_BLOCKS + CNN_FINISH_HIDDEN_BLOCKS;
-    return heddle_cuda_launch_dependent(cnn_finish<Arithmetic>, blocks, CNN_FINISH_THREADS, 0, stream, arguments,
-                                        cnn_cuts_of(arguments.n));
+    return cnn_launch_finish_with<Arithmetic, CNN_NO_UPDATE>(arguments, stream);
+}
+
+template <typename Arithmetic>
+static cudaError_t cnn_launch_finish_and_update(
+    const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments, cudaStream_t stream)
+{
+    switch (arguments.training.optimizer) {
+    case CNN_SGD: return cnn_launch_finish_with<Arithmetic, CNN_SGD>(arguments, stream);
+    case CNN_MOMENTUM: return cnn_launch_finish_with<Arithmetic, CNN_MOMENTUM>(arguments, stream);
+    default: return cnn_launch_finish_with<Arithmetic, CNN_ADAMW>(arguments, stream);
+    }
 }
 
 #endif

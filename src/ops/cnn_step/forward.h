@@ -10,8 +10,9 @@
 //
 // Work: a block is on a multiprocessor for the whole launch and takes images block, block + blocks, ... It has three
 // parts of four warps. One makes pooled images, in one of two tiles of shared memory by turns; each of the others has a
-// tile, multiplies what is in it, hands it back, and rounds and stores the result, while the tensor cores work for the
-// other. All three make the first image together.
+// tile, multiplies what is in it, and rounds and stores the result, while the tensor cores work for the other. All
+// three make the first image together, and meet after each: while image i is multiplied, the one before is stored and
+// the one after made.
 //
 // Limited by: the products. Of one of the four schedulers an image takes 504 for conv2 (twice that with float operands)
 // and 50 to 150 for conv1, and mma.sync has them at half of Hopper's rate; the part that makes images waits for its
@@ -46,11 +47,12 @@ template <typename Arithmetic> struct cnn_forward_shared {
     float stem_bias[CNN_CHANNELS1];             // beta1; then conv1's bias with batchnorm's mean
 };
 
-// The producing part and one of the two others meet here, by named barriers, one for each purpose and other part.
-enum { CNN_TILE_MADE = 1, CNN_TILE_READ = 3 };
-CNN_DEVICE void cnn_forward_meet(int purpose, int part)
+// All parts meet here, each from its own place in the code. Two of them would do, but compute-sanitizer's racecheck
+// does not take a barrier of part of a block for one.
+CNN_DEVICE void cnn_forward_meet()
 {
-    __barrier_sync_count(purpose + part, 2 * CNN_PART_THREADS);
+    enum { NAME = 1 };
+    __barrier_sync_count(NAME, CNN_FORWARD_THREADS);
 }
 
 // --- conv2 -----------------------------------------------------------------------------------------------------------
@@ -199,8 +201,6 @@ CNN_DEVICE void cnn_forward_produce(const Arguments &arguments, Shared *shared, 
             bytes[1] = thread < words ? cnn_pixels4(next + (CNN_PART_THREADS + thread) * 4) : 0;
         }
         next = cnn_own_pixels(arguments, i + 2, count);
-        if (i >= 2)
-            cnn_forward_meet(CNN_TILE_READ, i % 2);
         cnn_stem_forward<Arithmetic, CNN_PART_WARPS>(arguments, blockIdx.x + i * gridDim.x,
                                                      shared->stem + i % 2 * CNN_STEM_WORDS, shared->tile[i % 2], weight,
                                                      threadIdx.x / 32 % CNN_PART_WARPS);
@@ -209,23 +209,28 @@ CNN_DEVICE void cnn_forward_produce(const Arguments &arguments, Shared *shared, 
             if (thread < words)
                 cnn_stem_unpack(shared->stem + (i + 1) % 2 * CNN_STEM_WORDS, CNN_PART_THREADS + thread, bytes[1]);
         }
-        cnn_forward_meet(CNN_TILE_MADE, i % 2);
+        cnn_forward_meet();
     }
+    cnn_forward_meet(); // the last image has been multiplied
+    cnn_forward_meet(); // and stored
 }
 
-// A part that multiplies and stores: the block's even images, or its odd ones.
+// A part that multiplies and stores: the block's even images, or its odd ones. It meets the others once an image of
+// either part, and once more.
 template <typename Arithmetic, typename Arguments, typename Shared>
 CNN_DEVICE void cnn_forward_convolve(const Arguments &arguments, Shared *shared, int part, int count)
 {
+    if (part == 1)
+        cnn_forward_meet();
     for (int i = part; i < count; i += 2) {
         float sum[CNN_SIDE1][2][4];
-        if (i > 0)
-            cnn_forward_meet(CNN_TILE_MADE, part);
         cnn_forward_multiply<Arithmetic>(sum, shared, shared->tile[part]);
-        if (i + 2 < count)
-            cnn_forward_meet(CNN_TILE_READ, part);
+        cnn_forward_meet();
         cnn_forward_store(arguments, blockIdx.x + i * gridDim.x, sum, shared);
+        cnn_forward_meet();
     }
+    if (part == count % 2)
+        cnn_forward_meet();
 }
 
 template <typename Arithmetic>
@@ -240,12 +245,10 @@ static __global__ void __launch_bounds__(CNN_FORWARD_THREADS, 1)
     cnn_stem_clear(shared->stem, 2, CNN_FORWARD_THREADS);
     const double inverse = 1 / ((double)arguments.n * CNN_PIXELS);
     __syncthreads();
-    // prepare.h released this launch after its own wait, so that what is older than it is there: images, parameters.
+    // The launch before released this one after its own wait, so that what is older than it is there: images.
     enum { ADDING = CNN_FORWARD_THREADS - CNN_UNPACK_THREADS };
     const int adding = (int)threadIdx.x - CNN_UNPACK_THREADS;
-    if (adding >= 0)
-        cnn_stem_load_parameters(arguments, shared, adding, ADDING);
-    else
+    if (adding < 0)
         cnn_stem_first_images(arguments, shared->stem, shared->stem + CNN_STEM_WORDS, count);
     heddle_wait_for_previous();
     heddle_release_next();
@@ -253,6 +256,8 @@ static __global__ void __launch_bounds__(CNN_FORWARD_THREADS, 1)
     cnn_forward_load_weight(arguments, shared);
     if (adding >= 0)
         cnn_stem_add_moments<ADDING>(arguments, shared, adding);
+    else
+        cnn_stem_load_parameters(arguments, shared, threadIdx.x, CNN_UNPACK_THREADS);
     __syncthreads();
     cnn_stem_end_moments<ADDING>(arguments, shared);
     __syncthreads();

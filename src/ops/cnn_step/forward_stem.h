@@ -73,7 +73,7 @@ template <int Parts> struct cnn_stem_weight {
 // --- conv1's weight --------------------------------------------------------------------------------------------------
 
 // What conv1 needs before its first product is brought by two halves of the block: some warps read and unpack the first
-// two images, a chain of three loads, and the others do this.
+// two images, a chain of three loads, and then the parameters; the others add up the moments.
 enum { CNN_UNPACK_THREADS = (CNN_IMAGE_WORDS + 31) / 32 * 32 };
 
 // `thread` of `threads` that do it.
@@ -93,6 +93,24 @@ CNN_DEVICE void cnn_stem_load_parameters(const Arguments &arguments, Shared *sha
 template <int Threads> struct cnn_moment_parts {
     enum { PAIRS = CNN_MOMENTS / 2, PARTS = Threads / PAIRS };
 };
+// Every Parts-th of the rows, from row `part` on: two moments of each.
+template <int Pairs, int Parts> CNN_DEVICE ulonglong2 cnn_stem_add_rows(const uint2 *rows, int count, int part)
+{
+    ulonglong2 sum = make_ulonglong2(0, 0);
+    enum { AT_ONCE = 13 }; // on their way together: as many as 128 blocks need, by 288 threads
+    for (int first = part; first < count; first += AT_ONCE * Parts) {
+        uint2 two[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int row = first + i * Parts;
+            two[i] = row < count ? rows[row * Pairs] : make_uint2(0, 0);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            sum.x += two[i].x, sum.y += two[i].y;
+    }
+    return sum;
+}
 template <int Threads, typename Arguments, typename Shared>
 CNN_DEVICE void cnn_stem_add_moments(const Arguments &arguments, Shared *shared, int thread)
 {
@@ -103,20 +121,12 @@ CNN_DEVICE void cnn_stem_add_moments(const Arguments &arguments, Shared *shared,
     const int pair = thread % PAIRS, part = thread / PAIRS;
     if (part >= PARTS)
         return;
-    const ulonglong2 *moments = (const ulonglong2 *)arguments.workspace.moments + pair;
     const int blocks = cnn_moment_blocks(arguments.n);
-    ulonglong2 sum = make_ulonglong2(0, 0);
-    enum { AT_ONCE = 13 }; // on their way together: as many as 128 blocks need, by 288 threads
-    for (int first = part; first < blocks; first += AT_ONCE * PARTS) {
-        ulonglong2 two[AT_ONCE];
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            const int block = first + i * PARTS;
-            two[i] = block < blocks ? moments[block * PAIRS] : make_ulonglong2(0, 0);
-        }
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            sum.x += two[i].x, sum.y += two[i].y;
+    const uint2 *moments = (const uint2 *)arguments.workspace.moments + pair;
+    ulonglong2 sum = cnn_stem_add_rows<PAIRS, PARTS>(moments, blocks, part);
+    if (!cnn_moments_in_32_bits(arguments.n)) {
+        const ulonglong2 upper = cnn_stem_add_rows<PAIRS, PARTS>(moments + blocks * PAIRS, blocks, part);
+        sum.x += upper.x << 32, sum.y += upper.y << 32;
     }
     parts[part][pair] = sum;
 }
@@ -223,9 +233,7 @@ CNN_DEVICE void cnn_stem_load(cnn_stem_weight<Parts> *weight, const Shared *shar
 // Pixels of image i of the block's own, of which the batch has `count`; past those, of the first: it is not used.
 template <typename Arguments> CNN_DEVICE const uint8_t *cnn_own_pixels(const Arguments &arguments, int i, int count)
 {
-    const int image = blockIdx.x + (i < count ? i : 0) * gridDim.x;
-    const int32_t row = arguments.operands.order[*arguments.operands.cursor + image];
-    return arguments.operands.images + (size_t)row * CNN_PIXELS;
+    return cnn_batch_pixels(arguments, *arguments.operands.cursor, blockIdx.x + (i < count ? i : 0) * gridDim.x);
 }
 
 // Images as they are before the first: zero, which the border stays, and the ones. By all threads of the block.

@@ -1,44 +1,46 @@
 // forward.h for Hopper: conv1 and conv2 by wgmma, products of four warps together that read operands from shared
 // memory. Only these use a multiprocessor's tensor cores at their full rate, and no thread waits for fragments.
 //
-// Reads and writes what forward.h does, and also winner2 and code2. The products are in forward_wgmma_products.h, what
-// is done with their sums in forward_wgmma_output.h.
+// Reads and writes what forward.h does, but conv2_parts for conv2_forward, and writes winner2 and code2 too. conv1 is
+// in forward_wgmma_stem.h, the products in forward_wgmma_products.h, what is done with conv2's in
+// forward_wgmma_output.h.
 //
 // A product is 64 channels by 8 rows of an image or by the 6 others, 16 pixels of which two are unused, by 16 input
 // channels; all taps are 18 products, three times as many for nearly fp32, issued at once.
 //
 // Work: as in forward.h, a block a multiprocessor. Two parts make pooled images, even and odd ones, in a few tiles by
-// turns; two multiply them, the upper rows of an image and then the lower ones, one after the other: while one stores
-// its result, the tensor cores work for the next. Tiles are handed over by barriers at which only the one who needs a
-// tile waits.
+// turns; two multiply them, half an image each: while one rounds, compares and stores what it has, the tensor cores
+// work for the other. Tiles are handed over by barriers at which only the one who needs a tile waits. Few images have
+// two blocks each.
 //
-// Limited by: integer instructions, of which both poolings have many and a multiprocessor half as many a cycle as of
-// float's, and the chains they stand in; below that by the tensor cores; and at the beginning, where nothing can be
-// multiplied before the moments are there.
+// Limited by: with many images the bytes stored, 53 KB an image in 16 bits, and the integer instructions of both
+// poolings, of which a multiprocessor has half as many a cycle as of float's; at the beginning, where nothing can be
+// multiplied before the moments are there, by latency.
 #ifndef HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_H
 #define HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_H
+
+#include <type_traits>
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/forward_statistics.h"
 #include "ops/cnn_step/forward_stem.h"
 #include "ops/cnn_step/forward_wgmma_output.h"
 #include "ops/cnn_step/forward_wgmma_products.h"
+#include "ops/cnn_step/forward_wgmma_stem.h"
 #include "ops/cnn_step/layout.h"
 #include "ops/cnn_step/prepare.h"
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/hopper.h"
 
 // What the products take, in how many parts, and whether scaled (see prepare.h); how many tiles a block has, and parts
-// that make images and that multiply; the registers of these two, where one gives some to the other.
+// that make images and that multiply; the registers of these two, where one gives some to the other. `pipelined`: the
+// registers are enough to multiply for one turn of conv1 while the one before is pooled. `by_all`: first images that
+// all parts make together, as many as are wanted before one part by itself has made the next.
 template <typename Arithmetic> struct cnn_wgmma_kind {
     typedef typename Arithmetic::operand element;
-    static const int parts = 1, scaled = 0, tiles = 4;
+    static const int parts = 1, scaled = 0, tiles = 4, pipelined = 1, by_all = 1;
     static const int makers = 2, multipliers = 2, threads = (makers + multipliers) * HOPPER_WARPGROUP;
     static const int maker_registers = 0, multiplier_registers = 0; // as they are
-    static __device__ __forceinline__ int channel(int row)
-    {
-        return cnn_conv2_channel(row);
-    }
 };
 template <> struct cnn_wgmma_kind<cnn_tf32> : cnn_wgmma_kind<cnn_fp16> {
     static const int scaled = 1;
@@ -46,13 +48,9 @@ template <> struct cnn_wgmma_kind<cnn_tf32> : cnn_wgmma_kind<cnn_fp16> {
 // Nearly fp32: two halves are 22 bits of a float, and three of their four products are enough.
 template <> struct cnn_wgmma_kind<cnn_tf32x3> {
     typedef __half element;
-    static const int parts = 2, scaled = 1, tiles = 3;
+    static const int parts = 2, scaled = 1, tiles = 3, pipelined = 0, by_all = 2;
     static const int makers = 2, multipliers = 2, threads = (makers + multipliers) * HOPPER_WARPGROUP;
-    static const int maker_registers = 72, multiplier_registers = 184; // of 128
-    static __device__ __forceinline__ int channel(int row)
-    {
-        return row;
-    }
+    static const int maker_registers = 80, multiplier_registers = 176; // of 128
 };
 
 enum { CNN_WGMMA_MAKER_THREADS = HOPPER_WARPGROUP };
@@ -61,7 +59,8 @@ template <typename Arithmetic> struct cnn_wgmma_shared {
     typedef cnn_wgmma_kind<Arithmetic> kind;
     typedef typename kind::element operand;
     enum { STEM_PARTS = cnn_stem_parts<Arithmetic>::count };
-    operand weight[kind::parts * CNN_CHANNELS2 * CNN_PATCH]; // as in conv2_forward
+    cnn_wgmma_stage<typename Arithmetic::convolution> stage[kind::multipliers];
+    __align__(16) operand weight[kind::parts * CNN_CHANNELS2 * CNN_PATCH]; // as in conv2_parts
     operand tile[kind::tiles][kind::parts * cnn_tile<operand>::size];
     __align__(16) __nv_bfloat16 stem_operand[STEM_PARTS * CNN_STEM_OPERAND];
     uint32_t stem[kind::makers * 2 * CNN_STEM_WORDS];     // of each part that makes, two images
@@ -71,13 +70,6 @@ template <typename Arithmetic> struct cnn_wgmma_shared {
     float stem_weight[CNN_CHANNELS1][CNN_TAPS], stem_scale[CNN_CHANNELS1], stem_bias[CNN_CHANNELS1]; // as in forward.h
 };
 
-// Where the weight lies in global memory.
-template <typename Operand, typename Convolution>
-CNN_DEVICE const void *cnn_wgmma_weight(const cnn_arguments<Operand, Convolution> &arguments, bool scaled)
-{
-    return scaled ? (const void *)arguments.workspace.conv2_parts : arguments.workspace.conv2_forward;
-}
-
 // The copy engine brings the weight; `loaded` counts the bytes.
 template <typename Arguments, typename Shared>
 CNN_DEVICE void cnn_wgmma_load_weight(const Arguments &arguments, Shared *shared)
@@ -86,7 +78,7 @@ CNN_DEVICE void cnn_wgmma_load_weight(const Arguments &arguments, Shared *shared
     mbarrier_arrive_expect(&shared->loaded, bytes);
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                      hopper_shared(shared->weight)),
-                 "l"(cnn_wgmma_weight(arguments, Shared::kind::scaled)), "r"(bytes), "r"(hopper_shared(&shared->loaded))
+                 "l"(arguments.workspace.conv2_parts), "r"(bytes), "r"(hopper_shared(&shared->loaded))
                  : "memory");
 }
 
@@ -99,33 +91,39 @@ template <typename Shared> CNN_DEVICE uint32_t *cnn_wgmma_stem(Shared *shared, i
     return shared->stem + (i % kind::makers * 2 + i / kind::makers % 2) * CNN_STEM_WORDS;
 }
 
-// Part `maker` of those that make pooled images: every so many of the block's images, but the first two are made by
-// all. An image's bytes are read and unpacked while the image before is made.
+// Part `maker` of those that make pooled images: every so many of the block's images, but the first are made by all. An
+// image's bytes are read and unpacked while the image before is made.
 template <typename Arithmetic, typename Arguments, typename Shared, typename Weight>
 CNN_DEVICE void cnn_wgmma_make(const Arguments &arguments, Shared *shared, const Weight &weight, int maker, int count)
 {
     typedef typename Shared::kind kind;
     enum { FIRST_NAME = 1, THREADS = CNN_WGMMA_MAKER_THREADS, WORDS = (CNN_IMAGE_WORDS + THREADS - 1) / THREADS };
     const int thread = threadIdx.x % THREADS;
+    const uint8_t *ahead = cnn_own_pixels(arguments, maker + kind::makers, count); // a chain of loads: an image before
     for (int i = maker; i < count; i += kind::makers) {
         const int tile = i % kind::tiles, use = i / kind::tiles, next = i + kind::makers;
         uint32_t *stem_now = cnn_wgmma_stem(shared, i), *stem_next = cnn_wgmma_stem(shared, next);
         const bool unpack = next >= 2 && next < count;
         uint32_t bytes[WORDS] = {0};
         if (unpack) {
-            const uint8_t *pixels = cnn_own_pixels(arguments, next, count);
 #pragma unroll
             for (int word = 0; word < WORDS; word++)
                 if (word * THREADS + thread < CNN_IMAGE_WORDS)
-                    bytes[word] = cnn_pixels4(pixels + (word * THREADS + thread) * 4);
+                    bytes[word] = cnn_pixels4(ahead + (word * THREADS + thread) * 4);
         }
-        if (i >= 2) {
+        ahead = cnn_own_pixels(arguments, next + kind::makers, count);
+        if (i >= kind::by_all) {
             if (use > 0)
                 mbarrier_wait(&shared->read[tile], (use - 1) & 1);
-            cnn_stem_forward<Arithmetic, THREADS / 32>(arguments, blockIdx.x + i * gridDim.x, stem_now,
-                                                       shared->tile[tile], weight, thread / 32);
+            if constexpr (kind::pipelined)
+                cnn_wgmma_stem_forward<Arithmetic>(arguments, blockIdx.x + i * gridDim.x, stem_now, shared->tile[tile],
+                                                   weight, thread / 32);
+            else
+                cnn_stem_forward<Arithmetic, THREADS / 32>(arguments, blockIdx.x + i * gridDim.x, stem_now,
+                                                           shared->tile[tile], weight, thread / 32);
             tma_fence_written();
-            mbarrier_arrive(&shared->made[tile]);
+            __syncwarp();
+            cnn_wgmma_arrive(&shared->made[tile]);
         }
         if (unpack)
 #pragma unroll
@@ -152,6 +150,11 @@ CNN_DEVICE float cnn_wgmma_pooled_scale(const Arguments &arguments, const Shared
     return cnn_half_scale(most);
 }
 
+// conv2's output as the copy engine stores it: the upper rows of an image, or the lower ones.
+struct cnn_wgmma_maps {
+    CUtensorMap upper, lower;
+};
+
 // What a thread of those that multiply knows of its two channels.
 struct cnn_wgmma_channels {
     cnn_wgmma_sign sign;
@@ -159,43 +162,70 @@ struct cnn_wgmma_channels {
     cnn_wgmma_totals totals;
 };
 
-// Rows rows of image i, the upper ones or the lower ones. Before their products those of the rows before have to be
-// done, or all parts would multiply at a time, and then all store.
+template <typename Arguments>
+CNN_DEVICE cnn_wgmma_channels cnn_wgmma_channels_of(const Arguments &arguments, bool scaled)
+{
+    const int channel = threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; // and eight further on
+    cnn_wgmma_channels channels = {};
+    channels.sign = cnn_wgmma_signs(arguments.operands.parameters.gamma2[channel],
+                                    arguments.operands.parameters.gamma2[channel + 8]);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        channels.inverse[i] = scaled ? arguments.workspace.conv2_scale[channel + 8 * i] : 1;
+    return channels;
+}
+// `scale`: of the pooled image.
+CNN_DEVICE void cnn_wgmma_unscale(cnn_wgmma_channels *channels, float scale)
+{
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        channels->inverse[i] = 1 / channels->inverse[i] / scale;
+}
+
+// Rows rows of an image, the upper ones or the lower ones: unit `unit` of the block's work. Before their products those
+// of the unit before have to be done, or all parts would multiply at a time, and then all store.
 template <typename Arithmetic, int Rows, typename Arguments, typename Shared>
-CNN_DEVICE void cnn_wgmma_rows(const Arguments &arguments, Shared *shared, int i, cnn_wgmma_channels *channels)
+CNN_DEVICE void cnn_wgmma_rows(const Arguments &arguments, const cnn_wgmma_maps &maps, Shared *shared, int unit,
+                               cnn_wgmma_channels *channels)
 {
     typedef typename Shared::kind kind;
+    enum { FIRST_NAME = 6 };
     const bool upper = Rows == CNN_WGMMA_UPPER;
-    const int tile = i % kind::tiles, use = i / kind::tiles, unit = 2 * i + !upper, before = unit - 1;
+    const int i = unit / 2, tile = i % kind::tiles, use = i / kind::tiles, before = unit - 1;
+    const int part = unit % kind::multipliers;
     float sum[Rows * 8];
-    if (i >= 2) // the first two were made before the parts went their ways: that was no phase of the barrier
-        mbarrier_wait(&shared->made[tile], (use - (tile < 2)) & 1);
+    if (i >= kind::by_all) // those made by all were there before the parts went their ways: that was no phase
+        mbarrier_wait(&shared->made[tile], (use - (tile < kind::by_all)) & 1);
     if (before >= 0)
         mbarrier_wait(&shared->turn[before % kind::multipliers], before / kind::multipliers & 1);
-    cnn_wgmma_conv2(Arithmetic(), sum, shared->weight, shared->tile[tile], upper ? 0 : CNN_WGMMA_UPPER * CNN_TILE_SIDE);
-    mbarrier_arrive(&shared->turn[unit % kind::multipliers]);
-    mbarrier_arrive(&shared->read[tile]);
+    cnn_wgmma_conv2(Arithmetic(), sum, shared->weight, shared->tile[tile], upper ? 0 : CNN_WGMMA_UPPER * CNN_TILE_SIDE,
+                    &shared->turn[part]);
+    cnn_wgmma_arrive(&shared->read[tile]);
 #pragma unroll
     for (int j = 0; kind::scaled && j < Rows * 8; j++)
         sum[j] *= channels->inverse[j / 2 % 2];
-    cnn_wgmma_finish<Rows>(arguments, typename Arithmetic::convolution(), blockIdx.x + i * gridDim.x,
-                           upper ? 0 : CNN_WGMMA_UPPER * CNN_SIDE1, sum, channels->sign, &channels->totals);
+    cnn_wgmma_finish<Rows>(arguments, upper ? &maps.upper : &maps.lower, shared->stage + part, FIRST_NAME + part,
+                           blockIdx.x + i * gridDim.x, upper ? 0 : CNN_WGMMA_UPPER, sum, channels->sign,
+                           &channels->totals);
 }
 
-// Those that multiply: upper and lower rows of all images by turns.
+// Those that multiply: half an image each. Whoever had an image's upper rows, which are more, has the lower ones of the
+// next.
 template <typename Arithmetic, typename Arguments, typename Shared>
-CNN_DEVICE void cnn_wgmma_multiply(const Arguments &arguments, Shared *shared, int part, int count,
-                                   cnn_wgmma_channels *channels)
+CNN_DEVICE void cnn_wgmma_multiply(const Arguments &arguments, const cnn_wgmma_maps &maps, Shared *shared, int part,
+                                   int count, cnn_wgmma_channels *channels)
 {
     typedef typename Shared::kind kind;
     mbarrier_wait(&shared->loaded, 0);
 #pragma unroll 1
     for (int unit = part; unit < 2 * count; unit += kind::multipliers)
-        if (unit % 2 == 0)
-            cnn_wgmma_rows<Arithmetic, CNN_WGMMA_UPPER>(arguments, shared, unit / 2, channels);
+        if (unit % 2 == unit / 2 % 2)
+            cnn_wgmma_rows<Arithmetic, CNN_WGMMA_UPPER>(arguments, maps, shared, unit, channels);
         else
-            cnn_wgmma_rows<Arithmetic, CNN_SIDE1 - CNN_WGMMA_UPPER>(arguments, shared, unit / 2, channels);
+            cnn_wgmma_rows<Arithmetic, CNN_SIDE1 - CNN_WGMMA_UPPER>(arguments, maps, shared, unit, channels);
     cnn_wgmma_statistics<kind::multipliers>(arguments, shared, part, &channels->totals);
+    if (threadIdx.x % HOPPER_WARPGROUP == 0)
+        cnn_wgmma_left();
 }
 
 // By one thread.
@@ -204,10 +234,10 @@ template <typename Shared> CNN_DEVICE void cnn_wgmma_init(Shared *shared)
     typedef typename Shared::kind kind;
     mbarrier_init(&shared->loaded, 1);
     for (int i = 0; i < kind::multipliers; i++)
-        mbarrier_init(&shared->turn[i], HOPPER_WARPGROUP);
+        mbarrier_init(&shared->turn[i], HOPPER_WARPGROUP / 32);
     for (int i = 0; i < kind::tiles; i++) {
-        mbarrier_init(&shared->made[i], CNN_WGMMA_MAKER_THREADS);
-        mbarrier_init(&shared->read[i], 2 * HOPPER_WARPGROUP);
+        mbarrier_init(&shared->made[i], CNN_WGMMA_MAKER_THREADS / 32);
+        mbarrier_init(&shared->read[i], 2 * HOPPER_WARPGROUP / 32);
     }
     mbarrier_init_fence();
 }
@@ -220,6 +250,8 @@ CNN_DEVICE float cnn_wgmma_fold(const Arguments &arguments, Shared *shared, doub
     enum { ADDING = Shared::kind::threads - CNN_UNPACK_THREADS };
     if (threadIdx.x >= CNN_UNPACK_THREADS)
         cnn_stem_add_moments<ADDING>(arguments, shared, threadIdx.x - CNN_UNPACK_THREADS);
+    else
+        cnn_stem_load_parameters(arguments, shared, threadIdx.x, CNN_UNPACK_THREADS);
     __syncthreads();
     cnn_stem_end_moments<ADDING>(arguments, shared);
     const float scale = cnn_wgmma_pooled_scale(arguments, shared);
@@ -234,49 +266,47 @@ CNN_DEVICE float cnn_wgmma_fold(const Arguments &arguments, Shared *shared, doub
 
 template <typename Arithmetic>
 static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
-    cnn_forward_wgmma(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments)
+    cnn_forward_wgmma(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments,
+                      const __grid_constant__ cnn_wgmma_maps maps)
 {
-    extern __shared__ uint4 cnn_forward_memory[];
+    extern __shared__ __align__(HOPPER_ROWS_BYTES) char cnn_forward_wgmma_memory[];
     typedef cnn_wgmma_shared<Arithmetic> shared_type;
     typedef cnn_wgmma_kind<Arithmetic> kind;
-    shared_type *shared = (shared_type *)cnn_forward_memory;
+    shared_type *shared = (shared_type *)cnn_forward_wgmma_memory;
     const int count = (arguments.n - 1 - (int)blockIdx.x) / (int)gridDim.x + 1;
+    // The launch before released this one after its own wait, so that what is older than it is there: images.
+    uint32_t bytes[2] = {0, 0}; // of the first two: on their way from here on
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        if (threadIdx.x < CNN_IMAGE_WORDS)
+            bytes[i] = cnn_pixels4(cnn_own_pixels(arguments, i, count) + threadIdx.x * 4);
     cnn_tile_clear(shared->tile[0], kind::tiles * kind::parts, kind::threads);
     cnn_stem_clear(shared->stem, kind::makers * 2, kind::threads);
     if (threadIdx.x == 0)
         cnn_wgmma_init(shared);
     const double inverse = 1 / ((double)arguments.n * CNN_PIXELS);
     __syncthreads();
-    // prepare.h released this launch after its own wait, so that what is older than it is there: images, parameters.
-    if (threadIdx.x >= CNN_UNPACK_THREADS)
-        cnn_stem_load_parameters(arguments, shared, threadIdx.x - CNN_UNPACK_THREADS,
-                                 kind::threads - CNN_UNPACK_THREADS);
-    else
-        cnn_stem_first_images(arguments, cnn_wgmma_stem(shared, 0), cnn_wgmma_stem(shared, 1), count);
-    const int row = threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; // of conv2's weight, and eight further on
-    cnn_wgmma_channels channels = {};
-    channels.sign = cnn_wgmma_signs(arguments.operands.parameters.gamma2[kind::channel(row)],
-                                    arguments.operands.parameters.gamma2[kind::channel(row + 8)]);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        if (threadIdx.x < CNN_IMAGE_WORDS)
+            cnn_stem_unpack(cnn_wgmma_stem(shared, i), threadIdx.x, bytes[i]);
+    cnn_wgmma_channels channels;
     auto weight = cnn_wgmma_stem_multiplier<shared_type::STEM_PARTS>(shared->stem_operand);
 #pragma unroll 1
-    for (int i = 0; i < 2 && i < count; i++) {
+    for (int i = 0; i < kind::by_all && i < count; i++) {
         if (i == 0) {
             heddle_wait_for_previous();
             heddle_release_next();
             if (threadIdx.x == 0)
                 cnn_wgmma_load_weight(arguments, shared);
-#pragma unroll
-            for (int j = 0; j < 2; j++)
-                channels.inverse[j] = kind::scaled ? arguments.workspace.conv2_scale[kind::channel(row + 8 * j)] : 1;
+            channels = cnn_wgmma_channels_of(arguments, kind::scaled);
             weight.scale = cnn_wgmma_fold(arguments, shared, inverse);
         }
         cnn_stem_forward<Arithmetic, kind::threads / 32>(arguments, blockIdx.x + i * gridDim.x,
                                                          cnn_wgmma_stem(shared, i), shared->tile[i], weight,
                                                          threadIdx.x / 32);
     }
-#pragma unroll
-    for (int j = 0; j < 2; j++)
-        channels.inverse[j] = 1 / channels.inverse[j] / weight.scale;
+    cnn_wgmma_unscale(&channels, weight.scale);
     tma_fence_written();
     __syncthreads();
 
@@ -284,7 +314,7 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
     if (part < kind::multipliers) {
         if constexpr (kind::multiplier_registers > 0)
             registers_take<kind::multiplier_registers>();
-        cnn_wgmma_multiply<Arithmetic>(arguments, shared, part, count, &channels);
+        cnn_wgmma_multiply<Arithmetic>(arguments, maps, shared, part, count, &channels);
     } else {
         if constexpr (kind::maker_registers > 0)
             registers_give_back<kind::maker_registers>();
@@ -292,19 +322,115 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
     }
 }
 
+// --- few images ------------------------------------------------------------------------------------------------------
+
+// Where there are two multiprocessors an image, two blocks share it: the upper rows of conv2's output and the lower
+// ones, each with the pooled rows it needs, one more than its own. Those that multiply take four rows each, at a time.
+template <typename Arithmetic, typename Arguments, typename Shared>
+CNN_DEVICE void cnn_wgmma_half(const Arguments &arguments, Shared *shared, int part, cnn_wgmma_channels *channels)
+{
+    typedef typename Shared::kind kind;
+    enum { FIRST_NAME = 6, LAST = (CNN_SIDE1 - CNN_WGMMA_UPPER) % CNN_WGMMA_QUARTER };
+    const int image = blockIdx.x / 2, first = blockIdx.x % 2 * CNN_WGMMA_UPPER + part * CNN_WGMMA_QUARTER;
+    float sum[CNN_WGMMA_QUARTER * 8];
+    mbarrier_wait(&shared->loaded, 0);
+    cnn_wgmma_conv2(Arithmetic(), sum, shared->weight, shared->tile[0], first * CNN_TILE_SIDE, &shared->turn[part]);
+#pragma unroll
+    for (int j = 0; kind::scaled && j < CNN_WGMMA_QUARTER * 8; j++)
+        sum[j] *= channels->inverse[j / 2 % 2];
+    if (first + CNN_WGMMA_QUARTER <= CNN_SIDE1)
+        cnn_wgmma_finish<CNN_WGMMA_QUARTER>(arguments, NULL, shared->stage + part, FIRST_NAME + part, image, first, sum,
+                                            channels->sign, &channels->totals);
+    else
+        cnn_wgmma_finish<LAST>(arguments, NULL, shared->stage + part, FIRST_NAME + part, image, first,
+                               (const float(&)[LAST * 8]) sum, channels->sign, &channels->totals);
+    cnn_wgmma_statistics<kind::multipliers>(arguments, shared, part, &channels->totals);
+}
+
+template <typename Arithmetic>
+static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
+    cnn_forward_halves(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments)
+{
+    extern __shared__ __align__(HOPPER_ROWS_BYTES) char cnn_forward_wgmma_memory[];
+    typedef cnn_wgmma_shared<Arithmetic> shared_type;
+    typedef cnn_wgmma_kind<Arithmetic> kind;
+    shared_type *shared = (shared_type *)cnn_forward_wgmma_memory;
+    const int image = blockIdx.x / 2, upper = blockIdx.x % 2 == 0;
+    const uint8_t *pixels = cnn_batch_pixels(arguments, *arguments.operands.cursor, image);
+    const uint32_t bytes = threadIdx.x < CNN_IMAGE_WORDS ? cnn_pixels4(pixels + threadIdx.x * 4) : 0;
+    cnn_tile_clear(shared->tile[0], kind::parts, kind::threads);
+    cnn_stem_clear(shared->stem, 1, kind::threads);
+    if (threadIdx.x == 0)
+        cnn_wgmma_init(shared);
+    const double inverse = 1 / ((double)arguments.n * CNN_PIXELS);
+    __syncthreads();
+    if (threadIdx.x < CNN_IMAGE_WORDS)
+        cnn_stem_unpack(shared->stem, threadIdx.x, bytes);
+    heddle_wait_for_previous();
+    heddle_release_next();
+    if (threadIdx.x == 0)
+        cnn_wgmma_load_weight(arguments, shared);
+    cnn_wgmma_channels channels = cnn_wgmma_channels_of(arguments, kind::scaled);
+    auto weight = cnn_wgmma_stem_multiplier<shared_type::STEM_PARTS>(shared->stem_operand);
+    weight.scale = cnn_wgmma_fold(arguments, shared, inverse);
+    cnn_wgmma_unscale(&channels, weight.scale);
+    static_assert((CNN_WGMMA_UPPER + 1) * CNN_SIDE1 <= kind::threads / 32 * 8, "one turn");
+    cnn_wgmma_stem_some<Arithmetic>(arguments, image, shared->stem, shared->tile[0], weight,
+                                    upper ? 0 : (CNN_WGMMA_UPPER - 1) * CNN_SIDE1,
+                                    upper ? (CNN_WGMMA_UPPER + 1) * CNN_SIDE1 : CNN_PIXELS1);
+    tma_fence_written();
+    __syncthreads();
+    const int part = threadIdx.x / HOPPER_WARPGROUP;
+    if (part < kind::multipliers)
+        cnn_wgmma_half<Arithmetic>(arguments, shared, part, &channels);
+}
+
+// --- launches --------------------------------------------------------------------------------------------------------
+
+template <typename Convolution>
+static heddle_status cnn_wgmma_map(cnn_wgmma_maps *maps, const Convolution *output, int n, bool half)
+{
+    const CUtensorMapDataType type = half ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    const long long pixels = (long long)n * CNN_PIXELS1;
+    heddle_status status =
+        tma_map(&maps->upper, type, sizeof(Convolution), output, pixels, CNN_CHANNELS2, CNN_WGMMA_UPPER * CNN_SIDE1);
+    if (status == HEDDLE_OK)
+        status = tma_map(&maps->lower, type, sizeof(Convolution), output, pixels, CNN_CHANNELS2,
+                         (CNN_SIDE1 - CNN_WGMMA_UPPER) * CNN_SIDE1);
+    return status;
+}
+static inline heddle_status cnn_wgmma_map(cnn_wgmma_maps *, const float *, int, bool) // stored from registers
+{
+    return HEDDLE_OK;
+}
+
 template <typename Arithmetic>
 static cudaError_t
 cnn_launch_forward_wgmma(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
                          cudaStream_t stream)
 {
+    typedef typename Arithmetic::convolution convolution;
     const int bytes = sizeof(cnn_wgmma_shared<Arithmetic>);
     static_assert(sizeof(cnn_wgmma_shared<Arithmetic>) <= 227 * 1024, "more than a block can have");
+    const int blocks = cnn_wgmma_blocks(arguments.n, arguments.multiprocessors);
+    if (blocks == 2 * arguments.n) {
+        const cudaError_t error =
+            cudaFuncSetAttribute(cnn_forward_halves<Arithmetic>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        return error != cudaSuccess
+                   ? error
+                   : heddle_cuda_launch_dependent(cnn_forward_halves<Arithmetic>, blocks,
+                                                  cnn_wgmma_kind<Arithmetic>::threads, bytes, stream, arguments);
+    }
+    cnn_wgmma_maps maps = {};
+    if (cnn_wgmma_map(&maps, arguments.workspace.convolution2, arguments.n, std::is_same<convolution, __half>::value) !=
+        HEDDLE_OK)
+        return CNN_NO_MAP;
     const cudaError_t error =
         cudaFuncSetAttribute(cnn_forward_wgmma<Arithmetic>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (error != cudaSuccess)
         return error;
-    return heddle_cuda_launch_dependent(cnn_forward_wgmma<Arithmetic>, arguments.forward_blocks,
-                                        cnn_wgmma_kind<Arithmetic>::threads, bytes, stream, arguments);
+    return heddle_cuda_launch_dependent(cnn_forward_wgmma<Arithmetic>, blocks, cnn_wgmma_kind<Arithmetic>::threads,
+                                        bytes, stream, arguments, maps);
 }
 
 #endif

@@ -1,8 +1,8 @@
 // What forward_wgmma.h does with conv2's output: rounds and stores it, finds the winner of every pooling window, and
 // adds up the sums that batchnorm 2's statistics follow from.
 //
-// The accumulators have pixels side by side in a thread, memory wants channels: movmatrix turns 8 by 8 of them, and the
-// order of the weight's rows (prepare.h) is such that a thread then has four channels to store.
+// The accumulators have pixels side by side in a thread, memory wants channels: stmatrix turns 8 by 8 of them on their
+// way into shared memory, from where the copy engine, or whole warps, take them on in the order of memory.
 //
 // Batchnorm 2 is not known yet, but which value of a window will win is: the largest, or the smallest where gamma is
 // negative, or the first where it is zero. So hidden.h need not read the other three.
@@ -12,6 +12,7 @@
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/forward_statistics.h"
 #include "ops/cnn_step/forward_stem.h"
+#include "ops/cnn_step/forward_wgmma_products.h"
 #include "ops/cnn_step/layout.h"
 #include "ops/cuda/hopper.h"
 
@@ -35,15 +36,6 @@ CNN_DEVICE uint32_t cnn_turn(uint32_t matrix)
     return turned;
 }
 
-// Eight pixels by 16 channels of conv2's output, of which a thread has two of two, in pairs of pixels; `pixels` of them
-// are inside. The thread stores four channels of pixel lane / 4.
-template <typename Convolution> CNN_DEVICE void cnn_wgmma_store(Convolution *to, const uint32_t pair[2], int pixels)
-{
-    const int lane = threadIdx.x % 32;
-    const uint2 turned = make_uint2(cnn_turn(pair[0]), cnn_turn(pair[1]));
-    if (lane / 4 < pixels)
-        *(uint2 *)(to + lane / 4 * CNN_CHANNELS2 + lane % 4 * 4) = turned;
-}
 // Floats, `four` = [channel][pixel], are stored as they lie: the eight lanes that have the same pixels fill a sector.
 CNN_DEVICE void cnn_wgmma_store(float *to, const float four[4], int pixels)
 {
@@ -56,10 +48,8 @@ CNN_DEVICE void cnn_wgmma_store(float *to, const float four[4], int pixels)
 
 // --- winners ---------------------------------------------------------------------------------------------------------
 
-// How a thread compares outputs of its two channels: as (y & keep) ^ flip, masks for two outputs of 16 bits each; or
-// as y * factor.
+// What a thread multiplies the outputs of its two channels with before it compares them: gamma's sign, 1, -1 or 0.
 struct cnn_wgmma_sign {
-    uint32_t keep[2], flip[2];
     float factor[2];
 };
 CNN_DEVICE cnn_wgmma_sign cnn_wgmma_signs(float gamma_first, float gamma_second)
@@ -67,11 +57,8 @@ CNN_DEVICE cnn_wgmma_sign cnn_wgmma_signs(float gamma_first, float gamma_second)
     const float gamma[2] = {gamma_first, gamma_second};
     cnn_wgmma_sign sign;
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-        sign.keep[i] = gamma[i] == 0.0f ? 0u : 0xffffffffu;
-        sign.flip[i] = gamma[i] < 0.0f ? 0x80008000u : 0u;
+    for (int i = 0; i < 2; i++)
         sign.factor[i] = gamma[i] == 0.0f ? 0.0f : copysignf(1.0f, gamma[i]);
-    }
     return sign;
 }
 
@@ -91,62 +78,50 @@ template <typename Value> CNN_DEVICE uint32_t cnn_wgmma_larger(uint32_t a, uint3
     return *(const uint32_t *)&best;
 }
 
-// One window of each of a thread's two channels: top and bottom are pairs of pixels, [channel]. The winners as a pair,
-// the first channel lower, and which they were.
+// Each two multiplied. Integer instructions could flip signs as well, but they are what there is too little of.
+template <typename Value> CNN_DEVICE uint32_t cnn_wgmma_times(uint32_t a, uint32_t b)
+{
+    typedef typename cnn_wgmma_two<Value>::type two;
+    const two product = __hmul2(*(const two *)&a, *(const two *)&b);
+    return *(const uint32_t *)&product;
+}
+
+// Two windows of one channel: top and bottom are pairs of pixels of the first window and of the second; `factor` is the
+// channel's, twice. The winners as a pair, and which they were.
 template <typename Value>
-CNN_DEVICE uint32_t cnn_wgmma_winner(const uint32_t top[2], const uint32_t bottom[2], const cnn_wgmma_sign &sign,
-                                     uint32_t *codes)
+CNN_DEVICE uint32_t cnn_wgmma_winners(const uint32_t top[2], const uint32_t bottom[2], uint32_t factor, uint32_t *codes)
 {
     const int low_halves = 0x5410, high_halves = 0x7632;
     uint32_t column[2], lower[2], right;
 #pragma unroll
     for (int i = 0; i < 2; i++)
-        column[i] = cnn_wgmma_larger<Value>((top[i] & sign.keep[i]) ^ sign.flip[i],
-                                            (bottom[i] & sign.keep[i]) ^ sign.flip[i], &lower[i]);
+        column[i] = cnn_wgmma_larger<Value>(cnn_wgmma_times<Value>(top[i], factor),
+                                            cnn_wgmma_times<Value>(bottom[i], factor), &lower[i]);
     const uint32_t best = cnn_wgmma_larger<Value>(__byte_perm(column[0], column[1], low_halves),
                                                   __byte_perm(column[0], column[1], high_halves), &right);
     const uint32_t lower_left = __byte_perm(lower[0], lower[1], low_halves);
     const uint32_t lower_right = __byte_perm(lower[0], lower[1], high_halves);
     const uint32_t down = (lower_right & right) | (lower_left & ~right);
     *codes = (right & 0x00010001u) | (down & 0x00020002u);
-    return best ^ __byte_perm(sign.flip[0], sign.flip[1], low_halves);
-}
-
-// A row of windows, of which a thread has two, lane % 4 and four further on: winners and codes, [window] of pairs of
-// channels. The thread stores four channels of one window.
-template <typename Convolution>
-CNN_DEVICE void cnn_wgmma_store_winners(Convolution *to, uint8_t *to_code, const uint32_t winner[2],
-                                        const uint32_t codes[2])
-{
-    const int lane = threadIdx.x % 32,
-              window = lane / 4 % 2 * 4 + lane / 8; // two windows of a lane are neighbours here
-    const int first_channels = 0x5410, second_channels = 0x7632, low_bytes = 0x6420;
-    const uint2 values = make_uint2(cnn_turn(__byte_perm(winner[0], winner[1], first_channels)),
-                                    cnn_turn(__byte_perm(winner[0], winner[1], second_channels)));
-    const uint32_t bytes = __byte_perm(cnn_turn(__byte_perm(codes[0], codes[1], first_channels)),
-                                       cnn_turn(__byte_perm(codes[0], codes[1], second_channels)), low_bytes);
-    if (window < CNN_SIDE2) {
-        *(uint2 *)(to + window * CNN_CHANNELS2 + lane % 4 * 4) = values;
-        *(uint32_t *)(to_code + window * CNN_CHANNELS2 + lane % 4 * 4) = bytes;
-    }
+    return cnn_wgmma_times<Value>(best, factor);
 }
 
 // --- statistics ------------------------------------------------------------------------------------------------------
 
 // What a thread adds up of its two channels.
 struct cnn_wgmma_totals {
-    float sum[2], square[2];
+    float sum[2][2], square[2][2]; // [side][channel]
 };
 
-// Adds a thread's outputs, four = [channel][pixel].
-CNN_DEVICE void cnn_wgmma_add(cnn_wgmma_totals *totals, const float four[4], int pixels)
+// Adds a thread's outputs of one side, four = [channel][pixel]. What of the second side is outside may be added, too:
+// it is left out at the end.
+CNN_DEVICE void cnn_wgmma_add(cnn_wgmma_totals *totals, int side, const float four[4], bool inside = true)
 {
-    const bool inside = threadIdx.x % 4 * 2 < pixels;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float left = inside ? four[2 * j] : 0, right = inside ? four[2 * j + 1] : 0;
-        totals->sum[j] += left + right;
-        totals->square[j] = fmaf(left, left, fmaf(right, right, totals->square[j]));
+        totals->sum[side][j] += left + right;
+        totals->square[side][j] = fmaf(left, left, fmaf(right, right, totals->square[side][j]));
     }
 }
 
@@ -158,14 +133,17 @@ CNN_DEVICE void cnn_wgmma_statistics(const Arguments &arguments, Shared *shared,
     const int row = threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
 #pragma unroll
     for (int i = 0; i < 2; i++) {
+        const bool inside = threadIdx.x % 4 != 3; // of the second side, the last two pixels are not
+        float sum = own->sum[0][i] + (inside ? own->sum[1][i] : 0);
+        float square = own->square[0][i] + (inside ? own->square[1][i] : 0);
 #pragma unroll
         for (int distance = 1; distance < 4; distance *= 2) { // the four lanes that have the same channels
-            own->sum[i] += __shfl_xor_sync(0xffffffffu, own->sum[i], distance);
-            own->square[i] += __shfl_xor_sync(0xffffffffu, own->square[i], distance);
+            sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+            square += __shfl_xor_sync(0xffffffffu, square, distance);
         }
         if (threadIdx.x % 4 == 0) {
-            totals[part][Shared::kind::channel(row + 8 * i)] = own->sum[i];
-            totals[part][CNN_CHANNELS2 + Shared::kind::channel(row + 8 * i)] = own->square[i];
+            totals[part][row + 8 * i] = sum;
+            totals[part][CNN_CHANNELS2 + row + 8 * i] = square;
         }
     }
     enum { NAME = 5 };
@@ -180,35 +158,134 @@ CNN_DEVICE void cnn_wgmma_statistics(const Arguments &arguments, Shared *shared,
 
 // --- rows ------------------------------------------------------------------------------------------------------------
 
-// What a thread has of Rows rows of an image, from pixel `first` of it on, two rows at a time.
-template <int Rows, typename Arguments, typename Convolution>
-CNN_DEVICE void cnn_wgmma_finish(const Arguments &arguments, Convolution, int image, int first,
-                                 const float (&sum)[Rows * 8], const cnn_wgmma_sign &sign, cnn_wgmma_totals *totals)
+// Where the results of 16 bits wait to be stored: conv2's output as the copy engine takes it, a row of 128 bytes a
+// pixel, 16-byte chunk c of pixel p at chunk c ^ p % 8; winners and codes, 16 bits each, a row a window, with a pitch
+// that puts eight rows into different banks. Of the 16 pixels of an image's row the last two are outside: they are
+// written where the next row begins and written over by it, so that the last row needs some room more. So are windows.
+enum {
+    CNN_LEAVE_PIXELS = (CNN_WGMMA_UPPER * CNN_SIDE1 + 2 + 7) / 8 * 8,
+    CNN_LEAVE_WINDOWS = CNN_WGMMA_UPPER / 2 * CNN_SIDE2 + 1,
+    CNN_LEAVE_PITCH = CNN_CHANNELS2 + 8,
+};
+template <typename Convolution> struct cnn_wgmma_stage {
+    __align__(HOPPER_ROWS_BYTES) Convolution output[CNN_LEAVE_PIXELS * CNN_CHANNELS2];
+    __align__(16) Convolution winner[CNN_LEAVE_WINDOWS * CNN_LEAVE_PITCH];
+    __align__(16) uint16_t code[CNN_LEAVE_WINDOWS * CNN_LEAVE_PITCH];
+};
+template <> struct cnn_wgmma_stage<float> { // stored from registers
+};
+
+// As stmatrix_x4, but the columns of each matrix become rows.
+CNN_DEVICE void cnn_wgmma_turn_x4(uint32_t shared, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3)
 {
-    const int channel = threadIdx.x / 32 % 4 * 16; // the warp's first
-    Convolution *to =
-        arguments.workspace.convolution2 + ((size_t)image * CNN_PIXELS1 + first) * CNN_CHANNELS2 + channel;
-    const size_t at = ((size_t)image * CNN_PIXELS2 + first / 4) * CNN_CHANNELS2 + channel;
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(r0),
+                 "r"(r1), "r"(r2), "r"(r3)
+                 : "memory");
+}
+
+// What a thread has of Rows rows of an image into the stage.
+template <int Rows, typename Convolution>
+CNN_DEVICE void cnn_wgmma_fill(cnn_wgmma_stage<Convolution> *stage, const float (&sum)[Rows * 8],
+                               const cnn_wgmma_sign &sign, cnn_wgmma_totals *totals)
+{
+    // Lane i names row i % 8 of matrix i / 8: of outputs, these are both halves of the warp's channels of eight pixels,
+    // and then of the six others; of windows, the channels of winners and then of codes, window 0, 4, 1, 5, ...
+    enum { PERIOD = 4, BYTES = CNN_CHANNELS2 * sizeof(Convolution) }; // rows after which pixels are in step again
+    const int lane = threadIdx.x % 32, chunk = threadIdx.x / 32 % 4 * 2 + lane / 8 % 2,
+              pixel = lane / 16 * 8 + lane % 8;
+    const int window = lane % 8 / 2 + lane % 2 * 4;
+    uint32_t to[PERIOD];
 #pragma unroll
-    for (int row = 0; row < Rows / 2; row++) {
+    for (int i = 0; i < PERIOD; i++)
+        to[i] = hopper_shared(stage->output) + (i * CNN_SIDE1 + pixel) * BYTES +
+                (chunk ^ (i * CNN_SIDE1 + pixel) % 8) * CNN_WGMMA_CHUNK;
+    const uint32_t to_window = (lane < 16 ? hopper_shared(stage->winner) : hopper_shared(stage->code)) +
+                               (window * CNN_LEAVE_PITCH + chunk * 8) * sizeof(Convolution);
+#pragma unroll
+    for (int row = 0; row < Rows; row += 2) {
+        uint32_t pair[2][2][2]; // [channel][top, bottom][side]
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+#pragma unroll
+            for (int side = 0; side < 2; side++) { // eight pixels, then six
+                const float *four = sum + 4 * (2 * (row + i) + side);
+                pair[0][i][side] = cnn_keep_pair(Convolution(), four[0], four[1]);
+                pair[1][i][side] = cnn_keep_pair(Convolution(), four[2], four[3]);
+                cnn_wgmma_add(totals, side, four);
+            }
+            cnn_wgmma_turn_x4(to[(row + i) % PERIOD] + (row + i) / PERIOD * PERIOD * CNN_SIDE1 * BYTES, pair[0][i][0],
+                              pair[1][i][0], pair[0][i][1], pair[1][i][1]);
+        }
         uint32_t winner[2], codes[2];
 #pragma unroll
-        for (int side = 0; side < 2; side++) { // eight pixels, then six
-            const int pixels = side ? CNN_SIDE1 - 8 : 8;
-            uint32_t pair[2][2]; // [top, bottom][channel]
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
-                const float *four = sum + 4 * (4 * row + 2 * i + side);
-                pair[i][0] = cnn_keep_pair(Convolution(), four[0], four[1]);
-                pair[i][1] = cnn_keep_pair(Convolution(), four[2], four[3]);
-                cnn_wgmma_store(to + ((2 * row + i) * CNN_SIDE1 + side * 8) * CNN_CHANNELS2, pair[i], pixels);
-                cnn_wgmma_add(totals, four, pixels);
-            }
-            winner[side] = cnn_wgmma_winner<Convolution>(pair[0], pair[1], sign, &codes[side]);
-        }
-        cnn_wgmma_store_winners(arguments.workspace.winner2 + at + row * CNN_SIDE2 * CNN_CHANNELS2,
-                                arguments.workspace.code2 + at + row * CNN_SIDE2 * CNN_CHANNELS2, winner, codes);
+        for (int i = 0; i < 2; i++)
+            winner[i] = cnn_wgmma_winners<Convolution>(
+                pair[i][0], pair[i][1], cnn_pair(Convolution(), sign.factor[i], sign.factor[i]), &codes[i]);
+        cnn_wgmma_turn_x4(to_window + row / 2 * CNN_SIDE2 * CNN_LEAVE_PITCH * sizeof(Convolution), winner[0], winner[1],
+                          codes[0], codes[1]);
     }
+}
+
+// conv2's output from the stage to memory, by the threads of one part, where the copy engine has no map of it.
+template <int Rows, typename Convolution>
+CNN_DEVICE void cnn_wgmma_leave_output(Convolution *to, const cnn_wgmma_stage<Convolution> *stage)
+{
+    enum { EIGHTS = CNN_CHANNELS2 / 8 };
+#pragma unroll
+    for (int i = threadIdx.x % HOPPER_WARPGROUP; i < Rows * CNN_SIDE1 * EIGHTS; i += HOPPER_WARPGROUP)
+        *(uint4 *)(to + i * 8) =
+            *(const uint4 *)(stage->output + i / EIGHTS * CNN_CHANNELS2 + (i % EIGHTS ^ i / EIGHTS % 8) * 8);
+}
+
+// From the stage to memory: Rows rows of image `image`, from row `first` on, by the threads of one part; `map` NULL:
+// without the copy engine.
+template <int Rows, typename Arguments, typename Convolution>
+CNN_DEVICE void cnn_wgmma_leave(const Arguments &arguments, const CUtensorMap *map,
+                                const cnn_wgmma_stage<Convolution> *stage, int image, int first)
+{
+    const int thread = threadIdx.x % HOPPER_WARPGROUP, low_bytes = 0x6420;
+    if (!map)
+        cnn_wgmma_leave_output<Rows>(
+            arguments.workspace.convolution2 + ((size_t)image * CNN_SIDE1 + first) * CNN_SIDE1 * CNN_CHANNELS2, stage);
+    else if (thread == 0) {
+        tma_store(map, stage->output, 0, image * CNN_PIXELS1 + first * CNN_SIDE1);
+        tma_store_commit();
+    }
+    enum { WINDOWS = Rows / 2 * CNN_SIDE2, EIGHTS = CNN_CHANNELS2 / 8, SIXTEENS = CNN_CHANNELS2 / 16 };
+    const size_t at = ((size_t)image * CNN_PIXELS2 + first / 2 * CNN_SIDE2) * CNN_CHANNELS2;
+#pragma unroll
+    for (int i = thread; i < WINDOWS * EIGHTS; i += HOPPER_WARPGROUP)
+        *(uint4 *)(arguments.workspace.winner2 + at + i * 8) =
+            *(const uint4 *)(stage->winner + i / EIGHTS * CNN_LEAVE_PITCH + i % EIGHTS * 8);
+    static_assert(WINDOWS * SIXTEENS <= HOPPER_WARPGROUP, "one turn");
+    if (thread < WINDOWS * SIXTEENS) {
+        const uint4 *from = (const uint4 *)(stage->code + thread / SIXTEENS * CNN_LEAVE_PITCH + thread % SIXTEENS * 16);
+        const uint4 one = from[0], two = from[1];
+        *(uint4 *)(arguments.workspace.code2 + at + thread * 16) =
+            make_uint4(__byte_perm(one.x, one.y, low_bytes), __byte_perm(one.z, one.w, low_bytes),
+                       __byte_perm(two.x, two.y, low_bytes), __byte_perm(two.z, two.w, low_bytes));
+    }
+}
+
+// Until the copy engine has stored all that this thread gave it: shared memory may not go before.
+CNN_DEVICE void cnn_wgmma_left()
+{
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+// Rows rows of an image, from row `first` on: rounded, added up, and stored. `name` is a barrier of the part's threads.
+template <int Rows, typename Arguments, typename Convolution>
+CNN_DEVICE void cnn_wgmma_finish(const Arguments &arguments, const CUtensorMap *map,
+                                 cnn_wgmma_stage<Convolution> *stage, int name, int image, int first,
+                                 const float (&sum)[Rows * 8], const cnn_wgmma_sign &sign, cnn_wgmma_totals *totals)
+{
+    if (map && threadIdx.x % HOPPER_WARPGROUP == 0)
+        tma_store_wait_read<0>();
+    warpgroup_sync(name); // the stage has been read
+    cnn_wgmma_fill<Rows>(stage, sum, sign, totals);
+    tma_fence_written();
+    warpgroup_sync(name);
+    cnn_wgmma_leave<Rows>(arguments, map, stage, image, first);
 }
 
 // A window of one channel of floats: the winner, and which it was. `sign` is gamma's, 1, -1 or 0.
@@ -227,12 +304,14 @@ CNN_DEVICE float cnn_wgmma_winner(const float top[2], const float bottom[2], flo
 
 // The same of floats. Channels are not turned but for their codes, where eight lanes have a byte each.
 template <int Rows, typename Arguments>
-CNN_DEVICE void cnn_wgmma_finish(const Arguments &arguments, float, int image, int first, const float (&sum)[Rows * 8],
-                                 const cnn_wgmma_sign &sign, cnn_wgmma_totals *totals)
+CNN_DEVICE void cnn_wgmma_finish(const Arguments &arguments, const CUtensorMap *, cnn_wgmma_stage<float> *, int,
+                                 int image, int first, const float (&sum)[Rows * 8], const cnn_wgmma_sign &sign,
+                                 cnn_wgmma_totals *totals)
 {
     const int lane = threadIdx.x % 32, channel = threadIdx.x / 32 % 4 * 16;
-    float *to = arguments.workspace.convolution2 + ((size_t)image * CNN_PIXELS1 + first) * CNN_CHANNELS2 + channel;
-    const size_t at = ((size_t)image * CNN_PIXELS2 + first / 4) * CNN_CHANNELS2 + channel;
+    float *to =
+        arguments.workspace.convolution2 + ((size_t)image * CNN_SIDE1 + first) * CNN_SIDE1 * CNN_CHANNELS2 + channel;
+    const size_t at = ((size_t)image * CNN_SIDE2 + first / 2) * CNN_SIDE2 * CNN_CHANNELS2 + channel;
 #pragma unroll
     for (int row = 0; row < Rows / 2; row++) {
         uint32_t codes[2] = {0, 0}; // [channel] of pairs of windows
@@ -242,8 +321,8 @@ CNN_DEVICE void cnn_wgmma_finish(const Arguments &arguments, float, int image, i
             const float *top = sum + 4 * (4 * row + side), *bottom = top + 8;
             cnn_wgmma_store(to + (2 * row * CNN_SIDE1 + side * 8) * CNN_CHANNELS2, top, pixels);
             cnn_wgmma_store(to + ((2 * row + 1) * CNN_SIDE1 + side * 8) * CNN_CHANNELS2, bottom, pixels);
-            cnn_wgmma_add(totals, top, pixels);
-            cnn_wgmma_add(totals, bottom, pixels);
+            cnn_wgmma_add(totals, 0, top, lane % 4 * 2 < pixels);
+            cnn_wgmma_add(totals, 0, bottom, lane % 4 * 2 < pixels);
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 uint32_t code;
@@ -253,7 +332,7 @@ CNN_DEVICE void cnn_wgmma_finish(const Arguments &arguments, float, int image, i
                     arguments.workspace.winner2[at + window * CNN_CHANNELS2 + i * 8 + lane / 4] = winner;
             }
         }
-        const int window = lane / 4 % 2 * 4 + lane / 8, low_bytes = 0x0020; // as in cnn_wgmma_store_winners
+        const int window = lane / 4 % 2 * 4 + lane / 8, low_bytes = 0x0020; // two windows of a lane are neighbours here
         uint8_t *to_code = arguments.workspace.code2 + at + (row * CNN_SIDE2 + window) * CNN_CHANNELS2 + lane % 4 * 2;
 #pragma unroll
         for (int i = 0; i < 2; i++) {

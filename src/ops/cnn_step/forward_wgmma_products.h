@@ -3,7 +3,7 @@
 // Both operands of conv2, and the weight of conv1, lie in shared memory in chunks of 16 bytes along K: chunk k of a
 // matrix, for all its rows, then chunk k + 1. Of the pooled image a row is a pixel, so a tap is another start address.
 //
-// conv1 is forward_stem.h's, but its products are taken by four warps together, 16 outputs each, with the patches in
+// conv1's products are forward_stem.h's, but taken by four warps together, 16 outputs each, with the patches in
 // registers as there. One of them is all 32 channels. That matters beside conv2's: the tensor cores take turns between
 // warps, and who has many small products waits many times for a large one.
 #ifndef HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_PRODUCTS_H
@@ -17,6 +17,7 @@
 
 enum {
     CNN_WGMMA_UPPER = 8,                               // rows of an image in a product, or the CNN_SIDE1 - 8 others
+    CNN_WGMMA_QUARTER = 4,                             // the same where two blocks share an image
     CNN_WGMMA_CHUNK = 16,                              // bytes
     CNN_STEM_DEPTH = 16,                               // K of conv1: nine taps, the bias, and what fills it up
     CNN_STEM_CHUNK = 8,                                // of these in a chunk
@@ -67,15 +68,20 @@ CNN_DEVICE uint64_t cnn_wgmma_descriptor(uint32_t place, unsigned bytes)
     }
 #define CNN_WGMMA_BOTH(type, shape, types, transposed)                                                                 \
     CNN_WGMMA(type, 64, "m64n128" shape types, transposed, CNN_WGMMA_UPPER_NAMES, "%66", HOPPER_D64(d, 0))             \
-    CNN_WGMMA(type, 48, "m64n96" shape types, transposed, CNN_WGMMA_LOWER_NAMES, "%50", CNN_WGMMA_LOWER_OUTPUTS)
+    CNN_WGMMA(type, 48, "m64n96" shape types, transposed, CNN_WGMMA_LOWER_NAMES, "%50", CNN_WGMMA_LOWER_OUTPUTS)       \
+    CNN_WGMMA(type, 32, "m64n64" shape types, transposed, CNN_WGMMA_QUARTER_NAMES, "%34", HOPPER_D32(d, 0))
 #define CNN_WGMMA_LOWER_OUTPUTS HOPPER_D32(d, 0), HOPPER_D16(d, 32)
-// d = a (64 channels, 32 bytes) * b (32 bytes, 128 or 96 pixels) + (add ? d : 0)
+#define CNN_WGMMA_QUARTER_NAMES                                                                                        \
+    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, "  \
+    "%24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, add, 1, 1"
+// d = a (64 channels, 32 bytes) * b (32 bytes, 128, 96 or 64 pixels) + (add ? d : 0)
 CNN_WGMMA_BOTH(cnn_fp16, "k16", ".f32.f16.f16", ", 0, 0")
 CNN_WGMMA_BOTH(cnn_bf16, "k16", ".f32.bf16.bf16", ", 0, 0")
 #undef CNN_WGMMA
 #undef CNN_WGMMA_BOTH
 #undef CNN_WGMMA_UPPER_NAMES
 #undef CNN_WGMMA_LOWER_NAMES
+#undef CNN_WGMMA_QUARTER_NAMES
 #undef CNN_WGMMA_LOWER_OUTPUTS
 
 // Issues the products of pixels from `first_pixel` on and of taps first ... first + taps - 1; the sums so far are kept
@@ -99,15 +105,32 @@ CNN_DEVICE void cnn_wgmma_issue(float (&sum)[Count], const Element *weight, cons
         }
 }
 
-// All taps.
+// One thread of each warp arrives for it; no branch, since products may be under way.
+CNN_DEVICE void cnn_wgmma_arrive(uint64_t *barrier)
+{
+    asm volatile("{\n\t"
+                 ".reg .pred first;\n\t"
+                 "setp.eq.u32 first, %1, 0;\n\t"
+                 "@first mbarrier.arrive.shared::cta.b64 _, [%0];\n\t"
+                 "}" ::"r"(hopper_shared(barrier)),
+                 "r"(threadIdx.x % 32)
+                 : "memory");
+}
+
+// Products of all taps. When few are left, whoever waits at `turn` for the tensor cores may begin.
 template <typename Arithmetic, int Count, typename Element>
 CNN_DEVICE void cnn_wgmma_conv2(Arithmetic, float (&sum)[Count], const Element *weight, const Element *tile,
-                                int first_pixel)
+                                int first_pixel, uint64_t *turn)
 {
+    enum { LEFT = 1 }; // taps: as long as it takes the next to begin
     cnn_wgmma_settle(sum);
     wgmma_fence();
-    cnn_wgmma_issue<Arithmetic>(sum, weight, tile, first_pixel, 0, CNN_TAPS, false);
+    cnn_wgmma_issue<Arithmetic>(sum, weight, tile, first_pixel, 0, CNN_TAPS - LEFT, false);
     wgmma_commit();
+    cnn_wgmma_issue<Arithmetic>(sum, weight, tile, first_pixel, CNN_TAPS - LEFT, LEFT, true);
+    wgmma_commit();
+    wgmma_wait<1>();
+    cnn_wgmma_arrive(turn);
     wgmma_wait<0>();
     cnn_wgmma_settle(sum);
 }
@@ -115,16 +138,16 @@ CNN_DEVICE void cnn_wgmma_conv2(Arithmetic, float (&sum)[Count], const Element *
 // tf32 by half.
 template <int Count>
 CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32, float (&sum)[Count], const __half *weight, const __half *tile,
-                                int first_pixel)
+                                int first_pixel, uint64_t *turn)
 {
-    cnn_wgmma_conv2(cnn_fp16(), sum, weight, tile, first_pixel);
+    cnn_wgmma_conv2(cnn_fp16(), sum, weight, tile, first_pixel, turn);
 }
 
 // The same of two parts, the small products first. Tensor cores cut sums off where float would round them, so that
 // long sums are too small: three taps at a time are added up outside.
 template <int Count>
 CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32x3, float (&sum)[Count], const __half *weight, const __half *tile,
-                                int first_pixel)
+                                int first_pixel, uint64_t *turn)
 {
     enum { PRODUCTS = 3 };
     const int weight_part[PRODUCTS] = {1, 0, 0}, tile_part[PRODUCTS] = {0, 1, 0};
@@ -142,6 +165,8 @@ CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32x3, float (&sum)[Count], const __half *w
                                       tile + tile_part[i] * cnn_tile<__half>::size, first_pixel, first, 3, i > 0);
         wgmma_commit();
         wgmma_wait<0>();
+        if (first + 3 >= CNN_TAPS)
+            cnn_wgmma_arrive(turn);
         cnn_wgmma_settle(part);
 #pragma unroll
         for (int i = 0; i < Count; i++)
@@ -200,6 +225,13 @@ template <int Parts> struct cnn_stem_by_wgmma {
     __device__ __forceinline__ void multiply(float (&above)[CNN_STEM_OUTPUTS], float (&below)[CNN_STEM_OUTPUTS],
                                              const uint32_t (&a)[4], const uint32_t (&b)[4]) const
     {
+        issue(above, below, a, b);
+        wgmma_wait<0>();
+        cnn_wgmma_settle(above), cnn_wgmma_settle(below);
+    }
+    __device__ __forceinline__ void issue(float (&above)[CNN_STEM_OUTPUTS], float (&below)[CNN_STEM_OUTPUTS],
+                                          const uint32_t (&a)[4], const uint32_t (&b)[4]) const
+    {
         cnn_wgmma_settle(above), cnn_wgmma_settle(below);
         wgmma_fence();
 #pragma unroll
@@ -209,8 +241,6 @@ template <int Parts> struct cnn_stem_by_wgmma {
             cnn_wgmma_stem(below, b, now, part > 0);
         }
         wgmma_commit();
-        wgmma_wait<0>();
-        cnn_wgmma_settle(above), cnn_wgmma_settle(below);
     }
 };
 template <int Parts> CNN_DEVICE cnn_stem_by_wgmma<Parts> cnn_wgmma_stem_multiplier(const __nv_bfloat16 *operand)

@@ -12,7 +12,8 @@
 //   softmax    a warp a sample, a lane a class
 //   gradients  two threads a hidden value: every second sample of grad_hidden, half of the classes of output_weight's
 //
-// Limited by: latency of that chain of short steps.
+// Limited by: latency of that chain of short steps. In cnn_train the first blocks therefore take the moments of the
+// batch after this one (prepare.h): they need nothing of this one, and begin while hidden.h still runs.
 #ifndef HEDDLE_OPS_CNN_STEP_HEAD_H
 #define HEDDLE_OPS_CNN_STEP_HEAD_H
 
@@ -20,6 +21,7 @@
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/layout.h"
+#include "ops/cnn_step/prepare.h"
 #include "ops/cuda/dependent.h"
 
 enum {
@@ -29,6 +31,7 @@ enum {
     CNN_HEAD_SIDES = CNN_HEAD_THREADS / CNN_HIDDEN,        // threads of a hidden value
     CNN_HEAD_SIDE_CLASSES = CNN_MOST_CLASSES / CNN_HEAD_SIDES,
 };
+static_assert((int)CNN_HEAD_THREADS == (int)CNN_PREPARE_THREADS, "moments are taken here, too");
 static_assert(CNN_HEAD_SLICES == 16 && CNN_HEAD_SLICE == 8 && CNN_HEAD_SIDES == 2, "as the steps below are written");
 
 // What the threads of a block hand to each other.
@@ -240,6 +243,13 @@ __global__ void __launch_bounds__(CNN_HEAD_THREADS)
                     cnn_cuts cuts)
 {
     __shared__ __align__(16) cnn_head_shared shared;
+    const int moment_blocks = (int)gridDim.x - cuts.head_blocks, block = (int)blockIdx.x - moment_blocks;
+    if (block < 0) {
+        cnn_moments(arguments, blockIdx.x, moment_blocks, *arguments.training.next, false, {});
+        heddle_wait_for_previous();
+        heddle_release_next();
+        return;
+    }
     const auto &workspace = arguments.workspace;
     const int n = arguments.n, samples = cuts.head_samples, sharers = CNN_HEAD_WARPS / samples;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, sharer = warp % sharers;
@@ -248,12 +258,12 @@ __global__ void __launch_bounds__(CNN_HEAD_THREADS)
     cnn_head_slice slice;
     cnn_head_load_parameters(&slice, &shared, &arguments.operands.parameters, arguments.classes);
     const float hidden_bias = arguments.operands.parameters.hidden_bias[threadIdx.x % CNN_HIDDEN];
-    int label = cnn_head_label(&arguments.operands, blockIdx.x * samples + warp, n);
+    int label = cnn_head_label(&arguments.operands, block * samples + warp, n);
     heddle_wait_for_previous();
     heddle_release_next();
 
     cnn_head_sums sums = {};
-    for (int begin = blockIdx.x * samples; begin < n; begin += gridDim.x * samples) {
+    for (int begin = block * samples; begin < n; begin += cuts.head_blocks * samples) {
         const float *from = workspace.hidden_partial + (size_t)(begin + warp / sharers) * CNN_HIDDEN + lane * 4;
         *(float4 *)(shared.parts[warp] + lane * 4) =
             cnn_head_add_parts(from, rows * CNN_HIDDEN, sharer * cuts.hidden_splits / sharers,
@@ -268,10 +278,10 @@ __global__ void __launch_bounds__(CNN_HEAD_THREADS)
         __syncthreads();
         cnn_head_gradients<Arithmetic>(&sums, workspace.grad_hidden + (size_t)begin * CNN_HIDDEN, &shared,
                                        min(samples, n - begin), arguments.classes);
-        label = cnn_head_label(&arguments.operands, begin + gridDim.x * samples + warp, n);
+        label = cnn_head_label(&arguments.operands, begin + cuts.head_blocks * samples + warp, n);
     }
-    cnn_head_store(workspace.head_partial + (size_t)blockIdx.x * CNN_HEAD_PARTIAL, &shared, &sums, arguments.classes);
-    if (blockIdx.x == gridDim.x - 1)
+    cnn_head_store(workspace.head_partial + (size_t)block * CNN_HEAD_PARTIAL, &shared, &sums, arguments.classes);
+    if (block == cuts.head_blocks - 1)
         for (size_t i = (size_t)n * CNN_HIDDEN + threadIdx.x; i < rows * CNN_HIDDEN; i += CNN_HEAD_THREADS)
             workspace.grad_hidden[i] = cnn_round<Arithmetic>(0.0f);
 }
@@ -282,8 +292,9 @@ cnn_launch_head(const cnn_arguments<typename Arithmetic::operand, typename Arith
                 cudaStream_t stream)
 {
     const cnn_cuts cuts = cnn_cuts_of(arguments.n);
-    return heddle_cuda_launch_dependent(cnn_head_kernel<Arithmetic>, dim3(cuts.head_blocks), dim3(CNN_HEAD_THREADS), 0,
-                                        stream, arguments, cuts);
+    const int moment_blocks = arguments.training.another ? cnn_moment_blocks(arguments.n) : 0;
+    return heddle_cuda_launch_dependent(cnn_head_kernel<Arithmetic>, dim3(moment_blocks + cuts.head_blocks),
+                                        dim3(CNN_HEAD_THREADS), 0, stream, arguments, cuts);
 }
 
 #endif

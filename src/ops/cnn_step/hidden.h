@@ -417,8 +417,11 @@ static cudaError_t cnn_launch_hidden_positions(
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, plan::SHARED_BYTES);
     if (error != cudaSuccess)
         return error;
+    cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> own = arguments;
+    if (Positions == 1)
+        own.forward_blocks = cnn_wgmma_blocks(arguments.n, arguments.multiprocessors);
     return heddle_cuda_launch_dependent(cnn_hidden_kernel<Arithmetic, Positions>, dim3(cuts.tiles * cuts.hidden_splits),
-                                        dim3(plan::THREADS), plan::SHARED_BYTES, stream, arguments, cuts);
+                                        dim3(plan::THREADS), plan::SHARED_BYTES, stream, own, cuts);
 }
 
 // After forward.h.

@@ -15,6 +15,9 @@
 //
 //   finish.h           sums of what the blocks left; gradients in the layers' own layout; running statistics
 //
+// cnn_train's rungs have the same kernels. There finish.h updates the parameters with the gradients and packs them
+// again, head.h takes the moments of the batch after this one, and so only the first step has a prepare.h.
+//
 // Nothing is added by floating-point atomics: blocks leave partial sums, and whoever needs them adds them in a fixed
 // order, so that a step gives the same bits every time. Pixels are (h, w, channels), channels last.
 #ifndef HEDDLE_OPS_CNN_STEP_LAYOUT_H
@@ -24,6 +27,7 @@
 #include <stdint.h>
 
 #include "ops/cnn_step/cnn_step.h"
+#include "ops/cnn_train/cnn_train.h"
 
 enum {
     CNN_SIDE = 28, // of an image
@@ -106,6 +110,13 @@ static inline cnn_cuts cnn_cuts_of(int n)
     return cuts;
 }
 
+// Blocks of forward_wgmma.h, and so rows of statistics2_partial: two an image where there are multiprocessors enough.
+static inline int cnn_wgmma_blocks(int n, int multiprocessors)
+{
+    const int most = multiprocessors < CNN_FORWARD_BLOCKS ? multiprocessors : CNN_FORWARD_BLOCKS;
+    return 2 * n <= most ? 2 * n : n < most ? n : most;
+}
+
 // Statistics of batchnorm 2 and what follows from them.
 typedef struct cnn_statistics {
     float mean[CNN_CHANNELS2], inverse_std[CNN_CHANNELS2], variance[CNN_CHANNELS2]; // variance: biased
@@ -115,14 +126,15 @@ typedef struct cnn_statistics {
 // __nv_bfloat16), `Convolution` what conv2's output is kept in; `samples` is n, `rows` n rounded up to whole tiles,
 // `cuts` what cnn_cuts_of(n) says. "Times n" are gradients of the sum of losses, not of their mean.
 //
-//   counters             [CNN_COUNTERS], cleared by prepare.h
-//   moments              [blocks][CNN_MOMENTS] of each block of prepare.h
+//   counters             [CNN_COUNTERS], cleared by prepare.h and, between two steps, by finish.h
+//   packed_thirds        [64] blocks of finish.h that have updated their third of an output channel's weight
+//   moments              [2][blocks][CNN_MOMENTS] of each block of prepare.h, lower and upper halves of 64 bits
 //   stem_statistics      [3][32] mean, inverse_std, variance of conv1's output, without its bias: forward.h
 //   stem_moments         of the whole batch, pixels as 0..255: forward.h
 //   conv2_forward        conv2's weight, rounded: [16-byte chunks along 9 taps, 32 in][64 out], rows as in prepare.h
-//   conv2_parts          conv2's weight times conv2_scale as one half, or two that add up to it, for the arithmetics of
-//                        float operands on Hopper: [part][16-byte chunks along 9 taps, 32 in][64 out]; rows of one
-//                        half as in prepare.h
+//   conv2_parts          the same for Hopper, [part][16-byte chunks along 9 taps, 32 in][64 out]: rounded operands of
+//   16
+//                        bits; or, of float operands, times conv2_scale as one half, or two that add up to it
 //   conv2_scale          [64], powers of two
 //   conv2_backward       [32 in][9 taps, turned by 180 degrees][64 out]
 //   hidden               hidden_weight with its columns in the order of pooled2: [128][49 pixels][64 channels]
@@ -144,7 +156,8 @@ typedef struct cnn_statistics {
 // clang-format off
 #define CNN_WORKSPACE_FIELDS(FIELD, Operand, Convolution)                                                              \
     FIELD(unsigned, counters, CNN_COUNTERS)                                                                            \
-    FIELD(unsigned long long, moments, CNN_PREPARE_BLOCKS * CNN_MOMENTS)                                               \
+    FIELD(unsigned, packed_thirds, CNN_CHANNELS2)                                                                      \
+    FIELD(uint32_t, moments, 2 * CNN_PREPARE_BLOCKS * CNN_MOMENTS)                                                     \
     FIELD(float, stem_statistics, 3 * CNN_CHANNELS1)                                                                   \
     FIELD(double, stem_moments, CNN_MOMENTS)                                                                           \
     FIELD(Operand, conv2_forward, CNN_CHANNELS2 * CNN_PATCH)                                                           \
@@ -201,6 +214,23 @@ static size_t cnn_workspace_place(int n, void *memory, cnn_workspace<Operand, Co
     return offset;
 }
 
+// What cnn_train has and cnn_step has not. There operands.gradients are the parameters themselves, to be updated, and
+// operands.cursor is this step's row of `cursors`, but for the first, which is under way while prepare.h writes them.
+enum cnn_optimizer { CNN_NO_UPDATE = -1, CNN_SGD, CNN_MOMENTUM, CNN_ADAMW }; // as in heddle_cnn_train_shape
+struct cnn_training {
+    heddle_cnn_train_operands operands;
+    cnn_optimizer optimizer;
+    int schedule_length, order_length, steps;
+    bool another;     // step follows this one: its weights are packed, and its batch's moments taken
+    int64_t *cursors; // (steps + 1, HEDDLE_CURSOR_COUNT), of each step and behind the last; prepare.h writes them
+    float *hypers;    // (steps + 1, HEDDLE_HYPER_COUNT) likewise: rows of the schedule
+    float *hyper;     // this step's
+    int64_t *next;    // the row behind this step's
+};
+
+// What a launch returns when the driver can make no map for the copy engine; why is heddle's last error already.
+#define CNN_NO_MAP cudaErrorNotSupported
+
 // What every kernel of the step is given.
 template <typename Operand, typename Convolution> struct cnn_arguments {
     int n, classes;
@@ -209,6 +239,7 @@ template <typename Operand, typename Convolution> struct cnn_arguments {
     int forward_blocks, backward_blocks; // of the launches whose partial sums others add up
     heddle_cnn_step_operands operands;
     cnn_workspace<Operand, Convolution> workspace;
+    cnn_training training;
 };
 
 #endif

@@ -50,6 +50,12 @@ static inline __host__ __device__ int cnn_moment_blocks(int n)
     return full < fewest ? fewest : full < CNN_PREPARE_BLOCKS ? full : (int)CNN_PREPARE_BLOCKS;
 }
 
+// Whether what one block adds up fits into 32 bits: then the upper halves of the sums are neither written nor read.
+static inline __host__ __device__ bool cnn_moments_in_32_bits(int n)
+{
+    return n <= CNN_IMAGES_IN_32_BITS * cnn_moment_blocks(n);
+}
+
 // --- moments ---------------------------------------------------------------------------------------------------------
 
 // What a lane reads of an image: a column of words, the rows of its strip of outputs and one more above and below.
@@ -117,17 +123,16 @@ CNN_DEVICE const uint8_t *cnn_batch_pixels(const Arguments &arguments, int64_t c
     return arguments.operands.images + (size_t)arguments.operands.order[cursor + image] * CNN_PIXELS;
 }
 
-// A block's share of the batch: images `block`, `block + blocks`, ..., a warp each. `rows` are of the warp's first, if
-// there is one, in a batch that begins at `guess`.
+// A block's share of the batch that begins at `cursor`: images `block`, `block + blocks`, ..., a warp each. `rows` are
+// of the warp's first, if there is one and they are `there`.
 template <typename Arguments>
-CNN_DEVICE void cnn_moments(const Arguments &arguments, int blocks, int64_t guess, cnn_moment_rows rows)
+CNN_DEVICE void cnn_moments(const Arguments &arguments, int block, int blocks, int64_t cursor, bool there,
+                            cnn_moment_rows rows)
 {
     __shared__ unsigned long long totals[CNN_PREPARE_WARPS][CNN_MOMENTS];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, stride = blocks * CNN_PREPARE_WARPS;
-    const int64_t cursor = *arguments.operands.cursor;
-    bool there = cursor == guess;
     unsigned long long total[2] = {0, 0};
-    int image = blockIdx.x + warp * blocks;
+    int image = block + warp * blocks;
     while (image < arguments.n) {
         uint32_t sums[CNN_MOMENTS] = {0};
         for (int i = 0; i < CNN_IMAGES_IN_32_BITS && image < arguments.n; i++, image += stride, there = false) {
@@ -155,7 +160,10 @@ CNN_DEVICE void cnn_moments(const Arguments &arguments, int blocks, int64_t gues
         unsigned long long sum = 0;
         for (int i = 0; i < CNN_PREPARE_WARPS; i++)
             sum += totals[i][threadIdx.x];
-        arguments.workspace.moments[blockIdx.x * CNN_MOMENTS + threadIdx.x] = sum;
+        uint32_t *moments = arguments.workspace.moments + block * CNN_MOMENTS + threadIdx.x;
+        moments[0] = (uint32_t)sum;
+        if (!cnn_moments_in_32_bits(arguments.n))
+            moments[blocks * CNN_MOMENTS] = (uint32_t)(sum >> 32);
     }
 }
 
@@ -245,9 +253,13 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_conv
         const float four[4] = {from[0], from[CNN_TAPS], from[2 * CNN_TAPS], from[3 * CNN_TAPS]};
         const int to = (along / chunk * CNN_CHANNELS2 + first_out + row) * chunk + along % chunk;
         cnn_store4<Arithmetic>(arguments.workspace.conv2_forward + to, four);
-        const int channel = cnn_conv2_channel(row), place = first_out + (PARTS > 1 ? channel : row);
+        const int channel = cnn_conv2_channel(row);
         if (PARTS > 0)
-            cnn_pack_parts<PARTS>(arguments, place, along, four, scales[channel]);
+            cnn_pack_parts<PARTS>(arguments, first_out + channel, along, four, scales[channel]);
+        else
+            cnn_store4<Arithmetic>((operand *)arguments.workspace.conv2_parts +
+                                       (along / chunk * CNN_CHANNELS2 + first_out + channel) * chunk + along % chunk,
+                                   four);
     }
     for (int i = threadIdx.x; i < ELEMENTS; i += CNN_PREPARE_THREADS) {
         const int out = i % CNN_PACK_OUTPUTS, tap = i / CNN_PACK_OUTPUTS % CNN_TAPS;
@@ -282,6 +294,23 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_hidd
 
 // --- the kernel ------------------------------------------------------------------------------------------------------
 
+// Where each step of cnn_train has its batch, and what its update goes by. Others read these: `cursor` moves on while a
+// step still runs, and what is copied here is one trip to memory away.
+CNN_DEVICE void cnn_write_cursors(const cnn_training &training, const int64_t *cursor, int n)
+{
+    const int64_t position = cursor[0], steps = cursor[1];
+    for (int i = threadIdx.x; i <= training.steps; i += CNN_PREPARE_THREADS) {
+        const int64_t here = position + (int64_t)i * n;
+        training.cursors[i * HEDDLE_CURSOR_COUNT] =
+            i == training.steps ? HEDDLE_CNN_TRAIN_CURSOR(here, training.order_length, n * training.steps) : here;
+        training.cursors[i * HEDDLE_CURSOR_COUNT + 1] = steps + i;
+    }
+    for (int i = threadIdx.x; i < (training.steps + 1) * HEDDLE_HYPER_COUNT; i += CNN_PREPARE_THREADS) {
+        const int64_t row = min(steps + i / HEDDLE_HYPER_COUNT, (int64_t)training.schedule_length - 1);
+        training.hypers[i] = training.operands.schedule[row * HEDDLE_HYPER_COUNT + i % HEDDLE_HYPER_COUNT];
+    }
+}
+
 template <typename Arithmetic>
 static __global__ void __launch_bounds__(CNN_PREPARE_THREADS)
     cnn_prepare(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments)
@@ -296,10 +325,17 @@ static __global__ void __launch_bounds__(CNN_PREPARE_THREADS)
     }
     heddle_wait_for_previous(); // the step before moves the cursor and changes the weights
     heddle_release_next();
-    if (block == 0 && threadIdx.x < CNN_COUNTERS)
-        arguments.workspace.counters[threadIdx.x] = 0;
+    const int64_t cursor = *arguments.operands.cursor;
+    if (block == 0) {
+        if (threadIdx.x < CNN_COUNTERS)
+            arguments.workspace.counters[threadIdx.x] = 0;
+        if (threadIdx.x < CNN_CHANNELS2)
+            arguments.workspace.packed_thirds[threadIdx.x] = 0;
+        if (arguments.training.cursors)
+            cnn_write_cursors(arguments.training, arguments.operands.cursor, arguments.n);
+    }
     if (block < moment_blocks)
-        cnn_moments(arguments, moment_blocks, guess, rows);
+        cnn_moments(arguments, block, moment_blocks, cursor, cursor == guess, rows);
     else if (block < moment_blocks + CNN_PACK_CONV2_BLOCKS)
         cnn_pack_conv2<Arithmetic>(arguments, block - moment_blocks);
     else

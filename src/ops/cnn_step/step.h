@@ -1,4 +1,4 @@
-// One cnn_step on a GPU: the kernels in their order. A rung is this, with one arithmetic.
+// One cnn_step on a GPU, or the steps of a cnn_train: the kernels in their order. A rung is this, with one arithmetic.
 #ifndef HEDDLE_OPS_CNN_STEP_STEP_H
 #define HEDDLE_OPS_CNN_STEP_STEP_H
 
@@ -34,6 +34,7 @@ static cnn_step_arguments<Arithmetic> cnn_step_prepare_arguments(const heddle_cn
     arguments.forward_blocks = cnn_least(shape.n, multiprocessors, CNN_FORWARD_BLOCKS);
     arguments.backward_blocks = cnn_least(shape.n, multiprocessors, CNN_BACKWARD_BLOCKS);
     arguments.operands = operands;
+    arguments.training = {};
     cnn_workspace_place(shape.n, memory, &arguments.workspace);
     return arguments;
 }
@@ -51,6 +52,18 @@ template <typename Arithmetic> struct cnn_step_kernels {
 
 // Each kernel is launched while the one before still runs, and waits for it (ops/cuda/dependent.h).
 template <typename Arithmetic>
+static cudaError_t cnn_launch_all(const cnn_step_arguments<Arithmetic> &arguments, cudaStream_t stream,
+                                  cnn_kernel_launch<Arithmetic> *const *kernels, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const cudaError_t error = kernels[i](arguments, stream);
+        if (error != cudaSuccess)
+            return error;
+    }
+    return cudaSuccess;
+}
+
+template <typename Arithmetic>
 static cudaError_t cnn_step_launch(const cnn_step_arguments<Arithmetic> &arguments, cudaStream_t stream,
                                    const cnn_step_kernels<Arithmetic> &kernels)
 {
@@ -59,12 +72,28 @@ static cudaError_t cnn_step_launch(const cnn_step_arguments<Arithmetic> &argumen
         cnn_launch_head<Arithmetic>,    kernels.hidden_backward, kernels.backward,
         cnn_launch_finish<Arithmetic>,
     };
-    for (cnn_kernel_launch<Arithmetic> *kernel : all) {
-        const cudaError_t error = kernel(arguments, stream);
-        if (error != cudaSuccess)
-            return error;
+    return cnn_launch_all<Arithmetic>(arguments, stream, all, sizeof all / sizeof *all);
+}
+
+// What `arguments` are after cnn_step_prepare_arguments, for cnn_train: gradients go straight into the parameters.
+template <typename Arithmetic>
+static cudaError_t cnn_train_launch(cnn_step_arguments<Arithmetic> arguments, cudaStream_t stream,
+                                    const cnn_step_kernels<Arithmetic> &kernels)
+{
+    cnn_kernel_launch<Arithmetic> *const all[] = {
+        kernels.forward,         kernels.hidden,   cnn_launch_head<Arithmetic>,
+        kernels.hidden_backward, kernels.backward, cnn_launch_finish_and_update<Arithmetic>,
+    };
+    cudaError_t error = cnn_launch_prepare<Arithmetic>(arguments, stream);
+    for (int step = 0; step < arguments.training.steps && error == cudaSuccess; step++) {
+        if (step > 0)
+            arguments.operands.cursor = arguments.training.next;
+        arguments.training.next = arguments.training.cursors + (step + 1) * HEDDLE_CURSOR_COUNT;
+        arguments.training.hyper = arguments.training.hypers + step * HEDDLE_HYPER_COUNT;
+        arguments.training.another = step + 1 < arguments.training.steps;
+        error = cnn_launch_all<Arithmetic>(arguments, stream, all, sizeof all / sizeof *all);
     }
-    return cudaSuccess;
+    return error;
 }
 
 // Multiprocessors to spread a batch over. The simulated GPU has as many as a real one, but few samples to put on them:
@@ -87,7 +116,59 @@ static heddle_status cnn_step_rung(const heddle_call *call, const char *rung,
     heddle_sim_finer();
     const cnn_step_arguments<Arithmetic> arguments = cnn_step_prepare_arguments<Arithmetic>(
         *shape, heddle_cnn_step_unpack(call), call->workspace, cnn_step_multiprocessors());
-    cnn_step_launch<Arithmetic>(arguments, stream, kernels); // what it refuses is the runtime's last error
+    if (cnn_step_launch<Arithmetic>(arguments, stream, kernels) == CNN_NO_MAP)
+        return HEDDLE_UNSUPPORTED;
+    return heddle_cuda_launched(rung); // what the runtime refuses is its last error
+}
+
+// A tensor of a bank that begins at `memory`.
+static inline float *cnn_train_tensor(float *memory, const heddle_cnn_train_bank &bank, int tensor)
+{
+    return bank.at[tensor] < 0 ? NULL : memory + bank.at[tensor];
+}
+
+// One step's operands: parameters, and in the place of their gradients the same once more.
+static inline heddle_cnn_step_operands cnn_train_step_operands(const heddle_cnn_train_shape &shape,
+                                                               const heddle_cnn_train_operands &train)
+{
+    const heddle_cnn_train_bank bank = heddle_cnn_train_parameters(&shape), place = heddle_cnn_train_statistics(&shape);
+    float *tensors[HEDDLE_CNN_PARAMETERS];
+    for (int i = 0; i < HEDDLE_CNN_PARAMETERS; i++)
+        tensors[i] = cnn_train_tensor(train.parameters, bank, i);
+    heddle_cnn_step_operands step = {};
+    step.images = train.images, step.labels = train.labels, step.order = train.order, step.cursor = train.cursor;
+    step.parameters = {tensors[0], tensors[1], tensors[2], tensors[3], tensors[4],  tensors[5],
+                       tensors[6], tensors[7], tensors[8], tensors[9], tensors[10], tensors[11]};
+    step.gradients = {tensors[0], tensors[1], tensors[2], tensors[3], tensors[4],  tensors[5],
+                      tensors[6], tensors[7], tensors[8], tensors[9], tensors[10], tensors[11]};
+    step.loss = train.loss, step.correct = train.correct;
+    step.running_mean1 = cnn_train_tensor(train.statistics, place, 0);
+    step.running_var1 = cnn_train_tensor(train.statistics, place, 1);
+    step.running_mean2 = cnn_train_tensor(train.statistics, place, 2);
+    step.running_var2 = cnn_train_tensor(train.statistics, place, 3);
+    return step;
+}
+
+template <typename Arithmetic>
+static heddle_status cnn_train_rung(const heddle_call *call, const char *rung,
+                                    const cnn_step_kernels<Arithmetic> &kernels)
+{
+    const heddle_cnn_train_shape *shape = (const heddle_cnn_train_shape *)call->shape;
+    const heddle_cnn_train_operands operands = heddle_cnn_train_unpack(call);
+    heddle_sim_finer();
+    cnn_step_arguments<Arithmetic> arguments =
+        cnn_step_prepare_arguments<Arithmetic>(heddle_cnn_train_step(shape), cnn_train_step_operands(*shape, operands),
+                                               call->workspace, cnn_step_multiprocessors());
+    cnn_workspace<typename Arithmetic::operand, typename Arithmetic::convolution> own;
+    arguments.training.operands = operands;
+    arguments.training.optimizer = (cnn_optimizer)shape->optimizer;
+    arguments.training.schedule_length = shape->rows;
+    arguments.training.order_length = shape->length;
+    arguments.training.steps = shape->steps;
+    arguments.training.cursors = (int64_t *)((char *)call->workspace + cnn_workspace_place(shape->n, NULL, &own));
+    arguments.training.hypers = (float *)(arguments.training.cursors + (shape->steps + 1) * HEDDLE_CURSOR_COUNT);
+    if (cnn_train_launch<Arithmetic>(arguments, heddle_cuda_stream_of(call), kernels) == CNN_NO_MAP)
+        return HEDDLE_UNSUPPORTED;
     return heddle_cuda_launched(rung);
 }
 

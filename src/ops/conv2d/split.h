@@ -71,6 +71,8 @@ static inline int conv2d_image_stride(int width)
 // Output rows whose windows fit there, at most all; less than 1: none.
 static inline int conv2d_image_rows(const conv2d_view *view)
 {
+    if (view->channels < 1)
+        return 0;
     int fit = CONV2D_IMAGE_FLOATS / view->channels / conv2d_image_stride(view->out_width) - 2;
     return fit < view->out_height ? fit : view->out_height;
 }
@@ -78,6 +80,8 @@ static inline int conv2d_image_rows(const conv2d_view *view)
 static inline int conv2d_image_parts(const conv2d_view *view)
 {
     int rows = conv2d_image_rows(view), warps = view->channels == 1 ? 32 : view->channels == 2 ? 16 : 8;
+    if (rows < 1)
+        return 1; // the rung does not take it, or has nothing to do
     long long bands = (long long)view->images * ((view->out_height + rows - 1) / rows);
     return conv2d_parts((view->filters + warps - 1) / warps, 4, bands);
 }

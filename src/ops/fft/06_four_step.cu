@@ -1,7 +1,8 @@
 // fft, rung 6: a line too long for a block, n = rows * columns, as a matrix. Columns are transformed, every number is
-// turned by its own root, and rows are transformed; both times eight lines lie side by side in a block, so that memory
-// is read and written 64 bytes at a time. The rung before takes a line that a block can hold; the radix-2 one, which
-// takes this too, went through memory log2 n times. Twice is enough up to 1024 * 1024, and three times up to 2^30.
+// turned by its own root, and rows are transformed; both times 8 to 32 lines lie side by side in a block, so that
+// memory is read and written at least 64 bytes at a time. The rung before takes a line that a block can hold; the
+// radix-2 one, which takes this too, went through memory log2 n times. Twice is enough up to 1024 * 1024, and three
+// times up to 2^30.
 //
 // Limited by: bytes, twice as many as one pass would need; and by 64-byte pieces, half of what the level-2 cache
 // fetches.

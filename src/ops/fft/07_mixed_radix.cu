@@ -8,6 +8,7 @@
 // Limited by: shared memory, through which every stage goes, and whole divisions for places that are not powers of two.
 
 #include "device/cuda/check.h"
+#include "device/cuda/cuda.h"
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 #include "ops/fft/butterflies.h"
@@ -18,7 +19,7 @@
 enum {
     MIXED_THREADS = 256,
     MIXED_NUMBERS = 2048,   // of a block, about, where lines are short: eight a thread
-    MIXED_BYTES = 96 << 10, // of shared memory at most: every card from Ampere on has that
+    MIXED_BYTES = 96 << 10, // of shared memory at most: every card from Ampere on has as much; older ones take theirs
     MIXED_COLUMNS = 8,      // lines side by side that make 64 bytes
 };
 
@@ -209,7 +210,8 @@ __global__ void __launch_bounds__(MIXED_THREADS) fft_mixed(fft_pass pass, mixed_
 cudaError_t fft_pass_mixed(const fft_pass *pass, int n, heddle_fft_kind kind, cudaStream_t stream)
 {
     static const int radices[] = {8, 4, 2, 3, 5, 7};
-    const int line_bytes = 2 * place_in_line(n, 1) * (int)sizeof(float2);
+    const int line_bytes = 2 * place_in_line(n, 1) * (int)sizeof(float2), card_bytes = heddle_cuda_shared_bytes();
+    const int most_bytes = card_bytes < MIXED_BYTES ? card_bytes : MIXED_BYTES;
     mixed_plan plan;
     plan.kind = kind;
     plan.n = n;
@@ -219,9 +221,9 @@ cudaError_t fft_pass_mixed(const fft_pass *pass, int n, heddle_fft_kind kind, cu
     plan.lines = n < MIXED_NUMBERS ? MIXED_NUMBERS / n : 1;
     if ((plan.by_lines_in || plan.by_lines_out) && plan.lines < MIXED_COLUMNS)
         plan.lines = MIXED_COLUMNS;
-    while (plan.lines > 1 && (plan.lines * line_bytes > MIXED_BYTES || plan.lines > (long long)pass->lines))
+    while (plan.lines > 1 && (plan.lines * line_bytes > most_bytes || plan.lines > (long long)pass->lines))
         plan.lines--;
-    cudaError_t error = cudaFuncSetAttribute(fft_mixed, cudaFuncAttributeMaxDynamicSharedMemorySize, MIXED_BYTES);
+    cudaError_t error = cudaFuncSetAttribute(fft_mixed, cudaFuncAttributeMaxDynamicSharedMemorySize, most_bytes);
     if (error == cudaSuccess && pass->lines > 0)
         fft_mixed<<<heddle_ceil_div(pass->lines, plan.lines), MIXED_THREADS, plan.lines * line_bytes, stream>>>(*pass,
                                                                                                                 plan);

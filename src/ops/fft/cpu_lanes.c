@@ -8,6 +8,7 @@
 //
 // Limited by: cache bandwidth; a stage reads and writes 64 bytes for every eight numbers and does little with them.
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ typedef struct engine {
     int n;      // complex numbers of a line: job->n, its half where reals come in pairs, or a factor of it
     int length; // of the transform that is done: n, or Bluestein's power of two
     bool paired, rough;
-    int count, radix[FFT_RADICES * 2];
+    int count, radix[FFT_RADICES];
     float *roots;    // exp(-2πi k / length)
     float *unpair;   // exp(-2πi k / job->n), where paired
     float *chirp;    // exp(-πi q² / n), where rough
@@ -334,15 +335,20 @@ static engine engine_of(const heddle_fft_job *job)
                     .output_sign = sign};
 }
 
-// Whether a job is cut into passes, and how.
-static bool is_cut(const heddle_fft_job *job, fft_plan *plan)
+// Whether a job can be cut into passes, and how.
+static bool can_be_cut(const heddle_fft_job *job, fft_plan *plan)
 {
     if (job->kind != HEDDLE_FFT_COMPLEX || job->n <= LONGEST || !heddle_fft_is_smooth(job->n) ||
         !fft_is_contiguous(job->from, job->n) || !fft_is_contiguous(job->to, job->n))
         return false;
     *plan = fft_plan_of(job->n, LONGEST);
-    // The first of an odd number of passes writes where the job's input is, if that is its output too.
-    return plan->count % 2 == 0 || job->input != job->output;
+    return true;
+}
+
+// The first of an odd number of passes writes where the job's input is, if that is its output too.
+static bool is_cut(const heddle_fft_job *job, fft_plan *plan)
+{
+    return can_be_cut(job, plan) && (plan->count % 2 == 0 || job->input != job->output);
 }
 
 // Runs a job's passes; with no workspace, only counts its bytes.
@@ -381,10 +387,21 @@ static size_t run_whole(const heddle_fft_job *job, heddle_pool *pool, int thread
     return used;
 }
 
+bool heddle_fft_cpu_takes(heddle_fft_kind kind, int n)
+{
+    int length = kind != HEDDLE_FFT_COMPLEX && n % 2 == 0 ? n / 2 : n;
+    return heddle_fft_is_smooth(length) || fft_bluestein_length(length) <= INT_MAX;
+}
+
+// Enough for the job wherever its operands are: who asks may not know yet.
 size_t heddle_fft_cpu_workspace(const heddle_fft_job *job, int threads)
 {
     fft_plan plan;
-    return is_cut(job, &plan) ? run_passes(job, &plan, NULL, threads, NULL) : run_whole(job, NULL, threads, NULL);
+    if (!can_be_cut(job, &plan))
+        return run_whole(job, NULL, threads, NULL);
+    size_t passes = run_passes(job, &plan, NULL, threads, NULL);
+    size_t whole = plan.count % 2 == 0 ? 0 : run_whole(job, NULL, threads, NULL);
+    return passes > whole ? passes : whole;
 }
 
 void heddle_fft_cpu(const heddle_fft_job *job, heddle_pool *pool, void *workspace)

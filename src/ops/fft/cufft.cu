@@ -2,7 +2,7 @@
 //
 // Plans take longer to make than to run, and are kept: one for each card, thread, stream and shape. Their work area is
 // the stream's scratch memory. cuFFT wants complex numbers aligned to 8 bytes; operands that are not go through scratch
-// too.
+// too. So does the input of a transform to real numbers: cuFFT writes over it, and an operator leaves its inputs alone.
 //
 // Limited by: bytes.
 
@@ -38,13 +38,21 @@ static bool is_same(const kept_plan *a, const kept_plan *b)
            a->lengths[1] == b->lengths[1] && a->batch == b->batch;
 }
 
-static heddle_status make_plan(kept_plan *plan)
+static heddle_status set_plan(kept_plan *plan)
 {
-    HEDDLE_CUDA_TRY(cufftCreate(&plan->handle));
     HEDDLE_CUDA_TRY(cufftSetAutoAllocation(plan->handle, 0));
     HEDDLE_CUDA_TRY(cufftMakePlanMany64(plan->handle, plan->rank, plan->lengths, NULL, 1, 0, NULL, 1, 0, plan->type,
                                         plan->batch, &plan->work_bytes));
     return HEDDLE_CUDA_CHECK(cufftSetStream(plan->handle, plan->stream));
+}
+
+static heddle_status make_plan(kept_plan *plan)
+{
+    HEDDLE_CUDA_TRY(cufftCreate(&plan->handle));
+    heddle_status status = set_plan(plan);
+    if (status != HEDDLE_OK)
+        cufftDestroy(plan->handle);
+    return status;
 }
 
 // The kept plan that is like `wanted`, made if there is none.
@@ -95,28 +103,33 @@ static size_t rounded(size_t bytes)
     return (bytes + 255) / 256 * 256; // where pieces of memory begin
 }
 
+static bool is_aligned(const void *memory)
+{
+    return (size_t)memory % sizeof(cufftComplex) == 0;
+}
+
 static heddle_status run(const heddle_call *call, kept_plan wanted, bool inverse, size_t input_bytes,
                          size_t output_bytes)
 {
     kept_plan *plan;
     void *work = NULL, *input = (void *)call->input[0], *output = call->output[0];
-    bool aligned = ((size_t)input | (size_t)output) % sizeof(cufftComplex) == 0;
+    bool copy_input = !is_aligned(input) || wanted.type == CUFFT_C2R, copy_output = !is_aligned(output);
     if (wanted.batch == 0)
         return HEDDLE_OK;
     wanted.stream = heddle_cuda_stream_of(call);
     wanted.device = heddle_cuda_device_of(call);
     wanted.thread = pthread_self();
     HEDDLE_TRY(find_plan(&wanted, &plan));
-    size_t needed = rounded(plan->work_bytes) + (aligned ? 0 : rounded(input_bytes) + output_bytes);
-    HEDDLE_TRY(heddle_cuda_scratch(call, needed, &work));
+    size_t input_at = rounded(plan->work_bytes), output_at = input_at + (copy_input ? rounded(input_bytes) : 0);
+    HEDDLE_TRY(heddle_cuda_scratch(call, output_at + (copy_output ? output_bytes : 0), &work));
     HEDDLE_CUDA_TRY(cufftSetWorkArea(plan->handle, work));
-    if (aligned)
-        return execute(plan, inverse, input, output);
-    char *input_copy = (char *)work + rounded(plan->work_bytes), *output_copy = input_copy + rounded(input_bytes);
-    HEDDLE_CUDA_TRY(cudaMemcpyAsync(input_copy, input, input_bytes, cudaMemcpyDeviceToDevice, wanted.stream));
-    HEDDLE_TRY(execute(plan, inverse, input_copy, output_copy));
-    return HEDDLE_CUDA_CHECK(
-        cudaMemcpyAsync(output, output_copy, output_bytes, cudaMemcpyDeviceToDevice, wanted.stream));
+    void *from = copy_input ? (char *)work + input_at : input, *to = copy_output ? (char *)work + output_at : output;
+    if (copy_input)
+        HEDDLE_CUDA_TRY(cudaMemcpyAsync(from, input, input_bytes, cudaMemcpyDeviceToDevice, wanted.stream));
+    HEDDLE_TRY(execute(plan, inverse, from, to));
+    if (copy_output)
+        HEDDLE_CUDA_TRY(cudaMemcpyAsync(output, to, output_bytes, cudaMemcpyDeviceToDevice, wanted.stream));
+    return HEDDLE_OK;
 }
 
 static kept_plan plan_of(cufftType type, int rank, int batch, int first, int second)

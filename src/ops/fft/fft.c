@@ -2,6 +2,8 @@
 
 #include "ops/fft/operators.h"
 
+#include <math.h>
+
 #include "ops/define.h"
 #include "ops/fft/tables.h"
 
@@ -49,11 +51,16 @@ static void reference(const void *shape_, const double *const *input, double *co
     heddle_fft_reference(shape->n, shape->inverse, shape->scale, input[0], output[0], (size_t)shape->batch, &rows);
 }
 
-// Every result is a sum of n.
+int64_t heddle_fft_roundings(double naive, double numbers)
+{
+    double stages = ceil(log2(numbers));
+    return (int64_t)(naive > 0 ? naive : stages * stages);
+}
+
 int64_t heddle_fft_reduction(const void *shape_)
 {
     const heddle_fft_shape *shape = shape_;
-    return shape->n;
+    return heddle_fft_roundings(shape->n <= HEDDLE_FFT_LONGEST_NAIVE ? shape->n : 0, shape->n);
 }
 
 heddle_fft_job heddle_fft_job_of(const heddle_fft_shape *shape, const void *input, void *output)
@@ -75,6 +82,12 @@ static bool is_short(const void *shape_)
 {
     const heddle_fft_shape *shape = shape_;
     return shape->n <= HEDDLE_FFT_LONGEST_NAIVE;
+}
+
+static bool fits_cpu(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return heddle_fft_cpu_takes(HEDDLE_FFT_COMPLEX, shape->n);
 }
 
 static bool is_power_of_two(const void *shape_)
@@ -175,7 +188,7 @@ static const heddle_rung ladder[] = {
      "bits reversed first, then in place: strides that no vector takes", is_power_of_two,
      heddle_fft_cpu_iterative_workspace},
     {"cpu_lanes", HEDDLE_CPU, HEDDLE_TUNED, heddle_fft_cpu_lanes,
-     "eight lines side by side in vectors, radices 2 to 7, Bluestein for the rest", NULL,
+     "eight lines side by side in vectors, radices 2 to 7, Bluestein for the rest", fits_cpu,
      heddle_fft_cpu_lanes_workspace},
 #if HEDDLE_HAVE_FFTW
     {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_fft_cpu_fftw, "FFTW, a line at a time over the threads", NULL, NULL},

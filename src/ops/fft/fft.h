@@ -93,10 +93,14 @@ static inline bool heddle_fft_is_power_of_two(int n)
 
 // --- on the cpu -----------------------------------------------------------------------------------------------------
 
-// Runs a job over the pool's threads (NULL: this one), every n. The workspace has heddle_fft_cpu_workspace bytes,
-// 64-byte aligned. The same bits for any number of threads.
+// Runs a job over the pool's threads (NULL: this one), every n that heddle_fft_cpu_takes. The workspace has
+// heddle_fft_cpu_workspace bytes, 64-byte aligned, whatever the operands were when it was asked. The same bits for any
+// number of threads.
 void heddle_fft_cpu(const heddle_fft_job *job, heddle_pool *pool, void *workspace);
 size_t heddle_fft_cpu_workspace(const heddle_fft_job *job, int threads);
+// Products of 2, 3, 5 and 7 of any size; other lengths as long as Bluestein's power of two, at least 2 n - 1, is an
+// int.
+bool heddle_fft_cpu_takes(heddle_fft_kind kind, int n);
 
 // --- on a GPU: launch.h ---------------------------------------------------------------------------------------------
 

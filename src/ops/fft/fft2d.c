@@ -61,7 +61,8 @@ static void reference(const void *shape_, const double *const *input, double *co
 static int64_t reduction(const void *shape_)
 {
     const heddle_fft2d_shape *shape = shape_;
-    return (int64_t)shape->h * shape->w;
+    bool naive = shape->h <= HEDDLE_FFT_LONGEST_NAIVE && shape->w <= HEDDLE_FFT_LONGEST_NAIVE;
+    return heddle_fft_roundings(naive ? shape->h + shape->w : 0, (double)shape->h * shape->w);
 }
 
 void heddle_fft2d_jobs_of(const heddle_fft2d_shape *shape, const void *input, void *output, heddle_fft_job jobs[2])
@@ -75,17 +76,31 @@ void heddle_fft2d_jobs_of(const heddle_fft2d_shape *shape, const void *input, vo
     jobs[1].from = jobs[1].to = columns;
 }
 
+static bool fits_cpu(const void *shape_)
+{
+    const heddle_fft2d_shape *shape = shape_;
+    return heddle_fft_cpu_takes(HEDDLE_FFT_COMPLEX, shape->h) && heddle_fft_cpu_takes(HEDDLE_FFT_COMPLEX, shape->w);
+}
+
+// The kernels count lines in 32 bits, and Bluestein's power of two in as many.
+static bool fits_cuda(const void *shape_)
+{
+    const heddle_fft2d_shape *shape = shape_;
+    const double most = 0x1p31;
+    return fits_cpu(shape) && (double)shape->batch * shape->h < most && (double)shape->batch * shape->w < most;
+}
+
 static bool is_short(const void *shape_)
 {
     const heddle_fft2d_shape *shape = shape_;
-    return shape->h <= HEDDLE_FFT_LONGEST_NAIVE && shape->w <= HEDDLE_FFT_LONGEST_NAIVE;
+    return fits_cuda(shape) && shape->h <= HEDDLE_FFT_LONGEST_NAIVE && shape->w <= HEDDLE_FFT_LONGEST_NAIVE;
 }
 
 // Columns are read where they lie only by one kernel.
 static bool has_short_columns(const void *shape_)
 {
     const heddle_fft2d_shape *shape = shape_;
-    return heddle_fft_is_one_kernel(HEDDLE_FFT_COMPLEX, shape->h);
+    return fits_cuda(shape) && heddle_fft_is_one_kernel(HEDDLE_FFT_COMPLEX, shape->h);
 }
 
 static bool is_plain(const void *shape_)
@@ -145,7 +160,7 @@ static const heddle_rung ladder[] = {
     {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_fft2d_cpu_dft, "sums as they are written, along rows, then columns",
      is_short, heddle_fft2d_cpu_dft_workspace},
     {"cpu_lanes", HEDDLE_CPU, HEDDLE_TUNED, heddle_fft2d_cpu_lanes, "rows, then columns, eight side by side in vectors",
-     NULL, heddle_fft2d_cpu_lanes_workspace},
+     fits_cpu, heddle_fft2d_cpu_lanes_workspace},
 #if HEDDLE_HAVE_FFTW
     {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_fft2d_cpu_fftw, "FFTW, an image at a time over the threads", NULL,
      NULL},
@@ -153,7 +168,7 @@ static const heddle_rung ladder[] = {
     {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a number, sums along rows, then columns", is_short,
      image_workspace},
     {"02_transposed", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "rows, transposed, rows, transposed: four times through memory",
-     NULL, transposed_workspace},
+     fits_cuda, transposed_workspace},
     {"03_columns_in_place", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "rows, then columns where they lie, eight side by side: twice through memory", has_short_columns,
      columns_workspace},

@@ -2,6 +2,8 @@
 
 #include "ops/fft/launch.h"
 
+#include <limits.h>
+
 #include "ops/cuda/rung.h"
 #include "ops/fft/cuda_memory.h"
 #include "ops/fft/half.h"
@@ -9,6 +11,8 @@
 
 static cudaError_t launch_one_kernel(const heddle_fft_job *job, cudaStream_t stream)
 {
+    if (job->lines > INT_MAX) // which a pass counts in 32 bits
+        return cudaErrorInvalidValue;
     fft_pass pass = fft_pass_of(job);
     int n = job->kind == HEDDLE_FFT_COMPLEX ? job->n : job->n / 2;
     bool rows = job->from.stride == 1 && job->to.stride == 1;

@@ -7,7 +7,7 @@
 
 enum {
     FFT_PASSES = 8,   // 7^11 is the longest chain of factors below 2^31 that must be cut often
-    FFT_RADICES = 16, // 3^7 has seven, and 2^12 four
+    FFT_RADICES = 20, // 3^19 and 2 * 3^18 have the most below 2^31
 };
 
 typedef struct fft_plan {
@@ -55,7 +55,7 @@ static inline fft_plan fft_plan_of(int n, int most)
     return plan;
 }
 
-// The radices of a pass of n numbers, the large ones first; returns how many.
+// The radices of a pass of n numbers, a product of them, as they are listed; returns how many, FFT_RADICES at most.
 static inline int fft_radices_of(int n, const int *radices, int kinds, int *radix)
 {
     int count = 0;

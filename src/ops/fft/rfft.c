@@ -123,6 +123,12 @@ static bool is_short(const void *shape_)
     return shape->n <= HEDDLE_FFT_LONGEST_NAIVE;
 }
 
+static bool fits_cpu(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return heddle_fft_cpu_takes(HEDDLE_FFT_TO_HALF, shape->n);
+}
+
 static bool has_even_length(const void *shape_)
 {
     const heddle_fft_shape *shape = shape_;
@@ -178,7 +184,8 @@ static const heddle_rung ladder[] = {
     {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_rfft_cpu_dft, "the sum as it is written: n products a number",
      is_short, heddle_fft_cpu_dft_workspace},
     {"cpu_lanes", HEDDLE_CPU, HEDDLE_TUNED, heddle_rfft_cpu_lanes,
-     "pairs of reals as complex numbers, eight lines side by side in vectors", NULL, heddle_rfft_cpu_lanes_workspace},
+     "pairs of reals as complex numbers, eight lines side by side in vectors", fits_cpu,
+     heddle_rfft_cpu_lanes_workspace},
 #if HEDDLE_HAVE_FFTW
     {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_rfft_cpu_fftw, "FFTW, a line at a time over the threads", NULL,
      NULL},

@@ -14,6 +14,10 @@ enum {
 
 extern const heddle_field heddle_fft_fields[HEDDLE_FFT_FIELDS];
 heddle_status heddle_fft_validate(const void *shape);
+// How long a sum has roundings like those of a transform of so many numbers. A number goes through log2 of them stages,
+// whose roundings at worst add up, as those of a sum of the square of that do on average. Where the naive rungs do it,
+// it is the sum of `naive` numbers that they write (0: they do not).
+int64_t heddle_fft_roundings(double naive, double numbers);
 int64_t heddle_fft_reduction(const void *shape);
 
 static inline int heddle_dims3(int dims[HEDDLE_MAX_DIMS], int a, int b, int c)

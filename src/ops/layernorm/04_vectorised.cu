@@ -15,6 +15,7 @@
 //
 // Limited by: bytes.
 
+#include "device/cuda/cuda.h"
 #include "heddle/ops.h"
 #include "ops/cuda/row_group.h"
 #include "ops/cuda/rung.h"
@@ -358,6 +359,20 @@ static int backward_blocks(const heddle_layernorm_shape *shape, int group)
     return blocks < parts ? blocks : parts;
 }
 
+// Bytes of shared memory that a block keeps its sums in.
+static size_t sum_bytes(int group)
+{
+    return (size_t)2 * heddle_row_groups[group].vectors * heddle_row_threads(group) * sizeof(float4);
+}
+
+// The threads for a row; -1: no group holds it, or the sums of the one that does are more than a block of this card
+// has.
+static int backward_group(int cols)
+{
+    int group = heddle_row_group_of(cols);
+    return group >= 0 && sum_bytes(group) > (size_t)heddle_cuda_shared_bytes() ? -1 : group;
+}
+
 static cudaError_t rows_in_registers(const heddle_call *call, int group, const gradients *all, int blocks)
 {
 #define KERNELS(threads, vectors)                                                                                      \
@@ -370,12 +385,11 @@ static cudaError_t rows_in_registers(const heddle_call *call, int group, const g
     const heddle_layernorm_shape *shape = (const heddle_layernorm_shape *)call->shape;
     bool aligned = shape->cols % HEDDLE_VECTOR == 0 && heddle_aligned16(all->input) && heddle_aligned16(all->gamma) &&
                    heddle_aligned16(all->grad_output) && heddle_aligned16(all->grad_input);
-    int threads = heddle_row_threads(group), vectors = heddle_row_groups[group].vectors;
-    size_t sums = (size_t)2 * vectors * threads * sizeof(float4);
+    size_t sums = sum_bytes(group);
     backward_kernel *kernel = kernels[group][aligned];
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sums);
     if (error == cudaSuccess)
-        kernel<<<blocks, threads, sums, heddle_cuda_stream_of(call)>>>(*shape, *all);
+        kernel<<<blocks, heddle_row_threads(group), sums, heddle_cuda_stream_of(call)>>>(*shape, *all);
     return error;
 }
 
@@ -387,7 +401,7 @@ static heddle_status launch_backward(const heddle_call *call)
                      (float *)call->workspace};
     cudaStream_t stream = heddle_cuda_stream_of(call);
     dim3 columns(heddle_ceil_div(shape->cols, HEDDLE_WARP), 2), threads(HEDDLE_WARP, TALL);
-    int group = heddle_row_group_of(shape->cols), parts = heddle_layernorm_parts(shape->rows, shape->cols);
+    int group = backward_group(shape->cols), parts = heddle_layernorm_parts(shape->rows, shape->cols);
     if (shape->rows > 0 && group >= 0) {
         parts = backward_blocks(shape, group);
         if (rows_in_registers(call, group, &all, parts) != cudaSuccess)

@@ -17,6 +17,7 @@
 
 // The block's tile, its depth, a warp's tile, a thread's, tiles of k in shared memory, blocks on a multiprocessor.
 typedef matmul_tiling<128, 128, HEDDLE_PRODUCT_DEPTH, 64, 64, 8, 16, 2, 2> tiling_128_128;
+static_assert((int)tiling_128_128::SHARED_BYTES == (int)HEDDLE_PRODUCT_SHARED_BYTES, "as the tables say");
 typedef matmul_tiling<128, 64, HEDDLE_PRODUCT_DEPTH, 32, 64, 8, 8, 2, 3> tiling_128_64;
 typedef matmul_tiling<64, 128, HEDDLE_PRODUCT_DEPTH, 32, 64, 8, 8, 2, 3> tiling_64_128;
 typedef matmul_tiling<64, 64, HEDDLE_PRODUCT_DEPTH, 32, 32, 8, 4, 2, 4> tiling_64_64;

@@ -1,7 +1,7 @@
 // matmul, fp32 class, rung 15: a float is the sum of two tf32 numbers, and a product of floats three of those, by
 // mma.sync.
 //
-// Rung 10 is held up by the float32 units, one multiply-add a lane and cycle. Tensor cores do sixteen times as many in
+// Rung 10 is held up by the float32 units, one multiply-add a lane and cycle. Tensor cores do eight times as many in
 // tf32, so that they have time for three: with a = a0 + a1 and b = b0 + b1, where a0 is the nearest tf32 number and a1
 // the one nearest to the rest, a b is a1 b0 + a0 b1 + a0 b0, but for a1 b1, which is below float32's last bits. Each
 // fragment is split when it has arrived in registers. How a sum stays float32 and what happens to infinities: parts.h.

@@ -17,6 +17,10 @@ heddle_status heddle_matmul_validate(const void *shape);
 void heddle_matmul_reference(const void *shape, const double *const *input, double *const *output);
 int64_t heddle_matmul_reduction(const void *shape);
 
+// Bytes of shared memory of a block of the rungs by mma.sync, in tf32 and in bf16: three stages, each of 128 and 256
+// rows of 128 bytes.
+enum { HEDDLE_MATMUL_RING_BYTES = 3 * (128 + 256) * 128 };
+
 heddle_status heddle_matmul_forward_cpu_naive(const heddle_call *call);
 heddle_status heddle_matmul_backward_cpu_naive(const heddle_call *call);
 heddle_status heddle_matmul_forward_cpu_blocked(const heddle_call *call);

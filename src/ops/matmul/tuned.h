@@ -40,6 +40,8 @@ enum {
     // Of an H100 or H200. What is planned must not depend on the card that it runs on: the workspace is measured before
     // one is chosen.
     HEDDLE_PRODUCT_MULTIPROCESSORS = 132,
+    // Of the largest tiling: two stages of 128 rows and 128 columns, padded by 4. Cards before Ampere may have less.
+    HEDDLE_PRODUCT_SHARED_BYTES = 2 * HEDDLE_PRODUCT_DEPTH * 2 * (128 + 4) * (int)sizeof(float),
 };
 
 // What a tiling costs, fitted to the times of all tilings and splits on an H200: the unit is a step of k of two blocks

@@ -143,7 +143,7 @@ static const heddle_rung ladder[] = {
     {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS, told how far apart the matrices lie", NULL, NULL,
      .gpu_only = "cuBLAS"},
     {"02_tuned", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "matmul's tuned kernel, with the tiles of all products in one grid",
-     fits, workspace},
+     fits, workspace, .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
 };
 
 const heddle_op heddle_op_matmul_batched_forward = {

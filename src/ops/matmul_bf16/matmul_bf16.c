@@ -70,7 +70,7 @@ static const heddle_rung forward_ladder[] = {
      NULL, .capability = 80},
     {"03_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "mma.sync and ldmatrix on swizzled tiles, cp.async ahead: all operands pass through registers", NULL, NULL,
-     .capability = 80},
+     .capability = 80, .shared_bytes = HEDDLE_MATMUL_RING_BYTES},
     {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS: limited by the tensor cores", NULL, NULL, .capability = 80,
      .gpu_only = "cuBLAS"},
     {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLASLt, the fastest of its algorithms by trying them", NULL,

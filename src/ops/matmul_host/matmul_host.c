@@ -3,6 +3,8 @@
 
 #include "ops/matmul_host/matmul_host.h"
 
+#include <limits.h>
+
 #include "ops/define.h"
 #include "ops/matmul_host/plan.h"
 
@@ -88,11 +90,16 @@ static const char *const test_shapes[] = {"m=0 n=3 k=2",
 static const char *const bench_shapes[] = {"m=1024 n=1024 k=1024 memory=4096", "m=16384 n=16384 k=16384",
                                            "m=16384 n=16384 k=512", NULL};
 
+// Rows in host memory are at most 2^31 - 1 bytes apart, as CUDA's copies of blocks want it, and tiles are counted in
+// int.
 static bool fits(const void *shape_)
 {
     const heddle_matmul_host_shape *shape = shape_;
-    const int most = HEDDLE_PRODUCT_MOST_SIZE;
-    return shape->m < most && shape->n < most && shape->k < most;
+    const int most = HEDDLE_PRODUCT_MOST_SIZE, longest_row = 1 << 29;
+    if (shape->m >= most || shape->n >= longest_row || shape->k >= longest_row)
+        return false;
+    heddle_matmul_host_plan plan = heddle_matmul_host_plan_of(shape);
+    return (double)plan.tiles_m * plan.tiles_n <= INT_MAX;
 }
 
 static size_t workspace(const heddle_matmul_host_shape *shape, int sets, heddle_matmul_host_need *need)
@@ -146,10 +153,11 @@ static const heddle_rung ladder[] = {
     OPENBLAS,
 #endif
     {"01_one_stream", HEDDLE_CUDA, HEDDLE_NAIVE, NULL,
-     "tile after tile, panels in, product, tile out: copies and products wait for each other", fits, one_set},
+     "tile after tile, panels in, product, tile out: copies and products wait for each other", fits, one_set,
+     .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
     {"02_streams", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "two of every buffer, a stream for each direction of the link and one for products: limited by the slowest", fits,
-     two_sets},
+     two_sets, .shared_bytes = HEDDLE_PRODUCT_SHARED_BYTES},
     {"03_streams_tf32x3", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "the same with products of fp32 class on tensor cores: limited by them, or by the link where tiles are small",
      fits, two_sets_in_parts, .arithmetic = HEDDLE_TF32X3, .capability = 80},

@@ -196,15 +196,17 @@ static inline size_t heddle_matmul_host_step_bytes(const heddle_matmul_host_plan
     return most;
 }
 
-// The most that any step's product does: those of the first tile, and of a tile at each end.
+// The most that any step's product does. A tile is like one of these: the first, whose steps begin shallow; the last,
+// which leaves in parts; whole ones between them, the next of the first row or, where a row has no more than its two
+// ends, of the first column; and those at the ends of the first row and of the first column.
 static inline size_t heddle_matmul_host_product_bytes(const heddle_matmul_host_shape *shape,
                                                       const heddle_matmul_host_plan *plan,
                                                       heddle_matmul_host_need *need)
 {
-    const int tiles[] = {0, 1, plan->tiles_n - 1, plan->tiles_n * (plan->tiles_m - 1),
-                         plan->tiles_n * plan->tiles_m - 1};
+    const int tiles[] = {
+        0, 1, plan->tiles_n - 1, plan->tiles_n, plan->tiles_n * (plan->tiles_m - 1), plan->tiles_n * plan->tiles_m - 1};
     size_t most = 0;
-    for (int i = 0; i < 5; i++) {
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
         if (tiles[i] < 0 || tiles[i] >= plan->tiles_m * plan->tiles_n)
             continue;
         heddle_matmul_host_step step = heddle_matmul_host_begin(shape, plan, tiles[i]);

@@ -28,7 +28,8 @@ static const heddle_field uniform_fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_random_uniform_shape, n, "numbers")},
     {HEDDLE_OPTIONAL_INT(heddle_random_uniform_shape, sequences, 1,
                          "that blocks of four words come from in turn; 65536: the order of cuRAND's host API")},
-    {HEDDLE_OPTIONAL_FLOAT(heddle_random_uniform_shape, low, 0, "numbers are above it")},
+    {HEDDLE_OPTIONAL_FLOAT(heddle_random_uniform_shape, low, 0,
+                           "numbers are above it, or it where that is what they round to")},
     {HEDDLE_OPTIONAL_FLOAT(heddle_random_uniform_shape, high, 1, "and up to it, itself included")},
 };
 
@@ -95,6 +96,10 @@ static heddle_status bits_validate(const void *shape)
 static heddle_status uniform_validate(const void *shape_)
 {
     const heddle_random_uniform_shape *shape = shape_;
+    if (!isfinite(shape->low) || !isfinite(shape->high) || !isfinite(shape->high - shape->low))
+        return heddle_fail(HEDDLE_INVALID,
+                           "random_uniform: low is %g and high %g; both and their difference must be finite floats",
+                           shape->low, shape->high);
     if (shape->low >= shape->high)
         return heddle_fail(HEDDLE_INVALID, "random_uniform: low is %g and high %g; low must be below high", shape->low,
                            shape->high);
@@ -104,6 +109,9 @@ static heddle_status uniform_validate(const void *shape_)
 static heddle_status normal_validate(const void *shape_)
 {
     const heddle_random_normal_shape *shape = shape_;
+    if (!isfinite(shape->mean) || !isfinite(shape->deviation))
+        return heddle_fail(HEDDLE_INVALID, "random_normal: mean is %g and deviation %g; both must be finite",
+                           shape->mean, shape->deviation);
     if (shape->deviation < 0.0f)
         return heddle_fail(HEDDLE_INVALID, "random_normal: deviation is %g, and must not be negative",
                            shape->deviation);

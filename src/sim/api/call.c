@@ -10,6 +10,7 @@
 
 #include "api/chips.h"
 #include "api/exit.h"
+#include "api/stopped.h"
 #include "api/stream.h"
 #include "core/worker.h"
 #include "memory/memory.h"
@@ -25,6 +26,7 @@ static bool no_card;       // SIM_GPU names none: for good
 typedef struct current_call {
     const char *function;
     uintptr_t pc;
+    unsigned thread; // 0: not asked for yet
     int depth;       // API functions that this thread is in: it holds the lock when not 0
     int outer_depth; // what depth was when a host function began
     bool in_host_function;
@@ -134,6 +136,8 @@ cudaError_t sim_call_refused(void)
 {
     const cudaError_t error = call.refused_with;
     call.last_error = error;
+    if (error == broken && call.depth == 1)
+        sim_stopped_call(call.function);
     sim_api_unlock();
     return error;
 }
@@ -146,6 +150,14 @@ uintptr_t sim_call_pc(void)
 const char *sim_call_function(void)
 {
     return call.function;
+}
+
+unsigned sim_call_thread(void)
+{
+    static unsigned threads; // the lock is held
+    if (call.thread == 0)
+        call.thread = ++threads;
+    return call.thread;
 }
 
 // --- findings

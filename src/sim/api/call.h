@@ -22,6 +22,7 @@ cudaError_t sim_call_refused(void);
 // The call that the program is in: its line and its name.
 uintptr_t sim_call_pc(void);
 const char *sim_call_function(void);
+unsigned sim_call_thread(void); // the thread of the host that makes it, by the order in which they came; from 1
 // The lock alone, for what is no call of the program: an exit, a wait in the background.
 void sim_api_lock(void);
 bool sim_api_try_lock(void); // false: another thread is in the API, and may be for long

@@ -90,11 +90,23 @@ void sim_copied_keep(const sim_copied *copied)
         copies = larger;
         copy_room = room;
     }
-    copies[copy_count++] = *copied;
+    size_t place = copy_count++;
+    for (; place > 0 && copies[place - 1].submitted > copied->submitted; place--)
+        copies[place] = copies[place - 1];
+    copies[place] = *copied;
 }
 
 const sim_copied *sim_api_copied(size_t *count)
 {
     *count = copy_count;
     return copies;
+}
+
+bool sim_api_copied_by_several(void)
+{
+    for (size_t i = 1; i < copy_count; i++) {
+        if (copies[i].thread != copies[0].thread)
+            return true;
+    }
+    return false;
 }

@@ -16,6 +16,9 @@ typedef struct sim_copied_sum {
 
 typedef struct sim_copied {
     uint64_t hash;
+    uint64_t submitted; // as the operation that made it
+    uintptr_t pc;
+    unsigned thread;
     sim_copied_sum singles, doubles;
 } sim_copied;
 
@@ -24,7 +27,9 @@ void sim_copied_begin(sim_copied *copied);
 void sim_copied_add(sim_copied *copied, const uint8_t *bytes, size_t count, bool sums);
 void sim_copied_keep(const sim_copied *copied);
 
-// For the report: all copies in order of execution.
+// For the report: all copies in the order in which the program asked for them, for the order in which streams run is
+// the schedule's. Where several threads of the host copied, theirs stand between each other as it happened.
 const sim_copied *sim_api_copied(size_t *count);
+bool sim_api_copied_by_several(void); // threads of the host
 
 #endif

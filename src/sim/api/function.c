@@ -44,6 +44,23 @@ size_t sim_function_shared_limit(const void *address)
     return sim_chip_get()->shared_block;
 }
 
+unsigned sim_function_most_threads(const void *address)
+{
+    for (size_t i = 0; address != NULL && i < function_count; i++) {
+        if (functions[i]->address == address && functions[i]->most_threads > 0)
+            return functions[i]->most_threads;
+    }
+    return SIM_THREADS;
+}
+
+int sim_launch_bound(const void *address, unsigned threads)
+{
+    sim_function *function = sim_function_of(address);
+    if (function != NULL && threads > 0 && threads < SIM_THREADS)
+        function->most_threads = threads;
+    return 0;
+}
+
 // --- attributes
 // --------------------------------------------------------------------------------------------------------
 
@@ -89,7 +106,7 @@ static cudaError_t get_attributes(struct cudaFuncAttributes *attributes, const v
     if (function == NULL)
         return sim_no_memory();
     *attributes = (struct cudaFuncAttributes){
-        .maxThreadsPerBlock = SIM_THREADS,
+        .maxThreadsPerBlock = (int)sim_function_most_threads(address),
         .numRegs = SIM_ASSUMED_REGISTERS,
         .ptxVersion = chip->major * VERSIONS_PER_MAJOR + chip->minor,
         .binaryVersion = chip->major * VERSIONS_PER_MAJOR + chip->minor,
@@ -162,7 +179,9 @@ static cudaError_t max_active(int *blocks, const void *function, int threads, si
 {
     if (blocks == NULL || function == NULL)
         return sim_fail(cudaErrorInvalidValue, "the %s is NULL", blocks == NULL ? "place for the result" : "kernel");
-    *blocks = shared > sim_function_shared_limit(function) ? 0 : sim_occupancy(threads, shared);
+    const bool fits = shared <= sim_function_shared_limit(function) &&
+                      (threads < 0 || (unsigned)threads <= sim_function_most_threads(function));
+    *blocks = fits ? sim_occupancy(threads, shared) : 0;
     return cudaSuccess;
 }
 

@@ -55,6 +55,16 @@ static cudaError_t check_sizes(const sim_config *config, const sim_kernel *kerne
     return cudaSuccess;
 }
 
+static cudaError_t check_bound(const sim_config *config, const sim_kernel *kernel)
+{
+    const unsigned threads = config->block.x * config->block.y * config->block.z;
+    const unsigned most = sim_function_most_threads(kernel->function);
+    if (threads <= most)
+        return cudaSuccess;
+    return refuse(cudaErrorInvalidValue, kernel, "a block has %u threads, and the kernel's __launch_bounds__ allow %u",
+                  threads, most);
+}
+
 static cudaError_t check_shared(const sim_config *config, const sim_kernel *kernel)
 {
     const sim_chip *chip = sim_chip_get();
@@ -87,6 +97,8 @@ static cudaError_t check_cooperative(const sim_config *config, const sim_kernel 
 cudaError_t sim_launch_check(const sim_config *config, const sim_kernel *kernel)
 {
     cudaError_t error = check_sizes(config, kernel);
+    if (error == cudaSuccess)
+        error = check_bound(config, kernel);
     if (error == cudaSuccess)
         error = check_shared(config, kernel);
     if (error == cudaSuccess)

@@ -7,6 +7,7 @@
 
 #include "api/call.h"
 #include "api/capture.h"
+#include "api/stopped.h"
 #include "api/touch.h"
 #include "core/worker.h"
 
@@ -115,7 +116,8 @@ static sim_operation *append(struct CUstream_st *stream, sim_work *work)
     }
     operation->work = *work;
     operation->stream = stream;
-    operation->submitted = ++submitted;
+    operation->work.submitted = ++submitted;
+    operation->work.thread = sim_call_thread();
     operation->references = 1;
     meet_legacy(stream, operation);
     if (stream->last != NULL)
@@ -229,7 +231,9 @@ static void execute(sim_operation *operation)
         if (number == SIM_NO_NUMBER)
             sim_no_memory();
     }
-    if (sim_error_broken() == cudaSuccess) {
+    if (sim_error_broken() != cudaSuccess) {
+        sim_stopped_work(kind);
+    } else {
         // A function of the host sees what was before it, and may tell any thread of the program that it is done.
         if (kind == SIM_WORK_HOST || kind == SIM_WORK_CALLBACK)
             sim_host_waited(&operation->clock);
@@ -237,8 +241,10 @@ static void execute(sim_operation *operation)
         const cudaError_t error = sim_work_run(&operation->work, number, handle, stream->number);
         if (kind == SIM_WORK_KERNEL)
             sim_touch_ran(operation, number, operation->work.kernel.bound->kernel.name, operation->work.pc);
-        if (error != cudaSuccess)
+        if (error != cudaSuccess) {
             sim_error_break(error);
+            sim_stopped_at(operation->work.kernel.bound->kernel.name); // nothing but a kernel can fail
+        }
     }
     finish(operation);
 }
@@ -301,7 +307,7 @@ static sim_operation *next_operation(void)
         sim_operation *candidate = stream->first;
         if (candidate == NULL)
             continue;
-        const bool earlier = chosen == NULL || candidate->submitted < chosen->submitted;
+        const bool earlier = chosen == NULL || candidate->work.submitted < chosen->work.submitted;
         if (chosen == NULL || earlier == (sim_schedule % 2 == 0))
             chosen = candidate;
     }

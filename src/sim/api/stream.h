@@ -21,8 +21,7 @@ typedef struct sim_operation {
     int after_count;
     int references; // the queue's, an event's, those of `after`
     bool done;
-    uint64_t submitted; // over the program
-    size_t chain;       // its place in the order of operations
+    size_t chain; // its place in the order of operations
     uint64_t sequence;
     sim_order_clock clock;
 } sim_operation;

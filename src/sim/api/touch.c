@@ -13,6 +13,7 @@
 enum { TOUCHES = 256, SAMPLES = 16, POLLING = 1 << 16 };
 typedef struct touch {
     uintptr_t pc;
+    size_t bytes; // of one access
     bool write, reported;
     uint64_t submitted; // operations up to this one were queued at the last touch
     uint64_t count;
@@ -21,12 +22,12 @@ typedef struct touch {
 static touch touches[TOUCHES];
 static int touch_count;
 
-static void report(sim_finding_kind kind, uintptr_t address, int write, uintptr_t pc, const char *message)
+static void report(sim_finding_kind kind, uintptr_t address, size_t bytes, int write, uintptr_t pc, const char *message)
 {
     sim_finding finding = {.kind = kind,
                            .tier = SIM_ERROR,
                            .address = address,
-                           .bytes = 1,
+                           .bytes = bytes,
                            .place[0] = {.pc = pc, .role = write ? "write" : "read"}};
     snprintf(finding.message, sizeof finding.message, "%s", message);
     sim_report(&finding);
@@ -38,7 +39,7 @@ static void report_wait(const touch *one, uintptr_t address, const char *kernel,
                            .tier = SIM_ERROR,
                            .kernel = kernel,
                            .address = address,
-                           .bytes = 1,
+                           .bytes = one->bytes,
                            .place = {{.pc = one->pc, .role = one->write ? "write" : "read"},
                                      {.pc = launched_at, .role = kernel != NULL ? "launch" : "call"}}};
     snprintf(finding.message, sizeof finding.message,
@@ -50,7 +51,7 @@ static void report_wait(const touch *one, uintptr_t address, const char *kernel,
 // --- the place is remembered
 // -------------------------------------------------------------------------------------------
 
-static touch *touch_at(uintptr_t pc, int write)
+static touch *touch_at(uintptr_t pc, size_t bytes, int write)
 {
     for (int i = 0; i < touch_count; i++) {
         if (touches[i].pc == pc && touches[i].write == (write != 0))
@@ -58,7 +59,7 @@ static touch *touch_at(uintptr_t pc, int write)
     }
     if (touch_count == TOUCHES)
         return NULL;
-    touches[touch_count] = (touch){.pc = pc, .write = write != 0};
+    touches[touch_count] = (touch){.pc = pc, .bytes = bytes, .write = write != 0};
     return &touches[touch_count++];
 }
 
@@ -124,9 +125,9 @@ static void let_run(void)
     }
 }
 
-static void touched_unwaited(uintptr_t address, int write, uintptr_t pc)
+static void touched_unwaited(uintptr_t address, size_t bytes, int write, uintptr_t pc)
 {
-    touch *one = touch_at(pc, write);
+    touch *one = touch_at(pc, bytes, write);
     if (one == NULL || one->reported)
         return;
     overlap copy = {.address = address, .write = write != 0};
@@ -150,7 +151,7 @@ void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *
 {
     for (int i = 0; i < touch_count; i++) {
         touch *one = &touches[i];
-        if (one->reported || one->submitted < operation->submitted)
+        if (one->reported || one->submitted < operation->work.submitted)
             continue;
         const uint64_t samples = one->count < SAMPLES ? one->count : SAMPLES;
         for (uint64_t j = 0; j < samples && !one->reported; j++) {
@@ -176,28 +177,28 @@ static __thread struct {
     unsigned releases;
 } last;
 
-static void outside(uintptr_t address, int write, uintptr_t pc)
+static void outside(uintptr_t address, size_t bytes, int write, uintptr_t pc)
 {
     sim_allocation near;
     const bool known = sim_memory_nearest(address, &near);
     if (known && !near.live && address - near.start < near.bytes)
-        report(SIM_USE_AFTER_FREE, address, write, pc, "host code uses memory that has been freed");
+        report(SIM_USE_AFTER_FREE, address, bytes, write, pc, "host code uses memory that has been freed");
     else
-        report(SIM_OUT_OF_BOUNDS, address, write, pc, "host code uses memory outside of the allocation");
+        report(SIM_OUT_OF_BOUNDS, address, bytes, write, pc, "host code uses memory outside of the allocation");
 }
 
-static bool reachable(uintptr_t address, int write, uintptr_t pc)
+static bool reachable(uintptr_t address, size_t bytes, int write, uintptr_t pc)
 {
     const unsigned releases = sim_memory_releases();
     if (address - last.start < last.bytes && last.releases == releases)
         return true;
     sim_allocation found;
     if (!sim_memory_find(address, &found)) {
-        outside(address, write, pc);
+        outside(address, bytes, write, pc);
         return false;
     }
     if (found.kind == SIM_MEMORY_DEVICE || found.kind == SIM_MEMORY_HEAP) {
-        report(SIM_DEVICE_POINTER, address, write, pc,
+        report(SIM_DEVICE_POINTER, address, bytes, write, pc,
                write ? "host code writes to device memory" : "host code reads device memory");
         return false;
     }
@@ -207,14 +208,14 @@ static bool reachable(uintptr_t address, int write, uintptr_t pc)
     return true;
 }
 
-void sim_api_host_touched(uintptr_t address, int write, uintptr_t pc)
+void sim_api_host_touched(uintptr_t address, size_t bytes, int write, uintptr_t pc)
 {
-    if (!reachable(address, write, pc) || sim_host_waited_for_all())
+    if (!reachable(address, bytes, write, pc) || sim_host_waited_for_all())
         return;
     // Whoever is in the API now may run something that waits for this very access.
     if (!sim_api_try_lock())
         return;
     if (!sim_host_waited_for_all())
-        touched_unwaited(address, write, pc);
+        touched_unwaited(address, bytes, write, pc);
     sim_api_unlock();
 }

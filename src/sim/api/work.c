@@ -100,7 +100,7 @@ static void announce_copy(const sim_work *work, uint64_t number, uint8_t *to, co
     if (!sim_watching)
         return;
     if (copy->to_host && in_card(from) && !sim_watch_initialised((uintptr_t)from, bytes, &first))
-        warn_uninitialised(work, first, 1);
+        warn_uninitialised(work, first, sim_watch_unwritten(first, (uintptr_t)from + bytes - first));
     if (in_card(to) && in_card(from) && !copy->from_host)
         sim_watch_copied((uintptr_t)to, (uintptr_t)from, bytes);
     else if (in_card(to))
@@ -128,6 +128,9 @@ static void run_copy(const sim_work *work, uint64_t number)
                 sim_copied_add(&copied, from, bytes, sim_watching);
         }
     }
+    copied.submitted = work->submitted;
+    copied.pc = work->pc;
+    copied.thread = work->thread;
     if (copy->to_host && !copy->from_host)
         sim_copied_keep(&copied);
 }

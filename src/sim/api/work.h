@@ -47,6 +47,8 @@ typedef struct sim_work {
     sim_work_kind kind;
     uintptr_t pc;
     const char *function; // the call it comes from
+    uint64_t submitted;   // its number among all operations of the program, by the thread of the host with this number
+    unsigned thread;
     union {
         struct {
             sim_bound *bound;

@@ -120,6 +120,19 @@ static bool patch_objects(build_state *build)
     return fine;
 }
 
+// The objects in the temporary folder are nothing to the user: each is called by the file that it was made from.
+static void name_files(const build_state *build, const char *said, sim_text *named)
+{
+    while (*said) {
+        const sim_job *found = NULL;
+        for (int i = 0; i < build->job_count && !found; i++)
+            if (build->jobs[i].object[0] && strncmp(said, build->jobs[i].object, strlen(build->jobs[i].object)) == 0)
+                found = &build->jobs[i];
+        sim_text_add_bytes(named, found ? found->path : said, found ? strlen(found->path) : 1);
+        said += found ? strlen(found->object) : 1;
+    }
+}
+
 static sim_build_status link_all(build_state *build, sim_build_result *result)
 {
     const sim_build_options *options = build->context.options;
@@ -141,8 +154,12 @@ static sim_build_status link_all(build_state *build, sim_build_result *result)
         sim_arguments_add(&call, "-pie");
     sim_text said = {0};
     int status = call.failed ? -1 : sim_process_run(call.at, &said);
-    if (status)
-        sim_messages_linker(result, said.at ? said.at : "the linker failed");
+    if (status) {
+        sim_text named = {0};
+        name_files(build, said.at ? said.at : "the linker failed", &named);
+        sim_messages_linker(result, named.at ? named.at : "the linker failed", options->files);
+        sim_text_free(&named);
+    }
     sim_text_free(&said);
     sim_arguments_free(&call);
     return status == 0 ? SIM_BUILD_FINE : status < 0 ? SIM_BUILD_SYSTEM : SIM_BUILD_FAILED;

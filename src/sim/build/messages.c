@@ -196,24 +196,84 @@ static bool is_said(const sim_build_result *result, const char *text, size_t byt
     return false;
 }
 
-void sim_messages_linker(sim_build_result *result, const char *said)
+// The one of the user's files that `text` begins with; NULL: none.
+static const char *file_at(const char *text, const char *const *files)
+{
+    const char *longest = NULL;
+    for (; *files; files++)
+        if (starts(text, *files) && text[strlen(*files)] == ':' && (!longest || strlen(*files) > strlen(longest)))
+            longest = *files;
+    return longest;
+}
+
+static const char *behind_ld(const char *line)
+{
+    static const char name[] = "/usr/bin/ld: ";
+    return starts(line, name) ? line + sizeof name - 1 : line;
+}
+
+// One name in two files. GNU ld says "SECOND: in function `f'", then "place: multiple definition of `f'; FIRST:place:
+// first defined here"; the place is often a line of our headers, so only the files are told. Others name no file here.
+static void say_twice(sim_build_result *result, const char *reason, size_t bytes, const char *second,
+                      const char *const *files)
+{
+    const char *mark = memmem(reason, bytes, "; ", 2);
+    const char *first = mark ? file_at(mark + 2, files) : NULL;
+    size_t name_bytes = mark ? (size_t)(mark - reason) : bytes;
+    const char *name = memchr(reason, '`', name_bytes);
+    name = name ? name + 1 : reason;
+    name_bytes -= (size_t)(name - reason) + (name > reason);
+    bool is_main = name_bytes == 4 && memcmp(name, "main", 4) == 0;
+    if (is_main && first && second)
+        sim_build_say(result, SIM_MESSAGE_ERROR,
+                      "both %s and %s have a main: they are two programs, give one at a time", first, second);
+    else if (first && second)
+        sim_build_say(result, SIM_MESSAGE_ERROR,
+                      "%.*s is defined in %s and in %s: make it static or inline, or leave one of the files out",
+                      (int)name_bytes, name, first, second);
+    else
+        add_message(result, SIM_MESSAGE_ERROR, NULL, reason, mark ? (size_t)(mark - reason) : bytes);
+}
+
+static void say_no_main(sim_build_result *result, const char *const *files, bool *said)
+{
+    if (!*said)
+        sim_build_say(result, SIM_MESSAGE_ERROR, "there is no main in %s%s: is it inside an #if that does not hold?",
+                      *files, files[1] ? " or the other files" : "");
+    *said = true;
+}
+
+static void say_reason(sim_build_result *result, const char *line, const char *reason, size_t bytes)
+{
+    message_place at;
+    const char *rest;
+    bool known = line < reason && read_place(line, (size_t)(reason - line), &at, &rest);
+    add_message(result, SIM_MESSAGE_ERROR, known ? &at : NULL, reason, bytes);
+}
+
+void sim_messages_linker(sim_build_result *result, const char *said, const char *const *files)
 {
     static const char *const reasons[] = {"undefined reference to ", "multiple definition of ", "cannot find ",
                                           "undefined symbol: ",      "duplicate symbol: ",      NULL};
-    const char *whole = said;
+    const char *whole = said, *second = NULL;
     int before = result->count;
+    bool no_main = false;
     for (; *said; said += strcspn(said, "\n"), said += *said == '\n') {
         size_t bytes = strcspn(said, "\n");
+        const char *line = behind_ld(said);
+        if (memmem(said, bytes, ": in function ", 14))
+            second = file_at(line, files);
         for (int i = 0; reasons[i]; i++) {
             const char *reason = memmem(said, bytes, reasons[i], strlen(reasons[i]));
             size_t reason_bytes = reason ? (size_t)(said + bytes - reason) : 0;
             if (!reason || is_said(result, reason, reason_bytes))
                 continue;
-            message_place at;
-            const char *rest;
-            const char *start = starts(said, "/usr/bin/ld: ") ? said + strlen("/usr/bin/ld: ") : said;
-            bool known = start < reason && read_place(start, (size_t)(reason - start), &at, &rest);
-            add_message(result, SIM_MESSAGE_ERROR, known ? &at : NULL, reason, reason_bytes);
+            if (starts(reason, "undefined reference to `main'") || starts(reason, "undefined symbol: main\n"))
+                say_no_main(result, files, &no_main);
+            else if (starts(reason, "multiple definition of "))
+                say_twice(result, reason, reason_bytes, file_at(line, files) ? file_at(line, files) : second, files);
+            else
+                say_reason(result, line, reason, reason_bytes);
         }
     }
     if (result->count == before)

@@ -9,7 +9,8 @@
 // Adds what a compiler said. rewritten: gives columns their old meaning; NULL: nothing was rewritten.
 void sim_messages_compiler(sim_build_result *result, const char *said, const sim_rewritten *rewritten,
                            const sim_home *home);
-// Adds what a linker said.
-void sim_messages_linker(sim_build_result *result, const char *said);
+// Adds what a linker said. files: what the user gave, ending in NULL; object files of ours must have their names by
+// now.
+void sim_messages_linker(sim_build_result *result, const char *said, const char *const *files);
 
 #endif

@@ -58,8 +58,8 @@ static void report_exited(sim_worker *worker, sim_resident *resident)
     const sim_block *block = worker->block;
     sim_finding finding = sim_finding_make(worker, SIM_BARRIER_EXITED, SIM_WARNING);
     snprintf(finding.message, sizeof finding.message,
-             "%d of the block's %d threads had exited before this barrier, which all threads should reach",
-             block->ended, block->launch->threads);
+             "%d of the block's %d threads had ended before this barrier, which all threads should reach", block->ended,
+             block->launch->threads);
     for (int warp = 0; warp < block->launch->warps; warp++)
         if (resident->at_barrier[warp]) {
             int thread = warp * SIM_LANES + __builtin_ctz(resident->at_barrier[warp]);

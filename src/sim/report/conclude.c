@@ -24,6 +24,8 @@ static void place_in_source(sim_record *record)
             record->where[i] = sim_lines_of(record->finding.place[i].pc);
         if (record->memory.space)
             sim_describe_name(&record->memory);
+        if (record->finding.kind == SIM_BARRIER_EXITED)
+            record->finding.reach = sim_reach_of(record->where[0]);
         if (sim_options_get()->strict)
             record->finding.tier = SIM_ERROR;
     }

@@ -14,6 +14,7 @@
 
 // Absent in a program without the runtime API.
 #pragma weak sim_api_copied
+#pragma weak sim_api_copied_by_several
 
 static void write_frame(sim_json *out, const sim_frame *frame)
 {
@@ -156,6 +157,12 @@ static void write_copies(sim_json *out)
         sim_json_string(out, NULL, text);
     }
     sim_json_close(out, ']');
+    if (!sim_api_copied_by_several || !sim_api_copied_by_several())
+        return;
+    sim_json_open(out, "copied_at", '[');
+    for (size_t i = 0; copies && i < count; i++)
+        sim_json_unsigned(out, NULL, offset_of(copies[i].pc));
+    sim_json_close(out, ']');
 }
 
 static bool write_all(int descriptor, const char *text, size_t bytes)
@@ -206,6 +213,9 @@ void sim_document_write(const sim_conclusion *conclusion, const char *status, co
     sim_json_open(out, NULL, '{');
     sim_json_unsigned(out, "version", 1);
     sim_json_string(out, "status", status);
+    char unchecked[SIM_UNCHECKED_BYTES];
+    sim_unchecked_text(status, unchecked, sizeof unchecked);
+    sim_json_string(out, "unchecked", unchecked);
     sim_json_string(out, "gpu", options->gpu ? options->gpu : "");
     sim_json_unsigned(out, "schedule", options->schedule);
     sim_json_bool(out, "strict", options->strict);

@@ -67,6 +67,11 @@ const char *sim_inlined_name(const sim_frame *inner, const sim_frame *caller); /
 // Line `number` (from 1) of a source file, without its end; NULL: no such file or line.
 const char *sim_source_line(const char *path, unsigned number, size_t *length);
 
+// --- reach.c -------------------------------------------------------------------------------------------------------
+
+// Why the threads that have ended did not come to the barrier at this place.
+sim_reach sim_reach_of(const sim_stack *where);
+
 // --- memory.c ------------------------------------------------------------------------------------------------------
 
 typedef struct sim_described {
@@ -136,7 +141,7 @@ typedef struct sim_kind_text {
 } sim_kind_text;
 
 const sim_kind_text *sim_kind_of(sim_finding_kind kind);
-// Of this finding: a race's depend on how far apart its threads are.
+// Of this finding: a race's depend on how far apart its threads are, a barrier's on why threads do not come to it.
 const char *sim_cause_of(const sim_finding *finding);
 const char *sim_cure_of(const sim_finding *finding);
 
@@ -148,5 +153,9 @@ void sim_counters_write(struct sim_json *out); // "kernels" and "totals"
 void sim_document_write(const sim_conclusion *conclusion, const char *status, const char *path);
 void sim_text_write(const sim_conclusion *conclusion, const char *status, int descriptor);
 double sim_report_seconds(void); // since the program started
+
+// What the run did not come to, in one sentence; false and "": it came to its end.
+enum { SIM_UNCHECKED_BYTES = 400 };
+bool sim_unchecked_text(const char *status, char *text, size_t bytes);
 
 #endif

@@ -40,10 +40,10 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
          "__syncthreads() stands inside a branch or loop that not all threads of the block take alike.",
          "Move the barrier out of the branch so that every thread reaches the same one.", 8},
     [SIM_BARRIER_EXITED] =
-        {"barrier-exited", "a barrier that threads which have returned never reach",
+        {"barrier-exited", "a barrier that threads which have ended never reach",
          "warning: hardware counts the exited threads as arrived",
-         "Some threads return early while the others wait at __syncthreads().",
-         "Replace the early return by a condition around the work, and let all threads reach the barrier.", 9},
+         "Some threads return early, or pass by the branch that the barrier is in, while the others wait at it.",
+         "Let all threads reach the barrier: put conditions around the work, not around the barrier.", 9},
     [SIM_DEADLOCK] = {"deadlock", "threads wait for each other for ever", "error",
                       "Threads wait at barriers or collectives that the others never reach.",
                       "Let all threads named by the barrier or mask reach it, in the same order.", 10},
@@ -71,10 +71,12 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
     [SIM_INVALID_FREE] = {"invalid-free", "a pointer is freed that cannot be", "error",
                           "It was freed before, was not allocated, or belongs to another function's free.",
                           "Free each allocation once, with the function that goes with the one that made it.", 18},
-    [SIM_BAD_LAUNCH] =
-        {"bad-launch", "a kernel launch that fails", "error",
-         "Too many threads a block, too much shared memory, or a size of zero.",
-         "Keep within the card's limits; ask for more than 48 KB of shared memory with cudaFuncSetAttribute.", 19},
+    [SIM_BAD_LAUNCH] = {"bad-launch", "a kernel launch that fails", "error",
+                        "Too many threads a block, for the card or for the kernel's __launch_bounds__; too much shared "
+                        "memory, or a size of zero.",
+                        "Keep within the limits of card and kernel; ask for more than 48 KB of shared memory with "
+                        "cudaFuncSetAttribute.",
+                        19},
     [SIM_BAD_CALL] = {"bad-call", "a CUDA call that fails", "error", "Its arguments are wrong.",
                       "Check sizes, pointers and the direction of copies; look at what the call returns.", 20},
     [SIM_UNSUPPORTED] = {"unsupported", "a feature that is not simulated", "error",
@@ -105,14 +107,36 @@ static const struct {
                          "that gives it back, or use cuda::atomic_ref with acquire and release."},
 };
 
+// Of barriers that threads which have ended never reach, where the source shows why.
+static const struct {
+    const char *cause, *cure;
+} reaches[] = {
+    [SIM_REACH_RETURN] = {"Some threads return early while the others wait at __syncthreads().",
+                          "Replace the early return by a condition around the work, and let all threads reach the "
+                          "barrier."},
+    [SIM_REACH_BRANCH] = {"__syncthreads() stands inside a branch or loop that not all threads of the block take; the "
+                          "others end without it.",
+                          "Move the barrier out of the branch, so that every thread of the block reaches it, and keep "
+                          "only the work inside."},
+};
+
+static bool is_reach_known(const sim_finding *finding)
+{
+    return finding->kind == SIM_BARRIER_EXITED && finding->reach != SIM_REACH_UNKNOWN;
+}
+
 const char *sim_cause_of(const sim_finding *finding)
 {
+    if (is_reach_known(finding))
+        return reaches[finding->reach].cause;
     bool plain = finding->kind != SIM_RACE || finding->order == SIM_ORDER_BARRIER;
     return plain ? kinds[finding->kind].cause : races[finding->order].cause;
 }
 
 const char *sim_cure_of(const sim_finding *finding)
 {
+    if (is_reach_known(finding))
+        return reaches[finding->reach].cure;
     bool plain = finding->kind != SIM_RACE || finding->order == SIM_ORDER_BARRIER;
     return plain ? kinds[finding->kind].cure : races[finding->order].cure;
 }

@@ -45,6 +45,9 @@ typedef enum sim_order {
     SIM_ORDER_FENCE   // an atomic on another word goes from one to the other, but no fence
 } sim_order;
 
+// Why threads never come to a barrier, as far as the source tells; found out at the end.
+typedef enum sim_reach { SIM_REACH_UNKNOWN, SIM_REACH_RETURN, SIM_REACH_BRANCH } sim_reach;
+
 typedef struct sim_place {
     uintptr_t pc;     // a return address inside the program; 0: no place
     const char *role; // "read", "write", "atomic", "barrier", "call", "launch", "freed", ...; a literal
@@ -64,6 +67,7 @@ typedef struct sim_finding {
     uintptr_t address; // 0: not about memory
     size_t bytes;
     sim_order order; // of a race
+    sim_reach reach; // of a barrier that threads which have ended never reach
     bool ask_values; // racing writes whose values are not known: the JSON lists both places' offsets under "values"
 } sim_finding;
 

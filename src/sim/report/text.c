@@ -135,6 +135,9 @@ void sim_text_write(const sim_conclusion *conclusion, const char *status, int de
         show_finding(descriptor, conclusion->findings[i], !is_explained(conclusion, i));
     if (strcmp(status, "finished") != 0)
         dprintf(descriptor, "\nsim: %s\n", status);
+    char unchecked[SIM_UNCHECKED_BYTES];
+    if (sim_unchecked_text(status, unchecked, sizeof unchecked))
+        dprintf(descriptor, "\nsim: note: %s\n", unchecked);
     if (conclusion->count == 0)
         return;
     dprintf(descriptor, "\nsim: %zu error%s, %zu warning%s", conclusion->errors, conclusion->errors == 1 ? "" : "s",

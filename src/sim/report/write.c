@@ -14,6 +14,7 @@
 
 // api/: runs what is still pending in streams and looks for leaks.
 void sim_api_finish(void) __attribute__((weak));
+void sim_api_stopped(char *text, size_t bytes) __attribute__((weak));
 
 static atomic_bool started, writing;
 static pid_t owner;
@@ -24,6 +25,18 @@ double sim_report_seconds(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)(now.tv_sec - start_time.tv_sec) + 1e-9 * (double)(now.tv_nsec - start_time.tv_nsec);
+}
+
+bool sim_unchecked_text(const char *status, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    if (sim_api_stopped)
+        sim_api_stopped(text, bytes);
+    if (text[0] == '\0' && strncmp(status, "crashed", 7) == 0)
+        snprintf(text, bytes,
+                 "host code crashed: what it would have done next, and work still queued in streams, was "
+                 "not checked; fix it and check again");
+    return text[0] != '\0';
 }
 
 static size_t write_once(const char *status)

@@ -146,6 +146,52 @@ static void learn_kernel_at(sim_unit *unit, const sim_source *source, int qualif
         known->returns_value |= returns_value(source, start, name);
 }
 
+// The first argument of __launch_bounds__ among the tokens from `start` on, before `end`; 0 bytes: there is none, or
+// none that is certain: a comma behind an angle may belong to template arguments.
+static uint32_t bound_of(const sim_source *source, int start, int end, uint32_t *bytes)
+{
+    const sim_tokens *code = &source->code;
+    *bytes = 0;
+    for (int i = start; i + 1 < end; i++) {
+        if (!sim_token_is(source, &code->at[i], "__launch_bounds__") || !sim_token_is(source, &code->at[i + 1], "("))
+            continue;
+        int last = i + 2, close = code->at[i + 1].match;
+        bool angles = false;
+        for (; last < close && !sim_token_is(source, &code->at[last], ","); last++) {
+            angles |= sim_token_is(source, &code->at[last], "<");
+            if (sim_token_is(source, &code->at[last], "(") && code->at[last].match > last)
+                last = code->at[last].match;
+        }
+        if (last > i + 2 && !angles)
+            *bytes = code->at[last - 1].end - code->at[i + 2].start;
+        return code->at[i + 2].start;
+    }
+    return 0;
+}
+
+// Behind the body of a kernel that is one function: the runtime is told its __launch_bounds__ before main.
+static void edit_bound(const sim_unit *unit, sim_source *source, int start, int name, int open)
+{
+    const sim_tokens *code = &source->code;
+    const sim_token *token = &code->at[name];
+    int length = (int)(token->end - token->start);
+    const char *text = source->text + token->start;
+    const sim_kernel_name *known = sim_kernel_find(unit, text, (size_t)length);
+    uint32_t bytes, bound = bound_of(source, start, name, &bytes);
+    const sim_token *body = sim_token_at(code, code->at[open].match + 1);
+    if (bytes == 0 || !known || known->is_template || known->overloaded || open != name + 1 ||
+        !sim_token_is(source, body, "{") || body->match < 0)
+        return;
+    sim_text told = {0};
+    sim_text_print(&told,
+                   " static const int sim_bound_of_%.*s __attribute__((unused)) = "
+                   "sim_launch_bound((const void *)&%.*s, (unsigned)(%.*s));",
+                   length, text, length, text, (int)bytes, source->text + bound);
+    if (told.at && !memchr(told.at, '\n', told.bytes))
+        sim_edit_insert(source, code->at[body->match].end, told.at);
+    sim_text_free(&told);
+}
+
 void sim_edit_kernels(const sim_unit *unit, sim_source *source)
 {
     for (int i = 0; i < source->code.count; i++) {
@@ -155,6 +201,8 @@ void sim_edit_kernels(const sim_unit *unit, sim_source *source)
         if (name >= 0 && returns_value(source, start, name))
             sim_edit_insert(source, source->code.at[start].start,
                             "_Pragma(\"GCC error \\\"a __global__ function must return void\\\"\") ");
+        else if (name >= 0)
+            edit_bound(unit, source, start, name, open);
     }
 }
 

@@ -14,7 +14,7 @@ enum { ERROR_ILLEGAL_ADDRESS = 700, ERROR_MISALIGNED = 716 };
 // Addresses this low are null pointers with an index.
 enum { NULL_PAGES = 1 << 16 };
 
-__attribute__((weak)) void sim_api_host_touched(uintptr_t address, int write, uintptr_t pc);
+__attribute__((weak)) void sim_api_host_touched(uintptr_t address, size_t bytes, int write, uintptr_t pc);
 
 static const char *verb(unsigned kind)
 {
@@ -260,7 +260,7 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
     if (bytes == 0)
         return;
     if (!worker) {
-        sim_access_host(address, write, pc);
+        sim_access_host(address, bytes, write, pc);
         return;
     }
     if (!sim_watching || is_local(worker, address))
@@ -273,8 +273,8 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
         note(worker, site, address + at, piece, kind, pc);
 }
 
-void sim_access_host(uintptr_t address, bool write, uintptr_t pc)
+void sim_access_host(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 {
     if (address - sim_memory_base < sim_memory_span && sim_api_host_touched)
-        sim_api_host_touched(address, write, pc);
+        sim_api_host_touched(address, bytes, write, pc);
 }

@@ -73,7 +73,7 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
                       uintptr_t pc);
 // An access at a place for which no number was left: only that it wrote is noted. False: the site has a number.
 bool sim_access_unnumbered(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, bool write);
-void sim_access_host(uintptr_t address, bool write, uintptr_t pc);
+void sim_access_host(uintptr_t address, size_t bytes, bool write, uintptr_t pc);
 void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc);
 
 // atomic_access.c: an atomic access is about to be made.

@@ -337,3 +337,13 @@ bool sim_watch_initialised(uintptr_t start, size_t bytes, uintptr_t *first)
     }
     return true;
 }
+
+size_t sim_watch_unwritten(uintptr_t first, size_t most)
+{
+    const sim_region *region = &sim_global_region;
+    size_t count = 0;
+    for (size_t at = first - region->base; count < most; count++, at++)
+        if (region->initialised[at >> SIM_WORD_SHIFT] >> (at % 4) & 1)
+            break;
+    return count;
+}

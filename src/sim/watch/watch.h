@@ -57,6 +57,8 @@ void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes,
 void sim_watch_last(uintptr_t address, uint64_t *writer, uint64_t *reader);
 // Whether all of it has been written; *first is the first byte that has not.
 bool sim_watch_initialised(uintptr_t start, size_t bytes, uintptr_t *first);
+// How many bytes from `first` on, of at most so many, nobody has written.
+size_t sim_watch_unwritten(uintptr_t first, size_t most);
 
 // --- counters, for the report
 // -----------------------------------------------------------------------------------------

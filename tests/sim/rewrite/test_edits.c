@@ -297,6 +297,25 @@ static void a_kernel_that_returns_something_is_an_error_where_it_is_declared(voi
     stays("struct S { int a; static __device__ int b(); }; __global__ VOID k(int *);");
 }
 
+static void the_bounds_of_a_kernel_are_told_behind_its_body(void **state)
+{
+    (void)state;
+#define TOLD(kernel, bound)                                                                                            \
+    " static const int sim_bound_of_" kernel " __attribute__((unused)) = sim_launch_bound((const void *)&" kernel      \
+    ", (unsigned)(" bound "));"
+    becomes("__global__ void __launch_bounds__(64) k(int *a) { if (a) { } } int b;",
+            "__global__ void __launch_bounds__(64) k(int *a) { if (a) { } }" TOLD("k", "64") " int b;");
+    becomes("namespace n { static __launch_bounds__(f(1, 2) * M, 4) __global__ void k()\n{\n} }",
+            "namespace n { static __launch_bounds__(f(1, 2) * M, 4) __global__ void k()\n{\n}" TOLD(
+                "k", "f(1, 2) * M") " }");
+    stays("__global__ void __launch_bounds__(64) k(int *a);");
+    stays("__global__ void k(int *a) {}");
+    stays("template <int N> __global__ void __launch_bounds__(N) k(int *a) {}");
+    stays("__global__ void __launch_bounds__(s<1, 2>::n) k(int *a) {}");
+    stays("__global__ void __launch_bounds__(8) k(int *a) {} __global__ void k(float *a) {}");
+    stays("__global__ void __launch_bounds__() k(int *a) {}");
+}
+
 static void broken_source_is_left_to_the_compiler(void **state)
 {
     (void)state;
@@ -324,6 +343,7 @@ int main(void)
         cmocka_unit_test(an_atomic_without_use_of_its_result_says_so),
         cmocka_unit_test(variables_of_the_device_are_marked),
         cmocka_unit_test(alignment_comes_first),
+        cmocka_unit_test(the_bounds_of_a_kernel_are_told_behind_its_body),
         cmocka_unit_test(the_architecture_is_known_in_device_code_alone),
         cmocka_unit_test(a_function_of_both_sides_asks_when_it_runs),
         cmocka_unit_test(calls_in_device_code_are_the_kernels_own),

@@ -258,6 +258,9 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, 
 // that it does not know.
 typedef bool (*sim_bind_function)(const void *function, void **arguments, sim_kernel *kernel);
 int sim_kernel_binder(sim_bind_function bind); // returns 0
+// __launch_bounds__: a launch of this kernel may have this many threads a block. Returns 0. The rewriter has it called
+// before main for each kernel that is one function; of templates the bounds are not known.
+int sim_launch_bound(const void *function, unsigned threads);
 // Every stream 0 of the program means the calling thread's own default stream. Returns 0.
 int sim_default_stream_per_thread(void);
 

@@ -1,4 +1,5 @@
 // Threads beyond the end return before the barrier: hardware forgives it, the language does not.
+// cure: Replace
 #include "../corpus.h"
 
 __global__ void shift(const int *input, int *output, int n)

@@ -1,4 +1,5 @@
 // A loop with a barrier inside whose trip count differs by thread: some threads leave and are missed.
+// cure: Move
 #include "../corpus.h"
 
 __global__ void loop(int *data)

@@ -1,0 +1,292 @@
+// Looking for the access, barrier, launch or call in one line of source. Comments and literals are blanked first, so
+// that what they say is not taken for code.
+
+#include "check/caret.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_COLUMNS = 400 }; // what lies beyond is not shown either
+
+typedef struct span {
+    size_t start, end;
+} span;
+
+// The one that is left, or whether there were several.
+typedef struct choice {
+    span at;
+    int count;
+} choice;
+
+static void offer(choice *chosen, size_t start, size_t end)
+{
+    if (chosen->count > 0 && chosen->at.start == start && chosen->at.end == end)
+        return;
+    chosen->at = (span){start, end};
+    chosen->count++;
+}
+
+// --- reading a line --------------------------------------------------------------------------------------------------
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+// Copies the line with blanks for comments and literals.
+static void blank(const char *line, char code[MOST_COLUMNS + 1])
+{
+    char quote = '\0';
+    bool comment = false, rest = false;
+    size_t i = 0;
+    for (; line[i] && i < MOST_COLUMNS; i++) {
+        bool hidden = quote || comment || rest;
+        if (quote) {
+            if (line[i] == '\\' && line[i + 1] && i + 1 < MOST_COLUMNS)
+                code[i++] = ' ';
+            else if (line[i] == quote)
+                quote = '\0';
+        } else if (comment) {
+            comment = !(line[i] == '/' && i > 0 && line[i - 1] == '*');
+        } else if (!rest && (line[i] == '"' || line[i] == '\'')) {
+            quote = line[i];
+            hidden = true;
+        } else if (!rest && line[i] == '/' && (line[i + 1] == '/' || line[i + 1] == '*')) {
+            rest = line[i + 1] == '/';
+            comment = !rest;
+            hidden = true;
+        }
+        code[i] = hidden || line[i] == '\t' ? ' ' : line[i];
+    }
+    code[i] = '\0';
+}
+
+static size_t word_end(const char *code, size_t at)
+{
+    while (is_word(code[at]))
+        at++;
+    return at;
+}
+
+static size_t skip_blanks(const char *code, size_t at)
+{
+    return at + strspn(code + at, " ");
+}
+
+// Behind the bracket that closes the one at `at`; where it is not closed on this line, behind all of it.
+static size_t behind_bracket(const char *code, size_t at)
+{
+    int depth = 0;
+    for (; code[at]; at++) {
+        depth += code[at] == '(' || code[at] == '[';
+        depth -= code[at] == ')' || code[at] == ']';
+        if (depth == 0)
+            return at + 1;
+    }
+    return at;
+}
+
+static bool is_at(const char *code, size_t at, size_t length, const char *word)
+{
+    return strlen(word) == length && strncmp(code + at, word, length) == 0;
+}
+
+// --- accesses --------------------------------------------------------------------------------------------------------
+
+// The sign before `at` that is no blank; 0: none.
+static char sign_before(const char *code, size_t at)
+{
+    while (at > 0 && code[at - 1] == ' ')
+        at--;
+    return at > 0 ? code[at - 1] : '\0';
+}
+
+// A star that is no product and no part of a type.
+static bool is_dereference(const char *code, size_t at)
+{
+    char before = sign_before(code, at);
+    return code[at] == '*' && (before == '\0' || strchr("=(,+-/;{}&|<>!?:[*", before) != NULL);
+}
+
+// name[...][...].member, name->member, *name: the end of the access that begins at `at`; `at` where none does.
+static size_t access_end(const char *code, size_t at)
+{
+    size_t begin = at;
+    bool accesses = false;
+    if (is_dereference(code, at)) {
+        at = skip_blanks(code, at + 1);
+        accesses = true;
+    }
+    bool member = at > 0 && (code[at - 1] == '.' || (code[at - 1] == '>' && at > 1 && code[at - 2] == '-'));
+    if (!is_word(code[at]) || isdigit((unsigned char)code[at]) || member || (at > 0 && is_word(code[at - 1])))
+        return begin;
+    at = word_end(code, at);
+    for (;;) {
+        size_t next = skip_blanks(code, at);
+        if (code[next] == '[') {
+            at = behind_bracket(code, next);
+            accesses = true;
+        } else if (code[next] == '-' && code[next + 1] == '>' && is_word(code[next + 2])) {
+            at = word_end(code, next + 2);
+            accesses = true;
+        } else if (code[next] == '.' && is_word(code[next + 1])) {
+            at = word_end(code, next + 1);
+        } else {
+            break;
+        }
+    }
+    return accesses ? at : begin;
+}
+
+// The sign that stores, behind an access: =, += and its kin, ++ and --.
+typedef enum store { NO_STORE, PLAIN_STORE, COMPOUND_STORE } store;
+
+static store store_behind(const char *code, size_t at)
+{
+    at = skip_blanks(code, at);
+    if (code[at] == '=')
+        return code[at + 1] == '=' ? NO_STORE : PLAIN_STORE;
+    if ((code[at] == '+' || code[at] == '-') && code[at + 1] == code[at])
+        return COMPOUND_STORE;
+    if (strchr("+-*/%&|^", code[at]) && code[at] && code[at + 1] == '=')
+        return COMPOUND_STORE;
+    bool shift = (code[at] == '<' || code[at] == '>') && code[at + 1] == code[at] && code[at + 2] == '=';
+    return shift ? COMPOUND_STORE : NO_STORE;
+}
+
+static bool counted_before(const char *code, size_t at)
+{
+    while (at > 0 && code[at - 1] == ' ')
+        at--;
+    return at > 1 && (code[at - 1] == '+' || code[at - 1] == '-') && code[at - 2] == code[at - 1];
+}
+
+// Of all accesses that the line makes, those that write or read; with a name, only those of this variable.
+static void find_accesses(const char *code, bool write, const char *name, choice *chosen)
+{
+    for (size_t at = 0; code[at]; at++) {
+        size_t end = access_end(code, at);
+        if (end == at)
+            continue;
+        size_t word = skip_blanks(code, at + (code[at] == '*'));
+        store how = counted_before(code, at) ? COMPOUND_STORE : store_behind(code, end);
+        bool fits = write ? how != NO_STORE : how != PLAIN_STORE;
+        if (fits && (name[0] == '\0' || is_at(code, word, word_end(code, word) - word, name)))
+            offer(chosen, at, end);
+        at = word_end(code, word) - 1; // an index may hold accesses too
+    }
+}
+
+// The variable by its name alone, where it is not used as an array: `count = 1`.
+static void find_words(const char *code, const char *name, choice *chosen)
+{
+    for (size_t at = 0; name[0] && code[at]; at++) {
+        if (!is_word(code[at]) || (at > 0 && is_word(code[at - 1])))
+            continue;
+        size_t end = word_end(code, at);
+        if (is_at(code, at, end - at, name))
+            offer(chosen, at, end);
+        at = end - 1;
+    }
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------------
+
+static bool has_part(const char *word, size_t length, const char *const *parts)
+{
+    for (; *parts; parts++)
+        for (size_t at = 0; at + strlen(*parts) <= length; at++)
+            if (strncmp(word + at, *parts, strlen(*parts)) == 0)
+                return true;
+    return false;
+}
+
+static bool says(const char *message, const char *word, size_t length)
+{
+    for (const char *at = message; (at = strstr(at, word)) != NULL; at++)
+        if ((at == message || !is_word(at[-1])) && !is_word(at[length]))
+            return true;
+    return false;
+}
+
+// The calls whose name has one of these parts (NULL: any), or that the message names.
+static void find_calls(const char *code, const char *const *parts, const char *message, choice *chosen)
+{
+    char word[128];
+    for (size_t at = 0; code[at]; at++) {
+        if (!is_word(code[at]))
+            continue;
+        size_t end = word_end(code, at), length = end - at;
+        snprintf(word, sizeof word, "%.*s", (int)length, code + at);
+        bool called = code[skip_blanks(code, end)] == '(' || code[skip_blanks(code, end)] == '<';
+        bool fits = parts ? has_part(code + at, length, parts) : length < sizeof word && says(message, word, length);
+        if (called && fits)
+            offer(chosen, at, end);
+        at = end - 1;
+    }
+}
+
+// kernel<<<...>>>
+static void find_launches(const char *code, choice *chosen)
+{
+    for (const char *at = code; (at = strstr(at, "<<<")) != NULL; at += 3) {
+        size_t start = (size_t)(at - code);
+        const char *close = strstr(at, ">>>");
+        while (start > 0 && (is_word(code[start - 1]) || strchr(":<>,", code[start - 1])))
+            start--;
+        offer(chosen, start, close ? (size_t)(close - code) + 3 : (size_t)(at - code) + 3);
+    }
+}
+
+// --- what a place is -------------------------------------------------------------------------------------------------
+
+static bool is_role(const heddle_check_place *place, const char *role)
+{
+    return strcmp(place->role, role) == 0;
+}
+
+static void find_access(const char *code, bool write, const char *name, choice *chosen)
+{
+    find_accesses(code, write, name, chosen);
+    if (chosen->count == 0)
+        find_words(code, name, chosen);
+    // The name is the host's; in a kernel the same memory mostly has another.
+    if (chosen->count == 0)
+        find_accesses(code, write, "", chosen);
+}
+
+static void find_call(const char *code, const heddle_check_finding *finding, const char *name, choice *chosen)
+{
+    static const char *const of_the_runtime[] = {"cuda", "cublas", "cufft", "curand", "cuMem", NULL};
+    static const char *const of_a_warp[] = {"_sync", "shfl", "ballot", "assert", "trap", NULL};
+    find_words(code, name, chosen);
+    if (chosen->count == 0)
+        find_calls(code, NULL, finding->message, chosen);
+    if (chosen->count == 0)
+        find_calls(code, finding->kernel ? of_a_warp : of_the_runtime, NULL, chosen);
+}
+
+bool heddle_check_caret(const heddle_check_finding *finding, const heddle_check_place *place, const char *line,
+                        size_t *start, size_t *end)
+{
+    static const char *const barriers[] = {"sync", "barrier", "wait", NULL};
+    static const char *const atomics[] = {"atomic", "fetch_", "exchange", "load", "store", "test_and_set", NULL};
+    const char *name = finding->memory ? finding->memory->name : "";
+    char code[MOST_COLUMNS + 1];
+    choice chosen = {.count = 0};
+    blank(line, code);
+    if (is_role(place, "write") || is_role(place, "read"))
+        find_access(code, is_role(place, "write"), name, &chosen);
+    else if (is_role(place, "barrier"))
+        find_calls(code, barriers, NULL, &chosen);
+    else if (is_role(place, "atomic"))
+        find_calls(code, atomics, NULL, &chosen);
+    else if (is_role(place, "launch"))
+        find_launches(code, &chosen);
+    else
+        find_call(code, finding, name, &chosen);
+    *start = chosen.at.start;
+    *end = chosen.at.end;
+    return chosen.count == 1;
+}

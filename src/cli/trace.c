@@ -1,0 +1,232 @@
+// `heddle trace`: runs a program and shows what it did on the GPU, and when. libheddle-cupti.so, which the CUDA driver
+// loads into the program, writes it down; bench/timeline sums it up.
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/file.h"
+#include "base/table.h"
+#include "bench/timeline.h"
+#include "cli/cli.h"
+#include "device/module.h"
+
+enum { PATH_SIZE = 4096, MOST_DRAWN = 8, DRAWN_WIDTH = 88, NOT_FOUND = 127 };
+static const double drawn_copies = 6; // so many of the copies are in the picture
+
+typedef struct trace_settings {
+    const char *out, *json;
+} trace_settings;
+
+static const heddle_cli_option options[] = {
+    {"out", HEDDLE_CLI_TEXT, offsetof(trace_settings, out), "FILE", NULL,
+     "write the timeline there, as the trace events that Chrome (chrome://tracing) and Perfetto show", 0, 0, NULL},
+    {"json", HEDDLE_CLI_TEXT, offsetof(trace_settings, json), "FILE", NULL,
+     "write the table there as JSON; -: print it, and what the program prints on stderr", 0, 0, NULL},
+};
+
+static bool prints_json(const trace_settings *settings)
+{
+    return settings->json && strcmp(settings->json, "-") == 0;
+}
+
+// --- the program -----------------------------------------------------------------------------------------------------
+
+// In the child: never returns.
+static void become(char **words, const char *module, const char *spans, bool aside)
+{
+    setenv("CUDA_INJECTION64_PATH", module, 1);
+    setenv("HEDDLE_TRACE_SPANS", spans, 1);
+    if (aside)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    execvp(words[0], words);
+    if (errno == ENOENT && strcmp(words[0], "heddle") == 0) // not installed: this one
+        execv("/proc/self/exe", words);
+    fprintf(stderr, "heddle: cannot run %s: %s\n", words[0], strerror(errno));
+    _exit(NOT_FOUND);
+}
+
+static heddle_status run_program(char **words, const char *module, const char *spans, bool aside, int *outcome)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child < 0)
+        return heddle_fail(HEDDLE_IO, "cannot start %s: %s", words[0], strerror(errno));
+    if (child == 0)
+        become(words, module, spans, aside);
+    // Ctrl-C is for the program: what it has done by then is shown.
+    signal(SIGINT, SIG_IGN);
+    while (waitpid(child, outcome, 0) < 0)
+        if (errno != EINTR)
+            return heddle_fail(HEDDLE_IO, "cannot wait for %s: %s", words[0], strerror(errno));
+    signal(SIGINT, SIG_DFL);
+    return HEDDLE_OK;
+}
+
+// --- what it did -----------------------------------------------------------------------------------------------------
+
+static heddle_status show_rows(const heddle_timeline *timeline)
+{
+    heddle_table *table = heddle_table_create();
+    if (!table)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
+    static const char *const titles[] = {"times", "ms", "% of the time", "longest, µs", "GB/s", "% under kernels"};
+    heddle_table_column(table, "", HEDDLE_LEFT);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        heddle_table_column(table, titles[i], HEDDLE_RIGHT);
+    for (int i = 0; i < timeline->row_count; i++) {
+        const heddle_timeline_row *row = &timeline->rows[i];
+        heddle_table_cell(table, "%s", row->name);
+        heddle_table_cell(table, "%d", row->count);
+        heddle_table_cell(table, "%.3f", 1e3 * row->seconds);
+        heddle_table_cell(table, "%.1f", 100 * row->seconds / timeline->seconds);
+        heddle_table_cell(table, "%.1f", 1e6 * row->longest);
+        if (row->kind == HEDDLE_SPAN_KERNEL || row->seconds <= 0) {
+            heddle_table_cell(table, "%s", "");
+            heddle_table_cell(table, "%s", "");
+        } else {
+            heddle_table_cell(table, "%.2f", 1e-9 * row->bytes / row->seconds);
+            heddle_table_cell(table, "%.1f", 100 * row->under_kernels / row->seconds);
+        }
+    }
+    heddle_status status = heddle_table_print(table, stdout);
+    heddle_table_destroy(table);
+    return status;
+}
+
+// A stretch from the middle of the run that has a few of its copies, or a hundredth of a run without copies.
+static void show_picture(const heddle_timeline *timeline)
+{
+    int copies = 0, drawn = 0, streams[MOST_DRAWN];
+    for (int i = 0; i < timeline->row_count; i++)
+        if (timeline->rows[i].kind == HEDDLE_SPAN_COPY_IN || timeline->rows[i].kind == HEDDLE_SPAN_COPY_OUT)
+            copies += timeline->rows[i].count;
+    double length = timeline->seconds * (copies > drawn_copies ? drawn_copies / copies : 0.01);
+    double begin = (timeline->seconds - length) / 2;
+    for (int i = 0; i < timeline->count && drawn < MOST_DRAWN; i++) {
+        const heddle_span *span = &timeline->spans[i];
+        bool shown = span->end <= begin || span->begin >= begin + length;
+        for (int j = 0; j < drawn && !shown; j++)
+            shown = streams[j] == span->stream;
+        if (!shown)
+            streams[drawn++] = span->stream;
+    }
+    printf("\n%.3f ms from the middle (# kernel, > copy in, < copy out, = other)\n", 1e3 * length);
+    for (int i = 0; i < drawn; i++) {
+        char line[DRAWN_WIDTH + 1];
+        heddle_timeline_draw(timeline, streams[i], begin, begin + length, DRAWN_WIDTH, line);
+        printf("stream %-4d %s\n", streams[i], line);
+    }
+}
+
+static heddle_status show(const heddle_timeline *timeline)
+{
+    printf("\n%d kernels and copies on %d stream%s in %.3f ms; a kernel ran %.1f %% of the time\n\n", timeline->count,
+           timeline->streams, timeline->streams == 1 ? "" : "s", 1e3 * timeline->seconds,
+           100 * timeline->kernel_seconds / timeline->seconds);
+    HEDDLE_TRY(show_rows(timeline));
+    show_picture(timeline);
+    if (timeline->dropped)
+        printf("%ld more were lost: they came faster than they could be written down\n", timeline->dropped);
+    return HEDDLE_OK;
+}
+
+// Frees `json`.
+static heddle_status write_json(cJSON *json, bool readable, const char *path)
+{
+    char *text = readable ? cJSON_Print(json) : cJSON_PrintUnformatted(json);
+    cJSON_Delete(json);
+    if (!text)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
+    heddle_status status = HEDDLE_OK;
+    if (strcmp(path, "-") == 0)
+        puts(text);
+    else
+        status = heddle_file_write_atomic(path, (heddle_slice[]){{text, strlen(text)}, {"\n", 1}}, 2);
+    cJSON_free(text);
+    return status;
+}
+
+static heddle_status give(const heddle_timeline *timeline, const trace_settings *settings)
+{
+    if (settings->out)
+        HEDDLE_TRY(write_json(heddle_timeline_trace(timeline), false, settings->out));
+    if (settings->json)
+        HEDDLE_TRY(write_json(heddle_timeline_summary(timeline), true, settings->json));
+    return prints_json(settings) ? HEDDLE_OK : show(timeline);
+}
+
+// --- the command -----------------------------------------------------------------------------------------------------
+
+// Says how the program ended where that is worth a line; its exit code is the command's.
+static int exit_code_of(const char *program, int outcome)
+{
+    if (WIFEXITED(outcome))
+        return WEXITSTATUS(outcome);
+    fprintf(stderr, "heddle: %s was ended by signal %d (%s)\n", program, WTERMSIG(outcome),
+            strsignal(WTERMSIG(outcome)));
+    return HEDDLE_EXIT_FAILED;
+}
+
+static heddle_status trace_program(char **words, const trace_settings *settings, char *spans, int *outcome)
+{
+    char module[PATH_SIZE];
+    if (!heddle_module_find("libheddle-cupti.so", module, sizeof module))
+        return heddle_fail(HEDDLE_MISSING,
+                           "this heddle was built without CUPTI; build where cupti.h and libcupti of the "
+                           "CUDA toolkit are found");
+    int file = mkstemp(spans);
+    if (file < 0)
+        return heddle_fail(HEDDLE_IO, "cannot write %s: %s", spans, strerror(errno));
+    close(file);
+    heddle_timeline timeline = {0};
+    heddle_status status = run_program(words, module, spans, prints_json(settings), outcome);
+    if (status == HEDDLE_OK)
+        status = heddle_timeline_read(spans, &timeline);
+    unlink(spans);
+    if (status == HEDDLE_OK && timeline.count == 0 && WIFEXITED(*outcome) && WEXITSTATUS(*outcome) == 0)
+        status = heddle_fail(HEDDLE_DEVICE, "%s did nothing on a GPU: there is nothing to show", words[0]);
+    if (status == HEDDLE_OK && timeline.count)
+        status = give(&timeline, settings);
+    heddle_timeline_free(&timeline);
+    return status;
+}
+
+int heddle_cli_trace(int argc, char **argv)
+{
+    trace_settings settings = {0};
+    heddle_cli_arguments arguments;
+    int exit_code, outcome = 0;
+    if (!heddle_cli_parse(&heddle_command_trace, argc, argv, &settings, &arguments, &exit_code))
+        return exit_code;
+    arguments.items[arguments.count] = NULL; // as execvp wants it; argv had room for as many
+    const char *folder = getenv("TMPDIR");
+    char spans[PATH_SIZE];
+    snprintf(spans, sizeof spans, "%s/heddle-spans-XXXXXX", folder && *folder ? folder : "/tmp");
+    heddle_status status = trace_program(arguments.items, &settings, spans, &outcome);
+    if (status != HEDDLE_OK)
+        return heddle_cli_fail(status);
+    return exit_code_of(arguments.items[0], outcome);
+}
+
+const heddle_cli_command heddle_command_trace = {
+    .name = "trace",
+    .summary = "show what a program does on the GPU, and when",
+    .arguments = "-- PROGRAM [ARGUMENT...]",
+    .least_arguments = 1,
+    .most_arguments = 1 << 16,
+    .description =
+        "Runs any CUDA program, unchanged, and shows its kernels and copies: how often, how long, and how much "
+        "of the copies' time kernels ran. Its exit code is the program's. Needs a GPU.",
+    .example = "heddle trace -- ./my_program 1024\n"
+               "heddle trace --out step.json -- heddle train --device cuda --data-place streamed",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = heddle_cli_trace,
+};

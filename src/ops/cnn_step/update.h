@@ -1,0 +1,163 @@
+// What finish.h does with an element of a gradient: stores it, or in cnn_train takes the optimiser's step with it and
+// packs the new weight as prepare.h does.
+#ifndef HEDDLE_OPS_CNN_STEP_UPDATE_H
+#define HEDDLE_OPS_CNN_STEP_UPDATE_H
+
+#include "ops/cnn_step/arithmetic.h"
+#include "ops/cnn_step/layout.h"
+#include "ops/cnn_step/prepare.h"
+#include "ops/optimizer/step.h"
+
+enum {
+    CNN_FINISH_WARPS = 8,
+    CNN_FINISH_THREADS = CNN_FINISH_WARPS * 32,
+    CNN_FINISH_RESIDENT = 4, // blocks of a multiprocessor: all that there are at once
+    CNN_FINISH_COUNTER = 3,  // of workspace.counters: blocks that are done
+    CNN_OVERFLOW_FLAG = 4,   // likewise: not zero when a gradient is not finite
+
+    CNN_FINISH_COLUMNS = 64, // two a lane: 8 bytes a load, and blocks enough for every multiprocessor
+    CNN_FINISH_THIRDS = 3,   // blocks of an output channel of conv2
+    CNN_FINISH_THIRD = CNN_PATCH / CNN_FINISH_THIRDS,
+    CNN_FINISH_CONV2_BLOCKS = CNN_CHANNELS2 * CNN_FINISH_THIRDS,
+    CNN_FINISH_QUADS = CNN_FINISH_THIRD / 4, // threads that read a row of a third
+    CNN_FINISH_ROWS = CNN_FINISH_THREADS / CNN_FINISH_QUADS,
+    CNN_FINISH_HEAD_BLOCKS = (CNN_HEAD_PARTIAL + CNN_FINISH_COLUMNS - 1) / CNN_FINISH_COLUMNS,
+    CNN_FINISH_CHANNELS = CNN_CHANNELS2 / 2, // of half a row of hidden_weight
+    CNN_FINISH_HIDDEN_BLOCKS = CNN_HIDDEN * 2,
+
+    CNN_STEM_GROUPS = CNN_FINISH_THREADS / CNN_STEM_SUMS, // threads that share the adding up of one of a channel's sums
+};
+
+// --- one element -----------------------------------------------------------------------------------------------------
+
+// One element of a gradient, and in cnn_train the parameter and moments that it changes.
+struct cnn_finish_element {
+    float *to, parameter, first, second;
+};
+
+// What a step of the optimiser goes by.
+struct cnn_finish_hyper {
+    float values[HEDDLE_HYPER_COUNT];
+};
+
+template <cnn_optimizer Update, typename Arguments>
+CNN_DEVICE cnn_finish_hyper cnn_finish_hyper_of(const Arguments &arguments)
+{
+    cnn_finish_hyper hyper = {};
+#pragma unroll
+    for (int i = 0; i < HEDDLE_HYPER_COUNT; i++)
+        if (Update != CNN_NO_UPDATE)
+            hyper.values[i] = arguments.training.hyper[i];
+    return hyper;
+}
+
+// Before the gradient is known.
+template <cnn_optimizer Update, typename Arguments>
+CNN_DEVICE cnn_finish_element cnn_finish_element_of(const Arguments &arguments, float *to)
+{
+    cnn_finish_element element = {to, 0, 0, 0};
+    if (Update != CNN_NO_UPDATE) {
+        const cnn_training &training = arguments.training;
+        const size_t at = to - training.operands.parameters;
+        element.parameter = *to;
+        if (Update > CNN_SGD)
+            element.first = training.operands.first_moment[at];
+        if (Update > CNN_MOMENTUM)
+            element.second = training.operands.second_moment[at];
+    }
+    return element;
+}
+
+// Stores the gradient, or the parameter after a step; returns what it stored.
+template <cnn_optimizer Update, typename Arguments>
+CNN_DEVICE float cnn_finish_write(const Arguments &arguments, const cnn_finish_hyper &hyper, cnn_finish_element element,
+                                  float gradient)
+{
+    if (Update == CNN_NO_UPDATE) {
+        *element.to = gradient;
+        return gradient;
+    }
+    const cnn_training &training = arguments.training;
+    const size_t at = element.to - training.operands.parameters;
+    if (Update == CNN_SGD)
+        sgd_step(gradient, hyper.values, &element.parameter);
+    else if (Update == CNN_MOMENTUM)
+        momentum_step(gradient, hyper.values, &element.parameter, &element.first);
+    else
+        adamw_step(gradient, hyper.values, &element.parameter, &element.first, &element.second);
+    if (Update > CNN_SGD)
+        training.operands.first_moment[at] = element.first;
+    if (Update > CNN_MOMENTUM)
+        training.operands.second_moment[at] = element.second;
+    *element.to = element.parameter;
+    return element.parameter;
+}
+
+// --- conv2's weight, packed anew -------------------------------------------------------------------------------------
+
+// Which row of conv2_forward an output channel has: cnn_conv2_channel the other way round.
+CNN_DEVICE int cnn_conv2_row(int channel)
+{
+    return channel / 16 * 16 + channel % 4 / 2 * 8 + channel % 16 / 4 * 2 + channel % 2;
+}
+
+// The new weight of one output channel, tap and input channel, where the next step's products take it from.
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_repack_conv2(const Arguments &arguments, int out, int along, float weight)
+{
+    typedef typename Arithmetic::operand operand;
+    enum { CHUNK = 16 / sizeof(operand) };
+    const int tap = along / CNN_CHANNELS1, in = along % CNN_CHANNELS1;
+    const operand rounded = cnn_round<Arithmetic>(weight);
+    arguments.workspace.conv2_forward[(along / CHUNK * CNN_CHANNELS2 + cnn_conv2_row(out)) * CHUNK + along % CHUNK] =
+        rounded;
+    arguments.workspace.conv2_backward[(in * CNN_TAPS + CNN_TAPS - 1 - tap) * CNN_CHANNELS2 + out] = rounded;
+    if constexpr (cnn_half_parts<Arithmetic>::COUNT == 0)
+        ((operand *)arguments.workspace.conv2_parts)[(along / CHUNK * CNN_CHANNELS2 + out) * CHUNK + along % CHUNK] =
+            rounded;
+}
+
+// Where conv2's weight is halves, the power of two of an output channel waits for its largest weight: whichever block
+// updates the last third packs all of it. weight: of the output channel, (32 in, 9 taps)
+template <int Parts, typename Arguments>
+CNN_DEVICE void cnn_repack_halves(const Arguments &arguments, int out, const float *weight)
+{
+    __shared__ bool last;
+    __shared__ float most[CNN_FINISH_WARPS];
+    unsigned *thirds = arguments.workspace.packed_thirds + out;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(thirds, 1u) == CNN_FINISH_THIRDS - 1;
+        __threadfence();
+        if (last)
+            *thirds = 0;
+    }
+    __syncthreads();
+    if (!last)
+        return;
+    enum { QUADS = CNN_PATCH / 4 }; // one a thread: four input channels of a tap
+    const int along = (int)threadIdx.x * 4, tap = along / CNN_CHANNELS1, in = along % CNN_CHANNELS1;
+    float four[4] = {0, 0, 0, 0}, largest = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (threadIdx.x < QUADS) {
+            four[i] = __ldcg(weight + (in + i) * CNN_TAPS + tap);
+            largest = fmaxf(largest, fabsf(four[i]));
+        }
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, distance));
+    if (threadIdx.x % 32 == 0)
+        most[threadIdx.x / 32] = largest;
+    __syncthreads();
+    for (int i = 0; i < CNN_FINISH_WARPS; i++)
+        largest = fmaxf(largest, most[i]);
+    const float scale = cnn_half_scale(largest);
+    if (threadIdx.x == 0)
+        arguments.workspace.conv2_scale[out] = scale;
+    if (threadIdx.x < QUADS)
+        cnn_pack_parts<Parts>(arguments, out, along, four, scale);
+}
+
+#endif

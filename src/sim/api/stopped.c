@@ -1,0 +1,62 @@
+// Counting what comes after a fault.
+#include "api/stopped.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_BYTES = 128, COUNT_BYTES = 48 };
+
+static char stopped[NAME_BYTES]; // the kernel, kept by its letters: its name may lie in memory that is freed
+static unsigned long long launches, copies;
+
+void sim_stopped_at(const char *kernel)
+{
+    if (stopped[0] == '\0')
+        snprintf(stopped, sizeof stopped, "%s", kernel != NULL ? kernel : "?");
+}
+
+void sim_stopped_work(sim_work_kind kind)
+{
+    launches += kind == SIM_WORK_KERNEL;
+    copies += kind == SIM_WORK_COPY;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+void sim_stopped_call(const char *function)
+{
+    const bool launch = begins(function, "the launch") || begins(function, "cudaLaunchKernel") ||
+                        begins(function, "cudaLaunchCooperative") || begins(function, "cudaGraphLaunch");
+    launches += launch;
+    copies += begins(function, "cudaMemcpy");
+}
+
+static void write_count(char *text, const char *before, unsigned long long count, const char *one, const char *many)
+{
+    text[0] = '\0';
+    if (count > 0)
+        snprintf(text, COUNT_BYTES, "%s%llu %s", before, count, count == 1 ? one : many);
+}
+
+void sim_api_stopped(char *text, size_t bytes)
+{
+    char later[COUNT_BYTES], moved[COUNT_BYTES];
+    text[0] = '\0';
+    if (stopped[0] == '\0')
+        return;
+    write_count(later, copies > 0 ? ", " : " and ", launches, "later launch", "later launches");
+    write_count(moved, " and ", copies, "copy", "copies");
+    if (launches + copies > 0)
+        snprintf(text, bytes,
+                 "kernel %s stopped at its fault: the rest of it%s%s were not run, so nothing in them was "
+                 "checked; fix it and check again",
+                 stopped, later, moved);
+    else
+        snprintf(text, bytes,
+                 "kernel %s stopped at its fault: the rest of it, and what would have come after it, was "
+                 "not checked; fix it and check again",
+                 stopped);
+}

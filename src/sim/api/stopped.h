@@ -1,0 +1,19 @@
+// What was left out after a kernel that ended in a fault: on a card every later call fails, here too, so mistakes that
+// come after it cannot be found in the same run. The report says so.
+#ifndef SIM_STOPPED_H
+#define SIM_STOPPED_H
+
+#include <stddef.h>
+
+#include "api/work.h"
+
+// A kernel has broken the device. The first one counts.
+void sim_stopped_at(const char *kernel);
+// Queued work that is not run, and a call that is refused, because of it.
+void sim_stopped_work(sim_work_kind kind);
+void sim_stopped_call(const char *function);
+
+// For the report: one sentence about what was not checked; "" where no kernel stopped.
+void sim_api_stopped(char *text, size_t bytes);
+
+#endif

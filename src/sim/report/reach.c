@@ -1,0 +1,175 @@
+// Why some threads never come to a barrier: they return before it, or it stands in a branch that they do not take. That
+// is not known from the run, in which both are threads that have ended; it is read from the source around the barrier.
+#define _GNU_SOURCE 1
+#include <ctype.h>
+#include <string.h>
+
+#include "report/internal.h"
+
+enum { DEEPEST = 64 }; // brackets inside each other
+
+typedef enum block_kind { PLAIN, FUNCTION, BRANCH, LOOP } block_kind;
+
+// What is known at one place of the text.
+typedef struct reading {
+    block_kind blocks[DEEPEST];
+    int depth, parentheses;
+    block_kind statement; // what the statement that is being read begins
+    bool called;          // it has a parameter list
+    bool in_function, returned;
+} reading;
+
+static bool in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool is(const char *word, size_t length, const char *other)
+{
+    return strlen(other) == length && memcmp(word, other, length) == 0;
+}
+
+static void read_word(reading *state, const char *word, size_t length)
+{
+    if (is(word, length, "if") || is(word, length, "else") || is(word, length, "switch"))
+        state->statement = BRANCH;
+    else if (is(word, length, "for") || is(word, length, "while") || is(word, length, "do"))
+        state->statement = state->statement == BRANCH ? BRANCH : LOOP;
+    else if (is(word, length, "return") && state->in_function)
+        state->returned = true;
+}
+
+static void begin_statement(reading *state)
+{
+    state->statement = PLAIN;
+    state->called = false;
+}
+
+static void open_block(reading *state)
+{
+    block_kind kind = state->statement;
+    if (!state->in_function && state->called) {
+        kind = FUNCTION;
+        state->in_function = true;
+        state->returned = false;
+    }
+    if (state->depth < DEEPEST)
+        state->blocks[state->depth] = kind;
+    state->depth++;
+    begin_statement(state);
+}
+
+static void close_block(reading *state)
+{
+    if (state->depth > 0 && --state->depth < DEEPEST && state->blocks[state->depth] == FUNCTION)
+        state->in_function = false;
+    begin_statement(state);
+}
+
+static void read_sign(reading *state, char sign)
+{
+    switch (sign) {
+    case '(':
+        state->parentheses++;
+        state->called = true;
+        break;
+    case ')': state->parentheses -= state->parentheses > 0; break;
+    case '{': open_block(state); break;
+    case '}': close_block(state); break;
+    case ';':
+        if (state->parentheses == 0)
+            begin_statement(state);
+        break;
+    default: break;
+    }
+}
+
+// Behind a comment, a literal or a line for the preprocessor that begins at `at`; `at` where none does.
+static const char *skip(const char *at, const char *end, bool line_begins)
+{
+    if (at + 1 < end && at[0] == '/' && at[1] == '*') {
+        const char *close = memmem(at + 2, (size_t)(end - at - 2), "*/", 2);
+        return close ? close + 2 : end;
+    }
+    bool line = (at + 1 < end && at[0] == '/' && at[1] == '/') || (*at == '#' && line_begins);
+    if (!line && *at != '"' && *at != '\'')
+        return at;
+    char close = line ? '\n' : *at;
+    for (at += !line; at < end && *at != close && (line || *at != '\n'); at++)
+        at += *at == '\\' && at + 1 < end;
+    return at < end ? at + (*at == close && !line) : end;
+}
+
+// Reads from `at` to the word on the last line that `meant` means, or else to that line's begin.
+static void read_to(reading *state, const char *at, const char *last, const char *end,
+                    bool (*meant)(const char *word, size_t length, const char *name), const char *name)
+{
+    reading before_line = *state;
+    bool line_begins = true, reached = false;
+    while (at < end) {
+        if (at >= last && !reached) {
+            reached = true;
+            before_line = *state;
+        }
+        const char *behind = skip(at, end, line_begins);
+        if (behind > at) {
+            at = behind;
+            continue;
+        }
+        line_begins = *at == '\n' || (line_begins && isspace((unsigned char)*at));
+        if (!in_word(*at)) {
+            read_sign(state, *at++);
+            continue;
+        }
+        const char *word = at;
+        while (at < end && in_word(*at))
+            at++;
+        if (reached && meant(word, (size_t)(at - word), name))
+            return;
+        read_word(state, word, (size_t)(at - word));
+    }
+    *state = before_line;
+}
+
+static bool is_barrier(const char *word, size_t length, const char *name)
+{
+    (void)name;
+    return memmem(word, length, "sync", 4) || memmem(word, length, "barrier", 7) || memmem(word, length, "wait", 4);
+}
+
+static bool is_call(const char *word, size_t length, const char *name)
+{
+    return strncmp(word, name, length) == 0 && !in_word(name[length]);
+}
+
+static bool stands_in(const reading *state, block_kind kind)
+{
+    for (int i = 0; i < state->depth && i < DEEPEST; i++)
+        if (state->blocks[i] == kind)
+            return true;
+    return state->statement == kind;
+}
+
+// Of one function: that of the barrier, or one that the next inner one was called from.
+static sim_reach reach_in(const sim_frame *frame, const char *called)
+{
+    size_t length, first_length;
+    const char *line = sim_source_line(frame->file, frame->line, &length);
+    const char *text = sim_source_line(frame->file, 1, &first_length);
+    reading state = {.depth = 0};
+    if (!line || !text)
+        return SIM_REACH_UNKNOWN;
+    read_to(&state, text, line, line + length, called ? is_call : is_barrier, called);
+    bool branch = stands_in(&state, BRANCH), loop = stands_in(&state, LOOP);
+    if (!state.in_function || (state.returned && branch))
+        return SIM_REACH_UNKNOWN;
+    return state.returned ? SIM_REACH_RETURN : branch || loop ? SIM_REACH_BRANCH : SIM_REACH_UNKNOWN;
+}
+
+sim_reach sim_reach_of(const sim_stack *where)
+{
+    sim_reach found = SIM_REACH_UNKNOWN;
+    for (size_t i = 0; where && i < where->count && found == SIM_REACH_UNKNOWN; i++)
+        found = reach_in(&where->frames[i], i > 0 ? where->frames[i - 1].function : NULL);
+    return found;
+}

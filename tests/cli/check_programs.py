@@ -1,0 +1,203 @@
+"""The small programs that check.py gives to `heddle check`."""
+
+ADD = r"""
+#include <cstdio>
+#include <cstdlib>
+__global__ void add(const float *a, float *b, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        b[i] += a[i];
+}
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 1000;
+    float *a, *b, *host = (float *)calloc(n, sizeof(float));
+    cudaMalloc(&a, n * sizeof(float));
+    cudaMalloc(&b, n * sizeof(float));
+    cudaMemcpy(a, host, n * sizeof(float), cudaMemcpyHostToDevice);
+    cudaMemcpy(b, host, n * sizeof(float), cudaMemcpyHostToDevice);
+    add<<<(n + 255) / 256, 256>>>(a, b, n);
+    cudaMemcpy(host, b, n * sizeof(float), cudaMemcpyDeviceToHost);
+    printf("added %d\n", n);
+    cudaFree(a);
+    cudaFree(b);
+    free(host);
+    return 0;
+}
+"""
+
+RACE = r"""
+__global__ void reverse(float *x)
+{
+    __shared__ float tile[128];
+    tile[threadIdx.x] = x[threadIdx.x];
+    x[threadIdx.x] = tile[127 - threadIdx.x];
+}
+int main()
+{
+    float *x;
+    cudaMalloc(&x, 512);
+    cudaMemset(x, 0, 512);
+    reverse<<<1, 128>>>(x);
+    cudaDeviceSynchronize();
+    cudaFree(x);
+}
+"""
+
+PAST_THE_END = r"""
+__global__ void fill(float *d_c) { d_c[threadIdx.x] = 1; }
+int main()
+{
+    float *d_c;
+    cudaMalloc(&d_c, 124);
+    fill<<<1, 32>>>(d_c);
+    cudaDeviceSynchronize();
+    cudaFree(d_c);
+}
+"""
+
+MATMUL = r"""
+__global__ void kernel(const float *a, const float *b, float *c, int m, int n, int k)
+{
+    int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row >= m || column >= n)
+        return;
+    float sum = SUM;
+    for (int i = 0; i < k; i++)
+        sum += a[row * k + i] * b[i * n + column];
+    c[row * n + column] = sum;
+}
+void matmul(const float *a, const float *b, float *c, int m, int n, int k)
+{
+    kernel<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(a, b, c, m, n, k);
+}
+"""
+
+FLAG = r"""
+__global__ void raise(int *flag) { *flag = VALUE; }
+int main()
+{
+    int *flag;
+    cudaMalloc(&flag, 4);
+    raise<<<1, 64>>>(flag);
+    cudaDeviceSynchronize();
+    cudaFree(flag);
+}
+"""
+
+ORDER = r"""
+__global__ void queue(int *list) { list[1 + atomicAdd(list, 1)] = blockIdx.x + 1; }
+int main()
+{
+    int *list, host[65];
+    cudaMalloc(&list, sizeof host);
+    cudaMemset(list, 0, sizeof host);
+    queue<<<64, 1>>>(list);
+    cudaMemcpy(host, list, sizeof host, cudaMemcpyDeviceToHost);
+    cudaFree(list);
+}
+"""
+
+# A kernel that faults, then another mistake in two launches and a copy.
+HIDDEN = r"""
+__global__ void fill(float *d_c) { d_c[threadIdx.x] = 1; }
+__global__ void race(float *x) { x[0] = threadIdx.x; }
+int main()
+{
+    float *d_c, host[31];
+    cudaMalloc(&d_c, 124);
+    fill<<<1, 32>>>(d_c);
+    race<<<1, 128>>>(d_c);
+    cudaDeviceSynchronize();
+    race<<<1, 128>>>(d_c);
+    cudaMemcpy(host, d_c, 124, cudaMemcpyDeviceToHost);
+    cudaFree(d_c);
+}
+"""
+
+# Two threads of the host, each with results of its own; which of them copies first is chosen by the schedule.
+THREADS = r"""
+#include <cstdlib>
+#include <thread>
+__global__ void set(int *p, int v) { p[threadIdx.x] = v; }
+static void work(int value)
+{
+    int *d, host[32];
+    cudaMalloc(&d, sizeof host);
+    set<<<1, 32>>>(d, value);
+    cudaMemcpy(host, d, sizeof host, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+}
+int main()
+{
+    int schedule = atoi(getenv("SIM_SCHEDULE"));
+    std::thread first(work, FIRST);
+    first.join();
+    std::thread second(work, SECOND);
+    second.join();
+}
+"""
+
+STREAMS = r"""
+__global__ void set(int *p, int v) { p[threadIdx.x] = v; }
+int main()
+{
+    int *d[2], *h[2];
+    cudaStream_t s[2];
+    for (int i = 0; i < 2; i++) {
+        cudaMalloc(&d[i], 128);
+        cudaMallocHost(&h[i], 128);
+        cudaStreamCreate(&s[i]);
+        set<<<1, 32, 0, s[i]>>>(d[i], i);
+        cudaMemcpyAsync(h[i], d[i], 128, cudaMemcpyDeviceToHost, s[i]);
+    }
+    cudaDeviceSynchronize();
+    for (int i = 0; i < 2; i++) {
+        cudaFree(d[i]);
+        cudaFreeHost(h[i]);
+        cudaStreamDestroy(s[i]);
+    }
+}
+"""
+
+KERNEL = r"""
+// launch: <<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>
+__global__ void matmul(const float *a, const float *b, float *output, int m, int n, int k)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= m || column >= n)
+        return;
+    float sum = 0;
+    for (int i = 0; i < k; i++)
+        sum += a[row * k + i] * b[i * n + column];
+    output[row * n + column] = sum;
+}
+"""
+
+SUM = r"""
+__global__ void sum(float *s) { atomicAdd(s, 1.0f / (1 + threadIdx.x + blockIdx.x * blockDim.x)); }
+int main()
+{
+    float *s, host;
+    cudaMalloc(&s, 4);
+    cudaMemset(s, 0, 4);
+    sum<<<64, 64>>>(s);
+    cudaMemcpy(&host, s, 4, cudaMemcpyDeviceToHost);
+    cudaFree(s);
+}
+"""
+
+CLOCK = r"""
+#include <ctime>
+int main()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long *d, nanoseconds = now.tv_nsec;
+    cudaMalloc(&d, sizeof *d);
+    cudaMemcpy(d, &nanoseconds, sizeof *d, cudaMemcpyHostToDevice);
+    cudaMemcpy(&nanoseconds, d, sizeof *d, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+}
+"""

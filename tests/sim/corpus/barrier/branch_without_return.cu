@@ -1,0 +1,44 @@
+// Barriers in branches that only some threads take, in kernels without a return: the cure is to move the barrier.
+// cure: Move
+#include "../corpus.h"
+
+__global__ void in_braces(int *out)
+{
+    // A return in a comment is none.
+    if (threadIdx.x < 16) {
+        out[threadIdx.x] = 1;
+        __syncthreads(); // expect: barrier-exited(warning)
+    }
+}
+
+__global__ void without_braces(int *out, int n)
+{
+    for (int i = 0; i < 2; i++)
+        if (threadIdx.x < n)
+            __syncthreads(); // expect: barrier-exited(warning)
+    out[threadIdx.x] = 1;
+}
+
+static __device__ __forceinline__ void meet()
+{
+    __syncthreads(); // expect: barrier-exited(warning)
+}
+
+__global__ void in_a_function(int *out)
+{
+    if (threadIdx.x < 40)
+        meet();
+    out[threadIdx.x] = 1;
+}
+
+int main()
+{
+    int *out;
+    cudaMalloc(&out, 64 * sizeof(int));
+    in_braces<<<1, 64>>>(out);
+    without_braces<<<1, 64>>>(out, 48);
+    in_a_function<<<1, 64>>>(out);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+    return 0;
+}
