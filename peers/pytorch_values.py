@@ -295,6 +295,17 @@ def moving():
              expect=dict(counts=torch.bincount(values, minlength=bins)))
 
 
+def course_network(z, parameters, running, momentum, epsilon):
+    """Its logits; the running statistics move on."""
+    for block in ("1", "2"):
+        z = F.conv2d(z, parameters["conv%s_weight" % block], parameters["conv%s_bias" % block], padding=1)
+        z = F.batch_norm(z, running["running_mean" + block], running["running_var" + block],
+                         parameters["gamma" + block], parameters["beta" + block], True, momentum, epsilon)
+        z = F.max_pool2d(F.relu(z), 2)
+    z = F.relu(F.linear(z.flatten(1), parameters["hidden_weight"], parameters["hidden_bias"]))
+    return F.linear(z, parameters["output_weight"], parameters["output_bias"])
+
+
 def training_step():
     """The course's network at a small size, whole; and the batch that it gathers."""
     n, count, length, pixels = 3, 4, 6, 5
@@ -316,14 +327,7 @@ def training_step():
     running = dict(running_mean1=torch.randn(k1), running_var1=torch.rand(k1) + 0.5,
                    running_mean2=torch.randn(k2), running_var2=torch.rand(k2) + 0.5)
     after = {name: value.double() for name, value in running.items()}
-    z = x
-    for block in ("1", "2"):
-        z = F.conv2d(z, parameters["conv%s_weight" % block], parameters["conv%s_bias" % block], padding=1)
-        z = F.batch_norm(z, after["running_mean" + block], after["running_var" + block], parameters["gamma" + block],
-                         parameters["beta" + block], True, momentum, epsilon)
-        z = F.max_pool2d(F.relu(z), 2)
-    z = F.relu(F.linear(z.flatten(1), parameters["hidden_weight"], parameters["hidden_bias"]))
-    logits = F.linear(z, parameters["output_weight"], parameters["output_bias"])
+    logits = course_network(x, parameters, after, momentum, epsilon)
     loss = F.cross_entropy(logits, y)
     loss.backward()
     grads = {"grad_" + name: value.grad for name, value in parameters.items()}
@@ -331,6 +335,58 @@ def training_step():
                           epsilon=repr(epsilon), momentum=repr(momentum)),
          dict(parameters, images=images, labels=labels, order=order, cursor=cursor), before=running,
          expect=dict(grads, **after, loss=loss.reshape(1), correct=(logits.argmax(1) == y).sum().reshape(1)))
+
+
+def bank(values):
+    """Tensors one behind the other, each from a multiple of 64 numbers on."""
+    alignment = 64
+    return torch.cat([F.pad(value.detach().flatten(), (0, -value.numel() % alignment)) for value in values])
+
+
+def training_steps():
+    """Two steps with their updates by each optimiser, at two learning rates."""
+    epsilon, momentum, decay, small = (single(value) for value in (1e-5, 0.1, 0.03, 1e-3))
+    beta1, beta2 = 0.5, 0.75  # 1 - beta^t is a float32, too
+    n, count, length, steps, c, h, w, k1, k2, hidden, classes = 3, 4, 7, 2, 1, 8, 8, 3, 4, 5, 3
+    rates = [single(0.1), single(0.05)]
+    makers = [lambda values: torch.optim.SGD(values, lr=1, weight_decay=decay),
+              lambda values: torch.optim.SGD(values, lr=1, weight_decay=decay, momentum=beta1),
+              lambda values: torch.optim.AdamW(values, lr=1, betas=(beta1, beta2), eps=small, weight_decay=decay)]
+    kept = [[], ["momentum_buffer"], ["exp_avg", "exp_avg_sq"]]
+    for kind, make in enumerate(makers):
+        images, labels = torch.randint(256, (count, c, h, w)), torch.randint(classes, (count,))
+        order, position = torch.randint(count, (length,)), 1
+        parameters = dict(conv1_weight=draw(k1, c, 3, 3), conv1_bias=draw(k1), gamma1=draw(k1), beta1=draw(k1),
+                          conv2_weight=draw(k2, k1, 3, 3), conv2_bias=draw(k2), gamma2=draw(k2), beta2=draw(k2),
+                          hidden_weight=draw(hidden, k2 * (h // 4) * (w // 4)), hidden_bias=draw(hidden),
+                          output_weight=draw(classes, hidden), output_bias=draw(classes))
+        running = dict(running_mean1=torch.randn(k1).double(), running_var1=(torch.rand(k1) + 0.5).double(),
+                       running_mean2=torch.randn(k2).double(), running_var2=(torch.rand(k2) + 0.5).double())
+        schedule = torch.tensor([[rates[step], decay, beta1, beta2, small, 1 - beta1**(step + 1),
+                                  1 - beta2**(step + 1)] for step in range(steps)])
+        state = torch.zeros(bank(parameters.values()).numel())
+        before = dict(parameters=bank(parameters.values()), statistics=bank(running.values()),
+                      cursor=torch.tensor([position, 0]), tally=torch.zeros(4), hyper=schedule[0])
+        before.update({name: state for name in ("first_moment", "second_moment")[:len(kept[kind])]})
+        optimizer, tally = make(list(parameters.values())), [0.0, 0.0, 0.0, 0.0]
+        for step in range(steps):
+            chosen = order[position + step * n:position + (step + 1) * n]
+            logits = course_network(images[chosen].double() / 255, parameters, running, momentum, epsilon)
+            loss = F.cross_entropy(logits, labels[chosen])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.param_groups[0]["lr"] = rates[step]
+            optimizer.step()
+            right = (logits.argmax(1) == labels[chosen]).sum()
+            tally[0], tally[1] = tally[0] + n * loss.item(), tally[1] + right.item()
+        moments = {name: bank(optimizer.state[value][key] for value in parameters.values())
+                   for name, key in zip(("first_moment", "second_moment"), kept[kind])}
+        case("cnn_train", dict(n=n, count=count, length=length, steps=steps, rows=steps, optimizer=kind, c=c, h=h, w=w,
+                               k1=k1, k2=k2, hidden=hidden, classes=classes, epsilon=repr(epsilon),
+                               momentum=repr(momentum)),
+             dict(images=images, labels=labels, order=order, schedule=schedule), before,
+             dict(moments, parameters=bank(parameters.values()), statistics=bank(running.values()),
+                  tally=torch.tensor(tally, dtype=torch.float64), loss=loss.reshape(1), correct=right.reshape(1)))
 
 
 def fourier():
@@ -401,7 +457,7 @@ def main():
     path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/ops/pytorch_values.safetensors"
     torch.manual_seed(20240607)
     for make in (matmul, linear, conv2d, batchnorm2d, activations, pooling, softmax, dropout, elementwise, optimizers,
-                 blocks, layernorm, products, quantise, moving, training_step, fourier, fused, streamed):
+                 blocks, layernorm, products, quantise, moving, training_step, fourier, fused, streamed, training_steps):
         make()
     metadata = {f"case.{number:03d}": text for number, text in enumerate(cases)}
     metadata.update(cases=str(len(cases)), torch=torch.__version__, date=datetime.date.today().isoformat(),
