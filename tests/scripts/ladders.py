@@ -251,6 +251,8 @@ class Machine:
 
     def run(self, command, **_):
         self.runs += 1
+        if "ops" in command and command[-2] != "ops":  # of one operator
+            return 0, json.dumps(dict(REGISTRY[0], name=command[-2], bench=[{"shape": "rows=16384 cols=16384"}])), 0
         if "ops" in command:
             return 0, json.dumps([dict(REGISTRY[0], name=name) for name in ("transpose", "scan")]), 0
         if "--json" not in command:
@@ -259,7 +261,8 @@ class Machine:
             found = {"version": "PyTorch 9", "results": [{"op": "scan", "run": self.runs}] if "scan" in command else []}
         else:
             found = copy.deepcopy(RESULTS)
-            found.update(results=[{"op": command[2]}], date="date %d" % self.runs, copy_bandwidth=self.runs)
+            shapes = [command[at + 1] for at, word in enumerate(command) if word == "--shape"] or ["rows=1", "rows=2"]
+            found.update(results=[{"op": command[2], "shape": shape} for shape in shapes], date="date %d" % self.runs, copy_bandwidth=self.runs)
             del found["peers"], found["command"], found["limits"]
         put(command[command.index("--json") + 1], found)
         return 0, "", 0
@@ -270,21 +273,36 @@ def test_runs_are_merged(folder):
     module, machine = gpu_check(), Machine()
     module.run = machine.run
     options = argparse.Namespace(build=folder, results=os.path.join(folder, "r.json"), merge=True, ops=None,
-                                 quick=False, seconds="0.1")
+                                 quick=False, seconds="0.1", shape=None)
     module.bench(options, module.Table())
     first = json.loads(read(options.results))
-    expect([row["op"] for row in first["results"]] == ["transpose", "scan"], "operators: %s" % first["results"])
+    expect([row["op"] for row in first["results"]] == ["transpose"] * 2 + ["scan"] * 2, "rows: %s" % first["results"])
     expect(first["command"] == "scripts/gpu-check bench --seconds 0.1", "command: " + first["command"])
     options.ops = ["scan"]
     module.bench(options, module.Table())
     second = json.loads(read(options.results))
-    expect(second["results"][0] == first["results"][0], "the other operator's row changed")
-    expect(second["results"][1]["date"] > first["results"][1]["date"], "the operator's row is the old one")
-    expect(len(second["results"]) == 2 and len(second["peers"]["results"]) == 1, "rows: %s" % second)
+    expect(second["results"][:2] == first["results"][:2], "the other operator's rows changed")
+    expect(second["results"][2]["date"] > first["results"][2]["date"], "the operator's row is the old one")
+    expect(len(second["results"]) == 4 and len(second["peers"]["results"]) == 1, "rows: %s" % second)
     expect(second["peers"]["results"][0]["run"] > first["peers"]["results"][0]["run"], "PyTorch's row is the old one")
     options.ops = ["transpose"]
     module.bench(options, module.Table())
-    expect(json.loads(read(options.results))["peers"]["results"] == second["peers"]["results"], "PyTorch's row is gone")
+    third = json.loads(read(options.results))
+    expect(third["peers"]["results"] == second["peers"]["results"], "PyTorch's row is gone")
+    options.shape = ["rows=2"]
+    module.bench(options, module.Table())
+    fourth = json.loads(read(options.results))["results"]
+    expect(len(fourth) == 4 and fourth[:3] == [row for row in third["results"] if row["op"] == "scan"
+                                               or row["shape"] == "rows=1"], "other shapes' rows: %s" % fourth)
+    expect(fourth[3]["shape"] == "rows=2" and fourth[3]["date"] > third["results"][3]["date"], "row: %s" % fourth[3])
+
+
+def test_a_target_without_a_usual_shape_is_measured_too(folder):
+    module, machine = gpu_check(), Machine()
+    module.run = machine.run
+    found = module.further_shapes(argparse.Namespace(build=folder), "conv2d_forward")
+    expect("n=1 c=1 h=2048 w=2048 k=1 r=128 s=128 padding=0" in found, "shapes: %s" % found)
+    expect(module.further_shapes(argparse.Namespace(build=folder), "transpose") == [], "a usual shape is measured twice")
 
 
 # --- counters --------------------------------------------------------------------------------------------------------
@@ -355,7 +373,7 @@ def test_beside_ncu(build, folder):
 
 def main():
     tests = {"docs": [test_pages, test_fp32_class, test_wrong_rung, test_no_results, test_limits,
-                      test_runs_are_merged],
+                      test_runs_are_merged, test_a_target_without_a_usual_shape_is_measured_too],
              "counters": [test_simulator, test_beside_ncu]}[sys.argv[1]]
     for test in tests:
         with tempfile.TemporaryDirectory(prefix="ladders-") as folder:
