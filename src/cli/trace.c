@@ -11,7 +11,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "base/file.h"
 #include "base/table.h"
 #include "bench/timeline.h"
 #include "cli/cli.h"
@@ -137,28 +136,12 @@ static heddle_status show(const heddle_timeline *timeline)
     return HEDDLE_OK;
 }
 
-// Frees `json`.
-static heddle_status write_json(cJSON *json, bool readable, const char *path)
-{
-    char *text = readable ? cJSON_Print(json) : cJSON_PrintUnformatted(json);
-    cJSON_Delete(json);
-    if (!text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
-    heddle_status status = HEDDLE_OK;
-    if (strcmp(path, "-") == 0)
-        puts(text);
-    else
-        status = heddle_file_write_atomic(path, (heddle_slice[]){{text, strlen(text)}, {"\n", 1}}, 2);
-    cJSON_free(text);
-    return status;
-}
-
 static heddle_status give(const heddle_timeline *timeline, const trace_settings *settings)
 {
     if (settings->out)
-        HEDDLE_TRY(write_json(heddle_timeline_trace(timeline), false, settings->out));
+        HEDDLE_TRY(heddle_cli_write_json(heddle_timeline_trace(timeline), settings->out));
     if (settings->json)
-        HEDDLE_TRY(write_json(heddle_timeline_summary(timeline), true, settings->json));
+        HEDDLE_TRY(heddle_cli_write_json(heddle_timeline_summary(timeline), settings->json));
     return prints_json(settings) ? HEDDLE_OK : show(timeline);
 }
 
@@ -181,6 +164,8 @@ static heddle_status trace_program(char **words, const trace_settings *settings,
         return heddle_fail(HEDDLE_MISSING,
                            "this heddle was built without CUPTI; build where cupti.h and libcupti of the "
                            "CUDA toolkit are found");
+    HEDDLE_TRY(heddle_cli_can_write(settings->out));
+    HEDDLE_TRY(heddle_cli_can_write(settings->json));
     int file = mkstemp(spans);
     if (file < 0)
         return heddle_fail(HEDDLE_IO, "cannot write %s: %s", spans, strerror(errno));
