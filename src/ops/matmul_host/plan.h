@@ -177,20 +177,22 @@ static inline int heddle_matmul_host_rows_at_once(const heddle_matmul_host_plan 
     return ends ? (part + HEDDLE_MATMUL_HOST_UNIT - 1) / HEDDLE_MATMUL_HOST_UNIT * HEDDLE_MATMUL_HOST_UNIT : step->rows;
 }
 
+static inline size_t heddle_matmul_host_rows_bytes(const heddle_matmul_host_step *step, int rows,
+                                                   heddle_matmul_host_need *need)
+{
+    heddle_matmul_shape product = {rows, step->columns, step->depth, 0, 0, 1.0f, step->first > 0 ? 1.0f : 0.0f};
+    return need(&product);
+}
+
+// The whole step at once, as rung 1 does every one, and the parts that the other rungs cut the very last into: fewer
+// rows may need more, where their product is split along k.
 static inline size_t heddle_matmul_host_step_bytes(const heddle_matmul_host_plan *plan,
                                                    const heddle_matmul_host_step *step, heddle_matmul_host_need *need)
 {
     int rows = heddle_matmul_host_rows_at_once(plan, step);
-    size_t most = 0;
+    size_t most = heddle_matmul_host_rows_bytes(step, step->rows, need);
     for (int row = 0; row < step->rows; row += rows) {
-        heddle_matmul_shape product = {heddle_matmul_host_part(step->rows, row, rows),
-                                       step->columns,
-                                       step->depth,
-                                       0,
-                                       0,
-                                       1.0f,
-                                       step->first > 0 ? 1.0f : 0.0f};
-        size_t bytes = need(&product);
+        size_t bytes = heddle_matmul_host_rows_bytes(step, heddle_matmul_host_part(step->rows, row, rows), need);
         most = bytes > most ? bytes : most;
     }
     return most;
