@@ -30,6 +30,11 @@ REGISTRY = [{
                                         ("03_padded_tiles", "tuned", "one column of padding"),
                                         ("vendors", "vendor", "the library"))],
     "bench": [],
+}, {
+    "name": "scan", "ladder_name": "scan", "summary": "running sums", "fields": [{"name": "n", "kind": "int"}],
+    "ladder": [{"name": "cpu_naive", "device": "cpu", "tier": "naive", "note": "a loop", "arithmetic": "full"},
+               {"name": "01_hillis_steele", "device": "cuda", "tier": "naive", "note": "rounds", "arithmetic": "full"}],
+    "bench": [],
 }]
 
 
@@ -134,6 +139,10 @@ def test_pages(folder):
          "NVIDIA Test", "driver 1.2", "processor 1980 MHz before and 1950 after", "2001-02-03", "seed 7",
          "`scripts/gpu-check bench`")
     says(pages.page("README.md"), "[transpose](transpose.md)", "03_padded_tiles", "50 %", "0.80 ×", "1.85 ×")
+    says(pages.page("README.md"), "Rungs without figures yet: [scan](scan.md).")
+    says(pages.page("scan.md"), "[01_hillis_steele](../../src/ops/scan/01_hillis_steele.cu) | Rounds |", "No figures")
+    expect("cpu_naive" not in read(pages.page("scan.md")), "a rung of the CPU is on a page of figures of a GPU")
+    expect("NVIDIA Test" not in read(pages.page("scan.md")), "a page without figures names a machine")
     says(pages.page("transpose.svg"), "03_padded_tiles", "PyTorch", "prefers-color-scheme: dark")
     expect(pages.make("--check").returncode == 0, "fresh pages do not agree with their results")
 
