@@ -30,6 +30,15 @@ static unsigned releases;
 static uintptr_t next_address; // everything from here on was never used
 static uintptr_t reuse_from;   // where to look once no unused address is left
 
+// Of the addresses, the part that wide gaps may take: a card can be filled all the same.
+static const size_t share_for_gaps = 4;
+// An allocation larger than this has a gap that is smaller than itself.
+static const size_t widest_copy = (size_t)64 << 20;
+// Live allocations that have wide gaps: each has a page of memory for itself and some of shadow.
+enum { MOST_WIDE = 2048 };
+static size_t wide_bytes; // of addresses that are wide gaps of live allocations
+static int wide_count;
+
 enum { REGISTERED = 1024 };
 static sim_allocation registered[REGISTERED];
 static int registered_count;
@@ -57,7 +66,7 @@ void sim_memory_start(size_t card_bytes)
     madvise(range, span, MADV_DONTDUMP);
     sim_memory_base = (uintptr_t)range;
     sim_memory_span = span;
-    next_address = reuse_from = sim_memory_base + SIM_MEMORY_GAP; // a gap below the first one too
+    next_address = reuse_from = sim_memory_base + SIM_MEMORY_WIDE_GAP; // a gap below the first one too
 }
 
 static size_t rounded(size_t bytes)
@@ -65,13 +74,36 @@ static size_t rounded(size_t bytes)
     return (bytes + SIM_MEMORY_GAP - 1) / SIM_MEMORY_GAP * SIM_MEMORY_GAP;
 }
 
-static uintptr_t place(size_t bytes)
+// The gap that is wanted behind an allocation: so wide that an index off by a row, or by the whole of it, still lands
+// in nothing. It costs addresses and no memory, but an allocation with a wide gap has pages of its own: where there are
+// very many, and in the heap of kernels, the gap is narrow.
+static size_t wanted_gap(size_t bytes, sim_memory_kind kind)
+{
+    const size_t size = rounded(bytes);
+    const size_t gap = SIM_MEMORY_WIDE_GAP + (size < widest_copy ? size : widest_copy);
+    const bool roomy = gap <= sim_memory_span / share_for_gaps - wide_bytes && wide_count < MOST_WIDE;
+    return kind != SIM_MEMORY_HEAP && roomy ? gap : SIM_MEMORY_GAP;
+}
+
+static void count_gap(size_t gap, int times)
+{
+    if (gap <= SIM_MEMORY_GAP)
+        return;
+    wide_bytes += gap * (size_t)times;
+    wide_count += times;
+}
+
+// *gap: what is wanted, and then what there is.
+static uintptr_t place(size_t bytes, size_t *gap)
 {
     const uintptr_t end = sim_memory_base + sim_memory_span;
     const size_t needed = rounded(bytes) + SIM_MEMORY_GAP;
-    if (needed <= end - next_address) {
+    const size_t left = end - next_address;
+    if (rounded(bytes) + *gap > left)
+        *gap = SIM_MEMORY_GAP;
+    if (needed <= left) {
         const uintptr_t start = next_address;
-        next_address += needed;
+        next_address += rounded(bytes) + *gap;
         return start;
     }
     uintptr_t start = sim_table_gap(reuse_from, end, needed);
@@ -115,10 +147,13 @@ void *sim_memory_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, cons
         return NULL;
     pthread_mutex_lock(&lock);
     sim_allocation made = {.bytes = bytes, .kind = kind, .live = true, .allocated_at = pc, .function = function};
-    made.start = place(bytes);
+    made.gap = wanted_gap(bytes, kind);
+    made.start = place(bytes, &made.gap);
     const bool added = made.start != 0 && sim_table_add(&made);
-    if (added && on_card(kind))
-        card_used += rounded(bytes);
+    if (added) {
+        card_used += on_card(kind) ? rounded(bytes) : 0;
+        count_gap(made.gap, 1);
+    }
     pthread_mutex_unlock(&lock);
     if (!added)
         return NULL;
@@ -141,22 +176,43 @@ static void discard(uintptr_t start, size_t bytes)
     memset((void *)last, 0, end - last);
 }
 
+typedef struct extent {
+    uintptr_t start, end;
+} extent;
+
+// What goes back with an allocation: also the rest of its first and last page where no other one reaches into them.
+static extent extent_of(const sim_neighbours *found)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    extent own = {found->below.start, found->below.start + found->below.bytes};
+    const extent pages = {own.start / page * page, (own.end + page - 1) / page * page};
+    sim_neighbours before;
+    sim_table_search(own.start - 1, &before);
+    if (pages.start >= sim_memory_base && (!before.has_below || before.below.start + before.below.bytes <= pages.start))
+        own.start = pages.start;
+    if (pages.end <= sim_memory_base + sim_memory_span && (!found->has_above || found->above.start >= pages.end))
+        own.end = pages.end;
+    return own;
+}
+
 bool sim_memory_release(uintptr_t start, uintptr_t pc)
 {
     pthread_mutex_lock(&lock);
     sim_neighbours found;
+    extent gone = {0, 0};
     sim_table_search(start, &found);
     const bool known = found.has_below && found.below.start == start && found.below.live;
     if (known) {
         sim_table_free(start, pc);
         __atomic_fetch_add(&releases, 1, __ATOMIC_RELAXED);
-        if (on_card(found.below.kind))
-            card_used -= rounded(found.below.bytes);
+        card_used -= on_card(found.below.kind) ? rounded(found.below.bytes) : 0;
+        count_gap(found.below.gap, -1);
+        gone = extent_of(&found);
     }
     pthread_mutex_unlock(&lock);
     if (known) {
-        sim_watch_freed(start, found.below.bytes);
-        discard(start, found.below.bytes);
+        sim_watch_freed(gone.start, gone.end - gone.start);
+        discard(gone.start, gone.end - gone.start);
     }
     return known;
 }
@@ -198,7 +254,7 @@ bool sim_memory_nearest(uintptr_t address, sim_allocation *found)
         return false;
     // In a gap: just before an allocation is more likely that one's than far behind the one below.
     const sim_allocation *below = &neighbours.below, *above = &neighbours.above;
-    const bool before_above = neighbours.has_above && above->start - address <= SIM_MEMORY_GAP / 2;
+    const bool before_above = neighbours.has_above && above->start - address <= SIM_MEMORY_WIDE_GAP / 2;
     const bool behind_below = neighbours.has_below && address >= below->start + below->bytes;
     const bool nearer_above =
         before_above && behind_below && above->start - address < address - (below->start + below->bytes);

@@ -1,6 +1,7 @@
 // The simulated card's memory: one reserved range of addresses, as large as the named chip's memory, in which
-// cudaMalloc and its kin place allocations 256 bytes aligned with a gap behind each. Addresses are not used twice while
-// others are left, so that a stale pointer is known for one. Shadow memory is found by position in this range.
+// cudaMalloc and its kin place allocations 256 bytes aligned, with a gap behind each that is mostly wider than the
+// allocation itself, so that a stray index lands in nothing. Addresses are not used twice while others are left, so
+// that a stale pointer is known for one. Shadow memory is found by position in this range.
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 
@@ -18,13 +19,15 @@ typedef enum sim_memory_kind {
 typedef struct sim_allocation {
     uintptr_t start;
     size_t bytes;
+    size_t gap; // bytes of addresses behind it that were nobody's when it was made
     sim_memory_kind kind;
     bool live;
     uintptr_t allocated_at, freed_at; // return addresses in the program
     const char *function;             // "cudaMalloc", ...
 } sim_allocation;
 
-enum { SIM_MEMORY_GAP = 256 }; // bytes between allocations at least, and their alignment
+enum { SIM_MEMORY_GAP = 256 };        // bytes between allocations at least, and their alignment
+enum { SIM_MEMORY_WIDE_GAP = 65536 }; // and mostly, besides as many as the allocation has
 
 extern uintptr_t sim_memory_base; // the reserved range; set before the first launch
 extern size_t sim_memory_span;

@@ -49,6 +49,51 @@ static void a_gap_lies_behind_every_allocation(void **state)
     assert_true(sim_memory_release((uintptr_t)b, 3));
 }
 
+// Off by a row, or by the whole of it, is in nothing: not in the next allocation, nor in the one before.
+static void an_index_off_by_the_whole_size_is_in_nothing(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {4, 1000, 65536, 3 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const size_t bytes = sizes[i], used = sim_memory_used();
+        uintptr_t a = (uintptr_t)sim_memory_allocate(bytes, SIM_MEMORY_DEVICE, 1, "a"),
+                  b = (uintptr_t)sim_memory_allocate(bytes, SIM_MEMORY_DEVICE, 2, "b");
+        sim_allocation found;
+        assert_false(sim_memory_find(a + bytes, &found));
+        assert_false(sim_memory_find(a + 2 * bytes - 1, &found));
+        assert_false(sim_memory_find(a + bytes + 4096, &found));
+        assert_true(sim_memory_nearest(a + 2 * bytes - 1, &found)); // and is a's for all that
+        assert_int_equal(found.allocated_at, 1);
+        assert_true(sim_memory_nearest(b - 4096, &found)); // a row before b is b's
+        assert_int_equal(found.allocated_at, 2);
+        assert_int_equal(b % SIM_MEMORY_GAP, 0);
+        assert_true(sim_memory_used() - used < 2 * (bytes + SIM_MEMORY_GAP)); // gaps are no memory of the card
+        assert_true(sim_memory_release(a, 3));
+        assert_true(sim_memory_release(b, 3));
+        assert_int_equal(sim_memory_used(), used);
+    }
+}
+
+// More than can have wide gaps: they lie closer together, and none is refused before the card is full.
+static void very_many_small_allocations_lie_close(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    static uintptr_t starts[MANY];
+    for (int i = 0; i < MANY; i++) {
+        starts[i] = (uintptr_t)sim_memory_allocate(16, SIM_MEMORY_DEVICE, 1, "one of many");
+        assert_true(starts[i] != 0 && (i == 0 || starts[i] >= starts[i - 1] + 16 + SIM_MEMORY_GAP));
+    }
+    assert_true(starts[MANY - 1] - starts[MANY - 1001] < (uintptr_t)1000 * 4096);
+    for (int i = 0; i < MANY; i++)
+        assert_true(sim_memory_release(starts[i], 2));
+    uintptr_t one = (uintptr_t)sim_memory_allocate(16, SIM_MEMORY_DEVICE, 1, "later"),
+              next = (uintptr_t)sim_memory_allocate(16, SIM_MEMORY_DEVICE, 1, "and later");
+    assert_true(next - one > SIM_MEMORY_WIDE_GAP);
+    assert_true(sim_memory_release(one, 2));
+    assert_true(sim_memory_release(next, 2));
+}
+
 static void freed_memory_is_known_as_freed(void **state)
 {
     (void)state;
@@ -139,6 +184,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gap_lies_behind_every_allocation),
+        cmocka_unit_test(an_index_off_by_the_whole_size_is_in_nothing),
+        cmocka_unit_test(very_many_small_allocations_lie_close),
         cmocka_unit_test(freed_memory_is_known_as_freed),
         cmocka_unit_test(registered_memory_is_found),
         cmocka_unit_test(allocations_never_overlap),
