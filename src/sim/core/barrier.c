@@ -3,6 +3,7 @@
 // forgiven: the barrier completes all the same.
 #include <stdio.h>
 
+#include "core/barrier_line.h"
 #include "core/order.h"
 #include "core/scheduler.h"
 
@@ -127,6 +128,15 @@ static __attribute__((noinline)) int counting_barrier(sim_worker *worker, int op
     arrive(worker, predicate, pc);
     sim_thread_waits(worker);
     return result_of(sim_resident_of(worker->block), operation);
+}
+
+int sim_barrier_on_line(int number, int operation, int predicate)
+{
+    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
+    if (!sim_current)
+        return 0;
+    sim_barrier_on_line_note(pc, number);
+    return counting_barrier(sim_current, operation, predicate, pc);
 }
 
 int sim_barrier(int operation, int predicate)

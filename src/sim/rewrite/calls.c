@@ -1,6 +1,10 @@
 // Names that mean something else in device code, or that a macro cannot stand for: printf, malloc, free,
 // clock, new and delete become the kernel's own (sim/kernel_calls.h); __noinline__ is only a keyword of CUDA's
-// outside __attribute__; the address of a kernel as void * keeps the kernel's type.
+// outside __attribute__; the address of a kernel as void * keeps the kernel's type; of several barriers on one line
+// each after the first gets a number.
+
+#include <stdio.h>
+#include <string.h>
 
 #include "rewrite/unit.h"
 
@@ -50,6 +54,29 @@ static void edit_call(sim_source *source, const sim_tokens *code, int index)
             sim_edit_replace(source, token->start, token->end, calls[i].ours);
 }
 
+typedef struct line_barriers {
+    uint32_t end; // of the last barrier's name
+    int count;    // on its line, up to and with it
+} line_barriers;
+
+static void edit_barrier(sim_source *source, const sim_tokens *code, int index, line_barriers *last)
+{
+    static const char *const names[] = {"__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
+                                        NULL};
+    const sim_token *token = &code->at[index];
+    if (!sim_token_is_any(source, token, names) || !is_call(source, code, index))
+        return;
+    bool same_line = last->count > 0 && !memchr(source->text + last->end, '\n', token->start - last->end);
+    *last = (line_barriers){token->end, same_line ? last->count + 1 : 1};
+    if (!same_line)
+        return;
+    char ours[64];
+    // "__syncthreads_or" to "sim_syncthreads_or_at<2>"
+    snprintf(ours, sizeof ours, "sim_%.*s_at<%d>", (int)(token->end - token->start - 2),
+             source->text + token->start + 2, last->count);
+    sim_edit_replace(source, token->start, token->end, ours);
+}
+
 // (void *)kernel, (const void *)&kernel<float>, at the first parenthesis.
 static void edit_address(const sim_unit *unit, sim_source *source, const sim_tokens *code, int index)
 {
@@ -73,6 +100,7 @@ static void edit_address(const sim_unit *unit, sim_source *source, const sim_tok
 void sim_edit_calls(const sim_unit *unit, sim_source *source)
 {
     const sim_tokens *code = &source->code;
+    line_barriers last = {0, 0};
     for (int i = 0; i < code->count; i++) {
         const sim_token *token = &code->at[i];
         const sim_scope *scope = sim_scope_of(source, token);
@@ -80,6 +108,7 @@ void sim_edit_calls(const sim_unit *unit, sim_source *source)
         if (device && token->kind == SIM_TOKEN_NAME) {
             edit_call(source, code, i);
             edit_heap(source, code, i);
+            edit_barrier(source, code, i, &last);
         }
         if (sim_token_is(source, token, "("))
             edit_address(unit, source, code, i);

@@ -182,12 +182,32 @@ static uint32_t line_start(const sim_source *source, int line)
     return at;
 }
 
+static const sim_source *source_of(const sim_rewritten *result, const char *path)
+{
+    for (int i = 0; i < result->count; i++)
+        if (strcmp(result->unit->sources[i]->path, path) == 0)
+            return result->unit->sources[i];
+    return NULL;
+}
+
+bool sim_rewritten_is_device(const sim_rewritten *result, const char *path, int line)
+{
+    const sim_source *source = source_of(result, path);
+    const uint32_t start = source ? line_start(source, line) : 0, end = source ? line_start(source, line + 1) : 0;
+    for (int i = 0; source && i < source->code.count; i++) {
+        const sim_token *token = &source->code.at[i];
+        if (token->start < start || token->start >= end)
+            continue;
+        const sim_scope *scope = sim_scope_of(source, token);
+        if (scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL)))
+            return true;
+    }
+    return false;
+}
+
 int sim_rewritten_column(const sim_rewritten *result, const char *path, int line, int column)
 {
-    const sim_source *source = NULL;
-    for (int i = 0; i < result->count && !source; i++)
-        if (strcmp(result->unit->sources[i]->path, path) == 0)
-            source = result->unit->sources[i];
+    const sim_source *source = source_of(result, path);
     if (!source)
         return column;
     uint32_t start = line_start(source, line), end = line_start(source, line + 1);

@@ -36,6 +36,8 @@ void sim_rewritten_free(sim_rewritten *result);
 // Whether any file of the unit has #include <name> with one of these names. NULL ends the list.
 bool sim_rewritten_includes(const sim_rewritten *result, const char *const *names);
 
+// Whether device code stands on this line of one of the user's files.
+bool sim_rewritten_is_device(const sim_rewritten *result, const char *path, int line);
 // The column of the user's file where column `column` of line `line` of the rewritten one came from; all from 1.
 int sim_rewritten_column(const sim_rewritten *result, const char *path, int line, int column);
 

@@ -48,6 +48,19 @@ static void a_launch_becomes_a_call(void **state)
     becomes("void f() { k <<< dim3(1), 2 >>> (p); }", "void f() { SIM_LAUNCH_POINTER((k ), ( dim3(1), 2 )) (p); }");
 }
 
+static void further_barriers_of_a_line_are_numbered(void **state)
+{
+    (void)state;
+    becomes("__global__ void k() { if (x) __syncthreads(); else __syncthreads(); }",
+            "__global__ void k() { if (x) __syncthreads(); else sim_syncthreads_at<2>(); }");
+    becomes("__device__ int f() { __syncthreads(); int n = __syncthreads_count(1) + __syncthreads_or(0);\n"
+            "__syncthreads_and(1); return n; }",
+            "__device__ int f() { __syncthreads(); int n = sim_syncthreads_count_at<2>(1) + "
+            "sim_syncthreads_or_at<3>(0);\n__syncthreads_and(1); return n; }");
+    stays("__global__ void k() { __syncthreads();\n__syncthreads(); }");
+    stays("__global__ void k() { __syncthreads(); own::__syncthreads(); \"__syncthreads()\"; }");
+}
+
 static void any_callee_is_taken_whole(void **state)
 {
     (void)state;
@@ -334,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_becomes_a_call),
+        cmocka_unit_test(further_barriers_of_a_line_are_numbered),
         cmocka_unit_test(any_callee_is_taken_whole),
         cmocka_unit_test(template_arguments_may_end_in_angles),
         cmocka_unit_test(names_that_are_no_single_function_are_called),

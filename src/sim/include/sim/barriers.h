@@ -21,6 +21,23 @@ SIM_INLINE int __syncthreads_or(int predicate)
 {
     return sim_barrier(SIM_BARRIER_OR, predicate != 0);
 }
+// What the rewriter makes of the second and later barriers of a source line, which the line alone does not tell apart.
+template <int Number> SIM_INLINE void sim_syncthreads_at()
+{
+    sim_barrier_on_line(Number, SIM_BARRIER_PLAIN, 0);
+}
+template <int Number> SIM_INLINE int sim_syncthreads_count_at(int predicate)
+{
+    return sim_barrier_on_line(Number, SIM_BARRIER_COUNT, predicate != 0);
+}
+template <int Number> SIM_INLINE int sim_syncthreads_and_at(int predicate)
+{
+    return sim_barrier_on_line(Number, SIM_BARRIER_AND, predicate != 0);
+}
+template <int Number> SIM_INLINE int sim_syncthreads_or_at(int predicate)
+{
+    return sim_barrier_on_line(Number, SIM_BARRIER_OR, predicate != 0);
+}
 SIM_INLINE void __barrier_sync(unsigned int id)
 {
     sim_barrier_named((int)id, 0);
