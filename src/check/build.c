@@ -54,6 +54,67 @@ static heddle_status keep_messages(const sim_build_result *built, heddle_check_r
     return HEDDLE_OK;
 }
 
+// A message of the compiler as a finding.
+static heddle_status add_message(const sim_build_message *message, heddle_check_kind kind, heddle_check_tier tier,
+                                 heddle_check_result *result)
+{
+    char *absolute = message->file ? realpath(message->file, NULL) : NULL;
+    heddle_check_place place = {.role = "source", .frames = message->file ? 1 : 0, .column = message->column};
+    place.frame[0] = (heddle_check_frame){
+        .file = heddle_arena_copy_text(result->arena, absolute        ? absolute
+                                                      : message->file ? message->file
+                                                                      : ""),
+        .line = message->line,
+        .function = "",
+    };
+    free(absolute);
+    heddle_check_finding finding = {
+        .kind = kind,
+        .tier = tier,
+        .count = 1,
+        .message = heddle_arena_copy_text(result->arena, message->text),
+        .note = "",
+        .places = &place,
+        .place_count = message->file ? 1 : 0,
+    };
+    if (!finding.message || !place.frame[0].file)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the compiler's messages");
+    return heddle_check_result_add_finding(result, &finding);
+}
+
+// So that every form of the result carries why nothing was run.
+static heddle_status add_errors(const sim_build_result *built, heddle_check_result *result)
+{
+    for (int i = 0; i < built->count; i++)
+        if (built->messages[i].kind == SIM_MESSAGE_ERROR)
+            HEDDLE_TRY(add_message(&built->messages[i], HEDDLE_CHECK_NOT_BUILT, HEDDLE_CHECK_ERROR, result));
+    return result->finding_count > 0 ? HEDDLE_OK
+                                     : heddle_check_result_add(result, HEDDLE_CHECK_NOT_BUILT, HEDDLE_CHECK_ERROR,
+                                                               "The compiler failed and did not say why.");
+}
+
+// Registers and stacks of threads are not watched: what the compiler knows of variables that are read before they are
+// set is all that there is. What it is sure of is a finding, what it suspects a note.
+static heddle_status add_warnings(const sim_build_result *built, heddle_check_result *result)
+{
+    for (int i = 0; i < built->count; i++) {
+        const sim_build_message *message = &built->messages[i];
+        if (message->kind != SIM_MESSAGE_WARNING || !message->file || !strstr(message->text, "uninitialized"))
+            continue;
+        bool sure = !strstr(message->text, " may be ") && !strstr(message->text, "sometimes-uninit");
+        result->suspected += !sure;
+        if (sure)
+            HEDDLE_TRY(add_message(message, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_WARNING, result));
+        else
+            HEDDLE_TRY(heddle_check_result_note(result,
+                                                "the compiler at %s:%d: %.*s(if a thread comes there without having "
+                                                "set it; that is not watched)",
+                                                message->file, message->line, (int)strcspn(message->text, "["),
+                                                message->text));
+    }
+    return HEDDLE_OK;
+}
+
 // The first error, as the last error's message.
 static heddle_status fail_with(heddle_status status, const sim_build_result *built, const char *otherwise)
 {
@@ -67,7 +128,10 @@ static heddle_status judge(sim_build_status status, const sim_build_result *buil
 {
     switch (status) {
     case SIM_BUILD_FINE:
-    case SIM_BUILD_FAILED: result->built = status == SIM_BUILD_FINE; return keep_messages(built, result);
+        result->built = true;
+        HEDDLE_TRY(keep_messages(built, result));
+        return add_warnings(built, result);
+    case SIM_BUILD_FAILED: HEDDLE_TRY(keep_messages(built, result)); return add_errors(built, result);
     case SIM_BUILD_USAGE: return fail_with(HEDDLE_INVALID, built, "the build's options make no sense");
     case SIM_BUILD_NO_COMPILER:
         return fail_with(HEDDLE_MISSING, built,
@@ -102,6 +166,7 @@ heddle_status heddle_check_build(const heddle_check_options *options, const char
             .output = program,
             .compiler = options->compiler,
             .unwatched = options->unwatched,
+            .uninitialised = !options->unwatched,
         };
         sim_build_result built = {0};
         status = judge(build_in_spite_of_broken_pipes(&how, &built), &built, result);

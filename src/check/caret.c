@@ -40,7 +40,7 @@ static void blank(const char *line, char code[MOST_COLUMNS + 1])
     char quote = '\0';
     bool comment = false, rest = false;
     size_t i = 0;
-    for (; line[i] && i < MOST_COLUMNS; i++) {
+    for (; i < MOST_COLUMNS && line[i]; i++) {
         bool hidden = quote || comment || rest;
         if (quote) {
             if (line[i] == '\\' && line[i + 1] && i + 1 < MOST_COLUMNS)
@@ -239,6 +239,20 @@ static void find_launches(const char *code, choice *chosen)
     }
 }
 
+// The array whose index is wrong. Where the column is not known, the only access of the line with an index is meant.
+static void find_indexed(const char *code, int column, choice *chosen)
+{
+    for (size_t at = 0; code[at]; at++) {
+        size_t end = access_end(code, at);
+        if (end == at)
+            continue;
+        bool indexed = memchr(code + at, '[', end - at) != NULL;
+        if (indexed && (column == 0 || at == (size_t)column - 1))
+            offer(chosen, at, end);
+        at = word_end(code, skip_blanks(code, at + (code[at] == '*'))) - 1;
+    }
+}
+
 // --- what a place is -------------------------------------------------------------------------------------------------
 
 static bool is_role(const heddle_check_place *place, const char *role)
@@ -273,7 +287,7 @@ bool heddle_check_caret(const heddle_check_finding *finding, const heddle_check_
     static const char *const barriers[] = {"sync", "barrier", "wait", NULL};
     static const char *const atomics[] = {"atomic", "fetch_", "exchange", "load", "store", "test_and_set", NULL};
     const char *name = finding->memory ? finding->memory->name : "";
-    char code[MOST_COLUMNS + 1];
+    char code[MOST_COLUMNS + 1] = "";
     choice chosen = {.count = 0};
     blank(line, code);
     if (is_role(place, "write") || is_role(place, "read"))
@@ -282,6 +296,8 @@ bool heddle_check_caret(const heddle_check_finding *finding, const heddle_check_
         find_calls(code, barriers, NULL, &chosen);
     else if (is_role(place, "atomic"))
         find_calls(code, atomics, NULL, &chosen);
+    else if (is_role(place, "index"))
+        find_indexed(code, place->column, &chosen);
     else if (is_role(place, "launch"))
         find_launches(code, &chosen);
     else

@@ -179,28 +179,83 @@ const char *heddle_check_schedules_text(const heddle_check_result *result, const
     return text;
 }
 
-const char *heddle_check_verdict(const heddle_check_result *result, char *text, size_t size)
+static double all_accesses(const heddle_check_result *result)
 {
-    char accesses[32], suppressed[48] = "", status[48] = "clean";
     double watched = 0;
     for (int i = 0; i < result->run_count; i++)
         watched += result->runs[i]->accesses;
+    return watched;
+}
+
+heddle_check_status heddle_check_status_of(const heddle_check_result *result)
+{
+    if (!result->built)
+        return HEDDLE_CHECK_UNBUILT;
+    if (result->errors > 0)
+        return HEDDLE_CHECK_ERRORS;
+    if (heddle_check_failed(result))
+        return HEDDLE_CHECK_FAILED;
+    if (result->unwatched)
+        return HEDDLE_CHECK_UNWATCHED;
+    if (result->warnings > 0)
+        return HEDDLE_CHECK_WARNINGS;
+    return all_accesses(result) > 0 ? HEDDLE_CHECK_CLEAN : HEDDLE_CHECK_NOTHING;
+}
+
+const char *heddle_check_status_name(heddle_check_status status)
+{
+    static const char *const names[] = {"clean",  "warnings", "nothing checked", "unwatched",
+                                        "failed", "errors",   "not built"};
+    return names[status];
+}
+
+const char *heddle_check_nothing(const heddle_check_result *result)
+{
+    for (int i = 0; i < result->run_count; i++)
+        if (result->runs[i]->launches > 0)
+            return "no kernel used memory";
+    return "no kernel was launched";
+}
+
+// "2 schedules, 1,536 accesses"
+static const char *extent_text(const heddle_check_result *result, char *text, size_t size)
+{
+    char accesses[32];
+    snprintf(text, size, "%d schedule%s, %s accesses", result->run_count, result->run_count == 1 ? "" : "s",
+             heddle_check_count_text(all_accesses(result), accesses, sizeof accesses));
+    return text;
+}
+
+const char *heddle_check_verdict(const heddle_check_result *result, char *text, size_t size)
+{
+    char suppressed[48] = "", status[64], extent[96];
+    const char *s = result->warnings == 1 ? "" : "s";
     if (result->suppressed)
         snprintf(suppressed, sizeof suppressed, ", %d suppressed", result->suppressed);
-    if (heddle_check_failed(result))
-        snprintf(status, sizeof status, "the program ended with status %d", result->exit_status);
-    if (!result->built)
-        snprintf(text, size, "not built");
-    else if (result->errors > 0)
+    snprintf(status, sizeof status, "the program ended with status %d", result->exit_status);
+    extent_text(result, extent, sizeof extent);
+    switch (heddle_check_status_of(result)) {
+    case HEDDLE_CHECK_UNBUILT: snprintf(text, size, "not built"); break;
+    case HEDDLE_CHECK_ERRORS:
         snprintf(text, size, "%d error%s, %d warning%s%s", result->errors, result->errors == 1 ? "" : "s",
-                 result->warnings, result->warnings == 1 ? "" : "s", suppressed);
-    else if (result->unwatched)
-        snprintf(text, size, "%s, not watched", heddle_check_failed(result) ? status : "ran");
-    else
-        snprintf(text, size, "%s: %d schedule%s, %s accesses, %d %s%s%s", status, result->run_count,
-                 result->run_count == 1 ? "" : "s", heddle_check_count_text(watched, accesses, sizeof accesses),
-                 result->warnings, result->warnings ? "warning" : "findings", result->warnings > 1 ? "s" : "",
-                 suppressed);
+                 result->warnings, s, suppressed);
+        break;
+    case HEDDLE_CHECK_FAILED:
+        if (result->unwatched)
+            snprintf(text, size, "%s, not watched", status);
+        else
+            snprintf(text, size, "%s: %s, %d %s%s%s", status, extent, result->warnings,
+                     result->warnings ? "warning" : "findings", result->warnings > 1 ? "s" : "", suppressed);
+        break;
+    case HEDDLE_CHECK_UNWATCHED: snprintf(text, size, "ran, not watched"); break;
+    case HEDDLE_CHECK_WARNINGS:
+        snprintf(text, size, "no errors, %d warning%s: %s%s", result->warnings, s, extent, suppressed);
+        break;
+    case HEDDLE_CHECK_NOTHING:
+        snprintf(text, size, "nothing was checked: %s%s", heddle_check_nothing(result), suppressed);
+        break;
+    case HEDDLE_CHECK_CLEAN: snprintf(text, size, "clean: %s, 0 findings%s", extent, suppressed); break;
+    }
     return text;
 }
 

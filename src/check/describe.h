@@ -28,6 +28,20 @@ const char *heddle_check_schedules_text(const heddle_check_result *result, const
 const char *heddle_check_cause(const heddle_check_finding *finding);
 const char *heddle_check_cure(const heddle_check_finding *finding);
 
+// How it came out, best first.
+typedef enum heddle_check_status {
+    HEDDLE_CHECK_CLEAN,     // nothing was found
+    HEDDLE_CHECK_WARNINGS,  // and no errors
+    HEDDLE_CHECK_NOTHING,   // nothing was found, but no kernel touched memory either
+    HEDDLE_CHECK_UNWATCHED, // it only ran
+    HEDDLE_CHECK_FAILED,    // no errors, but the program ended with a status of its own
+    HEDDLE_CHECK_ERRORS,
+    HEDDLE_CHECK_UNBUILT,
+} heddle_check_status;
+heddle_check_status heddle_check_status_of(const heddle_check_result *result);
+const char *heddle_check_status_name(heddle_check_status status);    // "clean", "nothing checked", ...
+const char *heddle_check_nothing(const heddle_check_result *result); // why nothing was checked, in a few words
+
 // Whether something was found that makes the check fail.
 static inline bool heddle_check_failed(const heddle_check_result *result)
 {

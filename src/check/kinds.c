@@ -6,6 +6,9 @@
 #include <string.h>
 
 const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS] = {
+    [HEDDLE_CHECK_NOT_BUILT] = {"not-built", "the program does not build", NULL,
+                                "The host compiler or the linker refuses the source, so nothing was run.",
+                                "Put right what it names; headers, macros and libraries are given by -I, -D and -l."},
     [HEDDLE_CHECK_NOT_LEGAL] = {"not-legal", "not legal CUDA", NULL, "nvcc refuses what the host compiler takes.",
                                 "Write what nvcc accepts: kernels may only call __device__ functions."},
     [HEDDLE_CHECK_UNSUPPORTED] = {"unsupported", "not supported by the simulated GPU", NULL, NULL, NULL},
@@ -30,13 +33,18 @@ const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS] = {
     [HEDDLE_CHECK_WARP_MISMATCH] = {"warp-mismatch", "lanes of a warp in different operations", NULL, NULL, NULL},
     [HEDDLE_CHECK_RACE] = {"race", "race", "on", NULL, NULL},
     [HEDDLE_CHECK_MISSING_WAIT] = {"missing-wait", "missing wait for a stream", "on", NULL, NULL},
-    [HEDDLE_CHECK_UNINITIALISED] = {"uninitialised", "uninitialised read", "of", NULL, NULL},
+    [HEDDLE_CHECK_UNINITIALISED] = {"uninitialised", "uninitialised read", "of",
+                                    "A local variable is read before anything is stored in it: each thread finds what "
+                                    "its register or stack happens to hold.",
+                                    "Give the variable a value where it is declared."},
     [HEDDLE_CHECK_WRONG_RESULT] = {"wrong-result", "wrong result", NULL,
                                    "The output differs from the operator's reference by more than rounding can.",
                                    "Compute the named element by hand from its inputs and compare."},
-    [HEDDLE_CHECK_ORDER_DEPENDENT] = {"order-dependent", "result depends on the order of execution", NULL,
-                                      "Another legal order of blocks and threads gave another result, as a GPU may.",
-                                      "Make each element the work of one thread, or order the threads that share it."},
+    [HEDDLE_CHECK_ORDER_DEPENDENT] =
+        {"order-dependent", "result depends on the order of execution", NULL,
+         "Another legal order of blocks and threads gave another result, as a GPU may; so does a "
+         "local array that is read before it is filled.",
+         "Make each element the work of one thread, or order the threads that share it."},
     [HEDDLE_CHECK_UNCHECKED_ERROR] = {"unchecked-error", "error that nobody looked at", NULL, NULL, NULL},
     [HEDDLE_CHECK_LEAK] = {"leak", "leak", "of", NULL, NULL},
     [HEDDLE_CHECK_TIMEOUT] = {"timeout", "program did not end", NULL,

@@ -5,6 +5,7 @@
 
 // In the order a person should look at them: what breaks others comes first.
 typedef enum heddle_check_kind {
+    HEDDLE_CHECK_NOT_BUILT, // the host compiler refuses the source
     HEDDLE_CHECK_NOT_LEGAL, // nvcc refuses the source
     HEDDLE_CHECK_UNSUPPORTED,
     HEDDLE_CHECK_OUT_OF_BOUNDS,

@@ -15,7 +15,8 @@
 
 enum {
     NAME_SIZE = 128,
-    MOST_WRONG = 3, // shapes that are told: further ones say the same
+    MOST_NAMES = 512, // of operators; more than there are
+    MOST_WRONG = 3,   // shapes that are told: further ones say the same
 };
 
 static const double most_flops = 5e7; // of a shape: about a second under watch
@@ -32,18 +33,6 @@ static bool is_called(const heddle_op *op, const char *name)
            (strcmp(op->name + length, "_forward") == 0 || strcmp(op->name + length, "_update") == 0);
 }
 
-heddle_status heddle_check_op_find(const char *name, const heddle_op **op)
-{
-    for (int i = 0; i < heddle_op_count(); i++) {
-        *op = heddle_op_at(i);
-        if (is_called(*op, name))
-            return HEDDLE_OK;
-    }
-    if (heddle_op_find(name, op) != HEDDLE_OK)
-        return heddle_fail(HEDDLE_INVALID, "--op: %s; `heddle ops` lists them", heddle_last_error());
-    return HEDDLE_OK;
-}
-
 // The names a function for `op` may have, longest first. Returns how many.
 static int function_names(const heddle_op *op, char names[2][NAME_SIZE])
 {
@@ -54,6 +43,34 @@ static int function_names(const heddle_op *op, char names[2][NAME_SIZE])
         return 1;
     *end = '\0';
     return 2;
+}
+
+// Of the operators' names, long and short, the one that was probably meant; NULL: none is near. Lives until the next.
+static const char *nearest_name(const char *name)
+{
+    static _Thread_local char names[MOST_NAMES][NAME_SIZE];
+    const char *list[MOST_NAMES];
+    int count = 0;
+    for (int i = 0; i < heddle_op_count() && count + 2 <= MOST_NAMES; i++) {
+        char both[2][NAME_SIZE];
+        int forms = function_names(heddle_op_at(i), both);
+        for (int f = forms; f-- > 0; count++) // the short one first: of equally near names the first is taken
+            list[count] = memcpy(names[count], both[f], NAME_SIZE);
+    }
+    return heddle_text_nearest(name, list, count);
+}
+
+heddle_status heddle_check_op_find(const char *name, const heddle_op **op)
+{
+    for (int i = 0; i < heddle_op_count(); i++) {
+        *op = heddle_op_at(i);
+        if (is_called(*op, name))
+            return HEDDLE_OK;
+    }
+    const char *nearest = nearest_name(name);
+    if (nearest)
+        return heddle_fail(HEDDLE_INVALID, "--op: no operator is called '%s'; did you mean %s?", name, nearest);
+    return heddle_fail(HEDDLE_INVALID, "--op: no operator is called '%s'; `heddle ops` lists them", name);
 }
 
 const heddle_op *heddle_check_op_suggest(const char *const *sources)

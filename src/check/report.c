@@ -107,6 +107,7 @@ static heddle_check_frame read_frame(reading *reader, const cJSON *object, const
 static void read_place(reading *reader, const cJSON *object, heddle_check_place *place)
 {
     place->role = text(reader, object, "role");
+    place->column = small(object, "column");
     place->has_thread = triple(object, "thread", place->thread);
     triple(object, "block", place->block);
     const cJSON *frame = NULL;

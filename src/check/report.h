@@ -28,6 +28,7 @@ typedef struct heddle_check_place {
     const char *role; // "read", "write", "barrier", ...
     heddle_check_frame frame[HEDDLE_CHECK_FRAMES];
     int frames; // 0: no place in the source; frame[0] is the innermost
+    int column; // in its line, from 1; 0: not known
     bool has_thread;
     int thread[3], block[3];
 } heddle_check_place;

@@ -21,6 +21,7 @@ typedef struct heddle_check_result {
     int errors, warnings, suppressed;
     bool built;           // the program was compiled
     bool unwatched;       // it only ran
+    int suspected;        // local variables that the compiler thinks may be read before they are set; notes name them
     const char *messages; // of the compiler, where there are any; NULL
     int exit_status;      // of the program itself, in its first run
     bool any_status;      // it may end as it likes: only findings count

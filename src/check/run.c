@@ -18,7 +18,7 @@
 #include "check/scan.h"
 #include "sim/build/build.h"
 
-enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 32 };
+enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 32, LARGEST_SOURCE = 16 << 20 };
 
 // From the start of the check to the verdict; nvcc is heard as long as it is not later.
 static const double verdict_seconds = 1.5;
@@ -90,11 +90,48 @@ static heddle_status has_main(const check_state *state, bool *found)
     return HEDDLE_OK;
 }
 
+// Why there is nothing to run in a file, where that is not only a main that is missing; "": that is all.
+static const char *what_is_wrong(const char *text, size_t size)
+{
+    size_t blanks = strspn(text, " \t\r\n\f\v");
+    if (blanks == size)
+        return "the file is empty";
+    if (memchr(text, '\0', size))
+        return "this is no text: heddle check reads CUDA source, a .cu file";
+    if (!strstr(text, "__global__") && !strchr(text, '{') && !strstr(text, "#include"))
+        return "this is no CUDA source: it has neither functions nor kernels";
+    return "";
+}
+
+static heddle_status refuse_no_source(const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &text, &size));
+    const char *wrong = what_is_wrong(text, size);
+    free(text);
+    return wrong[0] ? heddle_fail(HEDDLE_INVALID,
+                                  "%s: %s; name a .cu file that has a main, or kernels and the operator they compute "
+                                  "by --op",
+                                  path, wrong)
+                    : HEDDLE_OK;
+}
+
+static heddle_status refuse_no_sources(const check_state *state)
+{
+    for (int i = 0; state->sources[i]; i++)
+        if (is_source(state->sources[i]))
+            HEDDLE_TRY(refuse_no_source(state->options->sources[i]));
+    return HEDDLE_OK;
+}
+
 static heddle_status choose_program(check_state *state)
 {
     const heddle_check_options *options = state->options;
     bool own_main = false;
     HEDDLE_TRY(has_main(state, &own_main));
+    if (!own_main)
+        HEDDLE_TRY(refuse_no_sources(state));
     if (options->op) {
         const heddle_op *op = NULL;
         HEDDLE_TRY(heddle_check_op_find(options->op, &op));
@@ -387,9 +424,14 @@ static heddle_status compare_with_first(check_state *state, const heddle_check_r
     HEDDLE_TRY(run_once(state, &plan, &again, &child));
     bool repeatable = again && heddle_check_first_difference(first, again) < 0;
     heddle_check_report_free(again);
+    if (!repeatable && result->suspected > 0)
+        return heddle_check_result_add(result, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_WARNING,
+                                       "Two runs in the same order gave different results, and the compiler suspects a "
+                                       "local variable that is not set on every path; the note names it.");
     if (!repeatable)
-        return heddle_check_result_note(result, "two runs in the same order gave different results (numbers from the "
-                                                "clock?), so results were not compared between orders");
+        return heddle_check_result_note(
+            result, "two runs in the same order gave different results (numbers from the "
+                    "clock, or a local variable that was never set?), so results were not compared between orders");
     if (first->copies_in_any_order)
         return heddle_check_result_add(result, HEDDLE_CHECK_ORDER_DEPENDENT, HEDDLE_CHECK_WARNING,
                                        "A copy to the host, of those that several threads of the host make, differs "
@@ -468,6 +510,26 @@ static heddle_status note_unchecked(const check_state *state)
     return HEDDLE_OK;
 }
 
+// A program that found no card, or whose work is unused and was removed by the compiler, must not pass for a clean one.
+static heddle_status note_nothing(const check_state *state)
+{
+    const heddle_check_result *result = state->result;
+    double accesses = 0, launches = 0;
+    for (int run = 0; run < result->run_count; run++) {
+        accesses += result->runs[run]->accesses;
+        launches += result->runs[run]->launches;
+    }
+    if (accesses > 0 || result->run_count == 0 || state->options->unwatched)
+        return HEDDLE_OK;
+    if (launches > 0)
+        return heddle_check_result_note(state->result,
+                                        "the kernels ran, but made no access to memory that could be checked: a guard "
+                                        "keeps all threads from it, or the compiler removed work that nobody uses");
+    return heddle_check_result_note(state->result,
+                                    "no kernel was launched: only the calls of the CUDA runtime were checked; see what "
+                                    "the program needs to come to its kernels (arguments go behind --)");
+}
+
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
 static heddle_status hear_nvcc(check_state *state)
@@ -495,6 +557,7 @@ static heddle_status check(check_state *state)
     if (regular && !options->unwatched)
         HEDDLE_TRY(run_others(state));
     HEDDLE_TRY(note_unchecked(state));
+    HEDDLE_TRY(note_nothing(state));
     HEDDLE_TRY(hear_nvcc(state));
     if (options->keep)
         HEDDLE_TRY(

@@ -31,6 +31,8 @@ static cJSON *place_json(const heddle_check_result *result, const heddle_check_p
 {
     cJSON *object = place->frames ? frame_json(&place->frame[0], "function") : cJSON_CreateObject();
     cJSON_AddStringToObject(object, "role", place->role);
+    if (place->column > 0)
+        cJSON_AddNumberToObject(object, "column", place->column);
     const char *source =
         place->frames ? heddle_check_sources_line(result->sources, place->frame[0].file, place->frame[0].line) : NULL;
     if (source)
@@ -148,7 +150,10 @@ static cJSON *result_json(const heddle_check_result *result)
     cJSON_AddNumberToObject(json, "version", VERSION);
     cJSON_AddStringToObject(json, "heddle", heddle_version());
     cJSON_AddStringToObject(json, "verdict", heddle_check_verdict(result, text, sizeof text));
-    cJSON_AddBoolToObject(json, "clean", !heddle_check_failed(result));
+    heddle_check_status status = heddle_check_status_of(result);
+    cJSON_AddStringToObject(json, "status", heddle_check_status_name(status));
+    cJSON_AddBoolToObject(json, "clean", status == HEDDLE_CHECK_CLEAN);
+    cJSON_AddBoolToObject(json, "passed", !heddle_check_failed(result));
     cJSON_AddBoolToObject(json, "built", result->built);
     cJSON_AddNumberToObject(json, "errors", result->errors);
     cJSON_AddNumberToObject(json, "warnings", result->warnings);

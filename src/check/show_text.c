@@ -171,7 +171,8 @@ heddle_status heddle_check_show_text(const heddle_check_result *result, const he
         fputc('\n', file);
     }
     for (int i = 0; i < result->finding_count; i++)
-        print_finding(result, result->findings[i], colours, file);
+        if (!result->messages || result->findings[i]->kind != HEDDLE_CHECK_NOT_BUILT) // else said above
+            print_finding(result, result->findings[i], colours, file);
     if (style->counters)
         HEDDLE_TRY(heddle_check_show_counters(result, style, file));
     for (int i = 0; i < result->note_count; i++)

@@ -1,4 +1,4 @@
-// `heddle check`: proves a CUDA program on the simulated GPU. This file reads the command line and shows the result;
+// `heddle check`: checks a CUDA program on the simulated GPU. This file reads the command line and shows the result;
 // the check itself is the room check/'s.
 
 #include <errno.h>
@@ -279,7 +279,7 @@ int heddle_cli_check(int argc, char **argv)
 
 const heddle_cli_command heddle_command_check = {
     .name = "check",
-    .summary = "prove a CUDA program on a simulated GPU: races, stray accesses, counters",
+    .summary = "check a CUDA program on a simulated GPU: races, stray accesses, counters",
     .arguments = "FILE.cu... [-- ARGUMENTS]",
     .least_arguments = 1,
     .most_arguments = MOST_FILES,
@@ -288,9 +288,10 @@ const heddle_cli_command heddle_command_check = {
         "says what is wrong, where, and what cures it. No GPU is needed. What follows -- goes to the program. "
         "A file without main is checked as an operator: it defines a function with the operator's name that "
         "takes device pointers to its operands and the fields of its shape, as `heddle ops NAME` lists them; "
-        "fields with a default may be left out. Exit code 0 clean, also with warnings; 1 errors were found, the "
-        "program "
-        "does not compile, or it ended with a status of its own that is not 0; 2 wrong usage; 3 no C++ compiler.",
+        "fields with a default may be left out. It is a run, not a proof: what the input does not reach is not "
+        "checked. Exit code 0: no errors (warnings count with --strict only), also where no kernel was launched, "
+        "which the verdict says; 1: errors were found, the program does not build, or it ended with a status of its "
+        "own that is not 0; 2: wrong usage; 3: no C++ compiler.",
     .example = "heddle check reduce.cu\n"
                "heddle check main.cu kernels.cu -I include --gpu a100 -- 1024 1024\n"
                "heddle check matmul.cu --op matmul_forward --html matmul.html",

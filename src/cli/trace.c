@@ -208,7 +208,9 @@ const heddle_cli_command heddle_command_trace = {
     .most_arguments = 1 << 16,
     .description =
         "Runs any CUDA program, unchanged, and shows its kernels and copies: how often, how long, and how much "
-        "of the copies' time kernels ran. Its exit code is the program's. Needs a GPU.",
+        "of the copies' time kernels ran. Its exit code is the program's; 1 where that is 0 but the program did "
+        "nothing on a "
+        "GPU, so that there is nothing to show. Needs a GPU.",
     .example = "heddle trace -- ./my_program 1024\n"
                "heddle trace --out step.json -- heddle train --device cuda --data-place streamed",
     .options = options,

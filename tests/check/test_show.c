@@ -114,6 +114,22 @@ static void test_the_caret_is_under_what_is_meant(void **state)
     assert_marked("call", "", "__shfl_down_sync: lane 3", "v += __shfl_down_sync(mask, v, 1);", "__shfl_down_sync");
 }
 
+static void test_an_index_is_marked_by_its_column(void **state)
+{
+    (void)state;
+    const char *line = "__syncthreads(); o[y * 16 + x] = t[y][x] + t[y][x + 1];";
+    heddle_check_finding finding = {.message = "index 16 is outside the bounds of t[y]", .kernel = "k"};
+    heddle_check_place place = {.role = "index", .column = (int)(strstr(line, "t[y][x + 1]") - line) + 1};
+    size_t start = 0, end = 0;
+    assert_true(heddle_check_caret(&finding, &place, line, &start, &end));
+    assert_int_equal(start, place.column - 1);
+    assert_int_equal(end - start, strlen("t[y][x + 1]"));
+    place.column = 0; // not known, and three could be meant: never the call
+    assert_false(heddle_check_caret(&finding, &place, line, &start, &end));
+    assert_marked("index", "", "", "__syncthreads(); sum += t[y][x + 1];", "t[y][x + 1]");
+    assert_null(marked("index", "", "", "__syncthreads();"));
+}
+
 static void test_there_is_no_caret_where_two_things_could_be_meant(void **state)
 {
     (void)state;
@@ -140,6 +156,19 @@ static void test_text_ends_with_the_verdict(void **state)
     text = sample_shown(result, show_plain);
     assert_string_equal(text, "clean: 1 schedule, 1.2 million accesses, 0 findings\n");
     free(text);
+    heddle_check_result_free(result);
+
+    result = sample_result(folder, "{\"findings\": [{\"kind\": \"leak\", \"tier\": \"warning\"}], "
+                                   "\"totals\": {\"accesses\": 7, \"launches\": 1}}");
+    char verdict[256];
+    assert_string_equal(heddle_check_verdict(result, verdict, sizeof verdict),
+                        "no errors, 1 warning: 1 schedule, 7 accesses");
+    heddle_check_result_free(result);
+
+    result = sample_result(folder, "{\"findings\": [], \"totals\": {\"accesses\": 0, \"launches\": 0}}");
+    assert_string_equal(heddle_check_verdict(result, verdict, sizeof verdict),
+                        "nothing was checked: no kernel was launched");
+    assert_false(heddle_check_failed(result));
     heddle_check_result_free(result);
 }
 
@@ -369,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_text_tells_the_allocation_in_a_sentence),
         cmocka_unit_test(test_the_caret_is_under_what_is_meant),
         cmocka_unit_test(test_there_is_no_caret_where_two_things_could_be_meant),
+        cmocka_unit_test(test_an_index_is_marked_by_its_column),
         cmocka_unit_test(test_text_ends_with_the_verdict),
         cmocka_unit_test(test_counters_come_worst_first_beside_the_ideal),
         cmocka_unit_test(test_the_worst_access_is_drawn),

@@ -15,8 +15,8 @@ import tempfile
 import time
 import unittest
 
-from check_programs import (ADD, CLOCK, FLAG, HIDDEN, KERNEL, MATMUL, ORDER, PAST_THE_END, RACE, STREAMS, SUM,
-                            THREADS)
+from check_programs import (ADD, CLOCK, FLAG, GUARDED, HIDDEN, KERNEL, MATMUL, NEXT, ORDER, PAST_THE_END, RACE, ROWS,
+                            STREAMS, SUM, THREADS, UNSET)
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -151,7 +151,8 @@ class Check(unittest.TestCase):
         result = self.check("three.cu", code=1)
         self.assertIn("note: the program ended with status 3\n", result.stdout)
         self.assertRegex(self.last_line(result), r"^the program ended with status 3: 2 schedules, .* 0 findings$")
-        self.assertRegex(self.last_line(self.check("three.cu", "--any-status")), r"^clean: ")
+        self.assertEqual(self.last_line(self.check("three.cu", "--any-status")),
+                         "nothing was checked: no kernel was launched")
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
@@ -290,7 +291,14 @@ class Check(unittest.TestCase):
         result = self.check("wrong.cu", code=1)
         self.assertRegex(result.stdout, r"(?m)^wrong\.cu:3:\d+: error: ")
         self.assertEqual(self.last_line(result), "not built")
-        self.assertFalse(json.loads(self.check("wrong.cu", "--json", code=1).stdout)["built"])
+        document = json.loads(self.check("wrong.cu", "--json", "--sarif", "wrong.sarif", code=1).stdout)
+        self.assertFalse(document["built"])
+        self.assertEqual((document["status"], document["errors"]), ("not built", 1))
+        finding = document["findings"][0]
+        self.assertEqual((finding["kind"], finding["places"][0]["line"]), ("not-built", 3))
+        self.assertIn("expected", finding["message"])
+        with open(os.path.join(self.folder, "wrong.sarif"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["runs"][0]["results"][0]["ruleId"], "not-built")
 
     def test_two_mains_and_none_are_told_by_the_persons_files(self):
         self.write("one.cu", "int main() { return 0; }\n")
@@ -313,6 +321,65 @@ class Check(unittest.TestCase):
             with self.subTest(arguments):
                 self.assertEqual(self.check(*arguments, code=2).stderr.count("\n"), 1)
 
+    def test_what_is_no_cuda_source_is_told_so(self):
+        for content, said in ((b"", "the file is empty"), (b" \n\n", "the file is empty"),
+                              (b"dear diary\n", "this is no CUDA source"), (b"\x7fELF\0\0{", "this is no text")):
+            with self.subTest(content):
+                with open(os.path.join(self.folder, "odd.cu"), "wb") as file:
+                    file.write(content)
+                result = self.check("odd.cu", code=2)
+                self.assertEqual(result.stderr.count("\n"), 1)
+                self.assertIn(f"odd.cu: {said}", result.stderr)
+                self.assertIn("name a .cu file", result.stderr)
+
+    def test_an_operator_that_is_almost_right_is_suggested(self):
+        self.write("matmul.cu", MATMUL.replace("SUM", "0"))
+        self.assertIn("did you mean matmul?", self.check("matmul.cu", "--op", "matmull", code=2).stderr)
+        self.assertIn("did you mean matmul_forward?", self.check("matmul.cu", "--op", "matmul_foward", code=2).stderr)
+        self.assertNotIn("did you mean", self.check("matmul.cu", "--op", "zzzzzzzzzz", code=2).stderr)
+
+    def test_a_program_in_which_nothing_was_checked_is_not_called_clean(self):
+        self.write("none.cu", "__global__ void k(int *a) { a[0] = 1; }\nint main() { }\n")
+        result = self.check("none.cu")
+        self.assertEqual(self.last_line(result), "nothing was checked: no kernel was launched")
+        self.assertIn("note: no kernel was launched: only the calls of the CUDA runtime were checked", result.stdout)
+        self.assertEqual(json.loads(self.check("none.cu", "--json").stdout)["status"], "nothing checked")
+        self.write("guard.cu", GUARDED)
+        result = self.check("guard.cu")
+        self.assertEqual(self.last_line(result), "nothing was checked: no kernel used memory")
+        self.assertEqual(self.last_line(self.check("guard.cu", "--", "all")).split(":")[0], "clean")
+
+    def test_an_index_outside_an_array_is_marked_and_named(self):
+        self.write("rows.cu", ROWS)
+        result = self.check("rows.cu", "--no-nvcc", code=1)
+        self.assertRegex(result.stdout, r"index 16 is outside the bounds of t(\[y\])?, an array of type '?int ?\[16\]")
+        lines = result.stdout.split("\n")
+        mark = next(line for line in lines if "^~" in line)
+        self.assertEqual(lines[lines.index(mark) - 1][mark.index("^"):mark.rindex("~") + 1], "t[y][x + 1]")
+        self.assertNotIn("allocation", result.stdout)
+        self.assertIn("make the array as large", result.stdout)
+
+    def test_an_index_off_by_a_matrix_does_not_land_in_the_next_one(self):
+        self.write("next.cu", NEXT)
+        result = self.check("next.cu", "--no-nvcc", code=1)
+        self.assertIn("error: access out of bounds of global memory a in kernel add\n", result.stdout)
+        self.assertIn("read of 4 bytes beyond the end of an allocation", result.stdout)
+        self.assertIn("a, 1024 bytes of global memory, allocated at next.cu:6; 260 bytes past its end", result.stdout)
+        self.assertEqual(self.last_line(result), "1 error, 0 warnings")
+
+    def test_a_local_variable_that_was_never_set_is_told(self):
+        self.write("unset.cu", UNSET.replace("SET", ""))
+        result = self.check("unset.cu", "--no-nvcc")
+        self.assertIn("warning: uninitialised read\n", result.stdout)
+        self.assertIn("  source    unset.cu:3\n", result.stdout)
+        self.assertIn("Give the variable a value where it is declared.", result.stdout)
+        self.check("unset.cu", "--strict", code=1)
+        self.write("unset.cu", UNSET.replace("SET", "").replace("for (int i = 0; i < 4; i++)\n        s +=",
+                                                                "if (threadIdx.x > 5)\n        s ="))
+        self.assertRegex(self.check("unset.cu", "--no-nvcc").stdout, r"(?m)^note: the compiler at unset.cu:\d+: .*'?s'? ")
+        self.write("unset.cu", UNSET.replace("SET", "= 0"))
+        self.assertEqual(self.last_line(self.check("unset.cu", "--no-nvcc")).split(":")[0], "clean")
+
     def test_a_card_that_does_not_exist_is_wrong_usage(self):
         self.write("add.cu", ADD)
         self.assertIn("there is no card called 'h2000'; there are h200,",
@@ -324,7 +391,9 @@ class Check(unittest.TestCase):
         self.write("flag.cu", FLAG.replace("VALUE", "1"))
         result = self.check("flag.cu")
         self.assertIn("warning: race on global memory flag in kernel raise\n", result.stdout)
-        self.assertIn("1 warning", self.last_line(result))
+        self.assertRegex(self.last_line(result), r"^no errors, 1 warning: [2-9] schedules, [\d,]+ accesses$")
+        document = json.loads(self.check("flag.cu", "--json").stdout)
+        self.assertEqual((document["status"], document["clean"], document["passed"]), ("warnings", False, True))
         self.check("flag.cu", "--strict", code=1)
         self.assertIn("warning: race", self.check("flag.cu", "--schedules", "1").stdout)
         self.write("flag.cu", FLAG.replace("VALUE", "threadIdx.x"))
@@ -351,7 +420,7 @@ class Check(unittest.TestCase):
         self.write("clock.cu", CLOCK)
         result = self.check("clock.cu")
         self.assertIn("note: two runs in the same order gave different results", result.stdout)
-        self.assertIn("0 findings", self.last_line(result))
+        self.assertNotIn("warning", result.stdout)
 
     def test_no_compiler_is_exit_3(self):
         self.write("add.cu", ADD)

@@ -201,3 +201,70 @@ int main()
     cudaFree(d);
 }
 """
+
+GUARDED = r"""
+__global__ void fill(int *a, int n) { if (threadIdx.x < n) a[threadIdx.x] = 1; }
+int main(int count, char **)
+{
+    int *a;
+    cudaMalloc(&a, 128);
+    fill<<<1, 32>>>(a, count > 1 ? 32 : 0);
+    cudaDeviceSynchronize();
+    cudaFree(a);
+}
+"""
+
+ROWS = r"""
+__global__ void neighbours(int *o)
+{
+    __shared__ int t[16][16];
+    int x = threadIdx.x, y = threadIdx.y;
+    t[y][x] = x;
+    __syncthreads(); o[y * 16 + x] = t[y][x] + t[y][x + 1];
+}
+int main()
+{
+    int *o;
+    cudaMalloc(&o, 1024);
+    neighbours<<<1, dim3(16, 16)>>>(o);
+    cudaDeviceSynchronize();
+    cudaFree(o);
+}
+"""
+
+NEXT = r"""
+__global__ void add(const int *a, const int *b, int *c) { c[threadIdx.x] = a[threadIdx.x + 320] + b[threadIdx.x]; }
+int main()
+{
+    int *a, *b, *c;
+    cudaMalloc(&a, 1024);
+    cudaMalloc(&b, 1024);
+    cudaMalloc(&c, 1024);
+    cudaMemset(a, 0, 1024);
+    cudaMemset(b, 0, 1024);
+    add<<<1, 256>>>(a, b, c);
+    cudaFree(a);
+    cudaFree(b);
+    cudaFree(c);
+}
+"""
+
+UNSET = r"""__global__ void sum(const int *a, int *b)
+{
+    int s SET;
+    for (int i = 0; i < 4; i++)
+        s += a[threadIdx.x];
+    b[threadIdx.x] = s;
+}
+int main()
+{
+    int *a, *b, h[32];
+    cudaMalloc(&a, sizeof h);
+    cudaMalloc(&b, sizeof h);
+    cudaMemset(a, 0, sizeof h);
+    sum<<<1, 32>>>(a, b);
+    cudaMemcpy(h, b, sizeof h, cudaMemcpyDeviceToHost);
+    cudaFree(a);
+    cudaFree(b);
+}
+"""

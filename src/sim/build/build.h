@@ -27,6 +27,7 @@ typedef struct sim_build_options {
     bool compile_only;          // -c
     bool keep;                  // leaves the rewritten files and objects, and says where
     bool all_cuda;              // -x cu: every source is CUDA
+    bool uninitialised;         // warn of local variables of device code that are read before they are set
 } sim_build_options;
 
 typedef enum sim_message_kind { SIM_MESSAGE_ERROR, SIM_MESSAGE_WARNING, SIM_MESSAGE_NOTE } sim_message_kind;

@@ -77,6 +77,11 @@ static const struct sim_standin *standin(sim_build_context *context, sim_standin
     return found;
 }
 
+static bool warns(const sim_build_context *context, const sim_job *job)
+{
+    return context->options->uninitialised && job->language == SIM_LANGUAGE_CUDA;
+}
+
 static void add_language(sim_build_context *context, const sim_job *job, sim_standin_kind kind, sim_arguments *call)
 {
     bool c = job->language == SIM_LANGUAGE_C;
@@ -86,7 +91,11 @@ static void add_language(sim_build_context *context, const sim_job *job, sim_sta
         bool only_cplusplus = strncmp(context->flags.at[i], "-std=c++", 8) == 0 ||
                               strncmp(context->flags.at[i], "-std=gnu++", 10) == 0 ||
                               strcmp(context->flags.at[i], "-fno-extern-tls-init") == 0;
-        if (!c || !only_cplusplus)
+        // No other warning comes through (messages.c); headers are compiled without any.
+        bool quiet = strcmp(context->flags.at[i], "-w") == 0 && warns(context, job);
+        if (quiet)
+            sim_arguments_add(call, "-Wuninitialized");
+        else if (!c || !only_cplusplus)
             sim_arguments_add(call, context->flags.at[i]);
     }
     if (job->language == SIM_LANGUAGE_CUDA)

@@ -25,6 +25,7 @@ typedef struct message_reader {
     const char *headers;
     message_place led_here; // the user's line that the next message is about; no file: unknown
     int launch_line;        // of the last message, when it was about a wrong launch; else 0
+    bool unwanted;          // the last message was a warning that nobody asked for: its notes go with it
     int homeless;           // index of the last message that has no place of the user's; -1: none
 } message_reader;
 
@@ -107,10 +108,23 @@ static void map_column(const message_reader *reader, sim_build_message *message)
         message->column = sim_rewritten_column(reader->rewritten, message->file, message->line, message->column);
 }
 
+// Of all warnings only those of variables that are read before they are set, and only in device code, are of use here.
+static bool is_wanted(const message_reader *reader, const message_place *at, const char *text, size_t bytes)
+{
+    char file[4096];
+    snprintf(file, sizeof file, "%.*s", at->file_bytes, at->file);
+    return memmem(text, bytes, "uninitialized]", 14) && reader->rewritten &&
+           sim_rewritten_is_device(reader->rewritten, file, at->line);
+}
+
 static void read_diagnostic(message_reader *reader, const message_place *at, sim_message_kind kind, const char *text,
                             size_t bytes)
 {
     message_place where = *at;
+    if (kind != SIM_MESSAGE_NOTE)
+        reader->unwanted = kind == SIM_MESSAGE_WARNING && !is_wanted(reader, at, text, bytes);
+    if (reader->unwanted)
+        return;
     bool users = is_users(reader, at);
     if (!users && kind != SIM_MESSAGE_ERROR) {
         if (kind == SIM_MESSAGE_WARNING)

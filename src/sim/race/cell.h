@@ -15,7 +15,7 @@
 enum { SIM_STAMP_SHIFT = 36, SIM_CLOCK_SHIFT = 26, SIM_THREAD_SHIFT = 16, SIM_SITE_SHIFT = 2 };
 enum { SIM_CLOCK_MAX = 1023 };
 
-// Flags of a read word: who else has read since the last write. The word itself names the last reader.
+// Flags of a read word: who else has read since the last write. The word itself names one of them.
 enum {
     SIM_ONE_READER,
     SIM_MANY_LANES,  // of that reader's warp, at its clock

@@ -51,6 +51,13 @@ static void found(const sim_view *view, int thread, uint64_t word, unsigned kind
     sim_race_found(view, thread, &earlier, address);
 }
 
+// Of two readers that a later write would be judged by alike, the one to name: not the thread that wrote the word
+// last, for it is the likeliest to write it again, and no thread races with itself.
+static uint64_t reader_named(const sim_cell *cell, uint64_t old, uint64_t me)
+{
+    return sim_thread_of(old) == sim_thread_of(cell->write) ? me : old & ~SIM_FLAGS;
+}
+
 // Who has read the word, now that `me` has too.
 static void add_reader(const sim_view *view, sim_cell *cell, uint64_t me, unsigned many, uintptr_t address)
 {
@@ -68,7 +75,7 @@ static void add_reader(const sim_view *view, sim_cell *cell, uint64_t me, unsign
         if (serial == view->clock->serial || sim_launches_ordered(serial, view->clock->serial))
             cell->read = me | many;
         else if (!view->finer_threads && old >= view->begun)
-            cell->read = me | SIM_MANY_BLOCKS;
+            cell->read = reader_named(cell, old, me) | SIM_MANY_BLOCKS;
         else
             sim_exact_access(view, cell, thread, address);
         return;
@@ -79,7 +86,7 @@ static void add_reader(const sim_view *view, sim_cell *cell, uint64_t me, unsign
     }
     if (sim_thread_of(old) / SIM_LANES != sim_thread_of(me) / SIM_LANES) {
         if (!view->finer_threads)
-            cell->read = me | SIM_MANY_WARPS;
+            cell->read = reader_named(cell, old, me) | SIM_MANY_WARPS;
         else
             sim_exact_access(view, cell, thread, address);
         return;
@@ -91,7 +98,7 @@ static void add_reader(const sim_view *view, sim_cell *cell, uint64_t me, unsign
     if (view->finer_lanes || view->finer_threads)
         sim_exact_access(view, cell, thread, address);
     else
-        cell->read = me | (flags > SIM_MANY_LANES ? flags : SIM_MANY_LANES);
+        cell->read = reader_named(cell, old, me) | (flags > SIM_MANY_LANES ? flags : SIM_MANY_LANES);
 }
 
 static __attribute__((noinline)) void read_slow(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)

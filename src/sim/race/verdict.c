@@ -78,6 +78,13 @@ static void place_earlier(const sim_earlier *earlier, sim_place *place)
     }
 }
 
+// Of several readers one is remembered by name. Where that is the writer itself, it is another one that races.
+static bool is_self(const sim_view *view, int thread, const sim_earlier *earlier)
+{
+    bool same_block = view->shared || sim_clock_block_of(earlier->stamp) == view->clock->serial;
+    return same_block && earlier->thread == (unsigned)thread;
+}
+
 // How far apart the two threads are. The widest that is seen says what it takes to order them.
 enum { WITHIN_WARP, WITHIN_BLOCK, BETWEEN_BLOCKS, BETWEEN_LAUNCHES };
 
@@ -86,7 +93,9 @@ static int distance(const sim_view *view, int thread, const sim_earlier *earlier
     uint32_t serial = sim_clock_block_of(earlier->stamp), mine = view->clock->serial;
     if (serial != mine && !view->shared)
         return sim_launches_find(serial) != sim_launches_find(mine) ? BETWEEN_LAUNCHES : BETWEEN_BLOCKS;
-    return earlier->thread / SIM_LANES == (unsigned)thread / SIM_LANES ? WITHIN_WARP : WITHIN_BLOCK;
+    return earlier->thread / SIM_LANES == (unsigned)thread / SIM_LANES && !is_self(view, thread, earlier)
+               ? WITHIN_WARP
+               : WITHIN_BLOCK;
 }
 
 static const char *const relations[] = {
@@ -126,6 +135,10 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
                  role(earlier->kind), role(view->kind));
     }
     place_earlier(earlier, &finding->place[0]);
+    if (is_self(view, thread, earlier)) {
+        finding->place[0].has_thread = false;
+        snprintf(finding->note, sizeof finding->note, "several threads had read it, and nothing orders the others");
+    }
     finding->place[1] = (sim_place){.pc = sim_sites[view->site].pc, .role = role(view->kind)};
     sim_place_thread(view->worker, thread, &finding->place[1]);
 }

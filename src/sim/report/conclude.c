@@ -2,6 +2,7 @@
 // the same in the source is counted together, what the user allowed is left out, and the rest is ranked.
 #include <string.h>
 
+#include "core/barrier_line.h"
 #include "core/options.h"
 #include "report/internal.h"
 
@@ -24,6 +25,8 @@ static void place_in_source(sim_record *record)
             record->where[i] = sim_lines_of(record->finding.place[i].pc);
         if (record->memory.space)
             sim_describe_name(&record->memory);
+        if (record->finding.column)
+            sim_indexed_name(record);
         if (record->finding.kind == SIM_BARRIER_EXITED)
             record->finding.reach = sim_reach_of(record->where[0]);
         if (sim_options_get()->strict)
@@ -59,8 +62,10 @@ static bool same_stack(const sim_stack *a, const sim_stack *b)
 // The compiler may copy a barrier (unrolled loops, template instances): in the source it is still one.
 bool sim_is_one_barrier(const sim_record *record)
 {
+    const sim_place *place = record->finding.place;
     return record->finding.kind == SIM_BARRIER_DIVERGENT && record->where[0] && record->where[0]->frames[0].line &&
-           same_stack(record->where[0], record->where[1]);
+           same_stack(record->where[0], record->where[1]) &&
+           sim_barrier_on_line_number(place[0].pc) == sim_barrier_on_line_number(place[1].pc);
 }
 
 static bool same_in_source(const sim_record *a, const sim_record *b)

@@ -28,11 +28,13 @@ static uint64_t offset_of(uintptr_t pc)
     return pc - sim_module_self()->base;
 }
 
-static void write_place(sim_json *out, const sim_place *place, const sim_stack *stack)
+static void write_place(sim_json *out, const sim_place *place, const sim_stack *stack, unsigned column)
 {
     sim_json_open(out, NULL, '{');
     sim_json_string(out, "role", place->role ? place->role : "");
     write_frame(out, &stack->frames[0]);
+    if (column)
+        sim_json_unsigned(out, "column", column);
     if (place->has_thread) {
         sim_json_triple(out, "thread", place->thread);
         sim_json_triple(out, "block", place->block);
@@ -106,12 +108,12 @@ static void write_finding(sim_json *out, const sim_record *record)
     sim_json_string(out, "message", finding->message);
     sim_json_string(out, "note", finding->note);
     sim_json_string(out, "title", kind->title);
-    sim_json_string(out, "cause", sim_cause_of(finding));
-    sim_json_string(out, "cure", sim_cure_of(finding));
+    sim_json_string(out, "cause", sim_cause_of(record));
+    sim_json_string(out, "cure", sim_cure_of(record));
     sim_json_open(out, "places", '[');
     for (int i = 0; i < SIM_PLACES; i++)
         if (record->where[i])
-            write_place(out, &finding->place[i], record->where[i]);
+            write_place(out, &finding->place[i], record->where[i], i == 0 ? finding->column : 0);
     sim_json_close(out, ']');
     if (record->memory.space)
         write_memory(out, &record->memory);

@@ -115,6 +115,12 @@ sim_record *sim_findings_close(void);
 int sim_findings_compare(const sim_finding *a, const sim_finding *b);
 uint64_t sim_findings_lost(void); // distinct ones that there was no room for
 
+// --- indexed.c -----------------------------------------------------------------------------------------------------
+
+// Puts the array's name before "an array" in the message, and the column of the user's source into the finding.
+#define SIM_AN_ARRAY "an array"
+void sim_indexed_name(sim_record *record);
+
 // --- suppress.c, conclude.c ----------------------------------------------------------------------------------------
 
 bool sim_suppressed(const sim_record *record);
@@ -142,8 +148,8 @@ typedef struct sim_kind_text {
 
 const sim_kind_text *sim_kind_of(sim_finding_kind kind);
 // Of this finding: a race's depend on how far apart its threads are, a barrier's on why threads do not come to it.
-const char *sim_cause_of(const sim_finding *finding);
-const char *sim_cure_of(const sim_finding *finding);
+const char *sim_cause_of(const sim_record *record);
+const char *sim_cure_of(const sim_record *record);
 
 // --- output --------------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
 // The kinds of finding in words: what each is called, what usually causes it and what cures it. Text and JSON, and by
 // the JSON all who read it, take them from here.
+#include <string.h>
+
 #include "report/internal.h"
 
 static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
@@ -120,21 +122,61 @@ static const struct {
                           "only the work inside."},
 };
 
+// Of accesses beyond variables and arrays, and reads of them: nothing was allocated, so no call can cure it.
+static const struct words {
+    const char *cause, *cure;
+} beyond_array = {"An index leaves the array, or one of its rows, mostly at the edge of a block or tile.",
+                  "Guard the access, or make the array as large as its largest index asks for."},
+  beyond_dynamic = {"The launch gave the kernel less shared memory than it uses, or an index runs past the end.",
+                    "Give the launch the size in bytes as its third argument, count * sizeof(element), or guard the "
+                    "access."},
+  unwritten_shared = {"Not every element of the array is written before it is read: a guard keeps some threads from "
+                      "it, or it has more elements than the block has threads.",
+                      "Let the threads of the block fill all of it, and put __syncthreads() before the first read."};
+
+static bool is_shared(const sim_record *record)
+{
+    return record->memory.space && strcmp(record->memory.space, "shared") == 0;
+}
+
+static bool is_variable(const sim_record *record)
+{
+    return is_shared(record) || (record->memory.space && strcmp(record->memory.space, "device variable") == 0);
+}
+
+// What fits the place better than the words of its kind; NULL: nothing does.
+static const struct words *words_of(const sim_record *record)
+{
+    const sim_finding *finding = &record->finding;
+    if (finding->kind == SIM_OUT_OF_BOUNDS && strstr(finding->message, "dynamic shared memory"))
+        return &beyond_dynamic;
+    bool index = finding->place[0].role && strcmp(finding->place[0].role, "index") == 0;
+    if (finding->kind == SIM_OUT_OF_BOUNDS && (index || is_variable(record)))
+        return &beyond_array;
+    return finding->kind == SIM_UNINITIALISED && is_shared(record) ? &unwritten_shared : NULL;
+}
+
 static bool is_reach_known(const sim_finding *finding)
 {
     return finding->kind == SIM_BARRIER_EXITED && finding->reach != SIM_REACH_UNKNOWN;
 }
 
-const char *sim_cause_of(const sim_finding *finding)
+const char *sim_cause_of(const sim_record *record)
 {
+    const sim_finding *finding = &record->finding;
+    if (words_of(record))
+        return words_of(record)->cause;
     if (is_reach_known(finding))
         return reaches[finding->reach].cause;
     bool plain = finding->kind != SIM_RACE || finding->order == SIM_ORDER_BARRIER;
     return plain ? kinds[finding->kind].cause : races[finding->order].cause;
 }
 
-const char *sim_cure_of(const sim_finding *finding)
+const char *sim_cure_of(const sim_record *record)
 {
+    const sim_finding *finding = &record->finding;
+    if (words_of(record))
+        return words_of(record)->cure;
     if (is_reach_known(finding))
         return reaches[finding->reach].cure;
     bool plain = finding->kind != SIM_RACE || finding->order == SIM_ORDER_BARRIER;

@@ -64,6 +64,7 @@ typedef struct sim_finding {
     char message[400];  // one sentence without source places: those are in place[]
     char note[200];     // what decides here, e.g. "same warp, no __syncwarp between"; may be empty
     sim_place place[SIM_PLACES];
+    unsigned column;   // of the first place, as the compiler gives it; 0: not known
     uintptr_t address; // 0: not about memory
     size_t bytes;
     sim_order order; // of a race

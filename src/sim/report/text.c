@@ -116,14 +116,14 @@ static void show_finding(int to, const sim_record *record, bool explain)
     if (finding->note[0])
         dprintf(to, "  %s\n", finding->note);
     if (explain)
-        dprintf(to, "  Usual cause: %s\n  Cure: %s\n", sim_cause_of(finding), sim_cure_of(finding));
+        dprintf(to, "  Usual cause: %s\n  Cure: %s\n", sim_cause_of(record), sim_cure_of(record));
 }
 
 static bool is_explained(const sim_conclusion *conclusion, size_t shown)
 {
-    const char *cure = sim_cure_of(&conclusion->findings[shown]->finding);
+    const char *cure = sim_cure_of(conclusion->findings[shown]);
     for (size_t i = 0; i < shown; i++)
-        if (sim_cure_of(&conclusion->findings[i]->finding) == cure)
+        if (sim_cure_of(conclusion->findings[i]) == cure)
             return true;
     return false;
 }

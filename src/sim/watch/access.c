@@ -64,8 +64,12 @@ static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, u
                  bytes);
         finding.place[1] = (sim_place){.pc = near.freed_at, .role = "freed"};
     } else {
-        snprintf(finding.message, sizeof finding.message, "%s of %u bytes outside every allocation of the card",
-                 verb(kind), bytes);
+        bool before = known && address < near.start, partly = known && !before && address - near.start < near.bytes;
+        snprintf(finding.message, sizeof finding.message, "%s of %u bytes %s", verb(kind), bytes,
+                 !known   ? "where nothing was allocated"
+                 : before ? "before the start of an allocation, where nothing was allocated"
+                 : partly ? "of which only some are in an allocation"
+                          : "beyond the end of an allocation, where nothing was allocated");
     }
     fail(&finding, ERROR_ILLEGAL_ADDRESS);
 }
@@ -82,8 +86,8 @@ static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, u
                  "%s of %u bytes at offset %zu of dynamic shared memory; the launch gave it %zu bytes", verb(kind),
                  bytes, past, given);
     } else {
-        snprintf(finding.message, sizeof finding.message, "%s of %u bytes outside every __shared__ variable",
-                 verb(kind), bytes);
+        snprintf(finding.message, sizeof finding.message,
+                 "%s of %u bytes beyond a __shared__ variable, where the block has none", verb(kind), bytes);
     }
     fail(&finding, ERROR_ILLEGAL_ADDRESS);
 }

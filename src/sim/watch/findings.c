@@ -30,24 +30,33 @@ void sim_watch_uninitialised(sim_worker *worker, unsigned site, int thread, uint
     sim_race_unwritten(site, &finding);
 }
 
-// The beginning of what the compiler passes to its handler: where the index is.
+// The beginning of what the compiler passes to its handler: where the index is, and the type of the array.
+typedef struct bounds_type {
+    uint16_t kind, information;
+    char name[]; // in quotes: 'int [16]'
+} bounds_type;
+
 typedef struct bounds_place {
     const char *file;
     uint32_t line, column;
+    const bounds_type *array;
 } bounds_place;
 
 __attribute__((visibility("default"))) void __ubsan_handle_out_of_bounds(bounds_place *where, uintptr_t index);
 
 void __ubsan_handle_out_of_bounds(bounds_place *where, uintptr_t index)
 {
-    (void)where; // the return address gives the same place, with what it was inlined into
     sim_worker *worker = sim_current;
+    const char *type = where->array->name;
+    size_t length = strlen(type), quoted = length > 2 && type[0] == '\'';
     sim_finding finding = {.kind = SIM_OUT_OF_BOUNDS,
                            .tier = SIM_ERROR,
                            .kernel = worker ? worker->launch->kernel->name : NULL,
-                           .place[0] = {.pc = (uintptr_t)__builtin_return_address(0), .role = "index"}};
-    snprintf(finding.message, sizeof finding.message, "index %lld is outside the bounds of the array",
-             (long long)index);
+                           // The return address gives the line, with what it was inlined into.
+                           .place[0] = {.pc = (uintptr_t)__builtin_return_address(0), .role = "index"},
+                           .column = where->column};
+    snprintf(finding.message, sizeof finding.message, "index %lld is outside the bounds of an array of type %.*s",
+             (long long)index, (int)(length - 2 * quoted), type + quoted);
     if (worker)
         sim_place_thread(worker, worker->thread, &finding.place[0]);
     sim_report(&finding);

@@ -1,4 +1,5 @@
 // The launch gives half of the dynamic shared memory the kernel uses.
+// cure: launch
 #include "../corpus.h"
 
 __global__ void reverse(float *data)

@@ -1,4 +1,5 @@
 // A static shared array of 32 indexed by all 64 threads.
+// cure: array
 #include "../corpus.h"
 
 __global__ void copy(const int *input, int *output)

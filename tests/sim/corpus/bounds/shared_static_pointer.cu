@@ -1,4 +1,5 @@
 // A pointer into a static shared array walks past its end.
+// cure: array
 #include "../corpus.h"
 
 __device__ __noinline__ void store(int *where, int value)

@@ -1,4 +1,5 @@
 // A tile with a halo whose right edge is never loaded.
+// cure: __syncthreads()
 #include "../corpus.h"
 
 __global__ void smooth(const float *input, float *output, int n)

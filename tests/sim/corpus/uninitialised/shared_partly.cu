@@ -1,4 +1,5 @@
 // Only the first half of a shared array is filled, all of it is summed.
+// cure: __syncthreads()
 #include "../corpus.h"
 
 __global__ void sum(const int *input, int *output)
