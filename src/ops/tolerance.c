@@ -51,7 +51,8 @@ double heddle_tolerance_norm(const heddle_operand *operand, heddle_arithmetic ar
     };
     const double layers = 10;      // roundings on top of one another, from the first layer to the loss
     const double long_sums = 1e-5; // float32's own, over all pixels of a batch
-    const double windows = 4;      // times the root, from the loss back to the first layer
+    const double windows = 6;      // times the root, from the loss back to the first layer: of one image, which has
+                                   // few windows, 4.7 was seen
     if (operand->dtype == HEDDLE_I32)
         return arithmetic >= HEDDLE_TF32 ? 1 : 0;
     if (operand->dtype != HEDDLE_F32 && operand->dtype != HEDDLE_F64)
