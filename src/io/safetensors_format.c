@@ -1,9 +1,11 @@
-// The element types of safetensors, the size of a tensor, and names cut to fit messages. Reading and writing are in
-// safetensors_read.c and safetensors_write.c.
+// The element types of safetensors, the size of a tensor, the sum of its bytes, and names cut to fit messages. Reading
+// and writing are in safetensors_read.c and safetensors_write.c.
 
 #include "io/safetensors_format.h"
 
 #include <string.h>
+
+#include <zlib.h>
 
 static const struct {
     const char *name;
@@ -46,6 +48,12 @@ bool heddle_safetensors_bytes(heddle_dtype dtype, const int64_t *dims, int rank,
     }
     *bytes = empty ? 0 : product;
     return true;
+}
+
+uint32_t heddle_safetensors_add_to_sum(uint32_t sum, const void *data, size_t bytes)
+{
+    // zlib begins anew where there is no data.
+    return bytes > 0 ? (uint32_t)crc32_z(sum, data, bytes) : sum;
 }
 
 const char *heddle_safetensors_shown(const char *name, char *text, size_t size)

@@ -246,6 +246,24 @@ static heddle_status place_data(const char *what, heddle_safetensors *file, cons
     return HEDDLE_OK;
 }
 
+// What the writer noted of the data. Files of others, and older ones, have no such note.
+static heddle_status check_sum(const char *what, const heddle_safetensors *file, const char *data, uint64_t data_size)
+{
+    const char *expected = heddle_safetensors_metadata(file, HEDDLE_SAFETENSORS_SUM);
+    char found[HEDDLE_SAFETENSORS_SUM_SIZE];
+    if (!expected)
+        return HEDDLE_OK;
+    snprintf(found, sizeof found, "%08x", (unsigned)heddle_safetensors_add_to_sum(0, data, (size_t)data_size));
+    if (strcmp(found, expected) == 0)
+        return HEDDLE_OK;
+    char shown[SHOWN_SIZE];
+    return heddle_fail(
+        HEDDLE_CORRUPT,
+        "%s: its data is not what was written: its CRC-32 is %s and should be %s (is the disk or the copy "
+        "damaged?)",
+        what, found, heddle_safetensors_shown(expected, shown, sizeof shown));
+}
+
 static heddle_status read_entries(const char *what, heddle_safetensors *file, heddle_place *places, const char *data,
                                   uint64_t data_size)
 {
@@ -267,7 +285,8 @@ static heddle_status read_entries(const char *what, heddle_safetensors *file, he
     qsort(file->by_name, (size_t)file->count, sizeof *file->by_name, compare_names);
     HEDDLE_TRY(check_names_differ(what, file));
     HEDDLE_TRY(place_data(what, file, places, data));
-    return check_coverage(what, places, file->count, data_size); // last: it sorts the places
+    HEDDLE_TRY(check_coverage(what, places, file->count, data_size)); // last of these: it sorts the places
+    return check_sum(what, file, data, data_size);
 }
 
 static heddle_status read_header(const char *what, heddle_safetensors *file, const char *data, uint64_t data_size)

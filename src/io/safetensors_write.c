@@ -3,6 +3,7 @@
 
 #include "heddle/safetensors.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,15 +88,26 @@ static bool add_tensor(cJSON *header, const heddle_array *array, uint64_t begin)
            add_sizes(tensor, "shape", dims, array->rank) && add_sizes(tensor, "data_offsets", offsets, 2);
 }
 
+static bool add_metadata(cJSON *header, const heddle_array *arrays, int count, const heddle_text_pair *metadata,
+                         int metadata_count)
+{
+    cJSON *object = cJSON_AddObjectToObject(header, HEDDLE_SAFETENSORS_METADATA);
+    for (int i = 0; i < metadata_count; i++)
+        if (!object || !cJSON_AddStringToObject(object, metadata[i].key, metadata[i].value))
+            return false;
+    uint32_t sum = 0;
+    char text[HEDDLE_SAFETENSORS_SUM_SIZE];
+    for (int i = 0; i < count; i++)
+        sum = heddle_safetensors_add_to_sum(sum, arrays[i].data, arrays[i].bytes);
+    snprintf(text, sizeof text, "%08x", (unsigned)sum);
+    return object && cJSON_AddStringToObject(object, HEDDLE_SAFETENSORS_SUM, text);
+}
+
 static bool fill_header(cJSON *header, const heddle_array *arrays, int count, const heddle_text_pair *metadata,
                         int metadata_count)
 {
-    if (metadata_count > 0) {
-        cJSON *object = cJSON_AddObjectToObject(header, HEDDLE_SAFETENSORS_METADATA);
-        for (int i = 0; i < metadata_count; i++)
-            if (!object || !cJSON_AddStringToObject(object, metadata[i].key, metadata[i].value))
-                return false;
-    }
+    if (!add_metadata(header, arrays, count, metadata, metadata_count))
+        return false;
     uint64_t begin = 0;
     for (int i = 0; i < count; i++) {
         if (!add_tensor(header, &arrays[i], begin))
@@ -137,8 +149,11 @@ heddle_status heddle_safetensors_write(const char *path, const heddle_array *arr
     for (int i = 0; i < count; i++)
         HEDDLE_TRY(check_array(path, &arrays[i]));
     for (int i = 0; i < metadata_count; i++)
-        if (!metadata[i].key || !metadata[i].value)
-            return heddle_fail(HEDDLE_INVALID, "%s: metadata entry %d lacks its key or value", path, i);
+        if (!metadata[i].key || !metadata[i].value || strcmp(metadata[i].key, HEDDLE_SAFETENSORS_SUM) == 0)
+            return heddle_fail(HEDDLE_INVALID,
+                               "%s: metadata entry %d lacks its key or value, or is called " HEDDLE_SAFETENSORS_SUM
+                               ", which is the writer's own",
+                               path, i);
     HEDDLE_TRY(check_names(path, arrays, count, metadata, metadata_count));
 
     uint64_t length = 0;

@@ -382,6 +382,42 @@ static void wrong_arrays_are_not_written(void **state)
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+static void a_flipped_bit_anywhere_in_the_data_is_found(void **state)
+{
+    enum { DATA_SIZE = sizeof weights + sizeof step + sizeof bytes };
+    const char *path = scratch_path(*state, "flipped.safetensors");
+    write_example(path);
+    for (int place = 1; place <= DATA_SIZE; place++) { // from the end
+        FILE *file = fopen(path, "r+b");
+        assert_non_null(file);
+        for (int turn = 0; turn < 2; turn++) {
+            assert_int_equal(fseek(file, -place, SEEK_END), 0);
+            int byte = fgetc(file);
+            assert_int_equal(fseek(file, -place, SEEK_END), 0);
+            fputc(byte ^ 0x10, file);
+            fflush(file);
+            heddle_safetensors *read = NULL;
+            if (turn == 0)
+                assert_fails(heddle_safetensors_open(path, &read), HEDDLE_CORRUPT, "is not what was written");
+            else
+                assert_ok(heddle_safetensors_open(path, &read));
+            heddle_safetensors_close(read);
+        }
+        fclose(file);
+    }
+    heddle_text_pair own = {"data_crc32", "0"};
+    assert_fails(heddle_safetensors_write(path, NULL, 0, &own, 1), HEDDLE_INVALID, "the writer's own");
+}
+
+static void a_sum_is_asked_only_of_files_that_have_one(void **state)
+{
+    (void)state;
+    heddle_safetensors *file = NULL;
+    assert_ok(parse_built("{\"w\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2, &file));
+    heddle_safetensors_close(file);
+    assert_refused("{\"__metadata__\":{\"data_crc32\":\"1\"}}", 0, HEDDLE_CORRUPT, "is not what was written");
+}
+
 static void writing_replaces_the_file_and_leaves_nothing_else(void **state)
 {
     const char *path = scratch_path(*state, "again.safetensors");
@@ -451,10 +487,12 @@ int main(void)
         cmocka_unit_test(a_name_that_is_there_twice_is_refused),
         cmocka_unit_test(entries_that_lack_a_field_are_refused),
         cmocka_unit_test(metadata_must_be_text),
+        cmocka_unit_test(a_sum_is_asked_only_of_files_that_have_one),
         cmocka_unit_test(a_header_that_is_not_json_is_refused),
         cmocka_unit_test(deep_nesting_is_refused_not_followed),
         cmocka_unit_test(a_strange_name_stays_on_one_line),
         WITH_FOLDER(wrong_arrays_are_not_written),
+        WITH_FOLDER(a_flipped_bit_anywhere_in_the_data_is_found),
         WITH_FOLDER(writing_replaces_the_file_and_leaves_nothing_else),
         WITH_FOLDER(a_failed_write_names_the_file),
     };
