@@ -157,6 +157,12 @@ static bool is_stopped(const heddle_bench *bench)
     return bench->options.stop && *bench->options.stop;
 }
 
+// Whether the device is of no use any more: a stray access breaks it, a simulated one as well.
+static bool is_lost(const heddle_bench *bench)
+{
+    return bench->info.kind != HEDDLE_CPU && heddle_device_synchronize(bench->device) != HEDDLE_OK;
+}
+
 static bool is_timed(const heddle_bench_result *result)
 {
     return result->state == HEDDLE_BENCH_RIGHT && result->timing.seconds > 0;
@@ -245,7 +251,11 @@ static heddle_status leave_out_too_slow(const group *on, const void *shape, cons
     for (int i = 0; i < on->count && probe && status == HEDDLE_OK; i++) {
         double seconds;
         char why[HEDDLE_BENCH_TEXT], time[32];
-        if (plans_ahead(on->trials[i].result->rung) ||
+        if (is_stopped(bench)) {
+            status = heddle_fail(HEDDLE_INTERRUPTED, "stopped");
+            break;
+        }
+        if (on->trials[i].is_final || plans_ahead(on->trials[i].result->rung) ||
             heddle_bench_probe_rung(probe, on->trials[i].result->rung, &seconds) != HEDDLE_OK ||
             seconds <= patience * bench->options.slow)
             continue; // what fails will be found when it is checked
@@ -305,7 +315,7 @@ static heddle_status check_all(const group *on, int set)
         char why[HEDDLE_BENCH_MESSAGE];
         heddle_status status = check(on, of, set, why);
         if (status != HEDDLE_OK)
-            HEDDLE_TRY(blame(of, status, why, heddle_bench_timer_is_lost(on->bench->timer)));
+            HEDDLE_TRY(blame(of, status, why, is_lost(on->bench)));
         of->is_final |= set > 0 || of->result->state != HEDDLE_BENCH_RIGHT;
         if (of->result->state != HEDDLE_BENCH_RIGHT)
             of->result->timing = (heddle_bench_timing){0};
@@ -456,7 +466,9 @@ static heddle_status measure_group(heddle_bench *bench, const void *shape, const
     for (int i = 0; i < count; i++) {
         const heddle_rung *rung = bench->results[first + i].rung;
         on.trials[i].result = &bench->results[first + i];
-        on.trials[i].workspace_bytes = rung->workspace ? rung->workspace(shape, threads) : 0;
+        on.trials[i].is_final = bench->results[first + i].state == HEDDLE_BENCH_NOT_RUN;
+        if (!on.trials[i].is_final)
+            on.trials[i].workspace_bytes = rung->workspace ? rung->workspace(shape, threads) : 0;
     }
     heddle_status status = run_group(&on, shape, only);
     if (status != HEDDLE_OK)
@@ -468,22 +480,35 @@ static heddle_status measure_group(heddle_bench *bench, const void *shape, const
 
 // --- one shape -------------------------------------------------------------------------------------------------------
 
-// A result for each rung that is wanted, is here and can do the shape.
+// Why a rung that is wanted has nothing to run, for one line that names all it is true of; NULL: it runs.
+static const char *why_not_run(const heddle_bench *bench, const heddle_rung *rung, const void *shape)
+{
+    if (bench->info.kind == HEDDLE_SIM && rung->gpu_only)
+        return "only on a real GPU";
+    return rung->supports && !rung->supports(shape) ? "cannot do this shape" : NULL;
+}
+
+// A result for each rung that is wanted and is here; what cannot run has a word.
 static heddle_status add_results(heddle_bench *bench, const heddle_op *op, const void *shape, const char *only)
 {
     for (int i = 0; i < op->rungs; i++) {
         const heddle_rung *rung = &op->ladder[i];
-        if (!is_wanted(bench, op, rung, only) || !heddle_rung_runs_on(rung, bench->info.kind))
+        bool only_real = bench->info.kind == HEDDLE_SIM && rung->gpu_only && rung->tier != HEDDLE_VENDOR;
+        if (!is_wanted(bench, op, rung, only) || (!only_real && !heddle_rung_runs_on(rung, bench->info.kind)))
             continue;
-        if (!heddle_bench_has_rung(op, rung, bench->info.kind)) {
+        if (!only_real && !heddle_bench_has_rung(op, rung, bench->info.kind)) {
             bench->left_out++;
             continue;
         }
-        if (rung->supports && !rung->supports(shape))
-            continue;
         heddle_bench_result *result = add_result(bench);
         if (!result)
             return HEDDLE_OUT_OF_MEMORY;
+        result->reason = why_not_run(bench, rung, shape);
+        if (result->reason) {
+            result->state = HEDDLE_BENCH_NOT_RUN;
+            snprintf(result->message, sizeof result->message, "%s: %s%s%s%s", rung->name, result->reason,
+                     only_real ? " (" : "", only_real ? rung->gpu_only : "", only_real ? ")" : "");
+        }
         result->op = op;
         result->rung = rung;
         result->precision = heddle_bench_precision(op, rung);
@@ -506,6 +531,8 @@ static heddle_status measure_rungs(heddle_bench *bench, const heddle_op *op, con
     if (one)
         return measure_group(bench, shape, only, one, first);
     for (int i = first; i < bench->count; i++) {
+        if (bench->results[i].state == HEDDLE_BENCH_NOT_RUN)
+            continue;
         bench->results[i].state = HEDDLE_BENCH_UNCHECKED;
         snprintf(bench->results[i].message, sizeof bench->results[i].message, "%s", why_not);
     }

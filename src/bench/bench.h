@@ -17,7 +17,8 @@ typedef enum heddle_bench_state {
     HEDDLE_BENCH_WRONG,     // an element is not what the reference says
     HEDDLE_BENCH_FAILED,    // the launch or the device failed
     HEDDLE_BENCH_UNCHECKED, // no reference for this shape: no number
-    HEDDLE_BENCH_NOT_RUN,   // it does not fit the device or would take minutes, and nobody asked for it by name
+    HEDDLE_BENCH_NOT_RUN, // it cannot do the shape, or does not fit the device or would take minutes, and nobody asked
+                          // for it by name
 } heddle_bench_state;
 // "right", "wrong", ..., by heddle_bench_state.
 extern const char *const heddle_bench_state_names[];
@@ -29,6 +30,7 @@ typedef struct heddle_bench_result {
     const char *precision; // "f32", "tf32", "bf16", ...
     heddle_bench_state state;
     char message[HEDDLE_BENCH_MESSAGE]; // what was wrong, or why it was not run
+    const char *reason;                 // NOT_RUN: what several rungs have in common; NULL: the message is its own
     heddle_bench_timing timing;         // all 0 on sim, and where the state is not RIGHT
     heddle_cost cost;
     double worst, worst_share; // largest |got - expected|, and as a share of what is allowed

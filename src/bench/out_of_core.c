@@ -297,13 +297,21 @@ static heddle_status measure(measurement *on, uint64_t seed)
         HEDDLE_TRY(measure_link(on));
         HEDDLE_TRY(measure_products(on));
     }
+    const char *broken_by = NULL; // a rung whose stray access the device did not survive
     for (int i = 0; i < on->result->count; i++) {
         heddle_out_of_core_row *row = &on->result->rows[i];
+        if (broken_by) {
+            row->status = HEDDLE_DEVICE;
+            snprintf(row->message, sizeof row->message, "not run: %s broke the device", broken_by);
+            continue;
+        }
         row->status = measure_rung(on, row);
-        if (row->status != HEDDLE_OK)
+        if (row->status != HEDDLE_OK) {
             snprintf(row->message, sizeof row->message, "%s", heddle_last_error());
-        else if (has_time(on) && !empty)
+            broken_by = heddle_device_synchronize(on->device) == HEDDLE_OK ? NULL : row->rung->name;
+        } else if (has_time(on) && !empty) {
             find_limit(on->result, row);
+        }
     }
     return HEDDLE_OK;
 }

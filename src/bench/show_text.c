@@ -49,12 +49,15 @@ static const char *rate_text(const heddle_bench_result *result, char *text, size
         result->bound ? strcmp(result->bound, "memory") == 0 : result->flops_per_second <= result->bytes_per_second;
     double rate = memory ? result->bytes_per_second : result->flops_per_second;
     const char *unit = memory ? "B/s" : "FLOP/s";
-    bool tera = rate >= 1e12;
-    snprintf(text, size, "%.*f %s%s",
-             tera          ? 2
-             : rate < 1e11 ? 1
-                           : 0,
-             rate / (tera ? 1e12 : 1e9), tera ? "T" : "G", unit);
+    static const struct {
+        double least, one; // from here on in this unit
+        const char *prefix;
+        int decimals;
+    } scales[] = {{1e12, 1e12, "T", 2}, {1e11, 1e9, "G", 0}, {1e8, 1e9, "G", 1}, {1e5, 1e6, "M", 1}, {0, 1e3, "k", 1}};
+    size_t i = 0;
+    while (i + 1 < sizeof scales / sizeof *scales && !(rate >= scales[i].least))
+        i++;
+    snprintf(text, size, "%.*f %s%s", scales[i].decimals, rate / scales[i].one, scales[i].prefix, unit);
     return text;
 }
 
@@ -140,6 +143,24 @@ static void print_untimed(const heddle_bench_result *const *sorted, int count, F
         fprintf(file, " (at most %.0f %% of what is allowed)\n", 100 * share);
 }
 
+// One line for all rungs with the same reason.
+static void print_not_run(const heddle_bench_result *const *sorted, int count, FILE *file)
+{
+    for (int i = 0; i < count; i++) {
+        const char *reason = sorted[i]->reason;
+        bool told = false;
+        for (int k = 0; k < i && reason; k++)
+            told |= sorted[k]->reason && strcmp(sorted[k]->reason, reason) == 0;
+        if (!reason || told)
+            continue;
+        fprintf(file, "not run: %s", sorted[i]->rung->name);
+        for (int k = i + 1; k < count; k++)
+            if (sorted[k]->reason && strcmp(sorted[k]->reason, reason) == 0)
+                fprintf(file, ", %s", sorted[k]->rung->name);
+        fprintf(file, ": %s\n", reason);
+    }
+}
+
 heddle_status heddle_bench_show_text(const heddle_bench *bench, int first, int last, FILE *file)
 {
     if (first >= last)
@@ -156,11 +177,12 @@ heddle_status heddle_bench_show_text(const heddle_bench *bench, int first, int l
         const heddle_bench_result *result = sorted[i];
         if (result->state == HEDDLE_BENCH_UNCHECKED && unchecked++ == 0)
             fprintf(file, "%s\n", result->message);
-        else if (result->state == HEDDLE_BENCH_NOT_RUN)
+        else if (result->state == HEDDLE_BENCH_NOT_RUN && !result->reason)
             fprintf(file, "not run: %s\n", result->message);
         else if (result->state == HEDDLE_BENCH_WRONG || result->state == HEDDLE_BENCH_FAILED)
             fprintf(file, "%s: %s\n", result->state == HEDDLE_BENCH_WRONG ? "WRONG" : "FAILED", result->message);
     }
+    print_not_run(sorted, last - first, file);
     print_untimed(sorted, last - first, file);
     heddle_status status = print_timed(sorted, last - first, bench->options.against, file);
     free(sorted);

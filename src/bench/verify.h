@@ -14,6 +14,7 @@ enum { HEDDLE_BENCH_SETS = 2 };
 // What came of one comparison. Where it failed: the first element that was wrong.
 typedef struct heddle_bench_verdict {
     bool right;
+    bool telling; // an output has elements that zeros would not pass for
     const char *operand;
     size_t index;
     const char *changed; // what was written and must not be, at `index` of `operand`; NULL: `got` is too far off
@@ -40,7 +41,7 @@ void heddle_bench_case_destroy(heddle_bench_case *one);
 heddle_call heddle_bench_case_call(const heddle_bench_case *one);
 // Fills inputs and updates from set 0 or 1 and poisons outputs and workspace.
 heddle_status heddle_bench_case_prepare(const heddle_bench_case *one, int set, void *workspace, size_t workspace_bytes);
-// Holds what is in the outputs against the reference of that set.
+// Holds what is in the outputs against the reference of that set. HEDDLE_UNSUPPORTED: zeros would pass at this shape.
 heddle_status heddle_bench_case_compare(const heddle_bench_case *one, const heddle_rung *rung, int set,
                                         heddle_bench_verdict *verdict);
 

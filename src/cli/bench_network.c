@@ -150,6 +150,18 @@ static void add_peers(heddle_table *table, const heddle_cli_road *road, int batc
     }
 }
 
+// Before the first row is measured, which may take its time.
+static void print_header(const heddle_cli_road *road, FILE *file)
+{
+    const heddle_device_info *info = &road->info;
+    fprintf(file, "%s of %s on %s, %s, %s", road->job, road->settings->model, road->data, info->name,
+            info->instructions);
+    if (info->kind == HEDDLE_CPU)
+        fprintf(file, ", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
+    fprintf(file, "\n\n");
+    fflush(file);
+}
+
 static heddle_status print_table(const heddle_cli_road *road, FILE *file)
 {
     heddle_table *table = heddle_table_create();
@@ -160,12 +172,6 @@ static heddle_status print_table(const heddle_cli_road *road, FILE *file)
         add_steps(table, road, road->batches[i]);
         add_peers(table, road, road->batches[i]);
     }
-    const heddle_device_info *info = &road->info;
-    fprintf(file, "%s of %s on %s, %s, %s", road->job, road->settings->model, road->data, info->name,
-            info->instructions);
-    if (info->kind == HEDDLE_CPU)
-        fprintf(file, ", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
-    fprintf(file, "\n\n");
     heddle_status status = heddle_table_print(table, file);
     heddle_table_destroy(table);
     return status;
@@ -196,6 +202,11 @@ static heddle_status open_all(bench_run *run)
     if (settings->device)
         HEDDLE_TRY(heddle_cli_data_place_check(settings->device, (heddle_data_place)settings->data_place));
     HEDDLE_TRY(open_devices(run));
+    if (road->info.kind == HEDDLE_SIM && !settings->gradients)
+        return heddle_fail(HEDDLE_INVALID,
+                           "the simulated GPU has no time, so `bench %s` has nothing to measure there: `heddle train "
+                           "--device sim --data synth:count=64` shows that it trains",
+                           road->job);
     HEDDLE_TRY(heddle_cli_road_plan(road, road->info.kind));
     // A GPU is through a small dataset in no time, and would do nothing but end epochs.
     road->data = settings->data                   ? settings->data
@@ -232,6 +243,7 @@ static heddle_status measure_all(const bench_run *run)
     const char *why = "";
     heddle_status worst = HEDDLE_OK;
     int measured = 0;
+    print_header(road, out);
     for (int i = 0; i < road->step_count; i++) {
         heddle_cli_step *step = &road->steps[i];
         measure(run, step);

@@ -221,7 +221,14 @@ static heddle_status measure_shape(run *on, const char *text)
     cJSON_AddItemToArray(on->results, result_json(&result));
     if (!on->only_json)
         HEDDLE_TRY(show_result(on, &result));
-    return on->settings->json && !on->only_json ? write_results(on) : HEDDLE_OK;
+    if (on->settings->json && !on->only_json)
+        HEDDLE_TRY(write_results(on));
+    if (on->wrong && heddle_device_synchronize(on->device) != HEDDLE_OK)
+        return heddle_fail(HEDDLE_DEVICE,
+                           "the device does not recover from what a rung of matmul_host did at %s: nothing "
+                           "more is measured",
+                           text);
+    return HEDDLE_OK;
 }
 
 // The device's own memory, for the facts.

@@ -18,8 +18,11 @@ enum { MOST_NAMES = 1024, NAME_SIZE = 128 };
 
 static const double usual_seconds = 0.5, quick_seconds = 0.05;
 // Of a launch on a CPU: in a second or so even by a rung that does nothing for its speed, and its reference too. The
-// larger one has the product of 1024 cubed in it.
-static const heddle_bench_budget usual_budget = {2.2e9, 256e6}, quick_budget = {1e8, 64e6};
+// largest one has the product of 1024 cubed in it. Drawing and checking take a hundred times as long as a launch, so in
+// a quick look at all operators each is small.
+static const heddle_bench_budget usual_budget = {2.2e9, 256e6}, quick_budget = {1e8, 64e6}, all_budget = {1e7, 4e6};
+// Of a launch on the simulated GPU, in a quick look: a rung is through in a fraction of a second.
+static const heddle_bench_budget sim_budget = {2e5, 2e5};
 static const double slow_seconds = 1; // of a launch on a CPU that is timed once
 
 // What the command line asks for.
@@ -28,10 +31,13 @@ typedef struct request {
     char name[NAME_SIZE]; // operator or ladder; "": all
     const char *rung;     // NULL: all
     heddle_cli_shapes shapes;
-    const char *file;     // a person's own kernel; NULL: none
-    const heddle_op *own; // its operator, with a rung more
+    const char *file;      // a person's own kernel; NULL: none
+    const heddle_op *own;  // its operator, with a rung more
+    const char *precision; // of the rungs; NULL: any
+    heddle_device_kind kind;
     heddle_bench *bench;
     bool told_smaller; // that shapes are
+    int done, wanted;  // operators
     FILE *out;         // where tables go: stderr when standard output is for JSON
 } request;
 
@@ -54,8 +60,10 @@ static void watch_for_interrupts(void)
 
 static void show_progress(void *context, const char *text)
 {
-    (void)context;
-    heddle_cli_show_progress(text);
+    const request *asked = context;
+    char line[2 * HEDDLE_BENCH_MESSAGE];
+    snprintf(line, sizeof line, "%d of %d: %s", asked->done + 1, asked->wanted, text);
+    heddle_cli_show_progress(asked->wanted > 1 ? line : text);
 }
 
 // --- what is asked for -----------------------------------------------------------------------------------------------
@@ -67,8 +75,8 @@ static bool is_asked_for(const request *asked, const heddle_op *op)
 
 static heddle_status unknown_name(const char *name)
 {
-    const char *names[MOST_NAMES] = {"train", "infer"};
-    int count = 2;
+    const char *names[MOST_NAMES] = {"train", "infer", "out-of-core", "collectives"};
+    int count = 4;
     for (int i = 0; i < heddle_op_count() && count + 2 <= MOST_NAMES; i++) {
         names[count++] = heddle_op_at(i)->ladder_name;
         names[count++] = heddle_op_at(i)->name;
@@ -149,38 +157,98 @@ static heddle_status check_shapes(const request *asked)
     return HEDDLE_OK;
 }
 
+// Whether the operator's rung of that name can do the shape.
+static bool can_do(const heddle_op *op, const char *name, const char *text)
+{
+    _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+    const heddle_rung *rung;
+    return heddle_rung_find(op, name, &rung) == HEDDLE_OK && heddle_shape_parse(op, text, shape) == HEDDLE_OK &&
+           (!rung->supports || rung->supports(shape));
+}
+
+// A rung that is asked for by name can do one of the shapes at least.
+static heddle_status check_rung_shapes(const request *asked)
+{
+    const heddle_op *of = NULL;
+    const heddle_rung *rung = NULL;
+    for (int i = 0; asked->rung && asked->shapes.count && i < heddle_op_count(); i++) {
+        const heddle_op *op = heddle_op_at(i);
+        if (!is_asked_for(asked, op) || heddle_rung_find(op, asked->rung, &rung) != HEDDLE_OK)
+            continue;
+        for (int s = 0; s < asked->shapes.count; s++)
+            if (can_do(op, asked->rung, asked->shapes.items[s]))
+                return HEDDLE_OK;
+        of = op;
+    }
+    if (!of || heddle_rung_find(of, asked->rung, &rung) != HEDDLE_OK)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "rung %s of %s cannot do %s: it is \"%s\"", rung->name, of->name,
+                       asked->shapes.items[0], rung->note);
+}
+
 static bool has_rungs(const request *asked, const heddle_op *op)
 {
-    const char *precision = asked->bench->options.precision;
     for (int i = 0; i < op->rungs; i++) {
         const heddle_rung *rung = &op->ladder[i];
         if ((!asked->rung || strcmp(asked->rung, rung->name) == 0) &&
-            (!precision || strcmp(precision, heddle_bench_precision(op, rung)) == 0) &&
-            heddle_bench_has_rung(op, rung, asked->bench->info.kind))
+            (!asked->precision || strcmp(asked->precision, heddle_bench_precision(op, rung)) == 0) &&
+            heddle_bench_has_rung(op, rung, asked->kind))
             return true;
     }
     return false;
 }
 
-// Why nothing can be measured, for the person.
-static heddle_status nothing_there(const request *asked)
+// Why a rung that is named is not on this device.
+static heddle_status rung_not_here(const request *asked, const heddle_rung *rung, const char *option)
 {
-    const char *device = heddle_device_kind_name(asked->bench->info.kind);
-    const char *precision = asked->bench->options.precision;
-    for (int i = 0; asked->rung && i < heddle_op_count(); i++) {
-        const heddle_rung *rung;
-        if (!is_asked_for(asked, heddle_op_at(i)) || heddle_rung_find(heddle_op_at(i), asked->rung, &rung) != HEDDLE_OK)
+    const char *device = heddle_device_kind_name(rung->device);
+    bool on_sim = heddle_rung_runs_on(rung, HEDDLE_SIM);
+    if (rung->gpu_only && asked->kind == HEDDLE_SIM)
+        return heddle_fail(HEDDLE_MISSING, "%srung %s needs a real GPU: the simulated one has no %s", option,
+                           rung->name, rung->gpu_only);
+    if (heddle_rung_runs_on(rung, asked->kind))
+        return heddle_fail(HEDDLE_MISSING, "%srung %s is not in this build, or this card is too old for it", option,
+                           rung->name);
+    if (rung->device == HEDDLE_CUDA && !asked->settings->device)
+        return heddle_fail(HEDDLE_MISSING, "%srung %s needs a GPU, and `heddle doctor` says why there is none here%s",
+                           option, rung->name, on_sim ? ": --device sim checks it without, and has no time" : "");
+    return heddle_fail(HEDDLE_INVALID, "%srung %s is for %s: --device %s%s", option, rung->name, device, device,
+                       on_sim ? ", or --device sim, which checks it and has no time" : "");
+}
+
+// Whether a rung that is named is on this device, in one operator at least.
+static heddle_status check_here(const request *asked, const char *name, const char *option)
+{
+    const heddle_rung *rung, *absent = NULL;
+    for (int i = 0; name && i < heddle_op_count(); i++) {
+        const heddle_op *op = heddle_op_at(i);
+        if (!is_asked_for(asked, op) || heddle_rung_find(op, name, &rung) != HEDDLE_OK)
             continue;
-        if (rung->gpu_only && asked->bench->info.kind == HEDDLE_SIM)
-            return heddle_fail(HEDDLE_MISSING, "rung %s needs a real GPU: the simulated one has no %s", rung->name,
-                               rung->gpu_only);
-        if (!heddle_rung_runs_on(rung, asked->bench->info.kind))
-            return heddle_fail(HEDDLE_INVALID, "rung %s is for %s: --device %s", rung->name,
-                               heddle_device_kind_name(rung->device), heddle_device_kind_name(rung->device));
-        return heddle_fail(HEDDLE_MISSING, "rung %s is not in this build, or this card is too old for it", rung->name);
+        if (heddle_bench_has_rung(op, rung, asked->kind))
+            return HEDDLE_OK;
+        absent = rung;
     }
+    return absent ? rung_not_here(asked, absent, option) : HEDDLE_OK;
+}
+
+static bool is_wanted(const request *asked, const heddle_op *op)
+{
+    return is_asked_for(asked, op) && has_rungs(asked, op) && (!asked->own || strcmp(asked->own->name, op->name) == 0);
+}
+
+// That there is something to measure on this device, before it is measured itself.
+static heddle_status count_wanted(request *asked)
+{
+    HEDDLE_TRY(check_here(asked, asked->rung, ""));
+    HEDDLE_TRY(check_here(asked, asked->settings->against, "--against: "));
+    for (int i = 0; i < heddle_op_count(); i++)
+        asked->wanted += is_wanted(asked, heddle_op_at(i));
+    if (asked->wanted > 0)
+        return HEDDLE_OK;
+    const char *precision = asked->precision;
     return heddle_fail(HEDDLE_INVALID, "nothing to measure: %s%s has no rung%s%s on %s", asked->name[0] ? "" : "heddle",
-                       asked->name, precision ? " in " : "", precision ? precision : "", device);
+                       asked->name, precision ? " in " : "", precision ? precision : "",
+                       heddle_device_kind_name(asked->kind));
 }
 
 // --- where results go ------------------------------------------------------------------------------------------------
@@ -253,7 +321,9 @@ static heddle_status fit_shape(request *asked, const heddle_op *op, const char *
     if (asked->bench->info.kind != HEDDLE_CPU)
         return HEDDLE_OK;
     char whole[HEDDLE_BENCH_TEXT];
-    const heddle_bench_budget *budget = asked->settings->quick ? &quick_budget : &usual_budget;
+    const heddle_bench_budget *budget = !asked->settings->quick  ? &usual_budget
+                                        : asked->name[0] == '\0' ? &all_budget
+                                                                 : &quick_budget;
     HEDDLE_TRY(heddle_bench_shrink(op, given, &(heddle_bench_budget){INFINITY, INFINITY}, whole, sizeof whole));
     HEDDLE_TRY(heddle_bench_shrink(op, given, budget, text, size));
     if (strcmp(whole, text) != 0 && !asked->told_smaller)
@@ -273,17 +343,60 @@ static heddle_status measure_shape(request *asked, const heddle_op *op, const ch
     return status != HEDDLE_OK ? status : shown;
 }
 
+static int count_rungs(const request *asked, const heddle_op *op, const void *shape)
+{
+    int count = 0;
+    for (int i = 0; i < op->rungs; i++) {
+        const heddle_rung *rung = &op->ladder[i];
+        count += (!asked->rung || strcmp(asked->rung, rung->name) == 0) &&
+                 heddle_bench_has_rung(op, rung, asked->kind) && (!rung->supports || rung->supports(shape));
+    }
+    return count;
+}
+
+// The test shape for a quick look on sim: of those that take a moment the one that most rungs can do, the largest of
+// them; where all take longer, the smallest. NULL: there is none.
+static const char *choose_test_shape(const request *asked, const heddle_op *op)
+{
+    const char *best = NULL;
+    int most_rungs = 0;
+    double best_work = 0;
+    bool best_short = false;
+    for (int i = 0; op->test_shapes && op->test_shapes[i]; i++) {
+        _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+        if (is_empty(op, op->test_shapes[i]) || heddle_shape_parse(op, op->test_shapes[i], shape) != HEDDLE_OK)
+            continue;
+        heddle_cost cost = op->cost(shape);
+        double bytes = cost.bytes_read + cost.bytes_written, work = cost.flops + bytes;
+        int rungs = count_rungs(asked, op, shape);
+        bool is_short = cost.flops <= sim_budget.flops && bytes <= sim_budget.bytes;
+        bool more = rungs > most_rungs || (rungs == most_rungs && work > best_work);
+        bool better = is_short ? !best_short || more : !best_short && (!best || work < best_work);
+        if (rungs == 0 || !better)
+            continue;
+        best = op->test_shapes[i];
+        most_rungs = rungs;
+        best_work = work;
+        best_short = is_short;
+    }
+    return best;
+}
+
 // The operator's own: on sim, which is slow and has no time, the test shapes, which reach every path; else the bench
-// shapes. Where one has to do for all, it is the first that is not empty.
+// shapes. Where one has to do for all, it is the first that is not empty, on sim a large one. A rung that is asked for
+// by name is asked for at shapes that it can do.
 static heddle_status measure_own_shapes(request *asked, const heddle_op *op)
 {
-    bool brief = asked->name[0] == '\0' || asked->settings->quick;
-    const char *const *own = asked->bench->info.kind == HEDDLE_SIM ? op->test_shapes : op->bench_shapes;
+    bool brief = asked->name[0] == '\0' || asked->settings->quick, on_sim = asked->kind == HEDDLE_SIM;
+    const char *chosen[] = {brief && on_sim ? choose_test_shape(asked, op) : NULL, NULL};
+    const char *const *own = brief && on_sim ? chosen : on_sim ? op->test_shapes : op->bench_shapes;
     for (int i = 0; own && own[i]; i++) {
         char text[HEDDLE_BENCH_TEXT];
         if (brief && is_empty(op, own[i]))
             continue;
         HEDDLE_TRY(fit_shape(asked, op, own[i], text, sizeof text));
+        if (asked->rung && !can_do(op, asked->rung, text))
+            continue;
         if (!is_measured(asked->bench, op, text)) // two may be the same when they are smaller
             HEDDLE_TRY(measure_shape(asked, op, text));
         if (brief)
@@ -307,33 +420,44 @@ static heddle_status measure_op(request *asked, const heddle_op *op)
     return status != HEDDLE_OK ? status : shown;
 }
 
-static bool anything_checked(const heddle_bench *bench)
+static bool is_there(const heddle_bench *bench, bool checked)
 {
-    for (int i = 0; i < bench->count; i++)
-        if (bench->results[i].state != HEDDLE_BENCH_UNCHECKED && bench->results[i].state != HEDDLE_BENCH_NOT_RUN)
+    for (int i = 0; i < bench->count; i++) {
+        heddle_bench_state state = bench->results[i].state;
+        if (state != HEDDLE_BENCH_NOT_RUN && (!checked || state != HEDDLE_BENCH_UNCHECKED))
             return true;
+    }
     return false;
+}
+
+// That the run has come to something.
+static heddle_status check_outcome(const request *asked)
+{
+    const heddle_bench *bench = asked->bench;
+    if (asked->rung && bench->count == 0)
+        return heddle_fail(HEDDLE_UNSUPPORTED, "%s can do none of the shapes that %s brings: --shape takes others",
+                           asked->rung, asked->name);
+    if (bench->count == 0)
+        return heddle_fail(HEDDLE_UNSUPPORTED, "%s brings no shape for this device: --shape takes any", asked->name);
+    if (!is_there(bench, false))
+        return heddle_fail(HEDDLE_UNSUPPORTED, "no rung of %s here can do %s", bench->results[0].op->name,
+                           bench->results[0].shape);
+    if (!is_there(bench, true))
+        return heddle_fail(HEDDLE_UNSUPPORTED, "nothing could be checked, so there is no figure: the lines above say "
+                                               "why, --shape takes another shape");
+    return HEDDLE_OK;
 }
 
 static heddle_status measure_all(request *asked)
 {
-    int measured = 0;
     heddle_status status = HEDDLE_OK;
     for (int i = 0; i < heddle_op_count() && status == HEDDLE_OK; i++) {
-        if (!is_asked_for(asked, heddle_op_at(i)) || !has_rungs(asked, heddle_op_at(i)))
+        if (!is_wanted(asked, heddle_op_at(i)))
             continue;
-        if (asked->own && strcmp(asked->own->name, heddle_op_at(i)->name) != 0)
-            continue;
-        measured++;
         status = measure_op(asked, asked->own ? asked->own : heddle_op_at(i));
+        asked->done++;
     }
-    if (measured == 0)
-        return nothing_there(asked);
-    if (status == HEDDLE_OK && asked->bench->count == 0)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "no rung here can do that shape");
-    if (status == HEDDLE_OK && !anything_checked(asked->bench))
-        return heddle_fail(HEDDLE_UNSUPPORTED, "nothing could be checked, so there is no figure: take a smaller shape");
-    return status;
+    return status == HEDDLE_OK ? check_outcome(asked) : status;
 }
 
 // Cuda where there is one.
@@ -363,10 +487,11 @@ static int run(request *asked, heddle_device *device)
                    : settings->quick     ? quick_seconds
                                          : usual_seconds,
         .slow = slow_seconds,
-        .precision = settings->dtype > 0 ? heddle_cli_bench_dtypes[settings->dtype] : NULL,
+        .precision = asked->precision,
         .against = settings->against,
         .stop = &stop_requested,
         .listener = show_progress,
+        .listener_context = asked,
     };
     heddle_status status = heddle_bench_open(device, &options, &asked->bench);
     if (status != HEDDLE_OK)
@@ -392,6 +517,7 @@ static int run(request *asked, heddle_device *device)
 int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char *what)
 {
     request asked = {.settings = settings, .out = stdout};
+    asked.precision = settings->dtype > 0 ? heddle_cli_bench_dtypes[settings->dtype] : NULL;
     if (settings->json && strcmp(settings->json, "-") == 0)
         asked.out = stderr;
     heddle_device *device = NULL;
@@ -400,6 +526,8 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
         status = read_shapes(&asked);
     if (status == HEDDLE_OK)
         status = check_shapes(&asked);
+    if (status == HEDDLE_OK)
+        status = check_rung_shapes(&asked);
     if (status == HEDDLE_OK && settings->against)
         status = find_rung(&asked, settings->against, "--against: ");
     if (status == HEDDLE_OK)
@@ -411,6 +539,10 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
     heddle_cli_bench_file *file = NULL;
     if (status == HEDDLE_OK && asked.file)
         status = heddle_cli_bench_file_open(asked.file, device, &file, &asked.own);
+    if (status == HEDDLE_OK) {
+        asked.kind = heddle_device_get_kind(device);
+        status = count_wanted(&asked);
+    }
     int exit_code = status == HEDDLE_OK ? run(&asked, device) : heddle_cli_fail(status);
     heddle_cli_bench_file_close(file);
     if (device)

@@ -224,11 +224,17 @@ static void examine_ranks(job_report *job)
 static void examine_tracing(job_report *job)
 {
     char path[PATH_SIZE];
-    if (heddle_module_find("libheddle-cupti.so", path, sizeof path)) {
-        snprintf(job->detail, sizeof job->detail, "`heddle trace`, by CUPTI");
+    heddle_device *device = NULL;
+    bool gpu = heddle_device_open("cuda", 0, &device) == HEDDLE_OK,
+         module = heddle_module_find("libheddle-cupti.so", path, sizeof path);
+    if (gpu)
+        heddle_device_close(device);
+    job->state = gpu && module ? JOB_OK : JOB_MISSING;
+    if (module) {
+        snprintf(job->detail, sizeof job->detail, "`heddle trace`, by CUPTI%s", gpu ? "" : ", needs a GPU to trace");
+        snprintf(job->advice, sizeof job->advice, "%s", gpu ? "" : "see \"run on a GPU\"");
         return;
     }
-    job->state = JOB_MISSING;
     snprintf(job->detail, sizeof job->detail, "`heddle trace` needs CUPTI, and this heddle was built without it");
     snprintf(job->advice, sizeof job->advice, "build where cupti.h and libcupti of the CUDA toolkit are found");
 }

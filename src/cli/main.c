@@ -2,6 +2,7 @@
 // printed arrived.
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,9 +51,15 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); // a write beyond `ulimit -f` fails as one to a full disk does, and is told like it
     int exit_code = run(argc, argv);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE) {
-        fprintf(stderr, "heddle: cannot write to standard output: %s\n", strerror(errno));
+    errno = 0;
+    bool lost = fflush(stdout) != 0;
+    int error = errno;
+    if ((lost || ferror(stdout)) && error != EPIPE) {
+        // What failed earlier has left no reason that is still its own.
+        fprintf(stderr, "heddle: cannot write to standard output%s%s\n", error ? ": " : "",
+                error ? strerror(error) : "");
         return exit_code != HEDDLE_EXIT_OK ? exit_code : HEDDLE_EXIT_FAILED;
     }
     return exit_code;

@@ -163,6 +163,24 @@ static heddle_status print_operator(const heddle_op *op)
     return HEDDLE_OK;
 }
 
+// Ladders that begin with what was asked for and are not shown: who says conv may mean conv2d.
+static void print_neighbours(const char *name)
+{
+    const char *last = "";
+    bool first = true;
+    for (int i = 0; i < heddle_op_count(); i++) {
+        const heddle_op *op = heddle_op_at(i);
+        bool shown = heddle_cli_op_is_called(op, name) || strcmp(op->ladder_name, last) == 0;
+        if (shown || strncmp(op->ladder_name, name, strlen(name)) != 0)
+            continue;
+        printf("%s %s", first ? "\nsee also:" : ",", op->ladder_name);
+        last = op->ladder_name;
+        first = false;
+    }
+    if (!first)
+        printf("\n");
+}
+
 static heddle_status print_operators(const char *name)
 {
     bool first = true;
@@ -174,6 +192,7 @@ static heddle_status print_operators(const char *name)
         first = false;
         HEDDLE_TRY(print_operator(heddle_op_at(i)));
     }
+    print_neighbours(name);
     return HEDDLE_OK;
 }
 
@@ -239,6 +258,10 @@ static heddle_status print_list(void)
 
 static int unknown_name(const char *name)
 {
+    const char *slash = strchr(name, '/');
+    if (slash != NULL)
+        return heddle_cli_usage(&heddle_command_ops, "takes no rung: `heddle ops %.*s` shows the whole ladder",
+                                (int)(slash - name), name);
     const char *names[MOST_NAMES];
     int count = 0;
     for (int i = 0; i < heddle_op_count() && count + 2 <= MOST_NAMES; i++) {

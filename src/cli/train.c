@@ -76,10 +76,13 @@ static const heddle_cli_option options[] = {
      "1 unless told, 0 on a CPU where a rank has one thread, which cannot do both",
      0, 1e6, NULL},
     {"out", HEDDLE_CLI_TEXT, PLACE(out), "DIR", NULL,
-     "folder for best.safetensors and last.safetensors; runs/DATA-MODEL unless told", 0, 0, NULL},
+     "folder for best.safetensors and last.safetensors; unless told runs/DATA-MODEL, or where that holds a run "
+     "runs/DATA-MODEL-2 and so on",
+     0, 0, NULL},
     {"resume", HEDDLE_CLI_FLAG, PLACE(resume), NULL, NULL,
      "go on with the run in --out, with the settings it was begun with", 0, 0, NULL},
-    {"overwrite", HEDDLE_CLI_FLAG, PLACE(overwrite), NULL, NULL, "replace a run that is in --out", 0, 0, NULL},
+    {"overwrite", HEDDLE_CLI_FLAG, PLACE(overwrite), NULL, NULL,
+     "replace a run that is in --out, or in runs/DATA-MODEL without it", 0, 0, NULL},
     {"until", HEDDLE_CLI_NUMBER, PLACE(until), "ACCURACY", NULL,
      "end after the epoch that reaches this on the test images, 0.99 say, and not only after --epochs", 0, 1, NULL},
     {"save-every", HEDDLE_CLI_NUMBER, PLACE(save_every), "SECONDS", "60",
@@ -318,7 +321,7 @@ static bool holds(const char *folder, const char *file)
     return heddle_file_exists(path);
 }
 
-// runs/fashion-cnn, or runs/fashion-cnn-2 when that is taken.
+// runs/fashion-cnn, or runs/fashion-cnn-2 when that is taken and not to be replaced.
 static void choose_folder(run *current)
 {
     // The last part of the folder's whole path, or the name without its options: "synth:count=500" is synth.
@@ -330,7 +333,8 @@ static void choose_folder(run *current)
             snprintf(suffix, sizeof suffix, "-%d", number);
         snprintf(current->chosen, sizeof current->chosen, "runs/%s-%s%s", data, heddle_model_name(current->model),
                  suffix);
-        if (!holds(current->chosen, "last.safetensors") && !holds(current->chosen, "best.safetensors"))
+        bool taken = holds(current->chosen, "last.safetensors") || holds(current->chosen, "best.safetensors");
+        if (!taken || current->settings.overwrite)
             return;
     }
 }
@@ -488,12 +492,13 @@ static void print_result(const run *current, const heddle_train_result *result)
         return;
     }
     if (result->images_per_second > 0)
-        printf("%s %d epoch%s in %s (%.0f images/s); ", current->settings.resume ? "went on to the end of" : "trained",
+        printf("%s %d epoch%s in %s (%.*f images/s); ", current->settings.resume ? "went on to the end of" : "trained",
                result->epochs, result->epochs == 1 ? "" : "s", heddle_text_seconds(result->seconds, time, sizeof time),
-               result->images_per_second);
+               result->images_per_second < 10 ? 2 : 0, result->images_per_second);
     else
-        printf("nothing left to train: the run has done %d epoch%s, --epochs N makes it longer; ", result->epochs,
-               result->epochs == 1 ? "" : "s");
+        printf("nothing left to train: the run has done %d epoch%s, %s; ", result->epochs,
+               result->epochs == 1 ? "" : "s",
+               current->options.epochs < result->epochs ? "more than --epochs asks for" : "--epochs N makes it longer");
     printf("test accuracy %.2f %%, best %.2f %%\n", 100 * result->test_accuracy, 100 * result->best_accuracy);
     printf("saved   %s\ntry     heddle predict ", path);
     heddle_cli_print_quoted(stdout, path);
@@ -537,6 +542,9 @@ static int say_failure(const run *current, heddle_status status)
     int exit_code = heddle_cli_fail(status);
     if (status == HEDDLE_INTERRUPTED)
         print_way_on(current);
+    if (status == HEDDLE_DIVERGED && current->settings.resume)
+        fprintf(stderr, "heddle: a resumed run keeps its learning rate: begin anew, with --lr below %g\n",
+                current->options.learning_rate);
     return exit_code;
 }
 

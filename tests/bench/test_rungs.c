@@ -18,143 +18,11 @@
 #include "bench/bench.h"
 #include "bench/shrink.h"
 #include "heddle/ops.h"
+#include "own_rungs.h"
 
 #define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
 
-enum { MOST_ELEMENTS = 200000, MIDDLE = 70001 };
 static const char shape[] = "n=100003"; // more than a piece, and ragged
-
-// --- rungs of add_forward --------------------------------------------------------------------------------------------
-
-static int count_of(const heddle_call *call)
-{
-    return ((const heddle_elements_shape *)call->shape)->n;
-}
-
-static void add(const heddle_call *call, int first, int last)
-{
-    const float *a = call->input[0], *b = call->input[1];
-    for (int i = first; i < last; i++)
-        ((float *)call->output[0])[i] = a[i] + b[i];
-}
-
-static heddle_status right(const heddle_call *call)
-{
-    add(call, 0, count_of(call));
-    return HEDDLE_OK;
-}
-
-static heddle_status right_and_slow(const heddle_call *call)
-{
-    for (int i = 0; i < 4; i++)
-        add(call, 0, count_of(call));
-    return HEDDLE_OK;
-}
-
-static heddle_status one_wrong(const heddle_call *call)
-{
-    add(call, 0, count_of(call));
-    ((float *)call->output[0])[MIDDLE] *= 1.0001f;
-    return HEDDLE_OK;
-}
-
-static heddle_status zeros(const heddle_call *call)
-{
-    memset(call->output[0], 0, (size_t)count_of(call) * sizeof(float));
-    return HEDDLE_OK;
-}
-
-static heddle_status not_a_number(const heddle_call *call)
-{
-    for (int i = 0; i < count_of(call); i++)
-        ((float *)call->output[0])[i] = NAN;
-    return HEDDLE_OK;
-}
-
-static heddle_status skips_the_last(const heddle_call *call)
-{
-    add(call, 0, count_of(call) - 1);
-    return HEDDLE_OK;
-}
-
-static heddle_status writes_nothing(const heddle_call *call)
-{
-    (void)call;
-    return HEDDLE_OK;
-}
-
-// Computes the first time it sees an address, and gives that result again ever after.
-static heddle_status keeps_the_result(const heddle_call *call)
-{
-    static float kept[MOST_ELEMENTS];
-    static bool computed;
-    if (!computed) {
-        add(call, 0, count_of(call));
-        memcpy(kept, call->output[0], (size_t)count_of(call) * sizeof(float));
-        computed = true;
-    }
-    memcpy(call->output[0], kept, (size_t)count_of(call) * sizeof(float));
-    return HEDDLE_OK;
-}
-
-static heddle_status changes_an_input(const heddle_call *call)
-{
-    add(call, 0, count_of(call));
-    ((float *)call->input[1])[MIDDLE] += 1;
-    return HEDDLE_OK;
-}
-
-static heddle_status writes_beyond_the_end(const heddle_call *call)
-{
-    add(call, 0, count_of(call));
-    ((float *)call->output[0])[count_of(call)] = 0;
-    return HEDDLE_OK;
-}
-
-static heddle_status fails(const heddle_call *call)
-{
-    (void)call;
-    return heddle_fail(HEDDLE_DEVICE, "the card is on fire");
-}
-
-static bool never(const void *any)
-{
-    (void)any;
-    return false;
-}
-
-static heddle_status takes_long(const heddle_call *call)
-{
-    add(call, 0, count_of(call));
-    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    return HEDDLE_OK;
-}
-
-static size_t more_than_there_is(const void *one_shape, int threads)
-{
-    (void)one_shape;
-    (void)threads;
-    return (size_t)1 << 60;
-}
-
-static const heddle_rung ladder[] = {
-    {"right_and_slow", HEDDLE_CPU, HEDDLE_NAIVE, right_and_slow, "four times", NULL, NULL},
-    {"right", HEDDLE_CPU, HEDDLE_TUNED, right, "once", NULL, NULL},
-    {"one_wrong", HEDDLE_CPU, HEDDLE_TUNED, one_wrong, "", NULL, NULL},
-    {"zeros", HEDDLE_CPU, HEDDLE_TUNED, zeros, "", NULL, NULL},
-    {"not_a_number", HEDDLE_CPU, HEDDLE_TUNED, not_a_number, "", NULL, NULL},
-    {"skips_the_last", HEDDLE_CPU, HEDDLE_TUNED, skips_the_last, "", NULL, NULL},
-    {"writes_nothing", HEDDLE_CPU, HEDDLE_TUNED, writes_nothing, "", NULL, NULL},
-    {"keeps_the_result", HEDDLE_CPU, HEDDLE_TUNED, keeps_the_result, "", NULL, NULL},
-    {"changes_an_input", HEDDLE_CPU, HEDDLE_TUNED, changes_an_input, "", NULL, NULL},
-    {"writes_beyond_the_end", HEDDLE_CPU, HEDDLE_TUNED, writes_beyond_the_end, "", NULL, NULL},
-    {"fails", HEDDLE_CPU, HEDDLE_TUNED, fails, "", NULL, NULL},
-    {"unsupported", HEDDLE_CPU, HEDDLE_TUNED, fails, "", never, NULL},
-    {"too_large", HEDDLE_CPU, HEDDLE_TUNED, right, "", NULL, more_than_there_is},
-    {"theirs", HEDDLE_CPU, HEDDLE_VENDOR, right_and_slow, "a vendor's", NULL, NULL},
-    {"rounded", HEDDLE_CPU, HEDDLE_TUNED, one_wrong, "in few bits", NULL, NULL, HEDDLE_TF32},
-    {"in_parts", HEDDLE_CPU, HEDDLE_TUNED, right, "of fp32 class", NULL, NULL, HEDDLE_TF32X3},
-};
 
 // --- a bench on the cpu ----------------------------------------------------------------------------------------------
 
@@ -169,8 +37,8 @@ static void open_fixture(fixture *on, const heddle_bench_options *options)
     const heddle_op *add_forward;
     assert_ok(heddle_op_find("add_forward", &add_forward));
     on->op = *add_forward;
-    on->op.ladder = ladder;
-    on->op.rungs = sizeof ladder / sizeof *ladder;
+    on->op.ladder = own_rungs;
+    on->op.rungs = own_rung_count;
     assert_ok(heddle_device_open("cpu", 2, &on->device));
     assert_ok(heddle_bench_open(on->device, options, &on->bench));
 }
@@ -318,19 +186,19 @@ static heddle_status sum_of(const heddle_call *call, int n)
 
 static heddle_status sum_of_all(const heddle_call *call)
 {
-    return sum_of(call, count_of(call));
+    return sum_of(call, own_elements(call));
 }
 
 static heddle_status sum_of_all_but_the_last(const heddle_call *call)
 {
-    return sum_of(call, count_of(call) - 1);
+    return sum_of(call, own_elements(call) - 1);
 }
 
 // In float32 and one by one, as an atomic does: as far off as an honest rung may be.
 static heddle_status sum_one_by_one(const heddle_call *call)
 {
     volatile float sum = 0;
-    for (int i = 0; i < count_of(call); i++)
+    for (int i = 0; i < own_elements(call); i++)
         sum += ((const float *)call->input[0])[i];
     *(float *)call->output[0] = sum;
     return HEDDLE_OK;
@@ -370,9 +238,10 @@ static void a_failing_rung_does_not_stop_the_others(void **state)
     const heddle_bench_result *failed = find(on.bench, "fails");
     assert_int_equal(failed->state, HEDDLE_BENCH_FAILED);
     assert_non_null(strstr(failed->message, "the card is on fire"));
-    assert_null(find(on.bench, "unsupported"));
+    assert_int_equal(find(on.bench, "unsupported")->state, HEDDLE_BENCH_NOT_RUN);
+    assert_string_equal(find(on.bench, "unsupported")->message, "unsupported: cannot do this shape");
     assert_int_equal(find(on.bench, "theirs")->state, HEDDLE_BENCH_RIGHT);
-    assert_int_equal(on.bench->count, on.op.rungs - 1);
+    assert_int_equal(on.bench->count, on.op.rungs);
     close_fixture(&on);
 }
 
@@ -381,10 +250,10 @@ static void a_rung_that_does_not_fit_is_not_run_unless_it_is_asked_for(void **st
     (void)state;
     fixture on;
     open_fixture(&on, &quick);
-    heddle_rung pair[] = {*ladder, *ladder};
+    heddle_rung pair[] = {*own_rungs, *own_rungs};
     for (int i = 0; i < on.op.rungs; i++)
-        if (strcmp(ladder[i].name, "too_large") == 0)
-            pair[1] = ladder[i];
+        if (strcmp(own_rungs[i].name, "too_large") == 0)
+            pair[1] = own_rungs[i];
     on.op.ladder = pair;
     on.op.rungs = 2;
     assert_ok(heddle_bench_measure(on.bench, &on.op, shape, NULL));
@@ -407,6 +276,13 @@ static void a_rung_that_does_not_fit_is_not_run_unless_it_is_asked_for(void **st
     close_fixture(&on);
 }
 
+static heddle_status takes_long(const heddle_call *call)
+{
+    own_add(call);
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    return HEDDLE_OK;
+}
+
 static void a_launch_that_takes_long_is_timed_once(void **state)
 {
     (void)state;
@@ -415,7 +291,7 @@ static void a_launch_that_takes_long_is_timed_once(void **state)
     options.slow = 0.04;
     open_fixture(&on, &options);
     const heddle_rung pair[] = {{"takes_long", HEDDLE_CPU, HEDDLE_TUNED, takes_long, "", NULL, NULL},
-                                {"theirs", HEDDLE_CPU, HEDDLE_VENDOR, right, "", NULL, NULL}};
+                                {"theirs", HEDDLE_CPU, HEDDLE_VENDOR, own_add, "", NULL, NULL}};
     on.op.ladder = pair;
     on.op.rungs = 2;
     const heddle_bench_result *result = measure(&on, "takes_long"), *vendor = find(on.bench, "theirs");
@@ -428,8 +304,8 @@ static void a_launch_that_takes_long_is_timed_once(void **state)
 
 static heddle_status takes_longer_the_more_there_is(const heddle_call *call)
 {
-    add(call, 0, count_of(call));
-    nanosleep(&(struct timespec){.tv_nsec = count_of(call) / 10}, NULL); // 10^10 elements a second
+    own_add(call);
+    nanosleep(&(struct timespec){.tv_nsec = own_elements(call) / 10}, NULL); // 10^10 elements a second
     return HEDDLE_OK;
 }
 
@@ -450,6 +326,52 @@ static void a_rung_that_would_take_minutes_is_left_out(void **state)
     assert_non_null(strstr(find(on.bench, "takes_longer")->message, "takes_longer would take about "));
     on.bench->count = 0;
     assert_int_equal(measure(&on, "takes_longer")->state, HEDDLE_BENCH_RIGHT); // asked for by name
+    close_fixture(&on);
+}
+
+static heddle_status is_disturbed_once(const heddle_call *call)
+{
+    static bool disturbed;
+    if (!disturbed)
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    disturbed = true;
+    return own_add(call);
+}
+
+static void one_slow_launch_leaves_no_rung_out(void **state)
+{
+    (void)state;
+    fixture on;
+    heddle_bench_options options = quick;
+    options.slow = 0.1; // 0.5 s is the most: 5 s by the launch that is disturbed, some milliseconds by the others
+    open_fixture(&on, &options);
+    const heddle_rung ours[] = {{"disturbed", HEDDLE_CPU, HEDDLE_TUNED, is_disturbed_once, "", NULL, NULL}};
+    on.op.ladder = ours;
+    on.op.rungs = 1;
+    assert_ok(heddle_bench_measure(on.bench, &on.op, "n=2000000", NULL));
+    assert_int_equal(find(on.bench, "disturbed")->state, HEDDLE_BENCH_RIGHT);
+    close_fixture(&on);
+}
+
+static void a_low_rate_is_shown_in_a_smaller_unit(void **state)
+{
+    (void)state;
+    fixture on;
+    open_fixture(&on, &quick);
+    measure(&on, "right");
+    static const struct {
+        double rate;
+        const char *text;
+    } cases[] = {{5.1e6, " 5.1 MB/s "}, {2.2e3, " 2.2 kB/s "}, {4.5e8, " 0.5 GB/s "}, {3e12, " 3.00 TB/s "}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int k = 0; k < on.bench->count; k++)
+            on.bench->results[k].bytes_per_second = cases[i].rate;
+        char shown[4096] = "";
+        FILE *file = fmemopen(shown, sizeof shown, "w");
+        assert_ok(heddle_bench_show_text(on.bench, 0, on.bench->count, file));
+        fclose(file);
+        assert_non_null(strstr(shown, cases[i].text));
+    }
     close_fixture(&on);
 }
 
@@ -532,7 +454,7 @@ static void a_shape_without_a_reference_gets_no_number(void **state)
     assert_ok(heddle_op_find("matmul_forward", &matmul));
     open_fixture(&on, &quick);
     heddle_op op = *matmul;
-    op.ladder = ladder; // nothing of it is run
+    op.ladder = own_rungs; // nothing of it is run
     op.rungs = 1;
     assert_ok(heddle_bench_measure(on.bench, &op, "m=4096 n=4096 k=4096", NULL));
     heddle_bench_conclude(on.bench);
@@ -544,13 +466,15 @@ static void a_shape_without_a_reference_gets_no_number(void **state)
     close_fixture(&on);
 }
 
-static void no_elements_are_right(void **state)
+static void no_elements_prove_nothing(void **state)
 {
     (void)state;
     fixture on;
     open_fixture(&on, &quick);
     assert_ok(heddle_bench_measure(on.bench, &on.op, "n=0", "right"));
-    assert_int_equal(find(on.bench, "right")->state, HEDDLE_BENCH_RIGHT);
+    assert_int_equal(find(on.bench, "right")->state, HEDDLE_BENCH_UNCHECKED);
+    assert_true(find(on.bench, "right")->timing.seconds == 0);
+    assert_non_null(strstr(find(on.bench, "right")->message, "not checked: at this shape there is nothing to compute"));
     close_fixture(&on);
 }
 
@@ -650,13 +574,15 @@ int main(void)
         cmocka_unit_test(a_rung_that_does_not_fit_is_not_run_unless_it_is_asked_for),
         cmocka_unit_test(a_launch_that_takes_long_is_timed_once),
         cmocka_unit_test(a_rung_that_would_take_minutes_is_left_out),
+        cmocka_unit_test(one_slow_launch_leaves_no_rung_out),
+        cmocka_unit_test(a_low_rate_is_shown_in_a_smaller_unit),
         cmocka_unit_test(shapes_are_halved_until_they_fit),
         cmocka_unit_test(rungs_are_compared_with_the_vendors_of_their_precision),
         cmocka_unit_test(fp32_class_is_compared_with_the_vendors_float32),
         cmocka_unit_test(against_names_another_rung),
         cmocka_unit_test(few_bits_are_allowed_only_where_the_rung_says_so),
         cmocka_unit_test(a_shape_without_a_reference_gets_no_number),
-        cmocka_unit_test(no_elements_are_right),
+        cmocka_unit_test(no_elements_prove_nothing),
         cmocka_unit_test(a_stop_keeps_what_was_measured),
         cmocka_unit_test(json_gives_figures_for_right_rungs_alone),
         cmocka_unit_test(text_and_page_show_the_same_rungs),

@@ -1,5 +1,6 @@
-// Two rungs of add_forward that are wrong, under the names of right ones: in the tests' module they come first. And
-// under names of their own a right one and two whose time would be a lie.
+// Two rungs of add_forward that are wrong, under the names of right ones: in the tests' module they come first, as does
+// one of matmul_host that breaks the device. And under names of their own a right one and two whose time would be a
+// lie.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -64,6 +65,19 @@ static heddle_status launch_elsewhere(const heddle_call *call)
     return heddle_cuda_launched("elsewhere");
 }
 
+__global__ void writes_nowhere(float *nowhere)
+{
+    *nowhere = 1.0f;
+}
+
+// A stray access, from which no device recovers.
+static heddle_status launch_astray(const heddle_call *call)
+{
+    writes_nowhere<<<1, 1, 0, heddle_cuda_stream_of(call)>>>(nullptr);
+    return heddle_cuda_launched("astray");
+}
+
+HEDDLE_CUDA_RUNG("matmul_host", "01_one_stream", launch_astray)
 HEDDLE_CUDA_RUNG("add_forward", "honest", launch<adds>)
 HEDDLE_CUDA_RUNG("add_forward", "keeps_cache", launch_keeping_cache)
 HEDDLE_CUDA_RUNG("add_forward", "elsewhere", launch_elsewhere)

@@ -121,10 +121,35 @@ class Bench(unittest.TestCase):
         self.assertEqual(len(json.loads(result.stdout)["results"]), 2)
         self.assertIn("add_forward", result.stderr)
 
-    def test_one_shape_for_all_is_not_an_empty_one(self):
-        output = self.bench("add_forward", "--device", "sim", "--quick").stdout
-        self.assertIn("right: ", output)
-        self.assertNotIn("n=0", output)
+    def test_one_shape_for_all_is_a_telling_one(self):
+        # The first test shapes of these are empty, of one element, or such that zeros would pass.
+        for op in ("add_forward", "sum_forward", "matmul_forward", "conv2d_bias_relu"):
+            results = self.document(op, "--device", "sim", "--quick")["results"]
+            self.assertEqual(len({result["shape"] for result in results}), 1)
+            self.assertEqual({result["status"] for result in results} - {"not run"}, {"right"})
+            self.assertGreater(results[0]["flops"], 1000)
+
+    def test_what_cannot_run_has_a_word(self):
+        results = self.cpu("fft", "--shape", "batch=2 n=12")["results"]
+        of = {(result["op"], result["rung"]): (result["status"], result["message"]) for result in results}
+        self.assertEqual(of["fft", "cpu_recursive"], ("not run", "cpu_recursive: cannot do this shape"))
+        shown = self.bench("matmul_forward", "--device", "sim", "--shape", "m=3 n=5 k=7").stdout
+        self.assertRegex(shown, r"(?m)^not run: [^:]*13_tf32_wgmma_tma.*: only on a real GPU$")
+
+    def test_a_rung_that_is_named_is_measured_or_refused(self):
+        self.assert_refused(["fft/cpu_recursive", "--device", "cpu", "--shape", "batch=2 n=1000"],
+                            "heddle: rung cpu_recursive of fft cannot do batch=2 n=1000: it is \"halves of halves: "
+                            "log2 n products a number, and a call for each\"")
+        results = self.cpu("fft/cpu_recursive", "--shape", "batch=2 n=1000; batch=1 n=16")["results"]
+        own = {result["shape"]: result["status"] for result in results if result["rung"] == "cpu_recursive"}
+        self.assertEqual(own, {"batch=2 n=1000": "not run", "batch=1 n=16": "right"})
+
+    def test_where_zeros_would_pass_there_is_no_figure(self):
+        for arguments in (["transpose", "--shape", "rows=0 cols=4"], ["fft", "--shape", "batch=2 n=64 scale=0"]):
+            result = self.bench(*arguments, "--device", "cpu", code=1)
+            self.assertIn("not checked: at this shape ", result.stdout)
+            self.assertNotIn("best own", result.stdout)
+            self.assertIn("nothing could be checked", result.stderr)
 
     def test_the_simulated_gpu_checks_and_gives_no_time(self):
         output = self.bench("add_forward", "--device", "sim").stdout
@@ -151,6 +176,18 @@ class Bench(unittest.TestCase):
         self.assertEqual(states["04_grid_stride"], ("wrong", False))
         self.assertEqual(states["02_one_block"], ("right", True))
 
+    @unittest.skipUnless(WRONG, "needs the module with wrong rungs")
+    def test_a_rung_that_breaks_the_device_takes_the_blame_alone(self):
+        result = self.bench("out-of-core", "--device", "sim", "--shape", "m=9 n=8 k=7 memory=4; m=5 n=6 k=7 memory=4",
+                            "--json", self.file, code=1, HEDDLE_MODULES=WRONG)
+        self.assertRegex(result.stdout, r"(?m)^02_streams +not run: 01_one_stream broke the device$")
+        self.assertEqual(result.stdout.count("01_one_stream broke the device"),
+                         len([line for line in result.stdout.splitlines() if line[:1] == "0"]) - 1)
+        self.assertIn("does not recover", result.stderr)
+        with open(self.file, encoding="utf-8") as file:
+            document = json.load(file)
+        self.assertEqual((len(document["results"]), document["complete"]), (1, False))
+
     # --- mistakes -----------------------------------------------------------------------------------------------------
 
     def assert_refused(self, arguments, message, code=2):
@@ -168,7 +205,15 @@ class Bench(unittest.TestCase):
         self.assert_refused(["--shape", "n=3"],
                             'heddle: --shape needs an operator: heddle bench matmul --shape "m=64 n=64 k=64"')
         self.assert_refused(["add_forward/03_grid", "--device", "cpu"],
-                            "heddle: rung 03_grid is for cuda: --device cuda")
+                            "heddle: rung 03_grid is for cuda: --device cuda, or --device sim, which checks it and has "
+                            "no time")
+        self.assert_refused(["add_forward", "--device", "cpu", "--against", "03_grid"],
+                            "heddle: --against: rung 03_grid is for cuda: --device cuda, or --device sim, which checks "
+                            "it and has no time")
+        for near, name in (("colectives", "collectives"), ("out-of-cor", "out-of-core")):
+            self.assert_refused([near], f"heddle: no operator or ladder is called '{near}'; did you mean {name}?")
+        self.assert_refused(["add", "--json", "a", "--json", "b"],
+                            "heddle bench: --json is given twice, and would write one file only")
         self.assert_refused(["add_forward", "--dtype", "f16", "--device", "cpu"],
                             "heddle: nothing to measure: add_forward has no rung in f16 on cpu")
         self.assert_refused(["add_forward", "--batch", "3"],
@@ -204,6 +249,16 @@ class Bench(unittest.TestCase):
             file.write("void nothing() {}\n")
         self.assert_refused([own], f"heddle: {own}: no function in it has an operator's name; --op NAME says which "
                                    "it is for")
+
+    def test_a_rung_for_a_gpu_without_one_is_refused_at_once(self):
+        result = self.bench("transpose/03_padded_tiles", code=3, HEDDLE_MODULES=self.scratch.name)
+        self.assertEqual(result.stderr, "heddle: rung 03_padded_tiles needs a GPU, and `heddle doctor` says why there is "
+                                        "none here: --device sim checks it without, and has no time\n")
+        self.assertEqual(result.stdout, "")
+
+    def test_a_shape_larger_than_memory_says_what_it_takes(self):
+        result = self.bench("transpose", "--device", "cpu", "--shape", "rows=1000000 cols=1000000", code=1)
+        self.assertRegex(result.stdout, r"not checked: the operands take 7\.3 TiB, the device has .* free")
 
     def test_a_device_that_is_not_here_is_missing(self):
         result = self.bench("add_forward", "--device", "cuda", code=3, HEDDLE_MODULES=self.scratch.name)
@@ -312,6 +367,9 @@ class Bench(unittest.TestCase):
                             "takes it too)")
         self.assert_refused(["train", "--device", "cpu", "--data-place", "streamed"], "heddle: --data-place streamed "
                             "needs --device cuda: the CPU trains from where the dataset is already")
+        self.assert_refused(["train", "--device", "sim"], "heddle: the simulated GPU has no time, so `bench train` has "
+                            "nothing to measure there: `heddle train --device sim --data synth:count=64` shows that it "
+                            "trains")
         self.assert_refused(["train", "--device", "cpu", *NETWORK, "--gradients", self.file],
                             "heddle: --gradients needs one batch, one of --kernels and one --precision")
 

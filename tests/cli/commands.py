@@ -6,6 +6,7 @@
 import json
 import os
 import pty
+import resource
 import struct
 import subprocess
 import sys
@@ -139,6 +140,48 @@ class Command(unittest.TestCase):
                 for chance, expected in zip(one["probabilities"], first["probabilities"]):
                     self.assertAlmostEqual(chance, expected, places=5)
 
+    def train_in(self, folder, *options, code=0, **named):
+        """A run of a moment, from a folder of its own: what is not told goes to runs/."""
+        os.makedirs(folder, exist_ok=True)
+        result = subprocess.run([HEDDLE, "train", "--data", "synth:count=100", "--model", "mlp", "--epochs", "1",
+                                 *options], cwd=folder, capture_output=True, text=True, timeout=300,
+                                env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"), **named)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def test_a_second_run_has_a_folder_of_its_own_unless_it_replaces_the_first(self):
+        self.train_in(self.home, "--quiet")
+        self.assertIn("→ runs/synth-mlp-2\n", self.train_in(self.home).stdout)
+        self.assertIn("→ runs/synth-mlp\n", self.train_in(self.home, "--overwrite").stdout)
+        self.assertEqual(sorted(os.listdir(self.home + "/runs")), ["synth-mlp", "synth-mlp-2"])
+        said = self.run_heddle("train", "--out", self.home + "/runs/synth-mlp", "--resume", "--epochs", "0").stdout
+        self.assertIn("nothing left to train: the run has done 1 epoch, more than --epochs asks for; ", said)
+
+    def test_a_run_that_diverged_is_not_told_to_change_while_it_is_resumed(self):
+        first = self.train_in(self.home, "--quiet", "--out", "run", "--lr", "1e5", code=1).stderr
+        self.assertNotIn("begin anew", first)
+        again = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--quiet", code=1).stderr
+        self.assertIn("begin anew, with --lr below 100000\n", again)
+
+    def test_a_damaged_checkpoint_is_not_used(self):
+        self.train_in(self.home, "--quiet", "--out", "run")
+        path = self.home + "/run/last.safetensors"
+        with open(path, "r+b") as file:
+            file.seek(-1000, os.SEEK_END)
+            byte = file.read(1)[0]
+            file.seek(-1000, os.SEEK_END)
+            file.write(bytes([byte ^ 1]))
+        for words in (["eval", path], ["train", "--out", self.home + "/run", "--resume", "--epochs", "2"]):
+            result = self.run_heddle(*words, code=1)
+            self.assertRegex(result.stderr, r"^heddle: \S*last\.safetensors: its data is not what was written: .*\n$")
+
+    def test_a_limit_on_the_size_of_files_is_told_as_a_full_disk_is(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+        result = self.train_in(self.home, "--quiet", "--out", "run", code=1, preexec_fn=limit)
+        self.assertIn("last.safetensors: cannot write: File too large", result.stderr)
+        self.assertEqual([name for name in os.listdir(self.home + "/run") if name.endswith(".tmp")], [])
+
     def test_predict_wants_the_checkpoint_first(self):
         self.assert_refused(["predict", "seven.png"],
                             "heddle predict: the checkpoint comes first: heddle predict CHECKPOINT seven.png")
@@ -172,6 +215,9 @@ class Command(unittest.TestCase):
                             "heddle data show: unknown option --cuont; did you mean --count?")
         self.assert_refused(["help", "dotcor"], "heddle help: unknown command 'dotcor'; did you mean doctor?")
         self.assert_refused(["ops", "conv2"], "heddle ops: no operator or ladder is called 'conv2'; did you mean conv2d?")
+        self.assert_refused(["ops", "matmul/01_naive"],
+                            "heddle ops: takes no rung: `heddle ops matmul` shows the whole ladder")
+        self.assertRegex(self.run_heddle("ops", "conv").stdout, r"(?m)^see also: conv2d,")
 
     def test_every_command_refuses_an_unknown_option(self):
         for words in [[command] for command in COMMANDS] + ACTIONS:
@@ -199,7 +245,7 @@ class Command(unittest.TestCase):
         with open("/dev/full", "w") as full:
             result = subprocess.run([HEDDLE, "help"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("cannot write to standard output", result.stderr)
+        self.assertEqual(result.stderr, "heddle: cannot write to standard output: No space left on device\n")
 
     # --- trace -------------------------------------------------------------------------------------------------------
 
@@ -266,6 +312,9 @@ class Command(unittest.TestCase):
             self.assertTrue(job["detail"])
             self.assertEqual(bool(job["advice"]), job["state"] != "ok", job)
         self.assertNotEqual(jobs[0]["state"], "missing")
+        state = {job["job"]: job["state"] for job in jobs}
+        if state["run on a GPU"] == "missing":
+            self.assertEqual(state["trace a GPU program"], "missing")
 
     def test_ops_lists_operators_and_shows_ladders(self):
         operators = json.loads(self.run_heddle("ops", "--json").stdout)
