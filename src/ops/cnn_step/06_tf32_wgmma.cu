@@ -5,8 +5,9 @@
 // brought into their range by powers of two: twice the rate again. The windows' winners are found where conv2's output
 // is made, so that the hidden layer's kernel reads a quarter of it.
 //
-// Limited by: where batches are large, the backward kernel, in which wgmma and conv1's small products take turns
-// (backward_wgmma.h); at small batches the latency of seven launches, each of which waits for the one before.
+// Limited by: where batches are large, the backward kernel, in which all warps wait for shared memory, from which wgmma
+// takes its operands (backward_wgmma.h); at small batches the latency of seven launches, each of which waits for the
+// one before.
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"

@@ -2,8 +2,9 @@
 //
 // Rung 4's kernels were bound by mma.sync, which runs at half of the tensor cores' rate.
 //
-// Limited by: where batches are large, the backward kernel, in which wgmma and conv1's small products take turns
-// (backward_wgmma.h); at small batches the latency of seven launches, each of which waits for the one before.
+// Limited by: where batches are large, the backward kernel, in which all warps wait for shared memory, from which wgmma
+// takes its operands (backward_wgmma.h); at small batches the latency of seven launches, each of which waits for the
+// one before.
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"

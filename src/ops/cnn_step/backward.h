@@ -4,8 +4,8 @@
 //   grad of conv2's output = gamma inverse_std (dz - mean(dz) - normalised mean(dz normalised)), where dz is
 //   grad_pooled2 at each window's winner and zero elsewhere: dense, made anew from convolution2, code2 and sums2
 //
-// Reads grad_pooled2, code2, convolution2, statistics2, sums2, gamma2, pooled1, code1, conv2_backward and the images'
-// bytes; writes, for each block, grad_conv2_partial and stem_sums_partial.
+// Reads grad_pooled2, code2, convolution2, statistics2, sums2_partial, gamma2, pooled1, code1, conv2_backward and the
+// images' bytes; writes, for each block, grad_conv2_partial and stem_sums_partial.
 //
 // A block takes every backward_blocks-th image. Its warps have three roles, which meet when an image is there:
 //   weight  8 warps keep the gradient of conv2's weight in registers, from the first image to the last
@@ -29,6 +29,7 @@
 
 #include "ops/cnn_step/backward_products.h"
 #include "ops/cnn_step/backward_stage.h"
+#include "ops/cnn_step/sums2.h"
 #include "ops/cuda/dependent.h"
 
 // --- weight warps ----------------------------------------------------------------------------------------------------
@@ -206,12 +207,22 @@ static __global__ void __launch_bounds__(CNN_BACKWARD_THREADS, 1)
 {
     typedef cnn_backward_tiles<Arithmetic> tiles;
     extern __shared__ __align__(128) char cnn_shared[];
+    // Kernels before the one before have ended: all but the gradient that comes from above is there.
+    const int stage_thread = (int)threadIdx.x - (CNN_BACKWARD_THREADS - CNN_STAGE_THREADS);
+    uint32_t pixels[CNN_STAGE_WORDS] = {0};
+    if (stage_thread >= 0)
+        cnn_stage_first_pixels(arguments, pixels, stage_thread);
     for (int i = threadIdx.x; i < tiles::WEIGHT_AT / CNN_PART; i += CNN_BACKWARD_THREADS)
         ((uint4 *)cnn_shared)[i] = make_uint4(0, 0, 0, 0);
+    __syncthreads();
+    if (stage_thread >= 0)
+        cnn_stage_first<Arithmetic>(arguments, cnn_shared, pixels, stage_thread);
     heddle_wait_for_previous();
     heddle_release_next();
+    float *sums = (float *)(cnn_shared + tiles::WEIGHT_AT); // which comes later
+    cnn_sums2_add(arguments, sums);
     if (threadIdx.x < CNN_CHANNELS2)
-        cnn_backward_coefficients(arguments, (float *)(cnn_shared + tiles::COEFFICIENTS_AT), threadIdx.x);
+        cnn_backward_coefficients(arguments, sums, (float *)(cnn_shared + tiles::COEFFICIENTS_AT), threadIdx.x);
     __syncthreads();
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32,
               count = (arguments.n - 1 - (int)blockIdx.x) / gridDim.x + 1;
@@ -222,7 +233,7 @@ static __global__ void __launch_bounds__(CNN_BACKWARD_THREADS, 1)
     else if (warp < CNN_WEIGHT_WARPS + CNN_DATA_WARPS)
         cnn_data_role<Arithmetic, Parts>(arguments, cnn_shared, exchange, warp - CNN_WEIGHT_WARPS, lane);
     else
-        cnn_stage_role<Arithmetic>(arguments, cnn_shared, threadIdx.x - (CNN_BACKWARD_THREADS - CNN_STAGE_THREADS));
+        cnn_stage_role<Arithmetic>(arguments, cnn_shared, stage_thread);
     __syncthreads();
     cnn_stem_add<CNN_DATA_WARPS / (Parts == 1 ? 2 : 1)>(
         arguments.workspace.stem_sums_partial + (size_t)blockIdx.x * CNN_CHANNELS1 * CNN_STEM_SUMS, exchange,

@@ -33,16 +33,16 @@ template <typename Operand> CNN_DEVICE int cnn_coefficient_at(int channel)
                                 : channel;
 }
 
-// What turns a channel of conv2's output into its gradient: scale * dz + shift + slope * output.
+// What turns a channel of conv2's output into its gradient: scale * dz + shift + slope * output. sums: of sums2.h
 template <typename Operand, typename Convolution>
-CNN_DEVICE void cnn_backward_coefficients(const cnn_arguments<Operand, Convolution> &arguments, float *coefficients,
-                                          int channel)
+CNN_DEVICE void cnn_backward_coefficients(const cnn_arguments<Operand, Convolution> &arguments, const float *sums,
+                                          float *coefficients, int channel)
 {
     const float inverse_count = 1.0f / ((float)arguments.n * CNN_PIXELS1);
     const float mean = arguments.workspace.statistics2->mean[channel];
     const float inverse_std = arguments.workspace.statistics2->inverse_std[channel];
-    const float mean_grad = arguments.workspace.sums2[channel] * inverse_count;
-    const float mean_product = arguments.workspace.sums2[CNN_CHANNELS2 + channel] * inverse_count;
+    const float mean_grad = sums[channel] * inverse_count;
+    const float mean_product = sums[CNN_CHANNELS2 + channel] * inverse_count;
     const float scale = arguments.operands.parameters.gamma2[channel] * inverse_std;
     float *mine = coefficients + cnn_coefficient_at<Operand>(channel);
     mine[0] = scale;
@@ -321,9 +321,10 @@ CNN_DEVICE void cnn_stage_held(const cnn_workspace<Operand, Convolution> &worksp
     for (int step = 0; step < HELD; step++)
         cnn_stage_gradient<Arithmetic>(&window[step], coefficients, thread, &values[step]);
     cnn_stage_rest_gradient(&rest, coefficients, thread, left_over);
-    cnn_stage_store_pixels<Arithmetic>(planes, pixels, thread);
-    if (!first)
+    if (!first) {
+        cnn_stage_store_pixels<Arithmetic>(planes, pixels, thread);
         __barrier_sync_count(CNN_IMAGE_READ, CNN_BACKWARD_THREADS);
+    }
 #pragma unroll
     for (int step = 0; step < CNN_STAGE_WINDOWS; step++) {
         if (step >= HELD)
@@ -333,30 +334,52 @@ CNN_DEVICE void cnn_stage_held(const cnn_workspace<Operand, Convolution> &worksp
     cnn_stage_store_rest<Arithmetic>(grad, left_over, thread);
 }
 
+// The first image's pixels, pooled1 and code1 are there before the kernel before this one ends. `word`: its pixels,
+// asked for before the tiles are cleared, since they are behind two other loads.
+template <typename Arguments>
+CNN_DEVICE void cnn_stage_first_pixels(const Arguments &arguments, uint32_t word[CNN_STAGE_WORDS], int thread)
+{
+    const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
+    cnn_stage_load_pixels(arguments.operands.images + (size_t)order[blockIdx.x] * CNN_PIXELS, word, thread);
+}
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_stage_first(const Arguments &arguments, char *shared, const uint32_t word[CNN_STAGE_WORDS],
+                                int thread)
+{
+    typedef cnn_backward_tiles<Arithmetic> tiles;
+    cnn_stage_copy<Arithmetic>(arguments.workspace, shared + tiles::POOLED_AT, shared + tiles::STEM_AT, blockIdx.x,
+                               thread);
+    cnn_stage_store_pixels<Arithmetic>(shared + tiles::STEM_AT + tiles::CODES, word, thread);
+}
+
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_stage_role(const Arguments &arguments, char *shared, const int own_thread)
 {
     typedef cnn_backward_tiles<Arithmetic> tiles;
     const float *coefficients = (const float *)(shared + tiles::COEFFICIENTS_AT);
     const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
-    int source = order[blockIdx.x], stage = 0; // of the image; the next one's is asked for early
+    int source = 0, stage = 0; // of the image; the next one's is asked for early
     for (int image = blockIdx.x; image < arguments.n; image += gridDim.x, stage ^= 1) {
         // The compiler must not know that this is the same for every image: it would compute the addresses of all
         // windows once, and they do not fit in registers beside the windows' values.
         const int thread = __shfl_sync(0xffffffffu, own_thread, own_thread % 32);
+        const bool first = image == (int)blockIdx.x;
         char *grad = shared + tiles::GRAD_AT + stage % tiles::GRADS * tiles::GRAD;
         char *stem = shared + tiles::STEM_AT + stage * tiles::STEM;
-        cnn_stage_copy<Arithmetic>(arguments.workspace, shared + tiles::POOLED_AT + stage * tiles::POOLED, stem, image,
-                                   thread);
-        uint32_t word[CNN_STAGE_WORDS];
-        cnn_stage_load_pixels(arguments.operands.images + (size_t)source * CNN_PIXELS, word, thread);
+        uint32_t word[CNN_STAGE_WORDS] = {0};
+        if (!first) {
+            cnn_stage_copy<Arithmetic>(arguments.workspace, shared + tiles::POOLED_AT + stage * tiles::POOLED, stem,
+                                       image, thread);
+            cnn_stage_load_pixels(arguments.operands.images + (size_t)source * CNN_PIXELS, word, thread);
+        }
         if (image + (int)gridDim.x < arguments.n)
             source = order[image + gridDim.x];
         if constexpr (tiles::GRADS == 2) {
             cnn_stage_stream<Arithmetic>(arguments.workspace, coefficients, image, thread, grad);
-            cnn_stage_store_pixels<Arithmetic>(stem + tiles::CODES, word, thread);
+            if (!first)
+                cnn_stage_store_pixels<Arithmetic>(stem + tiles::CODES, word, thread);
         } else {
-            cnn_stage_held<Arithmetic>(arguments.workspace, coefficients, image, thread, image == (int)blockIdx.x, grad,
+            cnn_stage_held<Arithmetic>(arguments.workspace, coefficients, image, thread, first, grad,
                                        stem + tiles::CODES, word);
         }
         cp_async_wait_all();

@@ -3,12 +3,13 @@
 #ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_PRODUCTS_H
 #define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_PRODUCTS_H
 
-#include "ops/cnn_step/backward_wgmma_stage.h"
+#include "ops/cnn_step/backward_wgmma_tiles.h"
 #include "ops/cuda/hopper.h"
 
 enum {
-    CNN_HOPPER_WEIGHT_SUMS = CNN_CHANNELS2 * CNN_CHANNELS1 / HOPPER_WARPGROUP, // a thread's, of one tap
+    CNN_HOPPER_WEIGHT_SUMS = CNN_CHANNELS2 * CNN_HOPPER_ROWS / HOPPER_WARPGROUP, // a thread's, of a column of taps
     CNN_HOPPER_DATA_SUMS = 64 * CNN_HOPPER_ROWS / HOPPER_WARPGROUP,
+    CNN_HOPPER_STEM_SUMS = 64 * CNN_HOPPER_OFFSETS / HOPPER_WARPGROUP,
     CNN_HOPPER_WARP_ROWS = 4, // of the image: a warp's of the data gradient
     CNN_HOPPER_HALF = 8,      // pixels of half a row
 };
@@ -19,15 +20,16 @@ enum {
     {                                                                                                                  \
         asm volatile("{\n\t"                                                                                           \
                      ".reg .pred add;\n\t"                                                                             \
-                     "setp.ne.b32 add, %21, 0;\n\t"                                                                    \
-                     "wgmma.mma_async.sync.aligned.m64n32k16.f32." instruction                                         \
-                     " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, "                       \
-                     "{%16, %17, %18, %19}, %20, add, 1, 1, 1;\n\t"                                                    \
+                     "setp.ne.b32 add, %53, 0;\n\t"                                                                    \
+                     "wgmma.mma_async.sync.aligned.m64n96k16.f32." instruction                                         \
+                     " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "    \
+                     "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, " \
+                     "%39, %40, %41, %42, %43, %44, %45, %46, %47}, {%48, %49, %50, %51}, %52, add, 1, 1, 1;\n\t"      \
                      "}"                                                                                               \
-                     : HOPPER_D16(d, 0)                                                                                \
+                     : HOPPER_D32(d, 0), HOPPER_D16(d, 32)                                                             \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));                                  \
     }
-// d = a (64 outputs, 16 pixels) * b (16 pixels, 32 inputs; N-major) + (add ? d : 0)
+// d = a (64 outputs, 16 pixels) * b (16 pixels, 3 taps, 32 inputs; N-major) + (add ? d : 0)
 CNN_HOPPER_WEIGHT_PRODUCT(__half, "f16.f16")
 CNN_HOPPER_WEIGHT_PRODUCT(__nv_bfloat16, "bf16.bf16")
 #undef CNN_HOPPER_WEIGHT_PRODUCT
@@ -50,6 +52,25 @@ CNN_HOPPER_WEIGHT_PRODUCT(__nv_bfloat16, "bf16.bf16")
 CNN_HOPPER_DATA_PRODUCT(__half, "f16.f16")
 CNN_HOPPER_DATA_PRODUCT(__nv_bfloat16, "bf16.bf16")
 #undef CNN_HOPPER_DATA_PRODUCT
+
+#define CNN_HOPPER_STEM_PRODUCT(element, instruction)                                                                  \
+    CNN_DEVICE void cnn_hopper_stem_product(element, float(&d)[CNN_HOPPER_STEM_SUMS], const uint32_t(&a)[4],           \
+                                            uint64_t b, int add)                                                       \
+    {                                                                                                                  \
+        asm volatile("{\n\t"                                                                                           \
+                     ".reg .pred add;\n\t"                                                                             \
+                     "setp.ne.b32 add, %17, 0;\n\t"                                                                    \
+                     "wgmma.mma_async.sync.aligned.m64n24k16.f32." instruction                                         \
+                     " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11}, "                                           \
+                     "{%12, %13, %14, %15}, %16, add, 1, 1, 0;\n\t"                                                    \
+                     "}"                                                                                               \
+                     : HOPPER_D4(d, 0), HOPPER_D4(d, 4), HOPPER_D4(d, 8)                                               \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));                                  \
+    }
+// d = a (64 channels of two places, 16 windows) * b (16 windows, 24 pixels; K-major) + (add ? d : 0)
+CNN_HOPPER_STEM_PRODUCT(__half, "f16.f16")
+CNN_HOPPER_STEM_PRODUCT(__nv_bfloat16, "bf16.bf16")
+#undef CNN_HOPPER_STEM_PRODUCT
 
 // Where an operand in chunks lies, without swizzle. K-major: `leading` bytes from a chunk of K to the next, `stride`
 // from eight rows to the next. M- or N-major: `leading` from eight of K to the next, `stride` from a chunk to the next.

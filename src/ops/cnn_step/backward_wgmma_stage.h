@@ -1,126 +1,11 @@
-// The tiles of backward_wgmma.h, and the warps that fill them: they bring the next image into shared memory while the
-// others multiply, as those of backward_stage.h do, whose loads and planes of pixels they use.
-//
-// wgmma reads its operands from shared memory in chunks of 16 bytes, 8 channels of 16 bits: a tile has the first chunk
-// of all pixels, then the second. A pixel further on is 16 bytes further on, whatever the tap.
-//
-// Where the arithmetic is more than 16 bits, its floats are multiplied as halves all the same: half has as many digits
-// as tf32, and two halves as many as two tf32. What half lacks is range, so each operand is multiplied by a power of
-// two, of which is known that nothing overflows (cnn_half_scale), and the sums are divided by it in the end.
+// The stage warps of backward_wgmma.h: they bring the next image into shared memory while the others multiply, as those
+// of backward_stage.h do, some of whose loads they use.
 #ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_STAGE_H
 #define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_STAGE_H
 
 #include "ops/cnn_step/backward_stage.h"
-#include "ops/cnn_step/hidden_backward.h"
+#include "ops/cnn_step/backward_wgmma_tiles.h"
 #include "ops/cuda/hopper.h"
-
-enum {
-    CNN_HOPPER_TAPS = 3,                                   // stacked in one product of the data gradient
-    CNN_HOPPER_ROWS = CNN_HOPPER_TAPS * CNN_CHANNELS1,     // of its weight
-    CNN_HOPPER_CHUNK = 8,                                  // channels
-    CNN_HOPPER_CHUNKS1 = CNN_CHANNELS1 / CNN_HOPPER_CHUNK, // of a pixel of pooled1
-    CNN_HOPPER_CHUNKS2 = CNN_CHANNELS2 / CNN_HOPPER_CHUNK, // of a pixel of conv2's output
-};
-
-// What the products take, in how many parts, and whether scaled. `grads`: tiles of conv2's output gradient; where one
-// has to do, the stage warps keep the next in their registers. Registers of each role, 504 together.
-template <typename Arithmetic> struct cnn_hopper_kind {
-    typedef typename Arithmetic::operand element;
-    static const int parts = 1, scaled = 0, grads = 2;
-    static const int weight_registers = 184, data_registers = 168, stage_registers = 152;
-};
-template <> struct cnn_hopper_kind<cnn_tf32> {
-    typedef __half element;
-    static const int parts = 1, scaled = 1, grads = 2;
-    static const int weight_registers = 184, data_registers = 168, stage_registers = 152;
-};
-template <> struct cnn_hopper_kind<cnn_tf32x3> {
-    typedef __half element;
-    static const int parts = 2, scaled = 1, grads = 1;
-    static const int weight_registers = 192, data_registers = 168, stage_registers = 144;
-};
-
-// The arithmetic that rounds to an element.
-template <typename Element> struct cnn_hopper_arithmetic {
-    typedef cnn_fp16 type;
-};
-template <> struct cnn_hopper_arithmetic<__nv_bfloat16> {
-    typedef cnn_bf16 type;
-};
-
-// Where everything lies in shared memory, in bytes.
-template <typename Arithmetic> struct cnn_hopper_tiles {
-    typedef cnn_hopper_kind<Arithmetic> kind;
-    enum : int {
-        // The gradient has no border above: row y begins at pixel 16 y. From a chunk to the next is an odd number of 16
-        // bytes, so that the eight chunks of a pixel are in different banks.
-        GRAD_CHUNK = (CNN_TILE_PIXELS + 7) * CNN_PART,
-        GRAD_PART = CNN_HOPPER_CHUNKS2 * GRAD_CHUNK,
-        GRAD = kind::parts * GRAD_PART,
-        POOLED_CHUNK = CNN_TILE_PIXELS * CNN_PART, // here an odd number of 32: four chunks of two pixels
-        POOLED_PART = CNN_HOPPER_CHUNKS1 * POOLED_CHUNK,
-        POOLED = kind::parts * POOLED_PART,
-        CODES = cnn_backward_tiles<Arithmetic>::CODES,
-        STEM = cnn_backward_tiles<Arithmetic>::STEM,
-        WEIGHT_CHUNK = CNN_HOPPER_ROWS * CNN_PART,
-        WEIGHT_PART = 3 * CNN_HOPPER_CHUNKS2 * WEIGHT_CHUNK,
-        EXCHANGE = 2 * 3 * 32 * 8 * sizeof(float), // both ways between four warps, 8 sums of each lane
-
-        GRAD_AT = 0,
-        POOLED_AT = GRAD_AT + kind::grads * GRAD,
-        STEM_AT = POOLED_AT + 2 * POOLED,
-        WEIGHT_AT = STEM_AT + kind::grads * STEM,
-        EXCHANGE_AT = WEIGHT_AT + kind::parts * WEIGHT_PART,
-        COEFFICIENTS_AT = EXCHANGE_AT + EXCHANGE,
-        BARRIERS_AT = COEFFICIENTS_AT + 3 * CNN_CHANNELS2 * sizeof(float),
-        SCRATCH_AT = BARRIERS_AT + 4 * sizeof(uint64_t),
-        BYTES = SCRATCH_AT + 32 * sizeof(float),
-        THREADS = 3 * HOPPER_WARPGROUP,
-        REGISTERS = 65536 / THREADS / 8 * 8, // a thread's, before the roles exchange some
-    };
-    static_assert(BYTES <= 227 * 1024, "more than a block can have");
-    static_assert(POOLED_AT % 16 == 0 && STEM_AT % 16 == 0 && WEIGHT_AT % 16 == 0 && EXCHANGE_AT % 16 == 0, "aligned");
-};
-
-// --- powers of two ---------------------------------------------------------------------------------------------------
-
-// The largest number of a warp's.
-CNN_DEVICE float cnn_hopper_warp_most(float value)
-{
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2)
-        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, distance));
-    return value;
-}
-
-// Of pooled1, relu of gamma * normalised + beta: of `count` values none is further than sqrt(count) standard deviations
-// from their mean.
-template <typename Arithmetic, typename Arguments>
-CNN_DEVICE float cnn_hopper_pooled_scale(const Arguments &arguments, int lane)
-{
-    if (!cnn_hopper_kind<Arithmetic>::scaled)
-        return 1.0f;
-    const float furthest = sqrtf((float)arguments.n * CNN_PIXELS);
-    return cnn_half_scale(cnn_hopper_warp_most(fabsf(arguments.operands.parameters.gamma1[lane]) * furthest +
-                                               fabsf(arguments.operands.parameters.beta1[lane])));
-}
-
-// Of conv2's output gradient, gamma inverse_std (dz - mean(dz) - u mean(dz u)): mean(dz u) is at most the largest dz,
-// and u, the normalised value, at most as far from 0 as above. Twice that leaves room for rounding.
-template <typename Arithmetic, typename Arguments>
-CNN_DEVICE float cnn_hopper_grad_scale(const Arguments &arguments, int lane)
-{
-    if (!cnn_hopper_kind<Arithmetic>::scaled)
-        return 1.0f;
-    const float most = __uint_as_float(arguments.workspace.counters[CNN_MOST_GRAD]);
-    const float furthest = sqrtf((float)arguments.n * CNN_PIXELS1);
-    float slope = 0.0f;
-#pragma unroll
-    for (int channel = lane; channel < CNN_CHANNELS2; channel += 32)
-        slope = fmaxf(slope, fabsf(arguments.operands.parameters.gamma2[channel] *
-                                   arguments.workspace.statistics2->inverse_std[channel]));
-    return cnn_half_scale(2.0f * most * (2.0f + furthest) * cnn_hopper_warp_most(slope));
-}
 
 // --- conv2's output gradient -----------------------------------------------------------------------------------------
 
@@ -146,19 +31,43 @@ CNN_DEVICE int cnn_hopper_coefficient_at(int channel)
 {
     return cnn_coefficient_at<__half>(channel);
 }
-template <typename Arguments>
-CNN_DEVICE void cnn_hopper_coefficients(const Arguments &arguments, float *coefficients, int channel, float grad_scale)
+struct cnn_hopper_channel { // what they are made of
+    float mean, inverse_std, gamma, sum, product;
+};
+template <typename Arguments> // but for the sums
+CNN_DEVICE cnn_hopper_channel cnn_hopper_load_channel(const Arguments &arguments, int channel)
 {
-    const float inverse_count = 1.0f / ((float)arguments.n * CNN_PIXELS1);
-    const float mean = arguments.workspace.statistics2->mean[channel];
-    const float inverse_std = arguments.workspace.statistics2->inverse_std[channel];
-    const float mean_grad = arguments.workspace.sums2[channel] * inverse_count;
-    const float mean_product = arguments.workspace.sums2[CNN_CHANNELS2 + channel] * inverse_count;
-    const float scale = arguments.operands.parameters.gamma2[channel] * inverse_std * grad_scale;
+    cnn_hopper_channel from;
+    from.mean = arguments.workspace.statistics2->mean[channel];
+    from.inverse_std = arguments.workspace.statistics2->inverse_std[channel];
+    from.gamma = arguments.operands.parameters.gamma2[channel];
+    return from;
+}
+CNN_DEVICE void cnn_hopper_coefficients(float *coefficients, const cnn_hopper_channel &from, int n, int channel,
+                                        float grad_scale)
+{
+    const float inverse_count = 1.0f / ((float)n * CNN_PIXELS1);
+    const float mean_grad = from.sum * inverse_count, mean_product = from.product * inverse_count;
+    const float scale = from.gamma * from.inverse_std * grad_scale;
     float *mine = coefficients + cnn_hopper_coefficient_at(channel);
     mine[0] = scale;
-    mine[CNN_CHANNELS2] = scale * (mean * inverse_std * mean_product - mean_grad);
-    mine[2 * CNN_CHANNELS2] = -scale * inverse_std * mean_product;
+    mine[CNN_CHANNELS2] = scale * (from.mean * from.inverse_std * mean_product - mean_grad);
+    mine[2 * CNN_CHANNELS2] = -scale * from.inverse_std * mean_product;
+}
+
+// So many words out of global memory, in one load for sure, and where it stands: the compiler would take it apart, or
+// put it off to where it delays what follows.
+template <int Words> CNN_DEVICE void cnn_load_words(uint32_t *to, const void *from)
+{
+    if constexpr (Words == 4) {
+        asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                     : "l"(from)
+                     : "memory");
+    } else {
+        static_assert(Words == 2, "words of a load");
+        asm volatile("ld.global.cg.v2.u32 {%0, %1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "l"(from) : "memory");
+    }
 }
 
 // Eight neighbouring channels, as they lie in memory.
@@ -167,22 +76,40 @@ template <typename Value> CNN_DEVICE void cnn_hopper_load(uint32_t to[2 * sizeof
     enum { WORDS = 2 * sizeof(Value), PIECE = WORDS < 4 ? WORDS : 4 };
 #pragma unroll
     for (int i = 0; i < WORDS; i += PIECE)
-        cnn_copy_words<PIECE>(to + i, (const uint32_t *)from + i);
+        cnn_load_words<PIECE>(to + i, (const uint32_t *)from + i);
 }
 
+// A stage thread's channels of a window: conv2's output and the winners, and the gradient that comes from above.
 template <typename Operand, typename Convolution>
-CNN_DEVICE void cnn_hopper_load_window(const cnn_workspace<Operand, Convolution> &workspace, int image, int thread,
-                                       int row, int column, cnn_stage_window<Operand, Convolution> *window)
+CNN_DEVICE void cnn_hopper_load_outputs(const cnn_workspace<Operand, Convolution> &workspace, int image, int thread,
+                                        int row, int column, cnn_stage_window<Operand, Convolution> *window)
 {
     const int channel = thread % CNN_STAGE_GROUP * CNN_HOPPER_CHUNK;
     const size_t at = (size_t)image * CNN_FEATURES + (row * CNN_SIDE2 + column) * CNN_CHANNELS2 + channel;
     const Convolution *output = workspace.convolution2 + (size_t)image * CNN_PIXELS1 * CNN_CHANNELS2 +
                                 cnn_window_pixel(row, column, 0, CNN_SIDE1) * CNN_CHANNELS2 + channel;
-    cnn_hopper_load(window->grad, workspace.grad_pooled2 + at);
     cnn_hopper_load(window->winners, workspace.code2 + at);
 #pragma unroll
     for (int place = 0; place < 4; place++)
         cnn_hopper_load(window->output[place], output + cnn_window_pixel(0, 0, place, CNN_SIDE1) * CNN_CHANNELS2);
+}
+template <typename Operand, typename Convolution>
+CNN_DEVICE void cnn_hopper_load_grad(const cnn_workspace<Operand, Convolution> &workspace, int image, int thread,
+                                     int row, int column, cnn_stage_window<Operand, Convolution> *window)
+{
+    cnn_hopper_load(window->grad, workspace.grad_pooled2 + (size_t)image * CNN_FEATURES +
+                                      (row * CNN_SIDE2 + column) * CNN_CHANNELS2 +
+                                      thread % CNN_STAGE_GROUP * CNN_HOPPER_CHUNK);
+}
+
+// Window `step` of a stage thread's.
+template <typename Operand, typename Convolution>
+CNN_DEVICE void cnn_hopper_load_window(const cnn_workspace<Operand, Convolution> &workspace, int image, int thread,
+                                       int step, cnn_stage_window<Operand, Convolution> *window)
+{
+    const int row = cnn_stage_row(thread, step), column = cnn_stage_column(thread, step);
+    cnn_hopper_load_outputs(workspace, image, thread, row, column, window);
+    cnn_hopper_load_grad(workspace, image, thread, row, column, window);
 }
 
 // What a stage thread makes of a window: [part][place], a chunk each.
@@ -273,60 +200,28 @@ template <typename Arithmetic> CNN_DEVICE void cnn_hopper_store_rest(char *grad,
 
 // --- pooled1, code1 and pixels ---------------------------------------------------------------------------------------
 
-// Eight channels of a pixel, scaled, in parts.
-template <typename Arithmetic> CNN_DEVICE void cnn_hopper_pooled_store(char *to, float value[8], float scale)
-{
-    typedef cnn_hopper_tiles<Arithmetic> tiles;
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        value[i] *= scale;
-#pragma unroll
-    for (int part = 0; part < tiles::kind::parts; part++) {
-        __align__(16) uint32_t packed[4];
-#pragma unroll
-        for (int i = 0; i < 2; i++)
-            cnn_hopper_pack<typename tiles::kind::element>(packed + 2 * i, value + 4 * i,
-                                                           part + 1 < tiles::kind::parts);
-        cnn_copy_words<4>(to + part * tiles::POOLED_PART, packed);
-    }
-}
-
-// A few rows of pooled1 at a time; a thread keeps its column, so that its addresses rise evenly.
-template <typename Arithmetic, int Threads, typename Workspace>
-CNN_DEVICE void cnn_hopper_pooled(const Workspace &workspace, char *pooled, int image, int thread, float scale)
+// pooled1 into its tile, as forward_wgmma.h leaves it: as the products take it, scaled and in parts. A few rows at a
+// time; a thread keeps its column, so that its addresses rise evenly. Of a row's 64 threads 56 have a chunk.
+template <typename Arithmetic, int Threads, typename Arguments>
+CNN_DEVICE void cnn_hopper_pooled(const Arguments &arguments, char *pooled, int image, int thread)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
     typedef typename tiles::kind::element element;
-    // Rows at a time. Of a row's 64 threads 56 have a chunk. Where floats are loaded, so many ahead.
-    enum { ROW_CHUNKS = CNN_SIDE1 * CNN_HOPPER_CHUNKS1, ROW_THREADS = 64, ROWS = Threads / ROW_THREADS, AHEAD = 4 };
+    enum { ROW_CHUNKS = CNN_SIDE1 * CNN_HOPPER_CHUNKS1, ROW_THREADS = 64, ROWS = Threads / ROW_THREADS };
     const int row = thread / ROW_THREADS, column = thread % ROW_THREADS;
+    const element *from = (const element *)arguments.workspace.pooled1 + (size_t)image * CNN_PIXELS1 * CNN_CHANNELS1 +
+                          (row * ROW_CHUNKS + column) * CNN_HOPPER_CHUNK;
+    char *to = pooled + (row + 1) * tiles::POOLED_ROW + column % CNN_HOPPER_CHUNKS1 * tiles::POOLED_STRIP +
+               (1 + column / CNN_HOPPER_CHUNKS1) * CNN_PART;
     if (column >= ROW_CHUNKS)
         return;
-    const typename Arithmetic::operand *from = workspace.pooled1 + (size_t)image * CNN_PIXELS1 * CNN_CHANNELS1 +
-                                               (row * ROW_CHUNKS + column) * CNN_HOPPER_CHUNK;
-    char *to = pooled + column % CNN_HOPPER_CHUNKS1 * tiles::POOLED_CHUNK +
-               ((row + 1) * CNN_TILE_SIDE + 1 + column / CNN_HOPPER_CHUNKS1) * CNN_PART;
-    if constexpr (sizeof(typename Arithmetic::operand) == 2) {
+#pragma unroll
+    for (int part = 0; part < tiles::kind::parts; part++, from += (size_t)arguments.n * CNN_PIXELS1 * CNN_CHANNELS1)
 #pragma unroll
         for (int y = 0; y < CNN_SIDE1; y += ROWS)
             if (y + row < CNN_SIDE1)
-                cp_async_16(to + y * CNN_TILE_SIDE * CNN_PART, from + y * ROW_CHUNKS * CNN_HOPPER_CHUNK);
-    } else {
-#pragma unroll
-        for (int first = 0; first < CNN_SIDE1; first += ROWS * AHEAD) {
-            float value[AHEAD][8];
-#pragma unroll
-            for (int i = 0; i < 2 * AHEAD; i++)
-                if (first + i / 2 * ROWS + row < CNN_SIDE1)
-                    cnn_load4(value[i / 2] + i % 2 * 4,
-                              from + (first + i / 2 * ROWS) * ROW_CHUNKS * CNN_HOPPER_CHUNK + i % 2 * 4);
-#pragma unroll
-            for (int i = 0; i < AHEAD; i++)
-                if (first + i * ROWS + row < CNN_SIDE1)
-                    cnn_hopper_pooled_store<Arithmetic>(to + (first + i * ROWS) * CNN_TILE_SIDE * CNN_PART, value[i],
-                                                        scale);
-        }
-    }
+                cp_async_16(to + part * tiles::POOLED_PART + y * tiles::POOLED_ROW,
+                            from + y * ROW_CHUNKS * CNN_HOPPER_CHUNK);
 }
 
 template <int Threads, typename Workspace>
@@ -340,6 +235,86 @@ CNN_DEVICE void cnn_hopper_codes(const Workspace &workspace, char *codes, int im
             cp_async_16(codes + (i + thread) * CNN_PART, code + (i + thread) * CNN_PART);
 }
 
+// Pixels for conv1's sums by wgmma. A thread has the even or the odd ones of half a row, and one more: offsets x and
+// x + 2 are the same pixels, a window further on.
+CNN_DEVICE void cnn_hopper_load_pixels(const uint8_t *pixels, uint32_t word[CNN_HOPPER_PIXEL_WORDS], int thread)
+{
+    const int row = thread / 4, half = thread / 2 % 2, even = thread % 2; // odd pixels begin with the one before
+    const int first = half * 4 - 1 + even;
+    const uint8_t *from = pixels + row * CNN_SIDE + first * 4;
+#pragma unroll
+    for (int i = 0; i < CNN_HOPPER_PIXEL_WORDS; i++)
+        word[i] = 0;
+    if (thread >= CNN_HOPPER_PIXEL_THREADS)
+        return;
+    if (((uintptr_t)pixels & 3) == 0) { // one question for all, so that all are on their way at once
+#pragma unroll
+        for (int i = 0; i < CNN_HOPPER_PIXEL_WORDS; i++)
+            if (first + i >= 0 && first + i < CNN_SIDE / 4)
+                word[i] = *(const uint32_t *)(from + i * 4);
+    } else {
+#pragma unroll 1
+        for (int i = 0; i < CNN_HOPPER_PIXEL_WORDS * 4; i++)
+            if (first * 4 + i >= 0 && first * 4 + i < CNN_SIDE) {
+                const uint32_t bits = (uint32_t)from[i] << i % 4 * 8;
+#pragma unroll
+                for (int j = 0; j < CNN_HOPPER_PIXEL_WORDS; j++)
+                    word[j] |= i / 4 == j ? bits : 0;
+            }
+    }
+}
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_store_pixels(char *to, const uint32_t word[CNN_HOPPER_PIXEL_WORDS], int thread)
+{
+    typedef typename cnn_hopper_arithmetic<typename cnn_hopper_kind<Arithmetic>::element>::type arithmetic;
+    const int row = thread / 4 + 1, half = thread / 2 % 2, even = thread % 2; // of the image with its border
+    if (thread >= CNN_HOPPER_PIXEL_THREADS)
+        return;
+    float value[9];
+#pragma unroll
+    for (int i = 0; i < 9; i++) // bytes 3 | 1 3 | 1 3 | ..., or 0 2 | 0 2 | ... | 0
+        value[i] =
+            (float)(even ? word[i / 2] >> i % 2 * 16 & 0xff : word[(i + 1) / 2] >> (8 + (i + 1) % 2 * 16) & 0xff);
+    __align__(16) uint32_t packed[2][4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        packed[0][i] = cnn_stem_pack<arithmetic>(value[2 * i], value[2 * i + 1]);
+        packed[1][i] = cnn_stem_pack<arithmetic>(value[2 * i + 1], value[2 * i + 2]);
+    }
+#pragma unroll
+    for (int lower = 0; lower < 2; lower++) { // the row is the first or second of one row of windows, third or fourth
+        const int windows = row / 2 - lower;  // of the one above
+        char *at = to + windows * CNN_HOPPER_PIXEL_ROW +
+                   (half * CNN_HOPPER_OFFSETS + (row % 2 + lower * 2) * 4 + even) * CNN_PART;
+        if (windows >= 0 && windows < CNN_SIDE1) {
+            cnn_copy_words<4>(at, packed[0]);
+            cnn_copy_words<4>(at + 2 * CNN_PART, packed[1]);
+        }
+    }
+}
+
+// Either way: as conv1's sums take them.
+template <typename Arithmetic> struct cnn_hopper_pixels {
+    enum { WGMMA = cnn_hopper_kind<Arithmetic>::stem_tiles > 0 };
+    uint32_t word[WGMMA ? (int)CNN_HOPPER_PIXEL_WORDS : (int)CNN_STAGE_WORDS];
+};
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_take_pixels(const uint8_t *pixels, cnn_hopper_pixels<Arithmetic> *taken, int thread)
+{
+    if constexpr (cnn_hopper_pixels<Arithmetic>::WGMMA)
+        cnn_hopper_load_pixels(pixels, taken->word, thread);
+    else
+        cnn_stage_load_pixels(pixels, taken->word, thread);
+}
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_leave_pixels(char *to, const cnn_hopper_pixels<Arithmetic> &taken, int thread)
+{
+    if constexpr (cnn_hopper_pixels<Arithmetic>::WGMMA)
+        cnn_hopper_store_pixels<Arithmetic>(to, taken.word, thread);
+    else
+        cnn_stage_store_pixels<Arithmetic>(to, taken.word, thread);
+}
+
 // --- the role --------------------------------------------------------------------------------------------------------
 
 // What one image goes into.
@@ -349,172 +324,156 @@ struct cnn_hopper_places {
     int parity;
 };
 
-// Where there are two tiles for the gradient: all that it is made of is on its way before the wait for the tile.
-template <typename Arithmetic, typename Operand, typename Convolution>
-CNN_DEVICE void cnn_hopper_stream(const cnn_workspace<Operand, Convolution> &workspace, const float *coefficients,
-                                  float pooled_scale, int image, int thread, const cnn_hopper_places &to)
+// Where there are two tiles for the gradient: what the next image's is made of is asked for as soon as the registers
+// are free that this one's was in, and so has the time of a whole image to come.
+template <typename Arithmetic> struct cnn_hopper_ahead {
+    cnn_stage_window<typename Arithmetic::operand, typename Arithmetic::convolution> window[CNN_STAGE_WINDOWS];
+    cnn_stage_rest<typename Arithmetic::operand, typename Arithmetic::convolution> rest;
+};
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_hopper_ahead_load(const Arguments &arguments, int image, int thread,
+                                      cnn_hopper_ahead<Arithmetic> *ahead)
 {
-    cnn_stage_rest<Operand, Convolution> rest;
-    cnn_stage_window<Operand, Convolution> window[CNN_STAGE_WINDOWS];
 #pragma unroll
     for (int step = 0; step < CNN_STAGE_WINDOWS; step++)
-        cnn_hopper_load_window(workspace, image, thread, cnn_stage_row(thread, step), cnn_stage_column(thread, step),
-                               &window[step]);
-    cnn_stage_load_rest(workspace, image, thread, &rest);
-    if (to.empty)
-        mbarrier_wait(to.empty, to.parity);
-    cnn_hopper_codes<CNN_STAGE_THREADS>(workspace, to.stem, image, thread);
-    cnn_hopper_pooled<Arithmetic, CNN_STAGE_THREADS>(workspace, to.pooled, image, thread, pooled_scale);
-#pragma unroll
-    for (int step = 0; step < CNN_STAGE_WINDOWS; step++) {
-        cnn_hopper_values<Arithmetic> values;
-        cnn_hopper_gradient<Arithmetic>(&window[step], coefficients, thread, &values);
-        cnn_hopper_store<Arithmetic>(to.grad, &values, thread, cnn_stage_row(thread, step),
-                                     cnn_stage_column(thread, step));
-    }
-    float left_over[2];
-    cnn_hopper_rest_gradient(&rest, coefficients, thread, left_over);
-    cnn_hopper_store_rest<Arithmetic>(to.grad, left_over, thread);
+        cnn_hopper_load_window(arguments.workspace, image, thread, step, &ahead->window[step]);
+    cnn_stage_load_rest(arguments.workspace, image, thread, &ahead->rest);
 }
 
-// Where there is one: all but the last window, which would not fit into the registers, is computed before the others
-// are asked to be done with the last image's.
-template <typename Arithmetic, typename Operand, typename Convolution>
-CNN_DEVICE void cnn_hopper_held(const cnn_workspace<Operand, Convolution> &workspace, const float *coefficients,
-                                float pooled_scale, int image, int thread, const cnn_hopper_places &to)
+// Four of a thread's channels of all its windows: the gradient goes where the output was.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_ahead_gradient(cnn_hopper_ahead<Arithmetic> *ahead, const float *coefficients, int thread,
+                                          int half, int step)
+{
+    typedef typename Arithmetic::operand operand;
+    typedef typename Arithmetic::convolution convolution;
+    static_assert(sizeof(convolution) == 2, "as long as what the products take");
+    const float *mine = coefficients + half * (CNN_CHANNELS2 / 2) + thread % CNN_STAGE_GROUP * 4;
+    float scale[4], shift[4], slope[4], dz[4];
+    cnn_load4(scale, mine);
+    cnn_load4(shift, mine + CNN_CHANNELS2);
+    cnn_load4(slope, mine + 2 * CNN_CHANNELS2);
+    cnn_load4(dz, (const operand *)(ahead->window[step].grad + half * sizeof(operand)));
+#pragma unroll
+    for (uint32_t place = 0; place < 4; place++) {
+        uint32_t *words = ahead->window[step].output[place] + half * sizeof(convolution);
+        float value[4];
+        cnn_load4(value, (const convolution *)words);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float rest = fmaf(slope[i], value[i], shift[i]);
+            const bool won = (ahead->window[step].winners[half] >> 8 * i & 0xff) == place;
+            value[i] = won ? fmaf(scale[i], dz[i], rest) : rest;
+        }
+        cnn_hopper_pack<typename cnn_hopper_kind<Arithmetic>::element>(words, value, false);
+    }
+}
+
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_hopper_stream(const Arguments &arguments, const float *coefficients, int image, int next,
+                                  int thread, const cnn_hopper_places &to, cnn_hopper_ahead<Arithmetic> *ahead)
+{
+    typedef cnn_hopper_tiles<Arithmetic> tiles;
+    if (to.empty)
+        mbarrier_wait(to.empty, to.parity);
+    cnn_hopper_pooled<Arithmetic, CNN_STAGE_THREADS>(arguments, to.pooled, image, thread);
+    float left_over[2];
+    cnn_hopper_rest_gradient(&ahead->rest, coefficients, thread, left_over);
+    cnn_hopper_store_rest<Arithmetic>(to.grad, left_over, thread);
+#pragma unroll
+    for (int step = 0; step < CNN_STAGE_WINDOWS; step++) {
+        cnn_hopper_ahead_gradient(ahead, coefficients, thread, 0, step);
+        cnn_hopper_ahead_gradient(ahead, coefficients, thread, 1, step);
+        const int row = cnn_stage_row(thread, step), column = cnn_stage_column(thread, step);
+        char *grad = to.grad + thread % CNN_STAGE_GROUP * tiles::GRAD_CHUNK +
+                     (cnn_window_pixel(row, column, 0, CNN_TILE_SIDE) + 1) * CNN_PART;
+#pragma unroll
+        for (int place = 0; place < 4; place++)
+            cnn_copy_words<4>(grad + cnn_window_pixel(0, 0, place, CNN_TILE_SIDE) * CNN_PART,
+                              ahead->window[step].output[place]);
+        if (next < arguments.n)
+            cnn_hopper_load_window(arguments.workspace, next, thread, step, &ahead->window[step]);
+        __syncwarp(); // or the compiler puts all loads behind the last window
+    }
+}
+
+// Where there is one: all but the last window, whose gradient would not fit into the registers beside the others', is
+// computed before the others are asked to be done with the last image's.
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_hopper_held(const Arguments &arguments, const float *coefficients, int image, int thread,
+                                const cnn_hopper_places &to)
 {
     enum { HELD = CNN_STAGE_WINDOWS - 1 };
+    typedef typename Arithmetic::operand operand;
+    typedef typename Arithmetic::convolution convolution;
     cnn_hopper_values<Arithmetic> values[HELD], last;
-    cnn_stage_window<Operand, Convolution> window;
-    cnn_stage_rest<Operand, Convolution> rest;
+    cnn_stage_window<operand, convolution> window[HELD];
+    cnn_stage_rest<operand, convolution> rest;
     float left_over[2];
-    cnn_hopper_pooled<Arithmetic, CNN_STAGE_THREADS>(workspace, to.pooled, image, thread, pooled_scale);
-    cnn_stage_load_rest(workspace, image, thread, &rest);
 #pragma unroll
-    for (int step = 0; step < HELD; step++) {
-        cnn_hopper_load_window(workspace, image, thread, cnn_stage_row(thread, step), cnn_stage_column(thread, step),
-                               &window);
-        cnn_hopper_gradient<Arithmetic>(&window, coefficients, thread, &values[step]);
-    }
+    for (int step = 0; step < HELD; step++)
+        cnn_hopper_load_window(arguments.workspace, image, thread, step, &window[step]);
+    cnn_hopper_pooled<Arithmetic, CNN_STAGE_THREADS>(arguments, to.pooled, image, thread);
+    cnn_stage_load_rest(arguments.workspace, image, thread, &rest);
+    cnn_hopper_gradient<Arithmetic>(&window[0], coefficients, thread, &values[0]);
+    cnn_hopper_load_window(arguments.workspace, image, thread, HELD, &window[0]);
+    cnn_hopper_gradient<Arithmetic>(&window[1], coefficients, thread, &values[1]);
     cnn_hopper_rest_gradient(&rest, coefficients, thread, left_over);
     if (to.empty)
         mbarrier_wait(to.empty, to.parity);
-    cnn_hopper_load_window(workspace, image, thread, cnn_stage_row(thread, HELD), cnn_stage_column(thread, HELD),
-                           &window);
-    cnn_hopper_codes<CNN_STAGE_THREADS>(workspace, to.stem, image, thread);
+    cnn_hopper_codes<CNN_STAGE_THREADS>(arguments.workspace, to.stem, image, thread);
 #pragma unroll
     for (int step = 0; step < HELD; step++)
         cnn_hopper_store<Arithmetic>(to.grad, &values[step], thread, cnn_stage_row(thread, step),
                                      cnn_stage_column(thread, step));
     cnn_hopper_store_rest<Arithmetic>(to.grad, left_over, thread);
-    cnn_hopper_gradient<Arithmetic>(&window, coefficients, thread, &last);
+    cnn_hopper_gradient<Arithmetic>(&window[0], coefficients, thread, &last);
     cnn_hopper_store<Arithmetic>(to.grad, &last, thread, cnn_stage_row(thread, HELD), cnn_stage_column(thread, HELD));
 }
 
-// Zeros around the images, in all tiles, and in all planes of pixels.
-template <typename Arithmetic> CNN_DEVICE void cnn_hopper_clear(char *shared)
-{
-    typedef cnn_hopper_tiles<Arithmetic> tiles;
-    enum {
-        BORDER = CNN_TILE_PIXELS - CNN_PIXELS1, // pixels
-        SIDES = 2 * CNN_SIDE1,                  // of them left and right of a row
-        GRAD_CHUNKS = tiles::kind::grads * tiles::kind::parts * CNN_HOPPER_CHUNKS2,
-        POOLED_CHUNKS = 2 * tiles::kind::parts * CNN_HOPPER_CHUNKS1,
-        STEM_PARTS = tiles::kind::grads * tiles::STEM / CNN_PART,
-    };
-    const uint4 zeros = make_uint4(0, 0, 0, 0);
-    for (int i = threadIdx.x; i < (GRAD_CHUNKS + POOLED_CHUNKS) * BORDER; i += tiles::THREADS) {
-        const int chunk = i / BORDER, which = i % BORDER;
-        const int side = which / 2 * CNN_TILE_SIDE + which % 2 * (CNN_TILE_SIDE - 1);
-        if (chunk < GRAD_CHUNKS) { // beside the rows, then below
-            const int pixel = which < SIDES ? side : CNN_SIDE1 * CNN_TILE_SIDE + which - SIDES;
-            *(uint4 *)(shared + tiles::GRAD_AT + chunk * tiles::GRAD_CHUNK + pixel * CNN_PART) = zeros;
-        } else { // beside the rows, above, below
-            const int beyond = which - SIDES, rows = CNN_SIDE1 * CNN_TILE_SIDE;
-            const int pixel = which < SIDES ? side + CNN_TILE_SIDE : beyond < CNN_TILE_SIDE ? beyond : rows + beyond;
-            *(uint4 *)(shared + tiles::POOLED_AT + (chunk - GRAD_CHUNKS) * tiles::POOLED_CHUNK + pixel * CNN_PART) =
-                zeros;
-        }
-    }
-    for (int i = threadIdx.x; i < STEM_PARTS; i += tiles::THREADS)
-        ((uint4 *)(shared + tiles::STEM_AT))[i] = zeros;
-}
-
-// The block's first image is staged by all its threads: none has anything else to do yet. `word`: the image's pixels
-// as cnn_stage_load_pixels gives them to the first CNN_PIXELS / 4 threads.
-template <typename Arithmetic, typename Arguments>
-CNN_DEVICE void cnn_hopper_first_image(const Arguments &arguments, char *shared, const uint32_t word[CNN_STAGE_WORDS])
-{
-    typedef cnn_hopper_tiles<Arithmetic> tiles;
-    enum { ITEMS = CNN_PIXELS2 * CNN_STAGE_GROUP, TURNS = (ITEMS + tiles::THREADS - 1) / tiles::THREADS };
-    const auto &workspace = arguments.workspace;
-    const int image = blockIdx.x, thread = threadIdx.x, lane = thread % 32;
-    float *coefficients = (float *)(shared + tiles::COEFFICIENTS_AT);
-    char *grad = shared + tiles::GRAD_AT, *stem = shared + tiles::STEM_AT;
-    cnn_stage_window<typename Arithmetic::operand, typename Arithmetic::convolution> window[TURNS];
-#pragma unroll
-    for (int turn = 0; turn < TURNS; turn++) {
-        const int which = (turn * tiles::THREADS + thread) / CNN_STAGE_GROUP;
-        if (which < CNN_PIXELS2)
-            cnn_hopper_load_window(workspace, image, thread, which / CNN_SIDE2, which % CNN_SIDE2, &window[turn]);
-    }
-    cnn_hopper_codes<tiles::THREADS>(workspace, stem, image, thread);
-    const float grad_scale = cnn_hopper_grad_scale<Arithmetic>(arguments, lane);
-    if (thread < CNN_CHANNELS2)
-        cnn_hopper_coefficients(arguments, coefficients, thread, grad_scale);
-    cnn_hopper_pooled<Arithmetic, tiles::THREADS>(workspace, shared + tiles::POOLED_AT, image, thread,
-                                                  cnn_hopper_pooled_scale<Arithmetic>(arguments, lane));
-    if (thread < CNN_STAGE_THREADS)
-        cnn_stage_store_pixels<Arithmetic>(stem + tiles::CODES, word, thread);
-    __syncthreads();
-#pragma unroll
-    for (int turn = 0; turn < TURNS; turn++) {
-        const int which = (turn * tiles::THREADS + thread) / CNN_STAGE_GROUP;
-        if (which < CNN_PIXELS2) {
-            cnn_hopper_values<Arithmetic> values;
-            cnn_hopper_gradient<Arithmetic>(&window[turn], coefficients, thread, &values);
-            cnn_hopper_store<Arithmetic>(grad, &values, thread, which / CNN_SIDE2, which % CNN_SIDE2);
-        }
-    }
-    cp_async_wait_all();
-    tma_fence_written();
-}
-
-// Image i of the block goes into tile i % grads of the gradient, and of codes and pixels, and into tile i % 2 of
-// pooled1. The others arrive at `empty` when they have done with it, these at `full`.
+// Image i of the block goes into tile i % grads of the gradient, i % STEMS of codes and pixels, and i % 2 of pooled1.
+// The others arrive at `empty` when they have done with it, these at `full`. Where the stem has warps of its own, they
+// bring its codes and pixels themselves.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hopper_stage_role(const Arguments &arguments, char *shared, uint64_t *full, uint64_t *empty,
                                       int count, const int own_thread)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
-    enum { GRADS = tiles::kind::grads };
+    enum { GRADS = tiles::kind::grads, AHEAD = tiles::kind::stem_tiles > 0 };
     const float *coefficients = (const float *)(shared + tiles::COEFFICIENTS_AT);
-    const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
-    int source = count > 1 ? order[blockIdx.x + gridDim.x] : 0; // of the image; the next one's is asked for early
-    const float pooled_scale = cnn_hopper_pooled_scale<Arithmetic>(arguments, own_thread % 32);
+    const int32_t *order = AHEAD ? NULL : arguments.operands.order + *arguments.operands.cursor;
+    int source = !AHEAD && count > 1 ? order[blockIdx.x + gridDim.x] : 0; // of the image; the next one's is asked early
+    cnn_hopper_ahead<Arithmetic> ahead;
+    if (AHEAD && count > 1)
+        cnn_hopper_ahead_load<Arithmetic>(arguments, blockIdx.x + gridDim.x, own_thread, &ahead);
     mbarrier_arrive(full); // the first is there
+#pragma unroll 1
     for (int i = 1; i < count; i++) {
-        const int image = blockIdx.x + i * gridDim.x, tile = i % GRADS, use = i / GRADS;
+        const int image = blockIdx.x + i * gridDim.x, next = image + gridDim.x, tile = i % GRADS, use = i / GRADS;
         // The compiler must not know that this is the same for every image: see backward_stage.h.
         const int thread = __shfl_sync(0xffffffffu, own_thread, own_thread % 32);
         cnn_hopper_places to;
         to.grad = shared + tiles::GRAD_AT + tile * tiles::GRAD;
-        to.stem = shared + tiles::STEM_AT + tile * tiles::STEM;
+        to.stem = shared + tiles::STEM_AT + i % tiles::STEMS * tiles::STEM;
         to.pooled = shared + tiles::POOLED_AT + i % 2 * tiles::POOLED;
         to.empty = use > 0 ? empty + tile : NULL;
         to.parity = (use - 1) & 1;
-        uint32_t word[CNN_STAGE_WORDS];
-        cnn_stage_load_pixels(arguments.operands.images + (size_t)source * CNN_PIXELS, word, thread);
-        if (i + 1 < count)
-            source = order[image + gridDim.x];
-        if constexpr (GRADS == 2)
-            cnn_hopper_stream<Arithmetic>(arguments.workspace, coefficients, pooled_scale, image, thread, to);
-        else
-            cnn_hopper_held<Arithmetic>(arguments.workspace, coefficients, pooled_scale, image, thread, to);
-        cnn_stage_store_pixels<Arithmetic>(to.stem + tiles::CODES, word, thread);
+        if constexpr (AHEAD) {
+            cnn_hopper_stream<Arithmetic>(arguments, coefficients, image, next, thread, to, &ahead);
+        } else {
+            cnn_hopper_pixels<Arithmetic> pixels;
+            cnn_hopper_take_pixels<Arithmetic>(arguments.operands.images + (size_t)source * CNN_PIXELS, &pixels,
+                                               thread);
+            if (i + 1 < count)
+                source = order[next];
+            cnn_hopper_held<Arithmetic>(arguments, coefficients, image, thread, to);
+            cnn_hopper_leave_pixels<Arithmetic>(to.stem + tiles::CODES, pixels, thread);
+        }
         cp_async_wait_all();
         tma_fence_written();
         mbarrier_arrive(full + tile);
+        if (AHEAD && i + 1 < count)
+            cnn_stage_load_rest(arguments.workspace, next, thread, &ahead.rest);
     }
 }
 

@@ -11,7 +11,9 @@
 //
 // In cnn_train no gradient is written. Whoever has one takes the optimiser's step with it, and where another step
 // follows packs the new weight as prepare.h does. Parameters and moments are on their way to it before the sums are.
-// The block that has the loss also moves on what step_end would: tally, cursor, hyper-parameters.
+// The block that has the loss also moves on what step_end would: tally, cursor, hyper-parameters. And those that have
+// conv1 end first: they fold batchnorm 1 into it for the next step, whose moments head.h has left long ago, so that
+// forward.h can begin at once.
 //
 // Work: a block is one of these:
 //   CNN_CHANNELS1               a channel of conv1 and batchnorm 1
@@ -32,6 +34,7 @@
 
 #include <math.h>
 
+#include "ops/cnn_step/forward_stem.h"
 #include "ops/cnn_step/update.h"
 #include "ops/cuda/dependent.h"
 
@@ -95,11 +98,43 @@ CNN_DEVICE void cnn_add_stem_sums(const float *partial, int blocks, int channel,
     __syncthreads();
 }
 
+// A channel for the step after this one, which finds it folded (see forward_stem.h). This is the first half, before the
+// channel's new weight is known: the moments of the next batch, which head.h left.
+template <typename Arguments>
+CNN_DEVICE void cnn_finish_moments(const Arguments &arguments, int channel, double *moments)
+{
+    enum { PARTS = cnn_moment_parts<CNN_FINISH_THREADS>::PARTS };
+    __shared__ __align__(16) unsigned long long parts[PARTS][CNN_MOMENTS];
+    cnn_stem_add_moments<CNN_FINISH_THREADS>(arguments, parts, threadIdx.x);
+    __syncthreads();
+    cnn_stem_end_moments<CNN_FINISH_THREADS>(parts, moments, channel == 0 ? arguments.workspace.next_moments : NULL);
+}
+
+// The second half, by one warp: `fresh` are the channel's new weights, gamma and beta.
+template <typename Arguments>
+CNN_DEVICE void cnn_finish_fold(const Arguments &arguments, int channel, const float *fresh, const double *moments)
+{
+    const double inverse = 1 / ((double)arguments.n * CNN_PIXELS);
+    const cnn_stem_channel_folded folded =
+        cnn_stem_fold_channel(fresh, fresh[CNN_TAPS], fresh[CNN_TAPS + 1], moments, inverse, arguments.epsilon);
+    float *to = arguments.workspace.folded + channel * CNN_FOLDED;
+    if (threadIdx.x < CNN_TAPS - 1)
+        to[threadIdx.x] = folded.own;
+    if (threadIdx.x == 0) {
+        to[CNN_TAPS - 1] = folded.ninth, to[CNN_FOLDED_BIAS] = folded.bias, to[CNN_FOLDED_MEAN] = folded.mean;
+        to[CNN_FOLDED_INVERSE_STD] = folded.inverse_std, to[CNN_FOLDED_VARIANCE] = folded.variance;
+    }
+}
+
 // What needs nothing of backward.h is done before the wait for it.
 template <typename Arithmetic, cnn_optimizer Update, typename Arguments>
 CNN_DEVICE bool cnn_finish_stem(const Arguments &arguments, int channel)
 {
-    __shared__ double sums[CNN_STEM_SUMS];
+    __shared__ double sums[CNN_STEM_SUMS], next_moments[CNN_MOMENTS];
+    __shared__ float fresh[CNN_TAPS + 2];
+    const bool fold = Update != CNN_NO_UPDATE && arguments.training.another;
+    if (fold)
+        cnn_finish_moments(arguments, channel, next_moments);
     const double inverse_white = 1 / 255.0, inverse_n = 1 / (double)arguments.n;
     const double inverse_places = inverse_n * (1.0 / CNN_PIXELS);
     const heddle_cnn_step_gradients &gradients = arguments.operands.gradients;
@@ -124,7 +159,7 @@ CNN_DEVICE bool cnn_finish_stem(const Arguments &arguments, int channel)
     heddle_wait_for_previous();
     cnn_add_stem_sums(arguments.workspace.stem_sums_partial, arguments.backward_blocks, channel,
                       inverse_n * (1.0 / Arithmetic::gradient_scale), sums);
-    if (threadIdx.x >= CNN_TAPS)
+    if (threadIdx.x >= 32)
         return true;
 
     const double grad = sums[CNN_TAPS]; // sum of dz
@@ -134,11 +169,17 @@ CNN_DEVICE bool cnn_finish_stem(const Arguments &arguments, int channel)
         product += weight[i] * sums[i];
     product *= inverse_std;
     const double value = scale * (sums[tap] - (grad * moment + product * cross) * inverse_places);
-    bool finite = isfinite(cnn_finish_write<Update>(arguments, hyper, conv1, (float)value));
-    if (tap == 0) {
-        finite &= isfinite(cnn_finish_write<Update>(arguments, hyper, gamma1, (float)product));
-        finite &= isfinite(cnn_finish_write<Update>(arguments, hyper, beta1, (float)grad));
+    bool finite = true;
+    if (threadIdx.x < CNN_TAPS)
+        fresh[tap] = cnn_finish_write<Update>(arguments, hyper, conv1, (float)value), finite = isfinite(fresh[tap]);
+    if (threadIdx.x == 0) {
+        fresh[CNN_TAPS] = cnn_finish_write<Update>(arguments, hyper, gamma1, (float)product);
+        fresh[CNN_TAPS + 1] = cnn_finish_write<Update>(arguments, hyper, beta1, (float)grad);
+        finite &= isfinite(fresh[CNN_TAPS]) && isfinite(fresh[CNN_TAPS + 1]);
     }
+    __syncwarp();
+    if (fold)
+        cnn_finish_fold(arguments, channel, fresh, next_moments);
     return finite;
 }
 
@@ -194,11 +235,11 @@ CNN_DEVICE bool cnn_finish_channels(const Arguments &arguments)
     if (channel < CNN_CHANNELS2) {
         gamma2 = cnn_finish_element_of<Update>(arguments, operands.gradients.gamma2 + channel);
         beta2 = cnn_finish_element_of<Update>(arguments, operands.gradients.beta2 + channel);
+    }
+    heddle_wait_for_previous(); // backward.h reads gamma2 and the counters, and leaves sums2
+    if (channel < CNN_CHANNELS2) {
         grad_beta2 = arguments.workspace.sums2[channel] * inverse;
         grad_gamma2 = arguments.workspace.sums2[CNN_CHANNELS2 + channel] * inverse;
-    }
-    heddle_wait_for_previous(); // backward.h reads gamma2, and the counters
-    if (channel < CNN_CHANNELS2) {
         finite &= isfinite(cnn_finish_write<Update>(arguments, hyper, beta2, grad_beta2));
         finite &= isfinite(cnn_finish_write<Update>(arguments, hyper, gamma2, grad_gamma2));
     }
@@ -494,7 +535,7 @@ cnn_launch_finish_with(const cnn_arguments<typename Arithmetic::operand, typenam
     const unsigned blocks =
         CNN_CHANNELS1 + 1 + CNN_FINISH_CONV2_BLOCKS + CNN_FINISH_HEAD_BLOCKS + CNN_FINISH_HIDDEN_BLOCKS;
     return heddle_cuda_launch_dependent(cnn_finish<Arithmetic, Update>, blocks, CNN_FINISH_THREADS, 0, stream,
-                                        arguments, cnn_cuts_of(arguments.n));
+                                        arguments, cnn_cuts_for<Arithmetic>(arguments.n));
 }
 
 template <typename Arithmetic>

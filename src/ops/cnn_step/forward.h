@@ -254,14 +254,19 @@ static __global__ void __launch_bounds__(CNN_FORWARD_THREADS, 1)
     heddle_release_next();
 
     cnn_forward_load_weight(arguments, shared);
-    if (adding >= 0)
-        cnn_stem_add_moments<ADDING>(arguments, shared, adding);
-    else
-        cnn_stem_load_parameters(arguments, shared, threadIdx.x, CNN_UNPACK_THREADS);
-    __syncthreads();
-    cnn_stem_end_moments<ADDING>(arguments, shared);
-    __syncthreads();
-    cnn_stem_fold(arguments, shared, inverse);
+    if (cnn_stem_is_folded(arguments)) {
+        cnn_stem_take_folded<CNN_FORWARD_THREADS>(arguments, shared);
+    } else {
+        if (adding >= 0)
+            cnn_stem_add_moments<ADDING>(arguments, shared->sums, adding);
+        else
+            cnn_stem_load_parameters(arguments, shared, threadIdx.x, CNN_UNPACK_THREADS);
+        __syncthreads();
+        cnn_stem_end_moments<ADDING>(shared->sums, shared->moments,
+                                     blockIdx.x == 0 ? arguments.workspace.stem_moments : NULL);
+        __syncthreads();
+        cnn_stem_fold(arguments, shared, inverse);
+    }
     if (part < 2)
         shared->sums[0][threadIdx.x] = shared->sums[1][threadIdx.x] = make_float4(0, 0, 0, 0);
     __syncthreads();

@@ -9,6 +9,8 @@
 #ifndef HEDDLE_OPS_CNN_STEP_FORWARD_STEM_H
 #define HEDDLE_OPS_CNN_STEP_FORWARD_STEM_H
 
+#include <type_traits>
+
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/forward_statistics.h"
 #include "ops/cnn_step/layout.h"
@@ -111,13 +113,13 @@ template <int Pairs, int Parts> CNN_DEVICE ulonglong2 cnn_stem_add_rows(const ui
     }
     return sum;
 }
-template <int Threads, typename Arguments, typename Shared>
-CNN_DEVICE void cnn_stem_add_moments(const Arguments &arguments, Shared *shared, int thread)
+// Into parts[PARTS][CNN_MOMENTS], in shared memory.
+template <int Threads, typename Arguments>
+CNN_DEVICE void cnn_stem_add_moments(const Arguments &arguments, void *scratch, int thread)
 {
     enum { PAIRS = cnn_moment_parts<Threads>::PAIRS, PARTS = cnn_moment_parts<Threads>::PARTS };
     static_assert(CNN_MOMENTS % 2 == 0, "moments are read two at a time");
-    static_assert(PARTS * CNN_MOMENTS * sizeof(unsigned long long) <= sizeof shared->sums, "no room");
-    ulonglong2(*parts)[PAIRS] = (ulonglong2(*)[PAIRS])shared->sums;
+    ulonglong2(*parts)[PAIRS] = (ulonglong2(*)[PAIRS])scratch;
     const int pair = thread % PAIRS, part = thread / PAIRS;
     if (part >= PARTS)
         return;
@@ -131,41 +133,42 @@ CNN_DEVICE void cnn_stem_add_moments(const Arguments &arguments, Shared *shared,
     parts[part][pair] = sum;
 }
 
-// After all threads have met: the sums themselves; the first block leaves them for finish.h too.
-template <int Threads, typename Arguments, typename Shared>
-CNN_DEVICE void cnn_stem_end_moments(const Arguments &arguments, Shared *shared)
+// After all threads have met: the sums themselves, into `moments`; `kept` is their place in global memory, or NULL.
+template <int Threads> CNN_DEVICE void cnn_stem_end_moments(const void *scratch, double *moments, double *kept)
 {
-    const unsigned long long(*parts)[CNN_MOMENTS] = (const unsigned long long(*)[CNN_MOMENTS])shared->sums;
+    const unsigned long long(*parts)[CNN_MOMENTS] = (const unsigned long long(*)[CNN_MOMENTS])scratch;
     if (threadIdx.x >= CNN_MOMENTS)
         return;
     unsigned long long sum = 0;
 #pragma unroll
     for (int i = 0; i < cnn_moment_parts<Threads>::PARTS; i++)
         sum += parts[i][threadIdx.x];
-    shared->moments[threadIdx.x] = (double)sum;
-    if (blockIdx.x == 0)
-        arguments.workspace.stem_moments[threadIdx.x] = (double)sum;
+    moments[threadIdx.x] = (double)sum;
+    if (kept)
+        kept[threadIdx.x] = (double)sum;
 }
 
-// Folds batchnorm 1 into conv1, in double: the mean square of an output is a quadratic form in which large numbers
-// cancel. Eight threads a channel: each has one tap, and its products with the ninth, which lane 0 has alone. Every
-// block does it for itself; `inverse` is one over the batch's pixels.
-template <typename Arguments, typename Shared>
-CNN_DEVICE void cnn_stem_fold(const Arguments &arguments, Shared *shared, double inverse)
+// A channel of conv1 with batchnorm 1 folded in: the weights that the thread has, and what all eight know.
+struct cnn_stem_channel_folded {
+    float own, ninth, bias, mean, inverse_std, variance;
+};
+
+// In double: the mean square of an output is a quadratic form in which large numbers cancel. Eight threads a channel,
+// whole warps of them: each has one tap, and its products with the ninth, which lane 0 has alone. `inverse` is one over
+// the batch's pixels.
+CNN_DEVICE cnn_stem_channel_folded cnn_stem_fold_channel(const float *weight, float gamma, float beta,
+                                                         const double *moments, double inverse, double epsilon)
 {
-    const int channel = threadIdx.x / 8, lane = threadIdx.x % 8, ninth = CNN_TAPS - 1;
-    if (channel >= CNN_CHANNELS1)
-        return;
-    float *weight = shared->stem_weight[channel];
-    const double *moments = shared->moments, own = weight[lane], other = weight[ninth];
-    double row = 2 * other * moments[CNN_MOMENT(lane, ninth)];
+    const int lane = threadIdx.x % 8, last = CNN_TAPS - 1;
+    const double own = weight[lane], ninth = weight[last];
+    double row = 2 * ninth * moments[CNN_MOMENT(lane, last)];
 #pragma unroll
     for (int j = 0; j < CNN_TAPS - 1; j++)
         row += weight[j] * moments[j < lane ? CNN_MOMENT(j, lane) : CNN_MOMENT(lane, j)];
     double square = own * row, sum = own * moments[lane];
     if (lane == 0) {
-        square += other * other * moments[CNN_MOMENT(ninth, ninth)];
-        sum += other * moments[ninth];
+        square += ninth * ninth * moments[CNN_MOMENT(last, last)];
+        sum += ninth * moments[last];
     }
 #pragma unroll
     for (int distance = 1; distance < 8; distance *= 2) {
@@ -174,18 +177,60 @@ CNN_DEVICE void cnn_stem_fold(const Arguments &arguments, Shared *shared, double
     }
     const double white = 1.0 / 255, mean = sum * (inverse * white);
     const double variance = fmax(square * (inverse * white * white) - mean * mean, 0.0);
-    const double inverse_std = cnn_inverse_root(variance + arguments.epsilon);
-    const double scale = shared->stem_scale[channel] * inverse_std;
+    const double inverse_std = cnn_inverse_root(variance + epsilon), scale = gamma * inverse_std;
+    return {(float)(own * (scale * white)),
+            (float)(ninth * (scale * white)),
+            (float)(beta - mean * scale),
+            (float)mean,
+            (float)inverse_std,
+            (float)variance};
+}
+
+// Folds batchnorm 1 into conv1; every block does it for itself.
+template <typename Arguments, typename Shared>
+CNN_DEVICE void cnn_stem_fold(const Arguments &arguments, Shared *shared, double inverse)
+{
+    const int channel = threadIdx.x / 8, lane = threadIdx.x % 8;
+    if (channel >= CNN_CHANNELS1)
+        return;
+    const cnn_stem_channel_folded folded =
+        cnn_stem_fold_channel(shared->stem_weight[channel], shared->stem_scale[channel], shared->stem_bias[channel],
+                              shared->moments, inverse, arguments.epsilon);
     __syncwarp(); // the channel's threads have all read its weights
-    weight[lane] = (float)(own * (scale * white));
-    if (lane == 0) {
-        weight[ninth] = (float)(other * (scale * white));
-        shared->stem_bias[channel] = (float)(shared->stem_bias[channel] - mean * scale);
-        if (blockIdx.x == 0) {
-            arguments.workspace.stem_statistics[channel] = (float)mean;
-            arguments.workspace.stem_statistics[CNN_CHANNELS1 + channel] = (float)inverse_std;
-            arguments.workspace.stem_statistics[2 * CNN_CHANNELS1 + channel] = (float)variance;
-        }
+    shared->stem_weight[channel][lane] = folded.own;
+    if (lane > 0)
+        return;
+    shared->stem_weight[channel][CNN_TAPS - 1] = folded.ninth;
+    shared->stem_bias[channel] = folded.bias;
+    if (blockIdx.x == 0) {
+        float *statistics = arguments.workspace.stem_statistics + channel;
+        statistics[0] = folded.mean, statistics[CNN_CHANNELS1] = folded.inverse_std;
+        statistics[2 * CNN_CHANNELS1] = folded.variance;
+    }
+}
+
+// Whether the step before has done all that: in cnn_train, of every step but the first, which has a cursor of its own.
+template <typename Arguments> CNN_DEVICE bool cnn_stem_is_folded(const Arguments &arguments)
+{
+    return arguments.training.cursors && arguments.operands.cursor != arguments.training.operands.cursor;
+}
+
+// Then this is all that is left to do, by all threads. The first block keeps what finish.h will want to know.
+template <int Threads, typename Arguments, typename Shared>
+CNN_DEVICE void cnn_stem_take_folded(const Arguments &arguments, Shared *shared)
+{
+    if (blockIdx.x == 0 && threadIdx.x < CNN_MOMENTS)
+        arguments.workspace.stem_moments[threadIdx.x] = arguments.workspace.next_moments[threadIdx.x];
+#pragma unroll
+    for (int i = threadIdx.x; i < CNN_CHANNELS1 * CNN_FOLDED; i += Threads) {
+        const int channel = i / CNN_FOLDED, which = i % CNN_FOLDED;
+        const float value = arguments.workspace.folded[i];
+        if (which < CNN_TAPS)
+            shared->stem_weight[channel][which] = value;
+        else if (which == CNN_FOLDED_BIAS)
+            shared->stem_bias[channel] = value;
+        else if (blockIdx.x == 0)
+            arguments.workspace.stem_statistics[(which - CNN_FOLDED_MEAN) * CNN_CHANNELS1 + channel] = value;
     }
 }
 
@@ -338,7 +383,7 @@ CNN_DEVICE void cnn_stem_pool(Arithmetic, float pooled[8], uint32_t codes[2], co
 }
 
 // Eight channels of a pooled pixel, rounded, to shared and to global memory.
-template <typename Arithmetic> CNN_DEVICE void cnn_stem_store(float *tile, float *pooled, const float values[8], float)
+template <typename Arithmetic> CNN_DEVICE void cnn_stem_store(float *tile, float *pooled, const float values[8])
 {
     cnn_store4<Arithmetic>(tile, values), cnn_store4<Arithmetic>(tile + cnn_tile<float>::four, values + 4);
     cnn_store4<Arithmetic>(pooled, values), cnn_store4<Arithmetic>(pooled + 4, values + 4);
@@ -359,22 +404,23 @@ template <typename Narrow> CNN_DEVICE uint4 cnn_eight(const float values[8])
                       cnn_pair(Narrow(), values[4], values[5]), cnn_pair(Narrow(), values[6], values[7]));
 }
 template <typename Arithmetic, typename Narrow>
-CNN_DEVICE void cnn_stem_store(Narrow *tile, Narrow *pooled, const float values[8], float)
+CNN_DEVICE void cnn_stem_store(Narrow *tile, Narrow *pooled, const float values[8])
 {
     *(uint4 *)tile = *(uint4 *)pooled = cnn_eight<Narrow>(values);
 }
-// In shared memory times `scale`, as one half or as two that add up to it, each in a tile of its own.
+// Times `scale`, as one half or as two that add up to it: in shared memory each in a tile of its own, in global memory
+// `apart` halves apart.
 template <typename Arithmetic>
-CNN_DEVICE void cnn_stem_store(__half *tile, float *pooled, const float values[8], float scale)
+CNN_DEVICE void cnn_stem_store_halves(__half *tile, __half *pooled, size_t apart, const float values[8], float scale)
 {
-    cnn_store4<Arithmetic>(pooled, values), cnn_store4<Arithmetic>(pooled + 4, values + 4);
     float rest[8];
 #pragma unroll
     for (int i = 0; i < 8; i++)
         rest[i] = values[i] * scale;
 #pragma unroll
     for (int part = 0; part < cnn_half_parts<Arithmetic>::COUNT; part++) {
-        *(uint4 *)(tile + part * cnn_tile<__half>::size) = cnn_eight<__half>(rest);
+        const uint4 eight = cnn_eight<__half>(rest);
+        *(uint4 *)(tile + part * cnn_tile<__half>::size) = *(uint4 *)(pooled + part * apart) = eight;
 #pragma unroll
         for (int i = 0; i < 8; i++)
             rest[i] -= __half2float(__float2half_rn(rest[i]));
@@ -399,7 +445,7 @@ CNN_DEVICE void cnn_stem_forward(const Arguments &arguments, int image, const ui
     const uint32_t *last = stem + (t < 2 ? corner + 2 * CNN_STEM_PITCH + t : (int)CNN_STEM_ONES); // row 2, or ones
     Element *to_tile = tile + ((y + 1) * CNN_TILE_SIDE + x + 1) * Tile::pixel + t * Tile::eight;
     const size_t at = ((size_t)image * CNN_PIXELS1 + window) * CNN_CHANNELS1 + t * 8;
-    typename Arithmetic::operand *to_pooled = arguments.workspace.pooled1 + at;
+    Element *to_pooled = (Element *)arguments.workspace.pooled1 + at;
     uint8_t *to_code = arguments.workspace.code1 + at;
     // As many turns for all warps that multiply together.
     for (int begin = warp / Weight::TOGETHER * Weight::TOGETHER * 8; begin < CNN_PIXELS1; begin += Warps * 8) {
@@ -411,7 +457,11 @@ CNN_DEVICE void cnn_stem_forward(const Arguments &arguments, int image, const ui
         uint32_t codes[2];
         cnn_stem_pool(Arithmetic(), pooled, codes, z, mask);
         if (window < CNN_PIXELS1) {
-            cnn_stem_store<Arithmetic>(to_tile, to_pooled, pooled, weight.scale);
+            if constexpr (std::is_same<Element, typename Arithmetic::operand>::value)
+                cnn_stem_store<Arithmetic>(to_tile, to_pooled, pooled);
+            else
+                cnn_stem_store_halves<Arithmetic>(to_tile, to_pooled, (size_t)arguments.n * CNN_PIXELS1 * CNN_CHANNELS1,
+                                                  pooled, weight.scale);
             *(uint2 *)to_code = make_uint2(codes[0], codes[1]);
         }
         x += ADVANCE_X;

@@ -1,9 +1,9 @@
 // forward.h for Hopper: conv1 and conv2 by wgmma, products of four warps together that read operands from shared
 // memory. Only these use a multiprocessor's tensor cores at their full rate, and no thread waits for fragments.
 //
-// Reads and writes what forward.h does, but conv2_parts for conv2_forward, and writes winner2 and code2 too. conv1 is
-// in forward_wgmma_stem.h, the products in forward_wgmma_products.h, what is done with conv2's in
-// forward_wgmma_output.h.
+// Reads and writes what forward.h does, but conv2_parts for conv2_forward, pooled1 as the halves that products take
+// where operands are floats, and writes winner2 and code2 too. conv1 is in forward_wgmma_stem.h, the products in
+// forward_wgmma_products.h, what is done with conv2's in forward_wgmma_output.h.
 //
 // A product is 64 channels by 8 rows of an image or by the 6 others, 16 pixels of which two are unused, by 16 input
 // channels; all taps are 18 products, three times as many for nearly fp32, issued at once.
@@ -135,15 +135,13 @@ CNN_DEVICE void cnn_wgmma_make(const Arguments &arguments, Shared *shared, const
 }
 
 // What pooled images are multiplied with: relu of gamma * normalised + beta, where of `count` values none is further
-// than sqrt(count) standard deviations from their mean. By whole warps, before batchnorm is folded.
-template <typename Arguments, typename Shared>
-CNN_DEVICE float cnn_wgmma_pooled_scale(const Arguments &arguments, const Shared *shared)
+// than sqrt(count) standard deviations from their mean. By whole warps.
+template <typename Arguments> CNN_DEVICE float cnn_wgmma_pooled_scale(const Arguments &arguments)
 {
-    if (!Shared::kind::scaled)
-        return 1.0f;
     const int channel = threadIdx.x % CNN_CHANNELS1;
+    const heddle_cnn_step_parameters &parameters = arguments.operands.parameters;
     const float furthest = sqrtf((float)arguments.n * CNN_PIXELS);
-    float most = fabsf(shared->stem_scale[channel]) * furthest + fabsf(shared->stem_bias[channel]);
+    float most = fabsf(parameters.gamma1[channel]) * furthest + fabsf(parameters.beta1[channel]);
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2)
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, distance));
@@ -242,21 +240,31 @@ template <typename Shared> CNN_DEVICE void cnn_wgmma_init(Shared *shared)
     mbarrier_init_fence();
 }
 
-// conv1's weight, from the moments that prepare.h left to its place in shared memory. Returns the scale of what it
-// makes. By all threads.
+// conv1's weight to its place in shared memory: as the step before left it, or from the moments that prepare.h left.
+// Returns the scale of what it makes. By all threads.
 template <typename Arguments, typename Shared>
 CNN_DEVICE float cnn_wgmma_fold(const Arguments &arguments, Shared *shared, double inverse)
 {
-    enum { ADDING = Shared::kind::threads - CNN_UNPACK_THREADS };
-    if (threadIdx.x >= CNN_UNPACK_THREADS)
-        cnn_stem_add_moments<ADDING>(arguments, shared, threadIdx.x - CNN_UNPACK_THREADS);
-    else
-        cnn_stem_load_parameters(arguments, shared, threadIdx.x, CNN_UNPACK_THREADS);
-    __syncthreads();
-    cnn_stem_end_moments<ADDING>(arguments, shared);
-    const float scale = cnn_wgmma_pooled_scale(arguments, shared);
-    __syncthreads();
-    cnn_stem_fold(arguments, shared, inverse);
+    enum { THREADS = Shared::kind::threads, ADDING = THREADS - CNN_UNPACK_THREADS };
+    float scale = 1;
+    if (cnn_stem_is_folded(arguments)) {
+        cnn_stem_take_folded<THREADS>(arguments, shared);
+        if (Shared::kind::scaled)
+            scale = cnn_wgmma_pooled_scale(arguments);
+    } else {
+        static_assert(cnn_moment_parts<ADDING>::PARTS * CNN_MOMENTS * 8 <= sizeof shared->sums, "no room");
+        if (threadIdx.x >= CNN_UNPACK_THREADS)
+            cnn_stem_add_moments<ADDING>(arguments, shared->sums, threadIdx.x - CNN_UNPACK_THREADS);
+        else
+            cnn_stem_load_parameters(arguments, shared, threadIdx.x, CNN_UNPACK_THREADS);
+        if (Shared::kind::scaled)
+            scale = cnn_wgmma_pooled_scale(arguments);
+        __syncthreads();
+        cnn_stem_end_moments<ADDING>(shared->sums, shared->moments,
+                                     blockIdx.x == 0 ? arguments.workspace.stem_moments : NULL);
+        __syncthreads();
+        cnn_stem_fold(arguments, shared, inverse);
+    }
     __syncthreads();
     cnn_wgmma_stem_weight<Shared::STEM_PARTS>(shared->stem_operand, shared);
     tma_fence_written();

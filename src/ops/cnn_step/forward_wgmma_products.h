@@ -143,35 +143,32 @@ CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32, float (&sum)[Count], const __half *wei
     cnn_wgmma_conv2(cnn_fp16(), sum, weight, tile, first_pixel, turn);
 }
 
-// The same of two parts, the small products first. Tensor cores cut sums off where float would round them, so that
-// long sums are too small: three taps at a time are added up outside.
+// The same of two parts: three of their four products. Tensor cores cut sums off where float would round them, so that
+// long sums are too small: the products of the large parts are two sums, added outside; the small products, which are
+// thousands of times smaller, may be in one of them. All are issued at once.
 template <int Count>
 CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32x3, float (&sum)[Count], const __half *weight, const __half *tile,
                                 int first_pixel, uint64_t *turn)
 {
-    enum { PRODUCTS = 3 };
-    const int weight_part[PRODUCTS] = {1, 0, 0}, tile_part[PRODUCTS] = {0, 1, 0};
+    enum { CUT = 4, LEFT = 3 }; // taps of the first sum; and of the second, left when the next may begin
+    const __half *small_weight = weight + CNN_CHANNELS2 * CNN_PATCH, *small_tile = tile + cnn_tile<__half>::size;
+    float other[Count];
+    cnn_wgmma_settle(sum), cnn_wgmma_settle(other);
+    wgmma_fence();
+    cnn_wgmma_issue<cnn_fp16>(other, small_weight, tile, first_pixel, 0, CNN_TAPS, false);
+    cnn_wgmma_issue<cnn_fp16>(other, weight, small_tile, first_pixel, 0, CNN_TAPS, true);
+    cnn_wgmma_issue<cnn_fp16>(other, weight, tile, first_pixel, 0, CUT, true);
+    cnn_wgmma_issue<cnn_fp16>(sum, weight, tile, first_pixel, CUT, CNN_TAPS - CUT - LEFT, false);
+    wgmma_commit();
+    cnn_wgmma_issue<cnn_fp16>(sum, weight, tile, first_pixel, CNN_TAPS - LEFT, LEFT, true);
+    wgmma_commit();
+    wgmma_wait<1>();
+    cnn_wgmma_arrive(turn);
+    wgmma_wait<0>();
+    cnn_wgmma_settle(sum), cnn_wgmma_settle(other);
 #pragma unroll
     for (int i = 0; i < Count; i++)
-        sum[i] = 0;
-#pragma unroll
-    for (int first = 0; first < CNN_TAPS; first += 3) {
-        float part[Count];
-        cnn_wgmma_settle(part);
-        wgmma_fence();
-#pragma unroll
-        for (int i = 0; i < PRODUCTS; i++)
-            cnn_wgmma_issue<cnn_fp16>(part, weight + weight_part[i] * (CNN_CHANNELS2 * CNN_PATCH),
-                                      tile + tile_part[i] * cnn_tile<__half>::size, first_pixel, first, 3, i > 0);
-        wgmma_commit();
-        wgmma_wait<0>();
-        if (first + 3 >= CNN_TAPS)
-            cnn_wgmma_arrive(turn);
-        cnn_wgmma_settle(part);
-#pragma unroll
-        for (int i = 0; i < Count; i++)
-            sum[i] += part[i];
-    }
+        sum[i] += other[i];
 }
 
 // --- conv1 -----------------------------------------------------------------------------------------------------------

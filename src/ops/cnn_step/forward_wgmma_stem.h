@@ -53,25 +53,17 @@ CNN_DEVICE void cnn_store_inside_global(void *to, bool inside, uint2 two)
                  : "memory");
 }
 
-// Eight channels of a pooled pixel, to shared and to global memory: rounded, or in shared memory times `scale` as half.
+// Eight channels of a pooled pixel, to shared and to global memory: rounded, or times `scale` as half.
 template <typename Arithmetic, typename Narrow>
-CNN_DEVICE void cnn_wgmma_stem_store(Narrow *tile, Narrow *pooled, const float values[8], float, bool inside)
-{
-    const uint4 eight = cnn_eight<Narrow>(values);
-    cnn_store_inside_shared(tile, inside, eight);
-    cnn_store_inside_global(pooled, inside, eight);
-}
-template <typename Arithmetic>
-CNN_DEVICE void cnn_wgmma_stem_store(__half *tile, float *pooled, const float values[8], float scale, bool inside)
+CNN_DEVICE void cnn_wgmma_stem_store(Narrow *tile, Narrow *pooled, const float values[8], float scale, bool inside)
 {
     float scaled[8];
-    uint32_t rounded[8];
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        scaled[i] = values[i] * scale, rounded[i] = __float_as_uint(cnn_round<Arithmetic>(values[i]));
-    cnn_store_inside_shared(tile, inside, cnn_eight<__half>(scaled));
-    cnn_store_inside_global(pooled, inside, make_uint4(rounded[0], rounded[1], rounded[2], rounded[3]));
-    cnn_store_inside_global(pooled + 4, inside, make_uint4(rounded[4], rounded[5], rounded[6], rounded[7]));
+        scaled[i] = std::is_same<Narrow, typename Arithmetic::operand>::value ? values[i] : values[i] * scale;
+    const uint4 eight = cnn_eight<Narrow>(scaled);
+    cnn_store_inside_shared(tile, inside, eight);
+    cnn_store_inside_global(pooled, inside, eight);
 }
 
 // Pooled image `image` from `stem`, into `tile` and global memory, by four warps of which this is number `warp`.
@@ -89,7 +81,7 @@ CNN_DEVICE void cnn_wgmma_stem_forward(const Arguments &arguments, int image, co
     const int last_step = t < 2 ? 2 * TURN_ROWS * CNN_STEM_PITCH : 0;
     Element *to_tile = tile + ((y + 1) * CNN_TILE_SIDE + x + 1) * Tile::pixel + t * Tile::eight;
     const size_t at = ((size_t)image * CNN_PIXELS1 + y * CNN_SIDE1 + x) * CNN_CHANNELS1 + t * 8;
-    typename Arithmetic::operand *to_pooled = arguments.workspace.pooled1 + at;
+    Element *to_pooled = (Element *)arguments.workspace.pooled1 + at;
     uint8_t *to_code = arguments.workspace.code1 + at;
     uint32_t above[2][4], below[2][4];
     float z[2][2][CNN_STEM_OUTPUTS]; // [turn % 2]: positions 0 1 of the windows are above, 2 3 below
@@ -133,8 +125,13 @@ CNN_DEVICE void cnn_wgmma_stem_some(const Arguments &arguments, int image, const
     if (window >= end)
         return;
     const size_t at = ((size_t)image * CNN_PIXELS1 + window) * CNN_CHANNELS1 + t * 8;
-    cnn_stem_store<Arithmetic>(tile + ((y + 1) * CNN_TILE_SIDE + x + 1) * Tile::pixel + t * Tile::eight,
-                               arguments.workspace.pooled1 + at, pooled, weight.scale);
+    Element *to_tile = tile + ((y + 1) * CNN_TILE_SIDE + x + 1) * Tile::pixel + t * Tile::eight;
+    Element *to_pooled = (Element *)arguments.workspace.pooled1 + at;
+    if constexpr (std::is_same<Element, typename Arithmetic::operand>::value)
+        cnn_stem_store<Arithmetic>(to_tile, to_pooled, pooled);
+    else
+        cnn_stem_store_halves<Arithmetic>(to_tile, to_pooled, (size_t)arguments.n * CNN_PIXELS1 * CNN_CHANNELS1, pooled,
+                                          weight.scale);
     *(uint2 *)(arguments.workspace.code1 + at) = make_uint2(codes[0], codes[1]);
 }
 

@@ -258,13 +258,13 @@ CNN_DEVICE uint4 cnn_hidden_words(const uint32_t *words)
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// Pools all of a pixel's windows: into the tile for its products, and into pooled2 and code2 for the way back. Rows
-// past the batch are zeros.
+// Pools all of a pixel's windows: into the tile for its products, and into code2 and, if they are to be `left`, pooled2
+// for the way back. Rows past the batch are zeros.
 template <typename Arithmetic, int Positions>
 CNN_DEVICE void
 cnn_hidden_pool_pixel(char *to, const char *windows,
                       const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
-                      int tile, int pixel, const cnn_hidden_batchnorm<Arithmetic> *batchnorm)
+                      int tile, int pixel, const cnn_hidden_batchnorm<Arithmetic> *batchnorm, bool left)
 {
     typedef cnn_hidden_plan<Arithmetic, Positions> plan;
     typedef typename plan::operand operand;
@@ -281,9 +281,10 @@ cnn_hidden_pool_pixel(char *to, const char *windows,
                 cnn_hidden_normalise(&pooled, own, batchnorm);
             else
                 cnn_hidden_pool(&pooled, own, batchnorm, (const typename plan::convolution *)NULL);
+            if (left)
 #pragma unroll
-            for (int i = 0; i < STORES; i++)
-                __stcg((uint4 *)(arguments.workspace.pooled2 + at) + i, cnn_hidden_words(pooled.operands + 4 * i));
+                for (int i = 0; i < STORES; i++)
+                    __stcg((uint4 *)(arguments.workspace.pooled2 + at) + i, cnn_hidden_words(pooled.operands + 4 * i));
             if (Positions == 4 && plan::VECTOR == 8)
                 *(uint2 *)(arguments.workspace.code2 + at) =
                     make_uint2(pooled.codes[0], pooled.codes[plan::VECTOR / 4 - 1]);
@@ -334,7 +335,7 @@ CNN_DEVICE void cnn_hidden_store(float *partial, const float sum[2][2][4])
 template <typename Arithmetic, int Positions>
 __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic, Positions>::THREADS, 1)
     cnn_hidden_kernel(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments,
-                      cnn_cuts cuts)
+                      cnn_cuts cuts, bool left)
 {
     typedef cnn_hidden_plan<Arithmetic, Positions> plan;
     extern __shared__ __align__(128) char cnn_shared[];
@@ -391,7 +392,7 @@ __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic, Positions>::THREAD
                 char *const window = windows + next % plan::WINDOW_RING * plan::WINDOW_BYTES;
                 if (next < pixels)
                     cnn_hidden_pool_pixel<Arithmetic, Positions>(tiles + next % 2 * plan::POOLED_BYTES, window,
-                                                                 arguments, tile, first + next, &batchnorm);
+                                                                 arguments, tile, first + next, &batchnorm, left);
                 if (next + plan::WINDOW_RING < pixels)
                     cnn_hidden_fetch_windows<Arithmetic, Positions>(window, workspace, tile,
                                                                     first + next + plan::WINDOW_RING, arguments.n);
@@ -405,6 +406,15 @@ __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic, Positions>::THREAD
     cnn_hidden_store(workspace.hidden_partial +
                          ((size_t)(split * cuts.tiles + tile) * CNN_HIDDEN_TILE + row) * CNN_HIDDEN + column,
                      sum);
+}
+
+// Whether hidden_backward_wgmma.h runs after this: it makes pooled2 anew of the winners, which are no more bytes (in
+// tf32 half as many), and so this kernel need not write it.
+enum { CNN_TILES_OF_WINNERS = 4 }; // from which on it does in tf32
+template <typename Arithmetic> static bool cnn_winners_suffice(const cnn_cuts &cuts)
+{
+    return sizeof(typename Arithmetic::operand) == 4 &&
+           (sizeof(typename Arithmetic::convolution) == 4 || cuts.tiles >= CNN_TILES_OF_WINNERS);
 }
 
 template <typename Arithmetic, int Positions>
@@ -421,7 +431,8 @@ static cudaError_t cnn_launch_hidden_positions(
     if (Positions == 1)
         own.forward_blocks = cnn_wgmma_blocks(arguments.n, arguments.multiprocessors);
     return heddle_cuda_launch_dependent(cnn_hidden_kernel<Arithmetic, Positions>, dim3(cuts.tiles * cuts.hidden_splits),
-                                        dim3(plan::THREADS), plan::SHARED_BYTES, stream, own, cuts);
+                                        dim3(plan::THREADS), plan::SHARED_BYTES, stream, own, cuts,
+                                        Positions == 4 || !cnn_winners_suffice<Arithmetic>(cuts));
 }
 
 // After forward.h.

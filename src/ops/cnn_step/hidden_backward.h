@@ -1,9 +1,9 @@
 // The gradient through the first linear layer: of its weights, and of the pooled activations 2, with relu's part and
 // batchnorm 2's two sums over the batch done on the way.
 //
-// Reads grad_hidden, pooled2 and the packed hidden weight; writes grad_pooled2, grad_hidden_partial and sums2_partial;
-// the last block to end adds the latter up into sums2. A block has one pooled pixel and a part of the batch, a stage
-// of ROWS samples at a time; both products read the same rows:
+// Reads grad_hidden, pooled2 and the packed hidden weight; writes grad_pooled2, grad_hidden_partial and sums2_partial,
+// whose rows backward.h adds up. A block has one pooled pixel and a part of the batch, a stage of ROWS samples at a
+// time; both products read the same rows:
 //
 //   four warps  grad_pooled2 (samples, 64) = grad_hidden (samples, 128) * weight (128, 64): 16 channels each, whose
 //               weights stay in registers for as long as the block lives
@@ -26,8 +26,7 @@
 #include "ops/cuda/dependent.h"
 
 enum {
-    CNN_HIDDEN_BACKWARD_COUNTER = 2, // of workspace.counters
-    CNN_MOST_GRAD = 5,               // likewise: the largest of |grad_pooled2|, as the bits of a float
+    CNN_MOST_GRAD = 5, // of workspace.counters: the largest of |grad_pooled2|, as the bits of a float
 };
 
 template <typename Arithmetic> struct cnn_hidden_backward_plan {
@@ -293,71 +292,24 @@ CNN_DEVICE void cnn_hidden_backward_look_up(
     cnn_hidden_backward_meet<Arithmetic>();
 }
 
-// Adds up the rows of sums2_partial, (rows, 128), in an order that does not depend on which block does it.
-template <typename Arithmetic>
-CNN_DEVICE void cnn_hidden_backward_add_sums(float *sums2, const float *partial, int rows, float *shared)
-{
-    enum {
-        COLUMNS = 2 * CNN_CHANNELS2,
-        VECTORS = COLUMNS / 4,
-        GROUPS = cnn_hidden_backward_plan<Arithmetic>::DATA_THREADS / VECTORS,
-        AHEAD = 25, // loads of a thread on their way: half of the rows of a batch of 1024
-    };
-    static_assert(COLUMNS == +cnn_hidden_backward_plan<Arithmetic>::DATA_THREADS, "one a thread");
-    const int column = threadIdx.x % VECTORS * 4, group = threadIdx.x / VECTORS;
-    float sum[4] = {};
-#pragma unroll 1
-    for (int row = group; row < rows; row += GROUPS * AHEAD) {
-        float4 values[AHEAD];
-#pragma unroll
-        for (int i = 0; i < AHEAD; i++)
-            values[i] = row + i * GROUPS < rows
-                            ? __ldcg((const float4 *)(partial + (size_t)(row + i * GROUPS) * COLUMNS + column))
-                            : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#pragma unroll
-        for (int i = 0; i < AHEAD; i++)
-            sum[0] += values[i].x, sum[1] += values[i].y, sum[2] += values[i].z, sum[3] += values[i].w;
-    }
-    *(float4 *)(shared + group * COLUMNS + column) = make_float4(sum[0], sum[1], sum[2], sum[3]);
-    cnn_hidden_backward_meet<Arithmetic>();
-    float total = 0.0f;
-#pragma unroll
-    for (int i = 0; i < GROUPS; i++)
-        total += shared[i * COLUMNS + threadIdx.x];
-    sums2[threadIdx.x] = total;
-}
-
-// When a block's data warps have written its row of sums2_partial: what tiny gammas left out of it, and, if those of
-// all other blocks are done, the sum of the rows. [from, to) are the block's samples.
+// When a block's data warps have written its row of sums2_partial: what tiny gammas left out of it. [from, to) are the
+// block's samples.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_backward_finish_sums(
     const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
     const cnn_hidden_backward_channels *channels, int from, int to, int pixel, float *shared)
 {
-    __shared__ bool last;
     const auto &workspace = arguments.workspace;
     const int lane = threadIdx.x % 32;
     const bool tiny = channels->inverse_gamma[lane] == 0.0f || channels->inverse_gamma[lane + 32] == 0.0f;
+    if (!__any_sync(0xffffffffu, tiny))
+        return;
     cnn_hidden_backward_meet<Arithmetic>();
-    if (__any_sync(0xffffffffu, tiny))
 #pragma unroll 1
-        for (int i = 0; i < CNN_CHANNELS2; i++)
-            if (channels->inverse_gamma[i] == 0.0f)
-                cnn_hidden_backward_look_up<Arithmetic>(workspace.sums2_partial +
-                                                            (size_t)blockIdx.x * 2 * CNN_CHANNELS2,
-                                                        workspace, from, to, pixel, i, shared);
-    unsigned *const counter = workspace.counters + CNN_HIDDEN_BACKWARD_COUNTER;
-    if (threadIdx.x == 0) {
-        __threadfence(); // what the block wrote, before the count; and the count before what the others wrote
-        last = atomicAdd(counter, 1u) == gridDim.x - 1;
-        if (last) {
-            *counter = 0;
-            __threadfence();
-        }
-    }
-    cnn_hidden_backward_meet<Arithmetic>();
-    if (last)
-        cnn_hidden_backward_add_sums<Arithmetic>(workspace.sums2, workspace.sums2_partial, gridDim.x, shared);
+    for (int i = 0; i < CNN_CHANNELS2; i++)
+        if (channels->inverse_gamma[i] == 0.0f)
+            cnn_hidden_backward_look_up<Arithmetic>(workspace.sums2_partial + (size_t)blockIdx.x * 2 * CNN_CHANNELS2,
+                                                    workspace, from, to, pixel, i, shared);
 }
 
 // --- the gradient of the weights -------------------------------------------------------------------------------------
@@ -540,7 +492,7 @@ static cudaError_t cnn_launch_hidden_backward(
     const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments, cudaStream_t stream)
 {
     typedef cnn_hidden_backward_plan<Arithmetic> plan;
-    const cnn_cuts cuts = cnn_cuts_of(arguments.n);
+    const cnn_cuts cuts = cnn_cuts_for<Arithmetic>(arguments.n);
     const cudaError_t error = cudaFuncSetAttribute(cnn_hidden_backward_kernel<Arithmetic>,
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, plan::SHARED_BYTES);
     if (error != cudaSuccess)

@@ -1,12 +1,12 @@
 // hidden_backward.h for Hopper, for the arithmetics of floats: both products by wgmma, from tiles of 64 samples in
 // shared memory. Operands of 16 bits gain nothing by it: hidden_backward.h copies them while it multiplies.
 //
-// Reads and writes what hidden_backward.h does, cut in the same way: a block has one pooled pixel and a part of the
-// batch. Its warpgroups have roles, which hand each other tiles in a ring by barriers in shared memory:
+// Reads and writes what hidden_backward.h does, but for pooled2, which it makes anew of winner2; cut in the same way: a
+// block has one pooled pixel and a part of the batch. Its warpgroups have roles, which hand each other tiles in a ring
+// by barriers in shared memory:
 //
-//   data    grad_pooled2 (64 samples, 64) = grad_hidden (64 samples, 128) * weight (128, 64); relu's mask, batchnorm
-//   2's
-//           sums, and out
+//   data    grad_pooled2 (64 samples, 64) = grad_hidden (64 samples, 128) * weight (128, 64); relu's mask,
+//           batchnorm 2's sums, and out
 //   weight  gradient of weight (128, 64) += grad_hidden (64 samples, 128) transposed * pooled2 (64 samples, 64), in
 //           registers until the end
 //   stage   two warpgroups, tiles by turns: grad_hidden and pooled2 into the ring; floats become scaled halves on the
@@ -15,12 +15,13 @@
 // A tile is in chunks of 16 bytes: chunk c of all samples, then chunk c + 1. grad_hidden is read from it both ways: as
 // it is, and transposed.
 //
-// Limited by: latency, of the first tile and of the sums at the end; in between by the way of a tile from L2.
+// Limited by: latency of the first tile; after it by the way of a tile from L2.
 #ifndef HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_WGMMA_H
 #define HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_WGMMA_H
 
 #include "ops/cnn_step/backward_wgmma_products.h"
 #include "ops/cnn_step/backward_wgmma_stage.h"
+#include "ops/cnn_step/hidden.h"
 #include "ops/cnn_step/hidden_backward.h"
 
 template <typename Arithmetic> struct cnn_hidden_hopper {
@@ -149,27 +150,89 @@ CNN_DEVICE float cnn_hidden_hopper_load_weight(const float *weight, char *shared
 
 // --- stage role ------------------------------------------------------------------------------------------------------
 
-// What a stage thread takes of a tile, a chunk at a time: HIDDEN rows of grad_hidden, then of pooled2.
+// What a stage thread takes of a tile, a chunk at a time: HIDDEN rows of grad_hidden, then of winner2, of which pooled2
+// is made anew.
 enum { CNN_HIDDEN_HOPPER_HIDDEN = 8, CNN_HIDDEN_HOPPER_ITEMS = 12 };
 
-// Where item i comes from, in elements, and goes to, in a tile. Rows past the batch have no pooled2.
-template <typename Arithmetic>
-CNN_DEVICE const typename Arithmetic::operand *
-cnn_hidden_hopper_item(const cnn_workspace<typename Arithmetic::operand, typename Arithmetic::convolution> &workspace,
-                       int i, int thread, int from, int pixel, int n, int *to)
+// Batchnorm 2 as a winner * scale + shift, by channel.
+struct cnn_hidden_hopper_batchnorm {
+    float scale[CNN_CHANNELS2], shift[CNN_CHANNELS2];
+};
+
+// As hidden.h has them.
+template <typename Arguments>
+CNN_DEVICE void cnn_hidden_hopper_load_batchnorm(cnn_hidden_hopper_batchnorm *batchnorm, const Arguments &arguments)
+{
+    const cnn_statistics *statistics = arguments.workspace.statistics2;
+    const int channel = threadIdx.x;
+    if (channel < CNN_CHANNELS2) {
+        const float scale = arguments.operands.parameters.gamma2[channel] * statistics->inverse_std[channel];
+        float shift = arguments.operands.parameters.beta2[channel];
+        shift -= statistics->mean[channel] * scale;
+        batchnorm->scale[channel] = scale;
+        batchnorm->shift[channel] = shift;
+    }
+}
+
+// Where item i goes to, in a tile.
+template <typename Arithmetic> CNN_DEVICE int cnn_hidden_hopper_place(int i, int thread)
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
-    if (i < CNN_HIDDEN_HOPPER_HIDDEN) {
-        const int chunk = thread % plan::HIDDEN_CHUNKS, row = thread / plan::HIDDEN_CHUNKS + i * 8;
-        *to = chunk * plan::CHUNK + row * CNN_PART;
-        return workspace.grad_hidden + (size_t)(from + row) * CNN_HIDDEN + chunk * CNN_HOPPER_CHUNK;
+    if (i < CNN_HIDDEN_HOPPER_HIDDEN)
+        return thread % plan::HIDDEN_CHUNKS * plan::CHUNK + (thread / plan::HIDDEN_CHUNKS + i * 8) * CNN_PART;
+    return plan::POOLED_AT + thread % CNN_HOPPER_CHUNKS2 * plan::CHUNK +
+           (thread / CNN_HOPPER_CHUNKS2 + (i - CNN_HIDDEN_HOPPER_HIDDEN) * 16) * CNN_PART;
+}
+
+// Loads item i: eight floats of grad_hidden, or eight winners as they are kept. Rows past the batch have no winners.
+template <typename Arithmetic>
+CNN_DEVICE void
+cnn_hidden_hopper_load(uint32_t words[8],
+                       const cnn_workspace<typename Arithmetic::operand, typename Arithmetic::convolution> &workspace,
+                       int i, int thread, int from, int pixel, int n)
+{
+    typedef cnn_hidden_hopper<Arithmetic> plan;
+    enum { WINNERS = CNN_HOPPER_CHUNK * sizeof(typename Arithmetic::convolution) / 16 }; // words of 16 bytes
+    const bool hidden = i < CNN_HIDDEN_HOPPER_HIDDEN;
+    const int row = hidden ? thread / plan::HIDDEN_CHUNKS + i * 8
+                           : thread / CNN_HOPPER_CHUNKS2 + (i - CNN_HIDDEN_HOPPER_HIDDEN) * 16;
+    const uint4 *source =
+        hidden ? (const uint4 *)(workspace.grad_hidden + (size_t)(from + row) * CNN_HIDDEN +
+                                 thread % plan::HIDDEN_CHUNKS * CNN_HOPPER_CHUNK)
+               : (const uint4 *)(workspace.winner2 + ((size_t)(from + row) * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 +
+                                 thread % CNN_HOPPER_CHUNKS2 * CNN_HOPPER_CHUNK);
+#pragma unroll
+    for (int j = 0; j < (hidden ? 2 : WINNERS + 0); j++) {
+        const uint4 four = hidden || from + row < n ? source[j] : make_uint4(0, 0, 0, 0);
+        words[4 * j] = four.x, words[4 * j + 1] = four.y, words[4 * j + 2] = four.z, words[4 * j + 3] = four.w;
     }
-    const int chunk = thread % CNN_HOPPER_CHUNKS2;
-    const int row = thread / CNN_HOPPER_CHUNKS2 + (i - CNN_HIDDEN_HOPPER_HIDDEN) * 16;
-    *to = plan::POOLED_AT + chunk * plan::CHUNK + row * CNN_PART;
-    return from + row < n ? workspace.pooled2 + ((size_t)(from + row) * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 +
-                                chunk * CNN_HOPPER_CHUNK
-                          : NULL;
+}
+
+// The item's eight numbers as products take them, but for their scale.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_hopper_value(float value[8], const uint32_t words[8],
+                                        const cnn_hidden_hopper_batchnorm *batchnorm, int i, int thread, bool inside)
+{
+    typedef typename Arithmetic::convolution convolution;
+    if (i < CNN_HIDDEN_HOPPER_HIDDEN) {
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            value[j] = __uint_as_float(words[j]);
+        return;
+    }
+    const int channel = thread % CNN_HOPPER_CHUNKS2 * CNN_HOPPER_CHUNK;
+#pragma unroll
+    for (int j = 0; j < 8; j += 4) {
+        float winner[4], scale[4], shift[4];
+        cnn_load4(winner, (const convolution *)words + j);
+        cnn_load4(scale, batchnorm->scale + channel + j);
+        cnn_load4(shift, batchnorm->shift + channel + j);
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const float pooled = fmaf(winner[k], scale[k], shift[k]);
+            value[j + k] = !inside || pooled <= 0.0f ? 0.0f : cnn_round<Arithmetic>(pooled); // NaN stays
+        }
+    }
 }
 
 // Tiles of a block: [first, end) of the batch's, of pixel `pixel`.
@@ -191,7 +254,8 @@ CNN_DEVICE void cnn_hidden_hopper_wait_empty(const cnn_hidden_hopper_work &work,
 // Floats become halves on the way. Every second tile is this warpgroup's.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hidden_hopper_stage_role(const cnn_hidden_hopper_work &work, const Arguments &arguments,
-                                             const cnn_hidden_hopper_scales &scales, int group, int thread)
+                                             const cnn_hidden_hopper_scales &scales,
+                                             const cnn_hidden_hopper_batchnorm *batchnorm, int group, int thread)
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
     enum { BATCH = plan::PARTS == 1 ? CNN_HIDDEN_HOPPER_ITEMS : CNN_HIDDEN_HOPPER_ITEMS / 2 }; // loads at once
@@ -199,37 +263,31 @@ CNN_DEVICE void cnn_hidden_hopper_stage_role(const cnn_hidden_hopper_work &work,
         char *ring = work.shared + (tile - work.first) % plan::TILES * plan::TILE;
 #pragma unroll
         for (int first = 0; first < CNN_HIDDEN_HOPPER_ITEMS; first += BATCH) {
-            float value[BATCH][8];
-            int to[BATCH];
+            __align__(16) uint32_t words[BATCH][8];
 #pragma unroll
-            for (int i = 0; i < BATCH; i++) {
-                const auto *from = cnn_hidden_hopper_item<Arithmetic>(
-                    arguments.workspace, first + i, thread, tile * plan::ROWS, work.pixel, arguments.n, &to[i]);
-#pragma unroll
-                for (int j = 0; j < 8; j++)
-                    value[i][j] = 0.0f;
-                if (from) {
-                    cnn_load4(value[i], from);
-                    cnn_load4(value[i] + 4, from + 4);
-                }
-            }
+            for (int i = 0; i < BATCH; i++)
+                cnn_hidden_hopper_load<Arithmetic>(words[i], arguments.workspace, first + i, thread, tile * plan::ROWS,
+                                                   work.pixel, arguments.n);
             if (first == 0)
                 cnn_hidden_hopper_wait_empty<Arithmetic>(work, tile);
 #pragma unroll
             for (int i = 0; i < BATCH; i++) {
                 const bool hidden = first + i < CNN_HIDDEN_HOPPER_HIDDEN;
+                const int row = thread / CNN_HOPPER_CHUNKS2 + (first + i - CNN_HIDDEN_HOPPER_HIDDEN) * 16; // of winners
+                char *to = ring + cnn_hidden_hopper_place<Arithmetic>(first + i, thread);
+                float value[8];
+                cnn_hidden_hopper_value<Arithmetic>(value, words[i], batchnorm, first + i, thread,
+                                                    tile * plan::ROWS + row < arguments.n);
 #pragma unroll
                 for (int j = 0; j < 8; j++)
-                    value[i][j] *= hidden ? scales.hidden : scales.pooled;
+                    value[j] *= hidden ? scales.hidden : scales.pooled;
 #pragma unroll
                 for (int part = 0; part < plan::PARTS; part++) {
                     __align__(16) uint32_t packed[4];
 #pragma unroll
                     for (int j = 0; j < 2; j++)
-                        cnn_hopper_pack<typename plan::element>(packed + 2 * j, value[i] + 4 * j,
-                                                                part + 1 < plan::PARTS);
-                    cnn_copy_words<4>(ring + to[i] + part * (hidden ? plan::HIDDEN_PART + 0 : plan::POOLED_PART + 0),
-                                      packed);
+                        cnn_hopper_pack<typename plan::element>(packed + 2 * j, value + 4 * j, part + 1 < plan::PARTS);
+                    cnn_copy_words<4>(to + part * (hidden ? plan::HIDDEN_PART + 0 : plan::POOLED_PART + 0), packed);
                 }
             }
         }
@@ -443,6 +501,7 @@ static __global__ void __launch_bounds__(cnn_hidden_hopper<Arithmetic>::THREADS,
     typedef cnn_hidden_hopper<Arithmetic> plan;
     extern __shared__ __align__(128) char cnn_shared[];
     __shared__ __align__(16) cnn_hidden_backward_channels channels;
+    __shared__ __align__(16) cnn_hidden_hopper_batchnorm batchnorm;
     __shared__ __align__(16) float shared[4 * 2 * CNN_CHANNELS2];
     const int group = threadIdx.x / HOPPER_WARPGROUP, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     cnn_hidden_hopper_work work;
@@ -464,6 +523,7 @@ static __global__ void __launch_bounds__(cnn_hidden_hopper<Arithmetic>::THREADS,
     scales.weight = cnn_hidden_hopper_load_weight<Arithmetic>(arguments.workspace.hidden + work.pixel * CNN_CHANNELS2,
                                                               cnn_shared, shared);
     cnn_hidden_backward_load_channels(&channels, &arguments.operands.parameters);
+    cnn_hidden_hopper_load_batchnorm(&batchnorm, arguments);
     tma_fence_written();
     heddle_wait_for_previous();
     heddle_release_next();
@@ -476,7 +536,8 @@ static __global__ void __launch_bounds__(cnn_hidden_hopper<Arithmetic>::THREADS,
         cnn_hidden_hopper_weight_role<Arithmetic>(work, arguments, scales, warp, lane);
     } else {
         cnn_hopper_registers<plan::STAGE_REGISTERS, plan::REGISTERS>();
-        cnn_hidden_hopper_stage_role<Arithmetic>(work, arguments, scales, group - 2, threadIdx.x % HOPPER_WARPGROUP);
+        cnn_hidden_hopper_stage_role<Arithmetic>(work, arguments, scales, &batchnorm, group - 2,
+                                                 threadIdx.x % HOPPER_WARPGROUP);
     }
 }
 
@@ -485,7 +546,8 @@ static cudaError_t cnn_launch_hidden_backward_wgmma(
     const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments, cudaStream_t stream)
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
-    const cnn_cuts cuts = cnn_cuts_of(arguments.n);
+    const cnn_cuts cuts = cnn_cuts_for<Arithmetic>(arguments.n);
+    static_assert(plan::PARTS > 1 || +plan::TILES == +CNN_TILES_OF_WINNERS, "hidden.h leaves pooled2 otherwise");
     if (plan::PARTS == 1 && cuts.tiles < plan::TILES) // where the ring is never full, the other kernel is as fast
         return cnn_launch_hidden_backward<Arithmetic>(arguments, stream);
     const cudaError_t error = cudaFuncSetAttribute(cnn_hidden_backward_wgmma<Arithmetic>,

@@ -15,8 +15,9 @@
 //
 //   finish.h           sums of what the blocks left; gradients in the layers' own layout; running statistics
 //
-// cnn_train's rungs have the same kernels. There finish.h updates the parameters with the gradients and packs them
-// again, head.h takes the moments of the batch after this one, and so only the first step has a prepare.h.
+// cnn_train's rungs have the same kernels. There finish.h updates the parameters with the gradients, packs them again
+// and folds batchnorm 1 into conv1 for the step after; head.h takes the moments of the batch after this one, and so
+// only the first step has a prepare.h.
 //
 // Nothing is added by floating-point atomics: blocks leave partial sums, and whoever needs them adds them in a fixed
 // order, so that a step gives the same bits every time. Pixels are (h, w, channels), channels last.
@@ -62,8 +63,10 @@ enum {
     CNN_FORWARD_BLOCKS = 320,
     CNN_HIDDEN_TILE = 64,            // samples that a block of hidden.h and hidden_backward.h takes at a time
     CNN_HIDDEN_SPLITS = CNN_PIXELS2, // most parts that hidden.h cuts the features into, each a range of pixels
-    CNN_HEAD_WARPS = 8,              // of a block of head.h: one or more a sample
-    CNN_HEAD_BLOCKS = 256,           // most blocks of head.h; more samples than they take at a time are taken in turns
+    CNN_SPLITS_OF_16_BITS = 4,       // of backward_splits, where floats have the fewer below it (cnn_cuts_for)
+    CNN_SPLITS_OF_FLOATS = 2,
+    CNN_HEAD_WARPS = 8,    // of a block of head.h: one or more a sample
+    CNN_HEAD_BLOCKS = 256, // most blocks of head.h; more samples than they take at a time are taken in turns
     CNN_BACKWARD_BLOCKS = 160,
 
     // What a block of head.h leaves, and where: gradients of output_weight (classes, hidden), hidden_bias, output_bias,
@@ -73,6 +76,14 @@ enum {
     CNN_HEAD_LOSS = CNN_HEAD_OUTPUT_BIAS + CNN_MOST_CLASSES,
     CNN_HEAD_CORRECT,
     CNN_HEAD_PARTIAL,
+
+    // What finish.h leaves of a channel of conv1 for the step after: the weight with batchnorm 1 folded in, and the
+    // rest.
+    CNN_FOLDED_BIAS = CNN_TAPS,
+    CNN_FOLDED_MEAN,
+    CNN_FOLDED_INVERSE_STD,
+    CNN_FOLDED_VARIANCE,
+    CNN_FOLDED,
     CNN_STEM_SUMS = 10, // of a channel: sums of dz * pixel under each tap, and of dz, over the windows' winners
 };
 
@@ -98,7 +109,7 @@ static inline cnn_cuts cnn_cuts_of(int n)
                          : wanted / cuts.tiles > CNN_HIDDEN_SPLITS ? CNN_HIDDEN_SPLITS
                                                                    : wanted / cuts.tiles;
     // 49 blocks a part, two of them a multiprocessor; each part more is more to add up afterwards.
-    cuts.backward_splits = cuts.tiles >= 32 ? 5 : cuts.tiles >= 4 ? 2 : 1;
+    cuts.backward_splits = cuts.tiles >= 32 ? 5 : cuts.tiles >= 16 ? CNN_SPLITS_OF_16_BITS : cuts.tiles >= 4 ? 2 : 1;
     // Few samples have several warps each, so that many blocks share the reading of their partial sums; many are taken
     // in turns, by two blocks a multiprocessor.
     cuts.head_samples = 1;
@@ -131,6 +142,7 @@ typedef struct cnn_statistics {
 //   moments              [2][blocks][CNN_MOMENTS] of each block of prepare.h, lower and upper halves of 64 bits
 //   stem_statistics      [3][32] mean, inverse_std, variance of conv1's output, without its bias: forward.h
 //   stem_moments         of the whole batch, pixels as 0..255: forward.h
+//   folded, next_moments [32][CNN_FOLDED] and stem_moments of the step after, in cnn_train: finish.h
 //   conv2_forward        conv2's weight, rounded: [16-byte chunks along 9 taps, 32 in][64 out], rows as in prepare.h
 //   conv2_parts          the same for Hopper, [part][16-byte chunks along 9 taps, 32 in][64 out]: rounded operands of
 //   16
@@ -138,7 +150,8 @@ typedef struct cnn_statistics {
 //   conv2_scale          [64], powers of two
 //   conv2_backward       [32 in][9 taps, turned by 180 degrees][64 out]
 //   hidden               hidden_weight with its columns in the order of pooled2: [128][49 pixels][64 channels]
-//   pooled1, code1       [n][14][14][32]
+//   pooled1, code1       [n][14][14][32]; pooled1 of float operands forward_wgmma.h leaves as backward_wgmma.h takes
+//                        it, halves times a power of two, [part][n][14][14][32]
 //   convolution2         [n][14][14][64] without its bias
 //   statistics2_partial  [blocks][2][64] sums and sums of squares of each block of forward.h
 //   statistics2          by the first block of hidden.h
@@ -149,7 +162,7 @@ typedef struct cnn_statistics {
 //   head_partial         [head_blocks][CNN_HEAD_PARTIAL]. Times n
 //   grad_pooled2         [n][49][64], already zero where relu closed the window. Times n
 //   sums2_partial        [49 * splits][2][64] sums of grad_pooled2 and of it times the normalised value. Times n
-//   sums2                [2][64] the same, added up by the last block of hidden_backward.h
+//   sums2                [2][64] the same, added up: by the first block of backward.h
 //   grad_hidden_partial  [splits][128][49][64] gradient of the packed hidden weight. Times n
 //   grad_conv2_partial   [blocks][64 out][9][32 in]. Times n
 //   stem_sums_partial    [blocks][32][CNN_STEM_SUMS]. Times n, pixels as 0..255
@@ -160,6 +173,8 @@ typedef struct cnn_statistics {
     FIELD(uint32_t, moments, 2 * CNN_PREPARE_BLOCKS * CNN_MOMENTS)                                                     \
     FIELD(float, stem_statistics, 3 * CNN_CHANNELS1)                                                                   \
     FIELD(double, stem_moments, CNN_MOMENTS)                                                                           \
+    FIELD(float, folded, CNN_CHANNELS1 * CNN_FOLDED)                                                                   \
+    FIELD(double, next_moments, CNN_MOMENTS)                                                                           \
     FIELD(Operand, conv2_forward, CNN_CHANNELS2 * CNN_PATCH)                                                           \
     FIELD(uint16_t, conv2_parts, 2 * CNN_CHANNELS2 * CNN_PATCH)                                                        \
     FIELD(float, conv2_scale, CNN_CHANNELS2)                                                                           \
@@ -199,6 +214,16 @@ template <typename Operand, typename Convolution> struct cnn_workspace {
 #undef CNN_FIELD
 };
 
+// The cuts of one arithmetic's hidden_backward.h. Where operands are floats a block of it has a multiprocessor to
+// itself, so that more than two parts of 49 blocks would come one after the other.
+template <typename Arithmetic> static cnn_cuts cnn_cuts_for(int n)
+{
+    cnn_cuts cuts = cnn_cuts_of(n);
+    if (sizeof(typename Arithmetic::operand) == 4 && cuts.backward_splits == CNN_SPLITS_OF_16_BITS)
+        cuts.backward_splits = CNN_SPLITS_OF_FLOATS;
+    return cuts;
+}
+
 // Lays it out from `memory` on and returns the bytes it takes; `memory` NULL: the bytes alone.
 template <typename Operand, typename Convolution>
 static size_t cnn_workspace_place(int n, void *memory, cnn_workspace<Operand, Convolution> *workspace)
@@ -237,6 +262,7 @@ template <typename Operand, typename Convolution> struct cnn_arguments {
     float epsilon, momentum;
     int multiprocessors;                 // to spread the batch over
     int forward_blocks, backward_blocks; // of the launches whose partial sums others add up
+    int sums2_rows;                      // likewise: of sums2_partial
     heddle_cnn_step_operands operands;
     cnn_workspace<Operand, Convolution> workspace;
     cnn_training training;

@@ -33,6 +33,7 @@ static cnn_step_arguments<Arithmetic> cnn_step_prepare_arguments(const heddle_cn
     arguments.multiprocessors = multiprocessors;
     arguments.forward_blocks = cnn_least(shape.n, multiprocessors, CNN_FORWARD_BLOCKS);
     arguments.backward_blocks = cnn_least(shape.n, multiprocessors, CNN_BACKWARD_BLOCKS);
+    arguments.sums2_rows = CNN_PIXELS2 * cnn_cuts_for<Arithmetic>(shape.n).backward_splits;
     arguments.operands = operands;
     arguments.training = {};
     cnn_workspace_place(shape.n, memory, &arguments.workspace);

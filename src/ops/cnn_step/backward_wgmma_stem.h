@@ -1,0 +1,299 @@
+// Conv1's sums in backward_wgmma.h: over the windows of an image, the gradient of each window's winner times the pixels
+// under it, of every channel and tap.
+//
+// Where there is room, by wgmma, in four warps of their own, to which the data warps leave the gradient of pooled1 in
+// shared memory. A product has 16 windows, a row of them; its rows are the channels of two places, each with the
+// gradient where code1 says that the place has won; its columns are the 4 × 4 pixels of a window with its border, and
+// ones. Of those 16 a place's taps are 9; which, is settled in the end.
+//
+// Where there is none, by mma.sync, in the data warps: their gradient is turned by movmatrix.
+#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_STEM_H
+#define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_STEM_H
+
+#include "ops/cnn_step/backward_wgmma_products.h"
+#include "ops/cnn_step/backward_wgmma_stage.h"
+#include "ops/cnn_step/backward_wgmma_tiles.h"
+
+// The barriers of a block, as many of each as there are tiles: an image is there, nobody needs it any more; the
+// gradient of its pooled1 is there, and has been read.
+template <typename Arithmetic> struct cnn_hopper_barriers {
+    uint64_t full[cnn_hopper_kind<Arithmetic>::grads], empty[cnn_hopper_kind<Arithmetic>::grads], left[2], taken[2];
+};
+
+// --- by wgmma --------------------------------------------------------------------------------------------------------
+
+// The gradient of pooled1 into its tile, [chunk of columns][row][window]: a data warp's windows of a row's half.
+// Windows 14 and 15 stay zero.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_stem_leave(char *tile, const float (&out)[8], int half, int row, int lane)
+{
+    typedef cnn_hopper_tiles<Arithmetic> tiles;
+    typedef typename cnn_hopper_arithmetic<typename tiles::kind::element>::type arithmetic;
+    const float scale = tiles::kind::scaled ? CNN_HOPPER_STEM_SCALE : 1.0f;
+    const int window = half * CNN_HOPPER_HALF + lane / 4;
+    char *to = tile + (row * CNN_TILE_SIDE + window) * CNN_PART + lane % 4 * 4;
+    if (window < CNN_SIDE1 && row < CNN_SIDE1)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            *(uint32_t *)(to + j * tiles::DZ_CHUNK) =
+                cnn_stem_pack<arithmetic>(out[2 * j] * scale, out[2 * j + 1] * scale);
+}
+
+// Where a lane finds its rows of the fragments: 16 channels, the warp % 2-th of the two groups.
+template <typename Arithmetic> struct cnn_hopper_stem_source {
+    const char *dz, *codes;
+    uint64_t pixels;
+};
+template <typename Arithmetic>
+CNN_DEVICE cnn_hopper_stem_source<Arithmetic> cnn_hopper_stem_from(const char *dz, const char *stem, int warp, int lane)
+{
+    typedef cnn_hopper_tiles<Arithmetic> tiles;
+    cnn_hopper_stem_source<Arithmetic> from;
+    from.dz = dz + (warp % 2 * 2 + (lane >> 3 & 1)) * tiles::DZ_CHUNK + ((lane & 7) + (lane >> 4) * 8) * CNN_PART;
+    from.codes = stem + (lane & 15) * CNN_CHANNELS1 + warp % 2 * CNN_DATA_CHANNELS;
+    from.pixels = cnn_hopper_descriptor(stem + tiles::CODES, CNN_HOPPER_OFFSETS * CNN_PART, 8 * CNN_PART);
+    return from;
+}
+
+// A row's fragments of two places, 2 product + warp / 2: the gradient where the place has won.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_stem_load(uint32_t (&a)[2][4], const cnn_hopper_stem_source<Arithmetic> &from, int row,
+                                     uint32_t first_place)
+{
+    uint32_t dz[4], code[2];
+    ldmatrix_x4_transposed(dz, from.dz + row * CNN_TILE_SIDE * CNN_PART);
+    ldmatrix_x2_transposed(code, from.codes + row * CNN_SIDE1 * CNN_CHANNELS1);
+#pragma unroll
+    for (int j = 0; j < 4; j++) { // even channels, odd channels; of the second eight windows
+        const uint32_t selector = cnn_stem_selector(code[j / 2], j % 2);
+        a[0][j] = dz[j] & __byte_perm(first_place, 0, selector);
+        a[1][j] = dz[j] & __byte_perm(first_place << 16, 0, selector);
+    }
+}
+
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_stem_issue(float (&sum)[2][CNN_HOPPER_STEM_SUMS], const uint32_t (&a)[2][4],
+                                      const cnn_hopper_stem_source<Arithmetic> &from, int row)
+{
+    typedef typename cnn_hopper_kind<Arithmetic>::element element;
+    const uint64_t b = wgmma_descriptor_at(from.pixels, row * CNN_HOPPER_PIXEL_ROW);
+    cnn_hopper_stem_product(element(), sum[0], a[0], b, 1);
+    cnn_hopper_stem_product(element(), sum[1], a[1], b, 1);
+}
+
+// sum += an image's, two rows at a time: a row's products are so short that what counts is how often they are waited
+// for.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_stem_image(float (&sum)[2][CNN_HOPPER_STEM_SUMS],
+                                      const cnn_hopper_stem_source<Arithmetic> &from, uint32_t place)
+{
+#pragma unroll 1
+    for (int row = 0; row < CNN_SIDE1; row += 2) {
+        uint32_t a[2][2][4];
+        cnn_hopper_stem_load<Arithmetic>(a[0], from, row, place);
+        cnn_hopper_stem_load<Arithmetic>(a[1], from, row + 1, place);
+        cnn_hopper_settle(sum[0]);
+        cnn_hopper_settle(sum[1]);
+        wgmma_fence();
+        cnn_hopper_stem_issue<Arithmetic>(sum, a[0], from, row);
+        cnn_hopper_stem_issue<Arithmetic>(sum, a[1], from, row + 1);
+        wgmma_commit();
+        wgmma_wait<0>();
+    }
+    cnn_hopper_settle(sum[0]);
+    cnn_hopper_settle(sum[1]);
+}
+
+// Adds up the places, in their order, by way of `exchange`, [4 places][32 channels][CNN_STEM_SUMS]. Column 4 y + x of a
+// product is pixel (y, x) of the window with its border: tap (y, x) of place 0, tap (y - 1, x - 1) of place 3; column
+// 16 is the sum of the gradient alone.
+CNN_DEVICE void cnn_hopper_stem_end(float *partial, const float (&sum)[2][CNN_HOPPER_STEM_SUMS], float *exchange,
+                                    float inverse, int name, int warp, int lane)
+{
+    warpgroup_sync(name); // all have read what lies there
+#pragma unroll
+    for (int i = 0; i < 2 * CNN_HOPPER_STEM_SUMS; i++) {
+        const int product = i / CNN_HOPPER_STEM_SUMS, at = i % CNN_HOPPER_STEM_SUMS;
+        const int place = product * 2 + warp / 2, column = at / 4 * 8 + lane % 4 * 2 + at % 2;
+        const int channel = warp % 2 * CNN_DATA_CHANNELS + lane / 4 * 2 + at / 2 % 2;
+        const int y = column / 4 - place / 2, x = column % 4 - place % 2;
+        const int tap = column == 16 ? CNN_TAPS : y >= 0 && y < 3 && x >= 0 && x < 3 ? y * 3 + x : -1;
+        if (column <= 16 && tap >= 0)
+            exchange[(place * CNN_CHANNELS1 + channel) * CNN_STEM_SUMS + tap] = sum[product][at];
+    }
+    warpgroup_sync(name);
+    for (int i = warp * 32 + lane; i < CNN_CHANNELS1 * CNN_STEM_SUMS; i += HOPPER_WARPGROUP) {
+        float total = 0.0f;
+#pragma unroll
+        for (int place = 0; place < 4; place++)
+            total += exchange[place * CNN_CHANNELS1 * CNN_STEM_SUMS + i];
+        partial[i] = total * inverse;
+    }
+}
+
+// These warps bring the codes and pixels of the next image themselves: nobody else needs them.
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_hopper_stem_role(const Arguments &arguments, char *shared,
+                                     cnn_hopper_barriers<Arithmetic> *barriers, int count, float inverse, int warp,
+                                     int lane)
+{
+    typedef cnn_hopper_tiles<Arithmetic> tiles;
+    enum { NAME = 1 };
+    const uint32_t place = 0xffu << warp / 2 * 8; // as a byte: warp / 2 of the first product
+    const int thread = warp * 32 + lane;
+    const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
+    int source = count > 1 ? order[blockIdx.x + gridDim.x] : 0; // of the next image; asked for early
+    float sum[2][CNN_HOPPER_STEM_SUMS] = {};
+#pragma unroll 1
+    for (int i = 0; i < count; i++) {
+        const int next = blockIdx.x + (i + 1) * gridDim.x;
+        char *stem = shared + tiles::STEM_AT, *next_stem = stem + (i + 1) % tiles::STEMS * tiles::STEM;
+        cnn_hopper_pixels<Arithmetic> pixels;
+        if (i + 1 < count) {
+            cnn_hopper_take_pixels<Arithmetic>(arguments.operands.images + (size_t)source * CNN_PIXELS, &pixels,
+                                               thread);
+            cnn_hopper_codes<HOPPER_WARPGROUP>(arguments.workspace, next_stem, next, thread);
+        }
+        if (i + 2 < count)
+            source = order[next + gridDim.x];
+        mbarrier_wait(barriers->left + i % 2, i / 2 & 1);
+        cnn_hopper_stem_image<Arithmetic>(sum,
+                                          cnn_hopper_stem_from<Arithmetic>(shared + tiles::DZ_AT + i % 2 * tiles::DZ,
+                                                                           stem + i % tiles::STEMS * tiles::STEM, warp,
+                                                                           lane),
+                                          place);
+        mbarrier_arrive(barriers->taken + i % 2);
+        if (i + 1 < count)
+            cnn_hopper_leave_pixels<Arithmetic>(next_stem + tiles::CODES, pixels, thread);
+        cp_async_wait_all();
+        tma_fence_written();
+        warpgroup_sync(NAME);
+    }
+    cnn_hopper_stem_end(arguments.workspace.stem_sums_partial + (size_t)blockIdx.x * CNN_CHANNELS1 * CNN_STEM_SUMS, sum,
+                        (float *)(shared + tiles::DZ_AT + count % 2 * tiles::DZ),
+                        tiles::kind::scaled ? inverse / CNN_HOPPER_STEM_SCALE : inverse, NAME, warp, lane);
+}
+
+// --- by mma.sync -----------------------------------------------------------------------------------------------------
+
+// 8 by 8 elements of 16 bits, a lane's two of row lane / 4 before and after.
+CNN_DEVICE uint32_t cnn_hopper_turn(uint32_t matrix)
+{
+    uint32_t turned;
+    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(matrix));
+    return turned;
+}
+
+// A fragment of conv1's sums of 16 channels, the `group`-th, by the 8 pixels of two rows; in parts.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_stem_split(uint32_t (*part)[4], const float (*out)[8], int group)
+{
+    enum { PARTS = cnn_stem_grad_parts<Arithmetic>::COUNT };
+#pragma unroll
+    for (int j = 0; j < 4; j++) { // even channels, odd channels; of the second row
+        const float *pair = out[j / 2] + (group * 2 + j % 2) * 2;
+        float first = pair[0], second = pair[1];
+#pragma unroll
+        for (int i = 0; i < PARTS; i++) {
+            const uint32_t packed = cnn_stem_pack<Arithmetic>(first, second);
+            part[i][j] = cnn_hopper_turn(packed);
+            if (i + 1 < PARTS)
+                cnn_stem_leave(&first, &second, packed);
+        }
+    }
+}
+
+// How many sets of conv1's sums a warp has, so that products do not wait for each other; three parts leave no room.
+template <typename Arithmetic> struct cnn_hopper_stem_sets {
+    enum { COUNT = cnn_stem_grad_parts<Arithmetic>::COUNT < 3 ? 2 : 1 };
+};
+
+// stem[group][set][tile] += the sums of two rows' windows, of 8 pixels each, as cnn_stem_row does for a row's.
+// `codes` and `pixels`: where this lane's row of a fragment begins.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_stem_rows(float (*stem)[cnn_hopper_stem_sets<Arithmetic>::COUNT][2][4],
+                                     const float (*out)[8], const char *codes, const char *pixels, bool outside,
+                                     int lane)
+{
+    enum { PARTS = cnn_stem_grad_parts<Arithmetic>::COUNT, SETS = cnn_hopper_stem_sets<Arithmetic>::COUNT };
+    uint32_t code[2][2], selector[2][4];
+    ldmatrix_x2_transposed(code[0], codes);
+    ldmatrix_x2_transposed(code[1], codes + CNN_DATA_CHANNELS);
+#pragma unroll
+    for (int group = 0; group < 2; group++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            selector[group][j] = cnn_stem_selector(outside ? CNN_NO_WINNER * 0x01010101u : code[group][j / 2], j % 2);
+    uint32_t part[2][PARTS][4];
+    cnn_hopper_stem_split<Arithmetic>(part[0], out, 0);
+    cnn_hopper_stem_split<Arithmetic>(part[1], out, 1);
+#pragma unroll
+    for (int place = 0; place < 4; place++) {
+        uint32_t b[4];
+        ldmatrix_x4(b, pixels + place % 2 * CNN_PLANE + place / 2 * CNN_PLANE_ROW);
+        if (lane >= 4) // columns 9 to 15 of the second fragment
+            b[2] = b[3] = cnn_stem_ones<Arithmetic>();
+#pragma unroll
+        for (int group = 0; group < 2; group++) {
+            uint32_t mask[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                mask[j] = __byte_perm(0xffu << 8 * place, 0, selector[group][j]);
+#pragma unroll
+            for (int i = PARTS - 1; i >= 0; i--) {
+                const uint32_t a[4] = {part[group][i][0] & mask[0], part[group][i][1] & mask[1],
+                                       part[group][i][2] & mask[2], part[group][i][3] & mask[3]};
+                cnn_stem_multiply<Arithmetic>(stem[group][place % SETS][0], a, b);
+                cnn_stem_multiply<Arithmetic>(stem[group][place % SETS][1], a, b + 2);
+            }
+        }
+    }
+}
+
+// Adds up what the data warps have, each of other windows, in the order of their numbers, by way of `exchange`,
+// [32 channels][CNN_STEM_SUMS].
+CNN_DEVICE void cnn_hopper_stem_store(float *partial, const float (*stem)[2][4], float *exchange, float inverse,
+                                      int turn, int rivals, int name, int lane)
+{
+    for (int now = 0; now < rivals; now++) {
+        __barrier_sync_count(name, rivals * 32);
+        if (turn == now)
+#pragma unroll
+            for (int i = 0; i < 16; i++) {
+                const int tap = i / 4 % 2 * 8 + lane % 4 * 2 + i % 2;
+                const int channel = i / 8 * CNN_DATA_CHANNELS + lane / 4 * 2 + i / 2 % 2;
+                const int at = channel * CNN_STEM_SUMS + tap;
+                const float mine = stem[i / 8][i / 4 % 2][i % 4];
+                if (tap < CNN_STEM_SUMS) {
+                    const float sum = now == 0 ? mine : exchange[at] + mine;
+                    if (now + 1 < rivals)
+                        exchange[at] = sum;
+                    else
+                        partial[at] = sum * inverse;
+                }
+            }
+    }
+}
+
+// Adds the sums of a warp's four rows. `stem`: code1 and planes of their image; offsets as in the role.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_stem(float (&total)[2][2][4], const float (&out)[CNN_HOPPER_WARP_ROWS][8], const char *stem,
+                                int codes_at, int pixels_at, int half, int rows, int lane)
+{
+    enum { SETS = cnn_hopper_stem_sets<Arithmetic>::COUNT };
+    float sums[2][SETS][2][4] = {};
+    const char *codes = stem + codes_at + half * CNN_HOPPER_HALF * CNN_CHANNELS1;
+    const char *pixels = stem + cnn_hopper_tiles<Arithmetic>::CODES + pixels_at + half * CNN_PART;
+    const bool outside = half == 1 && (lane & 3) == 3; // pixels 14 and 15 are none
+#pragma unroll
+    for (int row = 0; row < CNN_HOPPER_WARP_ROWS; row += 2)
+        if (row < rows)
+            cnn_hopper_stem_rows<Arithmetic>(sums, out + row, codes + row * CNN_SIDE1 * CNN_CHANNELS1,
+                                             pixels + row * 2 * CNN_PLANE_ROW, outside, lane);
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+        total[i / 8][i / 4 % 2][i % 4] +=
+            sums[i / 8][0][i / 4 % 2][i % 4] + (SETS > 1 ? sums[i / 8][SETS - 1][i / 4 % 2][i % 4] : 0.0f);
+}
+
+#endif

@@ -1,0 +1,55 @@
+// Batchnorm 2's two sums over the batch, out of those that hidden_backward.h's blocks have of theirs.
+//
+// Every block of backward.h adds them all up for itself, in a fixed order, while the first image is on its way: no
+// slower than one that waits for the last of hidden_backward.h's blocks to do it. The first leaves them for finish.h.
+#ifndef HEDDLE_OPS_CNN_STEP_SUMS2_H
+#define HEDDLE_OPS_CNN_STEP_SUMS2_H
+
+#include "ops/cnn_step/arithmetic.h"
+#include "ops/cnn_step/layout.h"
+
+enum {
+    CNN_SUMS2 = 2 * CNN_CHANNELS2,
+    CNN_SUMS2_WARPS = 8, // that add up rows, the block's first; a row is four sums a lane
+    CNN_SUMS2_BYTES = CNN_SUMS2_WARPS * CNN_SUMS2 * sizeof(float),
+};
+
+// By all threads of a block, into the first CNN_SUMS2 numbers of `scratch`, CNN_SUMS2_BYTES of shared memory. Ends with
+// a barrier.
+template <typename Arguments> CNN_DEVICE void cnn_sums2_add(const Arguments &arguments, float *scratch)
+{
+    enum { AHEAD = 7 }; // loads of a lane on their way at once: of 49 rows all
+    const int warp = threadIdx.x / 32, column = threadIdx.x % 32 * 4, rows = arguments.sums2_rows;
+    if (warp < CNN_SUMS2_WARPS) {
+        float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 1
+        for (int first = warp; first < rows; first += AHEAD * CNN_SUMS2_WARPS) {
+            float4 four[AHEAD];
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                const int row = first + i * CNN_SUMS2_WARPS;
+                four[i] =
+                    row < rows
+                        ? __ldcg((const float4 *)(arguments.workspace.sums2_partial + (size_t)row * CNN_SUMS2 + column))
+                        : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            }
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++)
+                sum.x += four[i].x, sum.y += four[i].y, sum.z += four[i].z, sum.w += four[i].w;
+        }
+        *(float4 *)(scratch + warp * CNN_SUMS2 + column) = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x < CNN_SUMS2) {
+        float total = 0.0f;
+#pragma unroll
+        for (int i = 0; i < CNN_SUMS2_WARPS; i++)
+            total += scratch[i * CNN_SUMS2 + threadIdx.x];
+        scratch[threadIdx.x] = total; // of its column none but this thread reads
+        if (blockIdx.x == 0 && blockIdx.y == 0)
+            arguments.workspace.sums2[threadIdx.x] = total;
+    }
+    __syncthreads();
+}
+
+#endif
