@@ -194,11 +194,11 @@ typedef struct heddle_cnn_step_shape {
     float epsilon, momentum; // of both batchnorms
 } heddle_cnn_step_shape;
 
-// cnn_train: `steps` whole training steps of that network, one after another: cnn_step, the optimiser's update, step_end.
-// The schedule's row cursor[1] is the first step's; an order of which nothing is left begins anew at the first place from
-// which it can be used up by calls like this. All parameters lie in one buffer, conv1's weight and bias, gamma1,
-// beta1, the same of block 2, then the linear layers', each beginning at a multiple of 64 floats; the optimiser's
-// moments likewise; `statistics` are running mean and variance of both batchnorms.
+// cnn_train: `steps` whole training steps of that network, one after another: cnn_step, the optimiser's update,
+// step_end. The schedule's row cursor[1] is the first step's; an order of which nothing is left begins anew at the
+// first place from which it can be used up by calls like this. All parameters lie in one buffer, conv1's weight and
+// bias, gamma1, beta1, the same of block 2, then the linear layers', each beginning at a multiple of 64 floats; the
+// optimiser's moments likewise; `statistics` are running mean and variance of both batchnorms.
 typedef struct heddle_cnn_train_shape {
     int n, count, length; // as cnn_step's; *cursor + steps * n is at most length
     int steps;

@@ -184,10 +184,10 @@ static void the_fused_network_trains_as_on_the_cpu(void **state)
     for (heddle_arithmetic arithmetic = HEDDLE_TF32X3; arithmetic <= HEDDLE_BFLOAT; arithmetic++) {
         heddle_train_options options = quick_options(NULL);
         bool twice = arithmetic == HEDDLE_TF32X3; // a whole batch and a short one
-        const heddle_dataset *data = digits(twice ? 5 : 3);
+        const heddle_dataset *data = digits(twice ? 3 : 2);
         heddle_model *model = model_for(data, "cnn");
         options.epochs = 1;
-        options.batch = 3;
+        options.batch = 2;
         options.arithmetic = arithmetic;
         trains_as_on_the_cpu(model, data, options, tolerance[arithmetic]);
         heddle_model_close(model);

@@ -8,6 +8,8 @@
 #include "ops/conv_block/weight_gradient.h"
 #include "ops/conv_block/windows.h"
 
+enum { CONV_BLOCK_FEW_PIXELS = 1536 }; // of all images: up to there the input's gradient is added up tap by tap
+
 typedef struct conv_block_backward_operands {
     const float *gamma, *convolution, *mean, *inverse_std, *grad_output;
     const uint8_t *code;
@@ -202,14 +204,16 @@ __device__ static inline void conv_block_store_input_gradient(const heddle_conv_
     }
 }
 
-template <bool tf32, int filters>
-__global__ void __launch_bounds__(CONV_BLOCK_THREADS, (conv_block_resident<tf32>()))
+// by_tap: for few pixels, which leave registers for it. What is added up over them, such as the gradients of the
+// batchnorm before this block, has their errors as they are: among many they cancel out.
+template <bool tf32, int filters, bool by_tap>
+__global__ void __launch_bounds__(CONV_BLOCK_THREADS, (by_tap ? 2 : conv_block_resident<tf32>()))
     conv_block_product_input_gradient(heddle_conv_block_shape shape, conv_block_source source, int columns,
                                       bool vectors, const float *packed, float *grad_input)
 {
     extern __shared__ __align__(16) float shared[];
     float sum[CONV_BLOCK_TILE][CONV_BLOCK_TILE] = {};
-    conv_block_any_product<tf32, filters, true, false>(source, columns, packed, shared, sum);
+    conv_block_any_product<tf32, filters, true, false, by_tap>(source, columns, packed, shared, sum);
     conv_block_store_input_gradient<filters>(shape, vectors, sum, grad_input);
 }
 
@@ -257,9 +261,11 @@ static inline void conv_block_launch_input_gradient(cudaStream_t stream, const h
     bool vectors = shape.input_channels_last && shape.c % HEDDLE_VECTOR == 0 && heddle_aligned16(grad_input);
     dim3 grid(heddle_ceil_div(conv_block_all_pixels(&shape), conv_block_tile<filters>::pixels), columns / filters);
     size_t bytes = conv_block_product_bytes<tf32, filters>();
-    conv_block_allow_shared((const void *)conv_block_product_input_gradient<tf32, filters>, bytes);
-    conv_block_product_input_gradient<tf32, filters>
-        <<<grid, CONV_BLOCK_THREADS, bytes, stream>>>(shape, source, columns, vectors, packed, grad_input);
+    const bool by_tap = !tf32 && conv_block_all_pixels(&shape) <= CONV_BLOCK_FEW_PIXELS;
+    auto kernel = by_tap ? conv_block_product_input_gradient<tf32, filters, !tf32>
+                         : conv_block_product_input_gradient<tf32, filters, false>;
+    conv_block_allow_shared((const void *)kernel, bytes);
+    kernel<<<grid, CONV_BLOCK_THREADS, bytes, stream>>>(shape, source, columns, vectors, packed, grad_input);
 }
 
 template <bool tf32> static inline void conv_block_launch_backward(const heddle_call *call)

@@ -276,7 +276,7 @@ static const char *const test_shapes[] = {
     "n=1 c=2 h=3 w=11 k=4 output_channels_last=1 momentum=1",
     "n=2 c=16 h=9 w=8 k=32 input_channels_last=1 output_channels_last=1",
     "n=11 c=4 h=2 w=3 k=16 epsilon=0.1",
-    "n=3 c=5 h=19 w=22 k=21 input_channels_last=1",
+    "n=4 c=5 h=19 w=22 k=21 input_channels_last=1", // more pixels than CONV_BLOCK_FEW_PIXELS
     "n=1 c=16 h=10 w=14 k=64 input_channels_last=1",
     "n=2 c=40 h=3 w=4 k=100 input_channels_last=1", // more than one tile of filters both ways
     NULL,

@@ -181,6 +181,19 @@ __device__ static inline void conv_block_multiply(const conv_block_tile<filters>
     }
 }
 
+// Adds `from` to `to` and begins it anew.
+__device__ static inline void conv_block_move_sums(float from[CONV_BLOCK_TILE][CONV_BLOCK_TILE],
+                                                   float to[CONV_BLOCK_TILE][CONV_BLOCK_TILE])
+{
+#pragma unroll
+    for (int f = 0; f < CONV_BLOCK_TILE; f++)
+#pragma unroll
+        for (int p = 0; p < CONV_BLOCK_TILE; p++) {
+            to[f][p] += from[f][p];
+            from[f][p] = 0;
+        }
+}
+
 template <int filters, bool windows>
 __device__ static inline void conv_block_find_pixels(const conv_block_source &source,
                                                      conv_block_pixel pixel[conv_block_tile<filters>::gathered])
@@ -204,7 +217,9 @@ template <int filters> __device__ static inline conv_block_cursor conv_block_sta
 // sum[f][p]: the convolution at the tile's pixel conv_block_tile_pixel(p) and filter conv_block_tile_filter(f), of the
 // block's tile (blockIdx.x along the pixels, blockIdx.y along the filters). packed: (9, channels, columns). The next
 // step is loaded into registers while this one is multiplied, and stored to the other tile: one barrier a step.
-template <int filters, bool aligned, bool windows>
+// by_tap: a tap's products are added up by themselves first. Of hundreds of numbers added one after the other each
+// later one is rounded to the size of the whole sum; so the error is less than half of that. It takes 64 registers.
+template <int filters, bool aligned, bool windows, bool by_tap>
 __device__ static inline void conv_block_product(const conv_block_source &source, int columns, const float *packed,
                                                  conv_block_tile<filters> tile[2],
                                                  float sum[CONV_BLOCK_TILE][CONV_BLOCK_TILE])
@@ -213,6 +228,7 @@ __device__ static inline void conv_block_product(const conv_block_source &source
     conv_block_find_pixels<filters, windows>(source, pixel);
     conv_block_cursor cursor = conv_block_start<filters>(columns, packed);
     int steps = CONV_BLOCK_TAPS * (source.channels / CONV_BLOCK_DEPTH);
+    float taps[CONV_BLOCK_TILE][CONV_BLOCK_TILE] = {}; // that are done
     conv_block_step<filters> next;
     conv_block_load<filters, aligned>(source, columns, pixel, cursor, next);
     conv_block_store<filters>(next, tile[0]);
@@ -221,10 +237,14 @@ __device__ static inline void conv_block_product(const conv_block_source &source
         if (step < steps)
             conv_block_load<filters, aligned>(source, columns, pixel, cursor, next);
         conv_block_multiply<filters>(tile[(step - 1) % 2], sum);
+        if (by_tap && step % (source.channels / CONV_BLOCK_DEPTH) == 0)
+            conv_block_move_sums(sum, taps);
         if (step < steps)
             conv_block_store<filters>(next, tile[step % 2]);
         __syncthreads();
     }
+    if (by_tap)
+        conv_block_move_sums(taps, sum);
 }
 
 // --- launching ------------------------------------------------------------------------------------------------------

@@ -172,15 +172,16 @@ __device__ static inline void conv_block_product_tf32(const conv_block_source &s
 // --- either arithmetic ----------------------------------------------------------------------------------------------
 
 // The block's tile by float32 or, tf32, by tensor cores. Afterwards all threads may use `shared`, of
-// conv_block_product_bytes, for something else.
-template <bool tf32, int filters, bool aligned, bool windows>
+// conv_block_product_bytes, for something else. by_tap: see conv_block_product.
+template <bool tf32, int filters, bool aligned, bool windows, bool by_tap = false>
 __device__ static inline void conv_block_any_product(const conv_block_source &source, int columns, const float *packed,
                                                      void *shared, float sum[CONV_BLOCK_TILE][CONV_BLOCK_TILE])
 {
     if (tf32)
         conv_block_product_tf32<filters, aligned, windows>(source, columns, packed, shared, sum);
     else
-        conv_block_product<filters, aligned, windows>(source, columns, packed, (conv_block_tile<filters> *)shared, sum);
+        conv_block_product<filters, aligned, windows, by_tap>(source, columns, packed,
+                                                              (conv_block_tile<filters> *)shared, sum);
     __syncthreads();
 }
 
