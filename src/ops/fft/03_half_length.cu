@@ -265,9 +265,7 @@ cudaError_t fft_launch_by_half(const heddle_fft_job *job, void *workspace, cudaS
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_fft_shape *shape = (const heddle_fft_shape *)call->shape;
-    heddle_fft_job job = heddle_fft_rows(shape->inverse ? HEDDLE_FFT_OF_HALF : HEDDLE_FFT_TO_HALF, shape->n,
-                                         shape->batch, false, (const float *)call->input[0], (float *)call->output[0]);
-    job.scale = shape->scale;
+    heddle_fft_job job = heddle_rfft_job_of(shape, call->input[0], call->output[0]);
     HEDDLE_CUDA_TRY(heddle_fft_launch(&job, call->workspace, heddle_cuda_stream_of(call)));
     return heddle_cuda_launched("03_half_length");
 }

@@ -37,9 +37,7 @@ static cudaError_t run_any(const fft_pass &pass, int n, cudaStream_t stream)
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_fft_shape *shape = (const heddle_fft_shape *)call->shape;
-    heddle_fft_job job = heddle_fft_rows(HEDDLE_FFT_COMPLEX, shape->n, shape->batch, shape->inverse != 0,
-                                         (const float *)call->input[0], (float *)call->output[0]);
-    job.scale = shape->scale;
+    heddle_fft_job job = heddle_fft_job_of(shape, call->input[0], call->output[0]);
     fft_pass pass = fft_pass_of(&job);
     HEDDLE_CUDA_TRY(run_any(pass, shape->n, heddle_cuda_stream_of(call)));
     return heddle_cuda_launched("04_radix8_registers");

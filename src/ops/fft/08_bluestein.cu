@@ -100,9 +100,7 @@ cudaError_t fft_launch_bluestein(const heddle_fft_job *job, void *workspace, cud
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_fft_shape *shape = (const heddle_fft_shape *)call->shape;
-    heddle_fft_job job = heddle_fft_rows(HEDDLE_FFT_COMPLEX, shape->n, shape->batch, shape->inverse != 0,
-                                         (const float *)call->input[0], (float *)call->output[0]);
-    job.scale = shape->scale;
+    heddle_fft_job job = heddle_fft_job_of(shape, call->input[0], call->output[0]);
     HEDDLE_CUDA_TRY(fft_launch_bluestein(&job, call->workspace, heddle_cuda_stream_of(call)));
     return heddle_cuda_launched("08_bluestein");
 }

@@ -63,12 +63,16 @@ int64_t heddle_fft_reduction(const void *shape_)
     return heddle_fft_roundings(shape->n <= HEDDLE_FFT_LONGEST_NAIVE ? shape->n : 0, shape->n);
 }
 
-heddle_fft_job heddle_fft_job_of(const heddle_fft_shape *shape, const void *input, void *output)
+bool heddle_fft_is_short(const void *shape_)
 {
-    heddle_fft_job job =
-        heddle_fft_rows(HEDDLE_FFT_COMPLEX, shape->n, shape->batch, shape->inverse != 0, input, output);
-    job.scale = shape->scale;
-    return job;
+    const heddle_fft_shape *shape = shape_;
+    return shape->n <= HEDDLE_FFT_LONGEST_NAIVE;
+}
+
+bool heddle_fft_is_plain(const void *shape_)
+{
+    const heddle_fft_shape *shape = shape_;
+    return shape->scale == 1.0f;
 }
 
 static size_t cuda_workspace(const void *shape, int threads)
@@ -76,12 +80,6 @@ static size_t cuda_workspace(const void *shape, int threads)
     (void)threads;
     heddle_fft_job job = heddle_fft_job_of(shape, NULL, NULL);
     return heddle_fft_cuda_workspace(&job);
-}
-
-static bool is_short(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return shape->n <= HEDDLE_FFT_LONGEST_NAIVE;
 }
 
 static bool fits_cpu(const void *shape_)
@@ -132,12 +130,6 @@ static bool is_rough(const void *shape_)
     return !heddle_fft_is_smooth(shape->n) && shape->n <= HEDDLE_FFT_LONGEST_ROUGH;
 }
 
-static bool is_plain(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return shape->scale == 1.0f;
-}
-
 static size_t radix2_workspace(const void *shape_, int threads)
 {
     const heddle_fft_shape *shape = shape_;
@@ -179,8 +171,8 @@ static const char *const bench_shapes[] = {"batch=16384 n=1024", "batch=64 n=104
                                            "batch=4096 n=1009",  "batch=1 n=16777216", NULL};
 
 static const heddle_rung ladder[] = {
-    {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_fft_cpu_dft, "the sum as it is written: n products a number", is_short,
-     heddle_fft_cpu_dft_workspace},
+    {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_fft_cpu_dft, "the sum as it is written: n products a number",
+     heddle_fft_is_short, heddle_fft_cpu_dft_workspace},
     {"cpu_recursive", HEDDLE_CPU, HEDDLE_TUNED, heddle_fft_cpu_recursive,
      "halves of halves: log2 n products a number, and a call for each", is_power_of_two,
      heddle_fft_cpu_recursive_workspace},
@@ -193,7 +185,8 @@ static const heddle_rung ladder[] = {
 #if HEDDLE_HAVE_FFTW
     {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_fft_cpu_fftw, "FFTW, a line at a time over the threads", NULL, NULL},
 #endif
-    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a number, the sum as it is written", is_short, NULL},
+    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a number, the sum as it is written",
+     heddle_fft_is_short, NULL},
     {"02_radix2_global", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a kernel a stage: log2 n times through memory",
      is_power_of_two, radix2_workspace},
     {"03_stockham_shared", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
@@ -208,7 +201,7 @@ static const heddle_rung ladder[] = {
      cuda_workspace},
     {"08_bluestein", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "any length as a convolution: three transforms of twice the length", is_rough, cuda_workspace},
-    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory", is_plain, NULL,
+    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory", heddle_fft_is_plain, NULL,
      .gpu_only = "cuFFT"},
 };
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "heddle/op.h"
+#include "heddle/ops.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,6 +67,23 @@ static inline heddle_fft_job heddle_fft_rows(heddle_fft_kind kind, int n, long l
     job.output = output;
     job.from = from;
     job.to = to;
+    return job;
+}
+
+// The job that a call of fft asks for, and that of rfft; their operands in host or device memory alike.
+static inline heddle_fft_job heddle_fft_job_of(const heddle_fft_shape *shape, const void *input, void *output)
+{
+    heddle_fft_job job = heddle_fft_rows(HEDDLE_FFT_COMPLEX, shape->n, shape->batch, shape->inverse != 0,
+                                         (const float *)input, (float *)output);
+    job.scale = shape->scale;
+    return job;
+}
+
+static inline heddle_fft_job heddle_rfft_job_of(const heddle_fft_shape *shape, const void *input, void *output)
+{
+    heddle_fft_job job = heddle_fft_rows(shape->inverse ? HEDDLE_FFT_OF_HALF : HEDDLE_FFT_TO_HALF, shape->n,
+                                         shape->batch, false, (const float *)input, (float *)output);
+    job.scale = shape->scale;
     return job;
 }
 

@@ -13,9 +13,6 @@ void heddle_fft_reference(int n, int inverse, double scale, const double *input,
 // 5 n log2 n, as is usual for n complex numbers.
 double heddle_fft_flops(double lines, double n);
 
-// The job that a call of fft or rfft asks for, its operands in host or device memory alike.
-heddle_fft_job heddle_fft_job_of(const heddle_fft_shape *shape, const void *input, void *output);
-heddle_fft_job heddle_rfft_job_of(const heddle_fft_shape *shape, const void *input, void *output);
 // Rows, then columns in place, of fft2d.
 void heddle_fft2d_jobs_of(const heddle_fft2d_shape *shape, const void *input, void *output, heddle_fft_job jobs[2]);
 

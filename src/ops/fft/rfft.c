@@ -102,25 +102,11 @@ static void reference(const void *shape_, const double *const *input, double *co
     free(line);
 }
 
-heddle_fft_job heddle_rfft_job_of(const heddle_fft_shape *shape, const void *input, void *output)
-{
-    heddle_fft_job job = heddle_fft_rows(shape->inverse ? HEDDLE_FFT_OF_HALF : HEDDLE_FFT_TO_HALF, shape->n,
-                                         shape->batch, false, input, output);
-    job.scale = shape->scale;
-    return job;
-}
-
 static size_t cuda_workspace(const void *shape, int threads)
 {
     (void)threads;
     heddle_fft_job job = heddle_rfft_job_of(shape, NULL, NULL);
     return heddle_fft_cuda_workspace(&job);
-}
-
-static bool is_short(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return shape->n <= HEDDLE_FFT_LONGEST_NAIVE;
 }
 
 static bool fits_cpu(const void *shape_)
@@ -139,12 +125,6 @@ static bool is_possible(const void *shape_)
 {
     const heddle_fft_shape *shape = shape_;
     return shape->n <= HEDDLE_FFT_LONGEST_ROUGH;
-}
-
-static bool is_plain(const void *shape_)
-{
-    const heddle_fft_shape *shape = shape_;
-    return shape->scale == 1.0f;
 }
 
 static size_t complex_workspace(const void *shape_, int threads)
@@ -182,7 +162,7 @@ static const char *const bench_shapes[] = {"batch=16384 n=2048", "batch=16384 n=
 
 static const heddle_rung ladder[] = {
     {"cpu_dft", HEDDLE_CPU, HEDDLE_NAIVE, heddle_rfft_cpu_dft, "the sum as it is written: n products a number",
-     is_short, heddle_fft_cpu_dft_workspace},
+     heddle_fft_is_short, heddle_fft_cpu_dft_workspace},
     {"cpu_lanes", HEDDLE_CPU, HEDDLE_TUNED, heddle_rfft_cpu_lanes,
      "pairs of reals as complex numbers, eight lines side by side in vectors", fits_cpu,
      heddle_rfft_cpu_lanes_workspace},
@@ -190,12 +170,13 @@ static const heddle_rung ladder[] = {
     {"cpu_fftw", HEDDLE_CPU, HEDDLE_VENDOR, heddle_rfft_cpu_fftw, "FFTW, a line at a time over the threads", NULL,
      NULL},
 #endif
-    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a number, the sum as it is written", is_short, NULL},
+    {"01_naive_dft", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a number, the sum as it is written",
+     heddle_fft_is_short, NULL},
     {"02_as_complex", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "complex numbers whose imaginary parts are zero: twice the work",
      is_possible, complex_workspace},
     {"03_half_length", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "pairs of reals as complex numbers, taken apart before they are written", has_even_length, cuda_workspace},
-    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory", is_plain, NULL,
+    {"cufft", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuFFT, its plans kept: limited by memory", heddle_fft_is_plain, NULL,
      .gpu_only = "cuFFT"},
 };
 

@@ -20,6 +20,10 @@ heddle_status heddle_fft_validate(const void *shape);
 int64_t heddle_fft_roundings(double naive, double numbers);
 int64_t heddle_fft_reduction(const void *shape);
 
+// What rungs of both can do: the naive ones short lines, cuFFT what need not be scaled.
+bool heddle_fft_is_short(const void *shape);
+bool heddle_fft_is_plain(const void *shape);
+
 static inline int heddle_dims3(int dims[HEDDLE_MAX_DIMS], int a, int b, int c)
 {
     dims[0] = a;

@@ -18,30 +18,29 @@
 #include "heddle/random.h"
 #include "ops/define.h"
 
-static const heddle_field bits_fields[] = {
-    {HEDDLE_REQUIRED_INT(heddle_random_bits_shape, n, "numbers")},
-    {HEDDLE_OPTIONAL_INT(heddle_random_bits_shape, sequences, 1,
-                         "that blocks of four words come from in turn; 65536: the order of cuRAND's host API")},
-};
+// The three shapes begin alike.
+#define COMMON_FIELDS(shape)                                                                                           \
+    {HEDDLE_REQUIRED_INT(shape, n, "numbers")},                                                                        \
+    {                                                                                                                  \
+        HEDDLE_OPTIONAL_INT(shape, sequences, 1,                                                                       \
+                            "that blocks of four words come from in turn; 65536: the order of cuRAND's host API")      \
+    }
+
+static const heddle_field bits_fields[] = {COMMON_FIELDS(heddle_random_bits_shape)};
 
 static const heddle_field uniform_fields[] = {
-    {HEDDLE_REQUIRED_INT(heddle_random_uniform_shape, n, "numbers")},
-    {HEDDLE_OPTIONAL_INT(heddle_random_uniform_shape, sequences, 1,
-                         "that blocks of four words come from in turn; 65536: the order of cuRAND's host API")},
+    COMMON_FIELDS(heddle_random_uniform_shape),
     {HEDDLE_OPTIONAL_FLOAT(heddle_random_uniform_shape, low, 0,
                            "numbers are above it, or it where that is what they round to")},
     {HEDDLE_OPTIONAL_FLOAT(heddle_random_uniform_shape, high, 1, "and up to it, itself included")},
 };
 
 static const heddle_field normal_fields[] = {
-    {HEDDLE_REQUIRED_INT(heddle_random_normal_shape, n, "numbers")},
-    {HEDDLE_OPTIONAL_INT(heddle_random_normal_shape, sequences, 1,
-                         "that blocks of four words come from in turn; 65536: the order of cuRAND's host API")},
+    COMMON_FIELDS(heddle_random_normal_shape),
     {HEDDLE_OPTIONAL_FLOAT(heddle_random_normal_shape, mean, 0, "of the numbers")},
     {HEDDLE_OPTIONAL_FLOAT(heddle_random_normal_shape, deviation, 1, "their standard deviation")},
 };
 
-// The three shapes begin alike.
 static const heddle_random_bits_shape *common(const void *shape)
 {
     return shape;
@@ -230,46 +229,28 @@ static bool uniform_in_host_order(const void *shape_)
     return in_host_order(shape) && shape->low == 0.0f && shape->high == 1.0f;
 }
 
-// The three ladders have the same rungs.
-static const char naive_note[] = "one thread, a Philox block a number";
-static const char vectorised_note[] = "Philox by vectors of blocks on all threads: bound by its ten rounds";
-static const char one_note[] = "a thread a number, a Philox block for each";
-static const char device_note[] = "cuRAND's header in a kernel: curand_init and four numbers a thread";
-static const char four_note[] = "a Philox block a thread, 16 bytes a store";
-static const char host_note[] =
-    "cuRAND's library; fetches seed and offset from the card, as it takes them from the host";
-static const char stride_note[] = "a grid that fills the card once: state and keys made once a thread; bound by stores";
-static const char host_lacks[] = "cuRAND";
-
-static const heddle_rung bits_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_random_bits_cpu_naive, naive_note, NULL, NULL},
-    {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_random_bits_cpu_vectorised, vectorised_note, NULL, NULL},
-    {"01_one_a_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, one_note, NULL, NULL},
-    {"curand_device", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, device_note, NULL, NULL},
-    {"02_four_a_thread", HEDDLE_CUDA, HEDDLE_TUNED, NULL, four_note, NULL, NULL},
-    {"curand_host", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, host_note, in_host_order, NULL, .gpu_only = host_lacks},
-    {"03_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL, stride_note, NULL, NULL},
-};
-
-static const heddle_rung uniform_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_random_uniform_cpu_naive, naive_note, NULL, NULL},
-    {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_random_uniform_cpu_vectorised, vectorised_note, NULL, NULL},
-    {"01_one_a_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, one_note, NULL, NULL},
-    {"curand_device", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, device_note, NULL, NULL},
-    {"02_four_a_thread", HEDDLE_CUDA, HEDDLE_TUNED, NULL, four_note, NULL, NULL},
-    {"curand_host", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, host_note, uniform_in_host_order, NULL, .gpu_only = host_lacks},
-    {"03_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL, stride_note, NULL, NULL},
-};
-
-static const heddle_rung normal_ladder[] = {
-    {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_random_normal_cpu_naive, naive_note, NULL, NULL},
-    {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_random_normal_cpu_vectorised, vectorised_note, NULL, NULL},
-    {"01_one_a_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, one_note, NULL, NULL},
-    {"curand_device", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, device_note, NULL, NULL},
-    {"02_four_a_thread", HEDDLE_CUDA, HEDDLE_TUNED, NULL, four_note, NULL, NULL},
-    {"curand_host", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, host_note, in_host_order, NULL, .gpu_only = host_lacks},
-    {"03_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL, stride_note, NULL, NULL},
-};
+// The three ladders have the same rungs, slowest first. `in_order`: what cuRAND's host API can do.
+#define LADDER(kind, in_order)                                                                                         \
+    static const heddle_rung kind##_ladder[] = {                                                                       \
+        {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_random_##kind##_cpu_naive,                                      \
+         "one thread, a Philox block a number", NULL, NULL},                                                           \
+        {"cpu_vectorised", HEDDLE_CPU, HEDDLE_TUNED, heddle_random_##kind##_cpu_vectorised,                            \
+         "Philox by vectors of blocks on all threads: bound by its ten rounds", NULL, NULL},                           \
+        {"01_one_a_thread", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "a thread a number, a Philox block for each", NULL,       \
+         NULL},                                                                                                        \
+        {"curand_device", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,                                                            \
+         "cuRAND's header in a kernel: curand_init and four numbers a thread", NULL, NULL},                            \
+        {"02_four_a_thread", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "a Philox block a thread, 16 bytes a store", NULL,       \
+         NULL},                                                                                                        \
+        {"curand_host", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,                                                              \
+         "cuRAND's library; fetches seed and offset from the card, as it takes them from the host", in_order, NULL,    \
+         .gpu_only = "cuRAND"},                                                                                        \
+        {"03_grid_stride", HEDDLE_CUDA, HEDDLE_TUNED, NULL,                                                            \
+         "a grid that fills the card once: state and keys made once a thread; bound by stores", NULL, NULL},           \
+    }
+LADDER(bits, in_host_order);
+LADDER(uniform, uniform_in_host_order);
+LADDER(normal, in_host_order);
 
 const heddle_op heddle_op_random_bits = {
     .name = "random_bits",
