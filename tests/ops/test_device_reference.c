@@ -52,13 +52,21 @@ static void compare(const harness_values *expected, int i, const double *got, in
                      expected->op->operands[i].name, got[e], expected->operand[i][e]);
 }
 
-static void check_shape(const heddle_op *op, heddle_device_launcher *launcher, const char *text)
+// The kernels are plain loops, and a large shape shows nothing that a small one does not: the simulated GPU takes one
+// only where there is no smaller.
+static bool is_left_out(const heddle_op *op, const void *shape, bool checked_one)
+{
+    const double most_flops = 1e6;
+    return strcmp(harness_device_name(), "sim") == 0 && checked_one && op->cost(shape).flops > most_flops;
+}
+
+// Whether it told anything: it was not left out, and not empty.
+static bool check_shape(const heddle_op *op, heddle_device_launcher *launcher, const char *text, bool checked_one)
 {
     _Alignas(max_align_t) unsigned char shape[HEDDLE_MAX_SHAPE_BYTES];
     must(heddle_shape_parse(op, text, shape));
-    const double most_flops = 1e8; // more takes the simulated GPU a minute
-    if (strcmp(harness_device_name(), "sim") == 0 && op->cost(shape).flops > most_flops)
-        return;
+    if (is_left_out(op, shape, checked_one))
+        return false;
     harness_values values;
     harness_values_create(&values, op, shape);
     harness_values_prepare(&values, harness_forward_of(op), harness_seed());
@@ -90,25 +98,30 @@ static void check_shape(const heddle_op *op, heddle_device_launcher *launcher, c
     }
     harness_memory_destroy(&given);
     harness_values_destroy(&values);
+    return op->cost(shape).flops > 0;
+}
+
+// On a device of its own: what one operator makes the simulated GPU watch more closely would slow down all that follow.
+static bool check_operator(const heddle_op *op)
+{
+    heddle_device_launcher *launcher;
+    must(heddle_device_open(harness_device_name(), 0, &device));
+    must(heddle_stream_create(device, 0, &stream));
+    bool found = heddle_device_find_launcher(device, op->name, "reference", &launcher) == HEDDLE_OK,
+         checked_one = false;
+    for (int s = 0; found && op->test_shapes[s]; s++)
+        checked_one |= check_shape(op, launcher, op->test_shapes[s], checked_one);
+    heddle_stream_destroy(stream);
+    heddle_device_close(device);
+    return found;
 }
 
 static void reference_kernels_agree_with_the_references(void **state)
 {
     (void)state;
     int kernels = 0;
-    must(heddle_device_open(harness_device_name(), 0, &device));
-    must(heddle_stream_create(device, 0, &stream));
-    for (int i = 0; i < heddle_op_count(); i++) {
-        const heddle_op *op = heddle_op_at(i);
-        heddle_device_launcher *launcher;
-        if (heddle_device_find_launcher(device, op->name, "reference", &launcher) != HEDDLE_OK)
-            continue;
-        kernels++;
-        for (int s = 0; op->test_shapes[s]; s++)
-            check_shape(op, launcher, op->test_shapes[s]);
-    }
-    heddle_stream_destroy(stream);
-    heddle_device_close(device);
+    for (int i = 0; i < heddle_op_count(); i++)
+        kernels += check_operator(heddle_op_at(i));
     assert_true(kernels > 0);
 }
 

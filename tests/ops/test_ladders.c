@@ -16,22 +16,16 @@ static void every_rung_matches_the_reference(void **state)
 {
     const heddle_op *op = *state;
     const heddle_op *forward = harness_forward_of(op);
-    bool reached[HARNESS_RUNGS] = {false}, telling[HARNESS_OPERANDS] = {false};
+    harness_report report = {.passed = true};
     assert_in_range(op->rungs, 1, HARNESS_RUNGS);
-    for (int s = 0; op->test_shapes[s]; s++) {
-        harness_report report = {.passed = true};
+    for (int s = 0; op->test_shapes[s]; s++)
         if (!harness_check_ladder(op, forward, op->test_shapes[s], harness_seed(), &report))
             fail_msg("%s", report.message);
-        for (int r = 0; r < op->rungs; r++)
-            reached[r] |= report.reached[r];
-        for (int i = 0; i < op->operand_count; i++)
-            telling[i] |= report.telling[i];
-    }
     for (int r = 0; r < op->rungs; r++)
-        if (harness_runs(&op->ladder[r]) && !reached[r])
+        if (harness_runs(&op->ladder[r]) && !report.reached[r])
             fail_msg("%s: no test shape reaches rung %s", op->name, op->ladder[r].name);
     for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i].role != HEDDLE_INPUT && !op->operands[i].saved && !telling[i])
+        if (op->operands[i].role != HEDDLE_INPUT && !op->operands[i].saved && !report.telling[i])
             print_message("note: '%s' of %s is zero on every test shape\n", op->operands[i].name, op->name);
 }
 
