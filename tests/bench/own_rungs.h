@@ -6,7 +6,7 @@
 
 enum {
     OWN_MOST_ELEMENTS = 200000,
-    OWN_WRONG_ELEMENT = 70001, // the one that some of them spoil, so there have to be more
+    OWN_WRONG_ELEMENT = 70001, // the one that some of them spoil, where there are more
 };
 
 extern const heddle_rung own_rungs[];

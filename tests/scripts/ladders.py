@@ -261,7 +261,7 @@ class Machine:
     def run(self, command, **_):
         self.runs += 1
         if "ops" in command and command[-2] != "ops":  # of one operator
-            return 0, json.dumps(dict(REGISTRY[0], name=command[-2], bench=[{"shape": "rows=16384 cols=16384"}])), 0
+            return 0, json.dumps([dict(REGISTRY[0], name=command[-2], bench=[{"shape": "rows=16384 cols=16384"}])]), 0
         if "ops" in command:
             return 0, json.dumps([dict(REGISTRY[0], name=name) for name in ("transpose", "scan")]), 0
         if "--json" not in command:
