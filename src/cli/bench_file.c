@@ -263,10 +263,10 @@ static heddle_status build(heddle_cli_bench_file *file, const char *path, heddle
     char driver[PATH_MAX], object[PATH_MAX];
     if (heddle_device_get_kind(device) == HEDDLE_SIM)
         return heddle_fail(HEDDLE_INVALID,
-                           "the simulated GPU has no time: `heddle check %s --op %s` proves the file there", path,
+                           "the simulated GPU has no time: `heddle check %s --op %s` checks the file there", path,
                            yours->name);
     if (heddle_device_get_kind(device) != HEDDLE_CUDA)
-        return heddle_fail(HEDDLE_MISSING, "%s needs a GPU to be timed on: `heddle check %s --op %s` proves it without",
+        return heddle_fail(HEDDLE_MISSING, "%s needs a GPU to be timed on: `heddle check %s --op %s` checks it without",
                            path, path, yours->name);
     HEDDLE_TRY(heddle_check_job_prepare(&job, yours, sources, 1));
     if (job.launch[0]) {

@@ -237,10 +237,10 @@ class Bench(unittest.TestCase):
             file.write("void relu(const float *input, float *output, int n) {}\n")
         self.assert_refused([own, "--device", "cpu"],
                             f"heddle: {own} needs a GPU to be timed on: `heddle check {own} --op relu_forward` "
-                            "proves it without", code=3)
+                            "checks it without", code=3)
         self.assert_refused([own, "--device", "sim"],
                             f"heddle: the simulated GPU has no time: `heddle check {own} --op relu_forward` "
-                            "proves the file there")
+                            "checks the file there")
         self.assert_refused([own, "--op", "tanh"], f"heddle: {own}: for --op tanh the file should define "
                             "void tanh(const float *input, float *output, int n)")
         self.assert_refused([own + "x.cu"], f"heddle: {own}x.cu: No such file or directory")

@@ -13,9 +13,9 @@
 // work for the other. Tiles are handed over by barriers at which only the one who needs a tile waits. Few images have
 // two blocks each.
 //
-// Limited by: with many images the bytes stored, 53 KB an image in 16 bits, and the integer instructions of both
-// poolings, of which a multiprocessor has half as many a cycle as of float's; at the beginning, where nothing can be
-// multiplied before the moments are there, by latency.
+// Limited by: with many images the chain of each multiplying group, whose products wait until the row before has been
+// added up, pooled and handed on; then by the bytes stored; at the beginning, where nothing can be multiplied before
+// the moments are there, by latency.
 #ifndef HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_H
 #define HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_H
 
