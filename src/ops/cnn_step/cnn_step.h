@@ -84,6 +84,7 @@ static inline heddle_cnn_step_operands heddle_cnn_step_unpack(const heddle_call 
     operands.running_var1 = (float *)call->output[15];
     operands.running_mean2 = (float *)call->output[16];
     operands.running_var2 = (float *)call->output[17];
+    // cppcheck-suppress uninitvar ; the two structs in it are set through the pointers above
     return operands;
 }
 
