@@ -252,20 +252,31 @@ static heddle_status expect(heddle_bench_case *one, heddle_bench_values values[D
 
 // --- life ------------------------------------------------------------------------------------------------------------
 
-// Asked first: a host may promise memory that it does not have.
+static heddle_status check_room(const char *where, double bytes, uint64_t room)
+{
+    char need[32], have[32];
+    if (bytes <= (double)room)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_UNSUPPORTED, "not checked: the operands take %s, the %s has %s free",
+                       heddle_text_bytes(bytes, need, sizeof need), where,
+                       heddle_text_bytes((double)room, have, sizeof have));
+}
+
+// Asked first: a host may promise memory that it does not have. Operands of a GPU's rung may lie in the host's.
 static heddle_status check_memory(const heddle_bench_place *place, const heddle_op *op, const void *shape)
 {
     heddle_device_info now;
-    double bytes = 0;
-    char need[32], have[32];
+    double on_device = 0, on_host = 0;
     HEDDLE_TRY(heddle_device_describe(place->device, &now));
-    for (int i = 0; i < op->operand_count; i++)
-        bytes += (double)heddle_operand_elements(op, i, shape) * (double)heddle_dtype_size(op->operands[i].dtype);
-    if (bytes <= (double)now.memory_free)
-        return HEDDLE_OK;
-    return heddle_fail(HEDDLE_UNSUPPORTED, "not checked: the operands take %s, the device has %s free",
-                       heddle_text_bytes(bytes, need, sizeof need),
-                       heddle_text_bytes((double)now.memory_free, have, sizeof have));
+    for (int i = 0; i < op->operand_count; i++) {
+        double bytes = (double)heddle_operand_elements(op, i, shape) * (double)heddle_dtype_size(op->operands[i].dtype);
+        if (op->operands[i].on_host && heddle_device_get_kind(place->device) != HEDDLE_CPU)
+            on_host += bytes;
+        else
+            on_device += bytes;
+    }
+    HEDDLE_TRY(check_room("host", on_host, place->host_memory));
+    return check_room("device", on_device, now.memory_free);
 }
 
 heddle_status heddle_bench_case_create(const heddle_bench_place *place, const heddle_op *op, const void *shape,
@@ -439,7 +450,7 @@ static void compare_norm(const heddle_bench_case *one, const heddle_rung *rung, 
                          heddle_bench_verdict *verdict)
 {
     double norm = one->expected[set].scale[operand] * sqrt((double)one->elements[operand]), distance = sqrt(square);
-    double allowed = heddle_tolerance_norm(&one->op->operands[operand], rung->arithmetic, norm);
+    double allowed = heddle_tolerance_norm(one->op, one->shape, operand, rung->arithmetic, norm);
     if (allowed > 0)
         verdict->worst_share = fmax(verdict->worst_share, distance / allowed);
     if (distance <= allowed || !verdict->right)

@@ -90,25 +90,26 @@ static heddle_status has_main(const check_state *state, bool *found)
     return HEDDLE_OK;
 }
 
-// Why there is nothing to run in a file, where that is not only a main that is missing; "": that is all.
-static const char *what_is_wrong(const char *text, size_t size)
+// Why there is nothing to run in a file, where that is not only a main that is missing; "": that is all. Beside others
+// a file may have variables alone.
+static const char *what_is_wrong(const char *text, size_t size, bool alone)
 {
     size_t blanks = strspn(text, " \t\r\n\f\v");
     if (blanks == size)
         return "the file is empty";
     if (memchr(text, '\0', size))
         return "this is no text: heddle check reads CUDA source, a .cu file";
-    if (!strstr(text, "__global__") && !strchr(text, '{') && !strstr(text, "#include"))
+    if (alone && !strstr(text, "__global__") && !strchr(text, '{') && !strstr(text, "#include"))
         return "this is no CUDA source: it has neither functions nor kernels";
     return "";
 }
 
-static heddle_status refuse_no_source(const char *path)
+static heddle_status refuse_no_source(const char *path, bool alone)
 {
     char *text = NULL;
     size_t size = 0;
     HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &text, &size));
-    const char *wrong = what_is_wrong(text, size);
+    const char *wrong = what_is_wrong(text, size, alone);
     free(text);
     return wrong[0] ? heddle_fail(HEDDLE_INVALID,
                                   "%s: %s; name a .cu file that has a main, or kernels and the operator they compute "
@@ -121,7 +122,7 @@ static heddle_status refuse_no_sources(const check_state *state)
 {
     for (int i = 0; state->sources[i]; i++)
         if (is_source(state->sources[i]))
-            HEDDLE_TRY(refuse_no_source(state->options->sources[i]));
+            HEDDLE_TRY(refuse_no_source(state->options->sources[i], !state->sources[1]));
     return HEDDLE_OK;
 }
 

@@ -15,8 +15,8 @@ import tempfile
 import time
 import unittest
 
-from check_programs import (ADD, CLOCK, FLAG, GUARDED, HIDDEN, KERNEL, MATMUL, NEXT, ORDER, PAST_THE_END, RACE, ROWS,
-                            STREAMS, SUM, THREADS, UNSET)
+from check_programs import (ADD, CLOCK, FLAG, GUARDED, HIDDEN, KERNEL, MATMUL, NEXT, ORDER, OVERWRITTEN, PAST_THE_END,
+                            RACE, ROWS, STREAMS, SUM, THREADS, TWO_ARRAYS, UNSET)
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -358,6 +358,17 @@ class Check(unittest.TestCase):
         self.assertEqual(lines[lines.index(mark) - 1][mark.index("^"):mark.rindex("~") + 1], "t[y][x + 1]")
         self.assertNotIn("allocation", result.stdout)
         self.assertIn("make the array as large", result.stdout)
+
+    def test_no_array_is_named_where_the_column_may_be_another_ones(self):
+        self.write("two.cu", TWO_ARRAYS)
+        result = self.check("two.cu", "--no-nvcc", code=1)
+        self.assertRegex(result.stdout, r"index 16 is outside the bounds of (a, )?an array of type '?int ?\[16\]")
+
+    def test_a_race_names_a_reader_beside_the_one_that_overwrites(self):
+        self.write("total.cu", OVERWRITTEN)
+        result = self.check("total.cu", "--no-nvcc", code=1)
+        self.assertRegex(result.stdout, r"read +total.cu:7 +block \(0,0,0\) thread \([1-9][0-9]*,0,0\)")
+        self.assertIn("total.cu:9  block (0,0,0) thread (0,0,0)", result.stdout)
 
     def test_an_index_off_by_a_matrix_does_not_land_in_the_next_one(self):
         self.write("next.cu", NEXT)

@@ -268,3 +268,42 @@ int main()
     cudaFree(b);
 }
 """
+
+OVERWRITTEN = r"""__global__ void total(int *o)
+{
+    __shared__ int s;
+    if (threadIdx.x == 63)
+        s = 7;
+    __syncthreads();
+    o[threadIdx.x] = s;
+    if (threadIdx.x == 0)
+        s = 0;
+}
+int main()
+{
+    int *o;
+    cudaMalloc(&o, 256);
+    total<<<1, 64>>>(o);
+    cudaDeviceSynchronize();
+    cudaFree(o);
+}
+"""
+
+TWO_ARRAYS = r"""#include <cstdio>
+__global__ void k(int *out)
+{
+    __shared__ int a[16], big[64];
+    int t = threadIdx.x;
+    big[t] = t;
+    if (t > 20) printf("x"); a[t] = big[t];
+    out[t] = big[t];
+}
+int main()
+{
+    int *out;
+    cudaMalloc(&out, 128);
+    k<<<1, 32>>>(out);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+"""

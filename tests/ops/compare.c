@@ -31,7 +31,7 @@ static double norm(const double *values, const double *without, size_t elements)
 static double norm_bound(const harness_values *expected, int operand, heddle_arithmetic arithmetic)
 {
     double whole = norm(expected->operand[operand], NULL, expected->elements[operand]);
-    return heddle_tolerance_norm(&expected->op->operands[operand], arithmetic, whole);
+    return heddle_tolerance_norm(expected->op, expected->shape, operand, arithmetic, whole);
 }
 
 static void norm_bounds(harness_bounds *bounds, heddle_arithmetic arithmetic)

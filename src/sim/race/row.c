@@ -52,10 +52,12 @@ static void found(const sim_view *view, int thread, uint64_t word, unsigned kind
 }
 
 // Of two readers that a later write would be judged by alike, the one to name: not the thread that wrote the word
-// last, for it is the likeliest to write it again, and no thread races with itself.
+// last, nor a warp's first lane, for these are the likeliest to write it next, and no thread races with itself.
 static uint64_t reader_named(const sim_cell *cell, uint64_t old, uint64_t me)
 {
-    return sim_thread_of(old) == sim_thread_of(cell->write) ? me : old & ~SIM_FLAGS;
+    unsigned writer = sim_thread_of(cell->write), first = sim_thread_of(old);
+    bool avoid = first == writer || (first % SIM_LANES == 0 && sim_thread_of(me) != writer);
+    return avoid ? me : old & ~SIM_FLAGS;
 }
 
 // Who has read the word, now that `me` has too.

@@ -16,8 +16,9 @@
 typedef struct race {
     unsigned site[2], kind[2]; // the earlier access, the later one
     bool shared, same_warp;
-    bool open; // something else than the word's own order would have to order them
-    int apart; // of the example
+    bool open;    // something else than the word's own order would have to order them
+    int apart;    // of the example
+    bool unnamed; // of the example's two threads the earlier is not known
     sim_finding finding;
     uint64_t count;
     struct race *next;
@@ -162,7 +163,9 @@ void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier
         *bucket = one;
     }
     if (one) {
-        if (first || apart > one->apart) {
+        bool unnamed = is_self(view, thread, earlier);
+        if (first || (one->unnamed && !unnamed) || (apart > one->apart && one->unnamed >= unnamed)) {
+            one->unnamed = unnamed;
             one->site[0] = earlier->site, one->site[1] = view->site;
             one->kind[0] = earlier->kind, one->kind[1] = view->kind;
             one->apart = apart;
