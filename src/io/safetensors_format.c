@@ -1,4 +1,4 @@
-// The element types of safetensors, the size of a tensor, the sum of its bytes, and names cut to fit messages. Reading
+// The element types of safetensors, the size of a tensor, the sum over tensors, and names cut to fit messages. Reading
 // and writing are in safetensors_read.c and safetensors_write.c.
 
 #include "io/safetensors_format.h"
@@ -50,10 +50,11 @@ bool heddle_safetensors_bytes(heddle_dtype dtype, const int64_t *dims, int rank,
     return true;
 }
 
-uint32_t heddle_safetensors_add_to_sum(uint32_t sum, const void *data, size_t bytes)
+uint32_t heddle_safetensors_add_to_sum(uint32_t sum, const heddle_array *array)
 {
+    sum = (uint32_t)crc32_z(sum, (const unsigned char *)array->name, strlen(array->name));
     // zlib begins anew where there is no data.
-    return bytes > 0 ? (uint32_t)crc32_z(sum, data, bytes) : sum;
+    return array->bytes > 0 ? (uint32_t)crc32_z(sum, array->data, array->bytes) : sum;
 }
 
 const char *heddle_safetensors_shown(const char *name, char *text, size_t size)

@@ -6,13 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "heddle/dtype.h"
+#include "heddle/safetensors.h"
 
 // A file is: length of the header (8 bytes, little-endian), the header (JSON), the tensors' bytes without gaps.
 #define HEDDLE_SAFETENSORS_METADATA "__metadata__"
-// An entry of the metadata that heddle writes: the CRC-32 of all of the tensors' bytes as eight hexadecimal digits, for
-// a flipped bit in a parameter is no error of the format.
-#define HEDDLE_SAFETENSORS_SUM "data_crc32"
+// An entry of the metadata that heddle writes, for a flipped bit in a parameter is no error of the format: one CRC-32,
+// as eight hexadecimal digits, of every tensor's name and bytes, the tensors sorted by the bytes of their names. So it
+// stays the same where another program writes the same tensors in another order.
+#define HEDDLE_SAFETENSORS_SUM "tensors_crc32"
 enum {
     HEDDLE_SAFETENSORS_SUM_SIZE = 9, // its digits and the zero behind them
     HEDDLE_SAFETENSORS_LENGTH_BYTES = 8,
@@ -28,8 +29,8 @@ bool heddle_safetensors_dtype_parse(const char *name, heddle_dtype *dtype);
 // elements * element size; false when it does not fit or a dimension is negative.
 bool heddle_safetensors_bytes(heddle_dtype dtype, const int64_t *dims, int rank, uint64_t *bytes);
 
-// A CRC-32 goes on over more bytes; that of none is 0.
-uint32_t heddle_safetensors_add_to_sum(uint32_t sum, const void *data, size_t bytes);
+// The sum goes on over one tensor more; that of none is 0. The caller sorts them.
+uint32_t heddle_safetensors_add_to_sum(uint32_t sum, const heddle_array *array);
 
 // `name` for a message, cut where it is long. Returns `text`.
 const char *heddle_safetensors_shown(const char *name, char *text, size_t size);

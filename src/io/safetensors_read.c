@@ -246,22 +246,25 @@ static heddle_status place_data(const char *what, heddle_safetensors *file, cons
     return HEDDLE_OK;
 }
 
-// What the writer noted of the data. Files of others, and older ones, have no such note.
-static heddle_status check_sum(const char *what, const heddle_safetensors *file, const char *data, uint64_t data_size)
+// What the writer noted of the tensors. Files of others, and older ones, have no such note.
+static heddle_status check_sum(const char *what, const heddle_safetensors *file)
 {
     const char *expected = heddle_safetensors_metadata(file, HEDDLE_SAFETENSORS_SUM);
     char found[HEDDLE_SAFETENSORS_SUM_SIZE];
     if (!expected)
         return HEDDLE_OK;
-    snprintf(found, sizeof found, "%08x", (unsigned)heddle_safetensors_add_to_sum(0, data, (size_t)data_size));
+    uint32_t sum = 0;
+    for (int i = 0; i < file->count; i++)
+        sum = heddle_safetensors_add_to_sum(sum, file->by_name[i].array);
+    snprintf(found, sizeof found, "%08x", (unsigned)sum);
     if (strcmp(found, expected) == 0)
         return HEDDLE_OK;
     char shown[SHOWN_SIZE];
-    return heddle_fail(
-        HEDDLE_CORRUPT,
-        "%s: its data is not what was written: its CRC-32 is %s and should be %s (is the disk or the copy "
-        "damaged?)",
-        what, found, heddle_safetensors_shown(expected, shown, sizeof shown));
+    return heddle_fail(HEDDLE_CORRUPT,
+                       "%s: its data is not what was written: it is damaged, or another program changed it (CRC-32 %s, "
+                       "should be %s); take another checkpoint, or remove " HEDDLE_SAFETENSORS_SUM
+                       " from its metadata to read it all the same",
+                       what, found, heddle_safetensors_shown(expected, shown, sizeof shown));
 }
 
 static heddle_status read_entries(const char *what, heddle_safetensors *file, heddle_place *places, const char *data,
@@ -286,7 +289,7 @@ static heddle_status read_entries(const char *what, heddle_safetensors *file, he
     HEDDLE_TRY(check_names_differ(what, file));
     HEDDLE_TRY(place_data(what, file, places, data));
     HEDDLE_TRY(check_coverage(what, places, file->count, data_size)); // last of these: it sorts the places
-    return check_sum(what, file, data, data_size);
+    return check_sum(what, file);
 }
 
 static heddle_status read_header(const char *what, heddle_safetensors *file, const char *data, uint64_t data_size)

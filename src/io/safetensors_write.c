@@ -88,6 +88,28 @@ static bool add_tensor(cJSON *header, const heddle_array *array, uint64_t begin)
            add_sizes(tensor, "shape", dims, array->rank) && add_sizes(tensor, "data_offsets", offsets, 2);
 }
 
+static int compare_array_names(const void *left, const void *right)
+{
+    return strcmp((*(const heddle_array *const *)left)->name, (*(const heddle_array *const *)right)->name);
+}
+
+static bool add_sum(cJSON *metadata, const heddle_array *arrays, int count)
+{
+    const heddle_array **by_name = calloc((size_t)count + 1, sizeof *by_name);
+    if (!by_name)
+        return false;
+    for (int i = 0; i < count; i++)
+        by_name[i] = &arrays[i];
+    qsort(by_name, (size_t)count, sizeof *by_name, compare_array_names);
+    uint32_t sum = 0;
+    for (int i = 0; i < count; i++)
+        sum = heddle_safetensors_add_to_sum(sum, by_name[i]);
+    free(by_name);
+    char text[HEDDLE_SAFETENSORS_SUM_SIZE];
+    snprintf(text, sizeof text, "%08x", (unsigned)sum);
+    return cJSON_AddStringToObject(metadata, HEDDLE_SAFETENSORS_SUM, text) != NULL;
+}
+
 static bool add_metadata(cJSON *header, const heddle_array *arrays, int count, const heddle_text_pair *metadata,
                          int metadata_count)
 {
@@ -95,12 +117,7 @@ static bool add_metadata(cJSON *header, const heddle_array *arrays, int count, c
     for (int i = 0; i < metadata_count; i++)
         if (!object || !cJSON_AddStringToObject(object, metadata[i].key, metadata[i].value))
             return false;
-    uint32_t sum = 0;
-    char text[HEDDLE_SAFETENSORS_SUM_SIZE];
-    for (int i = 0; i < count; i++)
-        sum = heddle_safetensors_add_to_sum(sum, arrays[i].data, arrays[i].bytes);
-    snprintf(text, sizeof text, "%08x", (unsigned)sum);
-    return object && cJSON_AddStringToObject(object, HEDDLE_SAFETENSORS_SUM, text);
+    return object && add_sum(object, arrays, count);
 }
 
 static bool fill_header(cJSON *header, const heddle_array *arrays, int count, const heddle_text_pair *metadata,

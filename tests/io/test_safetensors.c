@@ -405,7 +405,7 @@ static void a_flipped_bit_anywhere_in_the_data_is_found(void **state)
         }
         fclose(file);
     }
-    heddle_text_pair own = {"data_crc32", "0"};
+    heddle_text_pair own = {"tensors_crc32", "0"};
     assert_fails(heddle_safetensors_write(path, NULL, 0, &own, 1), HEDDLE_INVALID, "the writer's own");
 }
 
@@ -415,7 +415,50 @@ static void a_sum_is_asked_only_of_files_that_have_one(void **state)
     heddle_safetensors *file = NULL;
     assert_ok(parse_built("{\"w\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2, &file));
     heddle_safetensors_close(file);
-    assert_refused("{\"__metadata__\":{\"data_crc32\":\"1\"}}", 0, HEDDLE_CORRUPT, "is not what was written");
+    assert_refused("{\"__metadata__\":{\"tensors_crc32\":\"1\"}}", 0, HEDDLE_CORRUPT,
+                   "it is damaged, or another program changed it");
+    assert_non_null(strstr(heddle_last_error(), "take another checkpoint, or remove tensors_crc32 from its metadata"));
+}
+
+// Two tensors of one size and of names of one length, as another program may lay them out: it keeps the metadata.
+static heddle_status parse_pair(const char *sum, const char *first, const char *second, const char *data)
+{
+    char header[256];
+    size_t size;
+    snprintf(header, sizeof header,
+             "{\"%s\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+             "\"%s\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,4]},"
+             "\"__metadata__\":{\"tensors_crc32\":\"%s\"}}   ",
+             first, second, sum);
+    char *content = build(header, data, 4, &size);
+    heddle_safetensors *file = NULL;
+    heddle_status status = heddle_safetensors_parse("x.safetensors", content, size, &file);
+    heddle_safetensors_close(file);
+    free(content);
+    return status;
+}
+
+static void the_sum_is_that_of_the_tensors_in_any_order(void **state)
+{
+    const char *path = scratch_path(*state, "pair.safetensors");
+    const heddle_array arrays[] = {{"v", HEDDLE_U8, 1, {2}, "ab", 2}, {"w", HEDDLE_U8, 1, {2}, "cd", 2}};
+    const heddle_array turned[] = {arrays[1], arrays[0]};
+    char sum[16];
+    heddle_safetensors *file;
+    assert_ok(heddle_safetensors_write(path, arrays, 2, NULL, 0));
+    assert_ok(heddle_safetensors_open(path, &file));
+    snprintf(sum, sizeof sum, "%s", heddle_safetensors_metadata(file, "tensors_crc32"));
+    heddle_safetensors_close(file);
+    assert_ok(heddle_safetensors_write(path, turned, 2, NULL, 0));
+    assert_ok(heddle_safetensors_open(path, &file));
+    assert_string_equal(heddle_safetensors_metadata(file, "tensors_crc32"), sum);
+    heddle_safetensors_close(file);
+
+    assert_ok(parse_pair(sum, "v", "w", "abcd"));
+    assert_ok(parse_pair(sum, "w", "v", "cdab"));
+    assert_fails(parse_pair(sum, "w", "v", "abcd"), HEDDLE_CORRUPT, "is not what was written"); // each other's data
+    assert_fails(parse_pair(sum, "v", "w", "cdab"), HEDDLE_CORRUPT, "is not what was written");
+    assert_fails(parse_pair(sum, "v", "w", "`bbd"), HEDDLE_CORRUPT, "is not what was written"); // one bit in both
 }
 
 static void writing_replaces_the_file_and_leaves_nothing_else(void **state)
@@ -493,6 +536,7 @@ int main(void)
         cmocka_unit_test(a_strange_name_stays_on_one_line),
         WITH_FOLDER(wrong_arrays_are_not_written),
         WITH_FOLDER(a_flipped_bit_anywhere_in_the_data_is_found),
+        WITH_FOLDER(the_sum_is_that_of_the_tensors_in_any_order),
         WITH_FOLDER(writing_replaces_the_file_and_leaves_nothing_else),
         WITH_FOLDER(a_failed_write_names_the_file),
     };
