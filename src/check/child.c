@@ -42,7 +42,7 @@ static void attach(int from, int to, int flags)
 // Between fork and exec: only what is safe there.
 static void become(const heddle_child_options *options, char *const *environment)
 {
-    static const int defaults[] = {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGCHLD};
+    static const int defaults[] = {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGALRM, SIGCHLD, SIGXFSZ};
     // Ours is not the terminal's group any more: reading from or writing to it must not stop the program.
     static const int ignored[] = {SIGTTIN, SIGTTOU, SIGTSTP};
     setpgid(0, 0);

@@ -166,11 +166,22 @@ static bool can_do(const heddle_op *op, const char *name, const char *text)
            (!rung->supports || rung->supports(shape));
 }
 
-// A rung that is asked for by name can do one of the shapes at least.
+// The first of the shapes that is one of the operator's; NULL: none is.
+static const char *first_fitting(const request *asked, const heddle_op *op)
+{
+    for (int s = 0; s < asked->shapes.count; s++)
+        if (fits(op, asked->shapes.items[s]))
+            return asked->shapes.items[s];
+    return NULL;
+}
+
+// A rung that is asked for by name can do one of the shapes at least. Otherwise the message is that of the first
+// operator that a shape is for.
 static heddle_status check_rung_shapes(const request *asked)
 {
     const heddle_op *of = NULL;
     const heddle_rung *rung = NULL;
+    const char *shape = NULL;
     for (int i = 0; asked->rung && asked->shapes.count && i < heddle_op_count(); i++) {
         const heddle_op *op = heddle_op_at(i);
         if (!is_asked_for(asked, op) || heddle_rung_find(op, asked->rung, &rung) != HEDDLE_OK)
@@ -178,23 +189,29 @@ static heddle_status check_rung_shapes(const request *asked)
         for (int s = 0; s < asked->shapes.count; s++)
             if (can_do(op, asked->rung, asked->shapes.items[s]))
                 return HEDDLE_OK;
-        of = op;
+        if (!of || (!shape && first_fitting(asked, op))) {
+            of = op;
+            shape = first_fitting(asked, op);
+        }
     }
     if (!of || heddle_rung_find(of, asked->rung, &rung) != HEDDLE_OK)
         return HEDDLE_OK;
     return heddle_fail(HEDDLE_INVALID, "rung %s of %s cannot do %s: it is \"%s\"", rung->name, of->name,
-                       asked->shapes.items[0], rung->note);
+                       shape ? shape : asked->shapes.items[0], rung->note);
+}
+
+static bool is_rung_wanted(const request *asked, const heddle_op *op, const heddle_rung *rung)
+{
+    return (!asked->rung || strcmp(asked->rung, rung->name) == 0) &&
+           (!asked->precision || strcmp(asked->precision, heddle_bench_precision(op, rung)) == 0) &&
+           heddle_bench_has_rung(op, rung, asked->kind);
 }
 
 static bool has_rungs(const request *asked, const heddle_op *op)
 {
-    for (int i = 0; i < op->rungs; i++) {
-        const heddle_rung *rung = &op->ladder[i];
-        if ((!asked->rung || strcmp(asked->rung, rung->name) == 0) &&
-            (!asked->precision || strcmp(asked->precision, heddle_bench_precision(op, rung)) == 0) &&
-            heddle_bench_has_rung(op, rung, asked->kind))
+    for (int i = 0; i < op->rungs; i++)
+        if (is_rung_wanted(asked, op, &op->ladder[i]))
             return true;
-    }
     return false;
 }
 
@@ -216,17 +233,22 @@ static heddle_status rung_not_here(const request *asked, const heddle_rung *rung
                        on_sim ? ", or --device sim, which checks it and has no time" : "");
 }
 
-// Whether a rung that is named is on this device, in one operator at least.
+// Whether a rung that is named is on this device, in one operator at least. Otherwise the message is that of the first
+// operator that a shape is for.
 static heddle_status check_here(const request *asked, const char *name, const char *option)
 {
     const heddle_rung *rung, *absent = NULL;
+    bool fitting = false;
     for (int i = 0; name && i < heddle_op_count(); i++) {
         const heddle_op *op = heddle_op_at(i);
         if (!is_asked_for(asked, op) || heddle_rung_find(op, name, &rung) != HEDDLE_OK)
             continue;
         if (heddle_bench_has_rung(op, rung, asked->kind))
             return HEDDLE_OK;
-        absent = rung;
+        if (!absent || (!fitting && first_fitting(asked, op))) {
+            absent = rung;
+            fitting = first_fitting(asked, op) != NULL;
+        }
     }
     return absent ? rung_not_here(asked, absent, option) : HEDDLE_OK;
 }
@@ -348,8 +370,7 @@ static int count_rungs(const request *asked, const heddle_op *op, const void *sh
     int count = 0;
     for (int i = 0; i < op->rungs; i++) {
         const heddle_rung *rung = &op->ladder[i];
-        count += (!asked->rung || strcmp(asked->rung, rung->name) == 0) &&
-                 heddle_bench_has_rung(op, rung, asked->kind) && (!rung->supports || rung->supports(shape));
+        count += is_rung_wanted(asked, op, rung) && (!rung->supports || rung->supports(shape));
     }
     return count;
 }

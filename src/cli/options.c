@@ -197,10 +197,10 @@ static heddle_status take_option(const heddle_cli_command *command, const heddle
     if (common)
         return set_log_level(option, value);
     uint64_t bit = UINT64_C(1) << (option - command->options);
-    // Of numbers and names the last one counts, as scripts rely on; a file that is asked for should be there
-    // afterwards.
+    // Of numbers and names the last one counts, as scripts rely on; no file that is named should be left out in
+    // silence.
     if ((arguments->given & bit) != 0 && option->kind == HEDDLE_CLI_TEXT && strcmp(option->value, "FILE") == 0)
-        return heddle_fail(HEDDLE_INVALID, "--%s is given twice, and would write one file only", option->name);
+        return heddle_fail(HEDDLE_INVALID, "--%s is given twice, and takes one file only", option->name);
     arguments->given |= bit;
     if (option->kind == HEDDLE_CLI_FLAG) {
         *(bool *)((char *)settings + option->offset) = true;

@@ -42,6 +42,7 @@ static void become(char **words, const char *module, const char *spans, bool asi
 {
     setenv("CUDA_INJECTION64_PATH", module, 1);
     setenv("HEDDLE_TRACE_SPANS", spans, 1);
+    signal(SIGXFSZ, SIG_DFL); // ours is ignored, which would outlive exec
     if (aside)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     execvp(words[0], words);

@@ -129,6 +129,10 @@ class Bench(unittest.TestCase):
             self.assertEqual({result["status"] for result in results} - {"not run"}, {"right"})
             self.assertGreater(results[0]["flops"], 1000)
 
+    def test_a_quick_look_takes_a_shape_for_the_precision(self):
+        results = self.document("cnn_step", "--device", "sim", "--quick", "--dtype", "tf32")["results"]
+        self.assertIn("right", {result["status"] for result in results})
+
     def test_what_cannot_run_has_a_word(self):
         results = self.cpu("fft", "--shape", "batch=2 n=12")["results"]
         of = {(result["op"], result["rung"]): (result["status"], result["message"]) for result in results}
@@ -140,6 +144,10 @@ class Bench(unittest.TestCase):
         self.assert_refused(["fft/cpu_recursive", "--device", "cpu", "--shape", "batch=2 n=1000"],
                             "heddle: rung cpu_recursive of fft cannot do batch=2 n=1000: it is \"halves of halves: "
                             "log2 n products a number, and a call for each\"")
+        # fft2d has a rung of that name too, and the shape is none of its own
+        self.assert_refused(["fft/cpu_dft", "--device", "cpu", "--shape", "batch=1,n=1048576"],
+                            "heddle: rung cpu_dft of fft cannot do batch=1,n=1048576: it is \"the sum as it is "
+                            "written: n products a number\"")
         results = self.cpu("fft/cpu_recursive", "--shape", "batch=2 n=1000; batch=1 n=16")["results"]
         own = {result["shape"]: result["status"] for result in results if result["rung"] == "cpu_recursive"}
         self.assertEqual(own, {"batch=2 n=1000": "not run", "batch=1 n=16": "right"})
@@ -213,7 +221,7 @@ class Bench(unittest.TestCase):
         for near, name in (("colectives", "collectives"), ("out-of-cor", "out-of-core")):
             self.assert_refused([near], f"heddle: no operator or ladder is called '{near}'; did you mean {name}?")
         self.assert_refused(["add", "--json", "a", "--json", "b"],
-                            "heddle bench: --json is given twice, and would write one file only")
+                            "heddle bench: --json is given twice, and takes one file only")
         self.assert_refused(["add_forward", "--dtype", "f16", "--device", "cpu"],
                             "heddle: nothing to measure: add_forward has no rung in f16 on cpu")
         self.assert_refused(["add_forward", "--batch", "3"],

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -173,7 +174,9 @@ class Command(unittest.TestCase):
             file.write(bytes([byte ^ 1]))
         for words in (["eval", path], ["train", "--out", self.home + "/run", "--resume", "--epochs", "2"]):
             result = self.run_heddle(*words, code=1)
-            self.assertRegex(result.stderr, r"^heddle: \S*last\.safetensors: its data is not what was written: .*\n$")
+            self.assertRegex(result.stderr, r"^heddle: \S*last\.safetensors: its data is not what was written: it is "
+                                            r"damaged, or another program changed it \(.*\); take another "
+                                            r"checkpoint, .*\n$")
 
     def test_a_limit_on_the_size_of_files_is_told_as_a_full_disk_is(self):
         def limit():
@@ -218,6 +221,10 @@ class Command(unittest.TestCase):
         self.assert_refused(["ops", "matmul/01_naive"],
                             "heddle ops: takes no rung: `heddle ops matmul` shows the whole ladder")
         self.assertRegex(self.run_heddle("ops", "conv").stdout, r"(?m)^see also: conv2d,")
+
+    def test_a_file_is_given_once(self):
+        self.assert_refused(["check", "--suppress", "a", "--suppress", "b", "x.cu"],
+                            "heddle check: --suppress is given twice, and takes one file only")
 
     def test_every_command_refuses_an_unknown_option(self):
         for words in [[command] for command in COMMANDS] + ACTIONS:
@@ -269,7 +276,8 @@ class Command(unittest.TestCase):
 
     def test_trace_ends_as_the_program_does(self):
         self.trace("exit 7", code=7)
-        self.assertIn("signal 9", self.trace("kill -9 $$", code=1).stderr)
+        for number in (signal.SIGKILL, signal.SIGXFSZ):
+            self.assertIn(f"signal {number.value}", self.trace(f"kill -{number.value} $$", code=1).stderr)
         self.assertEqual(self.trace("exit 0", code=1).stderr, "heddle: sh did nothing on a GPU: there is nothing to show\n")
         self.assertIn("cannot run", self.run_heddle("trace", "--", "nosuch", code=127, HEDDLE_MODULES=self.home).stderr)
 

@@ -54,6 +54,7 @@ static int spawn(pid_t *id, const char *const *arguments, int input, int output,
     sigemptyset(&none);
     sigemptyset(&usual);
     sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
     sigaddset(&usual, SIGINT);
     sigaddset(&usual, SIGTERM);
     posix_spawnattr_setsigmask(&attributes, &none);
