@@ -127,8 +127,15 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
+static bool null_pointer(const heddle_check_finding *finding)
+{
+    return strstr(finding->message, "through a null pointer") != NULL;
+}
+
 const char *heddle_check_cause(const heddle_check_finding *finding)
 {
+    if (null_pointer(finding))
+        return "The pointer was never set, or its allocation failed and nobody looked.";
     if (host_variable(finding))
         return "A global variable without __device__ lives on the host.";
     if (size_of_call(finding))
@@ -140,6 +147,9 @@ const char *heddle_check_cause(const heddle_check_finding *finding)
 
 const char *heddle_check_cure(const heddle_check_finding *finding)
 {
+    if (null_pointer(finding))
+        return "Allocate before the launch, and look at what cudaMalloc returns: it leaves the pointer alone when it "
+               "fails.";
     if (host_variable(finding))
         return "Pass its value to the kernel, or declare it __device__ or __constant__.";
     if (size_of_call(finding))

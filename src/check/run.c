@@ -511,6 +511,14 @@ static heddle_status note_unchecked(const check_state *state)
     return HEDDLE_OK;
 }
 
+static bool has_errors(const heddle_check_result *result)
+{
+    for (int i = 0; i < result->finding_count; i++)
+        if (result->findings[i]->tier == HEDDLE_CHECK_ERROR)
+            return true;
+    return false;
+}
+
 // A program that found no card, or whose work is unused and was removed by the compiler, must not pass for a clean one.
 static heddle_status note_nothing(const check_state *state)
 {
@@ -520,15 +528,17 @@ static heddle_status note_nothing(const check_state *state)
         accesses += result->runs[run]->accesses;
         launches += result->runs[run]->launches;
     }
-    if (accesses > 0 || result->run_count == 0 || state->options->unwatched)
+    if (accesses > 0 || result->run_count == 0 || state->options->unwatched || has_errors(result))
         return HEDDLE_OK;
     if (launches > 0)
-        return heddle_check_result_note(state->result,
-                                        "the kernels ran, but made no access to memory that could be checked: a guard "
-                                        "keeps all threads from it, or the compiler removed work that nobody uses");
+        return heddle_check_result_note(
+            state->result, "the kernels ran, but made no access to memory that could be checked: they only "
+                           "print, a guard keeps all threads from it, or the compiler removed work that "
+                           "nobody uses");
     return heddle_check_result_note(state->result,
-                                    "no kernel was launched: only the calls of the CUDA runtime were checked; see what "
-                                    "the program needs to come to its kernels (arguments go behind --)");
+                                    "no kernel of the program's own was launched: only its calls of the CUDA runtime "
+                                    "and libraries were checked; if it has kernels, see what it needs to come to them "
+                                    "(arguments go behind --)");
 }
 
 // --- from beginning to end -------------------------------------------------------------------------------------------

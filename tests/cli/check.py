@@ -15,8 +15,8 @@ import tempfile
 import time
 import unittest
 
-from check_programs import (ADD, CLOCK, FLAG, GUARDED, HIDDEN, KERNEL, MATMUL, NEXT, ORDER, OVERWRITTEN, PAST_THE_END,
-                            RACE, ROWS, STREAMS, SUM, THREADS, TWO_ARRAYS, UNSET)
+from check_programs import (ADD, CLOCK, FLAG, GUARDED, HIDDEN, KERNEL, MATMUL, NEXT, NO_MEMORY, ORDER, OVERWRITTEN,
+                            PAST_THE_END, RACE, ROWS, STREAMS, SUM, THREADS, TWO_ARRAYS, UNSET)
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -342,7 +342,7 @@ class Check(unittest.TestCase):
         self.write("none.cu", "__global__ void k(int *a) { a[0] = 1; }\nint main() { }\n")
         result = self.check("none.cu")
         self.assertEqual(self.last_line(result), "nothing was checked: no kernel was launched")
-        self.assertIn("note: no kernel was launched: only the calls of the CUDA runtime were checked", result.stdout)
+        self.assertIn("note: no kernel of the program's own was launched: only its calls of the CUDA runtime", result.stdout)
         self.assertEqual(json.loads(self.check("none.cu", "--json").stdout)["status"], "nothing checked")
         self.write("guard.cu", GUARDED)
         result = self.check("guard.cu")
@@ -358,6 +358,18 @@ class Check(unittest.TestCase):
         self.assertEqual(lines[lines.index(mark) - 1][mark.index("^"):mark.rindex("~") + 1], "t[y][x + 1]")
         self.assertNotIn("allocation", result.stdout)
         self.assertIn("make the array as large", result.stdout)
+
+    def test_a_byte_order_mark_is_passed_over(self):
+        self.write("add.cu", "\ufeff" + ADD)
+        self.check("add.cu", "--no-nvcc")
+
+    def test_a_pointer_that_was_never_set_has_a_cure_of_its_own(self):
+        self.write("none.cu", NO_MEMORY)
+        result = self.check("none.cu", "--no-nvcc", code=1)
+        self.assertIn("write of 4 bytes through a null pointer", result.stdout)
+        self.assertIn("look at what cudaMalloc returns", result.stdout)
+        self.assertNotIn("if (i < n)", result.stdout)
+        self.assertNotIn("made no access to memory", result.stdout)
 
     def test_no_array_is_named_where_the_column_may_be_another_ones(self):
         self.write("two.cu", TWO_ARRAYS)

@@ -307,3 +307,14 @@ int main()
     cudaFree(out);
 }
 """
+
+NO_MEMORY = r"""__global__ void fill(int *o) { o[threadIdx.x] = 1; }
+int main()
+{
+    int *o = nullptr;
+    cudaMalloc(&o, (size_t)1 << 60);
+    fill<<<1, 32>>>(o);
+    cudaDeviceSynchronize();
+    return 0;
+}
+"""

@@ -263,6 +263,9 @@ void sim_source_open(sim_source *source, const char *path, char *text, size_t by
 {
     *source = (sim_source){.path = strdup(path), .bytes = bytes};
     source->text = text;
+    const char mark[] = "\xEF\xBB\xBF"; // the byte order mark that some editors write: nvcc passes over it
+    if (bytes >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0)
+        memset(text, ' ', strlen(mark));
     if (!source->path || bytes >= INT32_MAX) {
         source->failed = true;
         return;

@@ -98,9 +98,9 @@ static void fail_host(sim_worker *worker, uintptr_t address, unsigned bytes, uns
     bool null = address < NULL_PAGES;
     finding_begin(&finding, worker, null ? SIM_OUT_OF_BOUNDS : SIM_HOST_POINTER, kind, pc, address, bytes);
     snprintf(finding.message, sizeof finding.message,
-             null ? "%s of %u bytes through a null pointer"
-                  : "%s of %u bytes in host memory, which a kernel cannot reach",
-             verb(kind), bytes);
+             null ? "%s of %u byte%s through a null pointer"
+                  : "%s of %u byte%s in host memory, which a kernel cannot reach",
+             verb(kind), bytes, bytes == 1 ? "" : "s");
     fail(&finding, ERROR_ILLEGAL_ADDRESS);
 }
 
