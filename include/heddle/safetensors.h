@@ -39,8 +39,8 @@ HEDDLE_API const heddle_array *heddle_safetensors_at(const heddle_safetensors *f
 HEDDLE_API const heddle_array *heddle_safetensors_find(const heddle_safetensors *file, const char *name); // or NULL
 HEDDLE_API const char *heddle_safetensors_metadata(const heddle_safetensors *file, const char *key);      // or NULL
 
-// Notes a CRC-32 of the tensors' names and bytes, whatever their order, in the metadata as tensors_crc32: reading a file
-// that has it holds the tensors against it.
+// Notes a CRC-32 of the tensors' names and bytes, whatever their order, in the metadata as tensors_crc32: reading a
+// file that has it holds the tensors against it.
 HEDDLE_API heddle_status heddle_safetensors_write(const char *path, const heddle_array *arrays, int count,
                                                   const heddle_text_pair *metadata, int metadata_count);
 
