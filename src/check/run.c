@@ -18,7 +18,7 @@
 #include "check/scan.h"
 #include "sim/build/build.h"
 
-enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 32, LARGEST_SOURCE = 16 << 20 };
+enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 32 };
 
 // From the start of the check to the verdict; nvcc is heard as long as it is not later.
 static const double verdict_seconds = 1.5;
@@ -90,39 +90,11 @@ static heddle_status has_main(const check_state *state, bool *found)
     return HEDDLE_OK;
 }
 
-// Why there is nothing to run in a file, where that is not only a main that is missing; "": that is all. Beside others
-// a file may have variables alone.
-static const char *what_is_wrong(const char *text, size_t size, bool alone)
-{
-    size_t blanks = strspn(text, " \t\r\n\f\v");
-    if (blanks == size)
-        return "the file is empty";
-    if (memchr(text, '\0', size))
-        return "this is no text: heddle check reads CUDA source, a .cu file";
-    if (alone && !strstr(text, "__global__") && !strchr(text, '{') && !strstr(text, "#include"))
-        return "this is no CUDA source: it has neither functions nor kernels";
-    return "";
-}
-
-static heddle_status refuse_no_source(const char *path, bool alone)
-{
-    char *text = NULL;
-    size_t size = 0;
-    HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &text, &size));
-    const char *wrong = what_is_wrong(text, size, alone);
-    free(text);
-    return wrong[0] ? heddle_fail(HEDDLE_INVALID,
-                                  "%s: %s; name a .cu file that has a main, or kernels and the operator they compute "
-                                  "by --op",
-                                  path, wrong)
-                    : HEDDLE_OK;
-}
-
 static heddle_status refuse_no_sources(const check_state *state)
 {
     for (int i = 0; state->sources[i]; i++)
         if (is_source(state->sources[i]))
-            HEDDLE_TRY(refuse_no_source(state->options->sources[i], !state->sources[1]));
+            HEDDLE_TRY(heddle_check_file_refuse(state->options->sources[i], !state->sources[1]));
     return HEDDLE_OK;
 }
 

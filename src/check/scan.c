@@ -159,3 +159,30 @@ heddle_status heddle_check_file_defines(const char *path, const char *name, hedd
     *defines = HEDDLE_CHECK_ABSENT;
     return file_defines(path, name, 0, defines);
 }
+
+// Why there is nothing to run in a file, where that is not only a main that is missing; "": that is all.
+static const char *what_is_wrong(const char *text, size_t size, bool alone)
+{
+    size_t blanks = strspn(text, " \t\r\n\f\v");
+    if (blanks == size)
+        return "the file is empty";
+    if (memchr(text, '\0', size))
+        return "this is no text: heddle check reads CUDA source, a .cu file";
+    if (alone && !strstr(text, "__global__") && !strchr(text, '{') && !strstr(text, "#include"))
+        return "this is no CUDA source: it has neither functions nor kernels";
+    return "";
+}
+
+heddle_status heddle_check_file_refuse(const char *path, bool alone)
+{
+    char *text = NULL;
+    size_t size = 0;
+    HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &text, &size));
+    const char *wrong = what_is_wrong(text, size, alone);
+    free(text);
+    return wrong[0] ? heddle_fail(HEDDLE_INVALID,
+                                  "%s: %s; name a .cu file that has a main, or kernels and the operator they compute "
+                                  "by --op",
+                                  path, wrong)
+                    : HEDDLE_OK;
+}

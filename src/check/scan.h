@@ -1,5 +1,5 @@
-// A quick look at source text, without a compiler: which functions it defines. Comments, strings and preprocessor lines
-// are passed over.
+// A quick look at source text, without a compiler: which functions it defines, and whether it is source at all. For the
+// first, comments, strings and preprocessor lines are passed over.
 #ifndef HEDDLE_CHECK_SCAN_H
 #define HEDDLE_CHECK_SCAN_H
 
@@ -17,5 +17,8 @@ typedef enum heddle_check_defines {
 heddle_check_defines heddle_check_text_defines(const char *text, const char *name);
 // The same for a file and the files it includes with quotes, as far as they can be found.
 heddle_status heddle_check_file_defines(const char *path, const char *name, heddle_check_defines *defines);
+// Fails where a file without a main is empty, no text, or no CUDA source; beside others (not `alone`) it may have
+// variables and nothing else.
+heddle_status heddle_check_file_refuse(const char *path, bool alone);
 
 #endif
