@@ -19,6 +19,9 @@ heddle_cnn_step_chain heddle_cnn_step_chain_of(const heddle_cnn_step_shape *shap
 // Runs one operator of the chain.
 typedef heddle_status heddle_cnn_step_runner(void *context, const heddle_op *op, const void *shape,
                                              const void *const *input, void *const *output);
+// One such: by the operator's float64 reference. No context.
+heddle_status heddle_cnn_step_run_reference(void *context, const heddle_op *op, const void *shape,
+                                            const void *const *input, void *const *output);
 
 // Bytes of what lies between the operators: float64 all of it where `wide`, else as the operands' dtypes say.
 size_t heddle_cnn_step_chain_bytes(const heddle_cnn_step_chain *chain, bool wide);

@@ -5,8 +5,8 @@
 
 #include "ops/cnn_step/chain.h"
 
-static heddle_status run_reference(void *context, const heddle_op *op, const void *shape, const void *const *input,
-                                   void *const *output)
+heddle_status heddle_cnn_step_run_reference(void *context, const heddle_op *op, const void *shape,
+                                            const void *const *input, void *const *output)
 {
     (void)context;
     const double *inputs[HEDDLE_MAX_OPERANDS] = {NULL};
@@ -37,6 +37,6 @@ void heddle_cnn_step_reference(const void *shape, const double *const *input, do
     void *memory = malloc(heddle_cnn_step_chain_bytes(&chain, true));
     output[0][0] = NAN; // what no rung gives, where there is no memory
     if (memory)
-        heddle_cnn_step_chain_run(&chain, true, inputs, outputs, memory, run_reference, NULL);
+        heddle_cnn_step_chain_run(&chain, true, inputs, outputs, memory, heddle_cnn_step_run_reference, NULL);
     free(memory);
 }

@@ -201,23 +201,6 @@ static int64_t reduction(const void *shape_)
     return (int64_t)shape->n * shape->h * shape->w;
 }
 
-static heddle_status run_reference(void *context, const heddle_op *op, const void *shape, const void *const *input,
-                                   void *const *output)
-{
-    (void)context;
-    const double *inputs[HEDDLE_MAX_OPERANDS] = {NULL};
-    double *outputs[HEDDLE_MAX_OPERANDS] = {NULL};
-    for (int i = 0; i < op->operand_count; i++) {
-        int slot;
-        if (heddle_operand_slot(op, i, &slot))
-            outputs[slot] = output[slot];
-        else
-            inputs[slot] = input[slot];
-    }
-    op->reference(shape, inputs, outputs);
-    return HEDDLE_OK;
-}
-
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
     const void *inputs[HEDDLE_MAX_OPERANDS] = {NULL};
@@ -231,7 +214,7 @@ static void reference(const void *shape_, const double *const *input, double *co
     }
     void *memory = malloc(heddle_cnn_train_chain_bytes(shape_, true));
     if (memory)
-        heddle_cnn_train_chain_run(shape_, true, inputs, outputs, memory, run_reference, NULL);
+        heddle_cnn_train_chain_run(shape_, true, inputs, outputs, memory, heddle_cnn_step_run_reference, NULL);
     else
         *(double *)outputs[7] = NAN; // the loss: what no rung gives
     free(memory);
