@@ -366,9 +366,9 @@ def training_steps():
                                   1 - beta2**(step + 1)] for step in range(steps)])
         state = torch.zeros(bank(parameters.values()).numel())
         before = dict(parameters=bank(parameters.values()), statistics=bank(running.values()),
-                      cursor=torch.tensor([position, 0]), tally=torch.zeros(4), hyper=schedule[0])
+                      cursor=torch.tensor([position, 0]), tally=torch.zeros(5), hyper=schedule[0])
         before.update({name: state for name in ("first_moment", "second_moment")[:len(kept[kind])]})
-        optimizer, tally = make(list(parameters.values())), [0.0, 0.0, 0.0, 0.0]
+        optimizer, tally = make(list(parameters.values())), [0.0] * 5
         for step in range(steps):
             chosen = order[position + step * n:position + (step + 1) * n]
             logits = course_network(images[chosen].double() / 255, parameters, running, momentum, epsilon)

@@ -221,12 +221,14 @@ typedef struct heddle_gather_shape {
 // step_end: what the host would do between two steps, done on the device: adds loss and right answers to the epoch's
 // tally, moves the cursor on by n, and takes the next step's row of `schedule` (length, HEDDLE_HYPER_COUNT) as hyper.
 // cursor is {position in the order, steps done}; tally {sum of loss * n, right answers, steps whose loss is not finite,
-// the latest such loss or 0}. Steps past the end of the schedule keep its last row.
+// the latest such loss or 0, steps left out}. Steps past the end of the schedule keep its last row. Where `grad`, an
+// element of the step's gradients, is given: NaN there says that the step was left out, and AdamW's corrections are
+// taken as many rows before as steps have been.
 typedef struct heddle_step_end_shape {
     int n;
     int length;
 } heddle_step_end_shape;
-enum { HEDDLE_CURSOR_COUNT = 2, HEDDLE_TALLY_COUNT = 4 };
+enum { HEDDLE_CURSOR_COUNT = 2, HEDDLE_TALLY_COUNT = 5 };
 
 // polynomial: `rounds` times value * factor + addend, for each of n elements: a polynomial in `factor` by Horner's
 // rule. As much arithmetic for the same bytes as one likes.

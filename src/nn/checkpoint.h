@@ -12,6 +12,7 @@
 typedef struct heddle_position {
     int epoch, batch; // the next batch to train on
     int64_t step;     // steps done
+    int64_t left_out; // of them, without an update: their gradients went beyond half precision's range
     double loss_sum;  // over the images of this epoch
     int64_t correct, images;
     int epochs_done;

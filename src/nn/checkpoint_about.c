@@ -18,6 +18,7 @@
 typedef enum number_kind {
     INT,
     INT64,
+    COUNT, // int64_t; files of versions that did not count it are without, which says 0
     DOUBLE,
     RESULT, // double; NAN, written as null, while there is none
 } number_kind;
@@ -43,6 +44,7 @@ static const number positions[] = {
     POSITION(epoch, INT),
     POSITION(batch, INT),
     POSITION(step, INT64),
+    POSITION(left_out, COUNT),
     POSITION(loss_sum, DOUBLE),
     POSITION(correct, INT64),
     POSITION(images, INT64),
@@ -90,7 +92,8 @@ static bool write_number(cJSON *json, const heddle_checkpoint_about *about, cons
     double value = 0;
     switch (entry->kind) {
     case INT: value = *(const int *)at; break;
-    case INT64: value = (double)*(const int64_t *)at; break; // counts, far below 2^53
+    case INT64:
+    case COUNT: value = (double)*(const int64_t *)at; break; // far below 2^53
     case DOUBLE:
     case RESULT: value = *(const double *)at; break;
     }
@@ -151,8 +154,9 @@ static heddle_status read_number(const char *what, const cJSON *json, heddle_che
         *(double *)at = none ? NAN : field->valuedouble;
         return HEDDLE_OK;
     }
-    long long value, most = entry->kind == INT ? INT_MAX : 1LL << 53;
-    HEDDLE_TRY(heddle_json_int(what, json, entry->name, 0, most, &value));
+    long long value = 0, most = entry->kind == INT ? INT_MAX : 1LL << 53;
+    if (entry->kind != COUNT || cJSON_GetObjectItemCaseSensitive(json, entry->name))
+        HEDDLE_TRY(heddle_json_int(what, json, entry->name, 0, most, &value));
     if (entry->kind == INT)
         *(int *)at = (int)value;
     else
@@ -186,7 +190,8 @@ static heddle_status check_position(const char *what, const heddle_checkpoint_ab
 {
     const heddle_position *position = &about->position;
     bool fits = position->epoch <= about->options.epochs && position->epochs_done == position->epoch &&
-                position->batch <= position->step && position->correct <= position->images &&
+                position->batch <= position->step && position->left_out <= position->step &&
+                position->correct <= position->images &&
                 position->images == (int64_t)position->batch * about->options.batch;
     return fits ? HEDDLE_OK : heddle_fail(HEDDLE_CORRUPT, "%s: its position does not lie in the run", what);
 }

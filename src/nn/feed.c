@@ -179,7 +179,17 @@ static void take_shards(const heddle_feed *feed, uint32_t *order)
     }
 }
 
-void heddle_feed_prepare(heddle_feed *feed, const heddle_train_options *options, int epoch, int64_t steps)
+static void fill_schedule(const heddle_feed *feed, const heddle_train_options *options, heddle_feed_epoch *place,
+                          int64_t left_out, int64_t steps)
+{
+    place->left_out = left_out;
+    for (int i = 0; i < feed->steps; i++)
+        heddle_hyper_fill(options, (int64_t)place->epoch * feed->batches + i, left_out, steps,
+                          place->schedule + (size_t)i * HEDDLE_HYPER_COUNT);
+}
+
+void heddle_feed_prepare(heddle_feed *feed, const heddle_train_options *options, int epoch, int64_t left_out,
+                         int64_t steps)
 {
     heddle_feed_epoch *place = &feed->epochs[epoch % 2];
     if (place->epoch == epoch)
@@ -190,16 +200,16 @@ void heddle_feed_prepare(heddle_feed *feed, const heddle_train_options *options,
                            feed->dataset->count);
     if (place->order && feed->shuffled)
         take_shards(feed, place->order);
-    for (int i = 0; i < feed->steps; i++)
-        heddle_hyper_fill(options, (int64_t)epoch * feed->batches + i, steps,
-                          place->schedule + (size_t)i * HEDDLE_HYPER_COUNT);
+    fill_schedule(feed, options, place, left_out, steps);
 }
 
 heddle_status heddle_feed_begin(heddle_feed *feed, heddle_stream *stream, const heddle_train_options *options,
                                 const heddle_position *position, int64_t steps, float *hyper)
 {
     heddle_feed_epoch *place = &feed->epochs[position->epoch % 2];
-    heddle_feed_prepare(feed, options, position->epoch, steps);
+    heddle_feed_prepare(feed, options, position->epoch, position->left_out, steps);
+    if (place->left_out != position->left_out) // more have been since it was prepared
+        fill_schedule(feed, options, place, position->left_out, steps);
     bool first = feed->options.rank == 0; // of ranks whose tallies are added up, one goes on with what there is
     *place->begin = (heddle_feed_report){
         .tally = {first ? position->loss_sum : 0, first ? (double)position->correct : 0},

@@ -21,13 +21,14 @@ typedef struct heddle_feed_options {
 
 // What the device copies out now and then, to pinned memory.
 typedef struct heddle_feed_report {
-    double tally[HEDDLE_TALLY_COUNT];
     int64_t cursor[HEDDLE_CURSOR_COUNT];
+    double tally[HEDDLE_TALLY_COUNT]; // of the epoch, but for the steps left out: those since heddle_feed_begin
 } heddle_feed_report;
 
 // What the steps of one epoch need, in pinned memory, laid out as on the device, so that one copy brings it over.
 typedef struct heddle_feed_epoch {
-    int epoch; // -1: none yet
+    int epoch;        // -1: none yet
+    int64_t left_out; // steps before it, as the schedule has it
     heddle_feed_report *begin;
     float *schedule; // (steps, HEDDLE_HYPER_COUNT)
     uint32_t *order; // NULL where the order on the device stays
@@ -64,8 +65,9 @@ void heddle_feed_destroy(heddle_feed *feed);
 heddle_status heddle_feed_upload(heddle_feed *feed, heddle_stream *stream);
 
 // Works out the order and the schedule of an epoch ahead of its time, while the device is busy with the one before.
-// `steps` is the length of the run.
-void heddle_feed_prepare(heddle_feed *feed, const heddle_train_options *options, int epoch, int64_t steps);
+// `left_out` is how many steps have been by now, `steps` the length of the run.
+void heddle_feed_prepare(heddle_feed *feed, const heddle_train_options *options, int epoch, int64_t left_out,
+                         int64_t steps);
 
 // Queues what the steps from `position` on need: the epoch's order, its schedule, the place, the tally so far. The
 // first step's hyper-parameters go to `hyper`. What the epoch before the last queued has to have ended.

@@ -124,15 +124,15 @@ static bool lies_so(const heddle_state *state, const heddle_cnn_train_shape *sha
            state->floats[HEDDLE_BANK_STATISTICS] == (size_t)banks[1].floats;
 }
 
-// Not where gradients are wanted, to exchange them or to look at them: cnn_train uses them up. And it has fewer rungs
-// than cnn_step: not where that one's choice is another.
+// Not where gradients are wanted, to exchange them with other ranks or to look at them: cnn_train uses them up. And it
+// has fewer rungs than cnn_step: not where that one's choice is another.
 heddle_status heddle_plan_fuse_steps(heddle_plan *plan, const heddle_state *state, bool *fused)
 {
     const heddle_feed *feed = plan->options.feed;
     const heddle_op *op, *one;
     const heddle_rung *rung, *single;
     *fused = false;
-    if (!feed || plan->options.dist || plan->options.keep_gradients || !plan->options.training ||
+    if (!feed || heddle_plan_ranks(plan) > 1 || plan->options.keep_gradients || !plan->options.training ||
         plan->options.kernels != HEDDLE_FUSED || !is_course_network(state->model))
         return HEDDLE_OK;
     const heddle_cnn_train_shape shape = train_shape(plan, state->model);

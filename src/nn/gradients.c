@@ -101,7 +101,7 @@ static heddle_status bring_batch(trial *one)
     heddle_position start = heddle_position_start();
     if (one->feed)
         return heddle_feed_begin(one->feed, one->stream, one->options, &start, 1, one->state->hyper);
-    heddle_hyper_fill(one->options, 0, 1, one->hyper);
+    heddle_hyper_fill(one->options, 0, 0, 1, one->hyper);
     size_t batch = (size_t)one->batch;
     HEDDLE_TRY(heddle_copy(one->stream, one->state->hyper, one->hyper, sizeof one->hyper));
     HEDDLE_TRY(heddle_copy(one->stream, one->plan->images, one->images, batch * one->pixels * sizeof(float)));

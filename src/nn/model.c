@@ -239,7 +239,8 @@ heddle_status heddle_model_open(const char *name, const heddle_input_shape *inpu
     else if (status == HEDDLE_OK)
         status = heddle_model_parse(name, text, input, model);
     free(text);
-    return status;
+    // What a file says wrongly is the file's fault, be it JSON or not.
+    return status == HEDDLE_INVALID ? HEDDLE_CORRUPT : status;
 }
 
 void heddle_model_close(heddle_model *model)

@@ -29,10 +29,10 @@ double heddle_learning_rate(const heddle_train_options *options, int64_t step, i
     return options->learning_rate;
 }
 
-void heddle_hyper_fill(const heddle_train_options *options, int64_t step, int64_t steps,
+void heddle_hyper_fill(const heddle_train_options *options, int64_t step, int64_t left_out, int64_t steps,
                        float hyper[HEDDLE_HYPER_COUNT])
 {
-    double t = (double)step + 1;
+    double t = (double)(step - left_out) + 1;
     hyper[HEDDLE_HYPER_LEARNING_RATE] = (float)heddle_learning_rate(options, step, steps);
     hyper[HEDDLE_HYPER_WEIGHT_DECAY] = (float)options->weight_decay;
     hyper[HEDDLE_HYPER_MOMENTUM] = (float)options->momentum;

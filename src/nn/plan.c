@@ -192,7 +192,7 @@ heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, con
         status = place_workspace(made);
     if (status == HEDDLE_OK)
         status = upload_seed(made, stream);
-    if (status == HEDDLE_OK && options->dist && options->training)
+    if (status == HEDDLE_OK && options->dist && options->training && !made->whole_steps)
         status = heddle_plan_cut(made, state, parameters);
     if (status == HEDDLE_OK)
         status = capture(made, stream, 1, &made->graph);

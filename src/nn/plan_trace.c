@@ -155,12 +155,17 @@ static heddle_status add_step_end(heddle_plan *plan, const heddle_state *state)
     const heddle_feed *feed = plan->options.feed;
     heddle_step_end_shape shape = {.n = plan->options.batch, .length = feed->steps};
     const heddle_placed placed[] = {
-        {"loss", plan->loss},           {"correct", plan->correct},   {"cursor", feed->report->cursor},
-        {"tally", feed->report->tally}, {"schedule", feed->schedule}, // these two for an update to follow
+        {"loss", plan->loss},
+        {"correct", plan->correct},
+        {"cursor", feed->report->cursor},
+        {"tally", feed->report->tally},
+        {"schedule", feed->schedule}, // these two for an update to follow
         {"hyper", state->hyper},
+        {"grad", state->bank[HEDDLE_BANK_GRADIENTS]}, // where all of them are no numbers, the step was left out
     };
-    enum { PLACED = sizeof placed / sizeof *placed };
-    return apply_placed(plan, "step_end", &shape, placed, plan->options.training ? PLACED : PLACED - 2);
+    enum { EVALUATION = 4, TRAINING = 6, HALF = TRAINING + 1 };
+    int count = !plan->options.training ? EVALUATION : plan->options.arithmetic == HEDDLE_FP16 ? HALF : TRAINING;
+    return apply_placed(plan, "step_end", &shape, placed, count);
 }
 
 // logits → loss, number of right answers, probabilities

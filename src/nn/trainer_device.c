@@ -24,11 +24,12 @@ struct heddle_flight {
     void *pinned;
     heddle_feed_report *reports; // pinned, REPORTS of them
     heddle_event *landed[REPORTS];
-    int next, count; // the report to come next, and how many are on their way
-    int chunk;       // steps from one report to the next
-    int epoch;       // the one whose order and schedule are on the device; -1: none
-    int queued;      // batches of it that have been queued
-    double clock;    // when the last report came
+    int next, count;  // the report to come next, and how many are on their way
+    int chunk;        // steps from one report to the next
+    int epoch;        // the one whose order and schedule are on the device; -1: none
+    int queued;       // batches of it that have been queued
+    int64_t left_out; // steps, when it began
+    double clock;     // when the last report came
     // For models with dropout: what its layers draw at each step of the epoch.
     int64_t *random_pinned, *random; // (batches, dropouts, HEDDLE_RANDOM_WORDS); `random` is on the device
 };
@@ -90,6 +91,7 @@ static heddle_status begin_epoch(heddle_trainer *trainer)
                            (size_t)trainer->batches * words * sizeof(int64_t)));
     flight->epoch = position->epoch;
     flight->queued = position->batch;
+    flight->left_out = position->left_out;
     return HEDDLE_OK;
 }
 
@@ -182,6 +184,7 @@ static heddle_status take_report(heddle_trainer *trainer, const heddle_feed_repo
     HEDDLE_TRY(heddle_trainer_check_loss(trainer, loss, steps));
     position->loss_sum = report->tally[0];
     position->correct = (int64_t)report->tally[1];
+    position->left_out = trainer->flight->left_out + (int64_t)report->tally[4];
     position->images = images;
     position->step += steps;
     position->batch += steps;
@@ -217,7 +220,8 @@ static heddle_status advance(heddle_trainer *trainer)
             HEDDLE_TRY(queue_chunk(trainer));
         bool another = trainer->position.epoch + 1 < trainer->options->epochs;
         if (another && flight->queued == trainer->batches) // the device is busy, so this costs no time
-            heddle_feed_prepare(trainer->feed, trainer->options, trainer->position.epoch + 1, trainer->steps);
+            heddle_feed_prepare(trainer->feed, trainer->options, trainer->position.epoch + 1,
+                                trainer->position.left_out, trainer->steps);
         HEDDLE_TRY(land(trainer));
     }
     return HEDDLE_OK;

@@ -32,7 +32,8 @@ static heddle_status run_step(heddle_trainer *trainer, heddle_plan *plan, const 
     heddle_stream *stream = trainer->stream;
     const heddle_input_shape *input = &trainer->model->input;
     size_t pixels = (size_t)input->channels * (size_t)input->height * (size_t)input->width;
-    heddle_hyper_fill(trainer->options, trainer->position.step, trainer->steps, exchange->hyper);
+    heddle_hyper_fill(trainer->options, trainer->position.step, trainer->position.left_out, trainer->steps,
+                      exchange->hyper);
     HEDDLE_TRY(heddle_copy(stream, trainer->state->hyper, exchange->hyper, sizeof exchange->hyper));
     if (plan->lowering.dropouts) {
         heddle_trainer_random(trainer, trainer->position.step, batch->first, exchange->random);

@@ -31,7 +31,7 @@ double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, 
 // Other gradients go with its root: that is the share of pooling windows whose winner another rounding changes, each of
 // them changes its part of the gradient entirely, and the squares of those parts add up. A count may be off by one
 // where logits are rounded: two of them may have come to lie the other way round. Other integers are exact.
-double heddle_tolerance_norm(const heddle_op *op, const void *shape, int operand, heddle_arithmetic arithmetic,
+double heddle_tolerance_norm(const heddle_op *op, const void *shape, int index, heddle_arithmetic arithmetic,
                              double norm);
 // How far a float32 element that should be `expected` may be off, in full arithmetic.
 double heddle_tolerance(int64_t reduction, double scale, double expected);

@@ -303,6 +303,24 @@ static void a_checkpoint_from_before_there_were_arithmetics_is_full(void **state
     cJSON_free(text);
 }
 
+static void a_checkpoint_from_before_steps_were_left_out_has_none(void **state)
+{
+    (void)state;
+    static const char field[] = "\"left_out\":3,";
+    heddle_checkpoint_about about = {.options = heddle_train_defaults(), .position = heddle_position_start()}, back;
+    about.position.step = about.position.left_out = 3;
+    char *text = heddle_about_to_json(&about), *place = strstr(text, field);
+    assert_non_null(place);
+    assert_ok(heddle_about_from_json("text", text, &back));
+    assert_int_equal(back.position.left_out, 3);
+    place[sizeof field - 3] = '4'; // more than there were steps
+    assert_int_equal(heddle_about_from_json("text", text, &back), HEDDLE_CORRUPT);
+    memmove(place, place + sizeof field - 1, strlen(place + sizeof field - 1) + 1);
+    assert_ok(heddle_about_from_json("text", text, &back));
+    assert_int_equal(back.position.left_out, 0);
+    cJSON_free(text);
+}
+
 static void data_may_have_fewer_classes_than_the_model(void **state)
 {
     (void)state;
@@ -339,6 +357,7 @@ int main(void)
         cmocka_unit_test(numbers_that_are_not_finite_are_refused),
         cmocka_unit_test(doubles_survive_being_written_exactly),
         cmocka_unit_test(a_checkpoint_from_before_there_were_arithmetics_is_full),
+        cmocka_unit_test(a_checkpoint_from_before_steps_were_left_out_has_none),
         cmocka_unit_test(data_may_have_fewer_classes_than_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

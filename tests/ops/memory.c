@@ -1,5 +1,6 @@
 // The memory of a call as a rung sees it: typed, between guards, outputs poisoned.
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,9 +136,11 @@ bool harness_memory_intact(const harness_memory *memory, const harness_values *v
             continue;
         if (!guards_intact(memory, i, operand->name, report))
             return false;
-        for (size_t e = 0; operand->role == HEDDLE_INPUT && e < values->elements[i]; e++)
-            if (read_element(operand->dtype, data_of(memory, i), e) != values->operand[i][e])
+        for (size_t e = 0; operand->role == HEDDLE_INPUT && e < values->elements[i]; e++) {
+            double now = read_element(operand->dtype, data_of(memory, i), e), before = values->operand[i][e];
+            if (now != before && !(isnan(now) && isnan(before)))
                 return harness_fail(report, "changed input '%s' at element %zu", operand->name, e);
+        }
     }
     return guards_intact(memory, WORKSPACE, "workspace", report);
 }

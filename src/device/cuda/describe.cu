@@ -232,7 +232,11 @@ static void list_abilities(row_list *list, const heddle_device *device, const cu
     add(list, "copy engines", "%d", card->asyncEngineCount);
     add_switch(list, "stream priorities", card->streamPrioritiesSupported);
     add_switch(list, "cooperative launch", card->cooperativeLaunch);
+#if defined(HEDDLE_SIM_MODULE)
+    add(list, "cluster launch", "not simulated"); // the card that it stands for has it
+#else
     add_switch(list, "cluster launch", attribute(device, cudaDevAttrClusterLaunch));
+#endif
     add_switch(list, "compute preemption", card->computePreemptionSupported);
     add_switch(list, "time limit of kernels", attribute(device, cudaDevAttrKernelExecTimeout));
     add(list, "compute mode", "%s", mode >= 0 && mode < 4 ? modes[mode] : "unknown");

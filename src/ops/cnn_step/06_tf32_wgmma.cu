@@ -2,8 +2,9 @@
 //
 // Rung 2's kernels were bound by mma.sync, which runs at half of the tensor cores' rate. wgmma reads its operands
 // from shared memory by itself and runs at all of it; and products take halves, whose mantissa is as long as tf32's,
-// brought into their range by powers of two: twice the rate again. The windows' winners are found where conv2's output
-// is made, so that the hidden layer's kernel reads a quarter of it.
+// brought into their range by powers of two: twice the rate again. Those of the weights are constants (prepare.h):
+// conv2's of 64 and more, the hidden layer's of 256 and more are lost. The windows' winners are found where conv2's
+// output is made, so that the hidden layer's kernel reads a quarter of it.
 //
 // Limited by: where batches are large, the backward kernel, in which all warps wait for shared memory, from which wgmma
 // takes its operands (backward_wgmma.h); at small batches the latency of seven launches, each of which waits for the
@@ -16,7 +17,7 @@
 
 static const cnn_step_kernels<cnn_tf32> kernels = {
     cnn_launch_forward_wgmma<cnn_tf32>, cnn_launch_hidden_winners<cnn_tf32>, cnn_launch_hidden_backward_wgmma<cnn_tf32>,
-    cnn_launch_backward_wgmma<cnn_tf32>};
+    cnn_launch_backward_wgmma<cnn_tf32>, true};
 
 static heddle_status launch(const heddle_call *call)
 {

@@ -8,12 +8,13 @@
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"
+#include "ops/cnn_step/hidden_backward_wgmma.h"
 #include "ops/cnn_step/step.h"
 
 static heddle_status launch(const heddle_call *call)
 {
     const cnn_step_kernels<cnn_fp16> kernels = {cnn_launch_forward_wgmma<cnn_fp16>, cnn_launch_hidden_winners<cnn_fp16>,
-                                                cnn_launch_hidden_backward<cnn_fp16>,
+                                                cnn_launch_hidden_backward_wgmma<cnn_fp16>,
                                                 cnn_launch_backward_wgmma<cnn_fp16>};
     return cnn_step_rung<cnn_fp16>(call, "07_fp16_wgmma", kernels);
 }

@@ -8,10 +8,11 @@
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"
+#include "ops/cnn_step/hidden_backward_wgmma.h"
 #include "ops/cnn_step/step.h"
 
 static const cnn_step_kernels<cnn_bf16> kernels = {
-    cnn_launch_forward_wgmma<cnn_bf16>, cnn_launch_hidden_winners<cnn_bf16>, cnn_launch_hidden_backward<cnn_bf16>,
+    cnn_launch_forward_wgmma<cnn_bf16>, cnn_launch_hidden_winners<cnn_bf16>, cnn_launch_hidden_backward_wgmma<cnn_bf16>,
     cnn_launch_backward_wgmma<cnn_bf16>};
 
 static heddle_status launch(const heddle_call *call)

@@ -5,34 +5,37 @@
 // each:
 //
 //   weight  64 outputs by 96: the three taps of a column stacked, 32 inputs each, over the image's pixels, a row of 16
-//           at a time. The gradient of conv2's output is turned on its way into registers, by ldmatrix; pooled1 lies as
-//           wgmma takes it, and another column of taps is another start address. The sums of all taps stay in registers
-//           from the first image to the last
+//           at a time. Both factors lie as wgmma takes them, and another column of taps is another start address. Where
+//           a float is two parts, the gradient of conv2's output is turned on its way into registers, by ldmatrix: it
+//           is read once for all parts. The sums of all taps stay in registers from the first image to the last
 //   data    64 pixels by 96: the three taps of a column stacked, 32 inputs each. Of a row of the result one third comes
 //           from the products of the row above and one from those of the row below. So that a thread has those itself,
 //           a product takes every second row: a warp then has four rows one below the other. What crosses to another
-//           warp's rows goes through shared memory. A warpgroup has one half of every row, or both in turns
+//           warp's rows goes through shared memory. The halves of the rows come in turns
 //   stem    conv1's sums, of the data gradient that the data warps leave in shared memory (backward_wgmma_stem.h)
-//   stage   as in backward.h (backward_wgmma_stage.h)
+//   stage   as in backward.h (backward_wgmma_stage.h); pooled1 and code1 are brought by the copy engine
 //
 // Where a float is two parts, there is no room for the stem's tiles: the data warps make conv1's sums, of what they
-// have in registers, by mma.sync. Where there are fewer images than half the multiprocessors, two blocks take each: one
-// has the weight's role, one the data's and the stem's.
+// have in registers, by mma.sync. Where there are as many blocks as images: backward_wgmma_few.h.
 //
 // Everything but the gradient that comes from above is there before the kernel before this one ends: it is read while
 // that one still runs.
 //
-// Limited by: shared memory. A product of the data gradient takes 5 KB of operands from it, 40 cycles of 128 bytes, in
-// the 48 that the tensor cores need, and one of the weight's 3 KB, 24 of 48; what the other warps load and store waits
-// for that, so that an image takes longer than its products. An eighth of those is padding (14 pixels taken as 16, and
-// 14 rows). Then by the way to the first product and from the last, which other blocks cannot fill: there is memory for
-// one only. Where a float is two parts, by the one tile of the gradient that there is room for: nothing is multiplied
-// while it is filled.
+// Limited by: shared memory. A product takes 5 KB of operands from it, 40 cycles of 128 bytes in the 48 that the tensor
+// cores need, and goes first: what the other warps load and store has the cycles left, a sixth, so that what counts is
+// how many 128 bytes they move. An image is 3,770 such cycles of products and 1,700 of the others, in 4,660 of the
+// tensor cores, an eighth of which is padding (14 pixels taken as 16, and 14 rows); the chain of the stage warps, whose
+// loads into registers pass there too, is the longest. Then by the way to the first product and from the last, which
+// other blocks cannot fill: there is memory for one only. Where a float is two parts, by the one tile of the gradient
+// that there is room for: nothing is multiplied while it is filled.
 #ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_H
 #define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_H
 
+#include <type_traits>
+
 #include "ops/cnn_step/backward.h"
 #include "ops/cnn_step/backward_wgmma_begin.h"
+#include "ops/cnn_step/backward_wgmma_few.h"
 #include "ops/cnn_step/backward_wgmma_products.h"
 #include "ops/cnn_step/backward_wgmma_stage.h"
 #include "ops/cnn_step/backward_wgmma_stem.h"
@@ -92,6 +95,43 @@ CNN_DEVICE void cnn_hopper_weight_image(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER
         cnn_hopper_settle(sum[column]);
 }
 
+// The same where there is one part, both factors out of shared memory: no warp loads anything, nor waits.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_weight_turned(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS], const char *grad,
+                                         const char *pooled)
+{
+    typedef cnn_hopper_tiles<Arithmetic> tiles;
+    const uint64_t a = cnn_hopper_descriptor(grad + CNN_PART, CNN_HOPPER_HALF * CNN_PART, tiles::GRAD_CHUNK);
+    const uint64_t b = cnn_hopper_descriptor(pooled, CNN_HOPPER_HALF * CNN_PART, tiles::POOLED_STRIP);
+#pragma unroll
+    for (int column = 0; column < CNN_HOPPER_TAPS; column++)
+        cnn_hopper_settle(sum[column]);
+    wgmma_fence();
+#pragma unroll
+    for (int row = 0; row < CNN_SIDE1; row++)
+#pragma unroll
+        for (int column = 0; column < CNN_HOPPER_TAPS; column++)
+            cnn_hopper_turned_product(typename tiles::kind::element(), sum[column],
+                                      wgmma_descriptor_at(a, row * CNN_TILE_SIDE * CNN_PART),
+                                      wgmma_descriptor_at(b, row * tiles::POOLED_ROW + column * CNN_PART), 1);
+    wgmma_commit();
+    wgmma_wait<0>();
+#pragma unroll
+    for (int column = 0; column < CNN_HOPPER_TAPS; column++)
+        cnn_hopper_settle(sum[column]);
+}
+
+// Adds two numbers to what is there, where no other thread does: memory adds, and nobody waits for it.
+CNN_DEVICE void cnn_hopper_add2(float *to, float first, float second)
+{
+#if CUDART_VERSION >= 12010 // which has it for two at once
+    asm volatile("red.relaxed.gpu.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(first), "f"(second) : "memory");
+#else
+    atomicAdd(to, first);
+    atomicAdd(to + 1, second);
+#endif
+}
+
 // A thread's sums, divided by the operands' scales, into the block's partial gradient, or on top of what is there.
 CNN_DEVICE void cnn_hopper_weight_store(float *partial, const float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS],
                                         float inverse, bool add, int warp, int lane)
@@ -103,9 +143,11 @@ CNN_DEVICE void cnn_hopper_weight_store(float *partial, const float (&sum)[CNN_H
 #pragma unroll
         for (int i = 0; i < TAP_SUMS; i += 2) {
             const float *two = sum[tap % 3] + tap / 3 * TAP_SUMS + i;
-            float2 *to = (float2 *)(partial + i / 2 % 2 * 8 * CNN_PATCH + tap * CNN_CHANNELS1 + i / 4 * 8);
-            const float2 old = add ? *to : make_float2(0.0f, 0.0f);
-            *to = make_float2(fmaf(two[0], inverse, old.x), fmaf(two[1], inverse, old.y));
+            float *to = partial + i / 2 % 2 * 8 * CNN_PATCH + tap * CNN_CHANNELS1 + i / 4 * 8;
+            if (add)
+                cnn_hopper_add2(to, two[0] * inverse, two[1] * inverse);
+            else
+                *(float2 *)to = make_float2(two[0] * inverse, two[1] * inverse);
         }
 }
 
@@ -120,8 +162,13 @@ CNN_DEVICE void cnn_hopper_weight_role(const Arguments &arguments, const char *s
     float sum[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS] = {};
     for (int i = 0; i < count; i++) {
         mbarrier_wait(barriers->full + i % GRADS, i / GRADS & 1);
-        cnn_hopper_weight_image<Arithmetic>(sum, shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD,
-                                            shared + tiles::POOLED_AT + i % 2 * tiles::POOLED, warp, lane, !BY_IMAGE);
+        if constexpr (tiles::kind::parts == 1)
+            cnn_hopper_weight_turned<Arithmetic>(sum, shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD,
+                                                 shared + tiles::POOLED_AT + i % 2 * tiles::POOLED);
+        else
+            cnn_hopper_weight_image<Arithmetic>(sum, shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD,
+                                                shared + tiles::POOLED_AT + i % 2 * tiles::POOLED, warp, lane,
+                                                !BY_IMAGE);
         mbarrier_arrive(barriers->empty + i % GRADS);
         if (BY_IMAGE)
             cnn_hopper_weight_store(partial, sum, inverse, i > 0, warp, lane);
@@ -257,48 +304,50 @@ CNN_DEVICE void cnn_hopper_data_outer(cnn_hopper_edges *edges, const float4 *exc
     cnn_hopper_stem_leave<Arithmetic>(tile, edges->last, half, warp * CNN_HOPPER_WARP_ROWS + LAST, lane);
 }
 
-// One of `Groups` warpgroups that share the halves of every image, where the stem has warps of its own. While the
-// products of the second half run, what crosses to another warp's rows of the first is added.
-template <typename Arithmetic, int Groups>
+// Where the stem has warps of its own; a turn has a half of an image. What crosses to another warp's rows is added when
+// the next turn's products are on their way.
+template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_data_role(char *shared, float4 *exchange, cnn_hopper_barriers<Arithmetic> *barriers,
-                                     int count, int group, int warp, int lane)
+                                     int count, int warp, int lane)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
-    enum { GRADS = tiles::kind::grads, NAME = 2 };
-    float4 *second = exchange + tiles::EXCHANGE / 2 / (int)sizeof(float4);
+    enum { GRADS = tiles::kind::grads, NAME = 2, EXCHANGE = tiles::EXCHANGE / 2 / (int)sizeof(float4) };
+    cnn_hopper_edges edges = {};
+    char *tile = NULL;
 #pragma unroll 1
-    for (int i = 0; i < count; i++) {
-        char *tile = shared + tiles::DZ_AT + i % 2 * tiles::DZ,
-             *grad = shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD;
+    for (int turn = 0; turn < 2 * count; turn++) {
+        const int i = turn / 2, half = turn % 2;
+        const char *grad = shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD;
         float sum[2][CNN_HOPPER_DATA_SUMS];
-        cnn_hopper_edges edges;
-        mbarrier_wait(barriers->full + i % GRADS, i / GRADS & 1);
-        cnn_hopper_data_issue<Arithmetic>(sum, grad, shared + tiles::WEIGHT_AT, group);
-        if (i > 1)
+        if (half == 0)
+            mbarrier_wait(barriers->full + i % GRADS, i / GRADS & 1);
+        cnn_hopper_data_issue<Arithmetic>(sum, grad, shared + tiles::WEIGHT_AT, half);
+        if (turn > 0) {
+            cnn_hopper_data_outer<Arithmetic>(&edges, exchange + (1 - half) * EXCHANGE, tile, 1 - half, NAME, warp,
+                                              lane);
+            if (half == 0)
+                mbarrier_arrive(barriers->left + (i - 1) % 2);
+        }
+        tile = shared + tiles::DZ_AT + i % 2 * tiles::DZ;
+        if (half == 0 && i > 1)
             mbarrier_wait(barriers->taken + i % 2, (i / 2 - 1) & 1);
         cnn_hopper_data_wait(sum);
-        cnn_hopper_data_inner<Arithmetic>(sum, &edges, exchange, tile, group, warp, lane);
-        if (Groups == 1)
-            cnn_hopper_data_issue<Arithmetic>(sum, grad, shared + tiles::WEIGHT_AT, 1);
-        cnn_hopper_data_outer<Arithmetic>(&edges, exchange, tile, group, NAME + group, warp, lane);
-        if (Groups == 1) {
-            cnn_hopper_data_wait(sum);
+        if (half == 1)
             mbarrier_arrive(barriers->empty + i % GRADS);
-            cnn_hopper_data_inner<Arithmetic>(sum, &edges, second, tile, 1, warp, lane);
-            cnn_hopper_data_outer<Arithmetic>(&edges, second, tile, 1, NAME + group, warp, lane);
-        }
-        mbarrier_arrive(barriers->left + i % 2);
+        cnn_hopper_data_inner<Arithmetic>(sum, &edges, exchange + half * EXCHANGE, tile, half, warp, lane);
     }
+    cnn_hopper_data_outer<Arithmetic>(&edges, exchange + EXCHANGE, tile, 1, NAME, warp, lane);
+    mbarrier_arrive(barriers->left + (count - 1) % 2);
 }
 
 // The same where the stem has none: these warps make conv1's sums too.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hopper_data_stem_role(const Arguments &arguments, char *shared, float4 *exchange,
-                                          cnn_hopper_barriers<Arithmetic> *barriers, int count, float inverse,
-                                          int group, int groups, int warp, int lane)
+                                          cnn_hopper_barriers<Arithmetic> *barriers, int count, float inverse, int warp,
+                                          int lane)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
-    enum { GRADS = tiles::kind::grads, NAME = 2, ALL = 4, LAST = CNN_HOPPER_WARP_ROWS - 1 }; // NAME, ALL: of barriers
+    enum { GRADS = tiles::kind::grads, NAME = 2, LAST = CNN_HOPPER_WARP_ROWS - 1 }; // NAME: of a barrier
     const int first_row = warp * CNN_HOPPER_WARP_ROWS, rows = min(CNN_HOPPER_WARP_ROWS + 0, CNN_SIDE1 - first_row);
     // A lane's row of the fragments: pixel lane % 8 of the half, of the first or the second of two rows.
     const int codes_at = ((first_row + (lane >> 3 & 1)) * CNN_SIDE1 + (lane & 7)) * CNN_CHANNELS1;
@@ -308,17 +357,17 @@ CNN_DEVICE void cnn_hopper_data_stem_role(const Arguments &arguments, char *shar
     for (int i = 0; i < count; i++) {
         mbarrier_wait(barriers->full + i % GRADS, i / GRADS & 1);
 #pragma unroll 1
-        for (int half = group; half < 2; half += groups) {
+        for (int half = 0; half < 2; half++) {
             float sum[2][CNN_HOPPER_DATA_SUMS], out[CNN_HOPPER_WARP_ROWS][8];
             cnn_hopper_data_issue<Arithmetic>(sum, shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD,
                                               shared + tiles::WEIGHT_AT, half);
             cnn_hopper_data_wait(sum);
-            warpgroup_sync(NAME + group); // the last ones have been read
+            warpgroup_sync(NAME); // the last ones have been read
             cnn_hopper_data_give(exchange, sum, warp, lane);
 #pragma unroll
             for (int row = 0; row <= LAST; row++)
                 cnn_hopper_data_row(out[row], sum, row);
-            warpgroup_sync(NAME + group);
+            warpgroup_sync(NAME);
             cnn_hopper_data_take(out[0], out[LAST], exchange, warp, lane);
             cnn_hopper_stem<Arithmetic>(total, out, shared + tiles::STEM_AT + i % GRADS * tiles::STEM, codes_at,
                                         pixels_at, half, rows, lane);
@@ -326,32 +375,15 @@ CNN_DEVICE void cnn_hopper_data_stem_role(const Arguments &arguments, char *shar
         mbarrier_arrive(barriers->empty + i % GRADS);
     }
     cnn_hopper_stem_store(arguments.workspace.stem_sums_partial + (size_t)blockIdx.x * CNN_CHANNELS1 * CNN_STEM_SUMS,
-                          total, (float *)(shared + tiles::EXCHANGE_AT), inverse, group * 4 + warp, groups * 4, ALL,
-                          lane);
-}
-
-// Either, as one of `groups` warpgroups.
-template <typename Arithmetic, typename Arguments>
-CNN_DEVICE void cnn_hopper_data(const Arguments &arguments, char *shared, float4 *exchange,
-                                cnn_hopper_barriers<Arithmetic> *barriers, int count, float inverse, int group,
-                                int groups, int warp, int lane)
-{
-    if constexpr (cnn_hopper_kind<Arithmetic>::stem_tiles > 0) {
-        if (groups == 1)
-            cnn_hopper_data_role<Arithmetic, 1>(shared, exchange, barriers, count, group, warp, lane);
-        else
-            cnn_hopper_data_role<Arithmetic, 2>(shared, exchange, barriers, count, group, warp, lane);
-    } else {
-        cnn_hopper_data_stem_role<Arithmetic>(arguments, shared, exchange, barriers, count, inverse, group, groups,
-                                              warp, lane);
-    }
+                          total, (float *)(shared + tiles::EXCHANGE_AT), inverse, warp, 4, NAME, lane);
 }
 
 // --- launch ----------------------------------------------------------------------------------------------------------
 
 template <typename Arithmetic>
 static __global__ void __launch_bounds__(cnn_hopper_tiles<Arithmetic>::THREADS, 1)
-    cnn_backward_wgmma(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments)
+    cnn_backward_wgmma(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments,
+                       const __grid_constant__ cnn_hopper_maps maps)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
     typedef typename tiles::kind kind;
@@ -359,24 +391,26 @@ static __global__ void __launch_bounds__(cnn_hopper_tiles<Arithmetic>::THREADS, 
     cnn_hopper_barriers<Arithmetic> *barriers = (cnn_hopper_barriers<Arithmetic> *)(cnn_shared + tiles::BARRIERS_AT);
     const int group = threadIdx.x / HOPPER_WARPGROUP, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     const int count = (arguments.n - 1 - (int)blockIdx.x) / (int)gridDim.x + 1;
-    // Of two blocks that share an image the first has the weight's role; of the second both first groups have the
-    // data's, and what one of them exchanges lies where a second image would.
-    const bool shares = gridDim.y == 2, second = blockIdx.y == 1;
     // Kernels before the one before have ended: all is there but what that one makes of the batch, grad_pooled2, its
     // sums and, where it is the only one between, batchnorm 2's statistics.
-    cnn_hopper_first<Arithmetic> first;
-    cnn_hopper_first_load<Arithmetic>(arguments, cnn_shared, &first);
     if (threadIdx.x == 0) {
         for (int i = 0; i < kind::grads; i++) {
             mbarrier_init(barriers->full + i, CNN_STAGE_THREADS);
             mbarrier_init(barriers->empty + i, 2 * HOPPER_WARPGROUP); // weight and data
         }
         for (int i = 0; i < 2; i++) {
-            mbarrier_init(barriers->left + i, (shares ? 2 : 1) * HOPPER_WARPGROUP);
+            mbarrier_init(barriers->left + i, HOPPER_WARPGROUP);
             mbarrier_init(barriers->taken + i, HOPPER_WARPGROUP);
+            mbarrier_init(barriers->coded + i, 1);
         }
         mbarrier_init_fence();
+        if constexpr (kind::stem_tiles > 0) {
+            cnn_hopper_copy_pooled<Arithmetic>(&maps, cnn_shared + tiles::POOLED_AT, barriers->full, blockIdx.x);
+            cnn_hopper_copy_codes<Arithmetic>(&maps, cnn_shared + tiles::STEM_AT, barriers->coded, blockIdx.x);
+        }
     }
+    cnn_hopper_first<Arithmetic> first;
+    cnn_hopper_first_load<Arithmetic>(arguments, cnn_shared, &first);
     heddle_wait_for_previous();
     heddle_release_next();
     cnn_hopper_first_gradient<Arithmetic>(arguments, cnn_shared, &first);
@@ -386,27 +420,46 @@ static __global__ void __launch_bounds__(cnn_hopper_tiles<Arithmetic>::THREADS, 
     const float data_inverse = 1.0f / first.grad_scale / first.weight_scale;
     if (group == 0) {
         cnn_hopper_registers<kind::weight_registers, tiles::REGISTERS>();
-        if (!second)
-            cnn_hopper_weight_role<Arithmetic>(arguments, cnn_shared, barriers, count, weight_inverse, warp, lane);
-        else
-            cnn_hopper_data<Arithmetic>(arguments, cnn_shared,
-                                        (float4 *)(cnn_shared + tiles::POOLED_AT + tiles::POOLED), barriers, count,
-                                        data_inverse, 1, 2, warp, lane);
+        cnn_hopper_weight_role<Arithmetic>(arguments, cnn_shared, barriers, count, weight_inverse, warp, lane);
     } else if (group == 1) {
         cnn_hopper_registers<kind::data_registers, tiles::REGISTERS>();
-        if (!shares || second)
-            cnn_hopper_data<Arithmetic>(arguments, cnn_shared, exchange, barriers, count, data_inverse, 0,
-                                        shares ? 2 : 1, warp, lane);
+        if constexpr (kind::stem_tiles > 0)
+            cnn_hopper_data_role<Arithmetic>(cnn_shared, exchange, barriers, count, warp, lane);
+        else
+            cnn_hopper_data_stem_role<Arithmetic>(arguments, cnn_shared, exchange, barriers, count, data_inverse, warp,
+                                                  lane);
     } else if (kind::stem_tiles && group == 3) {
         cnn_hopper_registers<kind::stem_registers, tiles::REGISTERS>();
         if constexpr (kind::stem_tiles > 0)
-            if (!shares || second)
-                cnn_hopper_stem_role<Arithmetic>(arguments, cnn_shared, barriers, count, data_inverse, warp, lane);
+            cnn_hopper_stem_role<Arithmetic>(arguments, &maps, cnn_shared, barriers, count, data_inverse, warp, lane);
     } else {
         cnn_hopper_registers<kind::stage_registers, tiles::REGISTERS>();
-        cnn_hopper_stage_role<Arithmetic>(arguments, cnn_shared, barriers->full, barriers->empty, count,
+        cnn_hopper_stage_role<Arithmetic>(arguments, &maps, cnn_shared, barriers->full, barriers->empty, count,
                                           threadIdx.x % HOPPER_WARPGROUP);
     }
+}
+
+// pooled1 as the products take it, [row][chunk][pixel], with a border of zeros; code1 as [16 channels][pixel].
+template <typename Arithmetic, typename Arguments>
+static heddle_status cnn_hopper_map(cnn_hopper_maps *maps, const Arguments &arguments)
+{
+    typedef cnn_hopper_tiles<Arithmetic> tiles;
+    enum { PIXEL = CNN_CHANNELS1 * 2, ROW = CNN_SIDE1 * PIXEL, IMAGE = CNN_SIDE1 * ROW };
+    const cuuint64_t n = arguments.n;
+    const cuuint64_t pooled_size[5] = {CNN_HOPPER_CHUNK, CNN_SIDE1, CNN_HOPPER_CHUNKS1, CNN_SIDE1, n};
+    const cuuint64_t pooled_pitch[4] = {PIXEL, CNN_PART, ROW, IMAGE};
+    const cuuint32_t pooled_box[5] = {CNN_HOPPER_CHUNK, tiles::POOLED_STRIP_PIXELS, CNN_HOPPER_CHUNKS1, CNN_TILE_SIDE,
+                                      1};
+    const heddle_status status =
+        tma_map_boxes(&maps->pooled, CU_TENSOR_MAP_DATA_TYPE_UINT16, arguments.workspace.pooled1, 5, pooled_size,
+                      pooled_pitch, pooled_box, CU_TENSOR_MAP_SWIZZLE_NONE);
+    if (status != HEDDLE_OK)
+        return status;
+    const cuuint64_t code_size[3] = {CNN_PART, n * CNN_PIXELS1, CNN_CHANNELS1 / CNN_PART};
+    const cuuint64_t code_pitch[2] = {CNN_CHANNELS1, CNN_PART};
+    const cuuint32_t code_box[3] = {CNN_PART, CNN_PIXELS1, CNN_CHANNELS1 / CNN_PART};
+    return tma_map_boxes(&maps->codes, CU_TENSOR_MAP_DATA_TYPE_UINT8, arguments.workspace.code1, 3, code_size,
+                         code_pitch, code_box, CU_TENSOR_MAP_SWIZZLE_NONE);
 }
 
 template <typename Arithmetic>
@@ -414,20 +467,23 @@ static cudaError_t cnn_launch_backward_wgmma(
     const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments, cudaStream_t stream)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
-    // A few images have two multiprocessors each; where a float is two parts, splitting the weight in both takes as
-    // long as sharing the products saves.
-    const bool few = tiles::kind::stem_tiles && arguments.n <= arguments.backward_blocks &&
-                     2 * arguments.n <= arguments.multiprocessors;
-    // Products of 16 bits are so short that with one image to a block the way to the first one matters more, and that
-    // is shorter in backward.h.
-    if (!tiles::kind::scaled && arguments.n <= arguments.backward_blocks)
-        return cnn_launch_backward<Arithmetic>(arguments, stream);
+    // With one image to a block there is nothing to stage, and the way to the first product and from the last matters
+    // more. fp16 has that of backward.h: it was measured there alone.
+    if (arguments.n <= arguments.backward_blocks) {
+        if constexpr (std::is_same<Arithmetic, cnn_fp16>::value)
+            return cnn_launch_backward<Arithmetic>(arguments, stream);
+        else
+            return cnn_launch_backward_few<Arithmetic>(arguments, stream);
+    }
+    cnn_hopper_maps maps = {};
+    if (tiles::kind::stem_tiles && cnn_hopper_map<Arithmetic>(&maps, arguments) != HEDDLE_OK)
+        return CNN_NO_MAP;
     const cudaError_t error =
         cudaFuncSetAttribute(cnn_backward_wgmma<Arithmetic>, cudaFuncAttributeMaxDynamicSharedMemorySize, tiles::BYTES);
     if (error != cudaSuccess)
         return error;
-    return heddle_cuda_launch_dependent(cnn_backward_wgmma<Arithmetic>, dim3(arguments.backward_blocks, few ? 2 : 1),
-                                        dim3(tiles::THREADS), tiles::BYTES, stream, arguments);
+    return heddle_cuda_launch_dependent(cnn_backward_wgmma<Arithmetic>, dim3(arguments.backward_blocks),
+                                        dim3(tiles::THREADS), tiles::BYTES, stream, arguments, maps);
 }
 
 #endif

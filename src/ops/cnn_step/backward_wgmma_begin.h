@@ -29,7 +29,7 @@ template <typename Arithmetic> CNN_DEVICE int cnn_hopper_weight_to(int at)
 
 // The weight on its way: 16 bits are copied, floats go through registers.
 template <typename Arithmetic> struct cnn_hopper_weight {
-    enum { SCALED = cnn_hopper_kind<Arithmetic>::scaled, IN_PIECE = SCALED ? 4 : (int)CNN_HOPPER_CHUNK };
+    enum { SCALED = cnn_hopper_kind<Arithmetic>::scaled, IN_PIECE = 4 };
     enum { PIECES = CNN_CHANNELS2 * CNN_PATCH / IN_PIECE, THREADS = cnn_hopper_tiles<Arithmetic>::THREADS };
     enum { OWN = (PIECES + THREADS - 1) / THREADS };
     static_assert(!SCALED || PIECES % THREADS == 0, "pieces of the weight");
@@ -38,13 +38,20 @@ template <typename Arithmetic> struct cnn_hopper_weight {
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hopper_weight_begin(const Arguments &arguments, char *shared, cnn_hopper_weight<Arithmetic> *weight)
 {
+    if constexpr (cnn_hopper_weight<Arithmetic>::SCALED) {
 #pragma unroll
-    for (int i = 0; i < weight->OWN; i++) {
-        const int at = (i * weight->THREADS + (int)threadIdx.x) * weight->IN_PIECE;
-        if constexpr (cnn_hopper_weight<Arithmetic>::SCALED)
-            cnn_load4(weight->four[i], arguments.workspace.conv2_backward + at);
-        else if (at < CNN_CHANNELS2 * CNN_PATCH)
-            cp_async_16(shared + cnn_hopper_weight_to<Arithmetic>(at), arguments.workspace.conv2_backward + at);
+        for (int i = 0; i < weight->OWN; i++)
+            cnn_load4(weight->four[i],
+                      arguments.workspace.conv2_backward + (i * weight->THREADS + (int)threadIdx.x) * weight->IN_PIECE);
+    } else {
+        // Eight outputs of an input channel, a tap at a time: a warp's taps are the same.
+        enum { OF_TAP = CNN_CHANNELS1 * CNN_HOPPER_CHUNKS2, TAPS = cnn_hopper_tiles<Arithmetic>::THREADS / OF_TAP };
+        const int input = threadIdx.x % OF_TAP / CNN_HOPPER_CHUNKS2, output = threadIdx.x % CNN_HOPPER_CHUNKS2 * 8;
+#pragma unroll 1
+        for (int tap = threadIdx.x / OF_TAP; tap < CNN_TAPS; tap += TAPS)
+            cp_async_16(shared + cnn_hopper_tiles<Arithmetic>::WEIGHT_AT +
+                            cnn_hopper_weight_at<Arithmetic>(input, tap, output),
+                        arguments.workspace.conv2_backward + (input * CNN_TAPS + tap) * CNN_CHANNELS2 + output);
     }
 }
 
@@ -84,15 +91,13 @@ CNN_DEVICE float cnn_hopper_weight_end(char *shared, cnn_hopper_weight<Arithmeti
 
 // --- borders and the first image -----------------------------------------------------------------------------------
 
-// Zeros around the images, in all tiles: the 16 bytes number `which` of those that are never written again.
-template <typename Arithmetic> CNN_DEVICE int cnn_hopper_grad_border(int which)
+// Zeros around the images, in all tiles: pixel number `which` of those of the gradient that are never written again.
+enum { CNN_HOPPER_GRAD_BORDER = CNN_TILE_PIXELS - CNN_PIXELS1 };
+CNN_DEVICE int cnn_hopper_grad_border(int which)
 {
-    typedef cnn_hopper_tiles<Arithmetic> tiles;
-    enum { BORDER = CNN_TILE_PIXELS - CNN_PIXELS1, SIDES = 2 * CNN_SIDE1 }; // pixels, and those beside the rows
-    const int chunk = which / BORDER, i = which % BORDER;
-    const int side = i / 2 * CNN_TILE_SIDE + i % 2 * (CNN_TILE_SIDE - 1);
-    const int pixel = i < SIDES ? side : CNN_SIDE1 * CNN_TILE_SIDE + i - SIDES; // beside the rows, below
-    return tiles::GRAD_AT + chunk * tiles::GRAD_CHUNK + pixel * CNN_PART;
+    enum { SIDES = 2 * CNN_SIDE1 }; // those beside the rows; then come those below
+    return which < SIDES ? which / 2 * CNN_TILE_SIDE + which % 2 * (CNN_TILE_SIDE - 1)
+                         : CNN_SIDE1 * CNN_TILE_SIDE + which - SIDES;
 }
 template <typename Arithmetic> struct cnn_hopper_pooled_borders { // pixels of a part's strips
     enum { BESIDE = cnn_hopper_tiles<Arithmetic>::POOLED_STRIP_PIXELS - CNN_SIDE1 };
@@ -116,27 +121,30 @@ template <typename Arithmetic> CNN_DEVICE void cnn_hopper_clear(char *shared)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
     enum {
-        BORDER = CNN_TILE_PIXELS - CNN_PIXELS1,
-        GRADS = tiles::kind::grads * tiles::kind::parts * CNN_HOPPER_CHUNKS2 * BORDER,
         POOLEDS = 2 * tiles::kind::parts * cnn_hopper_pooled_borders<Arithmetic>::COUNT,
         PLANES_AT = CNN_PIXELS1 * CNN_CHANNELS1, // in a tile of code1 and planes of pixels: what follows the codes
         PLANES = (tiles::STEM - PLANES_AT) / CNN_PART,
     };
     const uint4 zeros = make_uint4(0, 0, 0, 0);
-#pragma unroll 4
-    for (int i = threadIdx.x; i < GRADS; i += tiles::THREADS)
-        *(uint4 *)(shared + cnn_hopper_grad_border<Arithmetic>(i)) = zeros;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < POOLEDS; i += tiles::THREADS)
-        *(uint4 *)(shared + cnn_hopper_pooled_border<Arithmetic>(i)) = zeros;
+    char *grad = shared + tiles::GRAD_AT + threadIdx.x % CNN_HOPPER_CHUNKS2 * tiles::GRAD_CHUNK;
+#pragma unroll 1
+    for (int i = threadIdx.x / CNN_HOPPER_CHUNKS2; i < CNN_HOPPER_GRAD_BORDER; i += tiles::THREADS / CNN_HOPPER_CHUNKS2)
+#pragma unroll
+        for (int tile = 0; tile < tiles::kind::grads * tiles::kind::parts; tile++)
+            *(uint4 *)(grad + tile * tiles::GRAD_PART + cnn_hopper_grad_border(i) * CNN_PART) = zeros;
     if (!tiles::kind::stem_tiles) {
+#pragma unroll 4
+        for (int i = threadIdx.x; i < POOLEDS; i += tiles::THREADS)
+            *(uint4 *)(shared + cnn_hopper_pooled_border<Arithmetic>(i)) = zeros;
         for (int i = threadIdx.x; i < tiles::STEMS * PLANES; i += tiles::THREADS)
             ((uint4 *)(shared + tiles::STEM_AT + i / PLANES * tiles::STEM + PLANES_AT))[i % PLANES] = zeros;
         return;
     }
-    // Pixels above and below the image; then ones, and zeros behind them; windows 14 and 15 of pooled1's gradient.
-    enum { HALVES = 2 * CNN_SIDE1, PAD = CNN_HOPPER_OFFSETS - CNN_HOPPER_ONES, ROWS = CNN_HOPPER_CHUNKS1 * CNN_SIDE1 };
+    // What the last row's taps to the right reach of pooled1. Pixels above and below the image; then ones, and zeros
+    // behind them.
+    enum { HALVES = 2 * CNN_SIDE1, PAD = CNN_HOPPER_OFFSETS - CNN_HOPPER_ONES };
     const uint32_t ones = cnn_stem_ones<typename cnn_hopper_arithmetic<typename tiles::kind::element>::type>();
+#pragma unroll 1
     for (int i = threadIdx.x; i < tiles::STEMS * HALVES * PAD; i += tiles::THREADS) {
         char *pixels = shared + tiles::STEM_AT + i / (HALVES * PAD) * tiles::STEM + tiles::CODES;
         const int half = i / PAD % HALVES, which = i % PAD;
@@ -147,8 +155,9 @@ template <typename Arithmetic> CNN_DEVICE void cnn_hopper_clear(char *shared)
             *(uint4 *)(pixels + ((HALVES - 2 + half) * CNN_HOPPER_OFFSETS + 12 + which) * CNN_PART) = zeros;
         }
     }
-    for (int i = threadIdx.x; i < 2 * ROWS * 2; i += tiles::THREADS)
-        *(uint4 *)(shared + tiles::DZ_AT + (i / 2 * CNN_TILE_SIDE + CNN_SIDE1 + i % 2) * CNN_PART) = zeros;
+    if (threadIdx.x < 4)
+        ((uint4 *)(shared + tiles::POOLED_AT + threadIdx.x / 2 * tiles::POOLED +
+                   tiles::POOLED_BYTES))[threadIdx.x % 2] = zeros;
 }
 
 // The block's first image is staged by all its threads: none has anything else to do yet. What of it is on its way, and
@@ -174,14 +183,17 @@ CNN_DEVICE void cnn_hopper_first_load(const Arguments &arguments, char *shared, 
     const int64_t cursor = *arguments.operands.cursor;
     cnn_hopper_weight<Arithmetic> weight;
     cnn_hopper_weight_begin<Arithmetic>(arguments, shared, &weight);
-    cnn_hopper_codes<tiles::THREADS>(arguments.workspace, shared + tiles::STEM_AT, image, thread);
-    cnn_hopper_pooled<Arithmetic, tiles::THREADS>(arguments, shared + tiles::POOLED_AT, image, thread);
+    if constexpr (!tiles::kind::stem_tiles) {
+        cnn_hopper_codes<tiles::THREADS>(arguments.workspace, shared + tiles::STEM_AT, image, thread);
+        cnn_hopper_pooled<Arithmetic, tiles::THREADS>(arguments, shared + tiles::POOLED_AT, image, thread);
+    }
     const int source = arguments.operands.order[cursor + image];
 #pragma unroll
     for (int turn = 0; turn < first->TURNS; turn++) {
-        const int which = min(cnn_hopper_first_window<Arithmetic>(turn), CNN_PIXELS2 - 1);
-        cnn_hopper_load_outputs(arguments.workspace, image, thread, which / CNN_SIDE2, which % CNN_SIDE2,
-                                &first->window[turn]);
+        const int which = cnn_hopper_first_window<Arithmetic>(turn);
+        if (which < CNN_PIXELS2)
+            cnn_hopper_load_outputs(arguments.workspace, image, thread, which / CNN_SIDE2, which % CNN_SIDE2,
+                                    &first->window[turn]);
     }
     cnn_hopper_clear<Arithmetic>(shared);
     cnn_hopper_pixels<Arithmetic> pixels = {};
@@ -204,9 +216,10 @@ CNN_DEVICE void cnn_hopper_first_gradient(const Arguments &arguments, char *shar
     cnn_hopper_channel channel = cnn_hopper_load_channel(arguments, thread % CNN_CHANNELS2);
 #pragma unroll
     for (int turn = 0; turn < first->TURNS; turn++) {
-        const int which = min(cnn_hopper_first_window<Arithmetic>(turn), CNN_PIXELS2 - 1);
-        cnn_hopper_load_grad(arguments.workspace, image, thread, which / CNN_SIDE2, which % CNN_SIDE2,
-                             &first->window[turn]);
+        const int which = cnn_hopper_first_window<Arithmetic>(turn);
+        if (which < CNN_PIXELS2)
+            cnn_hopper_load_grad(arguments.workspace, image, thread, which / CNN_SIDE2, which % CNN_SIDE2,
+                                 &first->window[turn]);
     }
     first->grad_scale = cnn_hopper_grad_scale<Arithmetic>(arguments, thread % 32);
     float *sums = (float *)(shared + tiles::EXCHANGE_AT); // nothing is exchanged yet

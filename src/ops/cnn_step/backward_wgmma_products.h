@@ -34,8 +34,9 @@ CNN_HOPPER_WEIGHT_PRODUCT(__half, "f16.f16")
 CNN_HOPPER_WEIGHT_PRODUCT(__nv_bfloat16, "bf16.bf16")
 #undef CNN_HOPPER_WEIGHT_PRODUCT
 
-#define CNN_HOPPER_DATA_PRODUCT(element, instruction)                                                                  \
-    CNN_DEVICE void cnn_hopper_data_product(element, float(&d)[CNN_HOPPER_DATA_SUMS], uint64_t a, uint64_t b, int add) \
+#define CNN_HOPPER_TURNED_PRODUCT(element, instruction)                                                                \
+    CNN_DEVICE void cnn_hopper_turned_product(element, float(&d)[CNN_HOPPER_WEIGHT_SUMS], uint64_t a, uint64_t b,      \
+                                              int add)                                                                 \
     {                                                                                                                  \
         asm volatile("{\n\t"                                                                                           \
                      ".reg .pred add;\n\t"                                                                             \
@@ -43,14 +44,35 @@ CNN_HOPPER_WEIGHT_PRODUCT(__nv_bfloat16, "bf16.bf16")
                      "wgmma.mma_async.sync.aligned.m64n96k16.f32." instruction                                         \
                      " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "    \
                      "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, " \
-                     "%39, %40, %41, %42, %43, %44, %45, %46, %47}, %48, %49, add, 1, 1, 0, 0;\n\t"                    \
+                     "%39, %40, %41, %42, %43, %44, %45, %46, %47}, %48, %49, add, 1, 1, 1, 1;\n\t"                    \
                      "}"                                                                                               \
                      : HOPPER_D32(d, 0), HOPPER_D16(d, 32)                                                             \
                      : "l"(a), "l"(b), "r"(add));                                                                      \
     }
-// d = a (64 pixels, 16 outputs) * b (16 outputs, 3 taps, 32 inputs) + (add ? d : 0)
-CNN_HOPPER_DATA_PRODUCT(__half, "f16.f16")
-CNN_HOPPER_DATA_PRODUCT(__nv_bfloat16, "bf16.bf16")
+// The same with a in shared memory, M-major.
+CNN_HOPPER_TURNED_PRODUCT(__half, "f16.f16")
+CNN_HOPPER_TURNED_PRODUCT(__nv_bfloat16, "bf16.bf16")
+#undef CNN_HOPPER_TURNED_PRODUCT
+
+#define CNN_HOPPER_DATA_PRODUCT(function, element, instruction, turned)                                                \
+    CNN_DEVICE void function(element, float(&d)[CNN_HOPPER_DATA_SUMS], uint64_t a, uint64_t b, int add)                \
+    {                                                                                                                  \
+        asm volatile("{\n\t"                                                                                           \
+                     ".reg .pred add;\n\t"                                                                             \
+                     "setp.ne.b32 add, %50, 0;\n\t"                                                                    \
+                     "wgmma.mma_async.sync.aligned.m64n96k16.f32." instruction                                         \
+                     " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "    \
+                     "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, " \
+                     "%39, %40, %41, %42, %43, %44, %45, %46, %47}, %48, %49, add, 1, 1, 0, " turned ";\n\t"           \
+                     "}"                                                                                               \
+                     : HOPPER_D32(d, 0), HOPPER_D16(d, 32)                                                             \
+                     : "l"(a), "l"(b), "r"(add));                                                                      \
+    }
+// d = a (64 pixels, 16 outputs) * b (16 outputs, 3 taps, 32 inputs) + (add ? d : 0); turned: b is N-major
+CNN_HOPPER_DATA_PRODUCT(cnn_hopper_data_product, __half, "f16.f16", "0")
+CNN_HOPPER_DATA_PRODUCT(cnn_hopper_data_product, __nv_bfloat16, "bf16.bf16", "0")
+CNN_HOPPER_DATA_PRODUCT(cnn_hopper_data_product_turned, __half, "f16.f16", "1")
+CNN_HOPPER_DATA_PRODUCT(cnn_hopper_data_product_turned, __nv_bfloat16, "bf16.bf16", "1")
 #undef CNN_HOPPER_DATA_PRODUCT
 
 #define CNN_HOPPER_STEM_PRODUCT(element, instruction)                                                                  \

@@ -169,14 +169,17 @@ CNN_DEVICE void cnn_hopper_rest_gradient(const cnn_stage_rest<Operand, Convoluti
                                          int thread, float value[2])
 {
     const uint32_t place = thread / (CNN_CHANNELS2 / 2);
+    const float *mine = coefficients + cnn_hopper_coefficient_at(thread % (CNN_CHANNELS2 / 2) * 2);
+    __align__(8) float scale[2], shift[2], slope[2]; // of neighbours
+    cnn_copy_words<2>(scale, mine);
+    cnn_copy_words<2>(shift, mine + CNN_CHANNELS2);
+    cnn_copy_words<2>(slope, mine + 2 * CNN_CHANNELS2);
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        const float *mine = coefficients + cnn_hopper_coefficient_at(thread % (CNN_CHANNELS2 / 2) * 2 + i);
         const float dz = cnn_float(((const Operand *)rest->grad)[i]);
-        value[i] =
-            fmaf(mine[2 * CNN_CHANNELS2], cnn_float(((const Convolution *)rest->output)[i]), mine[CNN_CHANNELS2]);
+        value[i] = fmaf(slope[i], cnn_float(((const Convolution *)rest->output)[i]), shift[i]);
         if ((rest->winners >> 8 * i & 0xff) == place)
-            value[i] = fmaf(mine[0], dz, value[i]);
+            value[i] = fmaf(scale[i], dz, value[i]);
     }
 }
 
@@ -315,17 +318,35 @@ CNN_DEVICE void cnn_hopper_leave_pixels(char *to, const cnn_hopper_pixels<Arithm
         cnn_stage_store_pixels<Arithmetic>(to, taken.word, thread);
 }
 
+// By the copy engine, where the stem has warps of its own; one thread asks.
+struct cnn_hopper_maps {
+    CUtensorMap pooled, codes;
+};
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_copy_pooled(const cnn_hopper_maps *maps, char *pooled, uint64_t *full, int image)
+{
+    mbarrier_expect(full, cnn_hopper_tiles<Arithmetic>::POOLED_BYTES);
+    tma_load5(pooled, &maps->pooled, 0, -1, 0, -1, image, full);
+}
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_copy_codes(const cnn_hopper_maps *maps, char *codes, uint64_t *coded, int image)
+{
+    mbarrier_arrive_expect(coded, cnn_hopper_tiles<Arithmetic>::CODES_BYTES);
+    tma_load3(codes, &maps->codes, 0, image * CNN_PIXELS1, 0, coded);
+}
+
 // --- the role --------------------------------------------------------------------------------------------------------
 
 // What one image goes into.
 struct cnn_hopper_places {
     char *grad, *pooled, *stem;
+    uint64_t *full;
     uint64_t *empty; // NULL: nothing was there before
     int parity;
 };
 
-// Where there are two tiles for the gradient: what the next image's is made of is asked for as soon as the registers
-// are free that this one's was in, and so has the time of a whole image to come.
+// Where there are two tiles for the gradient: all that it is made of is asked for before the tile is free. Not before
+// the last image is done with: the fence behind its stores would wait for these loads, too.
 template <typename Arithmetic> struct cnn_hopper_ahead {
     cnn_stage_window<typename Arithmetic::operand, typename Arithmetic::convolution> window[CNN_STAGE_WINDOWS];
     cnn_stage_rest<typename Arithmetic::operand, typename Arithmetic::convolution> rest;
@@ -340,20 +361,19 @@ CNN_DEVICE void cnn_hopper_ahead_load(const Arguments &arguments, int image, int
     cnn_stage_load_rest(arguments.workspace, image, thread, &ahead->rest);
 }
 
-// Four of a thread's channels of all its windows: the gradient goes where the output was.
+// Four of a thread's channels of a window: the gradient goes where the output was.
 template <typename Arithmetic>
-CNN_DEVICE void cnn_hopper_ahead_gradient(cnn_hopper_ahead<Arithmetic> *ahead, const float *coefficients, int thread,
+CNN_DEVICE void cnn_hopper_ahead_gradient(cnn_hopper_ahead<Arithmetic> *ahead, const float (&coefficient)[3][4],
                                           int half, int step)
 {
     typedef typename Arithmetic::operand operand;
     typedef typename Arithmetic::convolution convolution;
     static_assert(sizeof(convolution) == 2, "as long as what the products take");
-    const float *mine = coefficients + half * (CNN_CHANNELS2 / 2) + thread % CNN_STAGE_GROUP * 4;
-    float scale[4], shift[4], slope[4], dz[4];
-    cnn_load4(scale, mine);
-    cnn_load4(shift, mine + CNN_CHANNELS2);
-    cnn_load4(slope, mine + 2 * CNN_CHANNELS2);
+    float dz[4];
     cnn_load4(dz, (const operand *)(ahead->window[step].grad + half * sizeof(operand)));
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        dz[i] *= coefficient[0][i];
 #pragma unroll
     for (uint32_t place = 0; place < 4; place++) {
         uint32_t *words = ahead->window[step].output[place] + half * sizeof(convolution);
@@ -361,39 +381,53 @@ CNN_DEVICE void cnn_hopper_ahead_gradient(cnn_hopper_ahead<Arithmetic> *ahead, c
         cnn_load4(value, (const convolution *)words);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const float rest = fmaf(slope[i], value[i], shift[i]);
+            const float rest = fmaf(coefficient[2][i], value[i], coefficient[1][i]);
             const bool won = (ahead->window[step].winners[half] >> 8 * i & 0xff) == place;
-            value[i] = won ? fmaf(scale[i], dz[i], rest) : rest;
+            value[i] = won ? rest + dz[i] : rest;
         }
         cnn_hopper_pack<typename cnn_hopper_kind<Arithmetic>::element>(words, value, false);
     }
 }
 
-template <typename Arithmetic, typename Arguments>
-CNN_DEVICE void cnn_hopper_stream(const Arguments &arguments, const float *coefficients, int image, int next,
-                                  int thread, const cnn_hopper_places &to, cnn_hopper_ahead<Arithmetic> *ahead)
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_ahead_store(const cnn_hopper_ahead<Arithmetic> *ahead, char *to, int thread, int step)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
+    const int row = cnn_stage_row(thread, step), column = cnn_stage_column(thread, step);
+    char *grad = to + thread % CNN_STAGE_GROUP * tiles::GRAD_CHUNK +
+                 (cnn_window_pixel(row, column, 0, CNN_TILE_SIDE) + 1) * CNN_PART;
+#pragma unroll
+    for (int place = 0; place < 4; place++)
+        cnn_copy_words<4>(grad + cnn_window_pixel(0, 0, place, CNN_TILE_SIDE) * CNN_PART,
+                          ahead->window[step].output[place]);
+}
+
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_hopper_stream(const Arguments &arguments, const cnn_hopper_maps *maps, const float *coefficients,
+                                  int image, int thread, const cnn_hopper_places &to)
+{
+    cnn_hopper_ahead<Arithmetic> own, *ahead = &own;
+    cnn_hopper_ahead_load<Arithmetic>(arguments, image, thread, ahead);
     if (to.empty)
         mbarrier_wait(to.empty, to.parity);
-    cnn_hopper_pooled<Arithmetic, CNN_STAGE_THREADS>(arguments, to.pooled, image, thread);
+    if (thread == 0)
+        cnn_hopper_copy_pooled<Arithmetic>(maps, to.pooled, to.full, image);
     float left_over[2];
     cnn_hopper_rest_gradient(&ahead->rest, coefficients, thread, left_over);
     cnn_hopper_store_rest<Arithmetic>(to.grad, left_over, thread);
 #pragma unroll
-    for (int step = 0; step < CNN_STAGE_WINDOWS; step++) {
-        cnn_hopper_ahead_gradient(ahead, coefficients, thread, 0, step);
-        cnn_hopper_ahead_gradient(ahead, coefficients, thread, 1, step);
-        const int row = cnn_stage_row(thread, step), column = cnn_stage_column(thread, step);
-        char *grad = to.grad + thread % CNN_STAGE_GROUP * tiles::GRAD_CHUNK +
-                     (cnn_window_pixel(row, column, 0, CNN_TILE_SIDE) + 1) * CNN_PART;
+    for (int half = 0; half < 2; half++) {
+        float mine[3][4];
 #pragma unroll
-        for (int place = 0; place < 4; place++)
-            cnn_copy_words<4>(grad + cnn_window_pixel(0, 0, place, CNN_TILE_SIDE) * CNN_PART,
-                              ahead->window[step].output[place]);
-        if (next < arguments.n)
-            cnn_hopper_load_window(arguments.workspace, next, thread, step, &ahead->window[step]);
-        __syncwarp(); // or the compiler puts all loads behind the last window
+        for (int i = 0; i < 3; i++)
+            cnn_load4(mine[i],
+                      coefficients + i * CNN_CHANNELS2 + half * (CNN_CHANNELS2 / 2) + thread % CNN_STAGE_GROUP * 4);
+#pragma unroll
+        for (int step = 0; step < CNN_STAGE_WINDOWS; step++) {
+            cnn_hopper_ahead_gradient(ahead, mine, half, step);
+            if (half == 1)
+                cnn_hopper_ahead_store(ahead, to.grad, thread, step);
+        }
     }
 }
 
@@ -435,18 +469,15 @@ CNN_DEVICE void cnn_hopper_held(const Arguments &arguments, const float *coeffic
 // The others arrive at `empty` when they have done with it, these at `full`. Where the stem has warps of its own, they
 // bring its codes and pixels themselves.
 template <typename Arithmetic, typename Arguments>
-CNN_DEVICE void cnn_hopper_stage_role(const Arguments &arguments, char *shared, uint64_t *full, uint64_t *empty,
-                                      int count, const int own_thread)
+CNN_DEVICE void cnn_hopper_stage_role(const Arguments &arguments, const cnn_hopper_maps *maps, char *shared,
+                                      uint64_t *full, uint64_t *empty, int count, const int own_thread)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
     enum { GRADS = tiles::kind::grads, AHEAD = tiles::kind::stem_tiles > 0 };
     const float *coefficients = (const float *)(shared + tiles::COEFFICIENTS_AT);
     const int32_t *order = AHEAD ? NULL : arguments.operands.order + *arguments.operands.cursor;
     int source = !AHEAD && count > 1 ? order[blockIdx.x + gridDim.x] : 0; // of the image; the next one's is asked early
-    cnn_hopper_ahead<Arithmetic> ahead;
-    if (AHEAD && count > 1)
-        cnn_hopper_ahead_load<Arithmetic>(arguments, blockIdx.x + gridDim.x, own_thread, &ahead);
-    mbarrier_arrive(full); // the first is there
+    mbarrier_arrive(full);                                                // the first is there
 #pragma unroll 1
     for (int i = 1; i < count; i++) {
         const int image = blockIdx.x + i * gridDim.x, next = image + gridDim.x, tile = i % GRADS, use = i / GRADS;
@@ -456,10 +487,11 @@ CNN_DEVICE void cnn_hopper_stage_role(const Arguments &arguments, char *shared, 
         to.grad = shared + tiles::GRAD_AT + tile * tiles::GRAD;
         to.stem = shared + tiles::STEM_AT + i % tiles::STEMS * tiles::STEM;
         to.pooled = shared + tiles::POOLED_AT + i % 2 * tiles::POOLED;
+        to.full = full + tile;
         to.empty = use > 0 ? empty + tile : NULL;
         to.parity = (use - 1) & 1;
         if constexpr (AHEAD) {
-            cnn_hopper_stream<Arithmetic>(arguments, coefficients, image, next, thread, to, &ahead);
+            cnn_hopper_stream<Arithmetic>(arguments, maps, coefficients, image, thread, to);
         } else {
             cnn_hopper_pixels<Arithmetic> pixels;
             cnn_hopper_take_pixels<Arithmetic>(arguments.operands.images + (size_t)source * CNN_PIXELS, &pixels,
@@ -468,12 +500,10 @@ CNN_DEVICE void cnn_hopper_stage_role(const Arguments &arguments, char *shared, 
                 source = order[next];
             cnn_hopper_held<Arithmetic>(arguments, coefficients, image, thread, to);
             cnn_hopper_leave_pixels<Arithmetic>(to.stem + tiles::CODES, pixels, thread);
+            cp_async_wait_all();
         }
-        cp_async_wait_all();
         tma_fence_written();
         mbarrier_arrive(full + tile);
-        if (AHEAD && i + 1 < count)
-            cnn_stage_load_rest(arguments.workspace, next, thread, &ahead.rest);
     }
 }
 

@@ -15,59 +15,71 @@
 #include "ops/cnn_step/backward_wgmma_tiles.h"
 
 // The barriers of a block, as many of each as there are tiles: an image is there, nobody needs it any more; the
-// gradient of its pooled1 is there, and has been read.
+// gradient of its pooled1 is there, and has been read; its code1 is there.
 template <typename Arithmetic> struct cnn_hopper_barriers {
     uint64_t full[cnn_hopper_kind<Arithmetic>::grads], empty[cnn_hopper_kind<Arithmetic>::grads], left[2], taken[2];
+    uint64_t coded[2];
 };
 
 // --- by wgmma --------------------------------------------------------------------------------------------------------
 
-// The gradient of pooled1 into its tile, [chunk of columns][row][window]: a data warp's windows of a row's half.
-// Windows 14 and 15 stay zero.
+// The gradient of pooled1 into its tile, [chunk of columns][row][window]: a data warp's windows of a row's half; zeros
+// where there are no windows.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_stem_leave(char *tile, const float (&out)[8], int half, int row, int lane)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
     typedef typename cnn_hopper_arithmetic<typename tiles::kind::element>::type arithmetic;
     const float scale = tiles::kind::scaled ? CNN_HOPPER_STEM_SCALE : 1.0f;
-    const int window = half * CNN_HOPPER_HALF + lane / 4;
-    char *to = tile + (row * CNN_TILE_SIDE + window) * CNN_PART + lane % 4 * 4;
-    if (window < CNN_SIDE1 && row < CNN_SIDE1)
+    const int first = half * CNN_HOPPER_HALF;
+    uint32_t packed[4];
 #pragma unroll
-        for (int j = 0; j < 4; j++)
-            *(uint32_t *)(to + j * tiles::DZ_CHUNK) =
-                cnn_stem_pack<arithmetic>(out[2 * j] * scale, out[2 * j + 1] * scale);
+    for (int j = 0; j < 4; j++)
+        packed[j] =
+            first + lane / 4 < CNN_SIDE1 ? cnn_stem_pack<arithmetic>(out[2 * j] * scale, out[2 * j + 1] * scale) : 0;
+    stmatrix_x4(tile + lane / 8 * tiles::DZ_CHUNK + (row * CNN_TILE_SIDE + first + lane % 8) * CNN_PART, packed[0],
+                packed[1], packed[2], packed[3]);
 }
 
-// Where a lane finds its rows of the fragments: 16 channels, the warp % 2-th of the two groups.
+// Where a lane finds its rows of the fragments. A warp has the even or the odd ones of 16 channels, warp / 2 and
+// warp % 2, and all their places: the rows of a fragment are eight channels of one place and the same of another.
 template <typename Arithmetic> struct cnn_hopper_stem_source {
     const char *dz, *codes;
     uint64_t pixels;
+    int odd;
 };
 template <typename Arithmetic>
 CNN_DEVICE cnn_hopper_stem_source<Arithmetic> cnn_hopper_stem_from(const char *dz, const char *stem, int warp, int lane)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
     cnn_hopper_stem_source<Arithmetic> from;
-    from.dz = dz + (warp % 2 * 2 + (lane >> 3 & 1)) * tiles::DZ_CHUNK + ((lane & 7) + (lane >> 4) * 8) * CNN_PART;
-    from.codes = stem + (lane & 15) * CNN_CHANNELS1 + warp % 2 * CNN_DATA_CHANNELS;
+    from.odd = warp / 2;
+    from.dz = dz + (warp % 2 * 2 + from.odd) * tiles::DZ_CHUNK + lane * CNN_PART;
+    from.codes = stem + warp % 2 * tiles::CODES_GROUP + ((lane >> 4) * CNN_SIDE1 + (lane & 15)) * CNN_PART;
     from.pixels = cnn_hopper_descriptor(stem + tiles::CODES, CNN_HOPPER_OFFSETS * CNN_PART, 8 * CNN_PART);
     return from;
 }
 
-// A row's fragments of two places, 2 product + warp / 2: the gradient where the place has won.
+// What two rows' fragments are made of: the gradient and code1 of the first eight windows and of the others.
+struct cnn_hopper_stem_pair {
+    uint32_t dz[4], code[4];
+};
 template <typename Arithmetic>
-CNN_DEVICE void cnn_hopper_stem_load(uint32_t (&a)[2][4], const cnn_hopper_stem_source<Arithmetic> &from, int row,
-                                     uint32_t first_place)
+CNN_DEVICE void cnn_hopper_stem_load(cnn_hopper_stem_pair *to, const cnn_hopper_stem_source<Arithmetic> &from, int row)
 {
-    uint32_t dz[4], code[2];
-    ldmatrix_x4_transposed(dz, from.dz + row * CNN_TILE_SIDE * CNN_PART);
-    ldmatrix_x2_transposed(code, from.codes + row * CNN_SIDE1 * CNN_CHANNELS1);
+    ldmatrix_x4_transposed(to->dz, from.dz + row * CNN_TILE_SIDE * CNN_PART);
+    ldmatrix_x4_transposed(to->code, from.codes + row * CNN_SIDE1 * CNN_PART);
+}
+
+// Places 0 and 1, and 2 and 3, of one of the rows: the gradient where the place has won.
+CNN_DEVICE void cnn_hopper_stem_mask(uint32_t (&a)[2][4], const cnn_hopper_stem_pair &rows, int row, int odd)
+{
 #pragma unroll
-    for (int j = 0; j < 4; j++) { // even channels, odd channels; of the second eight windows
-        const uint32_t selector = cnn_stem_selector(code[j / 2], j % 2);
-        a[0][j] = dz[j] & __byte_perm(first_place, 0, selector);
-        a[1][j] = dz[j] & __byte_perm(first_place << 16, 0, selector);
+    for (int half = 0; half < 2; half++) {
+        const uint32_t selector = cnn_stem_selector(rows.code[row * 2 + half], odd);
+#pragma unroll
+        for (int place = 0; place < 4; place++)
+            a[place / 2][half * 2 + place % 2] = rows.dz[row * 2 + half] & __byte_perm(0xffu << 8 * place, 0, selector);
     }
 }
 
@@ -82,64 +94,69 @@ CNN_DEVICE void cnn_hopper_stem_issue(float (&sum)[2][CNN_HOPPER_STEM_SUMS], con
 }
 
 // sum += an image's, two rows at a time: a row's products are so short that what counts is how often they are waited
-// for.
+// for. Under them the next rows are loaded.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_stem_image(float (&sum)[2][CNN_HOPPER_STEM_SUMS],
-                                      const cnn_hopper_stem_source<Arithmetic> &from, uint32_t place)
+                                      const cnn_hopper_stem_source<Arithmetic> &from)
 {
+    cnn_hopper_stem_pair rows;
+    cnn_hopper_stem_load<Arithmetic>(&rows, from, 0);
 #pragma unroll 1
     for (int row = 0; row < CNN_SIDE1; row += 2) {
         uint32_t a[2][2][4];
-        cnn_hopper_stem_load<Arithmetic>(a[0], from, row, place);
-        cnn_hopper_stem_load<Arithmetic>(a[1], from, row + 1, place);
+        cnn_hopper_stem_mask(a[0], rows, 0, from.odd);
+        cnn_hopper_stem_mask(a[1], rows, 1, from.odd);
         cnn_hopper_settle(sum[0]);
         cnn_hopper_settle(sum[1]);
         wgmma_fence();
         cnn_hopper_stem_issue<Arithmetic>(sum, a[0], from, row);
         cnn_hopper_stem_issue<Arithmetic>(sum, a[1], from, row + 1);
         wgmma_commit();
+        cnn_hopper_stem_load<Arithmetic>(&rows, from, min(row + 2, CNN_SIDE1 - 2)); // behind the last the last again
         wgmma_wait<0>();
     }
     cnn_hopper_settle(sum[0]);
     cnn_hopper_settle(sum[1]);
 }
 
-// Adds up the places, in their order, by way of `exchange`, [4 places][32 channels][CNN_STEM_SUMS]. Column 4 y + x of a
-// product is pixel (y, x) of the window with its border: tap (y, x) of place 0, tap (y - 1, x - 1) of place 3; column
-// 16 is the sum of the gradient alone.
+// Adds up the places, in their order, by way of `exchange`, [4 places][32 channels][CNN_HOPPER_OFFSETS columns]. Column
+// 4 y + x of a product is pixel (y, x) of the window with its border: tap (y, x) of place 0, tap (y - 1, x - 1) of
+// place 3; column CNN_HOPPER_ONES is the sum of the gradient alone.
 CNN_DEVICE void cnn_hopper_stem_end(float *partial, const float (&sum)[2][CNN_HOPPER_STEM_SUMS], float *exchange,
                                     float inverse, int name, int warp, int lane)
 {
+    enum { PLACE = CNN_CHANNELS1 * CNN_HOPPER_OFFSETS };
+    const int channel = warp % 2 * CNN_DATA_CHANNELS + lane / 4 * 2 + warp / 2;
+    float *mine = exchange + channel * CNN_HOPPER_OFFSETS + lane % 4 * 2;
     warpgroup_sync(name); // all have read what lies there
 #pragma unroll
-    for (int i = 0; i < 2 * CNN_HOPPER_STEM_SUMS; i++) {
+    for (int i = 0; i < 2 * CNN_HOPPER_STEM_SUMS; i += 2) {
         const int product = i / CNN_HOPPER_STEM_SUMS, at = i % CNN_HOPPER_STEM_SUMS;
-        const int place = product * 2 + warp / 2, column = at / 4 * 8 + lane % 4 * 2 + at % 2;
-        const int channel = warp % 2 * CNN_DATA_CHANNELS + lane / 4 * 2 + at / 2 % 2;
-        const int y = column / 4 - place / 2, x = column % 4 - place % 2;
-        const int tap = column == 16 ? CNN_TAPS : y >= 0 && y < 3 && x >= 0 && x < 3 ? y * 3 + x : -1;
-        if (column <= 16 && tap >= 0)
-            exchange[(place * CNN_CHANNELS1 + channel) * CNN_STEM_SUMS + tap] = sum[product][at];
+        *(float2 *)(mine + (product * 2 + at / 2 % 2) * PLACE + at / 4 * 8) =
+            make_float2(sum[product][at], sum[product][at + 1]);
     }
     warpgroup_sync(name);
+#pragma unroll 1
     for (int i = warp * 32 + lane; i < CNN_CHANNELS1 * CNN_STEM_SUMS; i += HOPPER_WARPGROUP) {
+        const int tap = i % CNN_STEM_SUMS, ones = tap == CNN_TAPS;
+        const float *from =
+            exchange + i / CNN_STEM_SUMS * CNN_HOPPER_OFFSETS + (ones ? (int)CNN_HOPPER_ONES : tap / 3 * 4 + tap % 3);
         float total = 0.0f;
 #pragma unroll
         for (int place = 0; place < 4; place++)
-            total += exchange[place * CNN_CHANNELS1 * CNN_STEM_SUMS + i];
+            total += from[place * PLACE + (ones ? 0 : place / 2 * 4 + place % 2)];
         partial[i] = total * inverse;
     }
 }
 
 // These warps bring the codes and pixels of the next image themselves: nobody else needs them.
 template <typename Arithmetic, typename Arguments>
-CNN_DEVICE void cnn_hopper_stem_role(const Arguments &arguments, char *shared,
+CNN_DEVICE void cnn_hopper_stem_role(const Arguments &arguments, const cnn_hopper_maps *maps, char *shared,
                                      cnn_hopper_barriers<Arithmetic> *barriers, int count, float inverse, int warp,
                                      int lane)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
     enum { NAME = 1 };
-    const uint32_t place = 0xffu << warp / 2 * 8; // as a byte: warp / 2 of the first product
     const int thread = warp * 32 + lane;
     const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
     int source = count > 1 ? order[blockIdx.x + gridDim.x] : 0; // of the next image; asked for early
@@ -148,25 +165,23 @@ CNN_DEVICE void cnn_hopper_stem_role(const Arguments &arguments, char *shared,
     for (int i = 0; i < count; i++) {
         const int next = blockIdx.x + (i + 1) * gridDim.x;
         char *stem = shared + tiles::STEM_AT, *next_stem = stem + (i + 1) % tiles::STEMS * tiles::STEM;
-        cnn_hopper_pixels<Arithmetic> pixels;
-        if (i + 1 < count) {
+        if (i + 1 < count) { // while the gradient is not there yet
+            cnn_hopper_pixels<Arithmetic> pixels;
             cnn_hopper_take_pixels<Arithmetic>(arguments.operands.images + (size_t)source * CNN_PIXELS, &pixels,
                                                thread);
-            cnn_hopper_codes<HOPPER_WARPGROUP>(arguments.workspace, next_stem, next, thread);
+            if (thread == 0)
+                cnn_hopper_copy_codes<Arithmetic>(maps, next_stem, barriers->coded + (i + 1) % 2, next);
+            cnn_hopper_leave_pixels<Arithmetic>(next_stem + tiles::CODES, pixels, thread);
+            tma_fence_written();
         }
         if (i + 2 < count)
             source = order[next + gridDim.x];
+        mbarrier_wait(barriers->coded + i % 2, i / 2 & 1);
         mbarrier_wait(barriers->left + i % 2, i / 2 & 1);
-        cnn_hopper_stem_image<Arithmetic>(sum,
-                                          cnn_hopper_stem_from<Arithmetic>(shared + tiles::DZ_AT + i % 2 * tiles::DZ,
-                                                                           stem + i % tiles::STEMS * tiles::STEM, warp,
-                                                                           lane),
-                                          place);
+        cnn_hopper_stem_image<Arithmetic>(
+            sum, cnn_hopper_stem_from<Arithmetic>(shared + tiles::DZ_AT + i % 2 * tiles::DZ,
+                                                  stem + i % tiles::STEMS * tiles::STEM, warp, lane));
         mbarrier_arrive(barriers->taken + i % 2);
-        if (i + 1 < count)
-            cnn_hopper_leave_pixels<Arithmetic>(next_stem + tiles::CODES, pixels, thread);
-        cp_async_wait_all();
-        tma_fence_written();
         warpgroup_sync(NAME);
     }
     cnn_hopper_stem_end(arguments.workspace.stem_sums_partial + (size_t)blockIdx.x * CNN_CHANNELS1 * CNN_STEM_SUMS, sum,

@@ -38,12 +38,12 @@ enum {
 template <typename Arithmetic> struct cnn_hopper_kind {
     typedef typename Arithmetic::operand element;
     static const int parts = 1, scaled = 0, grads = 2, stem_tiles = 2;
-    static const int weight_registers = 184, data_registers = 136, stage_registers = 120, stem_registers = 72;
+    static const int weight_registers = 176, data_registers = 136, stage_registers = 120, stem_registers = 80;
 };
 template <> struct cnn_hopper_kind<cnn_tf32> {
     typedef __half element;
     static const int parts = 1, scaled = 1, grads = 2, stem_tiles = 2;
-    static const int weight_registers = 184, data_registers = 136, stage_registers = 120, stem_registers = 72;
+    static const int weight_registers = 176, data_registers = 136, stage_registers = 120, stem_registers = 80;
 };
 template <> struct cnn_hopper_kind<cnn_tf32x3> {
     typedef __half element;
@@ -63,26 +63,34 @@ template <> struct cnn_hopper_arithmetic<__nv_bfloat16> {
 template <typename Arithmetic> struct cnn_hopper_tiles {
     typedef cnn_hopper_kind<Arithmetic> kind;
     enum : int {
+        TMA_ALIGNMENT = 128, // of what the copy engine writes
         // The gradient has no border above: row y begins at pixel 16 y. From a chunk to the next is an odd number of 16
         // bytes, so that the eight chunks of a pixel are in different banks.
         GRAD_CHUNK = (CNN_TILE_PIXELS + 7) * CNN_PART,
         GRAD_PART = CNN_HOPPER_CHUNKS2 * GRAD_CHUNK,
         GRAD = kind::parts * GRAD_PART,
         // pooled1 lies row by row, the four chunks of a row one behind the other, and the next row's behind those: so
-        // the chunks of three rows are evenly spaced, and one product takes the taps above, at and below. Behind a
-        // row's 16 pixels are zeros, which a tap to the right reaches: two, so that four chunks of two pixels are in
-        // different banks, or one, where memory is short, and one behind the last row.
-        POOLED_STRIP_PIXELS = CNN_TILE_SIDE + (kind::parts == 1 ? 2 : 1),
+        // the chunks of three rows are evenly spaced, and one product takes the taps above, at and below. A tap to the
+        // right reaches two pixels beyond a row's 16: the next chunk's, which meet a gradient of zero. The copy engine
+        // brings it with its borders. Where the stage warps do, a pixel between the chunks spares conflicts of banks.
+        POOLED_STRIP_PIXELS = CNN_TILE_SIDE + (kind::stem_tiles ? 0 : 1),
         POOLED_STRIP = POOLED_STRIP_PIXELS * CNN_PART,
         POOLED_ROW = CNN_HOPPER_CHUNKS1 * POOLED_STRIP,
-        POOLED_PART = CNN_TILE_SIDE * POOLED_ROW + CNN_PART,
+        POOLED_BYTES = CNN_TILE_SIDE * POOLED_ROW,
+        POOLED_PART = POOLED_BYTES + (kind::stem_tiles ? TMA_ALIGNMENT : (int)CNN_PART),
         POOLED = kind::parts * POOLED_PART,
-        CODES = cnn_backward_tiles<Arithmetic>::CODES,
+        // code1, where the copy engine brings it: the first 16 channels of all pixels, then the others; rows are read
+        // 16 pixels long, two beyond the last.
+        CODES_GROUP = CNN_PIXELS1 * CNN_PART,
+        CODES_BYTES = 2 * CODES_GROUP,
+        CODES = kind::stem_tiles ? CODES_BYTES + TMA_ALIGNMENT : (int)cnn_backward_tiles<Arithmetic>::CODES,
         STEM = kind::stem_tiles ? CODES + CNN_SIDE1 * CNN_HOPPER_PIXEL_ROW : (int)cnn_backward_tiles<Arithmetic>::STEM,
         STEMS = kind::stem_tiles ? kind::stem_tiles : kind::grads,
-        DZ_CHUNK = CNN_SIDE1 * CNN_TILE_SIDE * CNN_PART, // of the gradient of pooled1
+        DZ_CHUNK = CNN_TILE_PIXELS * CNN_PART, // of the gradient of pooled1, with two rows that nobody reads
         DZ = CNN_HOPPER_CHUNKS1 * DZ_CHUNK,
-        WEIGHT_CHUNK = CNN_HOPPER_ROWS * CNN_PART,
+        // From a chunk to the next is an odd number of 16 bytes here, too: threads store to all chunks of a row at
+        // once.
+        WEIGHT_CHUNK = (CNN_HOPPER_ROWS + 1) * CNN_PART,
         WEIGHT_PART = 3 * CNN_HOPPER_CHUNKS2 * WEIGHT_CHUNK,
         // Both ways between four warps, 8 sums of each lane; twice, where one is read while the next is written.
         EXCHANGE = (kind::stem_tiles ? 2 : 1) * 2 * 3 * 32 * 8 * (int)sizeof(float),
@@ -95,13 +103,16 @@ template <typename Arithmetic> struct cnn_hopper_tiles {
         EXCHANGE_AT = WEIGHT_AT + kind::parts * WEIGHT_PART,
         COEFFICIENTS_AT = EXCHANGE_AT + EXCHANGE,
         BARRIERS_AT = COEFFICIENTS_AT + 3 * CNN_CHANNELS2 * sizeof(float),
-        SCRATCH_AT = BARRIERS_AT + 8 * sizeof(uint64_t),
+        SCRATCH_AT = BARRIERS_AT + 10 * sizeof(uint64_t),
         BYTES = SCRATCH_AT + 32 * sizeof(float),
         GROUPS = kind::stem_tiles ? 4 : 3,
         THREADS = GROUPS * HOPPER_WARPGROUP,
         REGISTERS = 65536 / THREADS / 8 * 8, // a thread's, before the roles exchange some
     };
     static_assert(BYTES <= 227 * 1024, "more than a block can have");
+    static_assert(!kind::stem_tiles || (POOLED_AT % TMA_ALIGNMENT == 0 && POOLED % TMA_ALIGNMENT == 0 &&
+                                        STEM_AT % TMA_ALIGNMENT == 0 && STEM % TMA_ALIGNMENT == 0),
+                  "aligned for the copy engine");
     static_assert(POOLED_AT % 16 == 0 && STEM_AT % 16 == 0 && WEIGHT_AT % 16 == 0 && EXCHANGE_AT % 16 == 0, "aligned");
 };
 

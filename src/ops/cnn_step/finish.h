@@ -117,12 +117,13 @@ CNN_DEVICE void cnn_finish_fold(const Arguments &arguments, int channel, const f
     const double inverse = 1 / ((double)arguments.n * CNN_PIXELS);
     const cnn_stem_channel_folded folded =
         cnn_stem_fold_channel(fresh, fresh[CNN_TAPS], fresh[CNN_TAPS + 1], moments, inverse, arguments.epsilon);
-    float *to = arguments.workspace.folded + channel * CNN_FOLDED;
+    float(*to)[CNN_CHANNELS1] = (float(*)[CNN_CHANNELS1])(arguments.workspace.folded + channel);
     if (threadIdx.x < CNN_TAPS - 1)
-        to[threadIdx.x] = folded.own;
+        to[threadIdx.x][0] = folded.own;
     if (threadIdx.x == 0) {
-        to[CNN_TAPS - 1] = folded.ninth, to[CNN_FOLDED_BIAS] = folded.bias, to[CNN_FOLDED_MEAN] = folded.mean;
-        to[CNN_FOLDED_INVERSE_STD] = folded.inverse_std, to[CNN_FOLDED_VARIANCE] = folded.variance;
+        to[CNN_TAPS - 1][0] = folded.ninth, to[CNN_FOLDED_BIAS][0] = folded.bias;
+        to[CNN_FOLDED_MEAN][0] = folded.mean, to[CNN_FOLDED_INVERSE_STD][0] = folded.inverse_std;
+        to[CNN_FOLDED_VARIANCE][0] = folded.variance;
     }
 }
 
@@ -312,7 +313,6 @@ CNN_DEVICE float cnn_add_third(const float *partial, int rows)
 template <typename Arithmetic, cnn_optimizer Update, typename Arguments>
 CNN_DEVICE bool cnn_finish_conv2(const Arguments &arguments, int block)
 {
-    enum { PARTS = cnn_half_parts<Arithmetic>::COUNT };
     const int out = block / CNN_FINISH_THIRDS, first = block % CNN_FINISH_THIRDS * CNN_FINISH_THIRD;
     const int along = first + (int)threadIdx.x, tap = along / CNN_CHANNELS1, in = along % CNN_CHANNELS1;
     const bool own = threadIdx.x < CNN_FINISH_THIRD;
@@ -329,12 +329,8 @@ CNN_DEVICE bool cnn_finish_conv2(const Arguments &arguments, int block)
     if (own)
         written = cnn_finish_write<Update>(arguments, hyper, element,
                                            sum * (1.0f / (arguments.n * Arithmetic::gradient_scale)));
-    if (Update != CNN_NO_UPDATE && arguments.training.another) {
-        if (own)
-            cnn_repack_conv2<Arithmetic>(arguments, out, along, written);
-        if constexpr (PARTS > 0)
-            cnn_repack_halves<PARTS>(arguments, out, channel);
-    }
+    if (Update != CNN_NO_UPDATE && arguments.training.another && own)
+        cnn_repack_conv2<Arithmetic>(arguments, out, along, written);
     return isfinite(written);
 }
 
@@ -468,14 +464,14 @@ CNN_DEVICE bool cnn_finish_hidden(const Arguments &arguments, int splits, int bl
     if (Update == CNN_NO_UPDATE || !arguments.training.another)
         return finite;
     __syncthreads();
-    typename Arithmetic::operand *packed = arguments.workspace.hidden + (size_t)row * CNN_FEATURES + first;
     for (int i = threadIdx.x; i < ELEMENTS / 4; i += CNN_FINISH_THREADS) {
         const int pixel = i / (CNN_FINISH_CHANNELS / 4), channel = i % (CNN_FINISH_CHANNELS / 4) * 4;
         float four[4];
 #pragma unroll
         for (int j = 0; j < 4; j++)
             four[j] = tile[(channel + j) * CNN_PIXELS2 + pixel];
-        cnn_store4<Arithmetic>(packed + pixel * CNN_CHANNELS2 + channel, four);
+        cnn_store_hidden<Arithmetic>(arguments, (size_t)row * CNN_FEATURES + pixel * CNN_CHANNELS2 + first + channel,
+                                     four);
     }
     return finite;
 }

@@ -18,6 +18,13 @@ CNN_DEVICE double cnn_inverse_root(double value)
     return guess * (1.5 - 0.5 * value * guess * guess);
 }
 
+// One over a whole number, likewise.
+CNN_DEVICE double cnn_inverse(float value)
+{
+    const double guess = 1.0f / value;
+    return guess * (2.0 - value * guess);
+}
+
 // By forward.h's first 128 threads. `total` of thread c is the block's sum of channel c, of thread 64 + c its sum of
 // squares.
 template <typename Arguments> CNN_DEVICE void cnn_statistics_leave(const Arguments &arguments, float total)
@@ -33,6 +40,7 @@ CNN_DEVICE void cnn_statistics_add(const Arguments &arguments, float4 *scratch, 
     // Four sums to a thread, of some of the blocks: few enough to add in float.
     enum { QUADS = 2 * CNN_CHANNELS2 / 4, PARTS = Threads / QUADS };
     const int quad = threadIdx.x % QUADS, part = threadIdx.x / QUADS, blocks = arguments.forward_blocks;
+    const double inverse = cnn_inverse((float)(arguments.n * CNN_PIXELS1)); // exact up to 85,000 images
     float4 sum = make_float4(0, 0, 0, 0);
     enum { AT_ONCE = 9 }; // on their way together: as many as 132 blocks need, by 512 threads
     const float4 *partial = (const float4 *)arguments.workspace.statistics2_partial + quad;
@@ -50,21 +58,28 @@ CNN_DEVICE void cnn_statistics_add(const Arguments &arguments, float4 *scratch, 
     }
     scratch[threadIdx.x] = sum;
     __syncthreads();
-    if (threadIdx.x < CNN_CHANNELS2) {
-        const int channel = threadIdx.x;
-        const float *values = (const float *)scratch;
-        const double inverse = 1 / ((double)arguments.n * CNN_PIXELS1);
-        double sum_all = 0, square_all = 0;
+    static_assert(PARTS % 4 == 0 && Threads >= 2 * CNN_CHANNELS2, "as it is added up below");
+    if (threadIdx.x < 2 * CNN_CHANNELS2) { // a warp has 16 channels, their sums in its first half, then their squares
+        const int lane = threadIdx.x % 32, channel = threadIdx.x / 32 * 16 + lane % 16;
+        const float *values = (const float *)scratch + lane / 16 * CNN_CHANNELS2 + channel;
+        double totals[PARTS / 2];
 #pragma unroll
-        for (int i = 0; i < PARTS; i++, values += 2 * CNN_CHANNELS2)
-            sum_all += values[channel], square_all += values[CNN_CHANNELS2 + channel];
-        const double mean = sum_all * inverse, variance = fmax(square_all * inverse - mean * mean, 0.0);
-        statistics->mean[channel] = (float)mean;
-        statistics->inverse_std[channel] = (float)cnn_inverse_root(variance + arguments.epsilon);
-        if (blockIdx.x == 0) {
-            arguments.workspace.statistics2->mean[channel] = (float)mean;
-            arguments.workspace.statistics2->inverse_std[channel] = statistics->inverse_std[channel];
-            arguments.workspace.statistics2->variance[channel] = (float)variance;
+        for (int i = 0; i < PARTS / 2; i++)
+            totals[i] = values[2 * i * 2 * CNN_CHANNELS2] + values[(2 * i + 1) * 2 * CNN_CHANNELS2];
+#pragma unroll
+        for (int i = 2; i < PARTS / 2; i++) // two chains, so that neither has long to wait for itself
+            totals[i % 2] += totals[i];
+        const double own = (totals[0] + totals[1]) * inverse, other = __shfl_xor_sync(0xffffffffu, own, 16);
+        const double mean = own, variance = fmax(other - mean * mean, 0.0);
+        const float inverse_std = (float)cnn_inverse_root(variance + arguments.epsilon);
+        if (lane < 16) {
+            statistics->mean[channel] = (float)mean;
+            statistics->inverse_std[channel] = inverse_std;
+            if (blockIdx.x == 0) {
+                arguments.workspace.statistics2->mean[channel] = (float)mean;
+                arguments.workspace.statistics2->inverse_std[channel] = inverse_std;
+                arguments.workspace.statistics2->variance[channel] = (float)variance;
+            }
         }
     }
     __syncthreads();

@@ -215,22 +215,31 @@ template <typename Arguments> CNN_DEVICE bool cnn_stem_is_folded(const Arguments
     return arguments.training.cursors && arguments.operands.cursor != arguments.training.operands.cursor;
 }
 
-// Then this is all that is left to do, by all threads. The first block keeps what finish.h will want to know.
+// Then the first block keeps what finish.h will want to know, by its threads from `first` on,
+template <typename Arguments> CNN_DEVICE void cnn_stem_keep_folded(const Arguments &arguments, int first)
+{
+    const int thread = (int)threadIdx.x - first;
+    if (blockIdx.x > 0 || thread < 0)
+        return;
+    if (thread < CNN_MOMENTS)
+        arguments.workspace.stem_moments[thread] = arguments.workspace.next_moments[thread];
+    if (thread < (CNN_FOLDED - CNN_FOLDED_MEAN) * CNN_CHANNELS1)
+        arguments.workspace.stem_statistics[thread] =
+            arguments.workspace.folded[CNN_FOLDED_MEAN * CNN_CHANNELS1 + thread];
+}
+// and the weight is there to be taken, by all threads.
 template <int Threads, typename Arguments, typename Shared>
 CNN_DEVICE void cnn_stem_take_folded(const Arguments &arguments, Shared *shared)
 {
-    if (blockIdx.x == 0 && threadIdx.x < CNN_MOMENTS)
-        arguments.workspace.stem_moments[threadIdx.x] = arguments.workspace.next_moments[threadIdx.x];
+    cnn_stem_keep_folded(arguments, 0);
 #pragma unroll
-    for (int i = threadIdx.x; i < CNN_CHANNELS1 * CNN_FOLDED; i += Threads) {
-        const int channel = i / CNN_FOLDED, which = i % CNN_FOLDED;
+    for (int i = threadIdx.x; i < CNN_FOLDED_MEAN * CNN_CHANNELS1; i += Threads) {
+        const int channel = i % CNN_CHANNELS1, which = i / CNN_CHANNELS1;
         const float value = arguments.workspace.folded[i];
         if (which < CNN_TAPS)
             shared->stem_weight[channel][which] = value;
-        else if (which == CNN_FOLDED_BIAS)
+        else
             shared->stem_bias[channel] = value;
-        else if (blockIdx.x == 0)
-            arguments.workspace.stem_statistics[(which - CNN_FOLDED_MEAN) * CNN_CHANNELS1 + channel] = value;
     }
 }
 

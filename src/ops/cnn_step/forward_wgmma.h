@@ -14,8 +14,10 @@
 // two blocks each.
 //
 // Limited by: with many images the chain of each multiplying group, whose products wait until the row before has been
-// added up, pooled and handed on; then by the bytes stored; at the beginning, where nothing can be multiplied before
-// the moments are there, by latency.
+// added up, pooled and handed on, while its warps share the schedulers with those that make images; then by the bytes
+// stored. Shared memory is busy, too: an image's products read 198 KB of it and all else is 140 KB, 2,700 of its
+// cycles; but with half of the weight in registers, 32 KB less, it was no faster. At the beginning, where nothing can
+// be multiplied before the moments are there, by latency.
 #ifndef HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_H
 #define HEDDLE_OPS_CNN_STEP_FORWARD_WGMMA_H
 
@@ -55,18 +57,21 @@ template <> struct cnn_wgmma_kind<cnn_tf32x3> {
 
 enum { CNN_WGMMA_MAKER_THREADS = HOPPER_WARPGROUP };
 
-template <typename Arithmetic> struct cnn_wgmma_shared {
+// Tiles tiles, and places for Stems images of conv1.
+template <typename Arithmetic, int Tiles = cnn_wgmma_kind<Arithmetic>::tiles,
+          int Stems = cnn_wgmma_kind<Arithmetic>::makers * 2>
+struct cnn_wgmma_shared {
     typedef cnn_wgmma_kind<Arithmetic> kind;
     typedef typename kind::element operand;
-    enum { STEM_PARTS = cnn_stem_parts<Arithmetic>::count };
+    enum { STEM_PARTS = cnn_stem_parts<Arithmetic>::count, TILES = Tiles, STEMS = Stems };
     cnn_wgmma_stage<typename Arithmetic::convolution> stage[kind::multipliers];
     __align__(16) operand weight[kind::parts * CNN_CHANNELS2 * CNN_PATCH]; // as in conv2_parts
-    operand tile[kind::tiles][kind::parts * cnn_tile<operand>::size];
+    operand tile[Tiles][kind::parts * cnn_tile<operand>::size];
     __align__(16) __nv_bfloat16 stem_operand[STEM_PARTS * CNN_STEM_OPERAND];
-    uint32_t stem[kind::makers * 2 * CNN_STEM_WORDS];     // of each part that makes, two images
+    uint32_t stem[Stems * CNN_STEM_WORDS];                // of each part that makes, two images
     float4 sums[kind::multipliers][2 * HOPPER_WARPGROUP]; // scratch, and at the end the blocks' sums
     double moments[CNN_MOMENTS];
-    uint64_t loaded, turn[kind::multipliers], made[kind::tiles], read[kind::tiles]; // barriers: weight, products, tiles
+    uint64_t loaded, turn[kind::multipliers], made[Tiles], read[Tiles]; // barriers: weight, products, tiles
     float stem_weight[CNN_CHANNELS1][CNN_TAPS], stem_scale[CNN_CHANNELS1], stem_bias[CNN_CHANNELS1]; // as in forward.h
 };
 
@@ -135,13 +140,12 @@ CNN_DEVICE void cnn_wgmma_make(const Arguments &arguments, Shared *shared, const
 }
 
 // What pooled images are multiplied with: relu of gamma * normalised + beta, where of `count` values none is further
-// than sqrt(count) standard deviations from their mean. By whole warps.
-template <typename Arguments> CNN_DEVICE float cnn_wgmma_pooled_scale(const Arguments &arguments)
+// than sqrt(count) standard deviations from their mean. By whole warps, of which each lane has a channel.
+template <typename Arguments>
+CNN_DEVICE float cnn_wgmma_pooled_scale(const Arguments &arguments, float gamma, float beta)
 {
-    const int channel = threadIdx.x % CNN_CHANNELS1;
-    const heddle_cnn_step_parameters &parameters = arguments.operands.parameters;
     const float furthest = sqrtf((float)arguments.n * CNN_PIXELS);
-    float most = fabsf(parameters.gamma1[channel]) * furthest + fabsf(parameters.beta1[channel]);
+    float most = fabsf(gamma) * furthest + fabsf(beta);
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2)
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, distance));
@@ -153,10 +157,11 @@ struct cnn_wgmma_maps {
     CUtensorMap upper, lower;
 };
 
-// What a thread of those that multiply knows of its two channels.
+// What a thread of those that multiply knows of its two channels. It is read beside all else that the first products
+// wait for, and made to what its names say when they are done.
 struct cnn_wgmma_channels {
-    cnn_wgmma_sign sign;
-    float inverse[2]; // of the scales
+    cnn_wgmma_sign sign; // at first gamma
+    float inverse[2];    // of the scales; at first the weight's scale itself
     cnn_wgmma_totals totals;
 };
 
@@ -165,16 +170,17 @@ CNN_DEVICE cnn_wgmma_channels cnn_wgmma_channels_of(const Arguments &arguments, 
 {
     const int channel = threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; // and eight further on
     cnn_wgmma_channels channels = {};
-    channels.sign = cnn_wgmma_signs(arguments.operands.parameters.gamma2[channel],
-                                    arguments.operands.parameters.gamma2[channel + 8]);
 #pragma unroll
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        channels.sign.factor[i] = arguments.operands.parameters.gamma2[channel + 8 * i];
         channels.inverse[i] = scaled ? arguments.workspace.conv2_scale[channel + 8 * i] : 1;
+    }
     return channels;
 }
 // `scale`: of the pooled image.
-CNN_DEVICE void cnn_wgmma_unscale(cnn_wgmma_channels *channels, float scale)
+CNN_DEVICE void cnn_wgmma_channels_ready(cnn_wgmma_channels *channels, float scale)
 {
+    channels->sign = cnn_wgmma_signs(channels->sign.factor[0], channels->sign.factor[1]);
 #pragma unroll
     for (int i = 0; i < 2; i++)
         channels->inverse[i] = 1 / channels->inverse[i] / scale;
@@ -233,7 +239,7 @@ template <typename Shared> CNN_DEVICE void cnn_wgmma_init(Shared *shared)
     mbarrier_init(&shared->loaded, 1);
     for (int i = 0; i < kind::multipliers; i++)
         mbarrier_init(&shared->turn[i], HOPPER_WARPGROUP / 32);
-    for (int i = 0; i < kind::tiles; i++) {
+    for (int i = 0; i < Shared::TILES; i++) {
         mbarrier_init(&shared->made[i], CNN_WGMMA_MAKER_THREADS / 32);
         mbarrier_init(&shared->read[i], 2 * HOPPER_WARPGROUP / 32);
     }
@@ -246,27 +252,28 @@ template <typename Arguments, typename Shared>
 CNN_DEVICE float cnn_wgmma_fold(const Arguments &arguments, Shared *shared, double inverse)
 {
     enum { THREADS = Shared::kind::threads, ADDING = THREADS - CNN_UNPACK_THREADS };
-    float scale = 1;
+    const int channel = threadIdx.x % CNN_CHANNELS1, scaled = Shared::kind::scaled;
+    const float gamma = scaled ? arguments.operands.parameters.gamma1[channel] : 0;
+    const float beta = scaled ? arguments.operands.parameters.beta1[channel] : 0;
     if (cnn_stem_is_folded(arguments)) {
-        cnn_stem_take_folded<THREADS>(arguments, shared);
-        if (Shared::kind::scaled)
-            scale = cnn_wgmma_pooled_scale(arguments);
+        cnn_wgmma_stem_weight<Shared::STEM_PARTS>(shared->stem_operand,
+                                                  cnn_wgmma_folded_before{arguments.workspace.folded});
+        cnn_stem_keep_folded(arguments, CNN_STEM_OPERAND / 2); // by others
     } else {
         static_assert(cnn_moment_parts<ADDING>::PARTS * CNN_MOMENTS * 8 <= sizeof shared->sums, "no room");
         if (threadIdx.x >= CNN_UNPACK_THREADS)
             cnn_stem_add_moments<ADDING>(arguments, shared->sums, threadIdx.x - CNN_UNPACK_THREADS);
         else
             cnn_stem_load_parameters(arguments, shared, threadIdx.x, CNN_UNPACK_THREADS);
-        if (Shared::kind::scaled)
-            scale = cnn_wgmma_pooled_scale(arguments);
         __syncthreads();
         cnn_stem_end_moments<ADDING>(shared->sums, shared->moments,
                                      blockIdx.x == 0 ? arguments.workspace.stem_moments : NULL);
         __syncthreads();
         cnn_stem_fold(arguments, shared, inverse);
+        __syncthreads();
+        cnn_wgmma_stem_weight<Shared::STEM_PARTS>(shared->stem_operand, cnn_wgmma_folded_here<Shared>{shared});
     }
-    __syncthreads();
-    cnn_wgmma_stem_weight<Shared::STEM_PARTS>(shared->stem_operand, shared);
+    const float scale = scaled ? cnn_wgmma_pooled_scale(arguments, gamma, beta) : 1;
     tma_fence_written();
     __syncthreads();
     return scale;
@@ -289,7 +296,7 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
         if (threadIdx.x < CNN_IMAGE_WORDS)
             bytes[i] = cnn_pixels4(cnn_own_pixels(arguments, i, count) + threadIdx.x * 4);
     cnn_tile_clear(shared->tile[0], kind::tiles * kind::parts, kind::threads);
-    cnn_stem_clear(shared->stem, kind::makers * 2, kind::threads);
+    cnn_stem_clear(shared->stem, shared_type::STEMS, kind::threads);
     if (threadIdx.x == 0)
         cnn_wgmma_init(shared);
     const double inverse = 1 / ((double)arguments.n * CNN_PIXELS);
@@ -314,7 +321,7 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
                                                          cnn_wgmma_stem(shared, i), shared->tile[i], weight,
                                                          threadIdx.x / 32);
     }
-    cnn_wgmma_unscale(&channels, weight.scale);
+    cnn_wgmma_channels_ready(&channels, weight.scale);
     tma_fence_written();
     __syncthreads();
 
@@ -331,6 +338,9 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
 }
 
 // --- few images ------------------------------------------------------------------------------------------------------
+
+// No more than one image needs: the block then comes while the last blocks of finish.h are still there.
+template <typename Arithmetic> using cnn_wgmma_half_shared = cnn_wgmma_shared<Arithmetic, 1, 1>;
 
 // Where there are two multiprocessors an image, two blocks share it: the upper rows of conv2's output and the lower
 // ones, each with the pooled rows it needs, one more than its own. Those that multiply take four rows each, at a time.
@@ -360,7 +370,7 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
     cnn_forward_halves(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments)
 {
     extern __shared__ __align__(HOPPER_ROWS_BYTES) char cnn_forward_wgmma_memory[];
-    typedef cnn_wgmma_shared<Arithmetic> shared_type;
+    typedef cnn_wgmma_half_shared<Arithmetic> shared_type;
     typedef cnn_wgmma_kind<Arithmetic> kind;
     shared_type *shared = (shared_type *)cnn_forward_wgmma_memory;
     const int image = blockIdx.x / 2, upper = blockIdx.x % 2 == 0;
@@ -381,7 +391,7 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
     cnn_wgmma_channels channels = cnn_wgmma_channels_of(arguments, kind::scaled);
     auto weight = cnn_wgmma_stem_multiplier<shared_type::STEM_PARTS>(shared->stem_operand);
     weight.scale = cnn_wgmma_fold(arguments, shared, inverse);
-    cnn_wgmma_unscale(&channels, weight.scale);
+    cnn_wgmma_channels_ready(&channels, weight.scale);
     static_assert((CNN_WGMMA_UPPER + 1) * CNN_SIDE1 <= kind::threads / 32 * 8, "one turn");
     cnn_wgmma_stem_some<Arithmetic>(arguments, image, shared->stem, shared->tile[0], weight,
                                     upper ? 0 : (CNN_WGMMA_UPPER - 1) * CNN_SIDE1,
@@ -422,12 +432,13 @@ cnn_launch_forward_wgmma(const cnn_arguments<typename Arithmetic::operand, typen
     static_assert(sizeof(cnn_wgmma_shared<Arithmetic>) <= 227 * 1024, "more than a block can have");
     const int blocks = cnn_wgmma_blocks(arguments.n, arguments.multiprocessors);
     if (blocks == 2 * arguments.n) {
-        const cudaError_t error =
-            cudaFuncSetAttribute(cnn_forward_halves<Arithmetic>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        const int half_bytes = sizeof(cnn_wgmma_half_shared<Arithmetic>);
+        const cudaError_t error = cudaFuncSetAttribute(cnn_forward_halves<Arithmetic>,
+                                                       cudaFuncAttributeMaxDynamicSharedMemorySize, half_bytes);
         return error != cudaSuccess
                    ? error
                    : heddle_cuda_launch_dependent(cnn_forward_halves<Arithmetic>, blocks,
-                                                  cnn_wgmma_kind<Arithmetic>::threads, bytes, stream, arguments);
+                                                  cnn_wgmma_kind<Arithmetic>::threads, half_bytes, stream, arguments);
     }
     cnn_wgmma_maps maps = {};
     if (cnn_wgmma_map(&maps, arguments.workspace.convolution2, arguments.n, std::is_same<convolution, __half>::value) !=

@@ -186,23 +186,45 @@ CNN_DEVICE void cnn_wgmma_stem(float (&d)[CNN_STEM_OUTPUTS], const uint32_t (&a)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
 }
 
+// Where conv1's folded weight is taken from: shared memory, or as the step before left it.
+template <typename Shared> struct cnn_wgmma_folded_here {
+    const Shared *shared;
+    __device__ __forceinline__ float weight(int channel, int tap) const
+    {
+        return shared->stem_weight[channel][tap];
+    }
+    __device__ __forceinline__ float bias(int channel) const
+    {
+        return shared->stem_bias[channel];
+    }
+};
+struct cnn_wgmma_folded_before {
+    const float *folded;
+    __device__ __forceinline__ float weight(int channel, int tap) const
+    {
+        return folded[tap * CNN_CHANNELS1 + channel];
+    }
+    __device__ __forceinline__ float bias(int channel) const
+    {
+        return weight(channel, CNN_FOLDED_BIAS);
+    }
+};
+
 // conv1's weight, folded with batchnorm 1, into `operand`, `Parts` parts of it: rows are tiles of eight channels in
 // forward_stem.h's order, K is row K / 4 of the patch and pixel K % 4; at 12, 13 and 14 the first part has the three
-// parts of the bias. By the first 256 threads.
-template <int Parts, typename Shared>
-CNN_DEVICE void cnn_wgmma_stem_weight(__nv_bfloat16 *operand, const Shared *shared)
+// parts of the bias. By the first CNN_STEM_OPERAND / 2 threads.
+template <int Parts, typename Folded>
+CNN_DEVICE void cnn_wgmma_stem_weight(__nv_bfloat16 *operand, const Folded &folded)
 {
     const int row = threadIdx.x % CNN_CHANNELS1, k = threadIdx.x / CNN_CHANNELS1 * 2;
     if (k >= CNN_STEM_DEPTH)
         return;
     const int channel = cnn_stem_channel(row / 8, row % 8), y = k / 4, x = k % 4;
-    const float bias = shared->stem_bias[channel], high = __bfloat162float(__float2bfloat16_rn(bias));
+    const int tap = y < 3 ? y * 3 + x : 0; // no branch: all three loads are on their way at once
+    float rest[2] = {folded.weight(channel, tap), folded.weight(channel, x == 0 ? tap + 1 : tap)};
+    const float bias = folded.bias(channel), high = __bfloat162float(__float2bfloat16_rn(bias));
     const float middle = __bfloat162float(__float2bfloat16_rn(bias - high));
-    float rest[2] = {0, 0};
-    if (y < 3)
-        rest[0] = shared->stem_weight[channel][y * 3 + x];
-    if (y < 3 && x == 0)
-        rest[1] = shared->stem_weight[channel][y * 3 + 1];
+    rest[0] = y < 3 ? rest[0] : 0, rest[1] = y < 3 && x == 0 ? rest[1] : 0;
 #pragma unroll
     for (int part = 0; part < Parts; part++, operand += CNN_STEM_OPERAND) {
         __nv_bfloat162 two = __floats2bfloat162_rn(rest[0], rest[1]);

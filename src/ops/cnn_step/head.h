@@ -12,8 +12,8 @@
 //   softmax    a warp a sample, a lane a class
 //   gradients  two threads a hidden value: every second sample of grad_hidden, half of the classes of output_weight's
 //
-// Limited by: latency of that chain of short steps. In cnn_train the first blocks therefore take the moments of the
-// batch after this one (prepare.h): they need nothing of this one, and begin while hidden.h still runs.
+// Limited by: latency of that chain of short steps. In cnn_train the last blocks therefore take the moments of the
+// batch after this one (prepare.h): they need nothing of this one, and begin while hidden.h still runs, or these wait.
 #ifndef HEDDLE_OPS_CNN_STEP_HEAD_H
 #define HEDDLE_OPS_CNN_STEP_HEAD_H
 
@@ -42,6 +42,7 @@ struct cnn_head_shared {
     float logit[CNN_HEAD_WARPS][CNN_MOST_CLASSES];
     float grad_logit[CNN_HEAD_WARPS][CNN_MOST_CLASSES];
     float loss[CNN_HEAD_WARPS], correct[CNN_HEAD_WARPS];
+    float most[CNN_HEAD_WARPS]; // of |weight|, where grad_hidden is halves
 };
 
 // What a thread adds up over the block's samples.
@@ -63,11 +64,24 @@ CNN_DEVICE int cnn_head_slice_at(int group)
 }
 
 CNN_DEVICE void cnn_head_load_parameters(cnn_head_slice *slice, cnn_head_shared *shared,
-                                         const heddle_cnn_step_parameters *parameters, int classes)
+                                         const heddle_cnn_step_parameters *parameters, int classes, bool in_halves)
 {
     const int output = threadIdx.x / CNN_HEAD_SLICES;
-    for (int i = threadIdx.x; i < CNN_MOST_CLASSES * CNN_HIDDEN; i += CNN_HEAD_THREADS)
-        (&shared->weight[0][0])[i] = i < classes * CNN_HIDDEN ? parameters->output_weight[i] : 0.0f;
+    float most = 0.0f;
+#pragma unroll
+    for (int k = 0; k < CNN_MOST_CLASSES * CNN_HIDDEN / CNN_HEAD_THREADS; k++) {
+        const int i = k * CNN_HEAD_THREADS + threadIdx.x;
+        const float weight = i < classes * CNN_HIDDEN ? parameters->output_weight[i] : 0.0f;
+        (&shared->weight[0][0])[i] = weight;
+        most = fmaxf(most, fabsf(weight));
+    }
+    if (in_halves) {
+#pragma unroll
+        for (int distance = 16; distance > 0; distance /= 2)
+            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, distance));
+        if (threadIdx.x % 32 == 0)
+            shared->most[threadIdx.x / 32] = most;
+    }
 #pragma unroll
     for (int i = 0; i < CNN_HEAD_SLICE; i++) {
         const int at = cnn_head_slice_at(i / 4) + i % 4;
@@ -172,11 +186,43 @@ CNN_DEVICE void cnn_head_softmax(cnn_head_sums *sums, cnn_head_shared *shared, i
     sums->correct += winner == label ? 1.0f : 0.0f;
 }
 
-// grad_hidden: rows of 128, from the first of the samples
-template <typename Arithmetic>
-CNN_DEVICE void cnn_head_gradients(cnn_head_sums *sums, typename Arithmetic::operand *grad_hidden,
-                                   const cnn_head_shared *shared, int samples, int classes)
+// The power of two for grad_hidden as halves: it is the gradient of a loss by its logits, whose sizes add up to 2 at
+// most, times output_weight.
+CNN_DEVICE float cnn_head_scale(const cnn_head_shared *shared)
 {
+    float most = 0.0f;
+#pragma unroll
+    for (int i = 0; i < CNN_HEAD_WARPS; i++)
+        most = fmaxf(most, shared->most[i]);
+    return cnn_half_scale(2.0f * most);
+}
+
+// One element of grad_hidden, `at` from its beginning. half_scale 0: as an operand.
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_head_store_grad(const Arguments &arguments, size_t at, float grad, float half_scale)
+{
+    typedef cnn_hidden_halves<Arithmetic> halves;
+    if constexpr (halves::SCALED)
+        if (arguments.in_halves) {
+            __half *to = (__half *)arguments.workspace.grad_hidden + at;
+            grad *= half_scale;
+#pragma unroll
+            for (int part = 0; part < halves::PARTS; part++, to += (size_t)arguments.n * CNN_HIDDEN) {
+                const __half rounded = __float2half_rn(grad);
+                *to = rounded;
+                grad -= __half2float(rounded);
+            }
+            return;
+        }
+    arguments.workspace.grad_hidden[at] = cnn_round<Arithmetic>(grad * Arithmetic::gradient_scale);
+}
+
+// first: of the samples
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_head_gradients(cnn_head_sums *sums, const Arguments &arguments, const cnn_head_shared *shared,
+                                   int first, int samples, float half_scale)
+{
+    const int classes = arguments.classes;
     const int column = threadIdx.x % CNN_HIDDEN, side = threadIdx.x / CNN_HIDDEN;
     float weight[CNN_MOST_CLASSES];
 #pragma unroll
@@ -204,7 +250,7 @@ CNN_DEVICE void cnn_head_gradients(cnn_head_sums *sums, typename Arithmetic::ope
             }
         grad = value > 0.0f ? grad : 0.0f;
         sums->hidden_bias += grad;
-        grad_hidden[sample * CNN_HIDDEN + column] = cnn_round<Arithmetic>(grad * Arithmetic::gradient_scale);
+        cnn_head_store_grad<Arithmetic>(arguments, (size_t)(first + sample) * CNN_HIDDEN + column, grad, half_scale);
     }
 }
 
@@ -238,14 +284,14 @@ CNN_DEVICE void cnn_head_store(float *partial, cnn_head_shared *shared, const cn
 }
 
 template <typename Arithmetic>
-__global__ void __launch_bounds__(CNN_HEAD_THREADS)
+__global__ void __launch_bounds__(CNN_HEAD_THREADS, 2)
     cnn_head_kernel(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments,
                     cnn_cuts cuts)
 {
     __shared__ __align__(16) cnn_head_shared shared;
-    const int moment_blocks = (int)gridDim.x - cuts.head_blocks, block = (int)blockIdx.x - moment_blocks;
-    if (block < 0) {
-        cnn_moments(arguments, blockIdx.x, moment_blocks, *arguments.training.next, false, {});
+    const int moment_blocks = (int)gridDim.x - cuts.head_blocks, block = (int)blockIdx.x;
+    if (block >= cuts.head_blocks) {
+        cnn_moments(arguments, block - cuts.head_blocks, moment_blocks, *arguments.training.next, false, {});
         heddle_wait_for_previous();
         heddle_release_next();
         return;
@@ -256,12 +302,14 @@ __global__ void __launch_bounds__(CNN_HEAD_THREADS)
     const size_t rows = (size_t)cuts.tiles * CNN_HIDDEN_TILE;
 
     cnn_head_slice slice;
-    cnn_head_load_parameters(&slice, &shared, &arguments.operands.parameters, arguments.classes);
+    const bool in_halves = cnn_hidden_halves<Arithmetic>::SCALED && arguments.in_halves;
+    cnn_head_load_parameters(&slice, &shared, &arguments.operands.parameters, arguments.classes, in_halves);
     const float hidden_bias = arguments.operands.parameters.hidden_bias[threadIdx.x % CNN_HIDDEN];
     int label = cnn_head_label(&arguments.operands, block * samples + warp, n);
     heddle_wait_for_previous();
     heddle_release_next();
 
+    float half_scale = 0.0f;
     cnn_head_sums sums = {};
     for (int begin = block * samples; begin < n; begin += cuts.head_blocks * samples) {
         const float *from = workspace.hidden_partial + (size_t)(begin + warp / sharers) * CNN_HIDDEN + lane * 4;
@@ -269,6 +317,8 @@ __global__ void __launch_bounds__(CNN_HEAD_THREADS)
             cnn_head_add_parts(from, rows * CNN_HIDDEN, sharer * cuts.hidden_splits / sharers,
                                (sharer + 1) * cuts.hidden_splits / sharers);
         __syncthreads();
+        if (in_halves && begin == block * samples)
+            half_scale = cnn_head_scale(&shared);
         cnn_head_values(&shared, hidden_bias, samples);
         __syncthreads();
         cnn_head_logits(&shared, &slice, samples);
@@ -276,12 +326,13 @@ __global__ void __launch_bounds__(CNN_HEAD_THREADS)
         if (warp < samples && begin + warp < n)
             cnn_head_softmax(&sums, &shared, warp, label);
         __syncthreads();
-        cnn_head_gradients<Arithmetic>(&sums, workspace.grad_hidden + (size_t)begin * CNN_HIDDEN, &shared,
-                                       min(samples, n - begin), arguments.classes);
+        cnn_head_gradients<Arithmetic>(&sums, arguments, &shared, begin, min(samples, n - begin), half_scale);
         label = cnn_head_label(&arguments.operands, begin + cuts.head_blocks * samples + warp, n);
     }
     cnn_head_store(workspace.head_partial + (size_t)block * CNN_HEAD_PARTIAL, &shared, &sums, arguments.classes);
-    if (block == cuts.head_blocks - 1)
+    if (in_halves && block == 0 && threadIdx.x == 0)
+        *workspace.hidden_scale = half_scale;
+    if (!in_halves && block == cuts.head_blocks - 1)
         for (size_t i = (size_t)n * CNN_HIDDEN + threadIdx.x; i < rows * CNN_HIDDEN; i += CNN_HEAD_THREADS)
             workspace.grad_hidden[i] = cnn_round<Arithmetic>(0.0f);
 }

@@ -12,24 +12,33 @@
 // Rows of the tiles are 16 bytes longer than their data: the eight rows that ldmatrix takes at a time then lie in
 // different banks.
 //
-// Limited by: bytes from the L2 cache. Every tile of samples reads all the weights, as many bytes (twice as many in
-// float) as half of what its windows have.
+// Limited by: with many tiles, bytes from the L2 cache: each reads all the weights, as many bytes (twice as many in
+// float) as half of what its windows have. With few, latency: half of the time goes by until the statistics are there.
 #ifndef HEDDLE_OPS_CNN_STEP_HIDDEN_H
 #define HEDDLE_OPS_CNN_STEP_HIDDEN_H
 
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/forward_statistics.h"
 #include "ops/cnn_step/layout.h"
+#include "ops/cnn_step/prepare.h"
 #include "ops/cuda/dependent.h"
 
 enum { CNN_HIDDEN_THREADS = 512 };
 
 // Positions: of a window that are read: all four, or the winner alone.
 template <typename Arithmetic, int Positions> struct cnn_hidden_plan {
-    typedef typename Arithmetic::operand operand;
+    typedef cnn_hidden_halves<Arithmetic> halves;
+    // What products take, and the arithmetic of one of them.
+    typedef
+        typename std::conditional<Positions == 1, typename halves::element, typename Arithmetic::operand>::type operand;
+    typedef typename std::conditional<Positions == 1 && halves::SCALED, cnn_fp16, Arithmetic>::type product;
     typedef typename Arithmetic::convolution convolution;
     enum {
+        SCALED = Positions == 1 && halves::SCALED,
+        PARTS = Positions == 1 ? halves::PARTS : 1,
         THREADS = CNN_HIDDEN_THREADS,
+        // So many blocks' registers a multiprocessor has: not for a second one, but for the first of head.h's.
+        RESIDENT = Positions == 1 && PARTS == 1 ? 2 : 1,
         COLUMN_WARPS = 8, // beside each other, two rows of them: a warp has 32 samples by 16 outputs
         WARP_ROWS = 32,
         WARP_COLUMNS = CNN_HIDDEN / COLUMN_WARPS,
@@ -38,28 +47,31 @@ template <typename Arithmetic, int Positions> struct cnn_hidden_plan {
         ROUNDS = CNN_HIDDEN_TILE * GROUPS / THREADS,
         WINDOW_BYTES = Positions * CNN_HIDDEN_TILE * CNN_CHANNELS2 * sizeof(convolution),
         // Pixels on their way: their windows, and behind the one in use their weights. Winners leave room for more.
-        WINDOW_RING = Positions == 1 ? 5 - sizeof(convolution) / 2 : 4 / sizeof(convolution),
-        WEIGHTS_AHEAD = Positions == 1 ? 5 - sizeof(operand) / 2 : 2,
+        WINDOW_RING = Positions == 1 ? 8 / sizeof(convolution) : 4 / sizeof(convolution),
+        WEIGHTS_AHEAD = Positions == 1 ? 5 - PARTS : 2,
         LEAST_AHEAD = WINDOW_RING + 0 < WEIGHTS_AHEAD + 0 ? WINDOW_RING + 0 : WEIGHTS_AHEAD + 0,
         PITCH = CNN_CHANNELS2 * sizeof(operand) + 16,
-        WEIGHT_BYTES = CNN_HIDDEN * PITCH,
+        WEIGHT_PART = CNN_HIDDEN * PITCH,
+        WEIGHT_BYTES = PARTS * WEIGHT_PART,
         WEIGHT_RING = WEIGHTS_AHEAD + 1,
-        POOLED_BYTES = CNN_HIDDEN_TILE * PITCH,
+        POOLED_PART = CNN_HIDDEN_TILE * PITCH,
+        POOLED_BYTES = PARTS * POOLED_PART,
         SHARED_BYTES = WINDOW_RING * WINDOW_BYTES + WEIGHT_RING * WEIGHT_BYTES + 2 * POOLED_BYTES,
     };
 };
 
-// weight: (128, 49, 64); to: (128, 64) of one pixel
+// weight: (128, 49, 64), in parts; to: (128, 64) of one pixel
 template <typename Arithmetic, int Positions>
-CNN_DEVICE void cnn_hidden_fetch_weight(char *to, const typename Arithmetic::operand *weight, int pixel)
+CNN_DEVICE void cnn_hidden_fetch_weight(char *to, const void *weight, int pixel)
 {
     typedef cnn_hidden_plan<Arithmetic, Positions> plan;
     enum { SIZE = sizeof(typename plan::operand), PIECES = CNN_CHANNELS2 * SIZE / 16, ROWS = plan::THREADS / PIECES };
     const int row = threadIdx.x / PIECES, piece = threadIdx.x % PIECES;
-    const char *source = (const char *)(weight + (size_t)row * CNN_FEATURES + pixel * CNN_CHANNELS2) + piece * 16;
+    const char *source = (const char *)weight + (row * CNN_FEATURES + pixel * CNN_CHANNELS2) * SIZE + piece * 16;
     to += row * plan::PITCH + piece * 16;
+    static_assert(CNN_HIDDEN % ROWS == 0, "parts follow each other like rows");
 #pragma unroll
-    for (int i = 0; i < CNN_HIDDEN; i += ROWS)
+    for (int i = 0; i < plan::PARTS * CNN_HIDDEN; i += ROWS)
         cp_async_16(to + i * plan::PITCH, source + i * CNN_FEATURES * SIZE);
 }
 
@@ -108,7 +120,7 @@ template <typename Arithmetic> struct cnn_hidden_batchnorm {
 template <typename Arithmetic> struct __align__(16) cnn_hidden_pooled
 {
     enum { VECTOR = 16 / sizeof(typename Arithmetic::convolution) };
-    uint32_t operands[VECTOR * sizeof(typename Arithmetic::operand) / 4];
+    uint32_t operands[VECTOR * sizeof(typename Arithmetic::operand) / 4]; // in halves [part][VECTOR / 2]
     uint32_t codes[VECTOR / 4];
 };
 
@@ -214,6 +226,35 @@ CNN_DEVICE void cnn_hidden_pool(cnn_hidden_pooled<Arithmetic> *pooled, const cha
         pooled->operands[i] = __float_as_uint(cnn_round<Arithmetic>(best[i]));
 }
 
+// The power of two that batchnorm's output is multiplied by as halves, by a warp: none of a batch's values is further
+// from their mean than the root of their number times the deviation.
+template <typename Arguments> CNN_DEVICE float cnn_hidden_pooled_scale(const Arguments &arguments)
+{
+    const heddle_cnn_step_parameters &parameters = arguments.operands.parameters;
+    const float furthest = sqrtf((float)arguments.n * CNN_PIXELS1);
+    float most = 0.0f;
+#pragma unroll
+    for (int channel = threadIdx.x % 32; channel < CNN_CHANNELS2; channel += 32)
+        most = fmaxf(most, fabsf(parameters.gamma2[channel]) * furthest + fabsf(parameters.beta2[channel]));
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, distance));
+    return cnn_half_scale(most);
+}
+
+// Relu of two values, as a half each or two.
+template <int Parts> CNN_DEVICE void cnn_hidden_relu_halves(uint32_t *words, int stride, float first, float second)
+{
+    first = first <= 0.0f ? 0.0f : first, second = second <= 0.0f ? 0.0f : second; // not fmaxf: NaN stays
+#pragma unroll
+    for (int part = 0; part < Parts; part++) {
+        const __half2 pair = __floats2half2_rn(first, second);
+        const float2 rounded = __half22float2(pair);
+        words[part * stride] = *(const uint32_t *)&pair;
+        first -= rounded.x, second -= rounded.y;
+    }
+}
+
 // Where the windows' winners are known: batchnorm and relu alone.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_normalise(cnn_hidden_pooled<Arithmetic> *pooled, const char *winners,
@@ -226,24 +267,32 @@ CNN_DEVICE void cnn_hidden_normalise(cnn_hidden_pooled<Arithmetic> *pooled, cons
     for (int i = 0; i < VECTOR; i += 4)
         cnn_load4(y + i, (const convolution *)winners + i);
 #pragma unroll
-    for (int i = 0; i < VECTOR; i += 2)
-        cnn_hidden_relu<Arithmetic>(
-            pooled->operands + i / 2 * WORDS, fmaf(y[i], batchnorm->scale[i], batchnorm->shift[i]),
-            fmaf(y[i + 1], batchnorm->scale[i + 1], batchnorm->shift[i + 1]), typename Arithmetic::operand());
+    for (int i = 0; i < VECTOR; i += 2) {
+        const float first = fmaf(y[i], batchnorm->scale[i], batchnorm->shift[i]);
+        const float second = fmaf(y[i + 1], batchnorm->scale[i + 1], batchnorm->shift[i + 1]);
+        if constexpr (cnn_hidden_halves<Arithmetic>::SCALED)
+            cnn_hidden_relu_halves<cnn_hidden_halves<Arithmetic>::PARTS>(pooled->operands + i / 2, VECTOR / 2, first,
+                                                                         second);
+        else
+            cnn_hidden_relu<Arithmetic>(pooled->operands + i / 2 * WORDS, first, second,
+                                        typename Arithmetic::operand());
+    }
 }
 
 // --- one pixel -------------------------------------------------------------------------------------------------------
 
+// On entry scale and shift are gamma and beta; `power`: what is wanted times the normalised value, a power of two.
 template <typename Arithmetic, int Positions>
 CNN_DEVICE void cnn_hidden_load_batchnorm(cnn_hidden_batchnorm<Arithmetic> *batchnorm, const cnn_statistics *statistics,
-                                          int channel)
+                                          int channel, float power)
 {
-    // On entry scale and shift are gamma and beta.
 #pragma unroll
     for (int i = 0; i < cnn_hidden_batchnorm<Arithmetic>::VECTOR; i++) {
         const float scale = batchnorm->scale[i] * statistics->inverse_std[channel + i];
         batchnorm->shift[i] -= statistics->mean[channel + i] * scale;
         batchnorm->scale[i] = scale;
+        if (cnn_hidden_plan<Arithmetic, Positions>::SCALED)
+            batchnorm->scale[i] *= power, batchnorm->shift[i] *= power;
         if (Positions == 1 || sizeof(typename Arithmetic::convolution) == 4)
             continue;
         const uint32_t half = i % 2 * 16;
@@ -258,17 +307,35 @@ CNN_DEVICE uint4 cnn_hidden_words(const uint32_t *words)
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// Pools all of a pixel's windows: into the tile for its products, and into code2 and, if they are to be `left`, pooled2
-// for the way back. Rows past the batch are zeros.
+// A thread's VECTOR operands of a part to shared memory and to global memory.
+template <int Words> CNN_DEVICE void cnn_hidden_leave(char *to, char *global, const uint32_t *words, bool inside)
+{
+    if constexpr (Words % 4 == 0) {
+#pragma unroll
+        for (int i = 0; i < Words / 4; i++) {
+            ((uint4 *)to)[i] = cnn_hidden_words(words + 4 * i);
+            if (inside)
+                __stcg((uint4 *)global + i, cnn_hidden_words(words + 4 * i));
+        }
+    } else {
+        static_assert(Words == 2, "words of a store");
+        *(uint2 *)to = make_uint2(words[0], words[1]);
+        if (inside)
+            __stcg((uint2 *)global, make_uint2(words[0], words[1]));
+    }
+}
+
+// Pools all of a pixel's windows: into the tile for its products, and into pooled2 and code2 for the way back. Rows
+// past the batch are zeros.
 template <typename Arithmetic, int Positions>
 CNN_DEVICE void
 cnn_hidden_pool_pixel(char *to, const char *windows,
                       const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
-                      int tile, int pixel, const cnn_hidden_batchnorm<Arithmetic> *batchnorm, bool left)
+                      int tile, int pixel, const cnn_hidden_batchnorm<Arithmetic> *batchnorm)
 {
     typedef cnn_hidden_plan<Arithmetic, Positions> plan;
     typedef typename plan::operand operand;
-    enum { STORES = plan::VECTOR * sizeof(operand) / 16 };
+    enum { WORDS = plan::VECTOR * sizeof(operand) / 4 }; // of a part
     const int channel = threadIdx.x % plan::GROUPS * plan::VECTOR;
 #pragma unroll
     for (int round = 0; round < plan::ROUNDS; round++) {
@@ -281,10 +348,6 @@ cnn_hidden_pool_pixel(char *to, const char *windows,
                 cnn_hidden_normalise(&pooled, own, batchnorm);
             else
                 cnn_hidden_pool(&pooled, own, batchnorm, (const typename plan::convolution *)NULL);
-            if (left)
-#pragma unroll
-                for (int i = 0; i < STORES; i++)
-                    __stcg((uint4 *)(arguments.workspace.pooled2 + at) + i, cnn_hidden_words(pooled.operands + 4 * i));
             if (Positions == 4 && plan::VECTOR == 8)
                 *(uint2 *)(arguments.workspace.code2 + at) =
                     make_uint2(pooled.codes[0], pooled.codes[plan::VECTOR / 4 - 1]);
@@ -292,9 +355,28 @@ cnn_hidden_pool_pixel(char *to, const char *windows,
                 *(uint32_t *)(arguments.workspace.code2 + at) = pooled.codes[0];
         }
 #pragma unroll
-        for (int i = 0; i < STORES; i++)
-            ((uint4 *)(to + row * plan::PITCH + channel * sizeof(operand)))[i] =
-                cnn_hidden_words(pooled.operands + 4 * i);
+        for (int part = 0; part < plan::PARTS; part++)
+            cnn_hidden_leave<WORDS>(
+                to + part * plan::POOLED_PART + row * plan::PITCH + channel * sizeof(operand),
+                (char *)((operand *)arguments.workspace.pooled2 + (size_t)part * arguments.n * CNN_FEATURES + at),
+                pooled.operands + part * WORDS, sample < arguments.n);
+    }
+}
+
+// Two products of halves that are in two parts each, as cnn_multiply_two has them of floats: a[part], b[part]
+CNN_DEVICE void cnn_hidden_multiply_parts(float first[4], float second[4], const uint32_t a[2][4],
+                                          const uint32_t b[2][4])
+{
+    float one[4] = {0.0f, 0.0f, 0.0f, 0.0f}, two[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+#pragma unroll
+    for (int i = 0; i < 3; i++) { // the small ones first
+        mma_m16n8k16_half(one, a[i == 0], b[i == 1], one);
+        mma_m16n8k16_half(two, a[i == 0], b[i == 1] + 2, two);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        first[i] += one[i];
+        second[i] += two[i];
     }
 }
 
@@ -302,24 +384,32 @@ cnn_hidden_pool_pixel(char *to, const char *windows,
 template <typename Arithmetic, int Positions>
 CNN_DEVICE void cnn_hidden_products(float sum[2][2][4], const char *pooled, const char *weight)
 {
-    enum { PITCH = cnn_hidden_plan<Arithmetic, Positions>::PITCH };
+    typedef cnn_hidden_plan<Arithmetic, Positions> plan;
+    enum { PITCH = plan::PITCH };
     const int lane = threadIdx.x % 32;
     pooled += lane % 16 * PITCH + lane / 16 * 16;
     weight += (lane % 8 + lane / 16 * 8) * PITCH + lane / 8 % 2 * 16;
 #pragma unroll 4
     for (int k = 0; k < PITCH - 16; k += CNN_FRAGMENT_BYTES) {
-        uint32_t a[2][4], b[4];
-        ldmatrix_x4(a[0], pooled + k);
-        ldmatrix_x4(a[1], pooled + 16 * PITCH + k);
-        ldmatrix_x4(b, weight + k);
+        uint32_t a[2][plan::PARTS][4], b[plan::PARTS][4];
 #pragma unroll
-        for (int i = 0; i < 2; i++)
-            cnn_multiply_two<Arithmetic>(sum[i][0], sum[i][1], a[i], b);
+        for (int part = 0; part < plan::PARTS; part++) {
+            ldmatrix_x4(a[0][part], pooled + part * plan::POOLED_PART + k);
+            ldmatrix_x4(a[1][part], pooled + part * plan::POOLED_PART + 16 * PITCH + k);
+            ldmatrix_x4(b[part], weight + part * plan::WEIGHT_PART + k);
+        }
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            if constexpr (plan::PARTS > 1)
+                cnn_hidden_multiply_parts(sum[i][0], sum[i][1], a[i], b);
+            else
+                cnn_multiply_two<typename plan::product>(sum[i][0], sum[i][1], a[i][0], b[0]);
+        }
     }
 }
 
 // partial: rows of 128, at the warp's first row and column
-CNN_DEVICE void cnn_hidden_store(float *partial, const float sum[2][2][4])
+CNN_DEVICE void cnn_hidden_store(float *partial, const float sum[2][2][4], float inverse)
 {
     const int lane = threadIdx.x % 32;
     partial += lane / 4 * CNN_HIDDEN + lane % 4 * 2;
@@ -327,15 +417,18 @@ CNN_DEVICE void cnn_hidden_store(float *partial, const float sum[2][2][4])
     for (int i = 0; i < 2; i++)
 #pragma unroll
         for (int j = 0; j < 2; j++) {
-            __stcg((float2 *)(partial + i * 16 * CNN_HIDDEN + j * 8), make_float2(sum[i][j][0], sum[i][j][1]));
-            __stcg((float2 *)(partial + (i * 16 + 8) * CNN_HIDDEN + j * 8), make_float2(sum[i][j][2], sum[i][j][3]));
+            __stcg((float2 *)(partial + i * 16 * CNN_HIDDEN + j * 8),
+                   make_float2(sum[i][j][0] * inverse, sum[i][j][1] * inverse));
+            __stcg((float2 *)(partial + (i * 16 + 8) * CNN_HIDDEN + j * 8),
+                   make_float2(sum[i][j][2] * inverse, sum[i][j][3] * inverse));
         }
 }
 
 template <typename Arithmetic, int Positions>
-__global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic, Positions>::THREADS, 1)
+__global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic, Positions>::THREADS,
+                                  cnn_hidden_plan<Arithmetic, Positions>::RESIDENT)
     cnn_hidden_kernel(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments,
-                      cnn_cuts cuts, bool left)
+                      cnn_cuts cuts)
 {
     typedef cnn_hidden_plan<Arithmetic, Positions> plan;
     extern __shared__ __align__(128) char cnn_shared[];
@@ -362,6 +455,7 @@ __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic, Positions>::THREAD
         batchnorm.scale[i] = arguments.operands.parameters.gamma2[channel + i];
         batchnorm.shift[i] = arguments.operands.parameters.beta2[channel + i];
     }
+    const float power = plan::SCALED ? cnn_hidden_pooled_scale(arguments) : 1.0f;
     heddle_wait_for_previous();
     heddle_release_next();
 #pragma unroll
@@ -373,7 +467,7 @@ __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic, Positions>::THREAD
     }
     static_assert(CNN_HIDDEN_THREADS * sizeof(float4) <= 2 * plan::POOLED_BYTES, "scratch");
     cnn_statistics_add<CNN_HIDDEN_THREADS>(arguments, (float4 *)tiles, &statistics);
-    cnn_hidden_load_batchnorm<Arithmetic, Positions>(&batchnorm, &statistics, channel);
+    cnn_hidden_load_batchnorm<Arithmetic, Positions>(&batchnorm, &statistics, channel, power);
 
     float sum[2][2][4] = {};
 #pragma unroll 1
@@ -392,7 +486,7 @@ __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic, Positions>::THREAD
                 char *const window = windows + next % plan::WINDOW_RING * plan::WINDOW_BYTES;
                 if (next < pixels)
                     cnn_hidden_pool_pixel<Arithmetic, Positions>(tiles + next % 2 * plan::POOLED_BYTES, window,
-                                                                 arguments, tile, first + next, &batchnorm, left);
+                                                                 arguments, tile, first + next, &batchnorm);
                 if (next + plan::WINDOW_RING < pixels)
                     cnn_hidden_fetch_windows<Arithmetic, Positions>(window, workspace, tile,
                                                                     first + next + plan::WINDOW_RING, arguments.n);
@@ -405,16 +499,7 @@ __global__ void __launch_bounds__(cnn_hidden_plan<Arithmetic, Positions>::THREAD
     }
     cnn_hidden_store(workspace.hidden_partial +
                          ((size_t)(split * cuts.tiles + tile) * CNN_HIDDEN_TILE + row) * CNN_HIDDEN + column,
-                     sum);
-}
-
-// Whether hidden_backward_wgmma.h runs after this: it makes pooled2 anew of the winners, which are no more bytes (in
-// tf32 half as many), and so this kernel need not write it.
-enum { CNN_TILES_OF_WINNERS = 4 }; // from which on it does in tf32
-template <typename Arithmetic> static bool cnn_winners_suffice(const cnn_cuts &cuts)
-{
-    return sizeof(typename Arithmetic::operand) == 4 &&
-           (sizeof(typename Arithmetic::convolution) == 4 || cuts.tiles >= CNN_TILES_OF_WINNERS);
+                     sum, plan::SCALED ? 1.0f / (power * CNN_HIDDEN_WEIGHT_SCALE) : 1.0f);
 }
 
 template <typename Arithmetic, int Positions>
@@ -431,8 +516,7 @@ static cudaError_t cnn_launch_hidden_positions(
     if (Positions == 1)
         own.forward_blocks = cnn_wgmma_blocks(arguments.n, arguments.multiprocessors);
     return heddle_cuda_launch_dependent(cnn_hidden_kernel<Arithmetic, Positions>, dim3(cuts.tiles * cuts.hidden_splits),
-                                        dim3(plan::THREADS), plan::SHARED_BYTES, stream, own, cuts,
-                                        Positions == 4 || !cnn_winners_suffice<Arithmetic>(cuts));
+                                        dim3(plan::THREADS), plan::SHARED_BYTES, stream, own, cuts);
 }
 
 // After forward.h.

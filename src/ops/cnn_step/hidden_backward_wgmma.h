@@ -1,58 +1,53 @@
-// hidden_backward.h for Hopper, for the arithmetics of floats: both products by wgmma, from tiles of 64 samples in
-// shared memory. Operands of 16 bits gain nothing by it: hidden_backward.h copies them while it multiplies.
+// hidden_backward.h for Hopper: both products by wgmma, whose operands the copy engine brings; no thread copies.
 //
-// Reads and writes what hidden_backward.h does, but for pooled2, which it makes anew of winner2; cut in the same way: a
-// block has one pooled pixel and a part of the batch. Its warpgroups have roles, which hand each other tiles in a ring
-// by barriers in shared memory:
+// Reads and writes what hidden_backward.h does, cut in the same way: a block has one pooled pixel and a part of the
+// batch, 64 samples at a time. Where operands are floats, grad_hidden, pooled2 and the weight are halves already,
+// brought into half's range by powers of two, one or two each (arguments.in_halves). Roles:
 //
-//   data    grad_pooled2 (64 samples, 64) = grad_hidden (64 samples, 128) * weight (128, 64); relu's mask,
+//   data    a warpgroup: grad_pooled2 (64 samples, 64) = grad_hidden (64 samples, 128) * weight (128, 64); relu's mask,
 //           batchnorm 2's sums, and out
-//   weight  gradient of weight (128, 64) += grad_hidden (64 samples, 128) transposed * pooled2 (64 samples, 64), in
-//           registers until the end
-//   stage   two warpgroups, tiles by turns: grad_hidden and pooled2 into the ring; floats become scaled halves on the
-//           way, one or two each (backward_wgmma_stage.h says how, and why that is as good)
+//   weight  a warpgroup: gradient of weight (128, 64) += grad_hidden (64 samples, 128) transposed * pooled2 (64
+//           samples, 64), in registers until the end
+//   copy    one thread: tiles in a ring, each with a barrier that counts its bytes. Of what the first ones need, the
+//           kernel before this one makes grad_hidden alone; weight and pooled2 are on their way before the wait for it.
 //
-// A tile is in chunks of 16 bytes: chunk c of all samples, then chunk c + 1. grad_hidden is read from it both ways: as
+// A tile is boxes of 64 samples by 128 bytes as hopper.h describes them; grad_hidden is read from them both ways: as
 // it is, and transposed.
 //
-// Limited by: latency of the first tile; after it by the way of a tile from L2.
+// Limited by: latency where a block has few tiles; else by bytes from the L2 cache, where every pixel reads all of
+// grad_hidden, twice as many bytes as its own of pooled2.
 #ifndef HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_WGMMA_H
 #define HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_WGMMA_H
 
+#include <type_traits>
+
 #include "ops/cnn_step/backward_wgmma_products.h"
-#include "ops/cnn_step/backward_wgmma_stage.h"
 #include "ops/cnn_step/hidden.h"
 #include "ops/cnn_step/hidden_backward.h"
+#include "ops/cnn_step/prepare.h"
 
 template <typename Arithmetic> struct cnn_hidden_hopper {
-    typedef cnn_hopper_kind<Arithmetic> kind;
-    typedef typename kind::element element;
+    typedef cnn_hidden_halves<Arithmetic> halves;
+    typedef typename halves::element element;
     enum : int {
+        SCALED = halves::SCALED,
+        PARTS = halves::PARTS,
         ROWS = CNN_HIDDEN_TILE, // samples of a tile
-        PARTS = kind::parts,
-        CHUNK = (ROWS + 1) * CNN_PART, // from a chunk to the next: the chunks of a sample are in different banks
-        HIDDEN_CHUNKS = CNN_HIDDEN / CNN_HOPPER_CHUNK,
-        HIDDEN_PART = HIDDEN_CHUNKS * CHUNK,
-        POOLED_PART = CNN_HOPPER_CHUNKS2 * CHUNK,
+        BOX = ROWS * HOPPER_ROW_BYTES,
+        BOX_COLUMNS = HOPPER_ROW_BYTES / sizeof(element),
+        HIDDEN_PART = CNN_HIDDEN / BOX_COLUMNS * BOX,
         POOLED_AT = PARTS * HIDDEN_PART, // in a tile
-        TILE = POOLED_AT + PARTS * POOLED_PART,
-        TILES = PARTS == 1 ? 4 : 3,
-        WEIGHT_CHUNK = (CNN_HIDDEN + 1) * CNN_PART,
-        WEIGHT_PART = CNN_HOPPER_CHUNKS2 * WEIGHT_CHUNK,
-
+        TILE = POOLED_AT + PARTS * BOX,
+        TILES = 3, // so that two blocks of one part share a multiprocessor
+        WEIGHT_PART = CNN_HIDDEN * HOPPER_ROW_BYTES,
         WEIGHT_AT = TILES * TILE,
-        BARRIERS_AT = WEIGHT_AT + PARTS * WEIGHT_PART,
-        BYTES = BARRIERS_AT + 2 * TILES * sizeof(uint64_t),
-        STAGE_GROUPS = 2,
-        THREADS = (2 + STAGE_GROUPS) * HOPPER_WARPGROUP,
-        REGISTERS = 65536 / THREADS / 8 * 8,
-        // Of weight, data and stage threads. Two parts have a second set of sums (cnn_hidden_hopper_weight_role).
-        WEIGHT_REGISTERS = PARTS == 1 ? (int)REGISTERS : 168,
-        DATA_REGISTERS = REGISTERS,
-        STAGE_REGISTERS = PARTS == 1 ? (int)REGISTERS : 104,
+        BYTES = WEIGHT_AT + PARTS * WEIGHT_PART,
+        CONSUMERS = 2 * HOPPER_WARPGROUP, // data, then weight
+        THREADS = CONSUMERS + 32,
+        RESIDENT = PARTS == 1 ? 2 : 1,
     };
-    static_assert(kind::scaled, "operands are floats");
-    static_assert(BYTES + 4096 <= 227 * 1024, "more than a block can have, with what it has besides");
+    static_assert(+BOX_COLUMNS == +CNN_CHANNELS2, "a pixel is one box");
+    static_assert(RESIDENT * (BYTES + 5 * 1024) <= 228 * 1024, "more than a multiprocessor has");
 };
 
 enum { CNN_HIDDEN_HOPPER_SUMS = 64 * 64 / HOPPER_WARPGROUP }; // a thread's, of a product
@@ -76,224 +71,98 @@ CNN_HIDDEN_HOPPER_PRODUCT(__half, "f16.f16")
 CNN_HIDDEN_HOPPER_PRODUCT(__nv_bfloat16, "bf16.bf16")
 #undef CNN_HIDDEN_HOPPER_PRODUCT
 
-// What operands were multiplied by.
-struct cnn_hidden_hopper_scales {
-    float hidden, pooled, weight;
+// How far the next 16 of K are: in a row of 128 bytes, or 16 rows on.
+enum { CNN_HIDDEN_HOPPER_ALONG = 32, CNN_HIDDEN_HOPPER_DOWN = 16 * HOPPER_ROW_BYTES };
+
+// Of each part: grad_hidden (n, 128), pooled2 (n, 49 * 64) and weight (128, 49 * 64).
+struct cnn_hidden_hopper_maps {
+    CUtensorMap hidden[2], pooled[2], weight[2];
 };
-
-// The largest of all threads' numbers.
-template <int Threads> CNN_DEVICE float cnn_hidden_hopper_most(float most, float *scratch)
-{
-    most = cnn_hopper_warp_most(most);
-    if (threadIdx.x % 32 == 0)
-        scratch[threadIdx.x / 32] = most;
-    __syncthreads();
-    most = cnn_hopper_warp_most(scratch[threadIdx.x % (Threads / 32)]);
-    __syncthreads();
-    return most;
-}
-
-// grad_hidden is the gradient of a loss by its logits, whose sizes add up to 2 at most, times output_weight; pooled2 is
-// bounded as pooled1 is (cnn_hopper_pooled_scale).
-template <typename Arithmetic, typename Arguments>
-CNN_DEVICE void cnn_hidden_hopper_scale(cnn_hidden_hopper_scales *scales, const Arguments &arguments, float *scratch)
-{
-    typedef cnn_hidden_hopper<Arithmetic> plan;
-    const heddle_cnn_step_parameters &parameters = arguments.operands.parameters;
-    const float furthest = sqrtf((float)arguments.n * CNN_PIXELS1);
-    float most = 0.0f, pooled = 0.0f;
-    for (int i = threadIdx.x; i < arguments.classes * CNN_HIDDEN; i += plan::THREADS)
-        most = fmaxf(most, fabsf(parameters.output_weight[i]));
-    scales->hidden = cnn_half_scale(2.0f * cnn_hidden_hopper_most<plan::THREADS>(most, scratch));
-#pragma unroll
-    for (int channel = threadIdx.x % 32; channel < CNN_CHANNELS2; channel += 32)
-        pooled = fmaxf(pooled, fabsf(parameters.gamma2[channel]) * furthest + fabsf(parameters.beta2[channel]));
-    scales->pooled = cnn_half_scale(cnn_hopper_warp_most(pooled));
-}
-
-// --- the weight ------------------------------------------------------------------------------------------------------
-
-// The pixel's weight (128, 64) into shared memory. Columns are in such an order that a thread of the data role has
-// chunks t = lane % 4 and t + 4: column 8 (4 q + j) + 2 t + e is channel 8 (t + 4 q) + 2 j + e.
-template <typename Arithmetic>
-CNN_DEVICE float cnn_hidden_hopper_load_weight(const float *weight, char *shared, float *scratch)
-{
-    typedef cnn_hidden_hopper<Arithmetic> plan;
-    typedef typename cnn_hopper_arithmetic<typename plan::element>::type rounding;
-    enum { PAIRS = CNN_HIDDEN * CNN_CHANNELS2 / 2, OWN = (PAIRS + plan::THREADS - 1) / plan::THREADS };
-    float2 pair[OWN];
-    float most = 0.0f;
-#pragma unroll
-    for (int i = 0; i < OWN; i++) {
-        const int at = i * plan::THREADS + threadIdx.x;
-        pair[i] = make_float2(0.0f, 0.0f);
-        if (at < PAIRS)
-            pair[i] = *(const float2 *)(weight + (size_t)(at / 32) * CNN_FEATURES + at % 32 * 2);
-        most = fmaxf(most, fmaxf(fabsf(pair[i].x), fabsf(pair[i].y)));
-    }
-    const float scale = cnn_half_scale(cnn_hidden_hopper_most<plan::THREADS>(most, scratch));
-#pragma unroll
-    for (int i = 0; i < OWN; i++) {
-        const int at = i * plan::THREADS + threadIdx.x, hidden = at / 32, j = at % 4, t = at / 4 % 4, q = at / 16 % 2;
-        float first = pair[i].x * scale, second = pair[i].y * scale;
-        char *to = shared + plan::WEIGHT_AT + (4 * q + j) * plan::WEIGHT_CHUNK + hidden * CNN_PART + t * 4;
-        if (at < PAIRS)
-#pragma unroll
-            for (int part = 0; part < plan::PARTS; part++) {
-                const typename plan::element left = cnn_round<rounding>(first), right = cnn_round<rounding>(second);
-                cnn_store2((typename plan::element *)(to + part * plan::WEIGHT_PART), left, right);
-                first -= cnn_float(left), second -= cnn_float(right);
-            }
-    }
-    return scale;
-}
-
-// --- stage role ------------------------------------------------------------------------------------------------------
-
-// What a stage thread takes of a tile, a chunk at a time: HIDDEN rows of grad_hidden, then of winner2, of which pooled2
-// is made anew.
-enum { CNN_HIDDEN_HOPPER_HIDDEN = 8, CNN_HIDDEN_HOPPER_ITEMS = 12 };
-
-// Batchnorm 2 as a winner * scale + shift, by channel.
-struct cnn_hidden_hopper_batchnorm {
-    float scale[CNN_CHANNELS2], shift[CNN_CHANNELS2];
-};
-
-// As hidden.h has them.
-template <typename Arguments>
-CNN_DEVICE void cnn_hidden_hopper_load_batchnorm(cnn_hidden_hopper_batchnorm *batchnorm, const Arguments &arguments)
-{
-    const cnn_statistics *statistics = arguments.workspace.statistics2;
-    const int channel = threadIdx.x;
-    if (channel < CNN_CHANNELS2) {
-        const float scale = arguments.operands.parameters.gamma2[channel] * statistics->inverse_std[channel];
-        float shift = arguments.operands.parameters.beta2[channel];
-        shift -= statistics->mean[channel] * scale;
-        batchnorm->scale[channel] = scale;
-        batchnorm->shift[channel] = shift;
-    }
-}
-
-// Where item i goes to, in a tile.
-template <typename Arithmetic> CNN_DEVICE int cnn_hidden_hopper_place(int i, int thread)
-{
-    typedef cnn_hidden_hopper<Arithmetic> plan;
-    if (i < CNN_HIDDEN_HOPPER_HIDDEN)
-        return thread % plan::HIDDEN_CHUNKS * plan::CHUNK + (thread / plan::HIDDEN_CHUNKS + i * 8) * CNN_PART;
-    return plan::POOLED_AT + thread % CNN_HOPPER_CHUNKS2 * plan::CHUNK +
-           (thread / CNN_HOPPER_CHUNKS2 + (i - CNN_HIDDEN_HOPPER_HIDDEN) * 16) * CNN_PART;
-}
-
-// Loads item i: eight floats of grad_hidden, or eight winners as they are kept. Rows past the batch have no winners.
-template <typename Arithmetic>
-CNN_DEVICE void
-cnn_hidden_hopper_load(uint32_t words[8],
-                       const cnn_workspace<typename Arithmetic::operand, typename Arithmetic::convolution> &workspace,
-                       int i, int thread, int from, int pixel, int n)
-{
-    typedef cnn_hidden_hopper<Arithmetic> plan;
-    enum { WINNERS = CNN_HOPPER_CHUNK * sizeof(typename Arithmetic::convolution) / 16 }; // words of 16 bytes
-    const bool hidden = i < CNN_HIDDEN_HOPPER_HIDDEN;
-    const int row = hidden ? thread / plan::HIDDEN_CHUNKS + i * 8
-                           : thread / CNN_HOPPER_CHUNKS2 + (i - CNN_HIDDEN_HOPPER_HIDDEN) * 16;
-    const uint4 *source =
-        hidden ? (const uint4 *)(workspace.grad_hidden + (size_t)(from + row) * CNN_HIDDEN +
-                                 thread % plan::HIDDEN_CHUNKS * CNN_HOPPER_CHUNK)
-               : (const uint4 *)(workspace.winner2 + ((size_t)(from + row) * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 +
-                                 thread % CNN_HOPPER_CHUNKS2 * CNN_HOPPER_CHUNK);
-#pragma unroll
-    for (int j = 0; j < (hidden ? 2 : WINNERS + 0); j++) {
-        const uint4 four = hidden || from + row < n ? source[j] : make_uint4(0, 0, 0, 0);
-        words[4 * j] = four.x, words[4 * j + 1] = four.y, words[4 * j + 2] = four.z, words[4 * j + 3] = four.w;
-    }
-}
-
-// The item's eight numbers as products take them, but for their scale.
-template <typename Arithmetic>
-CNN_DEVICE void cnn_hidden_hopper_value(float value[8], const uint32_t words[8],
-                                        const cnn_hidden_hopper_batchnorm *batchnorm, int i, int thread, bool inside)
-{
-    typedef typename Arithmetic::convolution convolution;
-    if (i < CNN_HIDDEN_HOPPER_HIDDEN) {
-#pragma unroll
-        for (int j = 0; j < 8; j++)
-            value[j] = __uint_as_float(words[j]);
-        return;
-    }
-    const int channel = thread % CNN_HOPPER_CHUNKS2 * CNN_HOPPER_CHUNK;
-#pragma unroll
-    for (int j = 0; j < 8; j += 4) {
-        float winner[4], scale[4], shift[4];
-        cnn_load4(winner, (const convolution *)words + j);
-        cnn_load4(scale, batchnorm->scale + channel + j);
-        cnn_load4(shift, batchnorm->shift + channel + j);
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            const float pooled = fmaf(winner[k], scale[k], shift[k]);
-            value[j + k] = !inside || pooled <= 0.0f ? 0.0f : cnn_round<Arithmetic>(pooled); // NaN stays
-        }
-    }
-}
 
 // Tiles of a block: [first, end) of the batch's, of pixel `pixel`.
 struct cnn_hidden_hopper_work {
     int pixel, split, first, end;
-    char *shared;
-    uint64_t *full, *empty;
+    char *memory;
 };
 
-template <typename Arithmetic>
-CNN_DEVICE void cnn_hidden_hopper_wait_empty(const cnn_hidden_hopper_work &work, int tile)
-{
-    enum { TILES = cnn_hidden_hopper<Arithmetic>::TILES };
-    const int which = tile - work.first;
-    if (which >= TILES)
-        mbarrier_wait(work.empty + which % TILES, (which / TILES - 1) & 1);
-}
+// Which of a ring's barriers; each phase of `full` is one tile, and so is each of `empty`.
+template <typename Arithmetic> struct cnn_hidden_hopper_barriers {
+    uint64_t weight, full[cnn_hidden_hopper<Arithmetic>::TILES], empty[cnn_hidden_hopper<Arithmetic>::TILES];
+};
 
-// Floats become halves on the way. Every second tile is this warpgroup's.
-template <typename Arithmetic, typename Arguments>
-CNN_DEVICE void cnn_hidden_hopper_stage_role(const cnn_hidden_hopper_work &work, const Arguments &arguments,
-                                             const cnn_hidden_hopper_scales &scales,
-                                             const cnn_hidden_hopper_batchnorm *batchnorm, int group, int thread)
+// --- copy role -------------------------------------------------------------------------------------------------------
+
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_hopper_copy_pooled(const cnn_hidden_hopper_work &work, const cnn_hidden_hopper_maps &maps,
+                                              cnn_hidden_hopper_barriers<Arithmetic> *barriers, int which)
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
-    enum { BATCH = plan::PARTS == 1 ? CNN_HIDDEN_HOPPER_ITEMS : CNN_HIDDEN_HOPPER_ITEMS / 2 }; // loads at once
-    for (int tile = work.first + group; tile < work.end; tile += plan::STAGE_GROUPS) {
-        char *ring = work.shared + (tile - work.first) % plan::TILES * plan::TILE;
+    uint64_t *full = barriers->full + which % plan::TILES;
+    char *tile = work.memory + which % plan::TILES * plan::TILE;
+    mbarrier_arrive_expect(full, plan::TILE);
 #pragma unroll
-        for (int first = 0; first < CNN_HIDDEN_HOPPER_ITEMS; first += BATCH) {
-            __align__(16) uint32_t words[BATCH][8];
+    for (int part = 0; part < plan::PARTS; part++)
+        tma_load(tile + plan::POOLED_AT + part * plan::BOX, &maps.pooled[part], work.pixel * CNN_CHANNELS2,
+                 (work.first + which) * plan::ROWS, full);
+}
+
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_hopper_copy_hidden(const cnn_hidden_hopper_work &work, const cnn_hidden_hopper_maps &maps,
+                                              cnn_hidden_hopper_barriers<Arithmetic> *barriers, int which)
+{
+    typedef cnn_hidden_hopper<Arithmetic> plan;
+    uint64_t *full = barriers->full + which % plan::TILES;
+    char *tile = work.memory + which % plan::TILES * plan::TILE;
 #pragma unroll
-            for (int i = 0; i < BATCH; i++)
-                cnn_hidden_hopper_load<Arithmetic>(words[i], arguments.workspace, first + i, thread, tile * plan::ROWS,
-                                                   work.pixel, arguments.n);
-            if (first == 0)
-                cnn_hidden_hopper_wait_empty<Arithmetic>(work, tile);
+    for (int part = 0; part < plan::PARTS; part++)
 #pragma unroll
-            for (int i = 0; i < BATCH; i++) {
-                const bool hidden = first + i < CNN_HIDDEN_HOPPER_HIDDEN;
-                const int row = thread / CNN_HOPPER_CHUNKS2 + (first + i - CNN_HIDDEN_HOPPER_HIDDEN) * 16; // of winners
-                char *to = ring + cnn_hidden_hopper_place<Arithmetic>(first + i, thread);
-                float value[8];
-                cnn_hidden_hopper_value<Arithmetic>(value, words[i], batchnorm, first + i, thread,
-                                                    tile * plan::ROWS + row < arguments.n);
-#pragma unroll
-                for (int j = 0; j < 8; j++)
-                    value[j] *= hidden ? scales.hidden : scales.pooled;
-#pragma unroll
-                for (int part = 0; part < plan::PARTS; part++) {
-                    __align__(16) uint32_t packed[4];
-#pragma unroll
-                    for (int j = 0; j < 2; j++)
-                        cnn_hopper_pack<typename plan::element>(packed + 2 * j, value + 4 * j, part + 1 < plan::PARTS);
-                    cnn_copy_words<4>(to + part * (hidden ? plan::HIDDEN_PART + 0 : plan::POOLED_PART + 0), packed);
-                }
-            }
-        }
-        tma_fence_written();
-        mbarrier_arrive(work.full + (tile - work.first) % plan::TILES);
+        for (int column = 0; column < CNN_HIDDEN; column += plan::BOX_COLUMNS)
+            tma_load(tile + part * plan::HIDDEN_PART + column / plan::BOX_COLUMNS * plan::BOX, &maps.hidden[part],
+                     column, (work.first + which) * plan::ROWS, full);
+}
+
+// Before the wait: barriers, the weight, and pooled2 of the first tiles.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_hopper_copy_first(const cnn_hidden_hopper_work &work, const cnn_hidden_hopper_maps &maps,
+                                             cnn_hidden_hopper_barriers<Arithmetic> *barriers)
+{
+    typedef cnn_hidden_hopper<Arithmetic> plan;
+    mbarrier_init(&barriers->weight, 1);
+    for (int i = 0; i < plan::TILES; i++) {
+        mbarrier_init(barriers->full + i, 1);
+        mbarrier_init(barriers->empty + i, plan::CONSUMERS / 32);
     }
+    mbarrier_init_fence();
+    for (int which = 0; which < plan::TILES && work.first + which < work.end; which++)
+        cnn_hidden_hopper_copy_pooled<Arithmetic>(work, maps, barriers, which);
+    mbarrier_arrive_expect(&barriers->weight, plan::PARTS * plan::WEIGHT_PART);
+#pragma unroll
+    for (int part = 0; part < plan::PARTS; part++)
+        tma_load(work.memory + plan::WEIGHT_AT + part * plan::WEIGHT_PART, &maps.weight[part],
+                 work.pixel * CNN_CHANNELS2, 0, &barriers->weight);
+}
+
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_hopper_copy_role(const cnn_hidden_hopper_work &work, const cnn_hidden_hopper_maps &maps,
+                                            cnn_hidden_hopper_barriers<Arithmetic> *barriers)
+{
+    typedef cnn_hidden_hopper<Arithmetic> plan;
+#pragma unroll 1
+    for (int which = 0; work.first + which < work.end; which++) {
+        if (which >= plan::TILES) {
+            mbarrier_wait(barriers->empty + which % plan::TILES, (which / plan::TILES - 1) & 1);
+            cnn_hidden_hopper_copy_pooled<Arithmetic>(work, maps, barriers, which);
+        }
+        cnn_hidden_hopper_copy_hidden<Arithmetic>(work, maps, barriers, which);
+    }
+}
+
+// A warp has done with a tile.
+CNN_DEVICE void cnn_hidden_hopper_give_back(uint64_t *empty)
+{
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+        mbarrier_arrive(empty);
 }
 
 // --- weight role -----------------------------------------------------------------------------------------------------
@@ -304,23 +173,22 @@ CNN_DEVICE void cnn_hidden_hopper_weight_tile(float (&sum)[2][CNN_HIDDEN_HOPPER_
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
     typedef cnn_hopper_products<plan::PARTS> products;
-    const uint64_t a = cnn_hopper_descriptor(tile, 8 * CNN_PART, plan::CHUNK);
-    const uint64_t b = cnn_hopper_descriptor(tile + plan::POOLED_AT, 8 * CNN_PART, plan::CHUNK);
+    const uint64_t a = wgmma_descriptor(tile, 0), b = wgmma_descriptor(tile + plan::POOLED_AT, 0);
     cnn_hopper_settle(sum[0]);
     cnn_hopper_settle(sum[1]);
     wgmma_fence();
 #pragma unroll
     for (int i = 0; i < products::count; i++)
 #pragma unroll
-        for (int sample = 0; sample < plan::ROWS; sample += 16)
+        for (int step = 0; step < plan::ROWS / 16; step++)
 #pragma unroll
             for (int half = 0; half < 2; half++)
                 cnn_hidden_hopper_product<1>(
                     typename plan::element(), sum[half],
-                    wgmma_descriptor_at(a, products::left(i) * plan::HIDDEN_PART +
-                                               half * (plan::HIDDEN_CHUNKS / 2) * plan::CHUNK + sample * CNN_PART),
-                    wgmma_descriptor_at(b, products::right(i) * plan::POOLED_PART + sample * CNN_PART),
-                    add || i > 0 || sample > 0);
+                    wgmma_descriptor_at(a, products::left(i) * plan::HIDDEN_PART + half * plan::BOX +
+                                               step * CNN_HIDDEN_HOPPER_DOWN),
+                    wgmma_descriptor_at(b, products::right(i) * plan::BOX + step * CNN_HIDDEN_HOPPER_DOWN),
+                    add || i > 0 || step > 0);
     wgmma_commit();
     wgmma_wait<0>();
     cnn_hopper_settle(sum[0]);
@@ -329,29 +197,29 @@ CNN_DEVICE void cnn_hidden_hopper_weight_tile(float (&sum)[2][CNN_HIDDEN_HOPPER_
 
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hidden_hopper_weight_role(const cnn_hidden_hopper_work &work, const Arguments &arguments,
-                                              const cnn_hidden_hopper_scales &scales, int warp, int lane)
+                                              cnn_hidden_hopper_barriers<Arithmetic> *barriers, float pooled_scale,
+                                              int warp, int lane)
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
     enum { BY_TILE = plan::PARTS > 1 }; // tensor cores' long sums are too small: where float is meant, added outside
     float total[2][CNN_HIDDEN_HOPPER_SUMS] = {};
 #pragma unroll 1
-    for (int tile = work.first; tile < work.end; tile++) {
-        const int which = tile - work.first;
-        const char *ring = work.shared + which % plan::TILES * plan::TILE;
-        mbarrier_wait(work.full + which % plan::TILES, which / plan::TILES & 1);
+    for (int which = 0; work.first + which < work.end; which++) {
+        const char *tile = work.memory + which % plan::TILES * plan::TILE;
+        mbarrier_wait(barriers->full + which % plan::TILES, which / plan::TILES & 1);
         if constexpr (BY_TILE) {
             float sum[2][CNN_HIDDEN_HOPPER_SUMS];
-            cnn_hidden_hopper_weight_tile<Arithmetic>(sum, ring, false);
+            cnn_hidden_hopper_weight_tile<Arithmetic>(sum, tile, false);
 #pragma unroll
             for (int i = 0; i < 2 * CNN_HIDDEN_HOPPER_SUMS; i++)
                 total[i / CNN_HIDDEN_HOPPER_SUMS][i % CNN_HIDDEN_HOPPER_SUMS] +=
                     sum[i / CNN_HIDDEN_HOPPER_SUMS][i % CNN_HIDDEN_HOPPER_SUMS];
         } else {
-            cnn_hidden_hopper_weight_tile<Arithmetic>(total, ring, true);
+            cnn_hidden_hopper_weight_tile<Arithmetic>(total, tile, true);
         }
-        mbarrier_arrive(work.empty + which % plan::TILES);
+        cnn_hidden_hopper_give_back(barriers->empty + which % plan::TILES);
     }
-    const float inverse = 1.0f / scales.hidden / scales.pooled;
+    const float inverse = plan::SCALED ? 1.0f / (*arguments.workspace.hidden_scale * pooled_scale) : 1.0f;
     float *gradient = arguments.workspace.grad_hidden_partial + (size_t)work.split * CNN_HIDDEN * CNN_FEATURES +
                       (size_t)(warp * 16 + lane / 4) * CNN_FEATURES + work.pixel * CNN_CHANNELS2 + lane % 4 * 2;
 #pragma unroll
@@ -364,80 +232,128 @@ CNN_DEVICE void cnn_hidden_hopper_weight_role(const cnn_hidden_hopper_work &work
 
 // --- data role -------------------------------------------------------------------------------------------------------
 
-// Eight channels of a sample, added up from their parts.
-template <typename Arithmetic> CNN_DEVICE void cnn_hidden_hopper_values(float value[8], const char *chunk)
-{
-    typedef cnn_hidden_hopper<Arithmetic> plan;
-#pragma unroll
-    for (int part = 0; part < plan::PARTS; part++) {
-        __align__(16) uint32_t bits[4];
-        cnn_copy_words<4>(bits, chunk + part * plan::POOLED_PART);
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            float four[4];
-            cnn_load4(four, (const typename plan::element *)(bits + 2 * i));
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                value[4 * i + j] = part == 0 ? four[j] : value[4 * i + j] + four[j];
-        }
-    }
-}
-
-// Of a thread's 16 channels, chunks lane % 4 and lane % 4 + 4.
+// Of a thread's 16 channels, 8 j + 2 (lane % 4) + {0, 1}: of the gradient, and of it times pooled2 as it is scaled.
 struct cnn_hidden_hopper_sums {
     float gradient[16], product[16], most;
 };
 
-// Relu's mask, the sums, and out: two samples of a thread, 16 channels each.
-template <typename Arithmetic, typename Arguments>
-CNN_DEVICE void cnn_hidden_hopper_data_end(cnn_hidden_hopper_sums *sums, const float (&sum)[CNN_HIDDEN_HOPPER_SUMS],
-                                           const cnn_hidden_backward_channels *channels, const char *pooled,
-                                           const Arguments &arguments, int from, int pixel, float inverse,
-                                           float inverse_pooled, int warp, int lane)
+// Two channels of pooled2, added up from their parts.
+template <typename Arithmetic> CNN_DEVICE float2 cnn_hidden_hopper_pooled(const char *at)
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
+    typedef
+        typename std::conditional<std::is_same<typename plan::element, __half>::value, __half2, __nv_bfloat162>::type
+            pair;
+    float2 value = cnn_hidden_floats_of(*(const pair *)at);
+    if (plan::PARTS > 1) {
+        const float2 rest = cnn_hidden_floats_of(*(const pair *)(at + plan::BOX));
+        value.x += rest.x, value.y += rest.y;
+    }
+    return value;
+}
+
+// Two neighbouring chunks of eight channels of a sample, of which each of four lanes has two pairs: into global memory,
+// so that lanes beside each other write beside each other. to: of chunk 0
+CNN_DEVICE void cnn_hidden_hopper_store(float *to, const float2 pair[2], int lane)
+{
 #pragma unroll
-    for (int lower = 0; lower < 2; lower++)
+    for (int i = 0; i < 2; i++)
+        __stcg((float2 *)(to + i * 8 + lane % 4 * 2), pair[i]);
+}
+CNN_DEVICE uint32_t cnn_hidden_hopper_bits(__nv_bfloat16, float2 pair)
+{
+    const __nv_bfloat162 two = __floats2bfloat162_rn(pair.x, pair.y);
+    return *(const uint32_t *)&two;
+}
+CNN_DEVICE uint32_t cnn_hidden_hopper_bits(__half, float2 pair)
+{
+    const __half2 two = __floats2half2_rn(pair.x, pair.y);
+    return *(const uint32_t *)&two;
+}
+template <typename Operand> CNN_DEVICE void cnn_hidden_hopper_store(Operand *to, const float2 pair[2], int lane)
+{
+    // Of each two lanes the first takes both pairs of the first chunk, the other those of the second: 8 bytes each.
+    const uint32_t first = cnn_hidden_hopper_bits(Operand(), pair[0]),
+                   second = cnn_hidden_hopper_bits(Operand(), pair[1]);
+    const bool odd = lane & 1;
+    const uint32_t given = __shfl_xor_sync(0xffffffffu, odd ? first : second, 1);
+    if (to)
+        __stcg((uint2 *)(to + (lane & 1) * 8 + (lane & 2) * 2),
+               odd ? make_uint2(given, second) : make_uint2(first, given));
+}
+
+// Relu's mask, the sums, and out: two samples of a thread. pooled: the tile's
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_hidden_hopper_data_end(cnn_hidden_hopper_sums *sums, const float (&sum)[CNN_HIDDEN_HOPPER_SUMS],
+                                           const char *pooled, const Arguments &arguments, int from, int pixel,
+                                           float inverse, int warp, int lane)
+{
+    typedef cnn_hidden_hopper<Arithmetic> plan;
+    pooled += (warp * 16 + lane / 4) * HOPPER_ROW_BYTES + lane % 4 * 4;
 #pragma unroll
-        for (int q = 0; q < 2; q++) {
-            const int row = warp * 16 + lower * 8 + lane / 4, chunk = lane % 4 + 4 * q, sample = from + row;
-            float value[8], grad[8];
-            cnn_hidden_hopper_values<Arithmetic>(value, pooled + chunk * plan::CHUNK + row * CNN_PART);
+    for (int lower = 0; lower < 2; lower++) {
+        const int sample = from + warp * 16 + lower * 8 + lane / 4;
+        auto *to = arguments.workspace.grad_pooled2 + ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2;
+        float2 value[8];
 #pragma unroll
-            for (int i = 0; i < 8; i++) { // rows past the batch are zeros, and add none
-                const int at = q * 8 + i;
-                const float beta = channels->beta[chunk * 8 + i], slope = channels->inverse_gamma[chunk * 8 + i];
-                grad[i] = value[i] > 0.0f ? sum[(4 * q + i / 2) * 4 + lower * 2 + i % 2] * inverse : 0.0f;
-                sums->gradient[at] += grad[i];
-                sums->product[at] += grad[i] * ((value[i] * inverse_pooled - beta) * slope);
-                sums->most = fmaxf(sums->most, fabsf(grad[i]));
+        for (int j = 0; j < 8; j++) // the swizzle: sample % 8 is lane / 4
+            value[j] = cnn_hidden_hopper_pooled<Arithmetic>(pooled + lower * HOPPER_ROWS_BYTES + (j ^ lane / 4) * 16);
+#pragma unroll
+        for (int j = 0; j < 8; j += 2) {
+            float2 grad[2];
+#pragma unroll
+            for (int i = 0; i < 2; i++) { // rows past the batch are zeros, and add none
+                const float2 pair = value[j + i];
+                const int at = (j + i) * 2;
+                grad[i].x = pair.x > 0.0f ? sum[at * 2 + lower * 2] : 0.0f;
+                grad[i].y = pair.y > 0.0f ? sum[at * 2 + lower * 2 + 1] : 0.0f;
+                if (plan::SCALED)
+                    grad[i].x *= inverse, grad[i].y *= inverse;
+                sums->gradient[at] += grad[i].x, sums->gradient[at + 1] += grad[i].y;
+                sums->product[at] = fmaf(grad[i].x, pair.x, sums->product[at]);
+                sums->product[at + 1] = fmaf(grad[i].y, pair.y, sums->product[at + 1]);
+                if (plan::SCALED)
+                    sums->most = fmaxf(sums->most, fmaxf(fabsf(grad[i].x), fabsf(grad[i].y)));
             }
-            if (sample < arguments.n) {
-                auto *to = arguments.workspace.grad_pooled2 + ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 +
-                           chunk * CNN_HOPPER_CHUNK;
-                cnn_store4_global<Arithmetic>(to, grad);
-                cnn_store4_global<Arithmetic>(to + 4, grad + 4);
-            }
+            if (sizeof(typename Arithmetic::operand) == 2)
+                cnn_hidden_hopper_store(sample < arguments.n ? to + j * 8 : NULL, grad, lane);
+            else if (sample < arguments.n)
+                cnn_hidden_hopper_store(to + j * 8, grad, lane);
         }
+    }
+}
+
+// Adds 2 * Half sums over two lanes that are Half apart, and leaves half of them to each.
+template <int Half> CNN_DEVICE void cnn_hidden_hopper_halve(float *sums, int lane)
+{
+    const bool upper = lane & Half;
+#pragma unroll
+    for (int i = 0; i < Half; i++) {
+        const float kept = upper ? sums[Half + i] : sums[i], given = upper ? sums[i] : sums[Half + i];
+        sums[i] = kept + __shfl_xor_sync(0xffffffffu, given, Half);
+    }
 }
 
 // sums2_partial's row of this block: of eight lanes, then of four warps by way of `shared`, [warp][kind][channel].
-CNN_DEVICE void cnn_hidden_hopper_store_sums(float *partial, const cnn_hidden_hopper_sums *sums, float *shared,
-                                             int warp, int lane)
+CNN_DEVICE void cnn_hidden_hopper_store_sums(float *partial, cnn_hidden_hopper_sums *sums,
+                                             const cnn_hidden_backward_channels *channels, float inverse_pooled,
+                                             float *shared, int warp, int lane)
 {
+    float all[32]; // [kind][channel]
 #pragma unroll
     for (int i = 0; i < 16; i++) {
-        float gradient = sums->gradient[i], product = sums->product[i];
+        const int channel = i / 2 * 8 + lane % 4 * 2 + i % 2;
+        const float product = sums->product[i] * inverse_pooled - sums->gradient[i] * channels->beta[channel];
+        all[i] = sums->gradient[i], all[16 + i] = product * channels->inverse_gamma[channel];
+    }
+    cnn_hidden_hopper_halve<16>(all, lane);
+    cnn_hidden_hopper_halve<8>(all, lane);
+    cnn_hidden_hopper_halve<4>(all, lane);
 #pragma unroll
-        for (int distance = 4; distance < 32; distance *= 2) {
-            gradient += __shfl_xor_sync(0xffffffffu, gradient, distance);
-            product += __shfl_xor_sync(0xffffffffu, product, distance);
-        }
-        const int channel = (lane % 4 + i / 8 * 4) * CNN_HOPPER_CHUNK + i % 8;
-        if (lane < 4) {
-            shared[warp * 2 * CNN_CHANNELS2 + channel] = gradient;
-            shared[warp * 2 * CNN_CHANNELS2 + CNN_CHANNELS2 + channel] = product;
-        }
+    for (int i = 0; i < 4; i++) {
+        const int at = lane / 4 * 4 + i,
+                  channel = at % 16 / 2 * 8 + lane % 4 * 2 + i % 2; // as the lane's bits have chosen
+        shared[(warp * 2 + at / 16) * CNN_CHANNELS2 + channel] = all[i];
     }
     warpgroup_sync(1);
     float total = 0.0f;
@@ -449,44 +365,46 @@ CNN_DEVICE void cnn_hidden_hopper_store_sums(float *partial, const cnn_hidden_ho
 
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hidden_hopper_data_role(const cnn_hidden_hopper_work &work, const Arguments &arguments,
-                                            const cnn_hidden_hopper_scales &scales,
+                                            cnn_hidden_hopper_barriers<Arithmetic> *barriers, float pooled_scale,
                                             const cnn_hidden_backward_channels *channels, float *shared, int warp,
                                             int lane)
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
     typedef cnn_hopper_products<plan::PARTS> products;
-    const float inverse = 1.0f / scales.hidden / scales.weight, inverse_pooled = 1.0f / scales.pooled;
-    const uint64_t b = cnn_hopper_descriptor(work.shared + plan::WEIGHT_AT, 8 * CNN_PART, plan::WEIGHT_CHUNK);
+    const auto &workspace = arguments.workspace;
+    const float inverse = plan::SCALED ? 1.0f / (*workspace.hidden_scale * CNN_HIDDEN_WEIGHT_SCALE) : 1.0f;
+    const uint64_t b = wgmma_descriptor(work.memory + plan::WEIGHT_AT, 0);
     cnn_hidden_hopper_sums sums = {};
+    mbarrier_wait(&barriers->weight, 0);
 #pragma unroll 1
-    for (int tile = work.first; tile < work.end; tile++) {
-        const int which = tile - work.first;
-        const char *ring = work.shared + which % plan::TILES * plan::TILE;
-        const uint64_t a = cnn_hopper_descriptor(ring, plan::CHUNK, 8 * CNN_PART);
+    for (int which = 0; work.first + which < work.end; which++) {
+        const char *tile = work.memory + which % plan::TILES * plan::TILE;
+        const uint64_t a = wgmma_descriptor(tile, 0);
         float sum[CNN_HIDDEN_HOPPER_SUMS];
-        mbarrier_wait(work.full + which % plan::TILES, which / plan::TILES & 1);
+        mbarrier_wait(barriers->full + which % plan::TILES, which / plan::TILES & 1);
         cnn_hopper_settle(sum);
         wgmma_fence();
 #pragma unroll
         for (int i = 0; i < products::count; i++)
 #pragma unroll
-            for (int hidden = 0; hidden < CNN_HIDDEN; hidden += 16)
+            for (int step = 0; step < CNN_HIDDEN / 16; step++)
                 cnn_hidden_hopper_product<0>(
                     typename plan::element(), sum,
-                    wgmma_descriptor_at(a, products::left(i) * plan::HIDDEN_PART + hidden / 8 * plan::CHUNK),
-                    wgmma_descriptor_at(b, products::right(i) * plan::WEIGHT_PART + hidden * CNN_PART),
-                    i > 0 || hidden > 0);
+                    wgmma_descriptor_at(a, products::left(i) * plan::HIDDEN_PART + step / 4 * plan::BOX +
+                                               step % 4 * CNN_HIDDEN_HOPPER_ALONG),
+                    wgmma_descriptor_at(b, products::right(i) * plan::WEIGHT_PART + step * CNN_HIDDEN_HOPPER_DOWN),
+                    i > 0 || step > 0);
         wgmma_commit();
         wgmma_wait<0>();
         cnn_hopper_settle(sum);
-        cnn_hidden_hopper_data_end<Arithmetic>(&sums, sum, channels, ring + plan::POOLED_AT, arguments,
-                                               tile * plan::ROWS, work.pixel, inverse, inverse_pooled, warp, lane);
-        mbarrier_arrive(work.empty + which % plan::TILES);
+        cnn_hidden_hopper_data_end<Arithmetic>(&sums, sum, tile + plan::POOLED_AT, arguments,
+                                               (work.first + which) * plan::ROWS, work.pixel, inverse, warp, lane);
+        cnn_hidden_hopper_give_back(barriers->empty + which % plan::TILES);
     }
-    const auto &workspace = arguments.workspace;
-    cnn_hidden_hopper_store_sums(workspace.sums2_partial + (size_t)blockIdx.x * 2 * CNN_CHANNELS2, &sums, shared, warp,
-                                 lane);
-    cnn_hidden_backward_store_most(workspace.counters, sums.most);
+    cnn_hidden_hopper_store_sums(workspace.sums2_partial + (size_t)blockIdx.x * 2 * CNN_CHANNELS2, &sums, channels,
+                                 1.0f / pooled_scale, shared, warp, lane);
+    if (plan::SCALED)
+        cnn_hidden_backward_store_most(workspace.counters, sums.most);
     cnn_hidden_backward_finish_sums<Arithmetic>(arguments, channels, work.first * plan::ROWS,
                                                 min(work.end * plan::ROWS, arguments.n), work.pixel, shared);
 }
@@ -494,51 +412,60 @@ CNN_DEVICE void cnn_hidden_hopper_data_role(const cnn_hidden_hopper_work &work, 
 // --- the kernel ------------------------------------------------------------------------------------------------------
 
 template <typename Arithmetic>
-static __global__ void __launch_bounds__(cnn_hidden_hopper<Arithmetic>::THREADS, 1)
-    cnn_hidden_backward_wgmma(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments,
-                              cnn_cuts cuts)
+static __global__ void __launch_bounds__(cnn_hidden_hopper<Arithmetic>::THREADS,
+                                         cnn_hidden_hopper<Arithmetic>::RESIDENT)
+    cnn_hidden_backward_wgmma(
+        const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments,
+        const cnn_cuts cuts, const __grid_constant__ cnn_hidden_hopper_maps maps)
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
-    extern __shared__ __align__(128) char cnn_shared[];
+    extern __shared__ __align__(HOPPER_ROWS_BYTES) char cnn_hidden_hopper_memory[];
     __shared__ __align__(16) cnn_hidden_backward_channels channels;
-    __shared__ __align__(16) cnn_hidden_hopper_batchnorm batchnorm;
     __shared__ __align__(16) float shared[4 * 2 * CNN_CHANNELS2];
+    __shared__ cnn_hidden_hopper_barriers<Arithmetic> barriers;
     const int group = threadIdx.x / HOPPER_WARPGROUP, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     cnn_hidden_hopper_work work;
     work.pixel = blockIdx.x % CNN_PIXELS2, work.split = blockIdx.x / CNN_PIXELS2;
     work.first = work.split * cuts.tiles / cuts.backward_splits;
     work.end = (work.split + 1) * cuts.tiles / cuts.backward_splits;
-    work.shared = cnn_shared;
-    work.full = (uint64_t *)(cnn_shared + plan::BARRIERS_AT), work.empty = work.full + plan::TILES;
-    if (threadIdx.x == 0) {
-        for (int i = 0; i < plan::TILES; i++) {
-            mbarrier_init(work.full + i, HOPPER_WARPGROUP);
-            mbarrier_init(work.empty + i, 2 * HOPPER_WARPGROUP);
-        }
-        mbarrier_init_fence();
-    }
-    // Kernels before the one before have ended: parameters are there, and the packed weight.
-    cnn_hidden_hopper_scales scales;
-    cnn_hidden_hopper_scale<Arithmetic>(&scales, arguments, shared);
-    scales.weight = cnn_hidden_hopper_load_weight<Arithmetic>(arguments.workspace.hidden + work.pixel * CNN_CHANNELS2,
-                                                              cnn_shared, shared);
+    work.memory = cnn_hidden_hopper_memory;
+    // Kernels before the one before have ended: parameters are there, the packed weight, and pooled2.
+    if (threadIdx.x == plan::CONSUMERS)
+        cnn_hidden_hopper_copy_first<Arithmetic>(work, maps, &barriers);
     cnn_hidden_backward_load_channels(&channels, &arguments.operands.parameters);
-    cnn_hidden_hopper_load_batchnorm(&batchnorm, arguments);
-    tma_fence_written();
+    const float pooled_scale = plan::SCALED ? cnn_hidden_pooled_scale(arguments) : 1.0f;
+    __syncthreads();
     heddle_wait_for_previous();
     heddle_release_next();
-    __syncthreads();
-    if (group == 0) {
-        cnn_hopper_registers<plan::DATA_REGISTERS, plan::REGISTERS>();
-        cnn_hidden_hopper_data_role<Arithmetic>(work, arguments, scales, &channels, shared, warp, lane);
-    } else if (group == 1) {
-        cnn_hopper_registers<plan::WEIGHT_REGISTERS, plan::REGISTERS>();
-        cnn_hidden_hopper_weight_role<Arithmetic>(work, arguments, scales, warp, lane);
-    } else {
-        cnn_hopper_registers<plan::STAGE_REGISTERS, plan::REGISTERS>();
-        cnn_hidden_hopper_stage_role<Arithmetic>(work, arguments, scales, &batchnorm, group - 2,
-                                                 threadIdx.x % HOPPER_WARPGROUP);
+    if (group == 0)
+        cnn_hidden_hopper_data_role<Arithmetic>(work, arguments, &barriers, pooled_scale, &channels, shared, warp,
+                                                lane);
+    else if (group == 1)
+        cnn_hidden_hopper_weight_role<Arithmetic>(work, arguments, &barriers, pooled_scale, warp, lane);
+    else if (lane == 0)
+        cnn_hidden_hopper_copy_role<Arithmetic>(work, maps, &barriers);
+}
+
+template <typename Arithmetic, typename Arguments>
+static heddle_status cnn_hidden_hopper_map(cnn_hidden_hopper_maps *maps, const Arguments &arguments)
+{
+    typedef cnn_hidden_hopper<Arithmetic> plan;
+    typedef typename plan::element element;
+    const CUtensorMapDataType type =
+        std::is_same<element, __half>::value ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    const size_t n = arguments.n;
+    heddle_status status = HEDDLE_OK;
+    for (size_t part = 0; part < plan::PARTS && status == HEDDLE_OK; part++) {
+        const element *hidden = (const element *)arguments.workspace.grad_hidden + part * n * CNN_HIDDEN;
+        const element *pooled = (const element *)arguments.workspace.pooled2 + part * n * CNN_FEATURES;
+        const element *weight = (const element *)arguments.workspace.hidden + part * CNN_HIDDEN * CNN_FEATURES;
+        status = tma_map(&maps->hidden[part], type, sizeof(element), hidden, n, CNN_HIDDEN, plan::ROWS);
+        if (status == HEDDLE_OK)
+            status = tma_map(&maps->pooled[part], type, sizeof(element), pooled, n, CNN_FEATURES, plan::ROWS);
+        if (status == HEDDLE_OK)
+            status = tma_map(&maps->weight[part], type, sizeof(element), weight, CNN_HIDDEN, CNN_FEATURES, CNN_HIDDEN);
     }
+    return status;
 }
 
 template <typename Arithmetic>
@@ -547,15 +474,15 @@ static cudaError_t cnn_launch_hidden_backward_wgmma(
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
     const cnn_cuts cuts = cnn_cuts_for<Arithmetic>(arguments.n);
-    static_assert(plan::PARTS > 1 || +plan::TILES == +CNN_TILES_OF_WINNERS, "hidden.h leaves pooled2 otherwise");
-    if (plan::PARTS == 1 && cuts.tiles < plan::TILES) // where the ring is never full, the other kernel is as fast
-        return cnn_launch_hidden_backward<Arithmetic>(arguments, stream);
+    cnn_hidden_hopper_maps maps = {};
+    if (cnn_hidden_hopper_map<Arithmetic>(&maps, arguments) != HEDDLE_OK)
+        return CNN_NO_MAP;
     const cudaError_t error = cudaFuncSetAttribute(cnn_hidden_backward_wgmma<Arithmetic>,
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, plan::BYTES);
     if (error != cudaSuccess)
         return error;
     return heddle_cuda_launch_dependent(cnn_hidden_backward_wgmma<Arithmetic>, dim3(CNN_PIXELS2 * cuts.backward_splits),
-                                        dim3(plan::THREADS), plan::BYTES, stream, arguments, cuts);
+                                        dim3(plan::THREADS), plan::BYTES, stream, arguments, cuts, maps);
 }
 
 #endif

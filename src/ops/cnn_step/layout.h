@@ -63,10 +63,10 @@ enum {
     CNN_FORWARD_BLOCKS = 320,
     CNN_HIDDEN_TILE = 64,            // samples that a block of hidden.h and hidden_backward.h takes at a time
     CNN_HIDDEN_SPLITS = CNN_PIXELS2, // most parts that hidden.h cuts the features into, each a range of pixels
-    CNN_SPLITS_OF_16_BITS = 4,       // of backward_splits, where floats have the fewer below it (cnn_cuts_for)
-    CNN_SPLITS_OF_FLOATS = 2,
-    CNN_HEAD_WARPS = 8,    // of a block of head.h: one or more a sample
-    CNN_HEAD_BLOCKS = 256, // most blocks of head.h; more samples than they take at a time are taken in turns
+    CNN_SPLITS_OF_PAIRS = 4,         // of backward_splits, where two blocks share a multiprocessor
+    CNN_SPLITS_OF_ONE = 2,           // and where one has it to itself (cnn_cuts_for)
+    CNN_HEAD_WARPS = 8,              // of a block of head.h: one or more a sample
+    CNN_HEAD_BLOCKS = 256,           // most blocks of head.h; more samples than they take at a time are taken in turns
     CNN_BACKWARD_BLOCKS = 160,
 
     // What a block of head.h leaves, and where: gradients of output_weight (classes, hidden), hidden_bias, output_bias,
@@ -109,7 +109,7 @@ static inline cnn_cuts cnn_cuts_of(int n)
                          : wanted / cuts.tiles > CNN_HIDDEN_SPLITS ? CNN_HIDDEN_SPLITS
                                                                    : wanted / cuts.tiles;
     // 49 blocks a part, two of them a multiprocessor; each part more is more to add up afterwards.
-    cuts.backward_splits = cuts.tiles >= 32 ? 5 : cuts.tiles >= 16 ? CNN_SPLITS_OF_16_BITS : cuts.tiles >= 4 ? 2 : 1;
+    cuts.backward_splits = cuts.tiles >= 32 ? 5 : cuts.tiles >= 16 ? CNN_SPLITS_OF_PAIRS : cuts.tiles >= 4 ? 2 : 1;
     // Few samples have several warps each, so that many blocks share the reading of their partial sums; many are taken
     // in turns, by two blocks a multiprocessor.
     cuts.head_samples = 1;
@@ -138,18 +138,18 @@ typedef struct cnn_statistics {
 // `cuts` what cnn_cuts_of(n) says. "Times n" are gradients of the sum of losses, not of their mean.
 //
 //   counters             [CNN_COUNTERS], cleared by prepare.h and, between two steps, by finish.h
-//   packed_thirds        [64] blocks of finish.h that have updated their third of an output channel's weight
 //   moments              [2][blocks][CNN_MOMENTS] of each block of prepare.h, lower and upper halves of 64 bits
 //   stem_statistics      [3][32] mean, inverse_std, variance of conv1's output, without its bias: forward.h
 //   stem_moments         of the whole batch, pixels as 0..255: forward.h
-//   folded, next_moments [32][CNN_FOLDED] and stem_moments of the step after, in cnn_train: finish.h
+//   folded, next_moments [CNN_FOLDED][32] and stem_moments of the step after, in cnn_train: finish.h
 //   conv2_forward        conv2's weight, rounded: [16-byte chunks along 9 taps, 32 in][64 out], rows as in prepare.h
-//   conv2_parts          the same for Hopper, [part][16-byte chunks along 9 taps, 32 in][64 out]: rounded operands of
-//   16
-//                        bits; or, of float operands, times conv2_scale as one half, or two that add up to it
-//   conv2_scale          [64], powers of two
+//   conv2_parts          the same for Hopper, [part][16-byte chunks along 9 taps, 32 in][64 out]: rounded 16-bit
+//                        operands; or, of float operands, times conv2_scale as one half, or two that add up to it
+//   conv2_scale          [64], the same power of two
 //   conv2_backward       [32 in][9 taps, turned by 180 degrees][64 out]
-//   hidden               hidden_weight with its columns in the order of pooled2: [128][49 pixels][64 channels]
+//   hidden               hidden_weight with its columns in the order of pooled2: [128][49 pixels][64 channels]. Where
+//                        arguments.in_halves, this, pooled2 and grad_hidden are halves times a power of two, one or
+//                        two that add up to it, [part][...], and grad_hidden has n rows
 //   pooled1, code1       [n][14][14][32]; pooled1 of float operands forward_wgmma.h leaves as backward_wgmma.h takes
 //                        it, halves times a power of two, [part][n][14][14][32]
 //   convolution2         [n][14][14][64] without its bias
@@ -159,6 +159,7 @@ typedef struct cnn_statistics {
 //   pooled2, code2       [n][49][64]; with winner2 there, code2 is its place whether or not relu closes the window
 //   hidden_partial       [splits][rows][128] without the bias
 //   grad_hidden          [rows][128] before relu's input; rows past n are zero. Times n
+//   hidden_scale         [1] the power of two that grad_hidden is multiplied by where it is halves: head.h
 //   head_partial         [head_blocks][CNN_HEAD_PARTIAL]. Times n
 //   grad_pooled2         [n][49][64], already zero where relu closed the window. Times n
 //   sums2_partial        [49 * splits][2][64] sums of grad_pooled2 and of it times the normalised value. Times n
@@ -169,7 +170,6 @@ typedef struct cnn_statistics {
 // clang-format off
 #define CNN_WORKSPACE_FIELDS(FIELD, Operand, Convolution)                                                              \
     FIELD(unsigned, counters, CNN_COUNTERS)                                                                            \
-    FIELD(unsigned, packed_thirds, CNN_CHANNELS2)                                                                      \
     FIELD(uint32_t, moments, 2 * CNN_PREPARE_BLOCKS * CNN_MOMENTS)                                                     \
     FIELD(float, stem_statistics, 3 * CNN_CHANNELS1)                                                                   \
     FIELD(double, stem_moments, CNN_MOMENTS)                                                                           \
@@ -190,6 +190,7 @@ typedef struct cnn_statistics {
     FIELD(uint8_t, code2, samples * CNN_FEATURES)                                                                      \
     FIELD(float, hidden_partial, cuts.hidden_splits * rows * CNN_HIDDEN)                                               \
     FIELD(Operand, grad_hidden, rows * CNN_HIDDEN)                                                                     \
+    FIELD(float, hidden_scale, 1)                                                                                      \
     FIELD(float, head_partial, cuts.head_blocks * CNN_HEAD_PARTIAL)                                                    \
     FIELD(Operand, grad_pooled2, samples * CNN_FEATURES)                                                               \
     FIELD(float, sums2_partial, CNN_PIXELS2 * cuts.backward_splits * 2 * CNN_CHANNELS2)                                \
@@ -214,13 +215,13 @@ template <typename Operand, typename Convolution> struct cnn_workspace {
 #undef CNN_FIELD
 };
 
-// The cuts of one arithmetic's hidden_backward.h. Where operands are floats a block of it has a multiprocessor to
-// itself, so that more than two parts of 49 blocks would come one after the other.
+// The cuts of one arithmetic's hidden_backward.h. In nearly fp32 a block of it has a multiprocessor to itself, so that
+// more than two parts of 49 blocks would come one after the other.
 template <typename Arithmetic> static cnn_cuts cnn_cuts_for(int n)
 {
     cnn_cuts cuts = cnn_cuts_of(n);
-    if (sizeof(typename Arithmetic::operand) == 4 && cuts.backward_splits == CNN_SPLITS_OF_16_BITS)
-        cuts.backward_splits = CNN_SPLITS_OF_FLOATS;
+    if (sizeof(typename Arithmetic::convolution) == 4 && cuts.backward_splits == CNN_SPLITS_OF_PAIRS)
+        cuts.backward_splits = CNN_SPLITS_OF_ONE;
     return cuts;
 }
 
@@ -263,6 +264,7 @@ template <typename Operand, typename Convolution> struct cnn_arguments {
     int multiprocessors;                 // to spread the batch over
     int forward_blocks, backward_blocks; // of the launches whose partial sums others add up
     int sums2_rows;                      // likewise: of sums2_partial
+    bool in_halves;                      // the hidden layer's operands are: floats, for Hopper (see hidden above)
     heddle_cnn_step_operands operands;
     cnn_workspace<Operand, Convolution> workspace;
     cnn_training training;

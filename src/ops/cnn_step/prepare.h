@@ -16,6 +16,8 @@
 #ifndef HEDDLE_OPS_CNN_STEP_PREPARE_H
 #define HEDDLE_OPS_CNN_STEP_PREPARE_H
 
+#include <type_traits>
+
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/layout.h"
 #include "ops/cuda/dependent.h"
@@ -177,7 +179,10 @@ CNN_DEVICE int cnn_conv2_channel(int row)
 }
 
 // On Hopper, conv2's weight for arithmetics of float operands is half: as long a mantissa as tf32's, or two of them for
-// nearly fp32, at twice the rate. What half lacks is range, so each output channel is multiplied by a power of two.
+// nearly fp32, at twice the rate. What half lacks is range, so it is multiplied by a power of two; one for all, so that
+// whoever packs a piece need not know the others. Weights of 64 and more become infinite, and the loss not a number, as
+// in any network that diverges; those below 1e-7 lose digits.
+#define CNN_CONV2_SCALE 1024.0f
 template <typename Arithmetic> struct cnn_half_parts {
     enum { COUNT = 0 };
 };
@@ -188,33 +193,48 @@ template <> struct cnn_half_parts<cnn_tf32x3> {
     enum { COUNT = 2 };
 };
 
-// The powers of two of CNN_PACK_OUTPUTS channels, by all threads, into `scales`, in shared memory.
-template <typename Arguments>
-CNN_DEVICE void cnn_pack_scales(const Arguments &arguments, int first_out, bool leave, float *scales)
+// Likewise the operands of the hidden layer's products, if arguments.in_halves. Its weight has one power of two for
+// all, too; weights of 256 and more become infinite.
+template <typename Arithmetic> struct cnn_hidden_halves {
+    enum { SCALED = cnn_half_parts<Arithmetic>::COUNT > 0, PARTS = cnn_half_parts<Arithmetic>::COUNT > 1 ? 2 : 1 };
+    typedef typename std::conditional<SCALED, __half, typename Arithmetic::operand>::type element;
+};
+#define CNN_HIDDEN_WEIGHT_SCALE 256.0f
+
+// Four neighbours of the packed hidden weight, `at` elements from its beginning.
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_store_hidden(const Arguments &arguments, size_t at, const float four[4])
 {
-    enum { SHARERS = CNN_PREPARE_THREADS / CNN_PACK_OUTPUTS };
-    static_assert(CNN_PATCH % SHARERS == 0, "whole turns");
-    const int out = threadIdx.x / SHARERS, lane = threadIdx.x % SHARERS;
-    const float *weight = arguments.operands.parameters.conv2_weight + (first_out + out) * CNN_PATCH + lane;
-    float most = 0;
+    typedef cnn_hidden_halves<Arithmetic> halves;
+    if constexpr (halves::SCALED)
+        if (arguments.in_halves) {
+            __half *to = (__half *)arguments.workspace.hidden + at;
+            float rest[4];
 #pragma unroll
-    for (int i = 0; i < CNN_PATCH; i += SHARERS)
-        most = fmaxf(most, fabsf(weight[i]));
+            for (int i = 0; i < 4; i++)
+                rest[i] = four[i] * CNN_HIDDEN_WEIGHT_SCALE;
 #pragma unroll
-    for (int distance = SHARERS / 2; distance > 0; distance /= 2)
-        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, distance));
-    if (lane == 0) {
-        scales[out] = cnn_half_scale(most);
-        if (leave)
-            arguments.workspace.conv2_scale[first_out + out] = scales[out];
-    }
+            for (int part = 0; part < halves::PARTS; part++, to += CNN_HIDDEN * CNN_FEATURES) {
+                __half rounded[4];
+#pragma unroll
+                for (int i = 0; i < 4; i++) {
+                    rounded[i] = __float2half_rn(rest[i]);
+                    rest[i] -= __half2float(rounded[i]);
+                }
+                cnn_store2(to, rounded[0], rounded[1]);
+                cnn_store2(to + 2, rounded[2], rounded[3]);
+            }
+            return;
+        }
+    cnn_store4<Arithmetic>(arguments.workspace.hidden + at, four);
 }
 
 // Four input channels of one output channel and tap, in parts.
 template <int Parts, typename Arguments>
-CNN_DEVICE void cnn_pack_parts(const Arguments &arguments, int out, int along, const float four[4], float scale)
+CNN_DEVICE void cnn_pack_parts(const Arguments &arguments, int out, int along, const float four[4])
 {
-    float rest[4] = {four[0] * scale, four[1] * scale, four[2] * scale, four[3] * scale};
+    float rest[4] = {four[0] * CNN_CONV2_SCALE, four[1] * CNN_CONV2_SCALE, four[2] * CNN_CONV2_SCALE,
+                     four[3] * CNN_CONV2_SCALE};
     __half *parts = (__half *)arguments.workspace.conv2_parts;
 #pragma unroll
     for (int part = 0; part < Parts; part++, parts += CNN_CHANNELS2 * CNN_PATCH) {
@@ -232,7 +252,6 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_conv
     typedef typename Arithmetic::operand operand;
     enum { ELEMENTS = CNN_PACK_OUTPUTS * CNN_PACK_COLUMNS, PARTS = cnn_half_parts<Arithmetic>::COUNT };
     __shared__ float tile[CNN_PACK_OUTPUTS * CNN_PACK_PITCH]; // [out][in, tap]
-    __shared__ float scales[CNN_PACK_OUTPUTS];
     const int first_in = piece % (CNN_CHANNELS1 / CNN_PACK_CHANNELS) * CNN_PACK_CHANNELS;
     const int first_out = piece / (CNN_CHANNELS1 / CNN_PACK_CHANNELS) * CNN_PACK_OUTPUTS;
     const float *weight = arguments.operands.parameters.conv2_weight + first_out * CNN_PATCH + first_in * CNN_TAPS;
@@ -242,8 +261,8 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_conv
         if (i < ELEMENTS)
             tile[out * CNN_PACK_PITCH + column] = weight[out * CNN_PATCH + column];
     }
-    if (PARTS > 0)
-        cnn_pack_scales(arguments, first_out, first_in == 0, scales);
+    if (PARTS > 0 && first_in == 0 && threadIdx.x < CNN_PACK_OUTPUTS)
+        arguments.workspace.conv2_scale[first_out + threadIdx.x] = CNN_CONV2_SCALE;
     __syncthreads();
     const int chunk = 16 / sizeof(operand); // elements
     for (int i = threadIdx.x; i < ELEMENTS / 4; i += CNN_PREPARE_THREADS) {
@@ -255,7 +274,7 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_conv
         cnn_store4<Arithmetic>(arguments.workspace.conv2_forward + to, four);
         const int channel = cnn_conv2_channel(row);
         if (PARTS > 0)
-            cnn_pack_parts<PARTS>(arguments, first_out + channel, along, four, scales[channel]);
+            cnn_pack_parts<PARTS>(arguments, first_out + channel, along, four);
         else
             cnn_store4<Arithmetic>((operand *)arguments.workspace.conv2_parts +
                                        (along / chunk * CNN_CHANNELS2 + first_out + channel) * chunk + along % chunk,
@@ -281,14 +300,13 @@ template <typename Arithmetic, typename Arguments> CNN_DEVICE void cnn_pack_hidd
             features[i] = weight[i];
     }
     __syncthreads();
-    typename Arithmetic::operand *packed = arguments.workspace.hidden + (size_t)row * CNN_FEATURES;
     for (int i = threadIdx.x; i < CNN_FEATURES / 4; i += CNN_PREPARE_THREADS) {
         const int pixel = i / (CNN_CHANNELS2 / 4), channel = i % (CNN_CHANNELS2 / 4) * 4;
         float four[4];
 #pragma unroll
         for (int j = 0; j < 4; j++)
             four[j] = features[(channel + j) * CNN_PIXELS2 + pixel];
-        cnn_store4<Arithmetic>(packed + i * 4, four);
+        cnn_store_hidden<Arithmetic>(arguments, (size_t)row * CNN_FEATURES + i * 4, four);
     }
 }
 
@@ -329,8 +347,6 @@ static __global__ void __launch_bounds__(CNN_PREPARE_THREADS)
     if (block == 0) {
         if (threadIdx.x < CNN_COUNTERS)
             arguments.workspace.counters[threadIdx.x] = 0;
-        if (threadIdx.x < CNN_CHANNELS2)
-            arguments.workspace.packed_thirds[threadIdx.x] = 0;
         if (arguments.training.cursors)
             cnn_write_cursors(arguments.training, arguments.operands.cursor, arguments.n);
     }

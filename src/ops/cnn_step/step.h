@@ -34,6 +34,7 @@ static cnn_step_arguments<Arithmetic> cnn_step_prepare_arguments(const heddle_cn
     arguments.forward_blocks = cnn_least(shape.n, multiprocessors, CNN_FORWARD_BLOCKS);
     arguments.backward_blocks = cnn_least(shape.n, multiprocessors, CNN_BACKWARD_BLOCKS);
     arguments.sums2_rows = CNN_PIXELS2 * cnn_cuts_for<Arithmetic>(shape.n).backward_splits;
+    arguments.in_halves = false;
     arguments.operands = operands;
     arguments.training = {};
     cnn_workspace_place(shape.n, memory, &arguments.workspace);
@@ -49,6 +50,7 @@ template <typename Arithmetic> struct cnn_step_kernels {
     cnn_kernel_launch<Arithmetic> *hidden = cnn_launch_hidden<Arithmetic>;
     cnn_kernel_launch<Arithmetic> *hidden_backward = cnn_launch_hidden_backward<Arithmetic>;
     cnn_kernel_launch<Arithmetic> *backward = cnn_launch_backward<Arithmetic>;
+    bool in_halves = false; // what arguments.in_halves says: with the hidden layer's kernels for Hopper, of floats
 };
 
 // Each kernel is launched while the one before still runs, and waits for it (ops/cuda/dependent.h).
@@ -65,9 +67,10 @@ static cudaError_t cnn_launch_all(const cnn_step_arguments<Arithmetic> &argument
 }
 
 template <typename Arithmetic>
-static cudaError_t cnn_step_launch(const cnn_step_arguments<Arithmetic> &arguments, cudaStream_t stream,
+static cudaError_t cnn_step_launch(cnn_step_arguments<Arithmetic> arguments, cudaStream_t stream,
                                    const cnn_step_kernels<Arithmetic> &kernels)
 {
+    arguments.in_halves = kernels.in_halves;
     cnn_kernel_launch<Arithmetic> *const all[] = {
         cnn_launch_prepare<Arithmetic>, kernels.forward,         kernels.hidden,
         cnn_launch_head<Arithmetic>,    kernels.hidden_backward, kernels.backward,
@@ -85,6 +88,7 @@ static cudaError_t cnn_train_launch(cnn_step_arguments<Arithmetic> arguments, cu
         kernels.forward,         kernels.hidden,   cnn_launch_head<Arithmetic>,
         kernels.hidden_backward, kernels.backward, cnn_launch_finish_and_update<Arithmetic>,
     };
+    arguments.in_halves = kernels.in_halves;
     cudaError_t error = cnn_launch_prepare<Arithmetic>(arguments, stream);
     for (int step = 0; step < arguments.training.steps && error == cudaSuccess; step++) {
         if (step > 0)

@@ -112,52 +112,20 @@ CNN_DEVICE void cnn_repack_conv2(const Arguments &arguments, int out, int along,
     arguments.workspace.conv2_forward[(along / CHUNK * CNN_CHANNELS2 + cnn_conv2_row(out)) * CHUNK + along % CHUNK] =
         rounded;
     arguments.workspace.conv2_backward[(in * CNN_TAPS + CNN_TAPS - 1 - tap) * CNN_CHANNELS2 + out] = rounded;
-    if constexpr (cnn_half_parts<Arithmetic>::COUNT == 0)
+    enum { PARTS = cnn_half_parts<Arithmetic>::COUNT };
+    if constexpr (PARTS == 0) {
         ((operand *)arguments.workspace.conv2_parts)[(along / CHUNK * CNN_CHANNELS2 + out) * CHUNK + along % CHUNK] =
             rounded;
-}
-
-// Where conv2's weight is halves, the power of two of an output channel waits for its largest weight: whichever block
-// updates the last third packs all of it. weight: of the output channel, (32 in, 9 taps)
-template <int Parts, typename Arguments>
-CNN_DEVICE void cnn_repack_halves(const Arguments &arguments, int out, const float *weight)
-{
-    __shared__ bool last;
-    __shared__ float most[CNN_FINISH_WARPS];
-    unsigned *thirds = arguments.workspace.packed_thirds + out;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last = atomicAdd(thirds, 1u) == CNN_FINISH_THIRDS - 1;
-        __threadfence();
-        if (last)
-            *thirds = 0;
-    }
-    __syncthreads();
-    if (!last)
-        return;
-    enum { QUADS = CNN_PATCH / 4 }; // one a thread: four input channels of a tap
-    const int along = (int)threadIdx.x * 4, tap = along / CNN_CHANNELS1, in = along % CNN_CHANNELS1;
-    float four[4] = {0, 0, 0, 0}, largest = 0;
+    } else {
+        __half *parts = (__half *)arguments.workspace.conv2_parts + (along / 8 * CNN_CHANNELS2 + out) * 8 + along % 8;
+        float rest = weight * CNN_CONV2_SCALE;
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (threadIdx.x < QUADS) {
-            four[i] = __ldcg(weight + (in + i) * CNN_TAPS + tap);
-            largest = fmaxf(largest, fabsf(four[i]));
+        for (int part = 0; part < PARTS; part++, parts += CNN_CHANNELS2 * CNN_PATCH) {
+            const __half half = __float2half_rn(rest);
+            *parts = half;
+            rest -= __half2float(half);
         }
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2)
-        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, distance));
-    if (threadIdx.x % 32 == 0)
-        most[threadIdx.x / 32] = largest;
-    __syncthreads();
-    for (int i = 0; i < CNN_FINISH_WARPS; i++)
-        largest = fmaxf(largest, most[i]);
-    const float scale = cnn_half_scale(largest);
-    if (threadIdx.x == 0)
-        arguments.workspace.conv2_scale[out] = scale;
-    if (threadIdx.x < QUADS)
-        cnn_pack_parts<Parts>(arguments, out, along, four, scale);
+    }
 }
 
 #endif

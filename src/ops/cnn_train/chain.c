@@ -82,7 +82,7 @@ heddle_status heddle_cnn_train_chain_run(const heddle_cnn_train_shape *shape, bo
     for (int step = 0; step < shape->steps; step++) {
         HEDDLE_TRY(run_step(shape, size, input, output, memory, runner, context));
         HEDDLE_TRY(run_update(shape, output, memory, runner, context));
-        const void *const inputs[] = {output[LOSS], output[CORRECT], input[3]};
+        const void *const inputs[] = {output[LOSS], output[CORRECT], input[3], NULL}; // no step is left out
         void *const outputs[] = {output[CURSOR], output[TALLY], output[HYPER]};
         HEDDLE_TRY(runner(context, &heddle_op_step_end, &end, inputs, outputs));
     }

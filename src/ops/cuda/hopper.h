@@ -73,6 +73,13 @@ HOPPER_DEVICE void mbarrier_arrive_expect(uint64_t *barrier, unsigned bytes)
                  : "memory");
 }
 
+// Announces them alone: the thread arrives later.
+HOPPER_DEVICE void mbarrier_expect(uint64_t *barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(hopper_shared(barrier)), "r"(bytes)
+                 : "memory");
+}
+
 HOPPER_DEVICE void mbarrier_wait(uint64_t *barrier, unsigned parity)
 {
     uint32_t done;
@@ -97,6 +104,24 @@ HOPPER_DEVICE void tma_load(void *shared, const CUtensorMap *map, int column, in
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
                  "[%4];" ::"r"(hopper_shared(shared)),
                  "l"(map), "r"(column), "r"(row), "r"(hopper_shared(barrier))
+                 : "memory");
+}
+
+// The same for boxes of 3 and 5 dimensions, the innermost first.
+HOPPER_DEVICE void tma_load3(void *shared, const CUtensorMap *map, int c0, int c1, int c2, uint64_t *barrier)
+{
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], "
+        "[%5];" ::"r"(hopper_shared(shared)),
+        "l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(hopper_shared(barrier))
+        : "memory");
+}
+HOPPER_DEVICE void tma_load5(void *shared, const CUtensorMap *map, int c0, int c1, int c2, int c3, int c4,
+                             uint64_t *barrier)
+{
+    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, "
+                 "%5, %6}], [%7];" ::"r"(hopper_shared(shared)),
+                 "l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4), "r"(hopper_shared(barrier))
                  : "memory");
 }
 
@@ -307,10 +332,11 @@ HOPPER_DEVICE void stmatrix_x4(void *row, uint32_t r0, uint32_t r1, uint32_t r2,
 
 // --- tensor maps (host) ----------------------------------------------------------------------------------------------
 
-// A map of matrix (rows, columns), row-major and without gaps, in boxes of box_rows by 128 bytes, swizzled. The
-// driver's function is asked for at run time: nothing links against the driver.
-static inline heddle_status tma_map(CUtensorMap *map, CUtensorMapDataType type, int element_bytes, const void *matrix,
-                                    long long rows, long long columns, unsigned box_rows)
+// A map of `dimensions` dimensions, the innermost first, `pitch` bytes from one to the next of all but that one, in
+// boxes. The driver's function is asked for at run time: nothing links against the driver.
+static inline heddle_status tma_map_boxes(CUtensorMap *map, CUtensorMapDataType type, const void *from, int dimensions,
+                                          const cuuint64_t *size, const cuuint64_t *pitch, const cuuint32_t *box,
+                                          CUtensorMapSwizzle swizzle)
 {
     typedef CUresult encode_function(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
                                      const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
@@ -330,16 +356,24 @@ static inline heddle_status tma_map(CUtensorMap *map, CUtensorMapDataType type, 
                                     "the driver has no cuTensorMapEncodeTiled; update it to CUDA 12");
         __atomic_store_n(&kept, encode, __ATOMIC_RELAXED);
     }
+    const cuuint32_t steps[5] = {1, 1, 1, 1, 1};
+    CUresult result = ((encode_function *)encode)(
+        map, type, dimensions, (void *)from, size, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result != CUDA_SUCCESS)
+        return heddle_cuda_fail(HEDDLE_UNSUPPORTED, "cuTensorMapEncodeTiled refused a tensor of %lld by %lld: error %d",
+                                (long long)size[1], (long long)size[0], (int)result);
+    return HEDDLE_OK;
+}
+
+// A map of matrix (rows, columns), row-major and without gaps, in boxes of box_rows by 128 bytes, swizzled.
+static inline heddle_status tma_map(CUtensorMap *map, CUtensorMapDataType type, int element_bytes, const void *matrix,
+                                    long long rows, long long columns, unsigned box_rows)
+{
     const cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows};
     const cuuint64_t pitch[1] = {(cuuint64_t)(columns * element_bytes)};
-    const cuuint32_t box[2] = {(cuuint32_t)(HOPPER_ROW_BYTES / element_bytes), box_rows}, steps[2] = {1, 1};
-    CUresult result = ((encode_function *)encode)(
-        map, type, 2, (void *)matrix, size, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS)
-        return heddle_cuda_fail(HEDDLE_UNSUPPORTED, "cuTensorMapEncodeTiled refused a matrix of %lld by %lld: error %d",
-                                rows, columns, (int)result);
-    return HEDDLE_OK;
+    const cuuint32_t box[2] = {(cuuint32_t)(HOPPER_ROW_BYTES / element_bytes), box_rows};
+    return tma_map_boxes(map, type, matrix, 2, size, pitch, box, CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
 #endif

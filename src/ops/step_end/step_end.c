@@ -61,37 +61,49 @@ static int limit_correct(const void *shape_)
     return shape->n + 1;
 }
 
-// What only runs a network forward has no hyper-parameters.
+enum { GRAD = 3, CURSOR = 4 };
+
+// What only runs a network forward has no hyper-parameters; what never leaves a step out names no gradient.
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("loss", HEDDLE_VALUES_POSITIVE, dims_one)},
     {"correct", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_one, limit_correct},
     {HEDDLE_FLOAT_INPUT("schedule", HEDDLE_VALUES_POSITIVE, dims_schedule), .optional = true},
+    {HEDDLE_FLOAT_INPUT("grad", HEDDLE_VALUES_OWN, dims_one), .optional = true},
     {"cursor", HEDDLE_UPDATE, HEDDLE_I64, HEDDLE_VALUES_OWN, dims_cursor},
-    {"tally", HEDDLE_UPDATE, HEDDLE_F64, HEDDLE_VALUES_POSITIVE, dims_tally},
+    {"tally", HEDDLE_UPDATE, HEDDLE_F64, HEDDLE_VALUES_OWN, dims_tally},
     {HEDDLE_FLOAT_UPDATE("hyper", HEDDLE_VALUES_POSITIVE, dims_hyper), .optional = true},
 };
 
-// Some steps on: in the schedule's middle, or past its end.
-static void fill_cursor(const void *shape_, int operand, uint64_t seed, double *values)
+// Some steps on: in the schedule's middle, or past its end. Some of them were left out, and so is this one with a
+// schedule of odd or of even length, as the seed has it.
+static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
-    (void)operand;
     const end_shape *shape = shape_;
-    values[1] = (double)(seed % 11);
-    values[0] = values[1] * shape->n;
+    const double steps = (double)(seed % 11);
+    if (operand == GRAD) {
+        values[0] = (seed + (uint64_t)shape->length) % 2 ? NAN : 0.25;
+    } else if (operand == CURSOR) {
+        values[0] = steps * shape->n;
+        values[1] = steps;
+    } else {
+        for (int i = 0; i < HEDDLE_TALLY_COUNT; i++)
+            values[i] = 0.75 + i;
+        values[4] = floor(steps / 3);
+    }
 }
 
 static heddle_cost cost(const void *shape)
 {
     (void)shape;
     return (heddle_cost){.flops = 3,
-                         .bytes_read = sizeof(float) * (2 + HEDDLE_HYPER_COUNT) + 2 * sizeof(int64_t),
-                         .bytes_written = sizeof(float) * HEDDLE_HYPER_COUNT + 6 * sizeof(double)};
+                         .bytes_read = sizeof(float) * (3 + HEDDLE_HYPER_COUNT) + 2 * sizeof(int64_t),
+                         .bytes_written = sizeof(float) * HEDDLE_HYPER_COUNT + 7 * sizeof(double)};
 }
 
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
     const end_shape *shape = shape_;
-    const double *schedule = input[2];
+    const double *schedule = input[2], *grad = input[3];
     double loss = input[0][0], *cursor = output[0], *tally = output[1], *hyper = output[2];
     if (isfinite(loss)) {
         tally[0] += loss * shape->n;
@@ -102,9 +114,13 @@ static void reference(const void *shape_, const double *const *input, double *co
     }
     cursor[0] += shape->n;
     cursor[1] += 1;
-    int row = cursor[1] < shape->length ? (int)cursor[1] : shape->length - 1;
-    for (int i = 0; schedule && hyper && i < HEDDLE_HYPER_COUNT; i++)
-        hyper[i] = schedule[(size_t)row * HEDDLE_HYPER_COUNT + i];
+    if (grad && isnan(grad[0]))
+        tally[4] += 1;
+    for (int i = 0; schedule && hyper && i < HEDDLE_HYPER_COUNT; i++) {
+        bool correction = i == HEDDLE_HYPER_CORRECTION1 || i == HEDDLE_HYPER_CORRECTION2;
+        double row = fmax(0, fmin(cursor[1] - (grad && correction ? tally[4] : 0), shape->length - 1));
+        hyper[i] = schedule[(size_t)row * HEDDLE_HYPER_COUNT + (size_t)i];
+    }
 }
 
 static const char *const test_shapes[] = {"n=1 length=1", "n=64 length=5", "n=0 length=13", "n=37 length=100", NULL};
@@ -126,7 +142,7 @@ const heddle_op heddle_op_step_end = {
     .validate = validate,
     .cost = cost,
     .reference = reference,
-    .fill = fill_cursor,
+    .fill = fill,
     .test_shapes = test_shapes,
     .bench_shapes = bench_shapes,
     HEDDLE_LADDER(ladder),

@@ -1,0 +1,450 @@
+// backward_wgmma.h where no block has a second image: nobody stages, so that all threads bring the image, and then all
+// warpgroups multiply. `Halves`: of an image's columns, that a block has. With one, two blocks, a cluster, share an
+// image:
+//
+//   weight  one warpgroup: 64 outputs by 96, as in backward_wgmma.h. The sixteen pixels of a product are eight of two
+//           rows: another distance between the eights of K is all that takes
+//   data    two warpgroups, eight rows each: 64 pixels by 96. A warp has two rows one below the other; what crosses to
+//           other rows goes through shared memory. What comes out is the gradient of 2 × 8 windows of conv1, as many as
+//           one product of mma.sync takes, so the same warps go on to conv1's sums
+//
+// Two blocks have sums over different pixels: each sends the other one half of them, and adds and stores the other
+// half. So there are no more partial sums for finish.h to add up than with one block an image.
+//
+// With two multiprocessors for each image that is quicker, though some of the blocks have to wait for one that the
+// kernel before still holds; with one, a block has both halves.
+//
+// Limited by: latencies, one behind the other: what has to be there before the first product, the products, of which an
+// image has too few to fill the tensor cores, and the way out. All code runs once, and comes from the second-level
+// cache.
+#ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_FEW_H
+#define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_FEW_H
+
+#include "ops/cnn_step/backward_wgmma_few_begin.h"
+#include "ops/cnn_step/backward_wgmma_products.h"
+#include "ops/cnn_step/backward_wgmma_stem.h"
+#include "ops/cuda/dependent.h"
+#include "ops/cuda/hopper.h"
+
+// --- the other block of the cluster ----------------------------------------------------------------------------------
+
+// Where something of this block's shared memory lies in block `rank`'s.
+CNN_DEVICE uint32_t cnn_few_remote(const void *shared, unsigned rank)
+{
+    uint32_t remote;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(hopper_shared(shared)), "r"(rank));
+    return remote;
+}
+
+// Counted by the other block's barrier when they are there, so that neither waits for anything else.
+CNN_DEVICE void cnn_few_send(uint32_t remote, float4 four, uint32_t remote_barrier)
+{
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(remote),
+        "f"(four.x), "f"(four.y), "f"(four.z), "f"(four.w), "r"(remote_barrier)
+        : "memory");
+}
+CNN_DEVICE void cnn_few_send(uint32_t remote, float2 two, uint32_t remote_barrier)
+{
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [%0], {%1, %2}, [%3];" ::"r"(remote),
+        "f"(two.x), "f"(two.y), "r"(remote_barrier)
+        : "memory");
+}
+
+// The other block has its barriers when both have come here: nothing else is ordered by that.
+CNN_DEVICE void cnn_few_arrive()
+{
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+CNN_DEVICE void cnn_few_meet()
+{
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+// --- weight warps ----------------------------------------------------------------------------------------------------
+
+// Sixteen outputs by eight pixels of two rows, turned.
+template <typename Arithmetic, int Halves>
+CNN_DEVICE void cnn_few_weight_load(uint32_t (&a)[cnn_hopper_kind<Arithmetic>::parts][4], const char *grad_at, int step)
+{
+    typedef cnn_few_tiles<Arithmetic, Halves> tiles;
+#pragma unroll
+    for (int part = 0; part < tiles::kind::parts; part++)
+        ldmatrix_x4_transposed(a[part],
+                               grad_at + part * tiles::GRAD_PART +
+                                   (step / Halves * 2 * tiles::PITCH + step % Halves * CNN_HOPPER_HALF) * CNN_PART);
+}
+
+// sum (column of taps, 64 outputs, row of taps, 32 inputs) = over the half's pixels, grad (pixel, output) * pooled
+// (pixel + tap, input).
+template <typename Arithmetic, int Halves>
+CNN_DEVICE void cnn_few_weight_products(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS], const char *shared,
+                                        int warp, int lane)
+{
+    typedef cnn_few_tiles<Arithmetic, Halves> tiles;
+    typedef cnn_hopper_products<tiles::kind::parts> products;
+    // A step is eight pixels of two rows. Few are all loaded first, many each while the last one's products run.
+    enum { STEPS = Halves * CNN_SIDE1 / 2, PARTS = tiles::kind::parts, KEPT = Halves == 1 ? (int)STEPS : 2 };
+    const char *grad_at = shared + tiles::GRAD_AT + (warp * 2 + (lane >> 3 & 1)) * tiles::GRAD_CHUNK +
+                          ((lane >> 4) * tiles::PITCH + tiles::LEFT + (lane & 7)) * CNN_PART;
+    const uint64_t b = cnn_hopper_descriptor(shared + tiles::POOLED_AT, tiles::POOLED_ROW, tiles::STRIP);
+    uint32_t a[KEPT][PARTS][4];
+#pragma unroll
+    for (int step = 0; step < (KEPT < STEPS ? 1 : (int)STEPS); step++)
+        cnn_few_weight_load<Arithmetic, Halves>(a[step], grad_at, step);
+#pragma unroll
+    for (int column = 0; column < CNN_HOPPER_TAPS; column++)
+        cnn_hopper_settle(sum[column]);
+#pragma unroll
+    for (int step = 0; step < STEPS; step++) {
+        if (step == 0 || KEPT < STEPS)
+            wgmma_fence();
+#pragma unroll
+        for (int i = 0; i < products::count; i++)
+#pragma unroll
+            for (int column = 0; column < CNN_HOPPER_TAPS; column++)
+                cnn_hopper_weight_product(
+                    typename tiles::kind::element(), sum[column], a[step % KEPT][products::left(i)],
+                    wgmma_descriptor_at(b, products::right(i) * tiles::POOLED_PART +
+                                               step / Halves * 2 * tiles::POOLED_ROW +
+                                               (step % Halves * CNN_HOPPER_HALF + column) * CNN_PART),
+                    step > 0 || i > 0);
+        wgmma_commit();
+        if (KEPT < STEPS && step > 0)
+            wgmma_wait<1>();
+        if (KEPT < STEPS && step + 1 < STEPS)
+            cnn_few_weight_load<Arithmetic, Halves>(a[(step + 1) % KEPT], grad_at, step + 1);
+    }
+    wgmma_wait<0>();
+#pragma unroll
+    for (int column = 0; column < CNN_HOPPER_TAPS; column++)
+        cnn_hopper_settle(sum[column]);
+}
+
+// A thread's sums, divided by the operands' scales, into the image's partial gradient.
+CNN_DEVICE void cnn_few_weight_store(float *partial, const float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS],
+                                     float inverse)
+{
+    enum { TAP_SUMS = CNN_HOPPER_WEIGHT_SUMS / CNN_HOPPER_TAPS };
+#pragma unroll
+    for (int i = 0; i < CNN_TAPS * TAP_SUMS; i += 2) {
+        const int tap = i / TAP_SUMS, at = i % TAP_SUMS;
+        const float *two = sum[tap % 3] + tap / 3 * TAP_SUMS + at;
+        *(float2 *)(partial + at / 2 % 2 * 8 * CNN_PATCH + tap * CNN_CHANNELS1 + at / 4 * 8) =
+            make_float2(two[0] * inverse, two[1] * inverse);
+    }
+}
+
+// The same with those of two blocks. Of a thread's sums of a tap, 16, the first eight are of inputs 0 to 15: those
+// block 0 adds up and stores, the others block 1.
+CNN_DEVICE void cnn_few_weight_exchange(float *partial, const float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS],
+                                        float4 *received, uint64_t *barrier, float inverse, int rank)
+{
+    enum { TAP_SUMS = CNN_HOPPER_WEIGHT_SUMS / CNN_HOPPER_TAPS };
+    const uint32_t remote = cnn_few_remote(received, rank ^ 1), sent = cnn_few_remote(barrier, rank ^ 1);
+#pragma unroll
+    for (int i = 0; i < CNN_TAPS * 2; i++) {
+        const float *low = sum[i / 2 % 3] + i / 6 * TAP_SUMS + i % 2 * 4, *high = low + 8;
+        cnn_few_send(
+            remote + i * HOPPER_WARPGROUP * (int)sizeof(float4),
+            rank ? make_float4(low[0], low[1], low[2], low[3]) : make_float4(high[0], high[1], high[2], high[3]), sent);
+    }
+    partial += rank * 16;
+    mbarrier_wait(barrier, 0);
+#pragma unroll
+    for (int i = 0; i < CNN_TAPS * 2; i++) {
+        const float *low = sum[i / 2 % 3] + i / 6 * TAP_SUMS + i % 2 * 4, *high = low + 8;
+        const float4 more = received[i * HOPPER_WARPGROUP];
+        float *to = partial + i / 2 * CNN_CHANNELS1 + i % 2 * 8; // of an output, and of the one eight further on
+        *(float2 *)to =
+            make_float2(((rank ? high[0] : low[0]) + more.x) * inverse, ((rank ? high[1] : low[1]) + more.y) * inverse);
+        *(float2 *)(to + 8 * CNN_PATCH) =
+            make_float2(((rank ? high[2] : low[2]) + more.z) * inverse, ((rank ? high[3] : low[3]) + more.w) * inverse);
+    }
+}
+
+template <typename Arithmetic, int Halves, typename Arguments>
+CNN_DEVICE void cnn_few_weight_role(const Arguments &arguments, char *shared, cnn_few_barriers *barriers, float inverse,
+                                    int rank, int warp, int lane)
+{
+    float sum[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS] = {};
+    cnn_few_weight_products<Arithmetic, Halves>(sum, shared, warp, lane);
+    float *partial = arguments.workspace.grad_conv2_partial + (size_t)blockIdx.x * CNN_CHANNELS2 * CNN_PATCH +
+                     (warp * 16 + lane / 4) * CNN_PATCH + lane % 4 * 2;
+    if constexpr (Halves == 2) {
+        cnn_few_weight_store(partial, sum, inverse);
+    } else {
+        float4 *received = (float4 *)(shared + cnn_few_tiles<Arithmetic, Halves>::RECEIVED_AT) + warp * 32 + lane;
+        cnn_few_weight_exchange(partial, sum, received, &barriers->weight, inverse, rank);
+    }
+}
+
+// --- data warps ------------------------------------------------------------------------------------------------------
+
+// Issues the products of sum (eight rows of eight pixels; row of taps, input) = over the columns of taps and outputs.
+template <typename Arithmetic, int Halves>
+CNN_DEVICE void cnn_few_data_products(float (&sum)[CNN_HOPPER_DATA_SUMS], const char *shared, int group, int half)
+{
+    typedef cnn_few_tiles<Arithmetic, Halves> tiles;
+    typedef cnn_hopper_products<tiles::kind::parts> products;
+    const uint64_t a = cnn_hopper_descriptor(
+        shared + tiles::GRAD_AT + (group * 8 * tiles::PITCH + tiles::LEFT - 1 + half * CNN_HOPPER_HALF) * CNN_PART,
+        tiles::GRAD_CHUNK, tiles::PITCH * CNN_PART);
+    const uint64_t b = cnn_hopper_descriptor(shared + tiles::WEIGHT_AT, 8 * CNN_PART, tiles::WEIGHT_CHUNK);
+    cnn_hopper_settle(sum);
+    wgmma_fence();
+#pragma unroll
+    for (int i = 0; i < products::count; i++)
+#pragma unroll
+        for (int shift = 0; shift < 3; shift++)
+#pragma unroll
+            for (int chunk = 0; chunk < CNN_HOPPER_CHUNKS2; chunk += 2)
+                cnn_hopper_data_product_turned(typename tiles::kind::element(), sum,
+                                               wgmma_descriptor_at(a, products::left(i) * tiles::GRAD_PART +
+                                                                          chunk * tiles::GRAD_CHUNK + shift * CNN_PART),
+                                               wgmma_descriptor_at(b, products::right(i) * tiles::WEIGHT_PART +
+                                                                          shift * 3 * tiles::WEIGHT_TAP +
+                                                                          chunk * 8 * CNN_PART),
+                                               i > 0 || shift > 0 || chunk > 0);
+    wgmma_commit();
+}
+
+// The gradient of pooled1 of a warp's two rows, of what it has itself and of what the warps above and below leave in
+// `exchange`: of a row's sums one third belongs to the row below it, one to the row above.
+#define CNN_FEW_SUM(row, tap, i) sum[((tap)*4 + (i) / 2) * 4 + (row)*2 + (i) % 2]
+CNN_DEVICE void cnn_few_data_rows(float (&out)[2][8], const float (&sum)[CNN_HOPPER_DATA_SUMS], float4 *exchange,
+                                  int boundaries, int name, int warp, int lane)
+{
+    float4 *down = exchange + lane, *up = down + boundaries * 2 * 32; // [boundary][four of eight][lane]
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        if (warp < boundaries)
+            down[(warp * 2 + i) * 32] = make_float4(CNN_FEW_SUM(1, 0, 4 * i), CNN_FEW_SUM(1, 0, 4 * i + 1),
+                                                    CNN_FEW_SUM(1, 0, 4 * i + 2), CNN_FEW_SUM(1, 0, 4 * i + 3));
+        if (warp > 0 && warp <= boundaries)
+            up[((warp - 1) * 2 + i) * 32] = make_float4(CNN_FEW_SUM(0, 2, 4 * i), CNN_FEW_SUM(0, 2, 4 * i + 1),
+                                                        CNN_FEW_SUM(0, 2, 4 * i + 2), CNN_FEW_SUM(0, 2, 4 * i + 3));
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        out[0][i] = CNN_FEW_SUM(0, 1, i) + CNN_FEW_SUM(1, 2, i);
+        out[1][i] = CNN_FEW_SUM(1, 1, i) + CNN_FEW_SUM(0, 0, i);
+    }
+    __barrier_sync_count(name, 2 * HOPPER_WARPGROUP);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        float above[4] = {}, below[4] = {};
+        if (warp > 0 && warp <= boundaries)
+            cnn_load4(above, (const float *)&down[((warp - 1) * 2 + i) * 32]);
+        if (warp < boundaries)
+            cnn_load4(below, (const float *)&up[(warp * 2 + i) * 32]);
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            out[0][4 * i + j] += above[j], out[1][4 * i + j] += below[j];
+    }
+}
+#undef CNN_FEW_SUM
+
+// Selectors of __byte_perm as in cnn_stem_selector, of the 2 × 8 windows that a warp has, for channels lane / 4 and 8
+// more of each 16. ldmatrix brings the codes of two neighbouring channels to a lane: not those of its own.
+CNN_DEVICE void cnn_few_stem_selectors(uint32_t (&selector)[2][4], const char *codes, bool outside, int lane)
+{
+    const int from = lane / 8 * 4 + lane % 4; // has channels lane / 4 and its neighbour
+    const uint32_t own = lane / 4 % 2 == 0 ? 0x4420 : 0x4431;
+#pragma unroll
+    for (int group = 0; group < 2; group++) {
+        uint32_t code[2];
+        ldmatrix_x2_transposed(code, codes + group * CNN_DATA_CHANNELS);
+#pragma unroll
+        for (int j = 0; j < 4; j++) { // the lower eight channels, the upper; of the second row
+            const uint32_t two = __shfl_sync(0xffffffffu, code[j / 2], from + j % 2 * 16);
+            selector[group][j] = __byte_perm(outside ? CNN_NO_WINNER * 0x01010101u : two, 0, own) * 0x11u;
+        }
+    }
+}
+
+// stem[group][set][tile] += conv1's sums of a warp's windows, as cnn_hopper_stem_rows, but channels are in their order;
+// `half`: of the image.
+template <typename Arithmetic, int Halves>
+CNN_DEVICE void cnn_few_stem_add(float (*stem)[cnn_hopper_stem_sets<Arithmetic>::COUNT][2][4], const float (&out)[2][8],
+                                 const char *shared, int half, int warp, int lane)
+{
+    typedef cnn_few_tiles<Arithmetic, Halves> tiles;
+    enum { PARTS = cnn_stem_grad_parts<Arithmetic>::COUNT, SETS = cnn_hopper_stem_sets<Arithmetic>::COUNT };
+    const int row = warp * 2 + (lane >> 3 & 1), tap = lane < 16 ? lane & 7 : CNN_TAPS - 1;
+    const int local = Halves == 1 ? 0 : half;
+    const char *codes =
+        shared + tiles::CODES_AT + (row * tiles::PIXELS + local * CNN_HOPPER_HALF + (lane & 7)) * CNN_CHANNELS1;
+    const char *pixels =
+        shared + tiles::PLANES_AT + tap % 3 * CNN_PLANE + (row * 2 + tap / 3) * CNN_PLANE_ROW + half * CNN_PART;
+    if (warp >= tiles::DATA_WARPS)
+        return;
+    uint32_t selector[2][4], part[2][PARTS][4];
+    cnn_few_stem_selectors(selector, codes, half == 1 && (lane & 3) == 3, lane);
+    cnn_hopper_stem_split<Arithmetic>(part[0], out, 0);
+    cnn_hopper_stem_split<Arithmetic>(part[1], out, 1);
+#pragma unroll
+    for (int place = 0; place < 4; place++) {
+        uint32_t b[4];
+        ldmatrix_x4(b, pixels + place % 2 * CNN_PLANE + place / 2 * CNN_PLANE_ROW);
+        if (lane >= 4) // columns 9 to 15 of the second fragment
+            b[2] = b[3] = cnn_stem_ones<Arithmetic>();
+#pragma unroll
+        for (int group = 0; group < 2; group++) {
+            uint32_t mask[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                mask[j] = __byte_perm(0xffu << 8 * place, 0, selector[group][j]);
+#pragma unroll
+            for (int i = PARTS - 1; i >= 0; i--) {
+                const uint32_t a[4] = {part[group][i][0] & mask[0], part[group][i][1] & mask[1],
+                                       part[group][i][2] & mask[2], part[group][i][3] & mask[3]};
+                cnn_stem_multiply<Arithmetic>(stem[group][place % SETS][0], a, b);
+                cnn_stem_multiply<Arithmetic>(stem[group][place % SETS][1], a, b + 2);
+            }
+        }
+    }
+}
+
+// Adds up those of all warps, in the order of their numbers. Of two blocks the second sends them to the first, which
+// adds and stores.
+template <typename Arithmetic, int Halves>
+CNN_DEVICE void cnn_few_stem_end(float *partial, const float (*stem)[cnn_hopper_stem_sets<Arithmetic>::COUNT][2][4],
+                                 char *shared, cnn_few_barriers *barriers, float inverse, int rank, int name, int warp,
+                                 int lane)
+{
+    typedef cnn_few_tiles<Arithmetic, Halves> tiles;
+    enum { SETS = cnn_hopper_stem_sets<Arithmetic>::COUNT };
+    float2 *sums = (float2 *)(shared + tiles::STEM_AT), *received = sums + tiles::DATA_WARPS * tiles::STEM_SUMS / 2;
+    if (warp < tiles::DATA_WARPS)
+#pragma unroll
+        for (int i = 0; i < 16; i += 2) { // two columns of a channel
+            const int column = i / 4 % 2 * 8 + lane % 4 * 2;
+            const int channel = i / 8 * CNN_DATA_CHANNELS + i / 2 % 2 * 8 + lane / 4;
+            const float *one = &stem[i / 8][0][i / 4 % 2][i % 4], *other = &stem[i / 8][SETS - 1][i / 4 % 2][i % 4];
+            if (column < CNN_STEM_SUMS)
+                sums[(warp * tiles::STEM_SUMS + channel * CNN_STEM_SUMS + column) / 2] =
+                    SETS > 1 ? make_float2(one[0] + other[0], one[1] + other[1]) : make_float2(one[0], one[1]);
+        }
+    __barrier_sync_count(name, 2 * HOPPER_WARPGROUP);
+    const int i = warp * 32 + lane;
+    if (i >= tiles::STEM_SUMS / 2)
+        return;
+    float2 total = make_float2(0.0f, 0.0f);
+#pragma unroll
+    for (int j = 0; j < tiles::DATA_WARPS; j++) {
+        const float2 more = sums[j * tiles::STEM_SUMS / 2 + i];
+        total.x += more.x, total.y += more.y;
+    }
+    if (Halves == 1 && rank == 1) {
+        cnn_few_send(cnn_few_remote(received + i, 0), total, cnn_few_remote(&barriers->stem, 0));
+        return;
+    }
+    if (Halves == 1) {
+        mbarrier_wait(&barriers->stem, 0);
+        total.x += received[i].x, total.y += received[i].y;
+    }
+    ((float2 *)partial)[i] = make_float2(total.x * inverse, total.y * inverse);
+}
+
+// What a data warpgroup does. Where its sums fit into registers, all products are issued first: those of the second
+// half run under what follows from the first.
+template <typename Arithmetic, int Halves, typename Arguments>
+CNN_DEVICE void cnn_few_data_role(const Arguments &arguments, char *shared, cnn_few_barriers *barriers, float inverse,
+                                  int rank, int group, int warp, int lane)
+{
+    typedef cnn_few_tiles<Arithmetic, Halves> tiles;
+    enum { NAME = 1, FIRST = tiles::kind::parts == 1 ? Halves : 1 }; // of a barrier; how many are issued first
+    float stem[2][cnn_hopper_stem_sets<Arithmetic>::COUNT][2][4] = {}, sum[FIRST][CNN_HOPPER_DATA_SUMS] = {};
+    mbarrier_wait(&barriers->loaded, 0);
+#pragma unroll
+    for (int half = 0; half < FIRST; half++)
+        cnn_few_data_products<Arithmetic, Halves>(sum[half], shared, group, half);
+#pragma unroll
+    for (int half = 0; half < Halves; half++) {
+        float out[2][8];
+        if (half >= FIRST)
+            cnn_few_data_products<Arithmetic, Halves>(sum[half % FIRST], shared, group, half);
+        if (half + 1 < FIRST)
+            wgmma_wait<1>();
+        else
+            wgmma_wait<0>();
+        cnn_hopper_settle(sum[half % FIRST]);
+        if (half > 0)
+            __barrier_sync_count(NAME, 2 * HOPPER_WARPGROUP); // the first half's have been read
+        cnn_few_data_rows(out, sum[half % FIRST], (float4 *)(shared + tiles::EXCHANGE_AT), tiles::DATA_WARPS - 1, NAME,
+                          warp, lane);
+        cnn_few_stem_add<Arithmetic, Halves>(stem, out, shared, Halves == 1 ? rank : half, warp, lane);
+    }
+    cnn_few_stem_end<Arithmetic, Halves>(arguments.workspace.stem_sums_partial +
+                                             (size_t)blockIdx.x * CNN_CHANNELS1 * CNN_STEM_SUMS,
+                                         stem, shared, barriers, inverse, rank, NAME, warp, lane);
+}
+
+// --- launch ----------------------------------------------------------------------------------------------------------
+
+template <typename Arithmetic, int Halves>
+static __global__ void __cluster_dims__(1, 3 - Halves, 1)
+    __launch_bounds__(cnn_few_tiles<Arithmetic, Halves>::THREADS, 1)
+        cnn_backward_few(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments)
+{
+    typedef cnn_few_tiles<Arithmetic, Halves> tiles;
+    extern __shared__ __align__(128) char cnn_shared[];
+    cnn_few_barriers *barriers = (cnn_few_barriers *)(cnn_shared + tiles::BARRIERS_AT);
+    const int group = threadIdx.x / HOPPER_WARPGROUP, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    const int rank = blockIdx.y;
+    if (threadIdx.x < 32)
+        cnn_few_weight<Arithmetic, Halves>(arguments, cnn_shared, barriers);
+    if (Halves == 1)
+        cnn_few_arrive();
+    cnn_few_first<Arithmetic> first;
+    cnn_few_load<Arithmetic, Halves>(arguments, cnn_shared, rank, &first);
+    if (Halves == 1)
+        cnn_few_meet();
+    heddle_wait_for_previous();
+    heddle_release_next();
+    cnn_few_gradient<Arithmetic, Halves>(arguments, cnn_shared, rank, &first);
+    __syncthreads();
+    const float weight_inverse = 1.0f / first.grad_scale / first.pooled_scale;
+    const float data_inverse = 1.0f / first.grad_scale / (tiles::kind::scaled ? CNN_CONV2_SCALE : 1.0f);
+    if (group == 0) {
+        cnn_hopper_registers<tiles::WEIGHT_REGISTERS, tiles::REGISTERS>();
+        cnn_few_weight_role<Arithmetic, Halves>(arguments, cnn_shared, barriers, weight_inverse, rank, warp, lane);
+    } else if (group < 3) {
+        cnn_hopper_registers<tiles::DATA_REGISTERS, tiles::REGISTERS>();
+        cnn_few_data_role<Arithmetic, Halves>(arguments, cnn_shared, barriers, data_inverse, rank, group - 1,
+                                              (group - 1) * 4 + warp, lane);
+    } else {
+        cnn_hopper_registers<tiles::REST_REGISTERS, tiles::REGISTERS>();
+    }
+}
+
+template <typename Arithmetic, int Halves>
+static cudaError_t
+cnn_launch_few(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
+               cudaStream_t stream)
+{
+    typedef cnn_few_tiles<Arithmetic, Halves> tiles;
+    const cudaError_t error = cudaFuncSetAttribute(cnn_backward_few<Arithmetic, Halves>,
+                                                   cudaFuncAttributeMaxDynamicSharedMemorySize, tiles::BYTES);
+    if (error != cudaSuccess)
+        return error;
+    return heddle_cuda_launch_dependent(cnn_backward_few<Arithmetic, Halves>, dim3(arguments.n, 3 - Halves),
+                                        dim3(tiles::THREADS), tiles::BYTES, stream, arguments);
+}
+
+// For no more images than blocks.
+template <typename Arithmetic>
+static cudaError_t
+cnn_launch_backward_few(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
+                        cudaStream_t stream)
+{
+#if CUDART_VERSION >= 12010 // which has st.async
+    if (2 * arguments.n <= arguments.multiprocessors)
+        return cnn_launch_few<Arithmetic, 1>(arguments, stream);
+#endif
+    return cnn_launch_few<Arithmetic, 2>(arguments, stream);
+}
+
+#endif
