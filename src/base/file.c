@@ -41,7 +41,7 @@ static heddle_status open_for_reading(const char *path, int *file, size_t *expec
     if (fstat(*file, &about) != 0)
         status = heddle_fail(HEDDLE_IO, "%s: cannot look at it: %s", path, strerror(errno));
     else if (S_ISDIR(about.st_mode))
-        status = heddle_fail(HEDDLE_IO, "%s: is a folder, not a file", path);
+        status = heddle_fail(HEDDLE_NOT_FOUND, "%s: is a folder, not a file", path);
     else
         *expected = S_ISREG(about.st_mode) && about.st_size > 0 ? (size_t)about.st_size : 0;
     if (status != HEDDLE_OK)

@@ -132,7 +132,7 @@ typedef struct trial {
     heddle_bench_entry *entry; // NULL: not timed
 } trial;
 
-typedef struct group {
+typedef struct heddle_bench_group {
     heddle_bench *bench;
     heddle_bench_case *one;
     int first; // result
@@ -155,6 +155,12 @@ static void tell(const heddle_bench *bench, const heddle_bench_result *result, c
 static bool is_stopped(const heddle_bench *bench)
 {
     return bench->options.stop && *bench->options.stop;
+}
+
+static void go_away(const heddle_bench *bench, bool away)
+{
+    if (bench->options.away)
+        bench->options.away(bench->options.listener_context, away);
 }
 
 // Whether the device is of no use any more: a stray access breaks it, a simulated one as well.
@@ -247,7 +253,9 @@ static heddle_status leave_out_too_slow(const group *on, const void *shape, cons
     heddle_bench_probe *probe = NULL;
     if (bench->info.kind != HEDDLE_CPU || bench->options.slow <= 0 || only)
         return HEDDLE_OK;
+    go_away(bench, true);
     heddle_status status = heddle_bench_probe_open(&place, on->trials[0].result->op, shape, &probe);
+    go_away(bench, false);
     for (int i = 0; i < on->count && probe && status == HEDDLE_OK; i++) {
         double seconds;
         char why[HEDDLE_BENCH_TEXT], time[32];
@@ -255,9 +263,12 @@ static heddle_status leave_out_too_slow(const group *on, const void *shape, cons
             status = heddle_fail(HEDDLE_INTERRUPTED, "stopped");
             break;
         }
-        if (on->trials[i].is_final || plans_ahead(on->trials[i].result->rung) ||
-            heddle_bench_probe_rung(probe, on->trials[i].result->rung, &seconds) != HEDDLE_OK ||
-            seconds <= patience * bench->options.slow)
+        if (on->trials[i].is_final || plans_ahead(on->trials[i].result->rung))
+            continue;
+        go_away(bench, true);
+        heddle_status probed = heddle_bench_probe_rung(probe, on->trials[i].result->rung, &seconds);
+        go_away(bench, false);
+        if (probed != HEDDLE_OK || seconds <= patience * bench->options.slow)
             continue; // what fails will be found when it is checked
         snprintf(why, sizeof why, "would take about %s a launch: OP/RUNG measures it all the same",
                  heddle_text_seconds(seconds, time, sizeof time));
@@ -269,18 +280,29 @@ static heddle_status leave_out_too_slow(const group *on, const void *shape, cons
 
 // --- checking
 
-// Runs the rung once on poisoned outputs and compares.
-static heddle_status check_with(const group *on, trial *of, int set, heddle_call *call)
+// Runs the rung once on poisoned outputs and compares. It touches no result.
+static heddle_status launch_and_compare(const group *on, const trial *of, int set, const heddle_call *call,
+                                        double *seconds, heddle_bench_verdict *verdict)
 {
-    heddle_bench_result *result = of->result;
-    heddle_bench_verdict verdict;
     HEDDLE_TRY(heddle_bench_case_prepare(on->one, set, call->workspace, of->workspace_bytes));
     double began = heddle_now();
-    HEDDLE_TRY(heddle_launch(result->op, result->rung, call));
+    HEDDLE_TRY(heddle_launch(of->result->op, of->result->rung, call));
     HEDDLE_TRY(heddle_stream_synchronize(on->bench->stream));
+    *seconds = heddle_now() - began;
+    return heddle_bench_case_compare(on->one, of->result->rung, set, verdict);
+}
+
+static heddle_status check_with(const group *on, trial *of, int set, const heddle_call *call)
+{
+    heddle_bench_result *result = of->result;
+    heddle_bench_verdict verdict = {0};
+    double seconds = 0;
+    go_away(on->bench, true);
+    heddle_status status = launch_and_compare(on, of, set, call, &seconds, &verdict);
+    go_away(on->bench, false);
     if (set == 0)
-        of->check_seconds = heddle_now() - began;
-    HEDDLE_TRY(heddle_bench_case_compare(on->one, result->rung, set, &verdict));
+        of->check_seconds = seconds;
+    HEDDLE_TRY(status);
     result->worst = fmax(result->worst, verdict.worst);
     result->worst_share = fmax(result->worst_share, verdict.worst_share);
     if (verdict.right)
@@ -365,7 +387,10 @@ static heddle_status time_with(group *on, void *workspace, size_t workspace_byte
     // A rung that was wrong may have changed inputs.
     HEDDLE_TRY(heddle_bench_case_prepare(on->one, 0, workspace, workspace_bytes));
     heddle_bench_rounds_options rounds = {options->seconds, options->stop, tell_timing, on};
-    return heddle_bench_time_in_turn(on->bench->timer, on->entries, on->entry_count, &rounds);
+    go_away(on->bench, true);
+    heddle_status status = heddle_bench_time_in_turn(on->bench->timer, on->entries, on->entry_count, &rounds);
+    go_away(on->bench, false);
+    return status;
 }
 
 static heddle_status time_all(group *on)
@@ -449,6 +474,12 @@ static void keep_final(const group *on)
             bench->results[bench->count++] = *on->trials[i].result;
 }
 
+void heddle_bench_abandon(heddle_bench *bench)
+{
+    if (bench->group)
+        keep_final(bench->group);
+}
+
 static heddle_status measure_group(heddle_bench *bench, const void *shape, const char *only, heddle_bench_case *one,
                                    int first)
 {
@@ -470,7 +501,9 @@ static heddle_status measure_group(heddle_bench *bench, const void *shape, const
         if (!on.trials[i].is_final)
             on.trials[i].workspace_bytes = rung->workspace ? rung->workspace(shape, threads) : 0;
     }
+    bench->group = &on;
     heddle_status status = run_group(&on, shape, only);
+    bench->group = NULL;
     if (status != HEDDLE_OK)
         keep_final(&on);
     heddle_bench_entries_free(on.entries, on.entry_count);
@@ -554,7 +587,9 @@ heddle_status heddle_bench_measure(heddle_bench *bench, const heddle_op *op, con
     HEDDLE_TRY(heddle_device_describe(bench->host, &host));
     heddle_bench_place place = {bench->device, bench->stream, heddle_device_pool(bench->host), host.memory_free};
     heddle_bench_case *one = NULL;
+    go_away(bench, true);
     heddle_status status = heddle_bench_case_create(&place, op, shape, bench->options.seed, &one);
+    go_away(bench, false);
     if (status == HEDDLE_UNSUPPORTED || status == HEDDLE_OUT_OF_MEMORY)
         snprintf(why_not, sizeof why_not, "%s", heddle_last_error());
     else

@@ -54,7 +54,10 @@ typedef struct heddle_bench_options {
     volatile sig_atomic_t *stop; // set by a signal: heddle_bench_measure returns HEDDLE_INTERRUPTED; may be NULL
     void (*listener)(void *context,
                      const char *text); // "matmul_forward m=4096 ... 03_shared_tiles: checking"; may be NULL
-    void *listener_context;
+    // Called with true before what may take long and touches no result, and with false behind it: who is called may
+    // keep it there, and go on with what there is (heddle_bench_abandon). May be NULL.
+    void (*away)(void *context, bool away);
+    void *listener_context; // of both
 } heddle_bench_options;
 
 typedef struct heddle_bench {
@@ -68,7 +71,8 @@ typedef struct heddle_bench {
     time_t began;
     heddle_bench_result *results;
     int count, room;
-    int left_out; // rungs that are not in this build or cannot run on this card
+    int left_out;                     // rungs that are not in this build or cannot run on this card
+    struct heddle_bench_group *group; // that is being measured; NULL: none
     bool complete;
 } heddle_bench;
 
@@ -80,6 +84,8 @@ void heddle_bench_close(heddle_bench *bench);
 // checks them again; `only` alone when it is not NULL, with the rungs it is compared with. A rung that is wrong is a
 // result, not a failure of the call; when the call fails there are only results that are final.
 heddle_status heddle_bench_measure(heddle_bench *bench, const heddle_op *op, const char *text, const char *only);
+// While heddle_bench_measure is away and will not come back: leaves the results that are final.
+void heddle_bench_abandon(heddle_bench *bench);
 // Figures that need all results: rates, rooflines, which is the best.
 void heddle_bench_conclude(heddle_bench *bench);
 // Whether a rung was wrong or failed.

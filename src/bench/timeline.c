@@ -3,6 +3,8 @@
 #include "bench/timeline.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 
 #include "base/file.h"
 
-enum { LARGEST_FILE = 1 << 30, NAME_ROOM = 1024 };
+enum { LARGEST_FILE = 1 << 30 };
 
 const char *const heddle_span_kind_names[HEDDLE_SPAN_KINDS] = {"kernel", "copy in", "copy out", "copy inside", "set"};
 const char heddle_span_letters[HEDDLE_SPAN_KINDS + 1] = "KIODS";
@@ -43,23 +45,44 @@ void heddle_kernel_name(const char *mangled, char *name, size_t size)
     snprintf(name, size, "%.*s", length, word);
 }
 
-// "K 1000 2500 7 0 _Z6kernelPf", "I 1000 1400 13 4096"; "X 12" is a number of spans that were lost.
-static bool read_line(char *line, heddle_timeline *timeline)
+// The number that follows a blank at *at; *at goes behind it.
+static bool take_number(const char **at, unsigned long long most, unsigned long long *value)
 {
+    char *end;
+    if (**at != ' ' || !isdigit((unsigned char)(*at)[1]))
+        return false;
+    errno = 0;
+    *value = strtoull(*at, &end, 10);
+    *at = end;
+    return errno == 0 && *value <= most;
+}
+
+// "K 1000 2500 7 0 _Z6kernelPf", "I 1000 1400 13 4096"; "X 12" is a number of spans that were lost.
+static bool read_line(const char *line, heddle_timeline *timeline)
+{
+    enum { BEGIN, END, STREAM, BYTES, NUMBERS };
+    static const unsigned long long most[] = {ULLONG_MAX, ULLONG_MAX, UINT_MAX, ULLONG_MAX};
     heddle_span *span = &timeline->spans[timeline->count];
-    char letter, name[NAME_ROOM] = "";
-    unsigned long long begin, end, bytes;
-    if (sscanf(line, "X %ld", &timeline->dropped) == 1)
-        return timeline->dropped >= 0;
-    int fields = sscanf(line, "%c %llu %llu %d %llu %1023s", &letter, &begin, &end, &span->stream, &bytes, name);
-    const char *kind = fields >= 5 && letter ? strchr(heddle_span_letters, letter) : NULL;
-    if (!kind || end < begin || (letter == 'K') != (fields == 6))
+    unsigned long long numbers[NUMBERS];
+    const char *kind = strchr(heddle_span_letters, *line), *at = line + 1;
+    if (*line == 'X' && take_number(&at, LONG_MAX, &numbers[0])) {
+        timeline->dropped = (long)numbers[0];
+        return *at == '\0';
+    }
+    if (!*line || !kind)
+        return false;
+    for (int i = 0; i < NUMBERS; i++)
+        if (!take_number(&at, most[i], &numbers[i]))
+            return false;
+    bool named = at[0] == ' ' && at[1] != '\0';
+    if (numbers[END] < numbers[BEGIN] || (*line == 'K') != named || (!named && *at))
         return false;
     span->kind = (heddle_span_kind)(kind - heddle_span_letters);
-    span->begin = (double)begin * nanosecond;
-    span->end = (double)end * nanosecond;
-    span->bytes = (double)bytes;
-    heddle_kernel_name(name, span->name, sizeof span->name);
+    span->stream = (int)numbers[STREAM];
+    span->begin = (double)numbers[BEGIN] * nanosecond;
+    span->end = (double)numbers[END] * nanosecond;
+    span->bytes = (double)numbers[BYTES];
+    heddle_kernel_name(named ? at + 1 : "", span->name, sizeof span->name);
     timeline->count++;
     return true;
 }
@@ -168,6 +191,7 @@ static heddle_status sum_up(heddle_timeline *timeline)
         return HEDDLE_OK;
     double(*stretches)[2] = calloc((size_t)timeline->count, sizeof *stretches);
     timeline->rows = calloc((size_t)timeline->count, sizeof *timeline->rows);
+    timeline->row_count = 0;
     if (!stretches || !timeline->rows) {
         free(stretches);
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to sum up %d spans", timeline->count);

@@ -40,8 +40,9 @@ static const heddle_cli_option options[] = {
     {"kernels", HEDDLE_CLI_TEXT, PLACE(kernels), "PART,PART", NULL,
      "train, infer: which parts of the ladders: naive, tuned, vendor, fused; all unless told", 0, 0, NULL},
     {"precision", HEDDLE_CLI_TEXT, PLACE(precision), "TYPE,TYPE", NULL,
-     "train, infer: fp32, tf32x3, tf32, fp16, bf16; unless told all of them with fused kernels on a GPU, else fp32", 0,
-     0, NULL},
+     "train, infer: fp32, tf32x3, tf32, fp16, bf16 (for infer the last two are as tf32); unless told all of them with "
+     "fused kernels on a GPU, else fp32",
+     0, 0, NULL},
     {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
      "train: where a GPU takes the images from, as in `heddle train`", 0, 0, heddle_data_place_names},
     {"unordered", HEDDLE_CLI_FLAG, PLACE(unordered), NULL, NULL,

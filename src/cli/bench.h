@@ -3,6 +3,8 @@
 #ifndef HEDDLE_CLI_BENCH_H
 #define HEDDLE_CLI_BENCH_H
 
+#include <signal.h>
+
 #include "cli/cli.h"
 #include "heddle/op.h"
 
@@ -55,6 +57,15 @@ typedef struct heddle_cli_shapes {
 } heddle_cli_shapes;
 heddle_status heddle_cli_shapes_read(const heddle_cli_list *given, heddle_cli_shapes *shapes);
 void heddle_cli_shapes_free(heddle_cli_shapes *shapes);
+
+// bench_stop.c: Ctrl-C. From _watch to _unwatch the caller has the turn, but for what it does away (bench/bench.h); a
+// signal sets `heddle_cli_bench_stop` to its number, and where the caller stays away, take_over(context) is called in
+// another thread and the process ends with _stop_code.
+extern volatile sig_atomic_t heddle_cli_bench_stop;
+void heddle_cli_bench_watch(void (*take_over)(void *context), void *context);
+void heddle_cli_bench_away(void *context, bool away);
+void heddle_cli_bench_unwatch(void);
+int heddle_cli_bench_stop_code(void);
 
 // bench_file.c: a person's own kernel. _op finds the operator that the file computes (`name`: NULL, or what --op says);
 // _open, after it, makes an operator that has the file's function as a rung more.

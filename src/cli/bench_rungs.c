@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,30 +37,16 @@ typedef struct request {
     heddle_bench *bench;
     bool told_smaller; // that shapes are
     int done, wanted;  // operators
+    int shown;         // results
     FILE *out;         // where tables go: stderr when standard output is for JSON
 } request;
-
-static volatile sig_atomic_t stop_requested;
-
-static void on_interrupt(int number)
-{
-    stop_requested = 1;
-    signal(number, SIG_DFL); // a second one ends it at once
-}
-
-static void watch_for_interrupts(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_interrupt}, before;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL);
-}
 
 static void show_progress(void *context, const char *text)
 {
     const request *asked = context;
     char line[2 * HEDDLE_BENCH_MESSAGE];
+    if (heddle_cli_bench_stop) // another may be showing results
+        return;
     snprintf(line, sizeof line, "%d of %d: %s", asked->done + 1, asked->wanted, text);
     heddle_cli_show_progress(asked->wanted > 1 ? line : text);
 }
@@ -302,12 +287,13 @@ static heddle_status save(const request *asked)
     return asked->settings->json && strcmp(asked->settings->json, "-") != 0 ? write_json(asked) : HEDDLE_OK;
 }
 
-static heddle_status show_from(const request *asked, int first)
+static heddle_status show_new(request *asked)
 {
     heddle_cli_clear_progress();
-    for (int last; first < asked->bench->count; first = last) {
-        last = heddle_bench_group_end(asked->bench, first);
-        HEDDLE_TRY(heddle_bench_show_text(asked->bench, first, last, asked->out));
+    while (asked->shown < asked->bench->count) {
+        int first = asked->shown;
+        asked->shown = heddle_bench_group_end(asked->bench, first);
+        HEDDLE_TRY(heddle_bench_show_text(asked->bench, first, asked->shown, asked->out));
     }
     fflush(asked->out);
     return HEDDLE_OK;
@@ -356,12 +342,11 @@ static heddle_status fit_shape(request *asked, const heddle_op *op, const char *
 
 static heddle_status measure_shape(request *asked, const heddle_op *op, const char *text)
 {
-    int first = asked->bench->count;
     heddle_status status = heddle_bench_measure(asked->bench, op, text, asked->rung);
     heddle_status saved = save(asked);
     status = status != HEDDLE_OK ? status : saved;
     // A CPU takes its time, and no figure of a CPU's table waits for other shapes.
-    heddle_status shown = asked->bench->info.kind == HEDDLE_CPU ? show_from(asked, first) : HEDDLE_OK;
+    heddle_status shown = asked->bench->info.kind == HEDDLE_CPU ? show_new(asked) : HEDDLE_OK;
     return status != HEDDLE_OK ? status : shown;
 }
 
@@ -429,15 +414,12 @@ static heddle_status measure_own_shapes(request *asked, const heddle_op *op)
 static heddle_status measure_op(request *asked, const heddle_op *op)
 {
     heddle_status status = HEDDLE_OK;
-    int first = asked->bench->count;
     for (int i = 0; i < asked->shapes.count && status == HEDDLE_OK; i++)
         if (fits(op, asked->shapes.items[i]))
             status = measure_shape(asked, op, asked->shapes.items[i]);
     if (asked->shapes.count == 0)
         status = measure_own_shapes(asked, op);
-    if (asked->bench->info.kind == HEDDLE_CPU)
-        return status;
-    heddle_status shown = show_from(asked, first);
+    heddle_status shown = show_new(asked);
     return status != HEDDLE_OK ? status : shown;
 }
 
@@ -499,6 +481,35 @@ static int tell_wrong(const heddle_bench *bench)
     return heddle_bench_found_wrong(bench) ? HEDDLE_EXIT_FAILED : HEDDLE_EXIT_OK;
 }
 
+// What there is goes where it belongs. Returns the exit code.
+static int conclude(request *asked, heddle_status status)
+{
+    heddle_cli_clear_progress();
+    heddle_bench_show_clocks(asked->bench, asked->out);
+    asked->bench->complete = status == HEDDLE_OK;
+    int exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    if (status == HEDDLE_INTERRUPTED)
+        exit_code = heddle_cli_bench_stop_code();
+    heddle_bench_conclude(asked->bench);
+    heddle_status written = asked->bench->count > 0 ? write_json(asked) : HEDDLE_OK;
+    if (written == HEDDLE_OK && asked->bench->count > 0)
+        written = write_page(asked);
+    if (written != HEDDLE_OK)
+        exit_code = written == status ? exit_code : heddle_cli_fail(written); // told once
+    int wrong = tell_wrong(asked->bench);
+    return exit_code != HEDDLE_EXIT_OK ? exit_code : wrong;
+}
+
+// Measuring does not come back from what it is at.
+static void take_over(void *context)
+{
+    request *asked = context;
+    heddle_bench_abandon(asked->bench);
+    heddle_bench_conclude(asked->bench);
+    show_new(asked);
+    conclude(asked, heddle_fail(HEDDLE_INTERRUPTED, "stopped"));
+}
+
 static int run(request *asked, heddle_device *device)
 {
     const heddle_cli_bench_settings *settings = asked->settings;
@@ -510,29 +521,21 @@ static int run(request *asked, heddle_device *device)
         .slow = slow_seconds,
         .precision = asked->precision,
         .against = settings->against,
-        .stop = &stop_requested,
+        .stop = &heddle_cli_bench_stop,
         .listener = show_progress,
+        .away = heddle_cli_bench_away,
         .listener_context = asked,
     };
     heddle_status status = heddle_bench_open(device, &options, &asked->bench);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
     heddle_bench_show_machine(asked->bench, asked->out);
-    watch_for_interrupts();
+    heddle_cli_bench_watch(take_over, asked);
     status = measure_all(asked);
-    heddle_cli_clear_progress();
-    heddle_bench_show_clocks(asked->bench, asked->out);
-    asked->bench->complete = status == HEDDLE_OK;
-    int exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
-    heddle_bench_conclude(asked->bench);
-    heddle_status written = asked->bench->count > 0 ? write_json(asked) : HEDDLE_OK;
-    if (written == HEDDLE_OK && asked->bench->count > 0)
-        written = write_page(asked);
-    if (written != HEDDLE_OK)
-        exit_code = written == status ? exit_code : heddle_cli_fail(written); // told once
-    int wrong = tell_wrong(asked->bench);
+    heddle_cli_bench_unwatch();
+    int exit_code = conclude(asked, status);
     heddle_bench_close(asked->bench);
-    return exit_code != HEDDLE_EXIT_OK ? exit_code : wrong;
+    return exit_code;
 }
 
 int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char *what)

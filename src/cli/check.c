@@ -2,10 +2,12 @@
 // the check itself is the room check/'s.
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/terminal.h"
@@ -188,6 +190,26 @@ static heddle_status write_file(const heddle_check_result *result, const char *p
     return status;
 }
 
+// Looked at before the run, which may be long: a file that is not there yet is made and taken away again. Pipes and
+// devices are left alone, since somebody may be waiting at their other end, and so are links that lead nowhere yet.
+static heddle_status refuse_unwritable(const char *option, const char *path)
+{
+    struct stat about;
+    if (path == NULL)
+        return HEDDLE_OK;
+    const bool there = lstat(path, &about) == 0;
+    if (there && (stat(path, &about) != 0 || !(S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))))
+        return HEDDLE_OK;
+    const int file = open(path, O_WRONLY | O_CLOEXEC | (there ? 0 : O_CREAT | O_EXCL), 0666);
+    if (file < 0)
+        return heddle_fail(HEDDLE_INVALID, "--%s %s: %s; name a file that can be written", option, path,
+                           strerror(errno));
+    close(file);
+    if (!there)
+        unlink(path);
+    return HEDDLE_OK;
+}
+
 static heddle_status print(const check_settings *settings, const heddle_check_result *result)
 {
     if (settings->json)
@@ -246,7 +268,11 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
     heddle_check_result *result = NULL;
     fflush(stdout);
     watch_for_interrupts();
-    heddle_status status = heddle_check_run(&how, &result);
+    heddle_status status = refuse_unwritable("sarif", settings->sarif);
+    if (status == HEDDLE_OK)
+        status = refuse_unwritable("html", settings->html);
+    if (status == HEDDLE_OK)
+        status = heddle_check_run(&how, &result);
     if (status == HEDDLE_OK)
         status = show(settings, result);
     int exit_code = status != HEDDLE_OK           ? heddle_cli_fail(status)

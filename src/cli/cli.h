@@ -13,7 +13,7 @@ enum {
 };
 
 // HEDDLE_INVALID, and HEDDLE_NOT_FOUND of a name or file, are wrong usage, HEDDLE_MISSING something missing, any other
-// failure failed work.
+// failure failed work: also a file that is there and damaged, or not what it should be.
 int heddle_cli_exit_code(heddle_status status);
 // Prints "heddle: " and this thread's last error on stderr and returns the exit code. Call it once for a failure. Of
 // several ranks that are told the same nonsense only the first prints.

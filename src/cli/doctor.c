@@ -1,5 +1,6 @@
 // `heddle doctor`: for each job, whether this machine can do it, and how to get what it lacks.
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,9 @@ static bool find_program(const char *program, const char *folder, char *path, si
 // The first line that a command prints, without its line end; false when it fails or prints nothing.
 static bool first_line(const char *command, char *line, size_t size)
 {
+    signal(SIGXFSZ, SIG_DFL); // ours is ignored (main.c), which would outlive exec
     FILE *pipe = popen(command, "r");
+    signal(SIGXFSZ, SIG_IGN);
     if (pipe == NULL)
         return false;
     bool got = fgets(line, (int)size, pipe) != NULL;

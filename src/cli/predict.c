@@ -42,7 +42,7 @@ static const heddle_cli_option options[] = {
     {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to use", 0, 0,
      heddle_tier_names},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to run: cpu, cuda, cuda:1, or sim", 0, 0, NULL},
-    {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_HELP, 0, 0,
+    {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_FORWARD_HELP, 0, 0,
      heddle_cli_precisions},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
     {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print one JSON object an image", 0, 0, NULL},

@@ -29,6 +29,8 @@ int heddle_cli_exit_code(heddle_status status)
 int heddle_cli_fail(heddle_status status)
 {
     const char *message = heddle_last_error();
+    if (status == HEDDLE_IO && ferror(stdout)) // what standard output did not take is told once, at the end (main.c)
+        return HEDDLE_EXIT_FAILED;
     // What makes no sense makes none on any rank: the first says so for all.
     if (status != HEDDLE_INVALID || heddle_dist_is_first())
         fprintf(stderr, "heddle: %s\n", message[0] != '\0' ? message : heddle_status_name(status));

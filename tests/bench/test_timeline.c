@@ -117,8 +117,14 @@ static void lost_spans_are_told(void **state)
 static void nonsense_is_named_by_its_line(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"K 1 2 3 0 a\nwhat\n", "K 1 2 3 0 a\nK 5 4 3 0 a\n", "K 1 2 3 0 a\nK 1 2 3 0\n",
-                                        "K 1 2 3 0 a\nQ 1 2 3 4\n"};
+    static const char *const wrong[] = {"K 1 2 3 0 a\nwhat\n",
+                                        "K 1 2 3 0 a\nK 5 4 3 0 a\n",
+                                        "K 1 2 3 0 a\nK 1 2 3 0\n",
+                                        "K 1 2 3 0 a\nQ 1 2 3 4\n",
+                                        "K 1 2 3 0 a\nK 1 2 99999999999 0 a\n",
+                                        "K 1 2 3 0 a\nK 1 99999999999999999999999 3 0 a\n",
+                                        "K 1 2 3 0 a\nX -1\n",
+                                        "K 1 2 3 0 a\nI 1 2 3 4 a\n"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         heddle_timeline timeline;
         assert_int_equal(read_text(wrong[i], &timeline), HEDDLE_CORRUPT);

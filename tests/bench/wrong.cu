@@ -1,6 +1,6 @@
 // Two rungs of add_forward that are wrong, under the names of right ones: in the tests' module they come first, as does
-// one of matmul_host that breaks the device. And under names of their own a right one and two whose time would be a
-// lie.
+// one of matmul_host that breaks the device, and one of relu_forward that does not end. And under names of their own a
+// right one and two whose time would be a lie.
 
 #include "heddle/ops.h"
 #include "ops/cuda/rung.h"
@@ -77,7 +77,28 @@ static heddle_status launch_astray(const heddle_call *call)
     return heddle_cuda_launched("astray");
 }
 
+// Right for few elements; with more the first thread goes on for centuries.
+__global__ void relu_without_end(int n, const float *input, float *output)
+{
+    const int few = 100;
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    float value = i < n ? fmaxf(input[i], 0.0f) : 0.0f;
+    for (unsigned long long step = 0; n > few && i == 0 && step < ~0ull; step++)
+        value = value * 1.5f + 1.0f / value;
+    if (i < n)
+        output[i] = value;
+}
+
+static heddle_status launch_without_end(const heddle_call *call)
+{
+    int n = ((const heddle_elements_shape *)call->shape)->n;
+    relu_without_end<<<heddle_cuda_blocks(n), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+        n, (const float *)call->input[0], (float *)call->output[0]);
+    return heddle_cuda_launched("without end");
+}
+
 HEDDLE_CUDA_RUNG("matmul_host", "01_one_stream", launch_astray)
+HEDDLE_CUDA_RUNG("relu_forward", "01_naive", launch_without_end)
 HEDDLE_CUDA_RUNG("add_forward", "honest", launch<adds>)
 HEDDLE_CUDA_RUNG("add_forward", "keeps_cache", launch_keeping_cache)
 HEDDLE_CUDA_RUNG("add_forward", "elsewhere", launch_elsewhere)

@@ -5,6 +5,7 @@
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -293,9 +294,36 @@ class Bench(unittest.TestCase):
             document = json.load(file)
         self.assertGreater(len(document["results"]), 0)
         if process.returncode != 0: # it may have been at its end
-            self.assertEqual(process.returncode, 1)
+            self.assertEqual(process.returncode, 130)
             self.assertIn("stopped", errors)
             self.assertFalse(document["complete"])
+
+    @unittest.skipUnless(WRONG, "needs the module with wrong rungs")
+    def test_an_interrupt_ends_a_rung_that_does_not(self):
+        page = os.path.join(self.scratch.name, "page.html")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            terminal, errors = pty.openpty() # on which it says what it is at
+            process = subprocess.Popen([HEDDLE, "bench", "relu_forward/01_naive", "--device", "sim", "--shape",
+                                        "n=50; n=2000", "--json", self.file, "--html", page], stdout=subprocess.PIPE,
+                                       stderr=errors, text=True, env={**os.environ, "HEDDLE_MODULES": WRONG})
+            os.close(errors)
+            said = b""
+            while b"n=2000 01_naive: checking" not in said:
+                said += os.read(terminal, 4096)
+            process.send_signal(number)
+            output, _ = process.communicate(timeout=100)
+            said += os.read(terminal, 4096)
+            os.close(terminal)
+            self.assertEqual(process.returncode, 128 + number)
+            self.assertIn(b"heddle: stopped\r\n", said)
+            self.assertIn("relu_forward  n=50\nright: 01_naive", output)
+            self.assertNotIn("n=2000", output)
+            with open(self.file, encoding="utf-8") as file:
+                document = json.load(file)
+            self.assertEqual([result["shape"] for result in document["results"]], ["n=50"])
+            self.assertFalse(document["complete"])
+            with open(page, encoding="utf-8") as file:
+                self.assertIn("The run was stopped before its end.", file.read())
 
     # --- the page -----------------------------------------------------------------------------------------------------
 

@@ -197,7 +197,7 @@ class Check(unittest.TestCase):
         self.write("add.cu", ADD)
         result = self.check("add.cu", "--json")
         document = json.loads(result.stdout)
-        self.assertTrue(document["clean"])
+        self.assertEqual((document["version"], document["clean"]), (2, True))
         self.assertEqual(document["runs"], 2)
         self.assertEqual(document["kernels"][0]["kernel"], "add")
         self.assertIn("added 1000", result.stderr)
@@ -256,11 +256,35 @@ class Check(unittest.TestCase):
         with open(os.path.join(self.folder, "out.html"), encoding="utf-8") as file:
             self.assertIn("tile[127 - threadIdx.x]", file.read())
 
-    def test_a_page_that_cannot_be_written_does_not_hide_the_verdict(self):
+    def test_a_file_that_cannot_be_written_is_told_before_the_run(self):
         self.write("reverse.cu", RACE)
-        result = self.check("reverse.cu", "--html", "nosuch/out.html", code=1)
-        self.assertEqual(self.last_line(result), "1 error, 0 warnings")
-        self.assertIn("nosuch/out.html", result.stderr)
+        for option in ("--html", "--sarif"):
+            result = self.check("reverse.cu", option, "nosuch/out", code=2)
+            self.assertEqual(result.stdout, "")
+            self.assertIn("heddle: %s nosuch/out: No such file or directory; name a file" % option, result.stderr)
+        self.check("reverse.cu", "--html", self.folder, code=2)
+        self.check("nosuch.cu", "--html", "out.html", code=2)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "out.html")))
+
+    def test_looking_at_a_file_changes_none(self):
+        self.write("reverse.cu", RACE)
+        os.symlink("target.html", os.path.join(self.folder, "link.html"))
+        self.check("reverse.cu", "--html", "link.html", "--quiet", code=1)
+        self.assertTrue(os.path.islink(os.path.join(self.folder, "link.html")))
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "target.html")))
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+            self.check("reverse.cu", "--sarif", "pipe", "--quiet", code=1)
+            self.assertIn("reverse.cu", reader.communicate(timeout=60)[0])
+
+    def test_an_error_that_is_suppressed_does_not_hide_another(self):
+        self.write("copy.cu", "int main() { int *p, h[4]; cudaMalloc(&p, 4);\n"
+                   "cudaMemcpy(h, p, 16, cudaMemcpyDeviceToHost); // heddle: allow out-of-bounds\n"
+                   "cudaFree(p); }\n")
+        result = self.check("copy.cu")
+        self.assertIn("warning: error that nobody looked at", result.stdout)
+        self.assertIn("1 suppressed", result.stdout)
 
     def test_each_leak_of_a_line_is_told(self):
         self.write("leak.cu", "int main() { int *p, *q; cudaMalloc(&p, 4); cudaMalloc(&q, 8); }\n")
@@ -270,10 +294,46 @@ class Check(unittest.TestCase):
 
     def test_errors_come_before_warnings(self):
         self.write("kind.cu", "__global__ void k(int *p) { p[0] += 1; }\nint main() { int *p, h = 0; cudaMalloc(&p, 4);\n"
-                              "cudaMemcpy(p, &h, 4, cudaMemcpyDeviceToHost); k<<<1, 1>>>(p);\ncudaFree(p); }\n")
+                              "cudaMemcpy(p, &h, 4, cudaMemcpyDeviceToHost); k<<<1, 1>>>(p);\n"
+                              "cudaDeviceSynchronize(); }\n")
         tiers = re.findall(r"(?m)^(error|warning): ", self.check("kind.cu", code=1).stdout)
         self.assertEqual(tiers, sorted(tiers))
         self.assertEqual(set(tiers), {"error", "warning"})
+
+    def test_a_launch_that_fails_is_told_once(self):
+        self.write("launch.cu", "__global__ void k(int *p) { p[0] = 1; }\nint main() { int *p; cudaMalloc(&p, 4);\n"
+                                "k<<<1, 2048>>>(p);\ncudaFree(p); }\n")
+        result = self.check("launch.cu", code=1)
+        self.assertEqual(self.last_line(result), "1 error, 0 warnings")
+        self.assertIn(", and the program never looks at the error\n", result.stdout)
+
+    def test_free_of_device_memory_is_told_with_its_line(self):
+        self.write("free.cu", "#include <cstdlib>\nint main()\n{\n    int *p;\n    cudaMalloc(&p, 4);\n    free(p);\n}\n")
+        result = self.check("free.cu", code=1)
+        self.assertIn("error: invalid free of global memory p\n  free of memory that CUDA allocated: free it with "
+                      "cudaFree\n  call      free.cu:6\n", result.stdout)
+
+    def test_a_comment_that_suppresses_nothing_is_told(self):
+        self.write("reverse.cu", RACE.replace("tile[127 - threadIdx.x];", "tile[127 - threadIdx.x]; // heddle: allow rase"))
+        result = self.check("reverse.cu", code=1)
+        self.assertIn("note: reverse.cu:6: this comment suppresses nothing: there is no kind of finding called 'rase' "
+                      "(did you mean race?); there are ", result.stdout)
+
+    def test_an_endless_loop_is_not_waited_for_twice(self):
+        self.write("loop.cu", "__global__ void k(volatile int *p) { while (*p == 0) ; }\nint main() { int *p; "
+                              "cudaMalloc(&p, 4); cudaMemset(p, 0, 4);\nk<<<1, 1>>>(p); cudaDeviceSynchronize(); }\n")
+        document = json.loads(self.check("loop.cu", "--json", code=1).stdout)
+        self.assertEqual([finding["kind"] for finding in document["findings"] if finding["tier"] == "error"], ["spin"])
+        self.assertEqual(document["runs"], 1)
+
+    def test_a_program_that_only_calls_libraries_is_checked(self):
+        self.write("blas.cu", "#include <cublas_v2.h>\nint main() { float *x, one = 1; cublasHandle_t h;\n"
+                              "cudaMalloc(&x, 64); cudaMemset(x, 0, 64); cublasCreate(&h);\n"
+                              "cublasSscal(h, 16, &one, x, 1); cudaDeviceSynchronize();\n"
+                              "cublasDestroy(h); cudaFree(x); }\n")
+        result = self.check("blas.cu")
+        self.assertEqual(self.last_line(result), "clean: 2 schedules, arguments of 1 library call, 0 findings")
+        self.assertIn("note: no kernel of the program's own was launched: what it gives to libraries", result.stdout)
 
     def test_the_standard_of_the_language_can_be_chosen(self):
         self.write("new.cu", "template <typename T> concept any = true;\nint main() { }\n")
@@ -400,7 +460,8 @@ class Check(unittest.TestCase):
         self.write("unset.cu", UNSET.replace("SET", "").replace("for (int i = 0; i < 4; i++)\n        s +=",
                                                                 "if (threadIdx.x > 5)\n        s ="))
         self.assertRegex(self.check("unset.cu", "--no-nvcc").stdout, r"(?m)^note: the compiler at unset.cu:\d+: .*'?s'? ")
-        self.write("unset.cu", UNSET.replace("SET", "= 0"))
+        unused = "__global__ void nobodys(float *x) { float s; x[threadIdx.x] = s; }\n" # which nothing calls
+        self.write("unset.cu", UNSET.replace("SET", "= 0") + unused)
         self.assertEqual(self.last_line(self.check("unset.cu", "--no-nvcc")).split(":")[0], "clean")
 
     def test_a_card_that_does_not_exist_is_wrong_usage(self):

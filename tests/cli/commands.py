@@ -6,6 +6,7 @@
 import json
 import os
 import pty
+import re
 import resource
 import signal
 import struct
@@ -185,6 +186,20 @@ class Command(unittest.TestCase):
         self.assertIn("last.safetensors: cannot write: File too large", result.stderr)
         self.assertEqual([name for name in os.listdir(self.home + "/run") if name.endswith(".tmp")], [])
 
+    def test_a_file_with_mistakes_is_failed_work_and_one_that_is_not_there_wrong_usage(self):
+        self.train_in(self.home, "--quiet", "--out", "run")
+        checkpoint, there = self.home + "/run/last.safetensors", self.home + "/there"
+        predict = ["predict", checkpoint]
+        train = ["train", "--data", "synth:count=20", "--out", self.home + "/other", "--model"]
+        for words, content in ((train, '{"layers": ['), (train, '{"layers": [{"type": "convv"}]}'),
+                               (train, '{"layers": [{"type": "flatten"}]}'), (["eval"], "cut"), (predict, "no PNG")):
+            with open(there, "w") as file:
+                file.write(content)
+            self.assertEqual(self.run_heddle(*words, there, code=1).stderr.count("\n"), 1)
+        for words in (train, ["eval"], predict):
+            for name in (self.home + "/nosuch", self.home):
+                self.assertEqual(self.run_heddle(*words, name, code=2).stderr.count("\n"), 1)
+
     def test_predict_wants_the_checkpoint_first(self):
         self.assert_refused(["predict", "seven.png"],
                             "heddle predict: the checkpoint comes first: heddle predict CHECKPOINT seven.png")
@@ -249,10 +264,11 @@ class Command(unittest.TestCase):
     def test_a_full_disk_is_a_failure(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
-        with open("/dev/full", "w") as full:
-            result = subprocess.run([HEDDLE, "help"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
-        self.assertEqual(result.returncode, 1)
-        self.assertEqual(result.stderr, "heddle: cannot write to standard output: No space left on device\n")
+        for words in (["help"], ["ops"], ["ops", "--json"], ["version"]):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([HEDDLE, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, r"^heddle: cannot write to standard output(: No space left on device)?\n$")
 
     # --- trace -------------------------------------------------------------------------------------------------------
 
@@ -309,6 +325,14 @@ class Command(unittest.TestCase):
             self.assertTrue(one["present"] or one["why"])
         if os.path.exists(os.path.join(os.path.dirname(HEDDLE), "libheddle-sim.so")):
             self.assertTrue(devices["sim"]["present"], devices["sim"].get("why"))
+
+    def test_what_doctor_starts_has_its_signals_back(self):
+        with open(self.home + "/python3", "w") as file:
+            file.write("#!/bin/sh\ngrep SigIgn /proc/self/status\n")
+        os.chmod(self.home + "/python3", 0o755)
+        text = self.run_heddle("doctor", PATH=self.home + ":" + os.environ["PATH"]).stdout
+        ignored = int(re.search(r"PyTorch SigIgn:\s+([0-9a-f]+)", text).group(1), 16)
+        self.assertEqual(ignored >> (signal.SIGXFSZ - 1) & 1, 0)
 
     def test_doctor_knows_every_job_and_how_to_get_what_lacks(self):
         text = self.run_heddle("doctor").stdout
