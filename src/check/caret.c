@@ -162,8 +162,18 @@ static bool counted_before(const char *code, size_t at)
     return at > 1 && (code[at - 1] == '+' || code[at - 1] == '-') && code[at - 2] == code[at - 1];
 }
 
-// Of all accesses that the line makes, those that write or read; with a name, only those of this variable.
-static void find_accesses(const char *code, bool write, const char *name, choice *chosen)
+// Indices of the access from `at` to `end`: 2 of "tile[i][j]".
+static int dimensions(const char *code, size_t at, size_t end)
+{
+    int count = 0;
+    for (at += strcspn(code + at, "["); at < end; at = skip_blanks(code, behind_bracket(code, at)))
+        count += code[at] == '[';
+    return count;
+}
+
+// Of all accesses that the line makes, those that write or read; with a name, only those of this variable, and only
+// with as many indices at most.
+static void find_accesses(const char *code, bool write, const char *name, int most_dimensions, choice *chosen)
 {
     for (size_t at = 0; code[at]; at++) {
         size_t end = access_end(code, at);
@@ -172,7 +182,9 @@ static void find_accesses(const char *code, bool write, const char *name, choice
         size_t word = skip_blanks(code, at + (code[at] == '*'));
         store how = counted_before(code, at) ? COMPOUND_STORE : store_behind(code, end);
         bool fits = write ? how != NO_STORE : how != PLAIN_STORE;
-        if (fits && (name[0] == '\0' || is_at(code, word, word_end(code, word) - word, name)))
+        bool named =
+            is_at(code, word, word_end(code, word) - word, name) && dimensions(code, at, end) <= most_dimensions;
+        if (fits && (name[0] == '\0' || named))
             offer(chosen, at, end);
         at = word_end(code, word) - 1; // an index may hold accesses too
     }
@@ -260,21 +272,46 @@ static bool is_role(const heddle_check_place *place, const char *role)
     return strcmp(place->role, role) == 0;
 }
 
-static void find_access(const char *code, bool write, const char *name, choice *chosen)
+// An allocation's name is the one that the host gave it. A kernel mostly knows the memory by another, and may have an
+// array of its own by that name.
+static bool is_named_by_host(const heddle_check_finding *finding, const heddle_check_place *place)
 {
-    find_accesses(code, write, name, chosen);
-    if (chosen->count == 0)
+    const char *space = place->has_thread && finding->memory ? finding->memory->space : NULL;
+    return space && !strstr(space, "shared") && !strstr(space, "variable");
+}
+
+static void find_access(const char *code, bool write, const char *name, bool of_host, choice *chosen)
+{
+    enum { OF_A_POINTER = 1, ANY = 99 };
+    find_accesses(code, write, name, of_host ? OF_A_POINTER : ANY, chosen);
+    if (chosen->count == 0 && !of_host)
         find_words(code, name, chosen);
-    // The name is the host's; in a kernel the same memory mostly has another.
     if (chosen->count == 0)
-        find_accesses(code, write, "", chosen);
+        find_accesses(code, write, "", ANY, chosen);
+}
+
+// An access of which it is not known whether it reads or writes.
+static void find_any_access(const char *code, choice *chosen)
+{
+    for (size_t at = 0; code[at]; at++) {
+        size_t end = access_end(code, at);
+        if (end == at)
+            continue;
+        offer(chosen, at, end);
+        at = word_end(code, skip_blanks(code, at + (code[at] == '*'))) - 1;
+    }
 }
 
 static void find_call(const char *code, const heddle_check_finding *finding, const char *name, choice *chosen)
 {
     static const char *const of_the_runtime[] = {"cuda", "cublas", "cufft", "curand", "cuMem", NULL};
-    static const char *const of_a_warp[] = {"_sync", "shfl", "ballot", "assert", "trap", NULL};
-    find_words(code, name, chosen);
+    static const char *const of_a_warp[] = {"syncwarp", "shfl",     "ballot",   "any_sync", "all_sync",
+                                            "add_sync", "min_sync", "max_sync", "and_sync", "or_sync",
+                                            "assert",   "trap",     NULL};
+    if (finding->kernel && strstr(finding->message, "a launch inside a kernel"))
+        find_launches(code, chosen);
+    if (chosen->count == 0)
+        find_words(code, name, chosen);
     if (chosen->count == 0)
         find_calls(code, NULL, finding->message, chosen);
     if (chosen->count == 0)
@@ -290,8 +327,11 @@ bool heddle_check_caret(const heddle_check_finding *finding, const heddle_check_
     char code[MOST_COLUMNS + 1] = "";
     choice chosen = {.count = 0};
     blank(line, code);
-    if (is_role(place, "write") || is_role(place, "read"))
-        find_access(code, is_role(place, "write"), name, &chosen);
+    bool writes = is_role(place, "write") || is_role(place, "volatile write");
+    if (writes || is_role(place, "read") || is_role(place, "volatile read"))
+        find_access(code, writes, name, is_named_by_host(finding, place), &chosen);
+    else if (is_role(place, "kernel's access"))
+        find_any_access(code, &chosen);
     else if (is_role(place, "barrier"))
         find_calls(code, barriers, NULL, &chosen);
     else if (is_role(place, "atomic"))

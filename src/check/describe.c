@@ -197,6 +197,18 @@ static double all_accesses(const heddle_check_result *result)
     return watched;
 }
 
+// Launches that are a library's: what they are given is checked as a whole, not access by access.
+double heddle_check_library_calls(const heddle_check_result *result)
+{
+    static const char *const libraries[] = {"cublas", "cufft", "curand", "cudnn"};
+    double calls = 0;
+    for (int k = 0; result->run_count > 0 && k < result->runs[0]->kernel_count; k++)
+        for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+            if (strncmp(result->runs[0]->kernels[k].name, libraries[i], strlen(libraries[i])) == 0)
+                calls += result->runs[0]->kernels[k].launches;
+    return calls;
+}
+
 heddle_check_status heddle_check_status_of(const heddle_check_result *result)
 {
     if (!result->built)
@@ -209,7 +221,8 @@ heddle_check_status heddle_check_status_of(const heddle_check_result *result)
         return HEDDLE_CHECK_UNWATCHED;
     if (result->warnings > 0)
         return HEDDLE_CHECK_WARNINGS;
-    return all_accesses(result) > 0 ? HEDDLE_CHECK_CLEAN : HEDDLE_CHECK_NOTHING;
+    return all_accesses(result) > 0 || heddle_check_library_calls(result) > 0 ? HEDDLE_CHECK_CLEAN
+                                                                              : HEDDLE_CHECK_NOTHING;
 }
 
 const char *heddle_check_status_name(heddle_check_status status)
@@ -227,12 +240,18 @@ const char *heddle_check_nothing(const heddle_check_result *result)
     return "no kernel was launched";
 }
 
-// "2 schedules, 1,536 accesses"
+// "2 schedules, 1,536 accesses"; of a program that only calls libraries "2 schedules, arguments of 3 library calls".
 static const char *extent_text(const heddle_check_result *result, char *text, size_t size)
 {
-    char accesses[32];
-    snprintf(text, size, "%d schedule%s, %s accesses", result->run_count, result->run_count == 1 ? "" : "s",
-             heddle_check_count_text(all_accesses(result), accesses, sizeof accesses));
+    char number[32];
+    double accesses = all_accesses(result), calls = heddle_check_library_calls(result);
+    const char *s = result->run_count == 1 ? "" : "s";
+    if (accesses > 0 || calls == 0)
+        snprintf(text, size, "%d schedule%s, %s accesses", result->run_count, s,
+                 heddle_check_count_text(accesses, number, sizeof number));
+    else
+        snprintf(text, size, "%d schedule%s, arguments of %s library call%s", result->run_count, s,
+                 heddle_check_count_text(calls, number, sizeof number), calls == 1 ? "" : "s");
     return text;
 }
 

@@ -338,7 +338,48 @@ static void gather_kernels(heddle_check_finding **findings, int count)
     }
 }
 
-void heddle_check_result_finish(heddle_check_result *result, const heddle_check_suppressions *suppressions, bool strict)
+// The call that failed, told as an error of its own: that nobody looked at what it returned goes with it.
+static heddle_check_finding *told_error(const heddle_check_result *result, const heddle_check_finding *unchecked)
+{
+    for (int i = 0; i < result->finding_count; i++) {
+        heddle_check_finding *other = result->findings[i];
+        bool in_host_code = other->tier == HEDDLE_CHECK_ERROR && other->place_count > 0 && unchecked->place_count > 0 &&
+                            other->places[0].frames > 0 && unchecked->places[0].frames > 0 &&
+                            !other->places[0].has_thread;
+        if (in_host_code && other->kind != HEDDLE_CHECK_UNCHECKED_ERROR &&
+            other->places[0].frame[0].line == unchecked->places[0].frame[0].line &&
+            strcmp(other->places[0].frame[0].file, unchecked->places[0].frame[0].file) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+static const char *with_unread(heddle_check_result *result, const char *message)
+{
+    static const char unread[] = ", and the program never looks at the error";
+    char text[1024];
+    if (strstr(message, unread))
+        return message;
+    snprintf(text, sizeof text, "%s%s", message, unread);
+    const char *copy = heddle_arena_copy_text(result->arena, text);
+    return copy ? copy : message;
+}
+
+static void tell_failures_once(heddle_check_result *result)
+{
+    int kept = 0;
+    for (int i = 0; i < result->finding_count; i++) {
+        heddle_check_finding *finding = result->findings[i];
+        heddle_check_finding *told = finding->kind == HEDDLE_CHECK_UNCHECKED_ERROR ? told_error(result, finding) : NULL;
+        if (told)
+            told->message = with_unread(result, told->message);
+        result->findings[kept] = finding;
+        kept += told == NULL;
+    }
+    result->finding_count = kept;
+}
+
+static void drop_suppressed(heddle_check_result *result, const heddle_check_suppressions *suppressions)
 {
     int kept = 0;
     for (int i = 0; i < result->run_count; i++)
@@ -346,17 +387,25 @@ void heddle_check_result_finish(heddle_check_result *result, const heddle_check_
             result->suppressed = result->runs[i]->suppressed;
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];
-        if (heddle_check_suppressed(suppressions, result->sources, finding)) {
+        if (heddle_check_suppressed(suppressions, result->sources, finding))
             result->suppressed++;
-            continue;
-        }
+        else
+            result->findings[kept++] = finding;
+    }
+    result->finding_count = kept;
+}
+
+void heddle_check_result_finish(heddle_check_result *result, const heddle_check_suppressions *suppressions, bool strict)
+{
+    drop_suppressed(result, suppressions);
+    tell_failures_once(result); // of those that are left: an error that is not shown cannot tell of another
+    for (int i = 0; i < result->finding_count; i++) {
+        heddle_check_finding *finding = result->findings[i];
         if (strict)
             finding->tier = HEDDLE_CHECK_ERROR;
         result->errors += finding->tier == HEDDLE_CHECK_ERROR;
         result->warnings += finding->tier == HEDDLE_CHECK_WARNING;
-        result->findings[kept++] = finding;
     }
-    result->finding_count = kept;
-    insert_sorted(result->findings, kept);
-    gather_kernels(result->findings, kept);
+    insert_sorted(result->findings, result->finding_count);
+    gather_kernels(result->findings, result->finding_count);
 }

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "check/build.h"
 #include "check/check.h"
+#include "check/describe.h"
 #include "check/input.h"
 #include "check/operator.h"
 #include "check/scan.h"
@@ -491,6 +492,14 @@ static bool has_errors(const heddle_check_result *result)
     return false;
 }
 
+static bool has_kind(const heddle_check_result *result, heddle_check_kind kind)
+{
+    for (int i = 0; i < result->finding_count; i++)
+        if (result->findings[i]->kind == kind)
+            return true;
+    return false;
+}
+
 // A program that found no card, or whose work is unused and was removed by the compiler, must not pass for a clean one.
 static heddle_status note_nothing(const check_state *state)
 {
@@ -502,6 +511,10 @@ static heddle_status note_nothing(const check_state *state)
     }
     if (accesses > 0 || result->run_count == 0 || state->options->unwatched || has_errors(result))
         return HEDDLE_OK;
+    if (heddle_check_library_calls(result) > 0)
+        return heddle_check_result_note(state->result,
+                                        "no kernel of the program's own was launched: what it gives to libraries "
+                                        "(pointers, sizes, whether the data is set) and its copies were checked");
     if (launches > 0)
         return heddle_check_result_note(
             state->result, "the kernels ran, but made no access to memory that could be checked: they only "
@@ -529,6 +542,7 @@ static heddle_status check(check_state *state)
     HEDDLE_TRY(choose_program(state));
     if (options->suppress && heddle_check_suppressions_read(options->suppress, &state->suppressions) != HEDDLE_OK)
         return heddle_fail(HEDDLE_INVALID, "--suppress: %s", heddle_last_error());
+    HEDDLE_TRY(heddle_check_comments_look(options->sources, state->result));
     HEDDLE_TRY(heddle_check_folder_create(&state->folder, options->keep));
     HEDDLE_TRY(heddle_check_opinion_ask(&state->opinion, options, &state->folder, &interrupted));
     HEDDLE_TRY(build(state));
@@ -537,8 +551,8 @@ static heddle_status check(check_state *state)
         return HEDDLE_OK; // nvcc would only say the same again
     bool regular = false;
     HEDDLE_TRY(run_first(state, &regular));
-    if (regular && !options->unwatched)
-        HEDDLE_TRY(run_others(state));
+    if (regular && !options->unwatched && !has_kind(state->result, HEDDLE_CHECK_SPIN))
+        HEDDLE_TRY(run_others(state)); // an endless wait would be waited for again
     HEDDLE_TRY(note_unchecked(state));
     HEDDLE_TRY(note_nothing(state));
     HEDDLE_TRY(hear_nvcc(state));

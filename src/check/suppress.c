@@ -3,11 +3,13 @@
 
 #include "check/suppress.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "check/result.h"
 #include "report/rules.h"
 
 enum { LARGEST_FILE = 1 << 20 };
@@ -20,15 +22,21 @@ struct heddle_check_suppressions {
 
 // --- the file --------------------------------------------------------------------------------------------------------
 
+// The known kind whose name is nearest; NULL: none is near.
+static const char *nearest_kind(const char *word)
+{
+    const char *names[HEDDLE_CHECK_KINDS];
+    for (int i = 0; i < HEDDLE_CHECK_KINDS; i++)
+        names[i] = heddle_check_kinds[i].name;
+    return heddle_text_nearest(word, names, HEDDLE_CHECK_OTHER);
+}
+
 // A name without wildcards must be one that there is.
 static heddle_status check_kind(const char *path, int line, const char *word)
 {
     if (strpbrk(word, "*?[") || heddle_check_kind_find(word) != HEDDLE_CHECK_OTHER)
         return HEDDLE_OK;
-    const char *names[HEDDLE_CHECK_KINDS];
-    for (int i = 0; i < HEDDLE_CHECK_KINDS; i++)
-        names[i] = heddle_check_kinds[i].name;
-    const char *nearest = heddle_text_nearest(word, names, HEDDLE_CHECK_OTHER);
+    const char *nearest = nearest_kind(word);
     return heddle_fail(HEDDLE_CORRUPT, "%s:%d: there is no kind of finding called '%s'%s%s%s", path, line, word,
                        nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
@@ -119,4 +127,57 @@ bool heddle_check_suppressed(const heddle_check_suppressions *suppressions, hedd
             if (frame_allows(sources, &finding->places[p].frame[f], heddle_check_kinds[finding->kind].name))
                 return true;
     return false;
+}
+
+// --- comments that say nothing ---------------------------------------------------------------------------------------
+
+static const char *all_kinds(char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < HEDDLE_CHECK_OTHER && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", heddle_check_kinds[i].name);
+    return text;
+}
+
+static heddle_status note_unknown(const char *path, int line, const char *word, heddle_check_result *result)
+{
+    char kinds[640];
+    const char *nearest = nearest_kind(word);
+    return heddle_check_result_note(
+        result, "%s:%d: this comment suppresses nothing: there is no kind of finding called '%s'%s%s%s; there are %s",
+        path, line, word, nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "",
+        all_kinds(kinds, sizeof kinds));
+}
+
+// The words behind the mark, as sim_comment_allows reads them.
+static heddle_status look_at_line(const char *path, int number, const char *text, heddle_check_result *result)
+{
+    static const char mark[] = "heddle: allow";
+    const char *at = strstr(text, mark);
+    const char *comment = strstr(text, "//") ? strstr(text, "//") : strstr(text, "/*");
+    if (!at || !comment || comment > at)
+        return HEDDLE_OK;
+    at += sizeof mark - 1;
+    do {
+        char word[64];
+        at += strspn(at, ", \t");
+        size_t length = strcspn(at, " \t\r\n,*:");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        at += length;
+        at += strspn(at, " \t");
+        if (strcmp(word, "all") != 0 && heddle_check_kind_find(word) == HEDDLE_CHECK_OTHER)
+            HEDDLE_TRY(note_unknown(path, number, word, result));
+    } while (*at == ',');
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_check_comments_look(const char *const *files, heddle_check_result *result)
+{
+    for (int i = 0; files[i]; i++) {
+        const heddle_check_source *source = heddle_check_sources_get(result->sources, files[i]);
+        for (int line = 0; source && line < source->count; line++)
+            HEDDLE_TRY(look_at_line(files[i], line + 1, source->lines[line], result));
+    }
+    return HEDDLE_OK;
 }

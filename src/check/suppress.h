@@ -8,6 +8,7 @@
 #include "check/sources.h"
 
 typedef struct heddle_check_suppressions heddle_check_suppressions;
+struct heddle_check_result;
 
 // HEDDLE_CORRUPT names file, line and what is wrong.
 heddle_status heddle_check_suppressions_read(const char *path, heddle_check_suppressions **suppressions);
@@ -16,5 +17,9 @@ void heddle_check_suppressions_free(heddle_check_suppressions *suppressions); //
 // By the file (may be NULL) or by a comment at one of the finding's places.
 bool heddle_check_suppressed(const heddle_check_suppressions *suppressions, heddle_check_sources *sources,
                              const heddle_check_finding *finding);
+
+// Adds a note to `result` for each kind in a comment of these files (the list ends with NULL) that there is not: such a
+// comment suppresses nothing.
+heddle_status heddle_check_comments_look(const char *const *files, struct heddle_check_result *result);
 
 #endif

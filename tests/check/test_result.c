@@ -128,6 +128,45 @@ static void test_strict_raises_warnings(void **state)
     heddle_check_result_free(result);
 }
 
+#define CALL(kind, tier, line)                                                                                         \
+    "{\"kind\": \"" kind "\", \"tier\": \"" tier "\", \"count\": 1, \"message\": \"it fails\", "                       \
+    "\"places\": [{\"role\": \"call\", \"file\": \"@\", \"line\": " line "}]}"
+
+static void test_a_call_that_fails_is_told_once(void **state)
+{
+    (void)state;
+    heddle_check_result *result =
+        unite(REPORT(CALL("bad-call", "error", "4") "," CALL("unchecked-error", "warning",
+                                                             "4") "," CALL("unchecked-error", "warning", "6")),
+              NULL);
+    heddle_check_result_finish(result, NULL, false);
+    assert_int_equal(result->errors, 1);
+    assert_int_equal(result->warnings, 1);
+    assert_string_equal(result->findings[0]->message, "it fails, and the program never looks at the error");
+    assert_int_equal(result->findings[1]->places[0].frame[0].line, 6); // which nothing else tells of
+    heddle_check_result_free(result);
+}
+
+static void test_a_comment_with_an_unknown_kind_is_told(void **state)
+{
+    (void)state;
+    heddle_check_result *result = NULL;
+    static const char content[] = "x = 1; // heddle: allow race, leek\n"
+                                  "// heddle: allow race, leak because both are meant\n"
+                                  "/* heddle: allow all */ puts(\"// heddle: allow\");\n"
+                                  "y = 2; /* heddle: allow rase */\n";
+    scratch_write(folder, "comments.cu", content, sizeof content - 1);
+    const char *files[] = {scratch_path(folder, "comments.cu"), NULL};
+    assert_ok(heddle_check_result_create(&result));
+    assert_ok(heddle_check_comments_look(files, result));
+    assert_int_equal(result->note_count, 2);
+    assert_contains(result->notes[0], "comments.cu:1: this comment suppresses nothing: there is no kind of finding "
+                                      "called 'leek' (did you mean leak?); there are ");
+    assert_contains(result->notes[1], "comments.cu:4:");
+    assert_contains(result->notes[1], "out-of-bounds, ");
+    heddle_check_result_free(result);
+}
+
 static void test_copies_that_differ_are_found(void **state)
 {
     (void)state;
@@ -272,6 +311,8 @@ int main(void)
         cmocka_unit_test(test_a_warning_that_another_order_shows_as_error_is_one),
         cmocka_unit_test(test_findings_are_ranked_and_gathered_by_kernel),
         cmocka_unit_test(test_strict_raises_warnings),
+        cmocka_unit_test(test_a_call_that_fails_is_told_once),
+        cmocka_unit_test(test_a_comment_with_an_unknown_kind_is_told),
         cmocka_unit_test(test_copies_that_differ_are_found),
         cmocka_unit_test(test_floats_that_differ_by_rounding_are_the_same),
         cmocka_unit_test(test_copies_of_several_threads_have_no_order),

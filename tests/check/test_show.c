@@ -112,6 +112,32 @@ static void test_the_caret_is_under_what_is_meant(void **state)
     assert_marked("call", "", "cudaMemcpy fails with cudaErrorInvalidValue: NULL", "CHECK(cudaMemcpy(h, d, n, k));",
                   "cudaMemcpy");
     assert_marked("call", "", "__shfl_down_sync: lane 3", "v += __shfl_down_sync(mask, v, 1);", "__shfl_down_sync");
+    assert_marked("volatile read", "s", "", "x[t] = s[127 - t];", "s[127 - t]");
+    assert_marked("volatile write", "s", "", "s[t] = x[t];", "s[t]");
+    assert_marked("kernel's access", "d", "kernel k uses it", "__global__ void k(int *x) { x[threadIdx.x] += 1; }",
+                  "x[threadIdx.x]");
+    assert_marked("call", "", "dynamic parallelism: a launch inside a kernel is not simulated",
+                  "__syncthreads(); if (t == 0) child<<<1, 32>>>(x);", "child<<<1, 32>>>");
+}
+
+// The host calls its memory `a`, the kernel calls it `A` and has a tile of its own called `a`.
+static void test_the_caret_is_never_under_another_array_of_the_hosts_name(void **state)
+{
+    (void)state;
+    const char *line = "a[y][x] = row < n ? A[(row + 1) * n + x] : 0;";
+    heddle_check_memory memory = {.name = "a", .space = "global"};
+    heddle_check_finding finding = {.memory = &memory, .message = "", .kernel = "k"};
+    heddle_check_place place = {.role = "read", .has_thread = true};
+    size_t start = 0, end = 0;
+    assert_true(heddle_check_caret(&finding, &place, line, &start, &end));
+    assert_int_equal(start, strchr(line, 'A') - line);
+    assert_int_equal(end - start, strlen("A[(row + 1) * n + x]"));
+    assert_false(heddle_check_caret(&finding, &place, "sum += a[y][i] * A[i];", &start, &end));
+    assert_true(heddle_check_caret(&finding, &place, "c[i] = a[i] + b[i];", &start, &end));
+    assert_int_equal(start, strlen("c[i] = "));
+    memory.space = "shared"; // the name is the kernel's
+    assert_true(heddle_check_caret(&finding, &place, "sum += a[y][i] * A[i];", &start, &end));
+    assert_int_equal(start, strlen("sum += "));
 }
 
 static void test_an_index_is_marked_by_its_column(void **state)
@@ -398,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_text_tells_the_allocation_in_a_sentence),
         cmocka_unit_test(test_the_caret_is_under_what_is_meant),
         cmocka_unit_test(test_there_is_no_caret_where_two_things_could_be_meant),
+        cmocka_unit_test(test_the_caret_is_never_under_another_array_of_the_hosts_name),
         cmocka_unit_test(test_an_index_is_marked_by_its_column),
         cmocka_unit_test(test_text_ends_with_the_verdict),
         cmocka_unit_test(test_counters_come_worst_first_beside_the_ideal),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/call.h"
+#include "api/host_heap.h"
 
 // --- device variables
 // --------------------------------------------------------------------------------------------------
@@ -106,6 +107,28 @@ cudaError_t sim_pointer_stale(const void *pointer, size_t bytes, const char *rol
                        "the %s is in no allocation", role);
 }
 
+// A block of the host's heap, or a global variable, ends somewhere too; of other host memory nothing is known. CUDA
+// does not look, and overwrites or reads what lies behind: here the call fails instead, so that nothing is damaged.
+static cudaError_t check_host(const void *pointer, size_t bytes, const char *role)
+{
+    uintptr_t start;
+    size_t size;
+    sim_symbol symbol;
+    const bool block = sim_host_heap_find((uintptr_t)pointer, &start, &size);
+    if (!block && sim_symbol_at((uintptr_t)pointer, &symbol) && !symbol.shared && symbol.bytes > 0) {
+        start = symbol.start;
+        size = symbol.bytes;
+    } else if (!block) {
+        return cudaSuccess;
+    }
+    const size_t left = size - ((uintptr_t)pointer - start);
+    if ((uintptr_t)pointer - start > size || bytes <= left)
+        return cudaSuccess;
+    return sim_fail_as(SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue, start + size, bytes - left,
+                       "%zu bytes at the %s, of which %zu are past the end of %s of %zu bytes", bytes, role,
+                       bytes - left, block ? "the host's block" : "the variable", size);
+}
+
 cudaError_t sim_pointer_check(const void *pointer, size_t bytes, const char *role, sim_where *where)
 {
     sim_allocation found;
@@ -115,7 +138,7 @@ cudaError_t sim_pointer_check(const void *pointer, size_t bytes, const char *rol
     if (*where == SIM_AT_NOTHING)
         return sim_pointer_stale(pointer, bytes, role);
     if (*where == SIM_AT_HOST || *where == SIM_AT_VARIABLE)
-        return cudaSuccess;
+        return check_host(pointer, bytes, role);
     const size_t left = found.bytes - ((uintptr_t)pointer - found.start);
     if (bytes > left)
         return sim_fail_as(SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue, found.start + found.bytes, bytes - left,

@@ -108,13 +108,15 @@ static void map_column(const message_reader *reader, sim_build_message *message)
         message->column = sim_rewritten_column(reader->rewritten, message->file, message->line, message->column);
 }
 
-// Of all warnings only those of variables that are read before they are set, and only in device code, are of use here.
+// Of all warnings only those of variables that are read before they are set, and only in device code that somebody
+// calls, are of use here.
 static bool is_wanted(const message_reader *reader, const message_place *at, const char *text, size_t bytes)
 {
     char file[4096];
     snprintf(file, sizeof file, "%.*s", at->file_bytes, at->file);
     return memmem(text, bytes, "uninitialized]", 14) && reader->rewritten &&
-           sim_rewritten_is_device(reader->rewritten, file, at->line);
+           sim_rewritten_is_device(reader->rewritten, file, at->line) &&
+           !sim_rewritten_is_unused(reader->rewritten, file, at->line);
 }
 
 static void read_diagnostic(message_reader *reader, const message_place *at, sim_message_kind kind, const char *text,

@@ -203,6 +203,8 @@ uint64_t sim_spin_hash(uint64_t seed, const uint64_t *from, const uint64_t *end)
 bool sim_spin_interrupted_long(sim_worker *worker);
 // The current thread was interrupted at `pc` in a loop that only polls: others run, other blocks at once.
 void sim_spin_interrupted(sim_worker *worker, uintptr_t pc);
+// The current thread lets others go first, other blocks too, and then goes on by itself.
+void sim_spin_delay(sim_worker *worker, uintptr_t pc);
 void sim_spin_report(sim_worker *worker);
 
 // --- resident.c -----------------------------------------------------------------------------------------------------

@@ -152,6 +152,16 @@ void sim_spin_interrupted(sim_worker *worker, uintptr_t pc)
     sim_thread_polls(worker, pc, true);
 }
 
+// Who polls for what this thread is about to do does not wait for ever, so it counts as progress; but not as the
+// block's, which would keep other blocks from their turn.
+void sim_spin_delay(sim_worker *worker, uintptr_t pc)
+{
+    sim_runner *runner = sim_runner_of(worker);
+    sim_spin_interrupted(worker, pc);
+    atomic_store_explicit(&runner->progress, atomic_load_explicit(&runner->progress, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
 void sim_spin_wake(sim_resident *resident)
 {
     for (uint32_t rest = resident->warps_spinning; rest; rest &= rest - 1) {

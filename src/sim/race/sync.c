@@ -9,6 +9,7 @@
 #include "core/options.h"
 #include "race/clock.h"
 #include "race/handed.h"
+#include "race/polls.h"
 #include "watch/internal.h"
 
 // What a word carries, for anybody (block 0), or for the threads of one block.
@@ -179,6 +180,10 @@ void sim_sync_volatile(sim_worker *worker, unsigned site, uintptr_t address)
     static __thread unsigned polls;
     static __thread const uint64_t *logged;
     bool write = sim_sites[site].kind == SIM_VOLATILE_WRITE;
+    if (write)
+        sim_polls_write(worker, site, address);
+    else
+        sim_polls_read(worker, site, address);
     if (write || polled != address) {
         polled = address;
         polls = 0;

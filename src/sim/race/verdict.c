@@ -8,6 +8,7 @@
 
 #include "race/handed.h"
 #include "race/launches.h"
+#include "race/polls.h"
 #include "race/race.h"
 #include "race/view.h"
 #include "report/report.h"
@@ -106,8 +107,16 @@ static const char *const relations[] = {
     "",
 };
 
+static bool is_volatile(unsigned kind)
+{
+    return kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE;
+}
+
 static sim_order order_of(const sim_view *view, int thread, const sim_earlier *earlier, int apart, uintptr_t address)
 {
+    // Data of a block in volatile shared memory: its words look like flags to one another, but want a barrier.
+    if (view->shared && is_volatile(view->kind) && is_volatile(earlier->kind))
+        return SIM_ORDER_BARRIER;
     if (sim_handed_between(earlier->stamp, earlier->thread, view->clock->stamp, (unsigned)thread, address))
         return SIM_ORDER_FENCE;
     return apart == BETWEEN_BLOCKS ? SIM_ORDER_BLOCKS : SIM_ORDER_BARRIER;
@@ -207,44 +216,67 @@ static bool is_write(unsigned kind)
     return kind == SIM_WRITE || kind == SIM_VOLATILE_WRITE;
 }
 
-static bool is_volatile(unsigned kind)
+static bool is_read(unsigned kind)
 {
-    return kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE;
+    return kind == SIM_READ || kind == SIM_VOLATILE_READ;
+}
+
+// Both store: harmless where they store the same.
+static void judge_writes(race *one)
+{
+    sim_finding *finding = &one->finding;
+    bool asked = sim_values_asked(one->site[0]) && sim_values_asked(one->site[1]);
+    finding->ask_values = !asked;
+    if (asked && sim_values_equal(one->site[0], one->site[1])) {
+        finding->tier = SIM_WARNING;
+        snprintf(finding->note, sizeof finding->note, "every thread stored the same value");
+    }
+}
+
+// A volatile read against a store: harmless where it waits for the store. Whether it does may show only when the stores
+// let others go first, which they do in a run that asks about them.
+static void judge_volatile(race *one, int reader)
+{
+    sim_finding *finding = &one->finding;
+    bool store_volatile = one->kind[!reader] == SIM_VOLATILE_WRITE;
+    bool lanes = one->shared && one->same_warp && store_volatile; // who talk through shared memory need __syncwarp
+    if (!lanes && sim_polls_at(one->site[reader])) {
+        finding->tier = SIM_WARNING;
+        snprintf(finding->note, sizeof finding->note, "%s",
+                 store_volatile ? "a volatile read polls what a volatile write sets, which orders nothing around them"
+                                : "a volatile read polls what a plain write sets");
+        return;
+    }
+    finding->ask_values = !(sim_values_asked(one->site[0]) && sim_values_asked(one->site[1]));
+    if (finding->order != SIM_ORDER_FENCE)
+        snprintf(finding->note + strlen(finding->note), sizeof finding->note - strlen(finding->note),
+                 "; volatile orders nothing, and the read does not wait for the write");
+}
+
+static void judge_guess(race *one)
+{
+    unsigned a = one->kind[0], b = one->kind[1];
+    bool guess = (a == SIM_READ && b == SIM_ATOMIC && sim_sites[one->site[0]].optimistic) ||
+                 (b == SIM_READ && a == SIM_ATOMIC && sim_sites[one->site[1]].optimistic);
+    if (!guess)
+        return;
+    one->finding.tier = SIM_WARNING;
+    snprintf(one->finding.note, sizeof one->finding.note,
+             "the read is a guess that an atomic of the same thread confirms");
 }
 
 // What keeps a race from being able to change a result.
 static void judge(race *one)
 {
     unsigned a = one->kind[0], b = one->kind[1];
-    sim_finding *finding = &one->finding;
-    if (finding->kind != SIM_RACE)
+    if (one->finding.kind != SIM_RACE)
         return;
-    if (is_volatile(a) && is_volatile(b)) {
-        // Lanes of a warp that talk through shared memory need __syncwarp; a flag that is polled needs luck no longer.
-        if (!(one->shared && one->same_warp)) {
-            finding->tier = SIM_WARNING;
-            snprintf(finding->note, sizeof finding->note,
-                     "both accesses are volatile, which orders nothing around them");
-        }
-    } else if (is_write(a) && is_write(b)) {
-        bool asked = sim_values_asked(one->site[0]) && sim_values_asked(one->site[1]);
-        finding->ask_values = !asked;
-        if (asked && sim_values_equal(one->site[0], one->site[1])) {
-            finding->tier = SIM_WARNING;
-            snprintf(finding->note, sizeof finding->note, "every thread stored the same value");
-        }
-    } else if ((a == SIM_VOLATILE_READ && b == SIM_WRITE) || (b == SIM_VOLATILE_READ && a == SIM_WRITE)) {
-        finding->tier = SIM_WARNING;
-        snprintf(finding->note, sizeof finding->note, "a volatile read polls what a plain write sets");
-    } else {
-        bool guess = (a == SIM_READ && b == SIM_ATOMIC && sim_sites[one->site[0]].optimistic) ||
-                     (b == SIM_READ && a == SIM_ATOMIC && sim_sites[one->site[1]].optimistic);
-        if (guess) {
-            finding->tier = SIM_WARNING;
-            snprintf(finding->note, sizeof finding->note,
-                     "the read is a guess that an atomic of the same thread confirms");
-        }
-    }
+    if (is_write(a) && is_write(b))
+        judge_writes(one);
+    else if ((a == SIM_VOLATILE_READ && is_write(b)) || (b == SIM_VOLATILE_READ && is_write(a)))
+        judge_volatile(one, is_read(b));
+    else
+        judge_guess(one);
 }
 
 void sim_watch_finish(void)

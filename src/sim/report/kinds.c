@@ -19,7 +19,8 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
     [SIM_HOST_POINTER] = {"host-pointer", "a kernel uses a host pointer", "error",
                           "Memory from malloc, new or the stack was passed to a kernel.",
                           "Copy it into memory from cudaMalloc first, or allocate it with cudaMallocManaged.", 3},
-    [SIM_DEVICE_POINTER] = {"device-pointer", "host code uses a device pointer", "error",
+    [SIM_DEVICE_POINTER] = {"device-pointer", "host code uses a device pointer",
+                            "error; warning where it uses a device variable by its name",
                             "Host code reads or writes memory from cudaMalloc directly.",
                             "Copy it with cudaMemcpy, or allocate it with cudaMallocManaged.", 4},
     [SIM_RACE] =
@@ -132,7 +133,19 @@ static const struct words {
                     "access."},
   unwritten_shared = {"Not every element of the array is written before it is read: a guard keeps some threads from "
                       "it, or it has more elements than the block has threads.",
-                      "Let the threads of the block fill all of it, and put __syncthreads() before the first read."};
+                      "Let the threads of the block fill all of it, and put __syncthreads() before the first read."},
+  variable_by_name = {"Host code uses a __device__ or __constant__ variable as if it were its own.",
+                      "Use cudaMemcpyToSymbol and cudaMemcpyFromSymbol, or declare it __managed__."},
+  grid_barrier = {"A barrier of the whole grid needs all blocks on the card at once, which <<<...>>> does not promise.",
+                  "Launch the kernel with cudaLaunchCooperativeKernel and no more blocks than fit at once, or split it "
+                  "into two launches at the barrier."},
+  too_many_blocks = {"A cooperative launch has more blocks than the card can hold at once.",
+                     "Ask cudaOccupancyMaxActiveBlocksPerMultiprocessor, launch at most that many times the number of "
+                     "multiprocessors, and let each block loop over its share of the work."},
+  matrix_too_large = {"Sizes, leading dimension and transposition describe a larger matrix than was allocated; "
+                      "libraries count by columns.",
+                      "Allocate leading dimension * columns * sizeof(element), the leading dimension being the rows of "
+                      "the matrix as it is stored, and check the order of m, n, k."};
 
 static bool is_shared(const sim_record *record)
 {
@@ -148,6 +161,14 @@ static bool is_variable(const sim_record *record)
 static const struct words *words_of(const sim_record *record)
 {
     const sim_finding *finding = &record->finding;
+    if (finding->kind == SIM_DEVICE_POINTER && strstr(finding->message, "a device variable by its name"))
+        return &variable_by_name;
+    if (finding->kind == SIM_BAD_LAUNCH && strstr(finding->message, "barrier of the whole grid"))
+        return &grid_barrier;
+    if (finding->kind == SIM_BAD_LAUNCH && strstr(finding->message, "a cooperative launch needs"))
+        return &too_many_blocks;
+    if (finding->kind == SIM_OUT_OF_BOUNDS && strstr(finding->message, "gaps between columns"))
+        return &matrix_too_large;
     if (finding->kind == SIM_OUT_OF_BOUNDS && strstr(finding->message, "dynamic shared memory"))
         return &beyond_dynamic;
     bool index = finding->place[0].role && strcmp(finding->place[0].role, "index") == 0;

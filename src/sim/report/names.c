@@ -173,10 +173,14 @@ static void last_identifier(const char *mangled, char *name, size_t bytes)
         end = digits - 1;
     while (end > 0 && mangled[end - 1] == 'E')
         end--;
-    // A name that ends in a digit may stand before the length ("_GLOBAL__N_1" and "7counter"): the second try.
-    for (size_t try = 0; try < 2; try++) {
+    // A variable of a function stands behind the E that ends the function: "Li8EEvPiE1s" has none before the 8. A name
+    // that ends in a digit may stand before the length ("_GLOBAL__N_1" and "7counter"): the last try.
+    const bool local = strncmp(mangled, "_ZZ", 3) == 0;
+    enum { BEHIND_FUNCTION, BEHIND_LETTER, ANYWHERE };
+    for (int try = local ? BEHIND_FUNCTION : BEHIND_LETTER; try <= ANYWHERE; try++) {
         for (size_t at = 2; at < end; at++) {
-            if (!isdigit((unsigned char)mangled[at]) || (try == 0 && isdigit((unsigned char)mangled[at - 1])))
+            if (!isdigit((unsigned char)mangled[at]) || (try == BEHIND_FUNCTION && mangled[at - 1] != 'E') ||
+                (try == BEHIND_LETTER && isdigit((unsigned char)mangled[at - 1])))
                 continue;
             char *text;
             unsigned long length = strtoul(mangled + at, &text, 10);

@@ -3,6 +3,7 @@
 #include "rewrite/rewrite.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,19 +191,71 @@ static const sim_source *source_of(const sim_rewritten *result, const char *path
     return NULL;
 }
 
-bool sim_rewritten_is_device(const sim_rewritten *result, const char *path, int line)
+// The innermost function that has device code on this line; NULL: none.
+static const sim_scope *device_function_at(const sim_source *source, int line)
 {
-    const sim_source *source = source_of(result, path);
-    const uint32_t start = source ? line_start(source, line) : 0, end = source ? line_start(source, line + 1) : 0;
-    for (int i = 0; source && i < source->code.count; i++) {
+    const uint32_t start = line_start(source, line), end = line_start(source, line + 1);
+    for (int i = 0; i < source->code.count; i++) {
         const sim_token *token = &source->code.at[i];
         if (token->start < start || token->start >= end)
             continue;
         const sim_scope *scope = sim_scope_of(source, token);
         if (scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL)))
-            return true;
+            return scope;
     }
-    return false;
+    return NULL;
+}
+
+bool sim_rewritten_is_device(const sim_rewritten *result, const char *path, int line)
+{
+    const sim_source *source = source_of(result, path);
+    return source && device_function_at(source, line);
+}
+
+// The name of the function whose brace is token `open`; NULL: it has none that could be found.
+static const sim_token *function_name(const sim_source *source, int open)
+{
+    static const char *const others[] = {"__launch_bounds__", "__attribute__", "__align__", "alignas", NULL};
+    const sim_tokens *code = &source->code;
+    for (int i = sim_statement_start(source, code, open); i < open; i++) {
+        if (!sim_token_is(source, &code->at[i], "("))
+            continue;
+        const sim_token *before = sim_token_at(code, i - 1);
+        if (before->kind == SIM_TOKEN_NAME && !sim_token_is_any(source, before, others))
+            return before;
+        i = code->at[i].match > i ? code->at[i].match : i;
+    }
+    return NULL;
+}
+
+static int count_name(const sim_source *source, const char *name)
+{
+    const sim_tokens *const all[] = {&source->code, &source->lines};
+    int count = 0;
+    for (int list = 0; list < 2; list++)
+        for (int i = 0; i < all[list]->count; i++)
+            count += sim_token_is(source, &all[list]->at[i], name);
+    return count;
+}
+
+static int count_in_unit(const sim_rewritten *result, const char *name)
+{
+    int count = 0;
+    for (int i = 0; i < result->count; i++)
+        count += count_name(result->unit->sources[i], name);
+    return count;
+}
+
+bool sim_rewritten_is_unused(const sim_rewritten *result, const char *path, int line)
+{
+    const sim_source *source = source_of(result, path);
+    const sim_scope *scope = source ? device_function_at(source, line) : NULL;
+    const sim_token *token = scope ? function_name(source, scope->open) : NULL;
+    char name[128];
+    if (!token || token->end - token->start >= sizeof name || count_in_unit(result, "main") == 0)
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)(token->end - token->start), source->text + token->start);
+    return count_in_unit(result, name) == 1;
 }
 
 int sim_rewritten_column(const sim_rewritten *result, const char *path, int line, int column)

@@ -38,6 +38,8 @@ bool sim_rewritten_includes(const sim_rewritten *result, const char *const *name
 
 // Whether device code stands on this line of one of the user's files.
 bool sim_rewritten_is_device(const sim_rewritten *result, const char *path, int line);
+// Whether the function that this line stands in is one that nothing in a program of this one unit ever names.
+bool sim_rewritten_is_unused(const sim_rewritten *result, const char *path, int line);
 // The column of the user's file where column `column` of line `line` of the rewritten one came from; all from 1.
 int sim_rewritten_column(const sim_rewritten *result, const char *path, int line, int column);
 

@@ -1,7 +1,7 @@
 // __device__, __constant__ and __managed__ variables are marked, so that the runtime knows the addresses that belong to
-// the card: SIM_DEVICE_VARIABLE puts them into a section of their own. alignas, which may stand among CUDA's qualifiers
-// but not among C++'s, is moved to the front of its declaration. __shared__ is told by what stands before it whether it
-// is extern, static or neither (sim/keywords.h).
+// the card: SIM_DEVICE_VARIABLE and SIM_MANAGED_VARIABLE put them into sections of their own. alignas, which may stand
+// among CUDA's qualifiers but not among C++'s, is moved to the front of its declaration. __shared__ is told by what
+// stands before it whether it is extern, static or neither (sim/keywords.h).
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "rewrite/unit.h"
 
 typedef struct declaration {
-    bool is_variable, is_template, is_extern, is_inline, is_constant;
+    bool is_variable, is_template, is_extern, is_inline, is_constant, is_managed;
 } declaration;
 
 // Constants are left where they are: host code may read them too, and a section is writable or not.
@@ -31,6 +31,7 @@ static declaration read_declaration(const sim_source *source, const sim_tokens *
         found.is_template |= sim_token_is(source, token, "template");
         found.is_extern |= sim_token_is(source, token, "extern");
         found.is_inline |= sim_token_is(source, token, "inline");
+        found.is_managed |= sim_token_is(source, token, "__managed__");
         angles += sim_token_is(source, token, "<") ? 1 : sim_token_is(source, token, ">") ? -1 : 0;
         if (sim_token_is(source, token, "const") || sim_token_is(source, token, "constexpr"))
             found.is_constant = true;
@@ -118,7 +119,8 @@ void sim_edit_variables(const sim_unit *unit, sim_source *source)
         int start = sim_statement_start(source, code, i);
         declaration found = read_declaration(source, code, start, i);
         if (found.is_variable && !found.is_template && !found.is_extern && !found.is_inline && !found.is_constant)
-            sim_edit_insert(source, code->at[start].start, "SIM_DEVICE_VARIABLE ");
+            sim_edit_insert(source, code->at[start].start,
+                            found.is_managed ? "SIM_MANAGED_VARIABLE " : "SIM_DEVICE_VARIABLE ");
         while (i < code->count && !sim_token_is(source, &code->at[i], ";") && !sim_token_is(source, &code->at[i], "{"))
             i++;
         done = i;

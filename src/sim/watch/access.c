@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/index.h"
+#include "core/options.h"
 #include "memory/memory.h"
 #include "race/sync.h"
 #include "report/report.h"
@@ -152,14 +153,22 @@ static bool check_shared(sim_worker *worker, unsigned site, uintptr_t address, u
     return false;
 }
 
-// The rewriter puts __device__, __constant__ and __managed__ variables into a section of their own. A program without
-// any has none.
+// The rewriter puts __device__ and __constant__ variables, and __managed__ ones, into sections of their own. A program
+// without any has none.
 extern char __start_sim_device[] __attribute__((weak));
 extern char __stop_sim_device[] __attribute__((weak));
+extern char __start_sim_managed[] __attribute__((weak));
+extern char __stop_sim_managed[] __attribute__((weak));
+
+static bool is_cards_alone(uintptr_t address)
+{
+    return address - (uintptr_t)__start_sim_device < (uintptr_t)__stop_sim_device - (uintptr_t)__start_sim_device;
+}
 
 static bool is_device_variable(uintptr_t address)
 {
-    return address - (uintptr_t)__start_sim_device < (uintptr_t)__stop_sim_device - (uintptr_t)__start_sim_device;
+    return is_cards_alone(address) ||
+           address - (uintptr_t)__start_sim_managed < (uintptr_t)__stop_sim_managed - (uintptr_t)__start_sim_managed;
 }
 
 bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
@@ -239,6 +248,8 @@ static void note(sim_worker *worker, unsigned site, uintptr_t address, unsigned 
         return;
     if (kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE) {
         sim_sync_volatile(worker, site, address);
+        if (sim_sites[site].values && kind == SIM_VOLATILE_WRITE)
+            sim_values_store(worker, site, address);
         return;
     }
     if (sim_sites[site].values && kind == SIM_WRITE)
@@ -277,8 +288,25 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
         note(worker, site, address + at, piece, kind, pc);
 }
 
+// The host has a copy of the variable by the same name, which the card never sees. A function for both sides may have a
+// path for each, of which the device's alone may have been built, so this is no error.
+static void host_uses_variable(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
+{
+    sim_finding finding = {.kind = SIM_DEVICE_POINTER,
+                           .tier = SIM_WARNING,
+                           .address = address,
+                           .bytes = bytes,
+                           .place[0] = {.pc = pc, .role = write ? "write" : "read"}};
+    snprintf(finding.message, sizeof finding.message,
+             "host code %s a device variable by its name: on a GPU that is a copy of the host's own",
+             write ? "writes to" : "reads");
+    sim_report(&finding);
+}
+
 void sim_access_host(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 {
     if (address - sim_memory_base < sim_memory_span && sim_api_host_touched)
         sim_api_host_touched(address, bytes, write, pc);
+    else if (is_cards_alone(address) && sim_options_get()->watch)
+        host_uses_variable(address, bytes, write, pc);
 }

@@ -51,6 +51,16 @@ typedef struct sim_pending_store {
     unsigned site, bytes;
 } sim_pending_store;
 
+// What the current thread has looked at by volatile reads, and from where (race/polls.c).
+enum { SIM_LOOKED_WORDS = 32 }; // words times places, of which one thread may be polling several in turn
+typedef struct sim_looked {
+    uint32_t block;
+    int thread;
+    unsigned count, next;
+    uintptr_t address[SIM_LOOKED_WORDS]; // 0: forgotten
+    unsigned site[SIM_LOOKED_WORDS];
+} sim_looked;
+
 struct sim_watch {
     uint64_t log[SIM_LANES][SIM_LOG_STRIDE];
     uint32_t head[SIM_LANES], tail[SIM_LANES]; // entries not yet merged
@@ -62,6 +72,7 @@ struct sim_watch {
     uint64_t accesses, barriers;               // since the launch began
     bool discard;                              // the next atomic's result is not used
     sim_pending_store pending;
+    sim_looked looked;
 };
 
 bool sim_watch_ready(void); // starts the watch on first use; false: not watching

@@ -17,6 +17,7 @@ typedef struct sim_site {
     bool discards;   // an atomic whose result is not used
     bool optimistic; // a plain read whose thread then goes on to update the same word atomically
     bool values;     // the values stored here are to be compared (values.c)
+    uint16_t again;  // of a volatile read: from where its thread looked at the word again (polls.c); 0: not seen
     uint16_t other;  // the next site at the same place, for another number of bytes; 0: none
 } sim_site;
 

@@ -61,6 +61,8 @@ static void variables_lose_their_scope(void **state)
     expect_variable("_ZZ2mmILi1EEvPfE4tile", "tile");
     expect_variable("_ZZ2mmPfE4tile_0", "tile");
     expect_variable("_ZZ4mainENKUlvE_clEvE6corner", "corner");
+    expect_variable("_ZZ1kILi8EEvPiE1s", "s"); // of k<8>: the name is not the 8 letters behind it
+    expect_variable("_ZZ1kPiE3a1s", "a1s");
     expect_variable("_ZL5table", "table");
     expect_variable("_ZN2ns3a1bE", "a1b");
     expect_variable("_ZN4deep12_GLOBAL__N_17counterE", "counter");

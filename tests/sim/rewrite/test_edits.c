@@ -151,7 +151,7 @@ static void variables_of_the_device_are_marked(void **state)
     (void)state;
     becomes("__device__ int a, b[4];\n", "SIM_DEVICE_VARIABLE __device__ int a, b[4];\n");
     becomes("static __constant__ float c[4] = {1};\n", "SIM_DEVICE_VARIABLE static __constant__ float c[4] = {1};\n");
-    becomes("__managed__ const float *p;\n", "SIM_DEVICE_VARIABLE __managed__ const float *p;\n");
+    becomes("__managed__ const float *p;\n", "SIM_MANAGED_VARIABLE __managed__ const float *p;\n");
     becomes("namespace n {\n__device__ float (*f)(float);\n}\n",
             "namespace n {\nSIM_DEVICE_VARIABLE __device__ float (*f)(float);\n}\n");
     stays("__device__ const int a = 3;\nconstexpr __device__ int b = 3;\nextern __device__ int c;\n");

@@ -1,0 +1,19 @@
+// Which volatile reads poll: a thread that waits for another's store looks at the same word from the same place in the
+// program again and again, and does not store there itself meanwhile. Only such a read may race with the store that it
+// waits for.
+#ifndef SIM_POLLS_H
+#define SIM_POLLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/worker.h"
+
+// The current thread is about to read or write a volatile word.
+void sim_polls_read(sim_worker *worker, unsigned site, uintptr_t address);
+void sim_polls_write(sim_worker *worker, unsigned site, uintptr_t address);
+
+// At the end: whether the reads of this site poll.
+bool sim_polls_at(unsigned site);
+
+#endif
