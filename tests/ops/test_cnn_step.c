@@ -54,33 +54,57 @@ static const heddle_rung *last_rung(void)
     return &op->ladder[0];
 }
 
-static void a_batch_of_more_than_a_tile_matches_the_reference(void **state)
+static void compare(step_call *step, const heddle_rung *rung, const harness_values *expected)
 {
-    (void)state;
-    const heddle_rung *rung = last_rung();
     harness_report report = {.passed = true};
-    step_call step;
-    prepare(&step, "n=65 count=70 length=80");
-    harness_values expected;
-    harness_values_copy(&expected, &step.values);
-    harness_values_reference(&expected);
     harness_bounds bounds;
-    harness_bounds_create(&bounds, &step.values, &expected, 1);
+    harness_bounds_create(&bounds, &step->values, expected, 1);
     harness_bounds_for(&bounds, rung->arithmetic);
-    run(&step, rung);
+    run(step, rung);
     for (int i = 0; i < op->operand_count; i++) {
         if (op->operands[i].role == HEDDLE_INPUT)
             continue;
-        double *got = malloc(expected.elements[i] * sizeof *got);
-        harness_memory_read(&step.memory, i, got);
-        if (!harness_compare(op, i, got, expected.operand[i], bounds.bound[i], expected.elements[i], rung->name,
+        double *got = malloc(expected->elements[i] * sizeof *got);
+        harness_memory_read(&step->memory, i, got);
+        if (!harness_compare(op, i, got, expected->operand[i], bounds.bound[i], expected->elements[i], rung->name,
                              &report))
             fail_msg("%s", report.message);
         free(got);
     }
     harness_bounds_destroy(&bounds);
+}
+
+static void matches_the_reference(const char *shape, const heddle_rung *rung)
+{
+    step_call step;
+    prepare(&step, shape);
+    harness_values expected;
+    harness_values_copy(&expected, &step.values);
+    harness_values_reference(&expected);
+    compare(&step, rung, &expected);
     harness_values_destroy(&expected);
     end(&step);
+}
+
+static void a_batch_of_more_than_a_tile_matches_the_reference(void **state)
+{
+    (void)state;
+    matches_the_reference("n=65 count=70 length=80", last_rung());
+}
+
+// Kernels for few images and for many, by how many multiprocessors there are: on an H200 two blocks have an image up to
+// 66, one up to 132, and above that blocks take several. On a simulated GPU so many images would take minutes.
+static void batches_of_every_size_match_the_reference(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"n=17 count=20 length=20", "n=100 count=128 length=128",
+                                         "n=133 count=140 length=140", "n=300 count=300 length=300"};
+    if (strcmp(harness_device_name(), "cuda") != 0)
+        skip();
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int r = 0; r < op->rungs; r++)
+            if (op->ladder[r].device == HEDDLE_CUDA && op->ladder[r].gpu_only && harness_runs(&op->ladder[r]))
+                matches_the_reference(shapes[s], &op->ladder[r]);
 }
 
 // A hidden layer of weights so large that what they give back to the pooled activations has no half. The loss has: it
@@ -147,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_of_more_than_a_tile_matches_the_reference),
+        cmocka_unit_test(batches_of_every_size_match_the_reference),
         cmocka_unit_test(gradients_that_overflow_are_no_numbers),
         cmocka_unit_test(few_samples_are_not_multiplied_in_tf32),
         cmocka_unit_test(a_batch_that_the_order_has_not_is_refused),

@@ -5,7 +5,8 @@
 //
 // Where the arithmetic is more than 16 bits, its floats are multiplied as halves all the same: half has as many digits
 // as tf32, and two halves as many as two tf32. What half lacks is range, so each operand is multiplied by a power of
-// two, of which is known that nothing overflows (cnn_half_scale), and the sums are divided by it in the end.
+// two, and the sums are divided by it in the end. Of the power it is known that nothing overflows (cnn_half_scale), but
+// for conv2's weight as forward has it: one constant for all (prepare.h), which weights of 64 and more do not fit.
 #ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_TILES_H
 #define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_TILES_H
 
