@@ -271,7 +271,6 @@ CNN_DEVICE void cnn_few_stem_add(float (*stem)[cnn_hopper_stem_sets<Arithmetic>:
                                  const char *shared, int half, int warp, int lane)
 {
     typedef cnn_few_tiles<Arithmetic, Halves> tiles;
-    enum { PARTS = cnn_stem_grad_parts<Arithmetic>::COUNT, SETS = cnn_hopper_stem_sets<Arithmetic>::COUNT };
     const int row = warp * 2 + (lane >> 3 & 1), tap = lane < 16 ? lane & 7 : CNN_TAPS - 1;
     const int local = Halves == 1 ? 0 : half;
     const char *codes =
@@ -280,31 +279,9 @@ CNN_DEVICE void cnn_few_stem_add(float (*stem)[cnn_hopper_stem_sets<Arithmetic>:
         shared + tiles::PLANES_AT + tap % 3 * CNN_PLANE + (row * 2 + tap / 3) * CNN_PLANE_ROW + half * CNN_PART;
     if (warp >= tiles::DATA_WARPS)
         return;
-    uint32_t selector[2][4], part[2][PARTS][4];
+    uint32_t selector[2][4];
     cnn_few_stem_selectors(selector, codes, half == 1 && (lane & 3) == 3, lane);
-    cnn_hopper_stem_split<Arithmetic>(part[0], out, 0);
-    cnn_hopper_stem_split<Arithmetic>(part[1], out, 1);
-#pragma unroll
-    for (int place = 0; place < 4; place++) {
-        uint32_t b[4];
-        ldmatrix_x4(b, pixels + place % 2 * CNN_PLANE + place / 2 * CNN_PLANE_ROW);
-        if (lane >= 4) // columns 9 to 15 of the second fragment
-            b[2] = b[3] = cnn_stem_ones<Arithmetic>();
-#pragma unroll
-        for (int group = 0; group < 2; group++) {
-            uint32_t mask[4];
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                mask[j] = __byte_perm(0xffu << 8 * place, 0, selector[group][j]);
-#pragma unroll
-            for (int i = PARTS - 1; i >= 0; i--) {
-                const uint32_t a[4] = {part[group][i][0] & mask[0], part[group][i][1] & mask[1],
-                                       part[group][i][2] & mask[2], part[group][i][3] & mask[3]};
-                cnn_stem_multiply<Arithmetic>(stem[group][place % SETS][0], a, b);
-                cnn_stem_multiply<Arithmetic>(stem[group][place % SETS][1], a, b + 2);
-            }
-        }
-    }
+    cnn_hopper_stem_products<Arithmetic>(stem, out, selector, pixels, lane);
 }
 
 // Adds up those of all warps, in the order of their numbers. Of two blocks the second sends them to the first, which

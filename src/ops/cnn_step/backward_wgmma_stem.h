@@ -223,22 +223,14 @@ template <typename Arithmetic> struct cnn_hopper_stem_sets {
     enum { COUNT = cnn_stem_grad_parts<Arithmetic>::COUNT < 3 ? 2 : 1 };
 };
 
-// stem[group][set][tile] += the sums of two rows' windows, of 8 pixels each, as cnn_stem_row does for a row's.
-// `codes` and `pixels`: where this lane's row of a fragment begins.
+// stem (two groups of channels) += what of `out` belongs to each place of its windows, by `selector`, times the pixels
+// that the place is made of.
 template <typename Arithmetic>
-CNN_DEVICE void cnn_hopper_stem_rows(float (*stem)[cnn_hopper_stem_sets<Arithmetic>::COUNT][2][4],
-                                     const float (*out)[8], const char *codes, const char *pixels, bool outside,
-                                     int lane)
+CNN_DEVICE void cnn_hopper_stem_products(float (*stem)[cnn_hopper_stem_sets<Arithmetic>::COUNT][2][4],
+                                         const float (*out)[8], const uint32_t (&selector)[2][4], const char *pixels,
+                                         int lane)
 {
     enum { PARTS = cnn_stem_grad_parts<Arithmetic>::COUNT, SETS = cnn_hopper_stem_sets<Arithmetic>::COUNT };
-    uint32_t code[2][2], selector[2][4];
-    ldmatrix_x2_transposed(code[0], codes);
-    ldmatrix_x2_transposed(code[1], codes + CNN_DATA_CHANNELS);
-#pragma unroll
-    for (int group = 0; group < 2; group++)
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            selector[group][j] = cnn_stem_selector(outside ? CNN_NO_WINNER * 0x01010101u : code[group][j / 2], j % 2);
     uint32_t part[2][PARTS][4];
     cnn_hopper_stem_split<Arithmetic>(part[0], out, 0);
     cnn_hopper_stem_split<Arithmetic>(part[1], out, 1);
@@ -263,6 +255,24 @@ CNN_DEVICE void cnn_hopper_stem_rows(float (*stem)[cnn_hopper_stem_sets<Arithmet
             }
         }
     }
+}
+
+// stem[group][set][tile] += the sums of two rows' windows, of 8 pixels each, as cnn_stem_row does for a row's.
+// `codes` and `pixels`: where this lane's row of a fragment begins.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_stem_rows(float (*stem)[cnn_hopper_stem_sets<Arithmetic>::COUNT][2][4],
+                                     const float (*out)[8], const char *codes, const char *pixels, bool outside,
+                                     int lane)
+{
+    uint32_t code[2][2], selector[2][4];
+    ldmatrix_x2_transposed(code[0], codes);
+    ldmatrix_x2_transposed(code[1], codes + CNN_DATA_CHANNELS);
+#pragma unroll
+    for (int group = 0; group < 2; group++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            selector[group][j] = cnn_stem_selector(outside ? CNN_NO_WINNER * 0x01010101u : code[group][j / 2], j % 2);
+    cnn_hopper_stem_products<Arithmetic>(stem, out, selector, pixels, lane);
 }
 
 // Adds up what the data warps have, each of other windows, in the order of their numbers, by way of `exchange`,
