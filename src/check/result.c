@@ -124,6 +124,8 @@ static void unite(heddle_check_finding *known, const heddle_check_finding *again
         known->values = again->values;
         known->value_count = again->value_count;
     } else if (again->tier == HEDDLE_CHECK_ERROR && again->value_count == 0) {
+        if (known->tier != HEDDLE_CHECK_ERROR)
+            known->note = again->note; // what was said for a warning does not hold
         known->tier = HEDDLE_CHECK_ERROR;
     }
 }

@@ -13,6 +13,7 @@
 #include "report/rules.h"
 
 enum { LARGEST_FILE = 1 << 20 };
+static const char allow_mark[] = "heddle: allow";
 
 struct heddle_check_suppressions {
     char *content; // of the file: the rules point into it
@@ -107,7 +108,7 @@ static bool rule_matches(const sim_rule *rule, const heddle_check_finding *findi
 static bool line_allows(heddle_check_sources *sources, const char *file, int line, const char *kind)
 {
     const char *text = heddle_check_sources_line(sources, file, line);
-    return text && sim_comment_allows(text, strlen(text), "heddle: allow", kind);
+    return text && sim_comment_allows(text, strlen(text), allow_mark, kind);
 }
 
 static bool frame_allows(heddle_check_sources *sources, const heddle_check_frame *frame, const char *kind)
@@ -150,22 +151,46 @@ static heddle_status note_unknown(const char *path, int line, const char *word, 
         all_kinds(kinds, sizeof kinds));
 }
 
+enum { LONGEST_WORD = 64 };
+
+// Takes the next word, of those that commas or blanks part; returns what follows it and blanks.
+static const char *take_word(const char *at, char word[LONGEST_WORD])
+{
+    at += strspn(at, ", \t");
+    size_t length = strcspn(at, " \t\r\n,*:");
+    snprintf(word, LONGEST_WORD, "%.*s", (int)length, at);
+    at += length;
+    return at + strspn(at, " \t");
+}
+
+// Behind "heddle:" another word than allow: told where it looks like one, or where a kind follows it. All else is
+// prose.
+static heddle_status look_at_word(const char *path, int number, const char *at, heddle_check_result *result)
+{
+    static const char *const allow[] = {"allow"};
+    char word[LONGEST_WORD], kind[LONGEST_WORD];
+    take_word(take_word(at, word), kind);
+    bool follows = strcmp(kind, "all") == 0 || heddle_check_kind_find(kind) != HEDDLE_CHECK_OTHER;
+    if (!word[0] || (!follows && !heddle_text_nearest(word, allow, 1)))
+        return HEDDLE_OK;
+    return heddle_check_result_note(
+        result, "%s:%d: this comment suppresses nothing: '%s' is not a word for that; write // heddle: allow KIND",
+        path, number, word);
+}
+
 // The words behind the mark, as sim_comment_allows reads them.
 static heddle_status look_at_line(const char *path, int number, const char *text, heddle_check_result *result)
 {
-    static const char mark[] = "heddle: allow";
-    const char *at = strstr(text, mark);
+    const char *at = sim_comment_find(text, strlen(text), allow_mark);
+    const char *other = at ? NULL : sim_comment_find(text, strlen(text), "heddle:");
     const char *comment = strstr(text, "//") ? strstr(text, "//") : strstr(text, "/*");
-    if (!at || !comment || comment > at)
+    if ((!at && !other) || !comment || comment > (at ? at : other))
         return HEDDLE_OK;
-    at += sizeof mark - 1;
+    if (!at)
+        return look_at_word(path, number, other, result);
     do {
-        char word[64];
-        at += strspn(at, ", \t");
-        size_t length = strcspn(at, " \t\r\n,*:");
-        snprintf(word, sizeof word, "%.*s", (int)length, at);
-        at += length;
-        at += strspn(at, " \t");
+        char word[LONGEST_WORD];
+        at = take_word(at, word);
         if (strcmp(word, "all") != 0 && heddle_check_kind_find(word) == HEDDLE_CHECK_OTHER)
             HEDDLE_TRY(note_unknown(path, number, word, result));
     } while (*at == ',');

@@ -330,8 +330,8 @@ void sim_block_begin(sim_worker *worker, sim_resident *resident, uint64_t number
         block->live[warp] = block->ready[warp] = all;
         block->started[warp] = block->full_log[warp] = 0;
         resident->at_barrier[warp] = resident->spinning[warp] = resident->asking[warp] = 0;
-        resident->leaders[warp] = resident->undefined[warp] = 0;
-        resident->shift[warp] = 0;
+        resident->leaders[warp] = resident->received[warp] = resident->undefined[warp] = 0;
+        resident->held_count[warp] = resident->shift[warp] = 0;
     }
     resident->warps_ready = launch->warps == SIM_WARPS ? UINT32_MAX : (1u << launch->warps) - 1;
     resident->warps_spinning = resident->warps_open = resident->warps_reducing = 0;

@@ -23,6 +23,13 @@ typedef struct sim_meeting {
     void (*function)(void **arguments, unsigned mask);
 } sim_meeting;
 
+// A read of a lane that was not there, by a shuffle: the lanes by their numbers, the call's place.
+typedef struct sim_lost_read {
+    uintptr_t at;
+    uint8_t reader, source;
+} sim_lost_read;
+enum { SIM_HELD_VALUES = 4 };
+
 // A block that has started and not ended.
 typedef struct sim_resident {
     sim_block block; // the part the others know; first, so that a sim_block * is a sim_resident *
@@ -39,10 +46,14 @@ typedef struct sim_resident {
     // By warp: lanes.
     uint32_t at_barrier[SIM_WARPS], spinning[SIM_WARPS], asking[SIM_WARPS]; // asking: in sim_active_mask
     uint32_t leaders[SIM_WARPS];                                            // open meetings
-    // Shuffles down that read lanes that were not there (warp_results.c): lanes whose value came from one; how far the
-    // last one reached; by warp, whether it is still open that a reduction follows; if so, who read whom, and where.
-    uint32_t undefined[SIM_WARPS];
-    uint8_t shift[SIM_WARPS], open_reader[SIM_WARPS], open_source[SIM_WARPS];
+    // Shuffles down that read lanes that were not there (warp_results.c): lanes that got such a value in the last step,
+    // and those seen to have used it; by thread, who read whom, and where; how far the last one reached; by warp,
+    // whether it is still open that a reduction follows; if so, who read whom, and where.
+    uint32_t received[SIM_WARPS], undefined[SIM_WARPS];
+    sim_lost_read lost[SIM_THREADS];
+    // What the lanes brought to the last step: of several values that are reduced side by side the first few.
+    uint64_t held[SIM_HELD_VALUES][SIM_THREADS];
+    uint8_t held_count[SIM_WARPS], shift[SIM_WARPS], open_reader[SIM_WARPS], open_source[SIM_WARPS];
     uintptr_t open_at[SIM_WARPS];
     uint32_t warps_open, warps_reducing;
     uint32_t warps_ready, warps_spinning; // may hold a warp too many, never one too few

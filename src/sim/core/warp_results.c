@@ -68,6 +68,10 @@ static int checked_width(sim_worker *worker, int lane, int width)
     return SIM_LANES;
 }
 
+// What a lane gets from one that is not there: the largest float or a very small one, so that whoever adds it, or takes
+// a maximum or a minimum with it, has another value than before.
+static const uint64_t lost_value[2] = {0x7f7fffff7f7fffff, 0xff7fffffff7fffff};
+
 // False: the lane read one that is not there, which is reported.
 static bool shuffle(sim_worker *worker, uint32_t lanes, const uint64_t *brought, int lane)
 {
@@ -78,7 +82,8 @@ static bool shuffle(sim_worker *worker, uint32_t lanes, const uint64_t *brought,
     bool wrong = missing && operation != SIM_SHUFFLE_DOWN;
     if (wrong)
         report_source(worker, lane, source, resident->block.waits_at[thread], sim_warp_name(operation));
-    resident->value[thread] = brought[missing ? lane : source];
+    bool lost = missing && operation == SIM_SHUFFLE_DOWN;
+    resident->value[thread] = lost ? lost_value[lane % 2] : brought[missing ? lane : source];
     return !wrong;
 }
 
@@ -126,11 +131,12 @@ static uint64_t reduce(int operation, uint32_t lanes, const uint64_t *brought)
 
 // --- shuffles down --------------------------------------------------------------------------------------------------
 //
-// A reduction by shuffles down (by 8, 4, 2, 1) reads, in its upper lanes, values that nobody uses. Lanes that are not
-// there do no harm then, as long as what they give does not travel down to the lowest lane; so it is followed on its
-// way. In any other shuffle down, to read a lane that the mask leaves out or the block never had is mostly the edge of
-// an array, and the value is dropped; one that the mask names but that has exited is wrong. Which of the two a first
-// step is shows at the next.
+// A reduction by shuffles down (by 8, 4, 2, 1) reads, in its upper lanes, values that nobody uses, and at the edge of
+// an array lanes throw away what they get. Lanes that are not there do no harm then, as long as what they give does not
+// travel down to the lowest lane; so it is followed on its way. Whether a lane has used what it got shows at the next
+// step: it comes with another value than before. In any other shuffle down, to read a lane that the mask leaves out or
+// the block never had is mostly the edge of an array, and the value is dropped; one that the mask names but that has
+// exited is wrong. Which of the two a first step is shows at the next.
 
 static void report_open(sim_worker *worker, int warp)
 {
@@ -164,12 +170,55 @@ static bool is_lowest(const sim_resident *resident, int thread, uint32_t lanes)
     return __builtin_ctz(lanes >> first << first) == (int)lane;
 }
 
+static bool report_lost(sim_worker *worker, int lane)
+{
+    const sim_lost_read *lost = &sim_resident_of(worker->block)->lost[worker->warp * SIM_LANES + lane];
+    report_source(worker, lost->reader, lost->source, lost->at, sim_warp_name(SIM_SHUFFLE_DOWN));
+    return false;
+}
+
+// Whether the lane comes with a value that it had at the last step: what it got then, it has thrown away.
+static bool holds_still(const sim_resident *resident, int thread)
+{
+    for (int i = 0; i < resident->held_count[thread / SIM_LANES]; i++)
+        if (resident->held[i][thread] == resident->value[thread])
+            return true;
+    return false;
+}
+
+// The next step of a reduction: who has used the undefined value of the last one. False: the lowest lane has.
+static bool settle(sim_worker *worker, uint32_t lanes)
+{
+    sim_resident *resident = sim_resident_of(worker->block);
+    int warp = worker->warp;
+    bool fine = true;
+    for (uint32_t rest = resident->received[warp] & lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest), thread = warp * SIM_LANES + lane;
+        if (resident->undefined[warp] >> lane & 1 || holds_still(resident, thread))
+            continue;
+        resident->undefined[warp] |= 1u << lane;
+        if (is_lowest(resident, thread, lanes))
+            fine = report_lost(worker, lane);
+    }
+    return fine;
+}
+
+static void hold(sim_resident *resident, int warp, uint32_t lanes)
+{
+    if (resident->held_count[warp] == SIM_HELD_VALUES)
+        return;
+    uint64_t *held = resident->held[resident->held_count[warp]++];
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int thread = warp * SIM_LANES + __builtin_ctz(rest);
+        held[thread] = resident->value[thread];
+    }
+}
+
 // False: an undefined value has reached the lowest lane.
 static bool follow(sim_worker *worker, uint32_t lanes, uint32_t gone)
 {
     sim_resident *resident = sim_resident_of(worker->block);
     int warp = worker->warp;
-    uint32_t before = resident->undefined[warp];
     bool fine = true;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest), thread = warp * SIM_LANES + lane;
@@ -177,17 +226,17 @@ static bool follow(sim_worker *worker, uint32_t lanes, uint32_t gone)
             continue;
         int source = source_of(SIM_SHUFFLE_DOWN, lane, resident->argument[thread], resident->width[thread]);
         bool missing = !(lanes >> source & 1);
-        if (!missing && (source == lane || !(before >> source & 1)))
+        if (!missing && (source == lane || !(resident->undefined[warp] >> source & 1)))
             continue;
-        resident->undefined[warp] |= 1u << lane;
-        if (is_lowest(resident, thread, lanes)) {
-            // What the source had was undefined already: it had read one step further.
-            int reader = missing ? lane : source, read = missing ? source : source + resident->shift[warp];
-            report_source(worker, reader, read, resident->block.waits_at[thread], sim_warp_name(SIM_SHUFFLE_DOWN));
-            fine = false;
-        } else if (gone >> source & 1 && resident->shift[warp] == 0) {
+        resident->received[warp] |= 1u << lane;
+        if (!(resident->undefined[warp] >> lane & 1)) // the first that a lane has used is the one to name
+            resident->lost[thread] =
+                missing ? (sim_lost_read){resident->block.waits_at[thread], (uint8_t)lane, (uint8_t)source}
+                        : resident->lost[warp * SIM_LANES + source];
+        if (!missing && is_lowest(resident, thread, lanes))
+            fine = report_lost(worker, lane);
+        else if (gone >> source & 1 && resident->shift[warp] == 0)
             leave_open(resident, warp, lane, source);
-        }
     }
     return fine;
 }
@@ -204,9 +253,14 @@ static bool shuffles_down(sim_worker *worker, uint32_t lanes, uint32_t gone)
     if (goes_on) {
         resident->warps_open &= ~bit;
         resident->warps_reducing |= bit;
+        fine = settle(worker, lanes);
     } else {
         resident->undefined[warp] = 0;
     }
+    resident->received[warp] = 0;
+    if (!repeats)
+        resident->held_count[warp] = 0;
+    hold(resident, warp, lanes);
     if (!goes_on && !repeats) {
         if (resident->warps_open & bit)
             report_open(worker, warp);
@@ -214,7 +268,7 @@ static bool shuffles_down(sim_worker *worker, uint32_t lanes, uint32_t gone)
         resident->shift[warp] = 0;
     }
     if (lanes != UINT32_MAX || resident->undefined[warp])
-        fine = follow(worker, lanes, gone);
+        fine &= follow(worker, lanes, gone);
     resident->shift[warp] = (uint8_t)distance;
     // By one, and no step by two before it: no reduction.
     if (distance == 1 && (resident->warps_open & bit)) {

@@ -190,23 +190,38 @@ static bool outdated(const sim_view *view, int thread, access *earlier)
     return earlier->lanes == 0;
 }
 
-// When this thread last updated the word atomically; 0: never, as far as is known.
-static uint32_t own_atomic(const sim_view *view, int thread, const story *told)
+static bool is_own(const sim_view *view, int thread, const access *one)
 {
-    uint32_t latest = 0;
+    return one->warp == thread / SIM_LANES && (one->lanes >> thread % SIM_LANES & 1) &&
+           (view->shared || sim_clock_block_of(one->stamp) == view->clock->serial);
+}
+
+// What this thread did to the word before, as far as is known: when it last updated it atomically, and when it last
+// looked at it by a volatile read, and from where. 0: never.
+typedef struct before {
+    uint32_t atomic, look;
+    unsigned site;
+} before;
+
+static before own_before(const sim_view *view, int thread, const story *told)
+{
+    before own = {0};
     for (uint32_t i = 0; i < told->count; i++) {
         const access *one = &told->access[i];
-        bool mine = one->kind == SIM_ATOMIC && one->warp == thread / SIM_LANES &&
-                    (one->lanes >> thread % SIM_LANES & 1) &&
-                    (view->shared || sim_clock_block_of(one->stamp) == view->clock->serial);
-        if (mine && one->first > latest)
-            latest = one->first;
+        if (!is_own(view, thread, one))
+            continue;
+        if (one->kind == SIM_ATOMIC && one->first > own.atomic)
+            own.atomic = one->first;
+        if (one->kind == SIM_VOLATILE_READ && one->last > own.look) {
+            own.look = one->last;
+            own.site = one->site;
+        }
     }
-    return latest;
+    return own;
 }
 
 // Checks the access against one earlier one. Returns whether the earlier one can be dropped.
-static bool meet(const sim_view *view, int thread, access *earlier, uint32_t own, uintptr_t address)
+static bool meet(const sim_view *view, int thread, access *earlier, const before *own, uintptr_t address)
 {
     bool conflict = conflicts(view, earlier), covered = covers(view, earlier);
     if (!conflict)
@@ -216,25 +231,18 @@ static bool meet(const sim_view *view, int thread, access *earlier, uint32_t own
                    counted_readers_race(view, earlier);
     if (unordered || counted) {
         unsigned lane = (unsigned)__builtin_ctz(unordered ? unordered : earlier->lanes);
-        bool confirmed = earlier->kind == SIM_ATOMIC && earlier->last < own;
-        sim_earlier found = {earlier->stamp, earlier->warp * SIM_LANES + lane, earlier->site, earlier->kind, confirmed};
+        sim_earlier found = {.stamp = earlier->stamp,
+                             .thread = earlier->warp * SIM_LANES + lane,
+                             .site = earlier->site,
+                             .kind = earlier->kind,
+                             .confirmed = earlier->kind == SIM_ATOMIC && earlier->last < own->atomic,
+                             .looked = earlier->last < own->look ? own->site : 0};
         sim_race_found(view, thread, &found, address);
     }
     if (counted || !covered)
         return false;
     earlier->lanes = unordered;
     return unordered == 0;
-}
-
-// A thread that read the word plainly and now updates it atomically: the read was a guess that the atomic confirms. Of
-// counted readers only the last is named; they all stand at one place in the code, and one of them goes on like this.
-static void note_optimism(const sim_view *view, int thread, const access *earlier)
-{
-    if (view->kind != SIM_ATOMIC || earlier->kind != SIM_READ || earlier->stamp != view->clock->stamp)
-        return;
-    bool named = earlier->warp == thread / SIM_LANES && (earlier->lanes >> thread % SIM_LANES & 1);
-    if (named || earlier->many != SIM_ONE_READER)
-        sim_sites[earlier->site].optimistic = true;
 }
 
 static bool merges(const access *a, const access *b)
@@ -285,7 +293,9 @@ void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_
                    .what = (uint8_t)view->what,
                    .first = ++told->now,
                    .last = told->now};
-    uint32_t own = view->kind == SIM_ATOMIC ? 0 : own_atomic(view, thread, told);
+    before own = {0};
+    if (view->kind != SIM_ATOMIC)
+        own = own_before(view, thread, told);
     bool added = false;
     for (uint32_t i = told->count; i-- > 0;) {
         access *earlier = &told->access[i];
@@ -295,8 +305,7 @@ void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_
             added = true;
             continue;
         }
-        note_optimism(view, thread, earlier);
-        if (meet(view, thread, earlier, own, address))
+        if (meet(view, thread, earlier, &own, address))
             forget(told, i);
     }
     if (!added)

@@ -47,7 +47,7 @@ static void view_make(sim_view *view, sim_worker *worker, const sim_region *regi
 
 static void found(const sim_view *view, int thread, uint64_t word, unsigned kind, uintptr_t address)
 {
-    sim_earlier earlier = {sim_stamp_of(word), sim_thread_of(word), sim_site_of(word), kind, false};
+    sim_earlier earlier = {sim_stamp_of(word), sim_thread_of(word), sim_site_of(word), kind, false, 0};
     sim_race_found(view, thread, &earlier, address);
 }
 

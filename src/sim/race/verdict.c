@@ -14,12 +14,16 @@
 #include "report/report.h"
 #include "watch/internal.h"
 
+enum { MOST_LOOKS = 2 }; // from before a loop and from within it
+
 typedef struct race {
     unsigned site[2], kind[2]; // the earlier access, the later one
     bool shared, same_warp;
-    bool open;    // something else than the word's own order would have to order them
-    int apart;    // of the example
-    bool unnamed; // of the example's two threads the earlier is not known
+    bool open;  // something else than the word's own order would have to order them
+    bool blind; // of two volatile writes the later was once made without a look at the word since the earlier
+    unsigned look[MOST_LOOKS]; // else: from where it looked
+    int apart;                 // of the example
+    bool unnamed;              // of the example's two threads the earlier is not known
     sim_finding finding;
     uint64_t count;
     struct race *next;
@@ -153,6 +157,17 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
     sim_place_thread(view->worker, thread, &finding->place[1]);
 }
 
+static void note_look(race *one, unsigned site)
+{
+    int i = 0;
+    while (i < MOST_LOOKS && one->look[i] != site && one->look[i] != 0)
+        i++;
+    if (i < MOST_LOOKS && site != 0)
+        one->look[i] = site;
+    else
+        one->blind = true;
+}
+
 void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address)
 {
     if (observer)
@@ -183,6 +198,8 @@ void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier
         one->count++;
         one->same_warp |= apart == WITHIN_WARP;
         one->open |= !earlier->confirmed;
+        if (earlier->kind == SIM_VOLATILE_WRITE && view->kind == SIM_VOLATILE_WRITE)
+            note_look(one, earlier->looked);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -221,7 +238,17 @@ static bool is_read(unsigned kind)
     return kind == SIM_READ || kind == SIM_VOLATILE_READ;
 }
 
-// Both store: harmless where they store the same.
+// Whether two volatile writes take turns: whoever stores has waited, by a look at the word, for what the other stored.
+static bool takes_turns(const race *one)
+{
+    bool polls = one->look[0] != 0 && !one->blind && !(one->shared && one->same_warp);
+    for (int i = 0; polls && i < MOST_LOOKS && one->look[i]; i++)
+        polls = sim_polls_at(one->look[i]);
+    return polls;
+}
+
+// Both store: harmless where they store the same, or take turns. Whether they do shows in a run that asks about them,
+// in which the stores let others go first: who only looked whether nobody else was there is overtaken then.
 static void judge_writes(race *one)
 {
     sim_finding *finding = &one->finding;
@@ -230,6 +257,11 @@ static void judge_writes(race *one)
     if (asked && sim_values_equal(one->site[0], one->site[1])) {
         finding->tier = SIM_WARNING;
         snprintf(finding->note, sizeof finding->note, "every thread stored the same value");
+    } else if (asked && takes_turns(one)) {
+        finding->tier = SIM_WARNING;
+        snprintf(
+            finding->note, sizeof finding->note,
+            "the threads take turns: each polls the word before it stores, which orders nothing around the stores");
     }
 }
 

@@ -28,6 +28,8 @@ typedef struct sim_earlier {
     unsigned thread, site, kind;
     // An atomic that a later atomic of this very thread on the same word came after: the word itself orders them.
     bool confirmed;
+    // A volatile write: from where this very thread looked at the word since, by a volatile read; 0: it did not.
+    unsigned looked;
 } sim_earlier;
 
 // Reports that `thread` of the view's block, at the view's site, races with `earlier` on `address`. (verdict.c)

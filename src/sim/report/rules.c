@@ -66,12 +66,35 @@ static size_t skip(const char *text, size_t at, size_t length, const char *chara
     return at;
 }
 
+// How far `text` is the mark; 0: it is not.
+static size_t mark_length(const char *text, size_t length, const char *mark)
+{
+    size_t at = 0;
+    for (; *mark; mark++) {
+        if (*mark == ' ')
+            at = skip(text, at, length, " \t", true);
+        else if (at >= length || text[at++] != *mark)
+            return 0;
+    }
+    return at;
+}
+
+const char *sim_comment_find(const char *text, size_t length, const char *mark)
+{
+    for (size_t at = 0; at < length; at++) {
+        size_t found = mark_length(text + at, length - at, mark);
+        if (found > 0)
+            return text + at + found;
+    }
+    return NULL;
+}
+
 bool sim_comment_allows(const char *text, size_t length, const char *mark, const char *kind)
 {
-    const char *found = length > 0 ? memmem(text, length, mark, strlen(mark)) : NULL;
+    const char *found = sim_comment_find(text, length, mark);
     if (!found)
         return false;
-    for (size_t at = (size_t)(found - text) + strlen(mark); at < length; at++) {
+    for (size_t at = (size_t)(found - text); at < length; at++) {
         const size_t word = skip(text, at, length, " \t", true);
         at = skip(text, word, length, " \t\r\n,*:", false);
         const size_t letters = at - word;

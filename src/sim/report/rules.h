@@ -33,6 +33,9 @@ bool sim_rule_is_everywhere(const sim_rule *rule);
 bool sim_rule_has_kernel(const sim_rule *rule, const char *kernel); // which may be NULL
 bool sim_rule_has_line(const sim_rule *rule, const char *file, unsigned line);
 
+// What follows `mark` in `text`, `length` characters; a blank of the mark stands for any number of them, none too.
+// NULL: there is no mark.
+const char *sim_comment_find(const char *text, size_t length, const char *mark);
 // Whether `text`, `length` characters, allows `kind` behind `mark`.
 bool sim_comment_allows(const char *text, size_t length, const char *mark, const char *kind);
 

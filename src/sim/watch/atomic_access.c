@@ -22,6 +22,23 @@ static void poll(uintptr_t address, uintptr_t pc)
     polls = 0;
 }
 
+// Whether a guess about the word before this atomic does no harm. An exchange whose result is looked at tests and sets.
+static bool confirms(const sim_site *about)
+{
+    return (about->what & SIM_ATOMIC_CONFIRM) || ((about->what & SIM_ATOMIC_REPLACE) && !about->discards);
+}
+
+// The plain reads of the word that this very thread has made before, as far back as its log reaches.
+static void note_guess(const sim_worker *worker, uintptr_t address)
+{
+    const uint64_t *log = worker->watch->log[worker->lane];
+    for (const uint64_t *entry = worker->log_next; entry-- > log;) {
+        sim_site *about = &sim_sites[*entry >> SIM_ENTRY_SHIFT];
+        if ((*entry & SIM_ENTRY_ADDRESS) == address && about->kind == SIM_READ)
+            about->optimistic = true;
+    }
+}
+
 void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, uintptr_t pc)
 {
     sim_worker *worker = sim_current;
@@ -42,6 +59,8 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
     if (!sim_access_check(worker, site, address, bytes, SIM_ATOMIC, pc) ||
         sim_access_unnumbered(worker, site, address, bytes, (what & SIM_ATOMIC_STORE) != 0))
         return;
+    if (confirms(&sim_sites[site]))
+        note_guess(worker, address);
     poll(address, pc);
     sim_log_add(worker, site, address);
     sim_sync_atomic(worker, site, address);

@@ -15,7 +15,7 @@ typedef struct sim_site {
     uint8_t scope;   // of an atomic: SIM_SCOPE_...
     uint8_t what;    // of an atomic: SIM_ATOMIC_... flags
     bool discards;   // an atomic whose result is not used
-    bool optimistic; // a plain read whose thread then goes on to update the same word atomically
+    bool optimistic; // a plain read whose thread goes on to an atomic on the same word that confirms it
     bool values;     // the values stored here are to be compared (values.c)
     uint16_t again;  // of a volatile read: from where its thread looked at the word again (polls.c); 0: not seen
     uint16_t other;  // the next site at the same place, for another number of bytes; 0: none

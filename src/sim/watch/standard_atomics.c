@@ -57,7 +57,7 @@ static void announce(const volatile void *memory, unsigned bytes, int access, in
     }                                                                                                                  \
     static int exchange##bits(volatile type *memory, type *expected, type value, int order, uintptr_t pc)              \
     {                                                                                                                  \
-        announce(memory, sizeof(type), SIM_ATOMIC_UPDATE, order, pc);                                                  \
+        announce(memory, sizeof(type), SIM_ATOMIC_UPDATE | SIM_ATOMIC_CONFIRM, order, pc);                             \
         bool done = __atomic_compare_exchange_n(memory, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
         if (!done && sim_current)                                                                                      \
             sim_thread_polls(sim_current, pc, false);                                                                  \

@@ -96,7 +96,8 @@ enum {
     SIM_ATOMIC_UPDATE = 3,
     SIM_ATOMIC_ACQUIRE = 4,
     SIM_ATOMIC_RELEASE = 8,
-    SIM_ATOMIC_REPLACE = 16 // an exchange: what was there does not matter where the result is not used
+    SIM_ATOMIC_REPLACE = 16, // an exchange: what was there does not matter where the result is not used
+    SIM_ATOMIC_CONFIRM = 32  // decides by what it finds itself (CAS, min, max, and, or): a stale guess does no harm
 };
 // Announces an atomic access, just before it is made. `what`: one of LOAD, STORE, UPDATE, with ACQUIRE or RELEASE where
 // the operation itself orders (cuda::atomic); CUDA's own atomics are relaxed.

@@ -77,7 +77,7 @@ SIM_INLINE void __nv_atomic_store(Type *address, Type *value, int order, int sco
     SIM_INLINE Type __nv_atomic_##name(Type *address, typename sim::plain<Type>::type operand, int order,              \
                                        int scope = __NV_THREAD_SCOPE_SYSTEM)                                           \
     {                                                                                                                  \
-        sim::announce(address, sizeof(Type), SIM_ATOMIC_UPDATE, order, scope);                                         \
+        sim::announce(address, sizeof(Type), sim::announced<sim::combine>::what, order, scope);                        \
         return sim::update<sim::combine>(address, operand);                                                            \
     }
 SIM_ATOMIC_BUILTIN(exchange_n, combine_exchange)
@@ -100,7 +100,7 @@ template <class Type>
 SIM_INLINE bool __nv_atomic_compare_exchange_n(Type *address, Type *expected, typename sim::plain<Type>::type desired,
                                                bool, int success, int, int scope = __NV_THREAD_SCOPE_SYSTEM)
 {
-    sim::announce(address, sizeof(Type), SIM_ATOMIC_UPDATE, success, scope);
+    sim::announce(address, sizeof(Type), SIM_ATOMIC_UPDATE | SIM_ATOMIC_CONFIRM, success, scope);
     Type old = sim::compare_and_swap(address, *expected, desired);
     bool swapped = __builtin_memcmp(&old, expected, sizeof(Type)) == 0;
     if (!swapped) {

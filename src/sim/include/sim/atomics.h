@@ -50,11 +50,24 @@ struct combine_exchange {
         return operand;
     }
 };
+struct combine_min;
+struct combine_max;
+struct combine_and;
+struct combine_or;
 template <class Combine> struct announced {
     enum { what = SIM_ATOMIC_UPDATE };
 };
 template <> struct announced<combine_exchange> {
     enum { what = SIM_ATOMIC_UPDATE | SIM_ATOMIC_REPLACE };
+};
+template <> struct announced<combine_min> {
+    enum { what = SIM_ATOMIC_UPDATE | SIM_ATOMIC_CONFIRM };
+};
+template <> struct announced<combine_max> : announced<combine_min> {
+};
+template <> struct announced<combine_and> : announced<combine_min> {
+};
+template <> struct announced<combine_or> : announced<combine_min> {
 };
 struct combine_min {
     template <class Type> SIM_INLINE static Type of(Type old, Type operand)
@@ -198,7 +211,7 @@ SIM_ATOMIC_INTEGERS(atomicXor, combine_xor)
 #define SIM_ATOMIC_CAS_AT(type, name, scope)                                                                           \
     SIM_INLINE type name(type *address, type compare, type value)                                                      \
     {                                                                                                                  \
-        SIM_ANNOUNCE(address, scope, SIM_ATOMIC_UPDATE);                                                               \
+        SIM_ANNOUNCE(address, scope, SIM_ATOMIC_UPDATE | SIM_ATOMIC_CONFIRM);                                          \
         type old = sim::compare_and_swap(address, compare, value);                                                     \
         if (old != compare)                                                                                            \
             sim_spin();                                                                                                \
