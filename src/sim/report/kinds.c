@@ -23,11 +23,11 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
                             "error; warning where it uses a device variable by its name",
                             "Host code reads or writes memory from cudaMalloc directly.",
                             "Copy it with cudaMemcpy, or allocate it with cudaMallocManaged.", 4},
-    [SIM_RACE] =
-        {"race", "two threads use the same memory without order, and one writes",
-         "error; warning where all threads store the same value, a volatile read polls, or an atomic confirms a read",
-         "A barrier is missing between writing and reading, or several threads write one place.",
-         "Put __syncthreads() (or __syncwarp() within a warp) between the two, or make the access atomic.", 5},
+    [SIM_RACE] = {"race", "two threads use the same memory without order, and one writes",
+                  "error; warning where all threads store the same value, a volatile read polls, threads take turns by "
+                  "polling, or an atomic of the same thread confirms a read",
+                  "A barrier is missing between writing and reading, or several threads write one place.",
+                  "Put __syncthreads() (or __syncwarp() within a warp) between the two, or make the access atomic.", 5},
     [SIM_MISSING_WAIT] =
         {"missing-wait", "data is used before the stream that makes it has finished", "error",
          "An asynchronous copy or a kernel was not waited for.",
