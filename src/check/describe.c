@@ -145,8 +145,21 @@ const char *heddle_check_cause(const heddle_check_finding *finding)
     return finding->cause ? finding->cause : or_empty(heddle_check_kinds[finding->kind].cause);
 }
 
+// A race of one statement with itself, which a barrier would order: there is no room for one between its accesses.
+static bool within_statement(const heddle_check_finding *finding)
+{
+    return finding->kind == HEDDLE_CHECK_RACE && finding->place_count > 1 && finding->places[0].frames > 0 &&
+           finding->places[1].frames > 0 && finding->places[0].frame[0].line == finding->places[1].frame[0].line &&
+           strcmp(finding->places[0].frame[0].file, finding->places[1].frame[0].file) == 0 &&
+           strstr(or_empty(finding->cure), "between the two") != NULL;
+}
+
 const char *heddle_check_cure(const heddle_check_finding *finding)
 {
+    if (within_statement(finding))
+        return "Where all threads update one element, make it one atomic operation (atomicAdd and its kin). Where they "
+               "read each other's, read into a variable first, put __syncthreads() (or __syncwarp() within a warp) "
+               "behind that, then write, and put another behind it.";
     if (null_pointer(finding))
         return "Allocate before the launch, and look at what cudaMalloc returns: it leaves the pointer alone when it "
                "fails.";

@@ -184,10 +184,12 @@ static heddle_status write_file(const heddle_check_result *result, const char *p
     FILE *file = fopen(path, "we");
     if (file == NULL)
         return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    errno = 0;
     heddle_status status = write(result, file);
+    const int why = errno;
     if (fclose(file) != 0 && status == HEDDLE_OK)
-        status = heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
-    return status;
+        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
+    return status == HEDDLE_IO && why ? heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(why)) : status;
 }
 
 // Looked at before the run, which may be long: a file that is not there yet is made and taken away again. Pipes and

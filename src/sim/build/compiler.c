@@ -112,12 +112,14 @@ static const char *const gcc_always[] = {"-fno-extern-tls-init", "-fno-optimize-
                                          "-fno-ipa-icf",         NULL};
 // Accesses as they were written: a float4 is one access (sra), a loop's body is one place (unrolling, vectors), and
 // code lies in the order of the source, by which lanes that have parted are brought together again (reorder); memcpy
-// and its kin stay calls, because the code they are turned into otherwise has no hooks (builtin).
+// and its kin stay calls, because the code they are turned into otherwise has no hooks (builtin); and a shared array
+// that nobody fills is read all the same, instead of being taken for zeros (reference-addressable).
 static const char *const gcc_watched[] = {"-O2",
                                           "-fsanitize=thread",
                                           "-fsanitize=bounds",
                                           "-fno-tree-sra",
                                           "-fno-ipa-sra",
+                                          "-fno-ipa-reference-addressable",
                                           "-fno-tree-vectorize",
                                           "-fno-unroll-loops",
                                           "-fno-section-anchors",

@@ -85,7 +85,6 @@ void sim_watchdog_expired(sim_worker *worker)
     snprintf(finding.message, sizeof finding.message,
              "a thread has run for %g seconds without touching memory or meeting another: it seems to run for ever",
              sim_options_get()->spin_limit);
-    snprintf(finding.note, sizeof finding.note, "SIM_SPIN_LIMIT sets the time");
     sim_finding_place(&finding, 0, worker, worker->thread, runner->signal_pc, "call");
     sim_report(&finding);
     sim_thread_fail(SIM_ERROR_TIMEOUT);

@@ -52,7 +52,9 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
                       "Let all threads named by the barrier or mask reach it, in the same order.", 10},
     [SIM_SPIN] = {"spin", "a thread waits in a loop for ever", "error",
                   "A lock or flag is waited for by threads that keep its holder from running, or nobody sets it.",
-                  "Do the locked work inside the loop that takes the lock; make sure that the flag is set.", 11},
+                  "Make sure that the loop's condition changes, and that somebody sets the flag it waits for; do a "
+                  "lock's work inside the loop that takes it.",
+                  11},
     [SIM_WARP_MASK] =
         {"warp-mask", "the mask of a warp collective is wrong", "error; warning where the missing lanes have exited",
          "The mask names lanes that do not reach the call, or not the lane that makes it.",
