@@ -16,7 +16,7 @@ import time
 import unittest
 
 from check_programs import (ADD, CLOCK, FLAG, GUARDED, HIDDEN, KERNEL, MATMUL, NEXT, NO_MEMORY, ORDER, OVERWRITTEN,
-                            PAST_THE_END, RACE, ROWS, STREAMS, SUM, THREADS, TWO_ARRAYS, UNSET)
+                            PAST_THE_END, RACE, ROWS, STREAMS, SUM, SUPPRESSED_COPY, THREADS, TWO_ARRAYS, UNSET)
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -272,16 +272,13 @@ class Check(unittest.TestCase):
         self.check("reverse.cu", "--html", "link.html", "--quiet", code=1)
         self.assertTrue(os.path.islink(os.path.join(self.folder, "link.html")))
         self.assertTrue(os.path.exists(os.path.join(self.folder, "target.html")))
-        pipe = os.path.join(self.folder, "pipe")
-        os.mkfifo(pipe)
-        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        os.mkfifo(os.path.join(self.folder, "pipe"))
+        with subprocess.Popen(["cat", "pipe"], cwd=self.folder, stdout=subprocess.PIPE, text=True) as reader:
             self.check("reverse.cu", "--sarif", "pipe", "--quiet", code=1)
             self.assertIn("reverse.cu", reader.communicate(timeout=60)[0])
 
     def test_an_error_that_is_suppressed_does_not_hide_another(self):
-        self.write("copy.cu", "int main() { int *p, h[4]; cudaMalloc(&p, 4);\n"
-                   "cudaMemcpy(h, p, 16, cudaMemcpyDeviceToHost); // heddle: allow out-of-bounds\n"
-                   "cudaFree(p); }\n")
+        self.write("copy.cu", SUPPRESSED_COPY)
         result = self.check("copy.cu")
         self.assertIn("warning: error that nobody looked at", result.stdout)
         self.assertIn("1 suppressed", result.stdout)

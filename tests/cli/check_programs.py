@@ -318,3 +318,13 @@ int main()
     return 0;
 }
 """
+
+SUPPRESSED_COPY = r"""
+int main()
+{
+    int *p, h[4];
+    cudaMalloc(&p, 4);
+    cudaMemcpy(h, p, 16, cudaMemcpyDeviceToHost); // heddle: allow out-of-bounds
+    cudaFree(p);
+}
+"""
