@@ -26,13 +26,16 @@ LEAST_BLOCKS, MOST_BLOCKS = 5, 200
 FRAMEWORKS = ["jax", "torch"]  # the one that compiles quickly first
 # Fastest first, as a rule: where time is short the slow ones are left out. What the words mean stands in
 # cnn_torch_steps.py and cnn_jax_steps.py.
+# Neighbours compile the same functions, and the second of them in a process finds the first one's kernels.
 MODES = {
     "jax": ["scan", "step", "scan nchw", "scan reduce-window"],
-    "torch": ["compile graph channels-last", "whole-step compile graph", "graph channels-last", "compile graph",
-              "max-autotune graph channels-last", "whole-step max-autotune graph", "reduce-overhead channels-last",
-              "reduce-overhead", "max-autotune", "graph", "compile", "channels-last", "eager"],
+    "torch": ["compile graph channels-last", "reduce-overhead channels-last", "graph channels-last", "compile graph",
+              "reduce-overhead", "compile", "whole-step compile graph", "graph", "channels-last", "eager",
+              "max-autotune graph channels-last", "max-autotune", "whole-step max-autotune graph"],
 }
 PRECISIONS = ["tf32", "bf16", "fp32", "fp16", "bf16-pure", "fp16-pure"]
+START_SECONDS = 20  # for importing a framework, beside others
+MEASURING_SECONDS = 1.5  # a mode, beyond those of --seconds: warm-up, and the blocks that are measured at least
 LEARNED = 1.5  # a loss that a network which learns is below after the timing; guessing has 2.3
 
 
@@ -290,9 +293,12 @@ def run_all(options):
                 done += [{"framework": framework, "precision": precision, "batch": batch, "mode": mode,
                           "error": "no time left"} for mode in modes]
             continue
+        ready_by = deadline - measuring_seconds(options, round_of)
+        if turns:  # a mode that takes too long must not cost those that are ready
+            options.prepare_total = min(options.prepare_total, max(1, ready_by - time.monotonic() - START_SECONDS))
         workers = [Worker(options, *job, turns) for job in round_of]
         if turns:
-            wait_ready(workers, deadline)
+            wait_ready(workers, ready_by)
         while options.go and not os.path.exists(options.go) and time.monotonic() < deadline:
             time.sleep(0.1)
         for one in workers:
@@ -301,6 +307,10 @@ def run_all(options):
             if one.facts:
                 facts[one.about["framework"]] = one.facts
     return done, facts
+
+
+def measuring_seconds(options, round_of):
+    return sum(len(modes) for _, _, _, modes in round_of) * (options.seconds + MEASURING_SECONDS)
 
 
 def wait_ready(workers, deadline):

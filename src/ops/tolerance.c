@@ -56,9 +56,11 @@ double heddle_tolerance_norm(const heddle_op *op, const void *shape, int index, 
     // Times the root, from the loss back to the first layer. One image has few windows: 4.7 was seen of it, and with
     // many images a tap that is left out (an error of 0.27 of the norm at least) must not pass.
     const double one_image = 28 * 28;
-    const double windows = (double)heddle_tolerance_reduction(op, shape) <= one_image ? 6 : 4;
+    const double images = (double)heddle_tolerance_reduction(op, shape) / one_image;
+    const double windows = images <= 1 ? 6 : 4;
+    // A count of images: those whose two best logits are nearer than the rounding may fall to either side.
     if (operand->dtype == HEDDLE_I32)
-        return arithmetic >= HEDDLE_TF32 ? 1 : 0;
+        return arithmetic >= HEDDLE_TF32 ? fmax(1, layers * roundoff[arithmetic] * images) : 0;
     if (operand->dtype != HEDDLE_F32 && operand->dtype != HEDDLE_F64)
         return 0;
     if (operand->smooth)

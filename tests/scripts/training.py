@@ -14,6 +14,7 @@ import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
 
@@ -62,7 +63,12 @@ PEER_RUN = {"format": 1, "date": "2001-02-03T04:06:00Z", "versions": {"jax": "JA
 GRADIENTS = {"format": 1, "date": "2001-02-03T04:07:00Z", "results": [
     {"kernels": "fused", "precision": "tf32", "batch": 7, "errors": {"conv1.weight": 3e-3},
      "peer_errors": {"conv1.weight": 1e-3}, "peer_precision": "tf32", "worst": "conv1.weight", "worst_ratio": 3.0,
-     "allowed": 2, "met": False}]}
+     "allowed": 2, "met": False},
+    {"kernels": "fused", "precision": "fp32", "batch": 7, "errors": {"conv1.weight": 1e-7},
+     "peer_errors": {"conv1.weight": 2e-7}, "peer_precision": "fp32", "worst": "conv1.weight", "worst_ratio": 0.5,
+     "edges": {"bound": 4e-6, "near": [3, 2], "taken": [],
+               "peer_taken": [{"stage": "hidden", "at": [1, 2], "place": -1, "margin": 1e-8, "seed": 2}]},
+     "allowed": 2, "met": True}]}
 SETTINGS = {"batch": 128, "lr": 0.1, "momentum": 0.0, "epochs": 5, "schedule": "linear"}
 ACCURACY = {"format": 1, "date": "2001-02-03T04:08:00Z",
             "quality": {"settings": SETTINGS, "seeds": 2, "torch": "9", "results": [
@@ -164,7 +170,8 @@ class Page(unittest.TestCase):
                      "| 1024 | tf32 | PyTorch | compile | no compiler |",
                      "| 1024 | tf32 | 100 | 950 | JAX, scan | 9.0 × | 9.5 × | reached |",
                      "| 1024 | fused | tf32 | 104 | +4.0 % | reached |", "| 1 | cuda | fused | bf16 | 20.0 | 50000 |",
-                     "| fused | tf32 | 7 | conv1.weight | 3.0e-03 | 1.0e-03 (tf32) | 3.0 × | **above 2** |",
+                     "| fused | tf32 | 7 | conv1.weight | 3.0e-03 | 1.0e-03 (tf32) | 3.0 × | – | **above 2** |",
+                     "| fused | fp32 | 7 | conv1.weight | 1.0e-07 | 2.0e-07 (fp32) | 0.5 × | 0, 1 of 5 |  |",
                      "| tf32 | 99.20 % | 99.20 % | 99.10 % to 99.30 % |  |",
                      "| heddle | 0.61 s | 0.60 to 0.70 s | 2, 2, 2 |",
                      "NVIDIA Test, driver 1.2, CUDA 13.0; Linux x86_64, Some CPU with 4 threads"):
@@ -250,6 +257,30 @@ class Peers(unittest.TestCase):
             self.assertEqual([(row["framework"], row["mode"], row["error"]) for row in rows],
                              [(framework, mode, "ImportError: not here")
                               for framework, mode in (("jax", "scan"), ("torch", "eager"), ("torch", "graph"))])
+
+    def test_a_mode_that_takes_too_long_does_not_cost_those_that_are_ready(self):
+        worker = ("import json, sys, time\n"
+                  "mode = sys.argv[sys.argv.index('--modes') + 1]\n"
+                  "if mode == 'eager':\n"
+                  "    time.sleep(60)\n"
+                  "print(json.dumps({'ready': 1}), flush=True)\n"
+                  "sys.stdin.readline()\n"
+                  "print(json.dumps({'framework': 'torch', 'precision': 'fp32', 'batch': 8, 'mode': mode, 'low': 1,\n"
+                  "                  'high': 1, 'microseconds': 1, 'images_per_second': 1, 'loss': 1,\n"
+                  "                  'prepare_seconds': 1}), flush=True)\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "worker.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(worker)
+            program = importlib.util.module_from_spec(importlib.util.spec_from_file_location("train_gpu", PEERS))
+            program.__spec__.loader.exec_module(program)
+            program.__file__ = path  # what is started as a worker
+            arguments = ["train_gpu.py", "--batches", "8", "--precisions", "fp32", "--frameworks", "torch", "--modes",
+                         "eager,graph", "--split", "1", "--jobs", "2", "--total-seconds", "6", "--seconds", "0"]
+            with unittest.mock.patch.object(sys, "argv", arguments):
+                rows, _ = program.run_all(program.parse())
+        self.assertEqual([(row["mode"], row.get("microseconds"), row.get("error")) for row in rows],
+                         [("eager", None, "no time left"), ("graph", 1, None)])
 
 
 if __name__ == "__main__":
