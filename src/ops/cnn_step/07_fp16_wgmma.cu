@@ -1,6 +1,7 @@
-// cnn_step, rung 7: rung 3 with the convolutions, forward and back, for Hopper, as rung 6.
+// cnn_step, rung 7: rung 3 with the convolutions, forward and back, for Hopper, as rung 6, and the hidden layer, too.
 //
-// Rung 3's kernels were bound by mma.sync, which runs at half of the tensor cores' rate.
+// Rung 3's kernels were bound by mma.sync, which runs at half of the tensor cores' rate. The hidden layer's were bound
+// by bytes: its input is made of the windows' winners on the way to the products, forward and back, and never stored.
 //
 // Limited by: where batches are large, the backward kernel, in which all warps wait for shared memory, from which wgmma
 // takes its operands (backward_wgmma.h); at small batches the latency of seven launches, each of which waits for the
@@ -8,13 +9,14 @@
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"
-#include "ops/cnn_step/hidden_backward_wgmma.h"
+#include "ops/cnn_step/hidden_backward_winners.h"
+#include "ops/cnn_step/hidden_wgmma.h"
 #include "ops/cnn_step/step.h"
 
 static heddle_status launch(const heddle_call *call)
 {
-    const cnn_step_kernels<cnn_fp16> kernels = {cnn_launch_forward_wgmma<cnn_fp16>, cnn_launch_hidden_winners<cnn_fp16>,
-                                                cnn_launch_hidden_backward_wgmma<cnn_fp16>,
+    const cnn_step_kernels<cnn_fp16> kernels = {cnn_launch_forward_wgmma<cnn_fp16>, cnn_launch_hidden_wgmma<cnn_fp16>,
+                                                cnn_launch_hidden_backward_winners<cnn_fp16>,
                                                 cnn_launch_backward_wgmma<cnn_fp16>};
     return cnn_step_rung<cnn_fp16>(call, "07_fp16_wgmma", kernels);
 }

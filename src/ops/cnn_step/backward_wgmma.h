@@ -21,13 +21,15 @@
 // Everything but the gradient that comes from above is there before the kernel before this one ends: it is read while
 // that one still runs.
 //
-// Limited by: shared memory. A product takes 5 KB of operands from it, 40 cycles of 128 bytes in the 48 that the tensor
-// cores need, and goes first: what the other warps load and store has the cycles left, a sixth, so that what counts is
-// how many 128 bytes they move. An image is 3,770 such cycles of products and 1,700 of the others, in 4,660 of the
-// tensor cores, an eighth of which is padding (14 pixels taken as 16, and 14 rows); the chain of the stage warps, whose
-// loads into registers pass there too, is the longest. Then by the way to the first product and from the last, which
-// other blocks cannot fill: there is memory for one only. Where a float is two parts, by the one tile of the gradient
-// that there is room for: nothing is multiplied while it is filled.
+// Limited by: conv1's sums. Read off a clock in the kernel, an image is about 6,900 cycles, and the stem's warps have
+// no pause in them: 4,500 go to products that take 1,500 when nobody else multiplies, for each stands behind the long
+// ones of the others; most of the rest goes to the pixels of the next image. The data warps wait for them, and for
+// those the weight and stage warps, 4,000 and 2,800 cycles. Then by shared memory: a product takes 5 KB of operands
+// from it, 40 cycles of 128 bytes in the 48 that the tensor cores need, and goes first. An image is 3,770 such cycles
+// of products and 1,700 of what the other warps load and store, in 4,660 of the tensor cores, an eighth of which is
+// padding (14 pixels taken as 16, and 14 rows). Then by the way to the first product, some 16,000 cycles, and from the
+// last, which other blocks cannot fill: there is memory for one only. Where a float is two parts, by the one tile of
+// the gradient that there is room for: nothing is multiplied while it is filled.
 #ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_H
 #define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_H
 
@@ -274,13 +276,15 @@ CNN_DEVICE void cnn_hopper_data_take(float (&first)[8], float (&last)[8], const 
     }
 }
 
-// What is done with the sums of half `half`, first what needs them, then what needs the other warps'.
-struct cnn_hopper_edges {
-    float first[8], last[8]; // of a warp's rows
+// What a thread keeps of its warp's rows of a half when the products of the next take the sums' registers: the inner
+// rows are done, the first and the last lack what the other warps have of them.
+struct cnn_hopper_kept {
+    uint32_t inner[CNN_HOPPER_WARP_ROWS - 2][4];
+    float first[8], last[8];
 };
 template <typename Arithmetic>
-CNN_DEVICE void cnn_hopper_data_inner(float (&sum)[2][CNN_HOPPER_DATA_SUMS], cnn_hopper_edges *edges, float4 *exchange,
-                                      char *tile, int half, int warp, int lane)
+CNN_DEVICE void cnn_hopper_data_keep(cnn_hopper_kept *kept, const float (&sum)[2][CNN_HOPPER_DATA_SUMS],
+                                     float4 *exchange, int warp, int lane)
 {
     enum { LAST = CNN_HOPPER_WARP_ROWS - 1 };
     cnn_hopper_data_give(exchange, sum, warp, lane);
@@ -288,57 +292,146 @@ CNN_DEVICE void cnn_hopper_data_inner(float (&sum)[2][CNN_HOPPER_DATA_SUMS], cnn
     for (int y = 1; y < LAST; y++) {
         float row[8];
         cnn_hopper_data_row(row, sum, y);
-        cnn_hopper_stem_leave<Arithmetic>(tile, row, half, warp * CNN_HOPPER_WARP_ROWS + y, lane);
+        cnn_hopper_stem_round<Arithmetic>(kept->inner[y - 1], row);
     }
-    cnn_hopper_data_row(edges->first, sum, 0);
-    cnn_hopper_data_row(edges->last, sum, LAST);
+    cnn_hopper_data_row(kept->first, sum, 0);
+    cnn_hopper_data_row(kept->last, sum, LAST);
 }
+
+// And what is done with it then.
 template <typename Arithmetic>
-CNN_DEVICE void cnn_hopper_data_outer(cnn_hopper_edges *edges, const float4 *exchange, char *tile, int half, int name,
+CNN_DEVICE void cnn_hopper_data_leave(cnn_hopper_kept *kept, const float4 *exchange, char *tile, int half, int name,
                                       int warp, int lane)
 {
     enum { LAST = CNN_HOPPER_WARP_ROWS - 1 };
+    const int row = warp * CNN_HOPPER_WARP_ROWS;
+#pragma unroll
+    for (int y = 1; y < LAST; y++)
+        cnn_hopper_stem_leave<Arithmetic>(tile, kept->inner[y - 1], half, row + y, lane);
     warpgroup_sync(name);
-    cnn_hopper_data_take(edges->first, edges->last, exchange, warp, lane);
-    cnn_hopper_stem_leave<Arithmetic>(tile, edges->first, half, warp * CNN_HOPPER_WARP_ROWS, lane);
-    cnn_hopper_stem_leave<Arithmetic>(tile, edges->last, half, warp * CNN_HOPPER_WARP_ROWS + LAST, lane);
+    cnn_hopper_data_take(kept->first, kept->last, exchange, warp, lane);
+    uint32_t packed[4];
+    cnn_hopper_stem_round<Arithmetic>(packed, kept->first);
+    cnn_hopper_stem_leave<Arithmetic>(tile, packed, half, row, lane);
+    cnn_hopper_stem_round<Arithmetic>(packed, kept->last);
+    cnn_hopper_stem_leave<Arithmetic>(tile, packed, half, row + LAST, lane);
 }
 
-// Where the stem has warps of its own; a turn has a half of an image. What crosses to another warp's rows is added when
-// the next turn's products are on their way.
+// Where the stem has warps of its own; a turn has a half of an image. Between two turns' products there is only what
+// frees the sums' registers: the rest, which leads to shared memory, is done when the next turn's are on their way.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_data_role(char *shared, float4 *exchange, cnn_hopper_barriers<Arithmetic> *barriers,
                                      int count, int warp, int lane)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
     enum { GRADS = tiles::kind::grads, NAME = 2, EXCHANGE = tiles::EXCHANGE / 2 / (int)sizeof(float4) };
-    cnn_hopper_edges edges = {};
-    char *tile = NULL;
+    cnn_hopper_kept kept = {};
 #pragma unroll 1
-    for (int turn = 0; turn < 2 * count; turn++) {
-        const int i = turn / 2, half = turn % 2;
-        const char *grad = shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD;
+    for (int turn = 0; turn <= 2 * count; turn++) { // in the last there is nothing to multiply
+        const int i = turn / 2, half = turn % 2, last = (turn - 1) / 2, last_half = 1 - half;
         float sum[2][CNN_HOPPER_DATA_SUMS];
-        if (half == 0)
-            mbarrier_wait(barriers->full + i % GRADS, i / GRADS & 1);
-        cnn_hopper_data_issue<Arithmetic>(sum, grad, shared + tiles::WEIGHT_AT, half);
-        if (turn > 0) {
-            cnn_hopper_data_outer<Arithmetic>(&edges, exchange + (1 - half) * EXCHANGE, tile, 1 - half, NAME, warp,
-                                              lane);
+        if (turn < 2 * count) {
             if (half == 0)
-                mbarrier_arrive(barriers->left + (i - 1) % 2);
+                mbarrier_wait(barriers->full + i % GRADS, i / GRADS & 1);
+            cnn_hopper_data_issue<Arithmetic>(sum, shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD,
+                                              shared + tiles::WEIGHT_AT, half);
         }
-        tile = shared + tiles::DZ_AT + i % 2 * tiles::DZ;
-        if (half == 0 && i > 1)
-            mbarrier_wait(barriers->taken + i % 2, (i / 2 - 1) & 1);
+        if (turn > 0) {
+            if (last_half == 0 && last > 1)
+                mbarrier_wait(barriers->taken + last % 2, (last / 2 - 1) & 1);
+            cnn_hopper_data_leave<Arithmetic>(&kept, exchange + last_half * EXCHANGE,
+                                              shared + tiles::DZ_AT + last % 2 * tiles::DZ, last_half, NAME, warp,
+                                              lane);
+            if (last_half == 1)
+                mbarrier_arrive(barriers->left + last % 2);
+        }
+        if (turn == 2 * count)
+            break;
         cnn_hopper_data_wait(sum);
         if (half == 1)
             mbarrier_arrive(barriers->empty + i % GRADS);
-        cnn_hopper_data_inner<Arithmetic>(sum, &edges, exchange + half * EXCHANGE, tile, half, warp, lane);
+        cnn_hopper_data_keep<Arithmetic>(&kept, sum, exchange + half * EXCHANGE, warp, lane);
     }
-    cnn_hopper_data_outer<Arithmetic>(&edges, exchange + EXCHANGE, tile, 1, NAME, warp, lane);
-    mbarrier_arrive(barriers->left + (count - 1) % 2);
 }
+
+// Where a float is two parts: the products of the even or of the odd rows of half `half`, and waits for them. Tensor
+// cores cut sums off where float32 would round them, so that long sums are too small: half of the products of the large
+// parts are a sum of their own, added outside. The small products, thousands of times smaller, come first in the other.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_data_parity(float (&sum)[CNN_HOPPER_DATA_SUMS], const char *grad, const char *weight,
+                                       int half, int odd)
+{
+    typedef cnn_hopper_tiles<Arithmetic> tiles;
+    typedef cnn_hopper_products<tiles::kind::parts> products;
+    enum { PAIRS = CNN_HOPPER_CHUNKS2 / 2, ALL = products::count * 3 * PAIRS, CUT = ALL - 3 * PAIRS / 2 };
+    const unsigned two_rows = 2 * CNN_TILE_SIDE * CNN_PART;
+    const uint64_t a = cnn_hopper_descriptor(grad + half * CNN_HOPPER_HALF * CNN_PART, tiles::GRAD_CHUNK, two_rows);
+    const uint64_t b = cnn_hopper_descriptor(weight, tiles::WEIGHT_CHUNK, 8 * CNN_PART);
+    float other[CNN_HOPPER_DATA_SUMS];
+    cnn_hopper_settle(sum);
+    cnn_hopper_settle(other);
+    wgmma_fence();
+#pragma unroll
+    for (int j = 0; j < ALL; j++) {
+        const int i = j / (3 * PAIRS), shift = j / PAIRS % 3, chunk = j % PAIRS * 2;
+        cnn_hopper_data_product(typename tiles::kind::element(), j < CUT ? sum : other,
+                                wgmma_descriptor_at(a, products::left(i) * tiles::GRAD_PART +
+                                                           chunk * tiles::GRAD_CHUNK +
+                                                           (odd * CNN_TILE_SIDE + shift) * CNN_PART),
+                                wgmma_descriptor_at(b, products::right(i) * tiles::WEIGHT_PART +
+                                                           (shift * CNN_HOPPER_CHUNKS2 + chunk) * tiles::WEIGHT_CHUNK),
+                                j > 0 && j != CUT);
+    }
+    wgmma_commit();
+    wgmma_wait<0>();
+    cnn_hopper_settle(sum);
+    cnn_hopper_settle(other);
+#pragma unroll
+    for (int i = 0; i < CNN_HOPPER_DATA_SUMS; i++)
+        sum[i] += other[i];
+}
+
+// What the sums of the even rows, 0 and 2 of a warp's four, give to each of its rows, and to the one above them.
+#define CNN_HOPPER_OWN(row, tap, i) sum[((tap)*4 + (i) / 2) * 4 + (row) / 2 * 2 + (i) % 2]
+#define CNN_HOPPER_FOUR(row, tap, i)                                                                                   \
+    make_float4(CNN_HOPPER_OWN(row, tap, i), CNN_HOPPER_OWN(row, tap, (i) + 1), CNN_HOPPER_OWN(row, tap, (i) + 2),     \
+                CNN_HOPPER_OWN(row, tap, (i) + 3))
+CNN_DEVICE void cnn_hopper_data_even(float (&out)[CNN_HOPPER_WARP_ROWS][8], const float (&sum)[CNN_HOPPER_DATA_SUMS],
+                                     float4 *exchange, int warp, int lane)
+{
+    float4 *up = exchange + 3 * 64; // [boundary][two][lane]
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        out[0][i] = CNN_HOPPER_OWN(0, 1, i);
+        out[1][i] = CNN_HOPPER_OWN(0, 0, i) + CNN_HOPPER_OWN(2, 2, i);
+        out[2][i] = CNN_HOPPER_OWN(2, 1, i);
+        out[3][i] = CNN_HOPPER_OWN(2, 0, i);
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        if (warp > 0)
+            up[((warp - 1) * 2 + i) * 32 + lane] = CNN_HOPPER_FOUR(0, 2, 4 * i);
+}
+
+// What those of the odd ones, 1 and 3, add to that, and give to the row below.
+CNN_DEVICE void cnn_hopper_data_odd(float (&out)[CNN_HOPPER_WARP_ROWS][8], const float (&sum)[CNN_HOPPER_DATA_SUMS],
+                                    float4 *exchange, int warp, int lane)
+{
+    float4 *down = exchange;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        out[0][i] += CNN_HOPPER_OWN(1, 2, i);
+        out[1][i] += CNN_HOPPER_OWN(1, 1, i);
+        out[2][i] += CNN_HOPPER_OWN(1, 0, i) + CNN_HOPPER_OWN(3, 2, i);
+        out[3][i] += CNN_HOPPER_OWN(3, 1, i);
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        if (warp < 3)
+            down[(warp * 2 + i) * 32 + lane] = CNN_HOPPER_FOUR(3, 0, 4 * i);
+}
+#undef CNN_HOPPER_FOUR
+#undef CNN_HOPPER_OWN
 
 // The same where the stem has none: these warps make conv1's sums too.
 template <typename Arithmetic, typename Arguments>
@@ -358,15 +451,13 @@ CNN_DEVICE void cnn_hopper_data_stem_role(const Arguments &arguments, char *shar
         mbarrier_wait(barriers->full + i % GRADS, i / GRADS & 1);
 #pragma unroll 1
         for (int half = 0; half < 2; half++) {
-            float sum[2][CNN_HOPPER_DATA_SUMS], out[CNN_HOPPER_WARP_ROWS][8];
-            cnn_hopper_data_issue<Arithmetic>(sum, shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD,
-                                              shared + tiles::WEIGHT_AT, half);
-            cnn_hopper_data_wait(sum);
+            const char *grad = shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD;
+            float sum[CNN_HOPPER_DATA_SUMS], out[CNN_HOPPER_WARP_ROWS][8];
+            cnn_hopper_data_parity<Arithmetic>(sum, grad, shared + tiles::WEIGHT_AT, half, 0);
             warpgroup_sync(NAME); // the last ones have been read
-            cnn_hopper_data_give(exchange, sum, warp, lane);
-#pragma unroll
-            for (int row = 0; row <= LAST; row++)
-                cnn_hopper_data_row(out[row], sum, row);
+            cnn_hopper_data_even(out, sum, exchange, warp, lane);
+            cnn_hopper_data_parity<Arithmetic>(sum, grad, shared + tiles::WEIGHT_AT, half, 1);
+            cnn_hopper_data_odd(out, sum, exchange, warp, lane);
             warpgroup_sync(NAME);
             cnn_hopper_data_take(out[0], out[LAST], exchange, warp, lane);
             cnn_hopper_stem<Arithmetic>(total, out, shared + tiles::STEM_AT + i % GRADS * tiles::STEM, codes_at,

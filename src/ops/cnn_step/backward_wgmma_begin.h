@@ -173,21 +173,23 @@ template <typename Arithmetic> CNN_DEVICE int cnn_hopper_first_window(int turn)
     return (turn * cnn_hopper_tiles<Arithmetic>::THREADS + (int)threadIdx.x) / CNN_STAGE_GROUP;
 }
 
-// Before the wait: the weight, and all of the image that the kernel before does not write.
+// Before the wait: the weight, and all of the image that the kernel before does not write. Its pixels, which are behind
+// two other loads, the stem's warps bring where there are any: they need them last.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hopper_first_load(const Arguments &arguments, char *shared, cnn_hopper_first<Arithmetic> *first)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
     const int image = blockIdx.x, thread = threadIdx.x;
-    // Nothing is waited for that could be on its way beside something else: the pixels are behind two other loads.
-    const int64_t cursor = *arguments.operands.cursor;
+    enum { PIXELS = !tiles::kind::stem_tiles };
+    // Nothing is waited for that could be on its way beside something else.
+    const int64_t cursor = PIXELS ? *arguments.operands.cursor : 0;
     cnn_hopper_weight<Arithmetic> weight;
     cnn_hopper_weight_begin<Arithmetic>(arguments, shared, &weight);
     if constexpr (!tiles::kind::stem_tiles) {
         cnn_hopper_codes<tiles::THREADS>(arguments.workspace, shared + tiles::STEM_AT, image, thread);
         cnn_hopper_pooled<Arithmetic, tiles::THREADS>(arguments, shared + tiles::POOLED_AT, image, thread);
     }
-    const int source = arguments.operands.order[cursor + image];
+    const int source = PIXELS ? arguments.operands.order[cursor + image] : 0;
 #pragma unroll
     for (int turn = 0; turn < first->TURNS; turn++) {
         const int which = cnn_hopper_first_window<Arithmetic>(turn);
@@ -197,13 +199,15 @@ CNN_DEVICE void cnn_hopper_first_load(const Arguments &arguments, char *shared, 
     }
     cnn_hopper_clear<Arithmetic>(shared);
     cnn_hopper_pixels<Arithmetic> pixels = {};
-    if (thread < CNN_STAGE_THREADS)
+    if (PIXELS && thread < CNN_STAGE_THREADS)
         cnn_hopper_take_pixels<Arithmetic>(arguments.operands.images + (size_t)source * CNN_PIXELS, &pixels, thread);
     first->pooled_scale = cnn_hopper_pooled_scale<Arithmetic>(arguments, thread % 32);
     first->weight_scale = cnn_hopper_weight_end<Arithmetic>(shared, &weight);
-    __syncthreads(); // what cnn_hopper_clear wrote
-    if (thread < CNN_STAGE_THREADS)
-        cnn_hopper_leave_pixels<Arithmetic>(shared + tiles::STEM_AT + tiles::CODES, pixels, thread);
+    if (PIXELS) {
+        __syncthreads(); // what cnn_hopper_clear wrote
+        if (thread < CNN_STAGE_THREADS)
+            cnn_hopper_leave_pixels<Arithmetic>(shared + tiles::STEM_AT + tiles::CODES, pixels, thread);
+    }
 }
 
 // After it: the gradient.

@@ -26,6 +26,9 @@
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/hopper.h"
 
+// Fewer images than that have the data gradient's sums rounded as float32's are, where a float is two parts.
+enum { CNN_FEW_ROUNDED = 16 };
+
 // --- the other block of the cluster ----------------------------------------------------------------------------------
 
 // Where something of this block's shared memory lies in block `rank`'s.
@@ -182,32 +185,79 @@ CNN_DEVICE void cnn_few_weight_role(const Arguments &arguments, char *shared, cn
 
 // --- data warps ------------------------------------------------------------------------------------------------------
 
-// Issues the products of sum (eight rows of eight pixels; row of taps, input) = over the columns of taps and outputs.
+// One of the products of sum (eight rows of eight pixels; row of taps, input) = over the columns of taps and outputs:
+// of a column, `shift`, and 16 outputs from `chunk` on; `i` says of which parts.
+template <typename Arithmetic, int Halves> struct cnn_few_data_factors {
+    uint64_t a, b;
+};
 template <typename Arithmetic, int Halves>
-CNN_DEVICE void cnn_few_data_products(float (&sum)[CNN_HOPPER_DATA_SUMS], const char *shared, int group, int half)
+CNN_DEVICE cnn_few_data_factors<Arithmetic, Halves> cnn_few_data_from(const char *shared, int group, int half)
+{
+    typedef cnn_few_tiles<Arithmetic, Halves> tiles;
+    return {cnn_hopper_descriptor(shared + tiles::GRAD_AT +
+                                      (group * 8 * tiles::PITCH + tiles::LEFT - 1 + half * CNN_HOPPER_HALF) * CNN_PART,
+                                  tiles::GRAD_CHUNK, tiles::PITCH * CNN_PART),
+            cnn_hopper_descriptor(shared + tiles::WEIGHT_AT, 8 * CNN_PART, tiles::WEIGHT_CHUNK)};
+}
+template <typename Arithmetic, int Halves>
+CNN_DEVICE void cnn_few_data_product(float (&sum)[CNN_HOPPER_DATA_SUMS],
+                                     const cnn_few_data_factors<Arithmetic, Halves> &from, int i, int shift, int chunk,
+                                     bool add)
 {
     typedef cnn_few_tiles<Arithmetic, Halves> tiles;
     typedef cnn_hopper_products<tiles::kind::parts> products;
-    const uint64_t a = cnn_hopper_descriptor(
-        shared + tiles::GRAD_AT + (group * 8 * tiles::PITCH + tiles::LEFT - 1 + half * CNN_HOPPER_HALF) * CNN_PART,
-        tiles::GRAD_CHUNK, tiles::PITCH * CNN_PART);
-    const uint64_t b = cnn_hopper_descriptor(shared + tiles::WEIGHT_AT, 8 * CNN_PART, tiles::WEIGHT_CHUNK);
+    cnn_hopper_data_product_turned(
+        typename tiles::kind::element(), sum,
+        wgmma_descriptor_at(from.a,
+                            products::left(i) * tiles::GRAD_PART + chunk * tiles::GRAD_CHUNK + shift * CNN_PART),
+        wgmma_descriptor_at(from.b, products::right(i) * tiles::WEIGHT_PART + shift * 3 * tiles::WEIGHT_TAP +
+                                        chunk * 8 * CNN_PART),
+        add);
+}
+
+// Issues the first `Count` of the products of parts, all added up by the tensor cores.
+template <typename Arithmetic, int Halves, int Count>
+CNN_DEVICE void cnn_few_data_products(float (&sum)[CNN_HOPPER_DATA_SUMS], const char *shared, int group, int half)
+{
+    const cnn_few_data_factors<Arithmetic, Halves> from = cnn_few_data_from<Arithmetic, Halves>(shared, group, half);
     cnn_hopper_settle(sum);
     wgmma_fence();
 #pragma unroll
-    for (int i = 0; i < products::count; i++)
+    for (int i = 0; i < Count; i++)
 #pragma unroll
         for (int shift = 0; shift < 3; shift++)
 #pragma unroll
             for (int chunk = 0; chunk < CNN_HOPPER_CHUNKS2; chunk += 2)
-                cnn_hopper_data_product_turned(typename tiles::kind::element(), sum,
-                                               wgmma_descriptor_at(a, products::left(i) * tiles::GRAD_PART +
-                                                                          chunk * tiles::GRAD_CHUNK + shift * CNN_PART),
-                                               wgmma_descriptor_at(b, products::right(i) * tiles::WEIGHT_PART +
-                                                                          shift * 3 * tiles::WEIGHT_TAP +
-                                                                          chunk * 8 * CNN_PART),
-                                               i > 0 || shift > 0 || chunk > 0);
+                cnn_few_data_product(sum, from, i, shift, chunk, i > 0 || shift > 0 || chunk > 0);
     wgmma_commit();
+}
+
+// All of them, of two parts. Tensor cores cut a sum off where float32 would round it, so each product of the large
+// parts is a sum of its own, added to the others outside. The small products are thousands of times smaller: what is
+// cut off of those does not matter.
+template <typename Arithmetic, int Halves>
+CNN_DEVICE void cnn_few_data_rounded(float (&sum)[CNN_HOPPER_DATA_SUMS], const char *shared, int group, int half)
+{
+    enum { LARGE = cnn_hopper_products<2>::count - 1 };
+    static_assert(cnn_few_tiles<Arithmetic, Halves>::kind::parts == 2, "of two parts");
+    const cnn_few_data_factors<Arithmetic, Halves> from = cnn_few_data_from<Arithmetic, Halves>(shared, group, half);
+    cnn_few_data_products<Arithmetic, Halves, LARGE>(sum, shared, group, half);
+#pragma unroll
+    for (int shift = 0; shift < 3; shift++)
+#pragma unroll
+        for (int chunk = 0; chunk < CNN_HOPPER_CHUNKS2; chunk += 2) {
+            float one[CNN_HOPPER_DATA_SUMS];
+            cnn_hopper_settle(one);
+            wgmma_fence();
+            cnn_few_data_product(one, from, LARGE, shift, chunk, false);
+            wgmma_commit();
+            wgmma_wait<0>();
+            cnn_hopper_settle(one);
+            cnn_hopper_settle(sum);
+#pragma unroll
+            for (int i = 0; i < CNN_HOPPER_DATA_SUMS; i++)
+                sum[i] += one[i];
+        }
 }
 
 // The gradient of pooled1 of a warp's two rows, of what it has itself and of what the warps above and below leave in
@@ -327,22 +377,27 @@ CNN_DEVICE void cnn_few_stem_end(float *partial, const float (*stem)[cnn_hopper_
 
 // What a data warpgroup does. Where its sums fit into registers, all products are issued first: those of the second
 // half run under what follows from the first.
-template <typename Arithmetic, int Halves, typename Arguments>
+template <typename Arithmetic, int Halves, bool Rounded, typename Arguments>
 CNN_DEVICE void cnn_few_data_role(const Arguments &arguments, char *shared, cnn_few_barriers *barriers, float inverse,
                                   int rank, int group, int warp, int lane)
 {
     typedef cnn_few_tiles<Arithmetic, Halves> tiles;
     enum { NAME = 1, FIRST = tiles::kind::parts == 1 ? Halves : 1 }; // of a barrier; how many are issued first
+    enum { PRODUCTS = cnn_hopper_products<tiles::kind::parts>::count };
     float stem[2][cnn_hopper_stem_sets<Arithmetic>::COUNT][2][4] = {}, sum[FIRST][CNN_HOPPER_DATA_SUMS] = {};
     mbarrier_wait(&barriers->loaded, 0);
+    if constexpr (Rounded) {
+        cnn_few_data_rounded<Arithmetic, Halves>(sum[0], shared, group, 0);
+    } else {
 #pragma unroll
-    for (int half = 0; half < FIRST; half++)
-        cnn_few_data_products<Arithmetic, Halves>(sum[half], shared, group, half);
+        for (int half = 0; half < FIRST; half++)
+            cnn_few_data_products<Arithmetic, Halves, PRODUCTS>(sum[half], shared, group, half);
+    }
 #pragma unroll
     for (int half = 0; half < Halves; half++) {
         float out[2][8];
         if (half >= FIRST)
-            cnn_few_data_products<Arithmetic, Halves>(sum[half % FIRST], shared, group, half);
+            cnn_few_data_products<Arithmetic, Halves, PRODUCTS>(sum[half % FIRST], shared, group, half);
         if (half + 1 < FIRST)
             wgmma_wait<1>();
         else
@@ -361,7 +416,8 @@ CNN_DEVICE void cnn_few_data_role(const Arguments &arguments, char *shared, cnn_
 
 // --- launch ----------------------------------------------------------------------------------------------------------
 
-template <typename Arithmetic, int Halves>
+// `Rounded`: the data gradient's sums, as float32's are; where a block has half of an image.
+template <typename Arithmetic, int Halves, bool Rounded>
 static __global__ void __cluster_dims__(1, 3 - Halves, 1)
     __launch_bounds__(cnn_few_tiles<Arithmetic, Halves>::THREADS, 1)
         cnn_backward_few(cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> arguments)
@@ -390,38 +446,43 @@ static __global__ void __cluster_dims__(1, 3 - Halves, 1)
         cnn_few_weight_role<Arithmetic, Halves>(arguments, cnn_shared, barriers, weight_inverse, rank, warp, lane);
     } else if (group < 3) {
         cnn_hopper_registers<tiles::DATA_REGISTERS, tiles::REGISTERS>();
-        cnn_few_data_role<Arithmetic, Halves>(arguments, cnn_shared, barriers, data_inverse, rank, group - 1,
-                                              (group - 1) * 4 + warp, lane);
+        cnn_few_data_role<Arithmetic, Halves, Rounded>(arguments, cnn_shared, barriers, data_inverse, rank, group - 1,
+                                                       (group - 1) * 4 + warp, lane);
     } else {
         cnn_hopper_registers<tiles::REST_REGISTERS, tiles::REGISTERS>();
     }
 }
 
-template <typename Arithmetic, int Halves>
+template <typename Arithmetic, int Halves, bool Rounded>
 static cudaError_t
 cnn_launch_few(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
                cudaStream_t stream)
 {
     typedef cnn_few_tiles<Arithmetic, Halves> tiles;
-    const cudaError_t error = cudaFuncSetAttribute(cnn_backward_few<Arithmetic, Halves>,
+    const cudaError_t error = cudaFuncSetAttribute(cnn_backward_few<Arithmetic, Halves, Rounded>,
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, tiles::BYTES);
     if (error != cudaSuccess)
         return error;
-    return heddle_cuda_launch_dependent(cnn_backward_few<Arithmetic, Halves>, dim3(arguments.n, 3 - Halves),
+    return heddle_cuda_launch_dependent(cnn_backward_few<Arithmetic, Halves, Rounded>, dim3(arguments.n, 3 - Halves),
                                         dim3(tiles::THREADS), tiles::BYTES, stream, arguments);
 }
 
-// For no more images than blocks.
+// For no more images than blocks. A handful stands for float32 (heddle_cnn_step_is_course_in_tf32), and waits for
+// launches, not for sums.
 template <typename Arithmetic>
 static cudaError_t
 cnn_launch_backward_few(const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments,
                         cudaStream_t stream)
 {
 #if CUDART_VERSION >= 12010 // which has st.async
-    if (2 * arguments.n <= arguments.multiprocessors)
-        return cnn_launch_few<Arithmetic, 1>(arguments, stream);
+    if (2 * arguments.n <= arguments.multiprocessors) {
+        if constexpr (cnn_hopper_kind<Arithmetic>::parts == 2)
+            if (arguments.n < CNN_FEW_ROUNDED)
+                return cnn_launch_few<Arithmetic, 1, true>(arguments, stream);
+        return cnn_launch_few<Arithmetic, 1, false>(arguments, stream);
+    }
 #endif
-    return cnn_launch_few<Arithmetic, 2>(arguments, stream);
+    return cnn_launch_few<Arithmetic, 2, false>(arguments, stream);
 }
 
 #endif

@@ -23,22 +23,25 @@ template <typename Arithmetic> struct cnn_hopper_barriers {
 
 // --- by wgmma --------------------------------------------------------------------------------------------------------
 
-// The gradient of pooled1 into its tile, [chunk of columns][row][window]: a data warp's windows of a row's half; zeros
-// where there are no windows.
-template <typename Arithmetic>
-CNN_DEVICE void cnn_hopper_stem_leave(char *tile, const float (&out)[8], int half, int row, int lane)
+// The gradient of pooled1 as the products take it, and into its tile, [chunk of columns][row][window]: a data warp's
+// windows of a row's half; zeros where there are no windows.
+template <typename Arithmetic> CNN_DEVICE void cnn_hopper_stem_round(uint32_t (&packed)[4], const float (&out)[8])
 {
-    typedef cnn_hopper_tiles<Arithmetic> tiles;
-    typedef typename cnn_hopper_arithmetic<typename tiles::kind::element>::type arithmetic;
-    const float scale = tiles::kind::scaled ? CNN_HOPPER_STEM_SCALE : 1.0f;
-    const int first = half * CNN_HOPPER_HALF;
-    uint32_t packed[4];
+    typedef cnn_hopper_kind<Arithmetic> kind;
+    typedef typename cnn_hopper_arithmetic<typename kind::element>::type arithmetic;
+    const float scale = kind::scaled ? CNN_HOPPER_STEM_SCALE : 1.0f;
 #pragma unroll
     for (int j = 0; j < 4; j++)
-        packed[j] =
-            first + lane / 4 < CNN_SIDE1 ? cnn_stem_pack<arithmetic>(out[2 * j] * scale, out[2 * j + 1] * scale) : 0;
-    stmatrix_x4(tile + lane / 8 * tiles::DZ_CHUNK + (row * CNN_TILE_SIDE + first + lane % 8) * CNN_PART, packed[0],
-                packed[1], packed[2], packed[3]);
+        packed[j] = cnn_stem_pack<arithmetic>(out[2 * j] * scale, out[2 * j + 1] * scale);
+}
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hopper_stem_leave(char *tile, const uint32_t (&packed)[4], int half, int row, int lane)
+{
+    typedef cnn_hopper_tiles<Arithmetic> tiles;
+    const int first = half * CNN_HOPPER_HALF;
+    const bool there = first + lane / 4 < CNN_SIDE1;
+    stmatrix_x4(tile + lane / 8 * tiles::DZ_CHUNK + (row * CNN_TILE_SIDE + first + lane % 8) * CNN_PART,
+                there ? packed[0] : 0, there ? packed[1] : 0, there ? packed[2] : 0, there ? packed[3] : 0);
 }
 
 // Where a lane finds its rows of the fragments. A warp has the even or the odd ones of 16 channels, warp / 2 and
@@ -89,32 +92,34 @@ CNN_DEVICE void cnn_hopper_stem_issue(float (&sum)[2][CNN_HOPPER_STEM_SUMS], con
 {
     typedef typename cnn_hopper_kind<Arithmetic>::element element;
     const uint64_t b = wgmma_descriptor_at(from.pixels, row * CNN_HOPPER_PIXEL_ROW);
+    wgmma_fence();
     cnn_hopper_stem_product(element(), sum[0], a[0], b, 1);
     cnn_hopper_stem_product(element(), sum[1], a[1], b, 1);
+    wgmma_commit();
 }
 
-// sum += an image's, two rows at a time: a row's products are so short that what counts is how often they are waited
-// for. Under them the next rows are loaded.
+// sum += an image's. A row's products are short, but stand behind the long ones of the other warps: while they do, the
+// next row's fragments are made, in other registers, and the two rows after those are loaded.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_stem_image(float (&sum)[2][CNN_HOPPER_STEM_SUMS],
                                       const cnn_hopper_stem_source<Arithmetic> &from)
 {
     cnn_hopper_stem_pair rows;
+    uint32_t a[2][2][4];
     cnn_hopper_stem_load<Arithmetic>(&rows, from, 0);
+    cnn_hopper_settle(sum[0]);
+    cnn_hopper_settle(sum[1]);
 #pragma unroll 1
     for (int row = 0; row < CNN_SIDE1; row += 2) {
-        uint32_t a[2][2][4];
         cnn_hopper_stem_mask(a[0], rows, 0, from.odd);
-        cnn_hopper_stem_mask(a[1], rows, 1, from.odd);
-        cnn_hopper_settle(sum[0]);
-        cnn_hopper_settle(sum[1]);
-        wgmma_fence();
         cnn_hopper_stem_issue<Arithmetic>(sum, a[0], from, row);
+        wgmma_wait<1>(); // the last ones of a[1]
+        cnn_hopper_stem_mask(a[1], rows, 1, from.odd);
         cnn_hopper_stem_issue<Arithmetic>(sum, a[1], from, row + 1);
-        wgmma_commit();
         cnn_hopper_stem_load<Arithmetic>(&rows, from, min(row + 2, CNN_SIDE1 - 2)); // behind the last the last again
-        wgmma_wait<0>();
+        wgmma_wait<1>();                                                            // those of a[0]
     }
+    wgmma_wait<0>();
     cnn_hopper_settle(sum[0]);
     cnn_hopper_settle(sum[1]);
 }
@@ -149,7 +154,8 @@ CNN_DEVICE void cnn_hopper_stem_end(float *partial, const float (&sum)[2][CNN_HO
     }
 }
 
-// These warps bring the codes and pixels of the next image themselves: nobody else needs them.
+// These warps bring codes and pixels themselves: nobody else needs them. The first image's codes are on their way when
+// they begin. Pixels are asked for an image before they are stored, and that one's number another image before that.
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hopper_stem_role(const Arguments &arguments, const cnn_hopper_maps *maps, char *shared,
                                      cnn_hopper_barriers<Arithmetic> *barriers, int count, float inverse, int warp,
@@ -158,24 +164,34 @@ CNN_DEVICE void cnn_hopper_stem_role(const Arguments &arguments, const cnn_hoppe
     typedef cnn_hopper_tiles<Arithmetic> tiles;
     enum { NAME = 1 };
     const int thread = warp * 32 + lane;
-    const int32_t *order = arguments.operands.order + *arguments.operands.cursor;
-    int source = count > 1 ? order[blockIdx.x + gridDim.x] : 0; // of the next image; asked for early
+    const uint8_t *images = arguments.operands.images;
+    const int32_t *order = arguments.operands.order + *arguments.operands.cursor + blockIdx.x;
+    const int first = order[0];
+    int source = count > 1 ? order[gridDim.x] : 0;
+    cnn_hopper_pixels<Arithmetic> pixels;
+    cnn_hopper_take_pixels<Arithmetic>(images + (size_t)first * CNN_PIXELS, &pixels, thread);
+    cnn_hopper_leave_pixels<Arithmetic>(shared + tiles::STEM_AT + tiles::CODES, pixels, thread);
+    tma_fence_written();
+    warpgroup_sync(NAME);
+    if (count > 1)
+        cnn_hopper_take_pixels<Arithmetic>(images + (size_t)source * CNN_PIXELS, &pixels, thread);
+    if (count > 2)
+        source = order[2 * gridDim.x];
     float sum[2][CNN_HOPPER_STEM_SUMS] = {};
 #pragma unroll 1
     for (int i = 0; i < count; i++) {
-        const int next = blockIdx.x + (i + 1) * gridDim.x;
         char *stem = shared + tiles::STEM_AT, *next_stem = stem + (i + 1) % tiles::STEMS * tiles::STEM;
         if (i + 1 < count) { // while the gradient is not there yet
-            cnn_hopper_pixels<Arithmetic> pixels;
-            cnn_hopper_take_pixels<Arithmetic>(arguments.operands.images + (size_t)source * CNN_PIXELS, &pixels,
-                                               thread);
             if (thread == 0)
-                cnn_hopper_copy_codes<Arithmetic>(maps, next_stem, barriers->coded + (i + 1) % 2, next);
+                cnn_hopper_copy_codes<Arithmetic>(maps, next_stem, barriers->coded + (i + 1) % 2,
+                                                  blockIdx.x + (i + 1) * gridDim.x);
             cnn_hopper_leave_pixels<Arithmetic>(next_stem + tiles::CODES, pixels, thread);
             tma_fence_written();
         }
         if (i + 2 < count)
-            source = order[next + gridDim.x];
+            cnn_hopper_take_pixels<Arithmetic>(images + (size_t)source * CNN_PIXELS, &pixels, thread);
+        if (i + 3 < count)
+            source = order[(i + 3) * gridDim.x];
         mbarrier_wait(barriers->coded + i % 2, i / 2 & 1);
         mbarrier_wait(barriers->left + i % 2, i / 2 & 1);
         cnn_hopper_stem_image<Arithmetic>(

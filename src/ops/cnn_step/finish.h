@@ -418,7 +418,8 @@ CNN_DEVICE bool cnn_finish_hidden(const Arguments &arguments, int splits, int bl
     enum {
         ELEMENTS = CNN_FINISH_CHANNELS * CNN_PIXELS2,
         TURNS = (ELEMENTS + CNN_FINISH_THREADS - 1) / CNN_FINISH_THREADS,
-        PIXELS = (CNN_PIXELS2 + CNN_FINISH_WARPS - 1) / CNN_FINISH_WARPS // of a warp
+        PIXELS = (CNN_PIXELS2 + CNN_FINISH_WARPS - 1) / CNN_FINISH_WARPS, // of a warp
+        AHEAD = Update > CNN_SGD ? 1 : 3, // parts on their way at once; moments take registers
     };
     __shared__ float tile[ELEMENTS]; // [channel][pixel]; 49 is odd: neither way do two lanes meet in a bank
     const float inverse = 1.0f / (arguments.n * Arithmetic::gradient_scale);
@@ -436,13 +437,23 @@ CNN_DEVICE bool cnn_finish_hidden(const Arguments &arguments, int splits, int bl
     }
     float sums[PIXELS] = {};
 #pragma unroll 1
-    for (int split = 0; split < splits; split++) {
+    for (int split = 0; split < splits; split += AHEAD) {
+        float values[AHEAD][PIXELS];
 #pragma unroll
-        for (int i = 0; i < PIXELS; i++) {
-            const int pixel = i * CNN_FINISH_WARPS + warp;
-            if (pixel < CNN_PIXELS2)
-                sums[i] += partial[(size_t)split * CNN_HIDDEN * CNN_FEATURES + pixel * CNN_CHANNELS2];
-        }
+        for (int j = 0; j < AHEAD; j++)
+#pragma unroll
+            for (int i = 0; i < PIXELS; i++) {
+                const int pixel = i * CNN_FINISH_WARPS + warp;
+                values[j][i] =
+                    pixel < CNN_PIXELS2 && split + j < splits
+                        ? __ldcg(partial + (size_t)(split + j) * CNN_HIDDEN * CNN_FEATURES + pixel * CNN_CHANNELS2)
+                        : 0.0f;
+            }
+#pragma unroll
+        for (int j = 0; j < AHEAD; j++)
+#pragma unroll
+            for (int i = 0; i < PIXELS; i++)
+                sums[i] += values[j][i];
     }
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {

@@ -42,7 +42,7 @@ CNN_DEVICE void cnn_statistics_add(const Arguments &arguments, float4 *scratch, 
     const int quad = threadIdx.x % QUADS, part = threadIdx.x / QUADS, blocks = arguments.forward_blocks;
     const double inverse = cnn_inverse((float)(arguments.n * CNN_PIXELS1)); // exact up to 85,000 images
     float4 sum = make_float4(0, 0, 0, 0);
-    enum { AT_ONCE = 9 }; // on their way together: as many as 132 blocks need, by 512 threads
+    enum { AT_ONCE = (132 + PARTS - 1) / PARTS }; // on their way together: as many as 132 blocks need
     const float4 *partial = (const float4 *)arguments.workspace.statistics2_partial + quad;
 #pragma unroll 1
     for (int first = part; first < blocks; first += AT_ONCE * PARTS) {

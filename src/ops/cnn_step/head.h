@@ -12,8 +12,8 @@
 //   softmax    a warp a sample, a lane a class
 //   gradients  two threads a hidden value: every second sample of grad_hidden, half of the classes of output_weight's
 //
-// Limited by: latency of that chain of short steps. In cnn_train the last blocks therefore take the moments of the
-// batch after this one (prepare.h): they need nothing of this one, and begin while hidden.h still runs, or these wait.
+// Limited by: latency of that chain of short steps. In cnn_train the first blocks take the moments of the batch after
+// this one (prepare.h): they need nothing of this one, begin while hidden.h still runs, and make room for the others.
 #ifndef HEDDLE_OPS_CNN_STEP_HEAD_H
 #define HEDDLE_OPS_CNN_STEP_HEAD_H
 
@@ -289,11 +289,9 @@ __global__ void __launch_bounds__(CNN_HEAD_THREADS, 2)
                     cnn_cuts cuts)
 {
     __shared__ __align__(16) cnn_head_shared shared;
-    const int moment_blocks = (int)gridDim.x - cuts.head_blocks, block = (int)blockIdx.x;
-    if (block >= cuts.head_blocks) {
-        cnn_moments(arguments, block - cuts.head_blocks, moment_blocks, *arguments.training.next, false, {});
-        heddle_wait_for_previous();
-        heddle_release_next();
+    const int moment_blocks = (int)gridDim.x - cuts.head_blocks, block = (int)blockIdx.x - moment_blocks;
+    if (block < 0) { // without a wait: this launch has others that wait, and so ends after the one before in any case
+        cnn_moments(arguments, blockIdx.x, moment_blocks, *arguments.training.next, false, {});
         return;
     }
     const auto &workspace = arguments.workspace;

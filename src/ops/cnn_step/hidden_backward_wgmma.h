@@ -1,8 +1,9 @@
-// hidden_backward.h for Hopper: both products by wgmma, whose operands the copy engine brings; no thread copies.
+// hidden_backward.h for Hopper where operands are floats: both products by wgmma, whose operands the copy engine
+// brings; no thread copies.
 //
 // Reads and writes what hidden_backward.h does, cut in the same way: a block has one pooled pixel and a part of the
-// batch, 64 samples at a time. Where operands are floats, grad_hidden, pooled2 and the weight are halves already,
-// brought into half's range by powers of two, one or two each (arguments.in_halves). Roles:
+// batch, 64 samples at a time. grad_hidden, pooled2 and the weight are halves already, brought into half's range by
+// powers of two, one or two each (arguments.in_halves). Roles:
 //
 //   data    a warpgroup: grad_pooled2 (64 samples, 64) = grad_hidden (64 samples, 128) * weight (128, 64); relu's mask,
 //           batchnorm 2's sums, and out
@@ -19,18 +20,15 @@
 #ifndef HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_WGMMA_H
 #define HEDDLE_OPS_CNN_STEP_HIDDEN_BACKWARD_WGMMA_H
 
-#include <type_traits>
-
-#include "ops/cnn_step/backward_wgmma_products.h"
 #include "ops/cnn_step/hidden.h"
 #include "ops/cnn_step/hidden_backward.h"
+#include "ops/cnn_step/hidden_wgmma_products.h"
 #include "ops/cnn_step/prepare.h"
 
 template <typename Arithmetic> struct cnn_hidden_hopper {
     typedef cnn_hidden_halves<Arithmetic> halves;
     typedef typename halves::element element;
     enum : int {
-        SCALED = halves::SCALED,
         PARTS = halves::PARTS,
         ROWS = CNN_HIDDEN_TILE, // samples of a tile
         BOX = ROWS * HOPPER_ROW_BYTES,
@@ -46,33 +44,10 @@ template <typename Arithmetic> struct cnn_hidden_hopper {
         THREADS = CONSUMERS + 32,
         RESIDENT = PARTS == 1 ? 2 : 1,
     };
+    static_assert(halves::SCALED, "16 bits have hidden_backward_winners.h");
     static_assert(+BOX_COLUMNS == +CNN_CHANNELS2, "a pixel is one box");
     static_assert(RESIDENT * (BYTES + 5 * 1024) <= 228 * 1024, "more than a multiprocessor has");
 };
-
-enum { CNN_HIDDEN_HOPPER_SUMS = 64 * 64 / HOPPER_WARPGROUP }; // a thread's, of a product
-
-#define CNN_HIDDEN_HOPPER_PRODUCT(element, instruction)                                                                \
-    template <int TransposedA>                                                                                         \
-    CNN_DEVICE void cnn_hidden_hopper_product(element, float(&d)[CNN_HIDDEN_HOPPER_SUMS], uint64_t a, uint64_t b,      \
-                                              int add)                                                                 \
-    {                                                                                                                  \
-        asm volatile("{\n\t"                                                                                           \
-                     ".reg .pred add;\n\t"                                                                             \
-                     "setp.ne.b32 add, %34, 0;\n\t"                                                                    \
-                     "wgmma.mma_async.sync.aligned.m64n64k16.f32." instruction " " HOPPER_D32_NAMES                    \
-                     ", %32, %33, add, 1, 1, %35, 1;\n\t"                                                              \
-                     "}"                                                                                               \
-                     : HOPPER_D32(d, 0)                                                                                \
-                     : "l"(a), "l"(b), "r"(add), "n"(TransposedA));                                                    \
-    }
-// d = a (64, 16; M-major if said so) * b (16, 64; N-major) + (add ? d : 0)
-CNN_HIDDEN_HOPPER_PRODUCT(__half, "f16.f16")
-CNN_HIDDEN_HOPPER_PRODUCT(__nv_bfloat16, "bf16.bf16")
-#undef CNN_HIDDEN_HOPPER_PRODUCT
-
-// How far the next 16 of K are: in a row of 128 bytes, or 16 rows on.
-enum { CNN_HIDDEN_HOPPER_ALONG = 32, CNN_HIDDEN_HOPPER_DOWN = 16 * HOPPER_ROW_BYTES };
 
 // Of each part: grad_hidden (n, 128), pooled2 (n, 49 * 64) and weight (128, 49 * 64).
 struct cnn_hidden_hopper_maps {
@@ -219,7 +194,7 @@ CNN_DEVICE void cnn_hidden_hopper_weight_role(const cnn_hidden_hopper_work &work
         }
         cnn_hidden_hopper_give_back(barriers->empty + which % plan::TILES);
     }
-    const float inverse = plan::SCALED ? 1.0f / (*arguments.workspace.hidden_scale * pooled_scale) : 1.0f;
+    const float inverse = 1.0f / (*arguments.workspace.hidden_scale * pooled_scale);
     float *gradient = arguments.workspace.grad_hidden_partial + (size_t)work.split * CNN_HIDDEN * CNN_FEATURES +
                       (size_t)(warp * 16 + lane / 4) * CNN_FEATURES + work.pixel * CNN_CHANNELS2 + lane % 4 * 2;
 #pragma unroll
@@ -241,12 +216,9 @@ struct cnn_hidden_hopper_sums {
 template <typename Arithmetic> CNN_DEVICE float2 cnn_hidden_hopper_pooled(const char *at)
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
-    typedef
-        typename std::conditional<std::is_same<typename plan::element, __half>::value, __half2, __nv_bfloat162>::type
-            pair;
-    float2 value = cnn_hidden_floats_of(*(const pair *)at);
+    float2 value = __half22float2(*(const __half2 *)at);
     if (plan::PARTS > 1) {
-        const float2 rest = cnn_hidden_floats_of(*(const pair *)(at + plan::BOX));
+        const float2 rest = __half22float2(*(const __half2 *)(at + plan::BOX));
         value.x += rest.x, value.y += rest.y;
     }
     return value;
@@ -260,27 +232,6 @@ CNN_DEVICE void cnn_hidden_hopper_store(float *to, const float2 pair[2], int lan
     for (int i = 0; i < 2; i++)
         __stcg((float2 *)(to + i * 8 + lane % 4 * 2), pair[i]);
 }
-CNN_DEVICE uint32_t cnn_hidden_hopper_bits(__nv_bfloat16, float2 pair)
-{
-    const __nv_bfloat162 two = __floats2bfloat162_rn(pair.x, pair.y);
-    return *(const uint32_t *)&two;
-}
-CNN_DEVICE uint32_t cnn_hidden_hopper_bits(__half, float2 pair)
-{
-    const __half2 two = __floats2half2_rn(pair.x, pair.y);
-    return *(const uint32_t *)&two;
-}
-template <typename Operand> CNN_DEVICE void cnn_hidden_hopper_store(Operand *to, const float2 pair[2], int lane)
-{
-    // Of each two lanes the first takes both pairs of the first chunk, the other those of the second: 8 bytes each.
-    const uint32_t first = cnn_hidden_hopper_bits(Operand(), pair[0]),
-                   second = cnn_hidden_hopper_bits(Operand(), pair[1]);
-    const bool odd = lane & 1;
-    const uint32_t given = __shfl_xor_sync(0xffffffffu, odd ? first : second, 1);
-    if (to)
-        __stcg((uint2 *)(to + (lane & 1) * 8 + (lane & 2) * 2),
-               odd ? make_uint2(given, second) : make_uint2(first, given));
-}
 
 // Relu's mask, the sums, and out: two samples of a thread. pooled: the tile's
 template <typename Arithmetic, typename Arguments>
@@ -293,7 +244,7 @@ CNN_DEVICE void cnn_hidden_hopper_data_end(cnn_hidden_hopper_sums *sums, const f
 #pragma unroll
     for (int lower = 0; lower < 2; lower++) {
         const int sample = from + warp * 16 + lower * 8 + lane / 4;
-        auto *to = arguments.workspace.grad_pooled2 + ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2;
+        float *to = arguments.workspace.grad_pooled2 + ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2;
         float2 value[8];
 #pragma unroll
         for (int j = 0; j < 8; j++) // the swizzle: sample % 8 is lane / 4
@@ -307,17 +258,13 @@ CNN_DEVICE void cnn_hidden_hopper_data_end(cnn_hidden_hopper_sums *sums, const f
                 const int at = (j + i) * 2;
                 grad[i].x = pair.x > 0.0f ? sum[at * 2 + lower * 2] : 0.0f;
                 grad[i].y = pair.y > 0.0f ? sum[at * 2 + lower * 2 + 1] : 0.0f;
-                if (plan::SCALED)
-                    grad[i].x *= inverse, grad[i].y *= inverse;
+                grad[i].x *= inverse, grad[i].y *= inverse;
                 sums->gradient[at] += grad[i].x, sums->gradient[at + 1] += grad[i].y;
                 sums->product[at] = fmaf(grad[i].x, pair.x, sums->product[at]);
                 sums->product[at + 1] = fmaf(grad[i].y, pair.y, sums->product[at + 1]);
-                if (plan::SCALED)
-                    sums->most = fmaxf(sums->most, fmaxf(fabsf(grad[i].x), fabsf(grad[i].y)));
+                sums->most = fmaxf(sums->most, fmaxf(fabsf(grad[i].x), fabsf(grad[i].y)));
             }
-            if (sizeof(typename Arithmetic::operand) == 2)
-                cnn_hidden_hopper_store(sample < arguments.n ? to + j * 8 : NULL, grad, lane);
-            else if (sample < arguments.n)
+            if (sample < arguments.n)
                 cnn_hidden_hopper_store(to + j * 8, grad, lane);
         }
     }
@@ -372,7 +319,7 @@ CNN_DEVICE void cnn_hidden_hopper_data_role(const cnn_hidden_hopper_work &work, 
     typedef cnn_hidden_hopper<Arithmetic> plan;
     typedef cnn_hopper_products<plan::PARTS> products;
     const auto &workspace = arguments.workspace;
-    const float inverse = plan::SCALED ? 1.0f / (*workspace.hidden_scale * CNN_HIDDEN_WEIGHT_SCALE) : 1.0f;
+    const float inverse = 1.0f / (*workspace.hidden_scale * CNN_HIDDEN_WEIGHT_SCALE);
     const uint64_t b = wgmma_descriptor(work.memory + plan::WEIGHT_AT, 0);
     cnn_hidden_hopper_sums sums = {};
     mbarrier_wait(&barriers->weight, 0);
@@ -403,8 +350,7 @@ CNN_DEVICE void cnn_hidden_hopper_data_role(const cnn_hidden_hopper_work &work, 
     }
     cnn_hidden_hopper_store_sums(workspace.sums2_partial + (size_t)blockIdx.x * 2 * CNN_CHANNELS2, &sums, channels,
                                  1.0f / pooled_scale, shared, warp, lane);
-    if (plan::SCALED)
-        cnn_hidden_backward_store_most(workspace.counters, sums.most);
+    cnn_hidden_backward_store_most(workspace.counters, sums.most);
     cnn_hidden_backward_finish_sums<Arithmetic>(arguments, channels, work.first * plan::ROWS,
                                                 min(work.end * plan::ROWS, arguments.n), work.pixel, shared);
 }
@@ -433,7 +379,7 @@ static __global__ void __launch_bounds__(cnn_hidden_hopper<Arithmetic>::THREADS,
     if (threadIdx.x == plan::CONSUMERS)
         cnn_hidden_hopper_copy_first<Arithmetic>(work, maps, &barriers);
     cnn_hidden_backward_load_channels(&channels, &arguments.operands.parameters);
-    const float pooled_scale = plan::SCALED ? cnn_hidden_pooled_scale(arguments) : 1.0f;
+    const float pooled_scale = cnn_hidden_pooled_scale(arguments);
     __syncthreads();
     heddle_wait_for_previous();
     heddle_release_next();
@@ -451,19 +397,17 @@ static heddle_status cnn_hidden_hopper_map(cnn_hidden_hopper_maps *maps, const A
 {
     typedef cnn_hidden_hopper<Arithmetic> plan;
     typedef typename plan::element element;
-    const CUtensorMapDataType type =
-        std::is_same<element, __half>::value ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     const size_t n = arguments.n;
     heddle_status status = HEDDLE_OK;
     for (size_t part = 0; part < plan::PARTS && status == HEDDLE_OK; part++) {
         const element *hidden = (const element *)arguments.workspace.grad_hidden + part * n * CNN_HIDDEN;
         const element *pooled = (const element *)arguments.workspace.pooled2 + part * n * CNN_FEATURES;
         const element *weight = (const element *)arguments.workspace.hidden + part * CNN_HIDDEN * CNN_FEATURES;
-        status = tma_map(&maps->hidden[part], type, sizeof(element), hidden, n, CNN_HIDDEN, plan::ROWS);
+        status = cnn_hidden_wgmma_map(&maps->hidden[part], hidden, arguments.n, CNN_HIDDEN, plan::ROWS);
         if (status == HEDDLE_OK)
-            status = tma_map(&maps->pooled[part], type, sizeof(element), pooled, n, CNN_FEATURES, plan::ROWS);
+            status = cnn_hidden_wgmma_map(&maps->pooled[part], pooled, arguments.n, CNN_FEATURES, plan::ROWS);
         if (status == HEDDLE_OK)
-            status = tma_map(&maps->weight[part], type, sizeof(element), weight, CNN_HIDDEN, CNN_FEATURES, CNN_HIDDEN);
+            status = cnn_hidden_wgmma_map(&maps->weight[part], weight, CNN_HIDDEN, CNN_FEATURES, CNN_HIDDEN);
     }
     return status;
 }

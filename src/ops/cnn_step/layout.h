@@ -156,7 +156,8 @@ typedef struct cnn_statistics {
 //   statistics2_partial  [blocks][2][64] sums and sums of squares of each block of forward.h
 //   statistics2          by the first block of hidden.h
 //   winner2              [n][49][64] of convolution2, where forward_wgmma.h finds the windows' winners
-//   pooled2, code2       [n][49][64]; with winner2 there, code2 is its place whether or not relu closes the window
+//   pooled2, code2       [n][49][64]; with winner2 there, code2 is its place whether or not relu closes the window, and
+//                        where hidden_wgmma.h reads it, pooled2 is not left
 //   hidden_partial       [splits][rows][128] without the bias
 //   grad_hidden          [rows][128] before relu's input; rows past n are zero. Times n
 //   hidden_scale         [1] the power of two that grad_hidden is multiplied by where it is halves: head.h

@@ -17,7 +17,7 @@ enum {
 // By all threads of a block, into `scratch`, CNN_SUMS2_BYTES of shared memory: sums of every CNN_SUMS2_WARPS-th row.
 template <typename Arguments> CNN_DEVICE void cnn_sums2_rows(const Arguments &arguments, float *scratch)
 {
-    enum { AHEAD = 7 }; // loads of a lane on their way at once: of 49 rows all
+    enum { AHEAD = 25 }; // loads of a lane on their way at once: of 196 rows all
     const int warp = threadIdx.x / 32, column = threadIdx.x % 32 * 4, rows = arguments.sums2_rows;
     if (warp >= CNN_SUMS2_WARPS)
         return;
