@@ -251,6 +251,13 @@ static void find_launches(const char *code, choice *chosen)
     }
 }
 
+static void find_loops(const char *code, choice *chosen)
+{
+    static const char *const words[] = {"for", "while", "do"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        find_words(code, words[i], chosen);
+}
+
 // The array whose index is wrong. Where the column is not known, the only access of the line with an index is meant.
 static void find_indexed(const char *code, int column, choice *chosen)
 {
@@ -340,6 +347,8 @@ bool heddle_check_caret(const heddle_check_finding *finding, const heddle_check_
         find_indexed(code, place->column, &chosen);
     else if (is_role(place, "launch"))
         find_launches(code, &chosen);
+    else if (is_role(place, "loop"))
+        find_loops(code, &chosen);
     else
         find_call(code, finding, name, &chosen);
     *start = chosen.at.start;

@@ -55,7 +55,15 @@ static const char *space_text(const char *space, char *text, size_t size)
 // A global variable of the host: the report knows that it is a variable, and which.
 static bool host_variable(const heddle_check_finding *finding)
 {
-    return finding->kind == HEDDLE_CHECK_HOST_POINTER && finding->memory && strstr(finding->memory->space, "variable");
+    return finding->kind == HEDDLE_CHECK_HOST_POINTER && finding->memory &&
+           strstr(finding->memory->space, "variable") && !strstr(finding->message, "a device variable by its name");
+}
+
+// The report calls every variable of the program one of the device's; calls that leave a host's own say so.
+static const char *memory_text(const heddle_check_finding *finding, char *text, size_t size)
+{
+    bool hosts = host_variable(finding) || strstr(finding->message, " past the end of the variable of ");
+    return hosts ? "host variable" : space_text(finding->memory->space, text, size);
 }
 
 // Where in the allocation the access lies.
@@ -88,9 +96,8 @@ const char *heddle_check_memory_sentence(const heddle_check_finding *finding, ch
         snprintf(freed, sizeof freed, ", already freed");
     if (memory->size > 0)
         position_text(memory, position, sizeof position);
-    snprintf(text, size, "%s%s%lld bytes of %s%s%s%s", memory->name, memory->name[0] ? ", " : "", memory->bytes,
-             host_variable(finding) ? "host variable" : space_text(memory->space, space, sizeof space), allocated,
-             freed, position);
+    snprintf(text, size, "%s%s%lld byte%s of %s%s%s%s", memory->name, memory->name[0] ? ", " : "", memory->bytes,
+             memory->bytes == 1 ? "" : "s", memory_text(finding, space, sizeof space), allocated, freed, position);
     return text;
 }
 
@@ -99,9 +106,8 @@ const char *heddle_check_headline(const heddle_check_finding *finding, char *tex
     const heddle_check_kind_info *kind = &heddle_check_kinds[finding->kind];
     char memory[256] = "", space[64], kernel[256] = "";
     if (kind->link && finding->memory)
-        snprintf(memory, sizeof memory, " %s %s%s%s", kind->link,
-                 space_text(finding->memory->space, space, sizeof space), finding->memory->name[0] ? " " : "",
-                 finding->memory->name);
+        snprintf(memory, sizeof memory, " %s %s%s%s", kind->link, memory_text(finding, space, sizeof space),
+                 finding->memory->name[0] ? " " : "", finding->memory->name);
     if (finding->kernel)
         snprintf(kernel, sizeof kernel, " in kernel %s", finding->kernel);
     snprintf(text, size, "%s%s%s", kind->title, memory, kernel);

@@ -249,7 +249,11 @@ static void read_copies(reading *reader, const cJSON *json, heddle_check_report 
         heddle_check_copy *copy = &report->copies[next++];
         copy->hash = cJSON_IsString(item) ? keep(reader, item->valuestring) : "";
         copy->sums[0].magnitude = copy->sums[1].magnitude = -1;
+        copy->by = "";
     }
+    next = 0;
+    cJSON_ArrayForEach(item, field(json, "copied_by")) if (next < report->copy_count) report->copies[next++].by =
+        cJSON_IsString(item) ? keep(reader, item->valuestring) : "";
     next = 0;
     cJSON_ArrayForEach(item, field(json, "copied_floats")) if (next < report->copy_count)
         read_sums(cJSON_IsString(item) ? item->valuestring : "", &report->copies[next++]);

@@ -90,6 +90,7 @@ typedef struct heddle_check_copy {
     struct {
         double sum, magnitude; // negative magnitude: not numbers of that type
     } sums[2];
+    const char *by; // the operation that made it and which of its copies it is, for SIM_COPY; "": not told
     long long site; // of the call, where several threads of the host copied; else 0
 } heddle_check_copy;
 

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/failures.h"
+#include "check/lines.h"
+
 // --- life ------------------------------------------------------------------------------------------------------------
 
 heddle_status heddle_check_result_create(heddle_check_result **result)
@@ -32,6 +35,7 @@ void heddle_check_result_free(heddle_check_result *result)
         return;
     for (int i = 0; i < result->run_count; i++)
         heddle_check_report_free(result->runs[i]);
+    heddle_check_report_free(result->compared);
     heddle_check_sources_free(result->sources);
     heddle_arena_destroy(result->arena);
     free(result->findings);
@@ -63,11 +67,24 @@ static const char *format_text(heddle_check_result *result, const char *format, 
 
 // --- sameness --------------------------------------------------------------------------------------------------------
 
-static bool same_place(const heddle_check_place *a, const heddle_check_place *b)
+static bool same_line(const heddle_check_place *a, const heddle_check_place *b)
 {
-    if (strcmp(a->role, b->role) != 0 || !a->frames != !b->frames)
+    if (!a->frames != !b->frames)
         return false;
     return a->frames == 0 || (a->frame[0].line == b->frame[0].line && strcmp(a->frame[0].file, b->frame[0].file) == 0);
+}
+
+static bool same_place(const heddle_check_place *a, const heddle_check_place *b)
+{
+    return strcmp(a->role, b->role) == 0 && same_line(a, b);
+}
+
+// Two threads may be seen in either order, so two places may be the other way round.
+static bool same_two_places(const heddle_check_finding *a, const heddle_check_finding *b,
+                            bool (*same)(const heddle_check_place *a, const heddle_check_place *b))
+{
+    return (same(&a->places[0], &b->places[0]) && same(&a->places[1], &b->places[1])) ||
+           (same(&a->places[0], &b->places[1]) && same(&a->places[1], &b->places[0]));
 }
 
 static bool same_text(const char *a, const char *b)
@@ -81,12 +98,22 @@ static bool same_leak(const heddle_check_finding *a, const heddle_check_finding 
     return a->memory && b->memory ? same_text(a->memory->name, b->memory->name) : a->memory == b->memory;
 }
 
-// Two threads may be seen in either order, so two places may be the other way round.
+// Its message begins with its name.
+bool heddle_check_same_call(const heddle_check_finding *a, const heddle_check_finding *b)
+{
+    static const char end[] = " :";
+    size_t length = strcspn(a->message, end);
+    bool calls = a->place_count > 0 && b->place_count > 0 && strcmp(a->places[0].role, "call") == 0 &&
+                 strcmp(b->places[0].role, "call") == 0;
+    return !calls || (length == strcspn(b->message, end) && memcmp(a->message, b->message, length) == 0);
+}
+
+// Two lines that race do so in whatever way another order of the threads shows: one is a read here, a write there.
 static bool same_finding(const heddle_check_finding *a, const heddle_check_finding *b)
 {
     if (a->kind != b->kind || a->place_count != b->place_count)
         return false;
-    if (a->kind == HEDDLE_CHECK_LEAK && !same_leak(a, b))
+    if ((a->kind == HEDDLE_CHECK_LEAK && !same_leak(a, b)) || !heddle_check_same_call(a, b))
         return false;
     if (a->place_count == 0 || a->kind == HEDDLE_CHECK_OTHER)
         return same_text(a->message, b->message) && same_text(a->kernel, b->kernel);
@@ -96,8 +123,7 @@ static bool same_finding(const heddle_check_finding *a, const heddle_check_findi
                 return false;
         return true;
     }
-    return (same_place(&a->places[0], &b->places[0]) && same_place(&a->places[1], &b->places[1])) ||
-           (same_place(&a->places[0], &b->places[1]) && same_place(&a->places[1], &b->places[0]));
+    return same_two_places(a, b, a->kind == HEDDLE_CHECK_RACE ? same_line : same_place);
 }
 
 static heddle_check_finding *find_same(const heddle_check_result *result, const heddle_check_finding *finding)
@@ -110,12 +136,43 @@ static heddle_check_finding *find_same(const heddle_check_result *result, const 
 
 // --- adding ----------------------------------------------------------------------------------------------------------
 
-static void unite(heddle_check_finding *known, const heddle_check_finding *again)
+// Two lines were seen to race in another way than before. The graver one is told in full, the other in a few words.
+static void unite_ways(heddle_check_result *result, heddle_check_finding *known, const heddle_check_finding *again)
+{
+    bool graver = again->tier == HEDDLE_CHECK_ERROR &&
+                  (known->tier != HEDDLE_CHECK_ERROR || (known->value_count > 0 && again->value_count == 0));
+    const heddle_check_place *other = graver ? known->places : again->places;
+    char way[128], text[1024];
+    if (other[0].frames && other[1].frames && other[0].frame[0].line != other[1].frame[0].line)
+        snprintf(way, sizeof way, "also seen as %s in line %d and %s in line %d", other[0].role, other[0].frame[0].line,
+                 other[1].role, other[1].frame[0].line);
+    else
+        snprintf(way, sizeof way, "also seen as %s and %s", other[0].role, other[1].role);
+    if (graver) {
+        heddle_check_finding was = *known;
+        *known = *again;
+        known->places = was.places;
+        memcpy(known->places, again->places, (size_t)again->place_count * sizeof *known->places);
+        known->schedules = was.schedules;
+        known->count = was.count;
+    }
+    if (strstr(known->note, "also seen as"))
+        return;
+    snprintf(text, sizeof text, "%s%s%s", known->note, known->note[0] ? "; " : "", way);
+    const char *copy = heddle_arena_copy_text(result->arena, text);
+    known->note = copy ? copy : known->note;
+}
+
+static void unite(heddle_check_result *result, heddle_check_finding *known, const heddle_check_finding *again)
 {
     known->schedules |= again->schedules;
     if (again->count > known->count)
         known->count = again->count;
-    if (known->value_count > 0 && again->value_count == 0) {
+    bool one_way =
+        known->kind != HEDDLE_CHECK_RACE || again->place_count != 2 || same_two_places(known, again, same_place);
+    if (!one_way) {
+        unite_ways(result, known, again);
+    } else if (known->value_count > 0 && again->value_count == 0) {
         known->tier = again->tier;
         known->note = again->note[0] ? again->note : known->note;
         known->value_count = 0;
@@ -134,7 +191,7 @@ heddle_status heddle_check_result_add_finding(heddle_check_result *result, const
 {
     heddle_check_finding *known = find_same(result, finding);
     if (known) {
-        unite(known, finding);
+        unite(result, known, finding);
         return HEDDLE_OK;
     }
     void *array = result->findings;
@@ -340,47 +397,6 @@ static void gather_kernels(heddle_check_finding **findings, int count)
     }
 }
 
-// The call that failed, told as an error of its own: that nobody looked at what it returned goes with it.
-static heddle_check_finding *told_error(const heddle_check_result *result, const heddle_check_finding *unchecked)
-{
-    for (int i = 0; i < result->finding_count; i++) {
-        heddle_check_finding *other = result->findings[i];
-        bool in_host_code = other->tier == HEDDLE_CHECK_ERROR && other->place_count > 0 && unchecked->place_count > 0 &&
-                            other->places[0].frames > 0 && unchecked->places[0].frames > 0 &&
-                            !other->places[0].has_thread;
-        if (in_host_code && other->kind != HEDDLE_CHECK_UNCHECKED_ERROR &&
-            other->places[0].frame[0].line == unchecked->places[0].frame[0].line &&
-            strcmp(other->places[0].frame[0].file, unchecked->places[0].frame[0].file) == 0)
-            return other;
-    }
-    return NULL;
-}
-
-static const char *with_unread(heddle_check_result *result, const char *message)
-{
-    static const char unread[] = ", and the program never looks at the error";
-    char text[1024];
-    if (strstr(message, unread))
-        return message;
-    snprintf(text, sizeof text, "%s%s", message, unread);
-    const char *copy = heddle_arena_copy_text(result->arena, text);
-    return copy ? copy : message;
-}
-
-static void tell_failures_once(heddle_check_result *result)
-{
-    int kept = 0;
-    for (int i = 0; i < result->finding_count; i++) {
-        heddle_check_finding *finding = result->findings[i];
-        heddle_check_finding *told = finding->kind == HEDDLE_CHECK_UNCHECKED_ERROR ? told_error(result, finding) : NULL;
-        if (told)
-            told->message = with_unread(result, told->message);
-        result->findings[kept] = finding;
-        kept += told == NULL;
-    }
-    result->finding_count = kept;
-}
-
 static void drop_suppressed(heddle_check_result *result, const heddle_check_suppressions *suppressions)
 {
     int kept = 0;
@@ -400,7 +416,9 @@ static void drop_suppressed(heddle_check_result *result, const heddle_check_supp
 void heddle_check_result_finish(heddle_check_result *result, const heddle_check_suppressions *suppressions, bool strict)
 {
     drop_suppressed(result, suppressions);
-    tell_failures_once(result); // of those that are left: an error that is not shown cannot tell of another
+    heddle_check_failures_settle(result); // of those that are left: an error that is not shown cannot tell of another
+    heddle_check_lines_settle(result);
+    drop_suppressed(result, suppressions); // by the lines that are shown, too
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];
         if (strict)

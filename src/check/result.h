@@ -14,6 +14,7 @@ typedef struct heddle_check_result {
     heddle_check_sources *sources;
     heddle_check_report *runs[HEDDLE_CHECK_MOST_RUNS]; // in the order they ran; the counters shown are the first's
     int run_count;
+    heddle_check_report *compared; // a further run, in whose words a result that depends on the order is told; or NULL
     heddle_check_finding **findings;
     int finding_count, finding_room;
     const char **notes;
@@ -25,6 +26,7 @@ typedef struct heddle_check_result {
     const char *messages; // of the compiler, where there are any; NULL
     int exit_status;      // of the program itself, in its first run
     bool any_status;      // it may end as it likes: only findings count
+    bool unwritten;       // a file that was asked for could not be written
     double seconds;       // all of it, as the person waited
 } heddle_check_result;
 
@@ -42,6 +44,8 @@ heddle_status heddle_check_result_add(heddle_check_result *result, heddle_check_
 // Something worth knowing that is not a finding.
 heddle_status heddle_check_result_note(heddle_check_result *result, const char *format, ...) HEDDLE_PRINTF(2, 3);
 
+// Whether two findings are about one call, as far as their lines do not tell: several calls may stand in one.
+bool heddle_check_same_call(const heddle_check_finding *a, const heddle_check_finding *b);
 // Whether something that was found explains that results differ from run to run.
 bool heddle_check_result_explains_difference(const heddle_check_result *result);
 // The first copy to the host whose content differs between two runs by more than rounding, counted from 0; -1: none.

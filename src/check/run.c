@@ -16,10 +16,11 @@
 #include "check/describe.h"
 #include "check/input.h"
 #include "check/operator.h"
+#include "check/order.h"
 #include "check/scan.h"
 #include "sim/build/build.h"
 
-enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 32 };
+enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 64 };
 
 // From the start of the check to the verdict; nvcc is heard as long as it is not later.
 static const double verdict_seconds = 1.5;
@@ -158,6 +159,7 @@ typedef struct run_plan {
     int number; // of the run, from 0
     int schedule;
     const char *values; // file for SIM_VALUES; NULL: none
+    const char *copy;   // for SIM_COPY; NULL: none
     char report[PATH_SIZE];
 } run_plan;
 
@@ -188,6 +190,8 @@ static void fill_environment(const check_state *state, const run_plan *plan, run
         set(environment, "SIM_GPU", state->options->gpu);
     if (plan->values)
         set(environment, "SIM_VALUES", plan->values);
+    if (plan->copy)
+        set(environment, "SIM_COPY", plan->copy);
 }
 
 static char **program_arguments(const check_state *state)
@@ -384,36 +388,32 @@ static heddle_status write_values(const asked_values *asked, const char *path)
     return fclose(file) == 0 ? HEDDLE_OK : heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
 }
 
-// Another result in another order: unless the program gives another one every time, the order is what changes it.
-static heddle_status compare_with_first(check_state *state, const heddle_check_report *report, int number)
+// A run beside those that count, to look closer at what two of them brought.
+typedef struct closer_look {
+    check_state *state;
+    const char *values; // of the later of the two
+    int number;
+} closer_look;
+
+static heddle_status look_again(void *context, const heddle_check_report *like, const char *copy,
+                                heddle_check_report **report)
 {
-    heddle_check_result *result = state->result;
-    const heddle_check_report *first = result->runs[0];
-    int copy = heddle_check_first_difference(first, report);
-    if (copy < 0 || heddle_check_result_explains_difference(result))
-        return HEDDLE_OK;
-    heddle_check_report *again = NULL;
+    closer_look *look = context;
     heddle_child child = {.process = -1};
-    run_plan plan = {.number = number + HEDDLE_CHECK_MOST_RUNS, .schedule = first->schedule};
-    HEDDLE_TRY(run_once(state, &plan, &again, &child));
-    bool repeatable = again && heddle_check_first_difference(first, again) < 0;
-    heddle_check_report_free(again);
-    if (!repeatable && result->suspected > 0)
-        return heddle_check_result_add(result, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_WARNING,
-                                       "Two runs in the same order gave different results, and the compiler suspects a "
-                                       "local variable that is not set on every path; the note names it.");
-    if (!repeatable)
-        return heddle_check_result_note(
-            result, "two runs in the same order gave different results (numbers from the "
-                    "clock, or a local variable that was never set?), so results were not compared between orders");
-    if (first->copies_in_any_order)
-        return heddle_check_result_add(result, HEDDLE_CHECK_ORDER_DEPENDENT, HEDDLE_CHECK_WARNING,
-                                       "A copy to the host, of those that several threads of the host make, differs "
-                                       "between schedule %d and schedule %d.",
-                                       first->schedule, report->schedule);
-    return heddle_check_result_add(result, HEDDLE_CHECK_ORDER_DEPENDENT, HEDDLE_CHECK_WARNING,
-                                   "Copy number %d to the host differs between schedule %d and schedule %d.", copy + 1,
-                                   first->schedule, report->schedule);
+    run_plan plan = {.number = look->number++,
+                     .schedule = like->schedule,
+                     .values = like == look->state->result->runs[0] ? NULL : look->values,
+                     .copy = copy};
+    return run_once(look->state, &plan, report, &child);
+}
+
+static heddle_status compare_with_first(check_state *state, const heddle_check_report *report, int run,
+                                        const char *values)
+{
+    char path[PATH_SIZE];
+    closer_look look = {state, values, HEDDLE_CHECK_MOST_RUNS + 2 * run};
+    heddle_check_folder_path(&state->folder, "copy", path, sizeof path);
+    return heddle_check_order_compare(state->result, report, path, look_again, &look);
 }
 
 static heddle_status run_first(check_state *state, bool *regular)
@@ -451,7 +451,7 @@ static heddle_status run_another(check_state *state, int run, const char *values
         return status;
     }
     HEDDLE_TRY(heddle_check_result_add_run(state->result, report));
-    return compare_with_first(state, report, run);
+    return compare_with_first(state, report, run, values);
 }
 
 // The other orders; then, as long as racing writes turn up that nobody has asked about, again.

@@ -14,6 +14,7 @@
 enum {
     LARGEST_SOURCE = 16 << 20,
     DEEPEST_INCLUDE = 8,
+    DEEPEST_IF = 16,
 };
 
 static bool is_name(char c)
@@ -36,8 +37,8 @@ static const char *skip_line(const char *at)
     return at;
 }
 
-// Past blanks, comments, literals and preprocessor lines, to the next name or sign.
-static const char *next_token(const char *at)
+// Past blanks, comments and literals, to the next name, sign or preprocessor line.
+static const char *next_token_or_line(const char *at)
 {
     for (;;) {
         if (isspace((unsigned char)*at)) {
@@ -49,23 +50,58 @@ static const char *next_token(const char *at)
             at = end ? end + 2 : at + strlen(at);
         } else if (*at == '"' || *at == '\'') {
             at = skip_quoted(at);
-        } else if (*at == '#') {
-            at = skip_line(at);
         } else {
             return at;
         }
     }
 }
 
+// Past preprocessor lines, too.
+static const char *next_token(const char *at)
+{
+    for (at = next_token_or_line(at); *at == '#'; at = next_token_or_line(skip_line(at)))
+        ;
+    return at;
+}
+
+// How deep in brackets the text is, and was at each #if that has not ended. The branches of an #if may each open a
+// bracket that only one #else or #endif later is closed: each begins where the #if stood.
+typedef struct bracket_depth {
+    int now, at_if[DEEPEST_IF], ifs;
+} bracket_depth;
+
+static void enter_branch(bracket_depth *depth, const char *directive)
+{
+    directive += strspn(directive, "# \t");
+    int around = depth->ifs > 0 && depth->ifs <= DEEPEST_IF ? depth->at_if[depth->ifs - 1] : 0;
+    if (strncmp(directive, "if", 2) == 0) {
+        if (depth->ifs++ < DEEPEST_IF)
+            depth->at_if[depth->ifs - 1] = depth->now;
+    } else if (strncmp(directive, "el", 2) == 0) {
+        depth->now = around;
+    } else if (strncmp(directive, "endif", 5) == 0 && depth->ifs > 0) {
+        depth->ifs--;
+    }
+}
+
 // Past the bracket that closes the one at `at`.
 static const char *skip_brackets(const char *at)
 {
-    int depth = 0;
-    for (at = next_token(at); *at; at = next_token(at + 1)) {
-        depth += *at == '(' || *at == '{';
-        depth -= *at == ')' || *at == '}';
-        if (depth <= 0)
-            return at + 1;
+    bracket_depth depth = {0};
+    at = next_token(at);
+    while (*at) {
+        bool line = *at == '#';
+        if (line) {
+            enter_branch(&depth, at);
+            at = skip_line(at);
+        } else {
+            depth.now += *at == '(' || *at == '{';
+            depth.now -= *at == ')' || *at == '}';
+            at++;
+        }
+        if (depth.now <= 0)
+            return at;
+        at = next_token_or_line(at);
     }
     return at;
 }

@@ -153,7 +153,7 @@ static cJSON *result_json(const heddle_check_result *result)
     heddle_check_status status = heddle_check_status_of(result);
     cJSON_AddStringToObject(json, "status", heddle_check_status_name(status));
     cJSON_AddBoolToObject(json, "clean", status == HEDDLE_CHECK_CLEAN);
-    cJSON_AddBoolToObject(json, "passed", !heddle_check_failed(result));
+    cJSON_AddBoolToObject(json, "passed", !heddle_check_failed(result) && !result->unwritten);
     cJSON_AddBoolToObject(json, "built", result->built);
     cJSON_AddNumberToObject(json, "errors", result->errors);
     cJSON_AddNumberToObject(json, "warnings", result->warnings);

@@ -225,13 +225,31 @@ static heddle_status print(const check_settings *settings, const heddle_check_re
     return heddle_check_show_text(result, &style, stdout);
 }
 
-// What was found first: a file that cannot be written must not keep it from the person.
-static heddle_status show(const check_settings *settings, const heddle_check_result *result)
+static heddle_status write_files(const check_settings *settings, const heddle_check_result *result)
 {
-    HEDDLE_TRY(print(settings, result));
-    fflush(stdout);
     HEDDLE_TRY(write_file(result, settings->sarif, heddle_check_show_sarif));
     return write_file(result, settings->html, heddle_check_show_html);
+}
+
+// A file that cannot be written must not keep what was found from the person, so that comes first; but a JSON document
+// says whether all went well, so there the files do.
+static heddle_status show(const check_settings *settings, heddle_check_result *result)
+{
+    if (!settings->json) {
+        HEDDLE_TRY(print(settings, result));
+        fflush(stdout);
+        return write_files(settings, result);
+    }
+    heddle_status status = write_files(settings, result);
+    if (status != HEDDLE_OK) {
+        char why[1024];
+        snprintf(why, sizeof why, "%s", heddle_last_error());
+        result->unwritten = true;
+        heddle_check_result_note(result, "not written: %s", why);
+        HEDDLE_TRY(print(settings, result));
+        return heddle_fail(status, "%s", why);
+    }
+    return print(settings, result);
 }
 
 static int check(const check_settings *settings, const heddle_cli_arguments *arguments, char *const *program)

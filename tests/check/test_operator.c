@@ -41,6 +41,9 @@ static void test_main_is_found_wherever_a_linker_would_find_it(void **state)
         "const char *s = \"{\"; // {\nint main() {}",
         "#define BODY {\nint main() {}",
         "__global__ void k(int *p) { p[0] = '{'; }\nint main() { k<<<1, 1>>>(0); }",
+        "void f() {\n#ifdef LOOP\nfor (;;) {\n#else\nif (1) {\n#endif\n}\n}\nint main() {}",
+        "void f() {\n#if A\n{\n#if B\n{\n#else\n{\n#endif\n}\n#elif C\n{\n#endif\n}\n}\nint main() {}",
+        "#ifdef WIDE\nvoid f(int a, int b) {\n#else\nvoid f(int a) {\n#endif\n}\nint main() {}",
     };
     for (size_t i = 0; i < sizeof with / sizeof *with; i++)
         if (heddle_check_text_defines(with[i], "main") != HEDDLE_CHECK_FUNCTION)
@@ -55,6 +58,7 @@ static void test_main_is_found_wherever_a_linker_would_find_it(void **state)
         "#define MAIN int main() {}",
         "void f() { main(); { } }",
         "struct s { void main() {} };",
+        "struct s {\n#ifdef A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\nvoid main() {} };",
     };
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         if (heddle_check_text_defines(without[i], "main") != HEDDLE_CHECK_ABSENT)

@@ -51,6 +51,46 @@ static void test_the_same_places_in_either_order_are_one_finding(void **state)
     heddle_check_result_free(result);
 }
 
+#define RACE_OF(tier, first, first_line, second, second_line, note)                                                    \
+    "{\"kind\": \"race\", \"tier\": \"" tier "\", \"count\": 1, \"kernel\": \"k\", \"note\": \"" note                  \
+    "\", \"places\": [{\"role\": \"" first "\", \"file\": \"@\", \"line\": " first_line "}, {\"role\": \"" second      \
+    "\", \"file\": \"@\", \"line\": " second_line "}]}"
+
+static void test_two_lines_that_race_in_several_ways_are_one_finding(void **state)
+{
+    (void)state;
+    heddle_check_result *result = unite(REPORT(RACE_OF("error", "read", "4", "write", "5", "no barrier")),
+                                        REPORT(RACE_OF("error", "read", "5", "write", "4", "no barrier")));
+    assert_int_equal(result->finding_count, 1);
+    assert_string_equal(result->findings[0]->places[0].role, "read");
+    assert_int_equal(result->findings[0]->places[0].frame[0].line, 4);
+    assert_string_equal(result->findings[0]->note, "no barrier; also seen as read in line 5 and write in line 4");
+    heddle_check_result_free(result);
+    result = unite(REPORT(RACE_OF("warning", "write", "4", "write", "4", "the same value")),
+                   REPORT(RACE_OF("error", "read", "4", "write", "4", "no barrier")));
+    assert_int_equal(result->finding_count, 1);
+    assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
+    assert_string_equal(result->findings[0]->places[0].role, "read");
+    assert_string_equal(result->findings[0]->note, "no barrier; also seen as write and write");
+    heddle_check_result_free(result);
+}
+
+#define FAILING_CALL(message)                                                                                          \
+    "{\"kind\": \"bad-call\", \"tier\": \"error\", \"count\": 1, \"message\": \"" message                              \
+    "\", \"places\": [{\"role\": \"call\", \"file\": \"@\", \"line\": 4}]}"
+
+static void test_calls_of_one_line_are_told_apart_by_their_names(void **state)
+{
+    (void)state;
+    heddle_check_result *result =
+        unite(REPORT(FAILING_CALL("cudaFree fails with A: b") "," FAILING_CALL("cudaFreeHost fails with A")),
+              REPORT(FAILING_CALL("cudaFree fails with C")));
+    assert_int_equal(result->finding_count, 2);
+    assert_string_equal(result->findings[0]->message, "cudaFree fails with A: b");
+    assert_string_equal(result->findings[1]->message, "cudaFreeHost fails with A");
+    heddle_check_result_free(result);
+}
+
 static void test_other_places_are_other_findings(void **state)
 {
     (void)state;
@@ -142,9 +182,90 @@ static void test_a_call_that_fails_is_told_once(void **state)
     heddle_check_result_finish(result, NULL, false);
     assert_int_equal(result->errors, 1);
     assert_int_equal(result->warnings, 1);
-    assert_string_equal(result->findings[0]->message, "it fails, and the program never looks at the error");
+    assert_string_equal(result->findings[0]->message, "it fails; the program never looks at the error");
     assert_int_equal(result->findings[1]->places[0].frame[0].line, 6); // which nothing else tells of
     heddle_check_result_free(result);
+}
+
+#define FAILED(kind, tier, line, message)                                                                              \
+    "{\"kind\": \"" kind "\", \"tier\": \"" tier "\", \"count\": 1, \"message\": \"" message                           \
+    "\", \"places\": [{\"role\": \"call\", \"file\": \"@\", \"line\": " line "}]}"
+#define ASKED "cudaSetDevice fails with cudaErrorInvalidDevice, which the program looks at: there is one"
+#define WRONG "cudaMemset fails with cudaErrorInvalidValue, which the program looks at: it is null"
+
+static void test_a_failure_that_the_program_answers_for_is_a_note(void **state)
+{
+    (void)state;
+    heddle_check_result *result =
+        unite(REPORT(FAILED("bad-call", "warning", "4", ASKED) "," FAILED("bad-call", "warning", "5", WRONG)), NULL);
+    heddle_check_result_finish(result, NULL, true);
+    assert_int_equal(result->errors, 1); // wrong arguments are wrong on every card
+    assert_string_equal(result->findings[0]->message, WRONG);
+    assert_int_equal(result->note_count, 1);
+    assert_non_null(strstr(result->notes[0], "cudaSetDevice fails with cudaErrorInvalidDevice (there is one)"));
+    heddle_check_result_free(result);
+}
+
+static void test_a_failure_stays_where_the_program_ends_with_a_status_of_its_own(void **state)
+{
+    (void)state;
+    for (int any = 0; any < 2; any++) {
+        heddle_check_result *result = unite(REPORT(FAILED("bad-call", "warning", "4", ASKED)), NULL);
+        result->exit_status = 1;
+        result->any_status = any;
+        heddle_check_result_finish(result, NULL, false);
+        assert_int_equal(result->warnings, !any);
+        assert_int_equal(result->note_count, any);
+        heddle_check_result_free(result);
+    }
+}
+
+static void test_leaks_of_a_program_that_gave_up_are_left_out(void **state)
+{
+    (void)state;
+    for (int status = 0; status < 2; status++) {
+        heddle_check_result *result = unite(REPORT(CALL("leak", "warning", "4")), NULL);
+        result->exit_status = status;
+        heddle_check_result_finish(result, NULL, false);
+        assert_int_equal(result->warnings, !status);
+        assert_int_equal(result->note_count, status);
+        heddle_check_result_free(result);
+    }
+}
+
+static void test_what_only_follows_from_a_failure_is_left_out(void **state)
+{
+    (void)state;
+    const char *const failures[] = {
+        REPORT(FAILED("bad-launch", "error", "4", "the launch fails") "," CALL("uninitialised", "warning", "6")),
+        REPORT(FAILED("bad-call", "error", "4",
+                      "cudaMemcpy fails with cudaErrorInvalidValue: no") "," CALL("uninitialised", "error", "6"))};
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        heddle_check_result *result = unite(failures[i], NULL);
+        heddle_check_result_finish(result, NULL, false);
+        assert_int_equal(result->finding_count, 1);
+        assert_int_equal(result->findings[0]->places[0].frame[0].line, 4);
+        assert_int_equal(result->note_count, 1);
+        assert_non_null(strstr(result->notes[0], "left out: 1 finding about"));
+        heddle_check_result_free(result);
+    }
+    heddle_check_result *graph =
+        unite(REPORT(FAILED("bad-call", "error", "4", "x fails with cudaErrorStreamCaptureUnsupported: no") "," FAILED(
+                  "bad-call", "error", "5",
+                  "x fails with cudaErrorStreamCaptureInvalidated: the capture was spoilt by an "
+                  "earlier error") "," FAILED("bad-call", "error", "6", "there is no such executable graph")),
+              NULL);
+    heddle_check_result_finish(graph, NULL, false);
+    assert_int_equal(graph->finding_count, 1);
+    assert_int_equal(graph->findings[0]->places[0].frame[0].line, 4);
+    heddle_check_result_free(graph);
+    heddle_check_result *other =
+        unite(REPORT(FAILED("bad-call", "error", "4", "cudaSetDevice fails with cudaErrorInvalidDevice: no") "," CALL(
+                  "uninitialised", "error", "6")),
+              NULL);
+    heddle_check_result_finish(other, NULL, false);
+    assert_int_equal(other->finding_count, 2);
+    heddle_check_result_free(other);
 }
 
 static void test_a_comment_with_an_unknown_kind_is_told(void **state)
@@ -306,12 +427,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_same_places_in_either_order_are_one_finding),
+        cmocka_unit_test(test_two_lines_that_race_in_several_ways_are_one_finding),
+        cmocka_unit_test(test_calls_of_one_line_are_told_apart_by_their_names),
         cmocka_unit_test(test_other_places_are_other_findings),
         cmocka_unit_test(test_a_race_that_stored_the_same_value_becomes_a_warning),
         cmocka_unit_test(test_a_warning_that_another_order_shows_as_error_is_one),
         cmocka_unit_test(test_findings_are_ranked_and_gathered_by_kernel),
         cmocka_unit_test(test_strict_raises_warnings),
         cmocka_unit_test(test_a_call_that_fails_is_told_once),
+        cmocka_unit_test(test_a_failure_that_the_program_answers_for_is_a_note),
+        cmocka_unit_test(test_a_failure_stays_where_the_program_ends_with_a_status_of_its_own),
+        cmocka_unit_test(test_what_only_follows_from_a_failure_is_left_out),
+        cmocka_unit_test(test_leaks_of_a_program_that_gave_up_are_left_out),
         cmocka_unit_test(test_a_comment_with_an_unknown_kind_is_told),
         cmocka_unit_test(test_copies_that_differ_are_found),
         cmocka_unit_test(test_floats_that_differ_by_rounding_are_the_same),

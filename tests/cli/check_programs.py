@@ -99,6 +99,70 @@ int main()
 }
 """
 
+# Goes round in the same state: half of nothing is nothing.
+ENDLESS = r"""
+__global__ void halve(int *out, int n)
+{
+    int k = n;
+    while (k >= 0) {
+        k /= 2;
+        asm volatile("" : "+r"(k));
+    }
+    out[0] = k;
+}
+int main()
+{
+    int *out;
+    cudaMalloc(&out, 4);
+    halve<<<1, 64>>>(out, 64);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+"""
+
+# Compute for a while without touching memory, and end. What changes is a number in a register, one of floating point,
+# and one in the thread's own memory.
+LONG_LOOPS = r"""
+__global__ void scramble(unsigned *out, int rounds)
+{
+    unsigned x = threadIdx.x + 1;
+    for (int i = 0; i < rounds; i++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+    }
+    out[threadIdx.x] = x;
+}
+__global__ void decay(double *out, double step)
+{
+    double x = 1;
+    while (x > 0)
+        x -= step;
+    out[threadIdx.x] = x;
+}
+__device__ int depth_of(volatile int *local, int rounds)
+{
+    for (*local = 0; *local < rounds;)
+        *local = *local + 1;
+    return *local;
+}
+__global__ void count(int *out, int rounds)
+{
+    int local;
+    out[threadIdx.x] = depth_of(&local, rounds);
+}
+int main()
+{
+    unsigned *out;
+    cudaMalloc(&out, 256);
+    scramble<<<1, 1>>>(out, 300000000);
+    decay<<<1, 1>>>((double *)out, 1.0 / (1 << 28));
+    count<<<1, 1>>>((int *)out, 300000000);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+"""
+
 # A kernel that faults, then another mistake in two launches and a copy.
 HIDDEN = r"""
 __global__ void fill(float *d_c) { d_c[threadIdx.x] = 1; }

@@ -12,6 +12,8 @@ A comment on the line concerned says what is to be found there:
     p = q[i];        // allow: uninitialised        may be found, need not be
     *wild = 1;       // expect: fault|host-pointer  either
     // cure: __threadfence                          on a line of its own: every finding's cure speaks of this
+    // memory: tile                                 so, too: every finding is about the variable of this name
+    // note: first write                            so, too: every finding's note has these words
 
 A file without such comments must build, exit with 0 and give no finding. A file's first line may hold `flags: ...` for
 the compiler. Exits 1 when anything differs. What a finding is: src/sim/report/format.md.
@@ -40,7 +42,10 @@ MOST_VALUES = 64
 MARK = re.compile(r"//.*?\b((?:expect|allow):.*)$")
 ITEM = re.compile(r"^(?:(expect|allow):\s*)?([a-z|-]+)(?:\((warning|error)\))?(?:\s+([a-z]\+?))?$")
 FLAGS = re.compile(r"flags:\s*((?:-\S+\s*)+)\.(?:\s|$)")
-CURE = re.compile(r"^\s*// cure: (\S+)$", re.MULTILINE)
+# Where to look in every finding for words that the source gives in a line of its own.
+WORDS = {"cure": lambda finding: finding["cure"], "memory": lambda finding: finding.get("memory", {}).get("name", ""),
+         "note": lambda finding: finding["note"]}
+WORD = re.compile(r"^\s*// (cure|memory|note): (.+)$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)"')
 # Findings about two places of the same rank; the others have one that counts and perhaps one that explains.
 TWO_PLACES = {"race", "missing-wait", "barrier-divergent", "warp-mismatch", "deadlock"}
@@ -153,24 +158,21 @@ def values_of(report):
 
 class Outcome:
     def __init__(self, name):
-        self.name, self.groups, self.cures = name, [], []
+        self.name, self.groups, self.words = name, [], []
         self.missed, self.alarms, self.broken = [], [], []
         self.seconds = 0.0
 
 
 def judge(outcome, status, report, output):
     wrong = any(group.required for group in outcome.groups)
-    raced = set().union(*[group.lines for group in outcome.groups if group.kind == "race"])
     for finding in report["findings"]:
         fits = [group for group in outcome.groups if group.holds(finding)]
         for group in fits:
             group.found = True
-        # What races may also be read before it was written.
-        tolerated = finding["kind"] == "uninitialised" and set(places_of(finding)[:1]) & raced
-        if not fits and not tolerated:
+        if not fits:
             outcome.alarms.append(describe(finding))
-        outcome.missed += ["%s in the cure of %s" % (word, describe(finding)) for word in outcome.cures
-                           if word not in finding["cure"]]
+        outcome.missed += ["%s in the %s of %s" % (word, where, describe(finding)) for where, word in outcome.words
+                           if word not in WORDS[where](finding)]
     outcome.missed += [str(group) for group in outcome.groups if group.required and not group.found]
     if not wrong and status != 0:
         outcome.broken.append("exit status %s: %s" % (status, output[-300:].strip()))
@@ -185,7 +187,7 @@ def check(path, compiler, flags, keep):
     with open(path) as text:
         first = text.readline()
         own = FLAGS.search(first)
-        outcome.cures = CURE.findall(first + text.read())
+        outcome.words = WORD.findall(first + text.read())
     command = [compiler, path, "-o", program] + flags + (own.group(1).split() if own else [])
     status, output = run(command, None, BUILD_SECONDS)
     if status != 0:

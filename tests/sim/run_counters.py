@@ -46,6 +46,13 @@ def counted(report, name):
     return sums
 
 
+def strangers(report, name):
+    """Lines of files that are not the program's own."""
+    files = {(line.get("file") or "?", line["line"]) for kernel in report["kernels"] for line in kernel["lines"]}
+    return ["%s: accesses counted at %s:%d" % (name, path, line) for path, line in sorted(files)
+            if os.path.basename(path) not in (name, "corpus.h")]
+
+
 def check(path, compiler, flags):
     """Lines that differ, and how many figures were compared."""
     name, folder = os.path.basename(path), tempfile.mkdtemp(prefix="counters-")
@@ -60,6 +67,7 @@ def check(path, compiler, flags):
     if report is None or status != 0:
         return ["%s: exit status %s: %s" % (name, status, output)], 0
     problems = ["%s: %s" % (name, run_corpus.describe(finding)) for finding in report["findings"]]
+    problems += strangers(report, name)
     rows, compared = counted(report, name), 0
     for (line, kind, space), figures in sorted(expected(path).items()):
         row = rows.get((line, kind, space))

@@ -30,6 +30,8 @@ typedef struct current_call {
     int depth;       // API functions that this thread is in: it holds the lock when not 0
     int outer_depth; // what depth was when a host function began
     bool in_host_function;
+    const char *expected; // the function that is about to be called, and whose status is looked at
+    bool handled;         // that is the current call
     cudaError_t last_error, refused_with;
 } current_call;
 static __thread current_call call;
@@ -109,6 +111,9 @@ bool sim_call_begin(const char *function, uintptr_t pc)
     if (call.depth == 1) {
         call.function = function;
         call.pc = pc;
+        call.handled = call.expected != NULL && strcmp(call.expected, function) == 0;
+        if (call.handled)
+            call.expected = NULL;
         sim_progress_seen();
     }
     call.refused_with = cudaSuccess;
@@ -142,6 +147,11 @@ cudaError_t sim_call_refused(void)
     return error;
 }
 
+void sim_handled(const char *function)
+{
+    call.expected = function;
+}
+
 uintptr_t sim_call_pc(void)
 {
     return call.pc;
@@ -166,8 +176,12 @@ unsigned sim_call_thread(void)
 static void report(sim_finding *finding, cudaError_t error, const char *format, va_list arguments)
 {
     const char *function = call.function != NULL ? call.function : "what runs in the background";
-    int written =
-        snprintf(finding->message, sizeof finding->message, "%s fails with %s: ", function, sim_error_name(error));
+    // What the program looks at it may well have expected.
+    const bool handled = call.handled && finding->kind == SIM_BAD_CALL;
+    if (handled)
+        finding->tier = SIM_WARNING;
+    int written = snprintf(finding->message, sizeof finding->message, "%s fails with %s%s: ", function,
+                           sim_error_name(error), handled ? ", which the program looks at" : "");
     if (error == cudaSuccess)
         written = snprintf(finding->message, sizeof finding->message, "%s: ", function);
     vsnprintf(finding->message + written, sizeof finding->message - (size_t)written, format, arguments);
@@ -211,7 +225,7 @@ cudaError_t sim_no_memory(void)
 void sim_error_set(cudaError_t error, const char *function, uintptr_t pc)
 {
     call.last_error = error;
-    if (error == cudaErrorNotReady || error == broken)
+    if (error == cudaErrorNotReady || error == broken || call.handled)
         return;
     for (int i = 0; i < unread_count; i++) {
         if (unread[i].pc == pc && unread[i].thread == &call)

@@ -1,10 +1,12 @@
 // The runtime API's copies between pointers: 1-D, 2-D, 3-D, between devices, and of device variables. Those with arrays
 // are in array.c.
+#include <ctype.h>
 #include <string.h>
 
 #include "api/call.h"
 #include "api/copy.h"
 #include "api/pointer.h"
+#include "api/variable.h"
 #include "sim/texture.h"
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
@@ -161,18 +163,45 @@ cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *parameters
 // --- device variables
 // --------------------------------------------------------------------------------------------------
 
+// CUDA 4 took a variable's name in quotes.
+static bool is_string(const char *symbol, size_t size)
+{
+    if (size < 2 || strnlen(symbol, size) != size - 1 || sim_variable_is_cards(symbol))
+        return false;
+    for (size_t i = 0; i + 1 < size; i++) {
+        if (!isalnum((unsigned char)symbol[i]) && symbol[i] != '_')
+            return false;
+    }
+    return true;
+}
+
+// A variable lies in the program itself. What does not is a pointer that was given in its place: &counter.
+static cudaError_t check_variable(const void *symbol)
+{
+    const sim_module *module = sim_module_self();
+    const uintptr_t address = (uintptr_t)symbol;
+    if (symbol == NULL)
+        return sim_fail(cudaErrorInvalidSymbol, "the symbol is NULL");
+    if (address < module->image_lo || address >= module->image_hi)
+        return sim_fail(cudaErrorInvalidSymbol, "this is no variable: give the device variable itself, without &");
+    return cudaSuccess;
+}
+
 static cudaError_t check_symbol(const void *symbol, size_t bytes, size_t offset)
 {
     const void *start;
     size_t size;
-    if (symbol == NULL)
-        return sim_fail(cudaErrorInvalidSymbol, "the symbol is NULL");
+    const cudaError_t error = check_variable(symbol);
+    if (error != cudaSuccess)
+        return error;
     if (!sim_symbol_find(symbol, &start, &size))
         return cudaSuccess;
+    if (is_string(start, size))
+        return sim_fail(cudaErrorInvalidSymbol, "\"%s\" is a string: give the variable itself, without quotes",
+                        (const char *)start);
     if (offset + bytes > size)
-        return sim_fail_as(SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue, (uintptr_t)start + size,
-                           offset + bytes - size, "bytes %zu to %zu of a variable that has %zu", offset, offset + bytes,
-                           size);
+        return sim_fail_as(SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue, (uintptr_t)start + offset, bytes,
+                           "bytes %zu to %zu of a variable that has %zu", offset, offset + bytes, size);
     return cudaSuccess;
 }
 
@@ -228,8 +257,18 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes
 
 static cudaError_t symbol_address(void **memory, const void *symbol)
 {
-    if (memory == NULL || symbol == NULL)
-        return sim_fail(cudaErrorInvalidSymbol, "the %s is NULL", symbol == NULL ? "symbol" : "place for the address");
+    if (memory == NULL)
+        return sim_fail(cudaErrorInvalidSymbol, "the place for the address is NULL");
+    const cudaError_t error = check_variable(symbol);
+    if (error != cudaSuccess)
+        return error;
+    const void *start;
+    size_t bytes;
+    sim_symbol named;
+    if (sim_symbol_find(symbol, &start, &bytes))
+        sim_variable_addressed(start, bytes);
+    else if (sim_symbol_at((uintptr_t)symbol, &named)) // its address was given, as a const void *
+        sim_variable_addressed(symbol, named.start + named.bytes - (uintptr_t)symbol);
     *memory = (void *)(uintptr_t)symbol;
     return cudaSuccess;
 }
@@ -242,6 +281,9 @@ cudaError_t cudaGetSymbolAddress(void **memory, const void *symbol)
 static cudaError_t symbol_size(size_t *bytes, const void *symbol)
 {
     const void *start;
+    const cudaError_t error = check_variable(symbol);
+    if (error != cudaSuccess)
+        return error;
     if (bytes == NULL || !sim_symbol_find(symbol, &start, bytes))
         return sim_fail(cudaErrorInvalidSymbol, "no device variable is known there");
     return cudaSuccess;

@@ -6,6 +6,7 @@
 #include "api/call.h"
 #include "api/exit.h"
 #include "api/stream.h"
+#include "api/variable.h"
 #include "memory/memory.h"
 
 static bool used; // the program called the API at all
@@ -36,8 +37,8 @@ static void report_leak(const sim_allocation *allocation, void *context)
                            .address = allocation->start,
                            .bytes = allocation->bytes,
                            .place[0] = {.pc = allocation->allocated_at, .role = "allocated"}};
-    snprintf(finding.message, sizeof finding.message, "%zu bytes from %s are never freed", allocation->bytes,
-             allocation->function);
+    snprintf(finding.message, sizeof finding.message, "%zu byte%s from %s %s never freed", allocation->bytes,
+             allocation->bytes == 1 ? "" : "s", allocation->function, allocation->bytes == 1 ? "is" : "are");
     sim_report(&finding);
 }
 
@@ -50,9 +51,11 @@ static void report_leaks(void)
 
 void sim_api_finish(void)
 {
+    if (used)
+        run_rest();
+    sim_variables_finish();
     if (!used)
         return;
-    run_rest();
     report_leaks();
     sim_error_report_unread();
 }

@@ -9,6 +9,7 @@
 #include "api/function.h"
 #include "api/launch.h"
 #include "api/stream.h"
+#include "api/variable.h"
 #include "core/worker.h"
 
 // As documented, and as CUDA 12's runtime does; that of CUDA 13.0 gives cudaErrorInvalidValue.
@@ -131,6 +132,7 @@ static cudaError_t submit(const sim_config *config, const sim_kernel *kernel)
     }
     if (kernel->function != NULL && kernel->name != NULL)
         remember_name(kernel->function, kernel->name);
+    sim_variable_arguments(kernel->name, kernel->closure, kernel->closure_bytes);
     sim_work work = sim_work_new(SIM_WORK_KERNEL);
     work.kernel.config = *config;
     work.kernel.bound = sim_bound_new(kernel);

@@ -77,7 +77,7 @@ void sim_order_clear(sim_order_clock *clock)
     *clock = (sim_order_clock){0};
 }
 
-static uint64_t clock_at(const sim_order_clock *clock, size_t index)
+uint64_t sim_order_at(const sim_order_clock *clock, size_t index)
 {
     return index < clock->count ? clock->at[index] : 0;
 }
@@ -122,7 +122,7 @@ uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock)
 
 bool sim_host_waited_for(size_t chain, uint64_t sequence)
 {
-    return clock_at(&sim_host_clock, chain) >= sequence;
+    return sim_order_at(&sim_host_clock, chain) >= sequence;
 }
 
 bool sim_host_waited_for_clock(const sim_order_clock *clock)
@@ -174,6 +174,13 @@ bool sim_order_waited(uint64_t number)
     return sim_host_waited_for(one->chain, one->sequence);
 }
 
+uint64_t sim_order_number_at(uint64_t number, size_t chain)
+{
+    if (number < first_number || number >= first_number + record_count)
+        return 0;
+    return sim_order_at(&records[number - first_number].clock, chain);
+}
+
 void sim_order_idle(void)
 {
     if (!waited_for_all)
@@ -194,7 +201,7 @@ bool sim_api_ordered(uint64_t earlier, uint64_t later)
     if (later < first_number || earlier >= last || later >= last)
         return false;
     const record *first = &records[earlier - first_number], *second = &records[later - first_number];
-    return clock_at(&second->clock, first->chain) >= first->sequence;
+    return sim_order_at(&second->clock, first->chain) >= first->sequence;
 }
 
 // On each chain the operations run in their order, so the first that is not ordered before `number` is the one behind
@@ -207,7 +214,7 @@ uint64_t sim_api_ordered_below(uint64_t number)
     uint64_t below = number;
     for (size_t i = 0; i < chain_count; i++) {
         const chain_state *other = &chains[i];
-        const uint64_t next = clock_at(clock, i) + 1;
+        const uint64_t next = sim_order_at(clock, i) + 1;
         const size_t at = next > other->first ? (size_t)(next - other->first) : 0;
         if (other->count > at && other->number[at] < below)
             below = other->number[at];

@@ -37,6 +37,9 @@ bool sim_host_waited_for_all(void); // may be asked without the lock
 // over. SIM_NO_NUMBER: no memory.
 uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock);
 bool sim_order_waited(uint64_t number); // the host has waited for it; 0 counts as waited for
+// How many operations of a chain came before, with the one that has the clock or the number, if it is on the chain.
+uint64_t sim_order_at(const sim_order_clock *clock, size_t chain);
+uint64_t sim_order_number_at(uint64_t number, size_t chain);
 // Nothing is queued any more: once the host has waited for everything, all of it is past.
 void sim_order_idle(void);
 

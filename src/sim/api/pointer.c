@@ -2,9 +2,11 @@
 #include "api/pointer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/call.h"
 #include "api/host_heap.h"
+#include "api/variable.h"
 
 // --- device variables
 // --------------------------------------------------------------------------------------------------
@@ -124,9 +126,11 @@ static cudaError_t check_host(const void *pointer, size_t bytes, const char *rol
     const size_t left = size - ((uintptr_t)pointer - start);
     if ((uintptr_t)pointer - start > size || bytes <= left)
         return cudaSuccess;
-    return sim_fail_as(SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue, start + size, bytes - left,
-                       "%zu bytes at the %s, of which %zu are past the end of %s of %zu bytes", bytes, role,
-                       bytes - left, block ? "the host's block" : "the variable", size);
+    // What lies behind a variable is another one: it is told of by its own address.
+    return sim_fail_as(
+        SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue, block ? start + size : (uintptr_t)pointer,
+        block ? bytes - left : bytes, "%zu bytes at the %s, of which %zu %s past the end of %s of %zu bytes", bytes,
+        role, bytes - left, bytes - left == 1 ? "is" : "are", block ? "the host's block" : "the variable", size);
 }
 
 cudaError_t sim_pointer_check(const void *pointer, size_t bytes, const char *role, sim_where *where)
@@ -134,15 +138,22 @@ cudaError_t sim_pointer_check(const void *pointer, size_t bytes, const char *rol
     sim_allocation found;
     if (pointer == NULL)
         return sim_fail(cudaErrorInvalidValue, "the %s is NULL", role);
+    const char *function = sim_call_function();
+    if (sim_variable_is_by_name(pointer) && function != NULL && strstr(function, "Symbol") == NULL)
+        return sim_fail(cudaErrorInvalidValue,
+                        "the %s is a device variable by its name, which on a GPU is the address of the host's own copy",
+                        role);
     *where = sim_pointer_where(pointer, &found);
     if (*where == SIM_AT_NOTHING)
         return sim_pointer_stale(pointer, bytes, role);
     if (*where == SIM_AT_HOST || *where == SIM_AT_VARIABLE)
         return check_host(pointer, bytes, role);
     const size_t left = found.bytes - ((uintptr_t)pointer - found.start);
+    const bool symbol = *where == SIM_AT_SYMBOL; // as above
     if (bytes > left)
-        return sim_fail_as(SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue, found.start + found.bytes, bytes - left,
-                           "%zu bytes at the %s, of which %zu are past the end of %s", bytes, role, bytes - left,
-                           *where == SIM_AT_SYMBOL ? "the variable" : "the allocation");
+        return sim_fail_as(SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue,
+                           symbol ? (uintptr_t)pointer : found.start + found.bytes, symbol ? bytes : bytes - left,
+                           "%zu bytes at the %s, of which %zu %s past the end of %s", bytes, role, bytes - left,
+                           bytes - left == 1 ? "is" : "are", symbol ? "the variable" : "the allocation");
     return cudaSuccess;
 }

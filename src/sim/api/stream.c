@@ -17,6 +17,7 @@ static uint64_t submitted;
 static size_t queued; // operations that have not run
 static bool running;  // a thread runs queues; it may have given up the lock for a host function
 static __thread bool running_here;
+static __thread const sim_operation *host_function; // that this thread runs now
 static pthread_cond_t ran = PTHREAD_COND_INITIALIZER;
 
 void sim_streams_start(void)
@@ -38,6 +39,14 @@ bool sim_streams_empty(void)
 bool sim_streams_run_here(void)
 {
     return running_here;
+}
+
+sim_host_place sim_streams_host_place(void)
+{
+    if (host_function == NULL)
+        return (sim_host_place){.chain = SIM_NO_CHAIN};
+    const uint64_t before = sim_order_at(&host_function->clock, host_function->chain);
+    return (sim_host_place){.chain = host_function->chain, .next = before + 1};
 }
 
 uint64_t sim_streams_submitted(void)
@@ -235,10 +244,13 @@ static void execute(sim_operation *operation)
         sim_stopped_work(kind);
     } else {
         // A function of the host sees what was before it, and may tell any thread of the program that it is done.
-        if (kind == SIM_WORK_HOST || kind == SIM_WORK_CALLBACK)
+        if (kind == SIM_WORK_HOST || kind == SIM_WORK_CALLBACK) {
             sim_host_waited(&operation->clock);
+            host_function = operation;
+        }
         cudaStream_t handle = stream == &legacy ? NULL : operation->stream;
         const cudaError_t error = sim_work_run(&operation->work, number, handle, stream->number);
+        host_function = NULL;
         if (kind == SIM_WORK_KERNEL)
             sim_touch_ran(operation, number, operation->work.kernel.bound->kernel.name, operation->work.pc);
         if (error != cudaSuccess) {
@@ -327,8 +339,11 @@ cudaError_t sim_device_wait(void)
 
 void sim_operations_unwaited(bool (*visit)(const sim_work *work, void *context), void *context)
 {
+    const sim_host_place host = sim_streams_host_place();
     for (struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next) {
         for (sim_operation *operation = stream->first; operation != NULL; operation = operation->next) {
+            if (host.chain != SIM_NO_CHAIN && sim_order_at(&operation->clock, host.chain) >= host.next)
+                continue;
             if (sim_work_has_number(&operation->work) && !visit(&operation->work, context))
                 return;
         }

@@ -78,7 +78,16 @@ uint64_t sim_streams_submitted(void); // operations so far
 void sim_progress_seen(void);
 void sim_progress_wanted(void);
 
-// Kernels and copies that the host has not waited for, newest first.
+// Where in the order the function of the host stands that this thread runs for a stream: what comes after operation
+// `next` of the chain, which is the first behind the function, comes after the function.
+typedef struct sim_host_place {
+    size_t chain; // SIM_NO_CHAIN: there is none
+    uint64_t next;
+} sim_host_place;
+sim_host_place sim_streams_host_place(void);
+
+// Kernels and copies that the host has not waited for, newest first. In a function of the host that a stream runs:
+// without those that wait for it.
 void sim_operations_unwaited(bool (*visit)(const sim_work *work, void *context), void *context);
 
 #endif

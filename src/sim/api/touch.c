@@ -15,7 +15,8 @@ typedef struct touch {
     uintptr_t pc;
     size_t bytes; // of one access
     bool write, reported;
-    uint64_t submitted; // operations up to this one were queued at the last touch
+    uint64_t submitted;  // operations up to this one were queued at the last touch
+    sim_host_place host; // of the last touch, where a function that a stream runs made it
     uint64_t count;
     uintptr_t address[SAMPLES];
 } touch;
@@ -51,15 +52,20 @@ static void report_wait(const touch *one, uintptr_t address, const char *kernel,
 // --- the place is remembered
 // -------------------------------------------------------------------------------------------
 
+// Functions that several streams run touch memory at different times in the order: each stream's is kept by itself.
 static touch *touch_at(uintptr_t pc, size_t bytes, int write)
 {
+    const sim_host_place host = sim_streams_host_place();
     for (int i = 0; i < touch_count; i++) {
-        if (touches[i].pc == pc && touches[i].write == (write != 0))
-            return &touches[i];
+        touch *one = &touches[i];
+        if (one->pc == pc && one->write == (write != 0) && one->host.chain == host.chain) {
+            one->host = host;
+            return one;
+        }
     }
     if (touch_count == TOUCHES)
         return NULL;
-    touches[touch_count] = (touch){.pc = pc, .bytes = bytes, .write = write != 0};
+    touches[touch_count] = (touch){.pc = pc, .bytes = bytes, .write = write != 0, .host = host};
     return &touches[touch_count++];
 }
 
@@ -153,6 +159,8 @@ void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *
         touch *one = &touches[i];
         if (one->reported || one->submitted < operation->work.submitted)
             continue;
+        if (one->host.chain != SIM_NO_CHAIN && sim_order_number_at(number, one->host.chain) >= one->host.next)
+            continue; // it waited for the function that touched the place
         const uint64_t samples = one->count < SAMPLES ? one->count : SAMPLES;
         for (uint64_t j = 0; j < samples && !one->reported; j++) {
             uint64_t writer, reader;

@@ -8,8 +8,10 @@
 #include "api/call.h"
 #include "api/copied.h"
 #include "api/event.h"
+#include "api/variable.h"
 #include "core/worker.h"
 #include "memory/memory.h"
+#include "report/differing.h"
 #include "watch/watch.h"
 
 sim_work sim_work_new(sim_work_kind kind)
@@ -105,6 +107,12 @@ static void announce_copy(const sim_work *work, uint64_t number, uint8_t *to, co
         sim_watch_copied((uintptr_t)to, (uintptr_t)from, bytes);
     else if (in_card(to))
         sim_watch_filled((uintptr_t)to, bytes);
+    if (copy->to_host)
+        sim_variable_handed_out(from, bytes);
+    if (!in_card(to) && !copy->to_host)
+        sim_variable_copied((uintptr_t)to, bytes, true);
+    if (!in_card(from) && !copy->from_host)
+        sim_variable_copied((uintptr_t)from, bytes, false);
     sim_watch_copy(number, in_card(to) ? (uintptr_t)to : 0, in_card(from) ? (uintptr_t)from : 0, bytes, work->pc);
 }
 
@@ -126,13 +134,20 @@ static void run_copy(const sim_work *work, uint64_t number)
             memmove(to, from, bytes);
             if (copy->to_host)
                 sim_copied_add(&copied, from, bytes, sim_watching);
+            if (copy->to_host && !copy->from_host)
+                sim_differing_row(work->submitted, from, bytes);
         }
     }
     copied.submitted = work->submitted;
     copied.pc = work->pc;
     copied.thread = work->thread;
-    if (copy->to_host && !copy->from_host)
-        sim_copied_keep(&copied);
+    if (!copy->to_host || copy->from_host)
+        return;
+    sim_copied_keep(&copied);
+    sim_differing_end(work->submitted, work->pc,
+                      copied.singles.fits   ? SIM_COPIED_FLOATS
+                      : copied.doubles.fits ? SIM_COPIED_DOUBLES
+                                            : SIM_COPIED_BYTES);
 }
 
 static void fill_row(uint8_t *to, const sim_fill *fill)
@@ -155,6 +170,8 @@ static void run_fill(const sim_work *work, uint64_t number)
                 sim_watch_filled((uintptr_t)to, fill->width);
                 sim_watch_copy(number, (uintptr_t)to, 0, fill->width, work->pc);
             }
+            if (sim_watching && !in_card(to))
+                sim_variable_copied((uintptr_t)to, fill->width, true);
             fill_row(to, fill);
         }
     }

@@ -11,6 +11,7 @@ unsigned sim_active_mask(void)
     sim_resident *resident = sim_resident_of(block);
     int thread = worker->thread;
     uint32_t lane = 1u << worker->lane;
+    sim_thread_acts(worker);
     sim_thread_stops(worker);
     block->waits_at[thread] = (uintptr_t)__builtin_return_address(0);
     block->state[thread] = SIM_IN_WARP;

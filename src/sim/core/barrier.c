@@ -54,10 +54,23 @@ void sim_barrier_compare(sim_worker *worker, const uint32_t lanes[SIM_WARPS], co
     }
 }
 
+// Of a warp, some lanes are at the barrier and the others have ended.
+static bool parts_a_warp(const sim_block *block, const sim_resident *resident)
+{
+    for (int warp = 0; warp < block->launch->warps; warp++) {
+        int lanes = block->launch->threads - warp * SIM_LANES;
+        if (resident->at_barrier[warp] &&
+            __builtin_popcount(resident->at_barrier[warp]) < (lanes < SIM_LANES ? lanes : SIM_LANES))
+            return true;
+    }
+    return false;
+}
+
 static void report_exited(sim_worker *worker, sim_resident *resident)
 {
     const sim_block *block = worker->block;
     sim_finding finding = sim_finding_make(worker, SIM_BARRIER_EXITED, SIM_WARNING);
+    finding.parts_warp = parts_a_warp(block, resident);
     snprintf(finding.message, sizeof finding.message,
              "%d of the block's %d threads had ended before this barrier, which all threads should reach", block->ended,
              block->launch->threads);

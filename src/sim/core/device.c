@@ -82,6 +82,7 @@ long long sim_clock(void)
     if (!worker)
         return 0;
     sim_runner *runner = sim_runner_of(worker);
+    sim_thread_acts(&runner->worker);
     // Looking at the clock is an event: a loop that waits for it is no endless one.
     uint64_t events = atomic_load_explicit(&runner->events, memory_order_relaxed) + 1;
     atomic_store_explicit(&runner->events, events, memory_order_relaxed);

@@ -51,6 +51,24 @@ static void registers_of(const ucontext_t *context, uint64_t registers[REGISTERS
     for (int i = 0; i < REGISTERS; i++)
         registers[i] = (uint64_t)context->uc_mcontext.gregs[which[i]];
 }
+enum { BELOW_STACK = 128 }; // a function that calls nobody may keep variables there
+static uint64_t flags_of(const ucontext_t *context)
+{
+    return (uint64_t)context->uc_mcontext.gregs[REG_EFL];
+}
+// As xsave writes them: 512 bytes that every machine has, and behind them what this one has besides.
+static uint64_t hash_vectors(uint64_t seed, const ucontext_t *context)
+{
+    enum { PLAIN_BYTES = 512, MAGIC_AT = 464, SIZE_AT = 468 };
+    const char *state = (const char *)context->uc_mcontext.fpregs;
+    uint32_t magic = 0, bytes = PLAIN_BYTES;
+    if (!state)
+        return seed;
+    memcpy(&magic, state + MAGIC_AT, sizeof magic);
+    if (magic == 0x46505853)
+        memcpy(&bytes, state + SIZE_AT, sizeof bytes);
+    return sim_spin_hash_all(seed, (const uint64_t *)state, (const uint64_t *)(state + bytes / 8 * 8));
+}
 static void continue_in(ucontext_t *context, void (*function)(void), uintptr_t top)
 {
     context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)function;
@@ -76,6 +94,33 @@ static void registers_of(const ucontext_t *context, uint64_t registers[REGISTERS
 {
     for (int i = 0; i < REGISTERS; i++)
         registers[i] = context->uc_mcontext.regs[i];
+}
+enum { BELOW_STACK = 0 };
+static uint64_t flags_of(const ucontext_t *context)
+{
+    return context->uc_mcontext.pstate;
+}
+// The kernel writes records, each with what it is and how long; those that find no room stand elsewhere.
+static uint64_t hash_vectors(uint64_t seed, const ucontext_t *context)
+{
+    const uint32_t fault_register = 0x45535201, elsewhere = 0x45585401;
+    struct {
+        uint32_t magic, size;
+        uint64_t start;
+        uint32_t bytes;
+    } record;
+    const char *at = (const char *)context->uc_mcontext.__reserved;
+    const char *end = at + sizeof context->uc_mcontext.__reserved;
+    for (; at + sizeof record <= end; at += record.size) {
+        memcpy(&record, at, sizeof record);
+        if (record.magic == 0 || record.size < 16 || record.size > (size_t)(end - at))
+            break;
+        const char *from = record.magic == elsewhere ? (const char *)(uintptr_t)record.start : at;
+        size_t bytes = record.magic == elsewhere ? record.bytes : record.size;
+        if (record.magic != fault_register)
+            seed = sim_spin_hash_all(seed, (const uint64_t *)from, (const uint64_t *)(from + bytes / 8 * 8));
+    }
+    return seed;
 }
 static void continue_in(ucontext_t *context, void (*function)(void), uintptr_t top)
 {
@@ -226,6 +271,12 @@ static void report_timeout(void)
     sim_watchdog_expired(sim_worker_here);
 }
 
+static void report_repeating(void)
+{
+    sim_current = sim_worker_here;
+    sim_watchdog_repeating(sim_worker_here);
+}
+
 static void crash(int signal, const siginfo_t *info)
 {
     static volatile sig_atomic_t crashed;
@@ -275,6 +326,20 @@ static uint64_t hash_of(sim_worker *worker, const ucontext_t *context)
     return sim_spin_hash(hash, (const uint64_t *)(sp_of(context) & ~(uintptr_t)7), (const uint64_t *)top_of(worker));
 }
 
+// All that a loop without hooks can depend on: where it is, every register, and its whole stack.
+static uint64_t hash_of_all(sim_worker *worker, const ucontext_t *context)
+{
+    uint64_t registers[REGISTERS + 3];
+    registers_of(context, registers);
+    registers[REGISTERS] = pc_of(context);
+    registers[REGISTERS + 1] = sp_of(context);
+    registers[REGISTERS + 2] = flags_of(context);
+    uint64_t hash = sim_spin_hash_all(0, registers, registers + REGISTERS + 3);
+    hash = hash_vectors(hash, context);
+    return sim_spin_hash_all(hash, (const uint64_t *)((sp_of(context) - BELOW_STACK) & ~(uintptr_t)7),
+                             (const uint64_t *)top_of(worker));
+}
+
 static bool on_own_stack(sim_worker *worker, uintptr_t sp)
 {
     const sim_stacks *stacks = &sim_runner_of(worker)->stacks;
@@ -301,6 +366,9 @@ SIM_HANDLER static void on_watchdog(int signal, siginfo_t *info, void *interrupt
         runner->timed_out = false;
         runner->signal_pc = place_of(worker, context);
         continue_in(context, report_timeout, top_of(worker));
+    } else if (sim_watching && sim_spin_repeats(worker, hash_of_all(worker, context))) {
+        runner->signal_pc = place_of(worker, context);
+        continue_in(context, report_repeating, top_of(worker));
     } else if (!sim_watching && runner->polling_count >= ALIKE) {
         int error = errno;
         runner->polling_count = 0;

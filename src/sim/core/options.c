@@ -51,6 +51,7 @@ static void read_environment(void)
     if (!options.gpu)
         options.gpu = "h200";
     options.values = text_from("SIM_VALUES");
+    options.copy = text_from("SIM_COPY");
     options.watch = number_from("SIM_WATCH", 0, 1, &value) ? value != 0 : true;
     options.strict = number_from("SIM_STRICT", 0, 1, &value) ? value != 0 : false;
     options.schedule = number_from("SIM_SCHEDULE", 0, 4294967295.0, &value) ? (unsigned)value : 0;

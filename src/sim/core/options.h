@@ -11,6 +11,8 @@
 //   SIM_STACK=K        KiB of stack for each CUDA thread that waits in the middle of a kernel (192)
 //   SIM_VALUES=FILE    places (offsets of hooks in the program, a number a line) whose stored values are compared: a
 //                      second run learns with it whether racing writes stored the same value
+//   SIM_COPY=N.K:FILE  the copy to the host that operation N of the program makes as its Kth: its bytes are written to
+//                      FILE, or, where that is there already, compared with it
 #ifndef SIM_OPTIONS_H
 #define SIM_OPTIONS_H
 
@@ -24,7 +26,7 @@ typedef struct sim_options {
     unsigned schedule;
     int workers;
     double spin_limit;
-    const char *values;
+    const char *values, *copy;
     size_t stack; // bytes
 } sim_options;
 

@@ -28,6 +28,12 @@ static void count_event(sim_runner *runner)
                           memory_order_relaxed);
 }
 
+uintptr_t sim_thread_stack_top(sim_worker *worker)
+{
+    const sim_resident *resident = sim_resident_of(worker->block);
+    return (uintptr_t)sim_stacks_top(&sim_runner_of(worker)->stacks, resident->stack[worker->thread]);
+}
+
 static inline bool has_started(const sim_block *block, int thread)
 {
     return block->started[(unsigned)thread / SIM_LANES] >> (unsigned)thread % SIM_LANES & 1;

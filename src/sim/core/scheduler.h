@@ -42,6 +42,7 @@ typedef struct sim_resident {
     uint8_t width[SIM_THREADS], operation[SIM_THREADS];
     uint32_t state_hash[SIM_THREADS]; // of a thread's registers and stack when it last polled (spin.c)
     uint8_t polls[SIM_THREADS], unchanged[SIM_THREADS]; // unchanged: the last two hashes were the same
+    sim_polled polled[SIM_THREADS];                     // of those that poll
     sim_meeting meeting[SIM_THREADS];
     // By warp: lanes.
     uint32_t at_barrier[SIM_WARPS], spinning[SIM_WARPS], asking[SIM_WARPS]; // asking: in sim_active_mask
@@ -74,6 +75,16 @@ typedef struct sim_resident {
     bool waited;                       // for other blocks, before
     bool away;                         // its shared memory is there and not in place
 } sim_resident;
+
+// What a thread that runs on and on was like when it was interrupted (spin.c).
+enum { SIM_SEEN_STATES = 256 };
+typedef struct sim_seen {
+    uint64_t events, acts, block, launch;
+    const uint64_t *log;
+    int thread;
+    unsigned count;
+    uint64_t state[SIM_SEEN_STATES];
+} sim_seen;
 
 // A worker, with what core/ keeps of it.
 typedef struct sim_runner {
@@ -109,6 +120,7 @@ typedef struct sim_runner {
     int polling_count; // interruptions that found it like that
     uint64_t interrupted_progress;
     double interrupted_since; // with progress standing there
+    sim_seen seen;
 } sim_runner;
 
 static inline sim_runner *sim_runner_of(sim_worker *worker)
@@ -209,7 +221,10 @@ bool sim_spin_round(sim_worker *worker);
 void sim_spin_wake(sim_resident *resident);
 // Nothing but spinning goes on on this worker. True: it has been so for too long, anywhere.
 bool sim_spin_endless(sim_worker *worker);
-uint64_t sim_spin_hash(uint64_t seed, const uint64_t *from, const uint64_t *end);
+uint64_t sim_spin_hash(uint64_t seed, const uint64_t *from, const uint64_t *end); // of no more than a few frames
+uint64_t sim_spin_hash_all(uint64_t seed, const uint64_t *from, const uint64_t *end);
+// The current thread was interrupted in this state. True: it has been in it before, and nothing happened since.
+bool sim_spin_repeats(sim_worker *worker, uint64_t state);
 // Threads of this worker have been interrupted for too long a time in which nobody has come nearer the end.
 bool sim_spin_interrupted_long(sim_worker *worker);
 // The current thread was interrupted at `pc` in a loop that only polls: others run, other blocks at once.
@@ -253,6 +268,7 @@ void sim_pool_run(void (*job)(sim_worker *), int workers); // calls job on that 
 void sim_launch_run_blocks(sim_worker *worker);            // a worker's share of the current launch
 void sim_watchdog_start(void);
 void sim_watchdog_expired(sim_worker *worker) __attribute__((noreturn));
+void sim_watchdog_repeating(sim_worker *worker) __attribute__((noreturn));
 void sim_fault_install(void);         // once for the process
 void sim_fault_alternate_stack(void); // once for each OS thread
 

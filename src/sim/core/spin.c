@@ -83,6 +83,37 @@ uint64_t sim_spin_hash(uint64_t seed, const uint64_t *from, const uint64_t *end)
     return hash;
 }
 
+uint64_t sim_spin_hash_all(uint64_t seed, const uint64_t *from, const uint64_t *end)
+{
+    uint64_t hash = seed + 1;
+    while (from < end)
+        hash = (hash ^ *from++) * 0x9e3779b97f4a7c15u + (hash >> 29);
+    return hash;
+}
+
+// A thread that is found twice with everything that it depends on as it was, and has not touched memory, looked at a
+// clock or met anybody between, will be found so for ever.
+bool sim_spin_repeats(sim_worker *worker, uint64_t state)
+{
+    sim_runner *runner = sim_runner_of(worker);
+    sim_seen *seen = &runner->seen;
+    uint64_t events = atomic_load_explicit(&runner->events, memory_order_relaxed);
+    if (seen->events != events || seen->acts != worker->acts || seen->log != worker->log_next ||
+        seen->thread != worker->thread || seen->block != worker->block->number ||
+        seen->launch != worker->launch->number)
+        *seen = (sim_seen){.events = events,
+                           .acts = worker->acts,
+                           .log = worker->log_next,
+                           .thread = worker->thread,
+                           .block = worker->block->number,
+                           .launch = worker->launch->number};
+    for (unsigned i = 0; i < seen->count && i < SIM_SEEN_STATES; i++)
+        if (seen->state[i] == state)
+            return true;
+    seen->state[seen->count++ % SIM_SEEN_STATES] = state;
+    return false;
+}
+
 static uint32_t hash_state(sim_worker *worker, const uint64_t *state)
 {
     const sim_resident *resident = sim_resident_of(worker->block);
@@ -95,15 +126,16 @@ void sim_spin_from(const uint64_t *state, uintptr_t pc)
     sim_worker *worker = sim_current;
     if (!worker)
         return;
+    sim_thread_acts(worker);
     sim_resident *resident = sim_resident_of(worker->block);
     uint32_t hash = state ? hash_state(worker, state) : 0, before = resident->state_hash[worker->thread];
     resident->state_hash[worker->thread] = hash;
     resident->unchanged[worker->thread] = state && hash == before;
     if (hash == before || ++resident->polls[worker->thread] % POLLS_AT_WORK == 0)
-        sim_thread_polls(worker, pc, state && hash == before);
+        sim_thread_polls(worker, pc, state && hash == before, NULL);
 }
 
-void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely)
+void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely, const sim_polled *word)
 {
     sim_block *block = worker->block;
     sim_resident *resident = sim_resident_of(block);
@@ -112,6 +144,7 @@ void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely)
         resident->at_work++;
         sim_runner_of(worker)->at_work++;
     }
+    resident->polled[worker->thread] = word ? *word : sim_watch_polled(worker);
     sim_thread_stops(worker);
     block->waits_at[worker->thread] = pc;
     block->state[worker->thread] = SIM_SPINNING;
@@ -129,6 +162,13 @@ static void sum_of_all(uint64_t *progress, uint64_t *at_work)
         *progress += atomic_load_explicit(&runner->progress, memory_order_relaxed);
         *at_work += __atomic_load_n(&runner->at_work, __ATOMIC_RELAXED);
     }
+}
+
+uint64_t sim_progress_of_all(void)
+{
+    uint64_t progress, at_work;
+    sum_of_all(&progress, &at_work);
+    return progress;
 }
 
 bool sim_spin_interrupted_long(sim_worker *worker)
@@ -149,7 +189,7 @@ bool sim_spin_interrupted_long(sim_worker *worker)
 void sim_spin_interrupted(sim_worker *worker, uintptr_t pc)
 {
     sim_resident_of(worker->block)->idle_rounds = ROUNDS_IN_PLACE;
-    sim_thread_polls(worker, pc, true);
+    sim_thread_polls(worker, pc, true, NULL);
 }
 
 // Who polls for what this thread is about to do does not wait for ever, so it counts as progress; but not as the
@@ -228,7 +268,11 @@ void sim_spin_report(sim_worker *worker)
     sim_finding finding = sim_finding_make(worker, SIM_SPIN, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message,
              "a thread waits in a loop for something that never happens: no other thread can still do it");
-    sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], "call");
+    static const char *const roles[] = {"call", "read", "volatile read", "atomic"};
+    const sim_polled *word = &resident->polled[thread];
+    sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], roles[word->look]);
+    finding.address = word->address;
+    finding.bytes = word->bytes;
     for (int other = 0; other < block->launch->threads; other++)
         if (block->state[other] != SIM_SPINNING && block->state[other] != SIM_ENDED) {
             sim_finding_place(&finding, 1, worker, other, block->waits_at[other], "call");

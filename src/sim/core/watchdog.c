@@ -12,12 +12,16 @@
 #include "core/scheduler.h"
 
 static const double pause_busy = 0.01, pause_idle = 0.05; // seconds between looks
+static const double trace_after = 0.5;                    // of no progress
+static const double prove_after = 0.2; // of standing still: from then on a thread is interrupted to see what it is like
 
 typedef struct watched {
     uint64_t events;
     int thread;
     const uint64_t *log;
     double since; // processor time of the worker when these last changed
+    uint64_t progress;
+    double trace_at, trace_pause; // when to look closer if that stays as it is, and how long after that again
 } watched;
 
 static watched seen[SIM_WORKERS_MOST];
@@ -31,18 +35,40 @@ static double processor_time(const sim_runner *runner)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+// Where nothing comes nearer its end, a loop may be going round in the same state (watch/repeat.c). That costs a
+// little, so it is asked for less and less often.
+static void look_for_progress(sim_runner *runner, watched *before, double time)
+{
+    uint64_t progress = sim_progress_of_all();
+    if (progress != before->progress || before->trace_at == 0) {
+        before->progress = progress;
+        before->trace_at = time + trace_after;
+        before->trace_pause = trace_after;
+        runner->worker.trace = false;
+    } else if (time > before->trace_at && !runner->worker.trace) {
+        runner->worker.trace = true;
+        before->trace_pause *= 2;
+        before->trace_at = time + before->trace_pause;
+    }
+}
+
 static void look_at(sim_runner *runner, watched *before, double limit)
 {
     double time = processor_time(runner);
+    if (sim_watching)
+        look_for_progress(runner, before, time);
     uint64_t events = atomic_load_explicit(&runner->events, memory_order_relaxed);
     int thread = __atomic_load_n(&runner->worker.thread, __ATOMIC_RELAXED);
     const uint64_t *log = __atomic_load_n(&runner->worker.log_next, __ATOMIC_RELAXED);
     if (events != before->events || thread != before->thread || log != before->log) {
-        *before = (watched){events, thread, log, time};
+        before->events = events;
+        before->thread = thread;
+        before->log = log;
+        before->since = time;
         return;
     }
     bool expired = time - before->since > limit;
-    if (!expired && (sim_watching || time - before->since < pause_busy / 2))
+    if (!expired && time - before->since < (sim_watching ? prove_after : pause_busy / 2))
         return;
     runner->timed_out = expired;
     pthread_kill(runner->os_thread, SIGURG);
@@ -78,14 +104,25 @@ void sim_watchdog_start(void)
         pthread_detach(thread);
 }
 
+__attribute__((noreturn)) static void end_thread(sim_worker *worker, sim_finding *finding)
+{
+    sim_finding_place(finding, 0, worker, worker->thread, sim_runner_of(worker)->signal_pc, "loop");
+    sim_report(finding);
+    sim_thread_fail(SIM_ERROR_TIMEOUT);
+}
+
 void sim_watchdog_expired(sim_worker *worker)
 {
-    sim_runner *runner = sim_runner_of(worker);
     sim_finding finding = sim_finding_make(worker, SIM_SPIN, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message,
              "a thread has run for %g seconds without touching memory or meeting another: it seems to run for ever",
              sim_options_get()->spin_limit);
-    sim_finding_place(&finding, 0, worker, worker->thread, runner->signal_pc, "call");
-    sim_report(&finding);
-    sim_thread_fail(SIM_ERROR_TIMEOUT);
+    end_thread(worker, &finding);
+}
+
+void sim_watchdog_repeating(sim_worker *worker)
+{
+    sim_finding finding = sim_finding_make(worker, SIM_SPIN, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message, "%s", SIM_GOES_ROUND);
+    end_thread(worker, &finding);
 }

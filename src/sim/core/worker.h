@@ -46,6 +46,13 @@ struct sim_block {
     void *scheduler;                 // core/'s own
 };
 
+// The word that a thread polls, and how it looks at it.
+typedef enum sim_look { SIM_LOOK_UNKNOWN, SIM_LOOK_READ, SIM_LOOK_VOLATILE, SIM_LOOK_ATOMIC } sim_look;
+typedef struct sim_polled {
+    uintptr_t address; // 0: not known
+    uint8_t bytes, look;
+} sim_polled;
+
 struct sim_worker {
     // For the hooks: the log of the current lane.
     uint64_t *log_next, *log_end;
@@ -55,7 +62,9 @@ struct sim_worker {
     int number; // 0 .. workers - 1
     sim_block *block;
     sim_launch_state *launch;
-    uint64_t epoch; // race/: the current thread's time, ready to be stored
+    uint64_t acts;       // see sim_thread_acts
+    volatile bool trace; // nothing has come nearer its end for long: is a loop going round in the same state?
+    uint64_t epoch;      // race/: the current thread's time, ready to be stored
     // Address ranges of this worker.
     uintptr_t stacks_lo, stacks_hi;             // all fiber stacks: local memory
     uintptr_t thread_local_lo, thread_local_hi; // the module's TLS segment: __shared__ and the index variables
@@ -80,8 +89,18 @@ void sim_thread_fail(int error) __attribute__((noreturn));
 void sim_thread_log_full(sim_worker *worker);
 // The current thread polls, at `pc`: all others that can run do so before it goes on. sim_spin finds out by itself
 // whether its caller does nothing else; this is for callers whose own frames would hide it. surely: it does nothing
-// else.
-void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely);
+// else. word: what it polls; NULL: what it read last.
+void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely, const sim_polled *word);
+// The current thread has done something that no log tells of, and that others may have a part in: it does not merely go
+// round a loop.
+static inline void sim_thread_acts(sim_worker *worker)
+{
+    worker->acts++;
+}
+// What is said of a thread that does.
+#define SIM_GOES_ROUND "a thread goes round a loop for ever: nothing that the loop depends on changes any more"
+uintptr_t sim_thread_stack_top(sim_worker *worker); // of the current thread
+uint64_t sim_progress_of_all(void); // threads that have ended, barriers that were passed, meetings: on all workers
 // Index of a thread of the current block, for a report.
 void sim_thread_index(const sim_worker *worker, int thread, unsigned index[3]);
 // Set by options: which legal order of blocks, warps and lanes. 0: ascending.

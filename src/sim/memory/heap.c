@@ -21,8 +21,10 @@ void *sim_device_malloc(size_t bytes)
     if (bytes == 0 || bytes > sim_memory_heap_limit - __atomic_load_n(&heap_used, __ATOMIC_RELAXED))
         return NULL;
     void *memory = sim_memory_allocate(bytes, SIM_MEMORY_HEAP, pc, "malloc in a kernel");
-    if (memory != NULL)
+    if (memory != NULL) {
         __atomic_fetch_add(&heap_used, bytes, __ATOMIC_RELAXED);
+        sim_thread_acts(sim_current);
+    }
     return memory;
 }
 
@@ -59,5 +61,6 @@ void sim_device_free(void *memory)
         return;
     }
     __atomic_fetch_sub(&heap_used, found.bytes, __ATOMIC_RELAXED);
+    sim_thread_acts(sim_current);
     sim_memory_release(address, pc);
 }

@@ -120,6 +120,22 @@ static bool reads_only(unsigned kind, unsigned what)
     return kind == SIM_READ || kind == SIM_VOLATILE_READ || (kind == SIM_ATOMIC && !(what & SIM_ATOMIC_STORE));
 }
 
+void sim_exact_last_write(const sim_cell *cell, sim_earlier *last)
+{
+    const story *told = story_of(cell);
+    uint32_t latest = 0;
+    for (uint32_t i = 0; i < told->count; i++) {
+        const access *one = &told->access[i];
+        if (one->last < latest || reads_only(one->kind, one->what))
+            continue;
+        latest = one->last;
+        *last = (sim_earlier){.stamp = one->stamp,
+                              .thread = one->warp * SIM_LANES + (unsigned)__builtin_ctz(one->lanes | 1u << 31),
+                              .site = one->site,
+                              .kind = one->kind};
+    }
+}
+
 static bool is_volatile(unsigned kind)
 {
     return kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE;

@@ -8,6 +8,7 @@
 #include "race/granule.h"
 #include "race/launches.h"
 #include "race/race.h"
+#include "race/unwritten.h"
 #include "watch/internal.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -406,12 +407,21 @@ static bool run_words_locked(const sim_view *view, const sim_region *region, con
     return still;
 }
 
+static inline void note_read(const sim_worker *worker, const sim_row *row)
+{
+    sim_ran *ran = &worker->watch->ran[(size_t)row->site * SIM_WARPS + (unsigned)worker->warp];
+    uint32_t stamp = worker->block->clock->stamp;
+    *ran = (sim_ran){stamp, ran->stamp == stamp ? ran->lanes | row->mask : row->mask};
+}
+
 void sim_race_row(sim_worker *worker, const sim_row *row)
 {
     if (!worker->block->clock)
         return;
     const sim_site *about = &sim_sites[row->site];
     unsigned bytes = about->bytes;
+    if (about->kind != SIM_WRITE)
+        note_read(worker, row);
     sim_region *region = NULL;
     sim_view view;
     for (int i = 0; i < row->runs; i++) {

@@ -189,7 +189,8 @@ void sim_sync_volatile(sim_worker *worker, unsigned site, uintptr_t address)
         polls = 0;
     } else if (++polls >= POLLS) {
         polls = 0;
-        sim_thread_polls(worker, sim_sites[site].pc, worker->log_next == logged);
+        const sim_polled word = {address, sim_sites[site].bytes, SIM_LOOK_VOLATILE};
+        sim_thread_polls(worker, sim_sites[site].pc, worker->log_next == logged, &word);
     }
     sim_log_add(worker, site, address);
     synchronise(worker, address, SIM_SCOPE_SYSTEM, write ? SIM_ATOMIC_STORE : SIM_ATOMIC_LOAD, !write, false);
@@ -199,6 +200,7 @@ void sim_sync_volatile(sim_worker *worker, unsigned site, uintptr_t address)
 void sim_sync_fence(sim_worker *worker, int scope)
 {
     sim_block_clock *clock = worker->block->clock;
+    sim_thread_acts(worker);
     if (!clock)
         return;
     sim_merge_lanes(worker, 1u << worker->lane);

@@ -10,6 +10,7 @@
 #include "race/launches.h"
 #include "race/polls.h"
 #include "race/race.h"
+#include "race/unwritten.h"
 #include "race/view.h"
 #include "report/report.h"
 #include "watch/internal.h"
@@ -24,19 +25,11 @@ typedef struct race {
     unsigned look[MOST_LOOKS]; // else: from where it looked
     int apart;                 // of the example
     bool unnamed;              // of the example's two threads the earlier is not known
+    bool unwritten;            // the read was once made before anything had written the word
     sim_finding finding;
     uint64_t count;
     struct race *next;
 } race;
-
-// A read of what nothing had written yet. Where the same read also races with a write, the write was only late.
-typedef struct unwritten {
-    unsigned site;
-    sim_finding finding;
-    uint64_t count;
-    struct unwritten *next;
-} unwritten;
-static unwritten *unwritten_reads;
 
 enum { BUCKETS = 256 };
 static race *buckets[BUCKETS];
@@ -65,8 +58,7 @@ static bool same_race(const race *one, const sim_earlier *earlier, const sim_vie
            strcmp(one->finding.kernel, view->worker->launch->kernel->name) == 0;
 }
 
-// Thread and block of an earlier access, from the launch that its interval belonged to.
-static void place_earlier(const sim_earlier *earlier, sim_place *place)
+void sim_race_place(const sim_earlier *earlier, sim_place *place)
 {
     *place = (sim_place){.pc = sim_sites[earlier->site].pc, .role = role(earlier->kind)};
     uint32_t serial = sim_clock_block_of(earlier->stamp);
@@ -148,7 +140,7 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
                  "two kernels use the same memory (%s, %s) in streams that do not wait for each other",
                  role(earlier->kind), role(view->kind));
     }
-    place_earlier(earlier, &finding->place[0]);
+    sim_race_place(earlier, &finding->place[0]);
     if (is_self(view, thread, earlier)) {
         finding->place[0].has_thread = false;
         snprintf(finding->note, sizeof finding->note, "several threads had read it, and nothing orders the others");
@@ -175,6 +167,7 @@ void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier
     unsigned low = earlier->site < view->site ? earlier->site : view->site;
     unsigned high = earlier->site < view->site ? view->site : earlier->site;
     race **bucket = &buckets[(low * 31 + high) % BUCKETS];
+    bool unwritten = sim_unwritten_raced(view, thread, earlier, address);
     pthread_mutex_lock(&lock);
     race *one = *bucket;
     while (one && !same_race(one, earlier, view))
@@ -198,34 +191,11 @@ void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier
         one->count++;
         one->same_warp |= apart == WITHIN_WARP;
         one->open |= !earlier->confirmed;
+        one->unwritten |= unwritten;
         if (earlier->kind == SIM_VOLATILE_WRITE && view->kind == SIM_VOLATILE_WRITE)
             note_look(one, earlier->looked);
     }
     pthread_mutex_unlock(&lock);
-}
-
-void sim_race_unwritten(unsigned site, const sim_finding *finding)
-{
-    pthread_mutex_lock(&lock);
-    unwritten *one = unwritten_reads;
-    while (one && (one->site != site || strcmp(one->finding.kernel, finding->kernel) != 0))
-        one = one->next;
-    if (!one && (one = calloc(1, sizeof *one))) {
-        *one = (unwritten){.site = site, .finding = *finding, .next = unwritten_reads};
-        unwritten_reads = one;
-    }
-    if (one)
-        one->count++;
-    pthread_mutex_unlock(&lock);
-}
-
-static bool races(unsigned site)
-{
-    for (int i = 0; i < BUCKETS; i++)
-        for (const race *one = buckets[i]; one; one = one->next)
-            if (one->site[0] == site || one->site[1] == site)
-                return true;
-    return false;
 }
 
 static bool is_write(unsigned kind)
@@ -309,15 +279,43 @@ static void judge(race *one)
         judge_volatile(one, is_read(b));
     else
         judge_guess(one);
+    size_t used = strlen(one->finding.note);
+    if (one->unwritten && one->finding.tier == SIM_ERROR)
+        snprintf(one->finding.note + used, sizeof one->finding.note - used,
+                 "; it is the first write, so the read may find memory that nobody has written");
+}
+
+// Of several readers the one that is remembered may be the writer itself, from another place than those that race.
+// Where one of those was seen with the same write, it is the one to tell of.
+static race *better_told(const race *one)
+{
+    for (int i = 0; one->unnamed && i < BUCKETS; i++)
+        for (race *other = buckets[i]; other; other = other->next)
+            if (!other->unnamed && other->open && other->shared == one->shared &&
+                strcmp(other->finding.kernel, one->finding.kernel) == 0 &&
+                ((other->site[0] == one->site[1] && is_read(other->kind[1])) ||
+                 (other->site[1] == one->site[1] && is_read(other->kind[0]))))
+                return other;
+    return NULL;
+}
+
+static void drop_worse_told(void)
+{
+    for (int i = 0; i < BUCKETS; i++)
+        for (race *one = buckets[i]; one; one = one->next) {
+            race *better = one->open ? better_told(one) : NULL;
+            if (!better)
+                continue;
+            better->count += one->count;
+            one->open = false;
+        }
 }
 
 void sim_watch_finish(void)
 {
+    sim_unwritten_report();
     pthread_mutex_lock(&lock);
-    for (unwritten *one = unwritten_reads; one; one = one->next)
-        if (!races(one->site))
-            sim_report_many(&one->finding, one->count);
-    unwritten_reads = NULL;
+    drop_worse_told();
     for (int i = 0; i < BUCKETS; i++)
         for (race *one = buckets[i]; one; one = one->next) {
             judge(one);

@@ -8,6 +8,7 @@
 
 #include "race/cell.h"
 #include "race/clock.h"
+#include "report/report.h"
 #include "watch/site.h"
 
 typedef struct sim_view {
@@ -34,6 +35,9 @@ typedef struct sim_earlier {
 
 // Reports that `thread` of the view's block, at the view's site, races with `earlier` on `address`. (verdict.c)
 void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address);
+
+// Thread and block of an earlier access, from the launch that its interval belonged to. (verdict.c)
+void sim_race_place(const sim_earlier *earlier, sim_place *place);
 
 static inline bool sim_view_ordered(const sim_view *view, int me, uint64_t word)
 {

@@ -1,5 +1,6 @@
 // The last word on what was found: source lines are looked up, what turns out not to be a mistake is dropped, what is
 // the same in the source is counted together, what the user allowed is left out, and the rest is ranked.
+#include <stdio.h>
 #include <string.h>
 
 #include "core/barrier_line.h"
@@ -18,6 +19,19 @@ static void want_lines(sim_record *record)
     }
 }
 
+static const char *role_of(const sim_finding *finding, int place)
+{
+    return finding->place[place].role ? finding->place[place].role : "";
+}
+
+// Threads that passed a barrier by are no better than ones that wait at another; whole warps, hardware forgives.
+static void reach_in_source(sim_record *record)
+{
+    record->finding.reach = sim_reach_of(record->where[0]);
+    if (record->finding.reach == SIM_REACH_PASSED && record->finding.parts_warp)
+        record->finding.tier = SIM_ERROR;
+}
+
 static void place_in_source(sim_record *record)
 {
     for (; record; record = record->next) {
@@ -25,10 +39,13 @@ static void place_in_source(sim_record *record)
             record->where[i] = sim_lines_of(record->finding.place[i].pc);
         if (record->memory.space)
             sim_describe_name(&record->memory);
+        sim_dynamic_name(&record->memory, record->where[0]);
         if (record->finding.column)
             sim_indexed_name(record);
+        if (record->finding.kind == SIM_SPIN && strcmp(role_of(&record->finding, 0), "loop") == 0)
+            record->where[0] = sim_loop_of(record->where[0]);
         if (record->finding.kind == SIM_BARRIER_EXITED)
-            record->finding.reach = sim_reach_of(record->where[0]);
+            reach_in_source(record);
         if (sim_options_get()->strict)
             record->finding.tier = SIM_ERROR;
     }
@@ -68,9 +85,19 @@ bool sim_is_one_barrier(const sim_record *record)
            sim_barrier_on_line_number(place[0].pc) == sim_barrier_on_line_number(place[1].pc);
 }
 
+// Several calls may stand in one line: what is said of each begins with its name.
+static bool same_call(const sim_finding *a, const sim_finding *b)
+{
+    static const char call[] = "call", end[] = " :";
+    bool calls = strcmp(role_of(a, 0), call) == 0 && strcmp(role_of(b, 0), call) == 0;
+    size_t length = strcspn(a->message, end);
+    return !calls || (length == strcspn(b->message, end) && memcmp(a->message, b->message, length) == 0);
+}
+
 static bool same_in_source(const sim_record *a, const sim_record *b)
 {
-    if (a->finding.kind != b->finding.kind || strcmp(a->memory.name, b->memory.name) != 0)
+    if (a->finding.kind != b->finding.kind || strcmp(a->memory.name, b->memory.name) != 0 ||
+        !same_call(&a->finding, &b->finding))
         return false;
     return (compare_place(a->where[0], b->where[0]) == 0 && compare_place(a->where[1], b->where[1]) == 0) ||
            (compare_place(a->where[0], b->where[1]) == 0 && compare_place(a->where[1], b->where[0]) == 0);
@@ -101,12 +128,29 @@ static int compare_rank(const void *left, const void *right)
     return order ? order : strcmp(a->finding.message, b->finding.message);
 }
 
+static bool same_roles(const sim_finding *a, const sim_finding *b)
+{
+    return (strcmp(role_of(a, 0), role_of(b, 0)) == 0 && strcmp(role_of(a, 1), role_of(b, 1)) == 0) ||
+           (strcmp(role_of(a, 0), role_of(b, 1)) == 0 && strcmp(role_of(a, 1), role_of(b, 0)) == 0);
+}
+
+// Two lines may race in several ways; one is shown, another told in a few words.
+static void tell_other_way(sim_finding *shown, const sim_finding *other)
+{
+    static const char seen[] = "also seen as";
+    size_t used = strlen(shown->note);
+    if (shown->kind == SIM_RACE && !same_roles(shown, other) && !strstr(shown->note, seen))
+        snprintf(shown->note + used, sizeof shown->note - used, "%s%s %s and %s", used ? "; " : "", seen,
+                 role_of(other, 0), role_of(other, 1));
+}
+
 static void add(sim_record *record)
 {
     for (size_t i = conclusion.count; i-- > 0;) {
         sim_record *other = conclusion.findings[i];
         if (same_in_source(other, record)) {
             other->count += record->count;
+            tell_other_way(&other->finding, &record->finding);
             record->merged = other->merged;
             other->merged = record;
             return;

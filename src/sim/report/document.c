@@ -150,6 +150,14 @@ static void write_copies(sim_json *out)
         sim_json_string(out, NULL, text);
     }
     sim_json_close(out, ']');
+    sim_json_open(out, "copied_by", '[');
+    for (size_t i = 0, nth = 0; copies && i < count; i++) {
+        char text[48];
+        nth = i > 0 && copies[i].submitted == copies[i - 1].submitted ? nth + 1 : 0;
+        snprintf(text, sizeof text, "%llu.%zu", (unsigned long long)copies[i].submitted, nth);
+        sim_json_string(out, NULL, text);
+    }
+    sim_json_close(out, ']');
     sim_json_open(out, "copied_floats", '[');
     for (size_t i = 0; copies && i < count; i++) {
         char singles[64], doubles[64], text[2 * sizeof singles];

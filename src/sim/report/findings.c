@@ -85,11 +85,13 @@ static void count(const sim_finding *finding, uint64_t times)
     for (sim_record *record = buckets[bucket]; record; record = record->next_in_bucket) {
         if (!same_finding(&record->finding, finding))
             continue;
+        bool parts_warp = record->finding.parts_warp || finding->parts_warp;
         record->count += times;
         // One error among warnings makes it an error.
         if (finding->tier < record->finding.tier ||
             (finding->tier == record->finding.tier && sim_findings_compare(finding, &record->finding) < 0))
             keep(record, finding);
+        record->finding.parts_warp = parts_warp;
         return;
     }
     add(finding, times, bucket);

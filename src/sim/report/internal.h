@@ -67,10 +67,20 @@ const char *sim_inlined_name(const sim_frame *inner, const sim_frame *caller); /
 // Line `number` (from 1) of a source file, without its end; NULL: no such file or line.
 const char *sim_source_line(const char *path, unsigned number, size_t *length);
 
+// All of it; NULL: no such file.
+const char *sim_source_text(const char *path, size_t *bytes);
+// Behind a comment, a literal or a line for the preprocessor that begins at `at`; `at` where none does.
+const char *sim_source_skip(const char *at, const char *end, bool line_begins);
+
 // --- reach.c -------------------------------------------------------------------------------------------------------
 
 // Why the threads that have ended did not come to the barrier at this place.
 sim_reach sim_reach_of(const sim_stack *where);
+
+// --- loop.c --------------------------------------------------------------------------------------------------------
+
+// The same place, but at the line where the loop around it begins, if it is in one.
+const sim_stack *sim_loop_of(const sim_stack *where);
 
 // --- memory.c ------------------------------------------------------------------------------------------------------
 
@@ -80,11 +90,17 @@ typedef struct sim_described {
     size_t bytes, size;
     int64_t offset;
     bool live;
+    bool dynamic;                     // extern __shared__: the program does not tell its name, the source does
     uintptr_t allocated_at, freed_at; // 0: not known
     const char *function;
 } sim_described;
 
 void sim_describe(const sim_finding *finding, sim_described *memory);
+
+// --- dynamic.c -----------------------------------------------------------------------------------------------------
+
+// The name that extern __shared__ has at this place in the source.
+void sim_dynamic_name(sim_described *memory, const sim_stack *where);
 
 // --- allocation.c --------------------------------------------------------------------------------------------------
 

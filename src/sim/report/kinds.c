@@ -20,7 +20,7 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
                           "Memory from malloc, new or the stack was passed to a kernel.",
                           "Copy it into memory from cudaMalloc first, or allocate it with cudaMallocManaged.", 3},
     [SIM_DEVICE_POINTER] = {"device-pointer", "host code uses a device pointer",
-                            "error; warning where it uses a device variable by its name",
+                            "error; warning where it names a device variable that kernels and copies leave alone",
                             "Host code reads or writes memory from cudaMalloc directly.",
                             "Copy it with cudaMemcpy, or allocate it with cudaMallocManaged.", 4},
     [SIM_RACE] = {"race", "two threads use the same memory without order, and one writes",
@@ -44,7 +44,9 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
          "Move the barrier out of the branch so that every thread reaches the same one.", 8},
     [SIM_BARRIER_EXITED] =
         {"barrier-exited", "a barrier that threads which have ended never reach",
-         "warning: hardware counts the exited threads as arrived",
+         "warning: hardware counts the exited threads as arrived; an error where threads of one warp part there and "
+         "some "
+         "go on behind it",
          "Some threads return early, or pass by the branch that the barrier is in, while the others wait at it.",
          "Let all threads reach the barrier: put conditions around the work, not around the barrier.", 9},
     [SIM_DEADLOCK] = {"deadlock", "threads wait for each other for ever", "error",
@@ -82,16 +84,22 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
                         "Keep within the limits of card and kernel; ask for more than 48 KB of shared memory with "
                         "cudaFuncSetAttribute.",
                         19},
-    [SIM_BAD_CALL] = {"bad-call", "a CUDA call that fails", "error", "Its arguments are wrong.",
+    [SIM_BAD_CALL] = {"bad-call", "a CUDA call that fails",
+                      "error; warning where the program looks at what that very call returns",
+                      "Its arguments are wrong.",
                       "Check sizes, pointers and the direction of copies; look at what the call returns.", 20},
     [SIM_UNSUPPORTED] = {"unsupported", "a feature that is not simulated", "error",
                          "The program uses something that only a real GPU can run.",
                          "Check this part on a GPU, or give the simulator another path for it.", 21},
+    [SIM_ORDER_DEPENDENT] = {"order-dependent", "another legal order gave another result", "warning",
+                             "Another legal order of blocks and threads gave another result, as a GPU may; so does a "
+                             "local array that is read before it is filled.",
+                             "Make each element the work of one thread, or order the threads that share it.", 22},
     [SIM_UNCHECKED_ERROR] = {"unchecked-error", "an error that nobody looked at", "warning",
                              "A CUDA call or launch failed and the program went on.",
-                             "Check what each call returns, and cudaGetLastError() after each launch.", 22},
+                             "Check what each call returns, and cudaGetLastError() after each launch.", 23},
     [SIM_LEAK] = {"leak", "memory that is never freed", "warning", "The program ends without freeing it.",
-                  "Free it with the function that goes with the one that made it.", 23},
+                  "Free it with the function that goes with the one that made it.", 24},
 };
 
 const sim_kind_text *sim_kind_of(sim_finding_kind kind)
@@ -123,6 +131,10 @@ static const struct {
                           "others end without it.",
                           "Move the barrier out of the branch, so that every thread of the block reaches it, and keep "
                           "only the work inside."},
+    [SIM_REACH_PASSED] = {"__syncthreads() stands inside a branch or loop that not all threads of the block take; the "
+                          "others go on behind it, and nothing says what the barrier does without them.",
+                          "Move the barrier out of the branch, so that every thread of the block reaches it, and keep "
+                          "only the work inside."},
 };
 
 // Of accesses beyond variables and arrays, and reads of them: nothing was allocated, so no call can cure it.
@@ -138,12 +150,20 @@ static const struct words {
                       "Let the threads of the block fill all of it, and put __syncthreads() before the first read."},
   variable_by_name = {"Host code uses a __device__ or __constant__ variable as if it were its own.",
                       "Use cudaMemcpyToSymbol and cudaMemcpyFromSymbol, or declare it __managed__."},
+  variable_address = {"In host code the name of a __device__ or __constant__ variable stands for the host's own copy.",
+                      "Use the variable in the kernel itself, or pass the address that cudaGetSymbolAddress gives."},
   grid_barrier = {"A barrier of the whole grid needs all blocks on the card at once, which <<<...>>> does not promise.",
                   "Launch the kernel with cudaLaunchCooperativeKernel and no more blocks than fit at once, or split it "
                   "into two launches at the barrier."},
   too_many_blocks = {"A cooperative launch has more blocks than the card can hold at once.",
                      "Ask cudaOccupancyMaxActiveBlocksPerMultiprocessor, launch at most that many times the number of "
                      "multiprocessors, and let each block loop over its share of the work."},
+  expected_failure = {"The program asks for what this card does not have, or the arguments are wrong.",
+                      "Where the program expects that and goes on without the call, nothing is to be mended; otherwise "
+                      "check its arguments."},
+  card_full = {"The card's memory is full, or the size is wrong: a negative number, or bytes counted twice.",
+               "Ask for less, free what is not used any more, or take a card with more memory; look at what the call "
+               "returns."},
   matrix_too_large = {"Sizes, leading dimension and transposition describe a larger matrix than was allocated; "
                       "libraries count by columns.",
                       "Allocate leading dimension * columns * sizeof(element), the leading dimension being the rows of "
@@ -163,8 +183,15 @@ static bool is_variable(const sim_record *record)
 static const struct words *words_of(const sim_record *record)
 {
     const sim_finding *finding = &record->finding;
-    if (finding->kind == SIM_DEVICE_POINTER && strstr(finding->message, "a device variable by its name"))
+    bool by_name = strstr(finding->message, "a device variable by its name") != NULL;
+    if (finding->kind == SIM_HOST_POINTER && by_name)
+        return &variable_address;
+    if ((finding->kind == SIM_DEVICE_POINTER || finding->kind == SIM_BAD_CALL) && by_name)
         return &variable_by_name;
+    if (finding->kind == SIM_BAD_CALL && strstr(finding->message, ", which the program looks at: "))
+        return &expected_failure;
+    if (finding->kind == SIM_BAD_CALL && strstr(finding->message, "cudaErrorMemoryAllocation: "))
+        return &card_full;
     if (finding->kind == SIM_BAD_LAUNCH && strstr(finding->message, "barrier of the whole grid"))
         return &grid_barrier;
     if (finding->kind == SIM_BAD_LAUNCH && strstr(finding->message, "a cooperative launch needs"))

@@ -69,6 +69,7 @@ static bool describe_dynamic(const sim_finding *finding, const sim_worker *worke
     if (finding->address - worker->dynamic_lo >= bytes + slack)
         return false;
     memory->space = "shared";
+    memory->dynamic = true;
     memory->bytes = bytes;
     memory->offset = (int64_t)(finding->address - worker->dynamic_lo);
     snprintf(memory->name, sizeof memory->name, "%s", sim_symbol_dynamic_names());

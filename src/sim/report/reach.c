@@ -84,25 +84,9 @@ static void read_sign(reading *state, char sign)
     }
 }
 
-// Behind a comment, a literal or a line for the preprocessor that begins at `at`; `at` where none does.
-static const char *skip(const char *at, const char *end, bool line_begins)
-{
-    if (at + 1 < end && at[0] == '/' && at[1] == '*') {
-        const char *close = memmem(at + 2, (size_t)(end - at - 2), "*/", 2);
-        return close ? close + 2 : end;
-    }
-    bool line = (at + 1 < end && at[0] == '/' && at[1] == '/') || (*at == '#' && line_begins);
-    if (!line && *at != '"' && *at != '\'')
-        return at;
-    char close = line ? '\n' : *at;
-    for (at += !line; at < end && *at != close && (line || *at != '\n'); at++)
-        at += *at == '\\' && at + 1 < end;
-    return at < end ? at + (*at == close && !line) : end;
-}
-
-// Reads from `at` to the word on the last line that `meant` means, or else to that line's begin.
-static void read_to(reading *state, const char *at, const char *last, const char *end,
-                    bool (*meant)(const char *word, size_t length, const char *name), const char *name)
+// Reads from `at` to the word on the last line that `meant` means, or else to that line's begin. Returns where that is.
+static const char *read_to(reading *state, const char *at, const char *last, const char *end,
+                           bool (*meant)(const char *word, size_t length, const char *name), const char *name)
 {
     reading before_line = *state;
     bool line_begins = true, reached = false;
@@ -111,7 +95,7 @@ static void read_to(reading *state, const char *at, const char *last, const char
             reached = true;
             before_line = *state;
         }
-        const char *behind = skip(at, end, line_begins);
+        const char *behind = sim_source_skip(at, end, line_begins);
         if (behind > at) {
             at = behind;
             continue;
@@ -125,10 +109,11 @@ static void read_to(reading *state, const char *at, const char *last, const char
         while (at < end && in_word(*at))
             at++;
         if (reached && meant(word, (size_t)(at - word), name))
-            return;
+            return at;
         read_word(state, word, (size_t)(at - word));
     }
     *state = before_line;
+    return last;
 }
 
 static bool is_barrier(const char *word, size_t length, const char *name)
@@ -150,20 +135,58 @@ static bool stands_in(const reading *state, block_kind kind)
     return state->statement == kind;
 }
 
+static bool is_other_branch(const char *at, const char *end) // of the preprocessor's
+{
+    for (at++; at < end && (*at == ' ' || *at == '\t');)
+        at++;
+    return end - at > 3 && (memcmp(at, "el", 2) == 0 || memcmp(at, "end", 3) == 0);
+}
+
+// Whether the function does anything behind the branches and loops that `at` stands in. What the preprocessor chooses
+// between is not read: it may be left out.
+static bool works_behind(reading state, const char *at, const char *end)
+{
+    bool line_begins = false;
+    while (at < end && state.in_function) {
+        if (line_begins && *at == '#' && is_other_branch(at, end))
+            return false;
+        const char *behind = sim_source_skip(at, end, line_begins);
+        if (behind > at) {
+            at = behind;
+            continue;
+        }
+        line_begins = *at == '\n' || (line_begins && isspace((unsigned char)*at));
+        if (!in_word(*at)) {
+            read_sign(&state, *at++);
+            continue;
+        }
+        const char *word = at;
+        while (at < end && in_word(*at))
+            at++;
+        bool outside = !stands_in(&state, BRANCH) && !stands_in(&state, LOOP);
+        if (outside && !is(word, (size_t)(at - word), "return") && !is(word, (size_t)(at - word), "else"))
+            return true;
+        read_word(&state, word, (size_t)(at - word));
+    }
+    return false;
+}
+
 // Of one function: that of the barrier, or one that the next inner one was called from.
 static sim_reach reach_in(const sim_frame *frame, const char *called)
 {
-    size_t length, first_length;
+    size_t length, bytes;
     const char *line = sim_source_line(frame->file, frame->line, &length);
-    const char *text = sim_source_line(frame->file, 1, &first_length);
+    const char *text = sim_source_text(frame->file, &bytes);
     reading state = {.depth = 0};
     if (!line || !text)
         return SIM_REACH_UNKNOWN;
-    read_to(&state, text, line, line + length, called ? is_call : is_barrier, called);
+    const char *at = read_to(&state, text, line, line + length, called ? is_call : is_barrier, called);
     bool branch = stands_in(&state, BRANCH), loop = stands_in(&state, LOOP);
     if (!state.in_function || (state.returned && branch))
         return SIM_REACH_UNKNOWN;
-    return state.returned ? SIM_REACH_RETURN : branch || loop ? SIM_REACH_BRANCH : SIM_REACH_UNKNOWN;
+    if (state.returned || !(branch || loop))
+        return state.returned ? SIM_REACH_RETURN : SIM_REACH_UNKNOWN;
+    return works_behind(state, at, text + bytes) ? SIM_REACH_PASSED : SIM_REACH_BRANCH;
 }
 
 sim_reach sim_reach_of(const sim_stack *where)

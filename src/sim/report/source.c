@@ -46,6 +46,28 @@ static source *find_source(const char *path)
     return open_source(path);
 }
 
+const char *sim_source_text(const char *path, size_t *bytes)
+{
+    const source *file = path[0] ? find_source(path) : NULL;
+    *bytes = file && file->text ? file->bytes : 0;
+    return file ? file->text : NULL;
+}
+
+const char *sim_source_skip(const char *at, const char *end, bool line_begins)
+{
+    if (at + 1 < end && at[0] == '/' && at[1] == '*') {
+        const char *close = memmem(at + 2, (size_t)(end - at - 2), "*/", 2);
+        return close ? close + 2 : end;
+    }
+    bool line = (at + 1 < end && at[0] == '/' && at[1] == '/') || (*at == '#' && line_begins);
+    if (!line && *at != '"' && *at != '\'')
+        return at;
+    char close = line ? '\n' : *at;
+    for (at += !line; at < end && *at != close && (line || *at != '\n'); at++)
+        at += *at == '\\' && at + 1 < end;
+    return at < end ? at + (*at == close && !line) : end;
+}
+
 const char *sim_source_line(const char *path, unsigned number, size_t *length)
 {
     source *file = number > 0 && path[0] ? find_source(path) : NULL;

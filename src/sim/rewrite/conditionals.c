@@ -161,6 +161,17 @@ static bool edit_both_sides(sim_source *source, int index, int end)
     return true;
 }
 
+// The host will run the device's path: what it finds there is not held against the program.
+static void mark_one_side(sim_source *source, const sim_scope *scope)
+{
+    while (scope->parent >= 0 && source->scopes[scope->parent].kind == SIM_SCOPE_FUNCTION)
+        scope = &source->scopes[scope->parent];
+    for (int i = sim_statement_start(source, &source->code, scope->open); i < scope->open; i++)
+        if (sim_token_is(source, sim_token_at(&source->code, i), "constexpr"))
+            return;
+    sim_edit_insert(source, source->code.at[scope->open].end, "sim_one_side();");
+}
+
 void sim_edit_conditionals(const sim_unit *unit, sim_source *source)
 {
     const sim_tokens *code = &source->code;
@@ -181,6 +192,8 @@ void sim_edit_conditionals(const sim_unit *unit, sim_source *source)
         bool both = scope->kind == SIM_SCOPE_FUNCTION && device && (scope->side & SIM_SIDE_HOST);
         if (both && edit_both_sides(source, i, end))
             continue;
+        if (both && mentions(source, directive))
+            mark_one_side(source, scope);
         for (int d = i; device && d < end; d++) {
             sim_directive_kind kind = source->directives[d].kind;
             depth += kind == SIM_DIRECTIVE_IF ? 1 : kind == SIM_DIRECTIVE_ENDIF ? -1 : 0;

@@ -12,6 +12,30 @@ typedef struct declaration {
     bool is_variable, is_template, is_extern, is_inline, is_constant, is_managed;
 } declaration;
 
+// Whether a bracket holds what a constructor is given, as in P p(4), and no parameters of a function: it begins with a
+// value, or with a name that something follows as only a value's may.
+static bool holds_values(const sim_source *source, const sim_tokens *code, int open)
+{
+    static const char *const values[] = {"-", "+", "!", "~", "true", "false", "nullptr", "NULL", "sizeof", NULL};
+    static const char *const behind_value[] = {"+", "-", "/", "%", ".", "(", "?", "|", "^", NULL};
+    static const char *const types[] = {"decltype", "typeof", "alignas", "__attribute__", "__align__",
+                                        "void",     "int",    "float",   "double",        NULL};
+    const sim_token *name = sim_token_at(code, open - 1), *first = sim_token_at(code, open + 1);
+    if (name->kind != SIM_TOKEN_NAME || sim_token_is(source, name, "__launch_bounds__"))
+        return false;
+    if (first->kind == SIM_TOKEN_NUMBER || first->kind == SIM_TOKEN_STRING || first->kind == SIM_TOKEN_CHARACTER ||
+        sim_token_is_any(source, first, values))
+        return true;
+    int last = open + 1;
+    while (sim_token_is(source, sim_token_at(code, last + 1), "::") &&
+           sim_token_at(code, last + 2)->kind == SIM_TOKEN_NAME)
+        last += 2;
+    return first->kind == SIM_TOKEN_NAME && !sim_token_is_any(source, first, types) &&
+           sim_token_is_any(source, sim_token_at(code, last + 1), behind_value) &&
+           !sim_token_is(source, sim_token_at(code, last + 2), "*") && // float (*callback)(float)
+           !sim_token_is(source, sim_token_at(code, last + 2), ".");   // a pack: T... values
+}
+
 // Constants are left where they are: host code may read them too, and a section is writable or not.
 static declaration read_declaration(const sim_source *source, const sim_tokens *code, int start, int qualifier)
 {
@@ -41,7 +65,8 @@ static declaration read_declaration(const sim_source *source, const sim_tokens *
         bool attribute = call && sim_token_is_any(source, sim_token_at(code, i - 1), attributes);
         bool pointer = call && sim_token_is(source, sim_token_at(code, i + 1), "*");
         to_function |= pointer;
-        if ((call && !attribute && !to_function) || sim_token_is_any(source, token, others))
+        bool constructed = call && i > qualifier + 1 && holds_values(source, code, i);
+        if ((call && !attribute && !to_function && !constructed) || sim_token_is_any(source, token, others))
             found.is_variable = false;
         if (call)
             i = token->match > i ? token->match : i;

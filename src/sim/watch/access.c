@@ -16,6 +16,7 @@ enum { ERROR_ILLEGAL_ADDRESS = 700, ERROR_MISALIGNED = 716 };
 enum { NULL_PAGES = 1 << 16 };
 
 __attribute__((weak)) void sim_api_host_touched(uintptr_t address, size_t bytes, int write, uintptr_t pc);
+__attribute__((weak)) void sim_api_host_variable(uintptr_t address, size_t bytes, int write, uintptr_t pc);
 
 static const char *verb(unsigned kind)
 {
@@ -203,8 +204,10 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
     } else {
         // Host memory is out of reach, unless cudaHostRegister has opened it; that has no shadow.
         sim_allocation registered;
-        if (sim_memory_find(address, &registered) && inside(address, bytes, registered.start, registered.bytes))
+        if (sim_memory_find(address, &registered) && inside(address, bytes, registered.start, registered.bytes)) {
+            sim_thread_acts(worker); // the host may be at it, too
             return false;
+        }
         fail_host(worker, address, bytes, kind, pc);
     }
     if ((address & (bytes - 1)) != 0)
@@ -218,13 +221,14 @@ void sim_log_add(sim_worker *worker, unsigned site, uintptr_t address)
     *next++ = (uint64_t)site << SIM_ENTRY_SHIFT | address;
     worker->log_next = next;
     if (next == worker->log_end)
-        sim_thread_log_full(worker);
+        sim_log_full(worker);
 }
 
 bool sim_access_unnumbered(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, bool write)
 {
     if (site != 0)
         return false;
+    sim_thread_acts(worker);
     sim_region *region = write ? sim_region_of(worker, address) : NULL;
     if (region)
         sim_region_mark(region, address, bytes, true);
@@ -288,25 +292,10 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
         note(worker, site, address + at, piece, kind, pc);
 }
 
-// The host has a copy of the variable by the same name, which the card never sees. A function for both sides may have a
-// path for each, of which the device's alone may have been built, so this is no error.
-static void host_uses_variable(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
-{
-    sim_finding finding = {.kind = SIM_DEVICE_POINTER,
-                           .tier = SIM_WARNING,
-                           .address = address,
-                           .bytes = bytes,
-                           .place[0] = {.pc = pc, .role = write ? "write" : "read"}};
-    snprintf(finding.message, sizeof finding.message,
-             "host code %s a device variable by its name: on a GPU that is a copy of the host's own",
-             write ? "writes to" : "reads");
-    sim_report(&finding);
-}
-
 void sim_access_host(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 {
     if (address - sim_memory_base < sim_memory_span && sim_api_host_touched)
         sim_api_host_touched(address, bytes, write, pc);
-    else if (is_cards_alone(address) && sim_options_get()->watch)
-        host_uses_variable(address, bytes, write, pc);
+    else if (is_cards_alone(address) && sim_options_get()->watch && sim_api_host_variable)
+        sim_api_host_variable(address, bytes, write, pc);
 }

@@ -6,7 +6,7 @@
 // After this many atomics of one thread on one word with nothing between, others run: it may be a lock.
 enum { POLLS = 32 };
 
-static void poll(uintptr_t address, uintptr_t pc)
+static void poll(uintptr_t address, unsigned bytes, uintptr_t pc)
 {
     static __thread uintptr_t polled;
     static __thread int thread, polls;
@@ -14,7 +14,7 @@ static void poll(uintptr_t address, uintptr_t pc)
         if (++polls < POLLS)
             return;
         polls = 0;
-        sim_thread_polls(sim_current, pc, false);
+        sim_thread_polls(sim_current, pc, false, &(sim_polled){address, (uint8_t)bytes, SIM_LOOK_ATOMIC});
         return;
     }
     polled = address;
@@ -61,7 +61,7 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
         return;
     if (confirms(&sim_sites[site]))
         note_guess(worker, address);
-    poll(address, pc);
+    poll(address, bytes, pc);
     sim_log_add(worker, site, address);
     sim_sync_atomic(worker, site, address);
 }

@@ -80,6 +80,33 @@ static bool in_global(uintptr_t address)
     return address - sim_global_region.base < sim_global_region.span;
 }
 
+static bool overlap(uintptr_t one, size_t one_bytes, uintptr_t other, size_t other_bytes)
+{
+    return one && other && one < other + other_bytes && other < one + one_bytes;
+}
+
+// Against the copies before it: two that use the same memory, of which one writes there.
+static void hold_against_copies(const copy *one)
+{
+    size_t kept = copy_count < KEPT ? copy_count : KEPT;
+    for (size_t i = 0; sim_api_ordered && i < kept; i++) {
+        const copy *other = &copies[i];
+        bool meet = overlap(one->start[0], one->bytes, other->start[0], other->bytes) ||
+                    overlap(one->start[0], one->bytes, other->start[1], other->bytes) ||
+                    overlap(one->start[1], one->bytes, other->start[0], other->bytes);
+        if (!meet || other->number >= one->number || sim_api_ordered(other->number, one->number))
+            continue;
+        sim_finding finding = {.kind = SIM_MISSING_WAIT,
+                               .tier = SIM_ERROR,
+                               .address = one->start[0] ? one->start[0] : one->start[1],
+                               .bytes = one->bytes,
+                               .place = {{.pc = one->pc, .role = "copy"}, {.pc = other->pc, .role = "copy"}}};
+        snprintf(finding.message, sizeof finding.message,
+                 "two copies or fills use the same memory in streams that do not wait for each other");
+        sim_report(&finding);
+    }
+}
+
 void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, uintptr_t pc)
 {
     if (!sim_watch_ready() || bytes == 0)
@@ -88,6 +115,7 @@ void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes,
     *one = (copy){number, {in_global(to) ? to : 0, in_global(from) ? from : 0}, bytes, pc};
     hold_against_shadow(one, true);
     hold_against_shadow(one, false);
+    hold_against_copies(one);
 }
 
 static bool unordered;

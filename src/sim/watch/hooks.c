@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) void access(const void *memory, uns
         *next++ = slot->tag | address;
         worker->log_next = next;
         if (__builtin_expect(next == worker->log_end, 0))
-            sim_thread_log_full(worker);
+            sim_log_full(worker);
         return;
     }
     sim_access_slow(worker, address, bytes, kind, pc);

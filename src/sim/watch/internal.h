@@ -71,8 +71,10 @@ struct sim_watch {
     uint32_t *touched, touched_count;          // counters in use
     uint64_t accesses, barriers;               // since the launch began
     bool discard;                              // the next atomic's result is not used
+    struct sim_ran *ran;                       // [site * SIM_WARPS + warp]: who has read there (race/unwritten.h)
     sim_pending_store pending;
     sim_looked looked;
+    struct sim_repeat *repeat; // repeat.c's own
 };
 
 bool sim_watch_ready(void); // starts the watch on first use; false: not watching
@@ -91,6 +93,9 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, uintptr_t pc);
 
 void sim_log_add(sim_worker *worker, unsigned site, uintptr_t address);
+// repeat.c: the log of the current thread has no room; others run, and it goes on when it has.
+void sim_log_full(sim_worker *worker);
+struct sim_repeat *sim_repeat_make(void); // NULL: no address space
 // merge.c
 void sim_merge(sim_worker *worker, uint32_t unfinished);
 // Tells the race detector of all that these lanes have logged; the entries stay for the counters.
@@ -109,8 +114,6 @@ void sim_counters_collect(sim_launch_state *launch);
 // findings.c
 void sim_watch_uninitialised(sim_worker *worker, unsigned site, int thread, uintptr_t address);
 void sim_place_thread(const sim_worker *worker, int thread, sim_place *place);
-// race/verdict.c
-void sim_race_unwritten(unsigned site, const sim_finding *finding);
 // race/values.c
 void sim_values_settle(sim_worker *worker);
 void sim_values_start(void);

@@ -14,6 +14,7 @@
 #include "memory/reserve.h"
 #include "race/clock.h"
 #include "race/sync.h"
+#include "race/unwritten.h"
 #include "report/report.h"
 #include "watch/internal.h"
 
@@ -56,7 +57,9 @@ static struct sim_watch *make_watch(sim_worker *worker)
         return NULL;
     watch->counters = sim_reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(sim_counter));
     watch->touched = sim_reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(uint32_t));
-    bool made = watch->counters && watch->touched &&
+    watch->ran = sim_reserve((size_t)SIM_SITES * SIM_WARPS * sizeof *watch->ran);
+    watch->repeat = sim_repeat_make();
+    bool made = watch->counters && watch->touched && watch->ran && watch->repeat &&
                 sim_region_make(&watch->shared, worker->thread_local_lo,
                                 worker->thread_local_hi - worker->thread_local_lo, true, true);
     worker->slots = made ? slots : worker->slots;
@@ -192,6 +195,22 @@ void sim_watch_leave(sim_worker *worker)
     watch->entered = false;
     if (watch->pending.address)
         sim_values_settle(worker);
+}
+
+sim_polled sim_watch_polled(const sim_worker *worker)
+{
+    static const uint8_t looks[] = {[SIM_READ] = SIM_LOOK_READ,
+                                    [SIM_WRITE] = SIM_LOOK_UNKNOWN,
+                                    [SIM_ATOMIC] = SIM_LOOK_ATOMIC,
+                                    [SIM_VOLATILE_READ] = SIM_LOOK_VOLATILE,
+                                    [SIM_VOLATILE_WRITE] = SIM_LOOK_UNKNOWN};
+    const struct sim_watch *watch = worker->watch;
+    if (!watch || !watch->entered || worker->log_next == watch->log[worker->lane])
+        return (sim_polled){0};
+    uint64_t last = worker->log_next[-1];
+    const sim_site *about = &sim_sites[last >> SIM_ENTRY_SHIFT];
+    uint8_t look = looks[about->kind];
+    return look ? (sim_polled){last & SIM_ENTRY_ADDRESS, about->bytes, look} : (sim_polled){0};
 }
 
 void sim_watch_enter(sim_worker *worker)

@@ -10,9 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/worker.h"
+
 typedef struct sim_worker sim_worker;
 typedef struct sim_block sim_block;
 typedef struct sim_launch_state sim_launch_state;
+struct sim_place; // report/report.h
 
 // True when the program was built with hooks and checking was asked for.
 extern bool sim_watching;
@@ -36,6 +39,9 @@ void sim_watch_enter(sim_worker *worker);
 // merged. Returns the lanes of block->full_log[warp] that may run again because their logs have room.
 uint32_t sim_watch_warp_stopped(sim_worker *worker);
 
+// What the current thread read last, if its log still has that.
+sim_polled sim_watch_polled(const sim_worker *worker);
+
 // All live threads of the block have met: what came before is ordered before what comes after.
 void sim_watch_barrier(sim_worker *worker);
 void sim_watch_barrier_some(sim_worker *worker, const uint32_t members[32]); // a named barrier; lanes by warp
@@ -55,6 +61,10 @@ void sim_watch_copied(uintptr_t to, uintptr_t from, size_t bytes);
 void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, uintptr_t pc);
 // The numbers of the launches whose kernels last wrote and last read this byte; 0: none, or not known.
 void sim_watch_last(uintptr_t address, uint64_t *writer, uint64_t *reader);
+// Where a kernel last wrote this byte, and which; false, and nothing is set: not known.
+bool sim_watch_last_write(uintptr_t address, struct sim_place *place, const char **kernel);
+// Whether a kernel has used these bytes of a __device__ or __constant__ variable; `written`: has changed them.
+bool sim_watch_variable_used(uintptr_t start, size_t bytes, bool written);
 // Whether all of it has been written; *first is the first byte that has not.
 bool sim_watch_initialised(uintptr_t start, size_t bytes, uintptr_t *first);
 // How many bytes from `first` on, of at most so many, nobody has written.

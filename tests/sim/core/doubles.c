@@ -165,6 +165,12 @@ void sim_watch_leave(sim_worker *worker)
     tell('<');
 }
 
+sim_polled sim_watch_polled(const sim_worker *worker)
+{
+    (void)worker;
+    return (sim_polled){0};
+}
+
 void sim_watch_enter(sim_worker *worker)
 {
     (void)worker;

@@ -204,6 +204,24 @@ static void values()
     }
 }
 
+static void calls()
+{
+    void *pcs[] = {here(), here(), here()}; // line: three calls
+    static const char *const messages[] = {"cudaFree fails with cudaErrorInvalidValue: one",
+                                           "cudaFreeHost fails with cudaErrorInvalidValue: two",
+                                           "cudaFree fails with cudaErrorInvalidValue: three"};
+    for (int i = 0; i < 3; i++)
+        fake_finding(SIM_BAD_CALL, SIM_ERROR, nullptr, messages[i], {pcs[i], "call", 0, 0}, {}, nullptr, 0);
+}
+
+// Two places of one line race with each other and with themselves.
+static void ways()
+{
+    void *one = here(), *other = here(); // line: two ways
+    fake_finding(SIM_RACE, SIM_ERROR, "mm<1>", "a race", {one, "read", 0, 0}, {other, "write", 0, 1}, nullptr, 0);
+    fake_finding(SIM_RACE, SIM_ERROR, "mm<1>", "a race", {other, "write", 0, 2}, {other, "write", 0, 3}, nullptr, 0);
+}
+
 // The table in docs/simulator.md.
 static void kinds()
 {
@@ -221,7 +239,8 @@ int main(int, char **arguments)
         void (*run)();
     } scenarios[] = {{"dedupe", dedupe},     {"rank", rank},         {"names", names},       {"variables", variables},
                      {"suppress", suppress}, {"barriers", barriers}, {"inlining", inlining}, {"forks", forks},
-                     {"kinds", kinds},       {"values", values},     {"headers", headers},   {"threads", threads}};
+                     {"kinds", kinds},       {"values", values},     {"headers", headers},   {"threads", threads},
+                     {"calls", calls},       {"ways", ways}};
     for (const auto &scenario : scenarios)
         if (strcmp(scenario.name, arguments[1]) == 0)
             scenario.run();

@@ -161,6 +161,16 @@ class Report(unittest.TestCase):
         self.assertEqual(finding["places"][0]["line"], line_of("two stores"))
         self.assertEqual(len(set(finding["values"])), 2)
 
+    def test_calls_of_one_line_are_told_apart_by_their_names(self):
+        findings = self.report("calls")["findings"]
+        self.assertEqual({finding["places"][0]["line"] for finding in findings}, {line_of("three calls")})
+        self.assertEqual(sorted((finding["message"].split()[0], finding["count"]) for finding in findings),
+                         [("cudaFree", 2), ("cudaFreeHost", 1)])
+
+    def test_two_places_that_race_in_two_ways_are_one_finding_that_tells_of_both(self):
+        finding, = self.report("ways")["findings"]
+        self.assertEqual((finding["count"], finding["note"]), (2, "also seen as write and write"))
+
     def test_odd_characters_survive(self):
         message = self.report("rank")["findings"][0]["message"]
         self.assertEqual(message, "something \"quoted\"\n\x01 and \xff odd")
@@ -211,7 +221,7 @@ class Docs(unittest.TestCase):
         manual = os.path.join(ROOT, "docs", "simulator.md")
         with open(manual, encoding="utf-8") as file:
             text = file.read()
-        self.assertEqual(len(table.splitlines()), 24)
+        self.assertEqual(len(table.splitlines()), 25)
         self.assertIn(table, text)
 
 

@@ -129,6 +129,52 @@ static void a_launch_in_a_kernel_is_refused_where_it_stands(void **state)
     free(result);
 }
 
+#define HANDLED(name) "(sim_handled(\"" name "\"), " name
+
+static void a_call_whose_status_is_looked_at_says_so(void **state)
+{
+    (void)state;
+    becomes("int f() { if (cudaSetDevice(7) != cudaSuccess) return 1; return 0; }",
+            "int f() { if (" HANDLED("cudaSetDevice") "(7)) != cudaSuccess) return 1; return 0; }");
+    becomes("int f() { cudaError_t e = ::cudaMalloc(&p, (n)); if (e) g(); }",
+            "int f() { cudaError_t e = (sim_handled(\"cudaMalloc\"), ::cudaMalloc(&p, (n))); if (e) g(); }");
+    becomes("int f() { while (cudaStreamQuery(s)\n== cudaErrorNotReady) ; return cudaFree(p); }",
+            "int f() { while (" HANDLED("cudaStreamQuery") "(s))\n== cudaErrorNotReady) ; return " HANDLED(
+                "cudaFree") "(p)); }");
+    becomes("int f() { E all[] = {cudaFree(p), cudaFree(q)}; return a ? cudaFree(p) : 0; }",
+            "int f() { E all[] = {" HANDLED("cudaFree") "(p)), " HANDLED("cudaFree") "(q))}; return a ? " HANDLED(
+                "cudaFree") "(p)) : 0; }");
+    becomes("int f() { if (cudaMalloc<float>(&p, 4)) return 1; }",
+            "int f() { if ((sim_handled(\"cudaMalloc\"), cudaMalloc<float>(&p, 4))) return 1; }");
+    becomes("int f() { bool b = good(cudaFree(p)); cudaFree(q) == cudaSuccess || fail(); return b; }",
+            "int f() { bool b = good(" HANDLED("cudaFree") "(p))); " HANDLED(
+                "cudaFree") "(q)) == cudaSuccess || fail(); return b; }");
+}
+
+static void the_mark_of_a_call_in_a_macro_stands_before_the_macro(void **state)
+{
+    (void)state;
+    becomes(
+        "#define TRY(call) show((call), #call)\nvoid f() { if (TRY(cudaFree(p))) return; }",
+        "#define TRY(call) show((call), #call)\nvoid f() { if ((sim_handled(\"cudaFree\"), TRY(cudaFree(p)))) return; "
+        "}");
+}
+
+static void a_call_whose_status_is_thrown_away_or_goes_to_a_checker_stays(void **state)
+{
+    (void)state;
+    stays("void f() { cudaFree(p); (void)cudaFree(q); if (x) cudaFree(r); else ::cudaFree(s); }");
+    stays("void f() { CHECK(cudaMalloc(&p, 4)); check((cudaFree(p)), __FILE__, __LINE__); a::b->check(cudaFree(q)); }");
+    stays("#define TRY(call) show((call), #call)\nvoid f() { TRY(cudaFree(p)); }");
+    stays("void f() { a ? cudaFree(p) : cudaFree(q); }");
+    stays("void f() { cudaError_t unused = cudaFree(p); }");
+    stays("void f() { e = cudaFree(p); e = cudaFree(q); }");
+    stays("void f() { assert(cudaFree(p) == cudaSuccess); }");
+    stays("cudaError_t cudaOwn(int a); void f() { cudaError_t (*g)(int) = h; if (cudaGetLastError()) return; }");
+    stays("#define FREE(p) if (cudaFree(p)) exit(1)\n");
+    stays("__global__ void k() { if (cudaDeviceSynchronize()) return; }");
+}
+
 static void an_atomic_without_use_of_its_result_says_so(void **state)
 {
     (void)state;
@@ -154,6 +200,10 @@ static void variables_of_the_device_are_marked(void **state)
     becomes("__managed__ const float *p;\n", "SIM_MANAGED_VARIABLE __managed__ const float *p;\n");
     becomes("namespace n {\n__device__ float (*f)(float);\n}\n",
             "namespace n {\nSIM_DEVICE_VARIABLE __device__ float (*f)(float);\n}\n");
+    becomes("__device__ P p(4), q(-1);\n", "SIM_DEVICE_VARIABLE __device__ P p(4), q(-1);\n");
+    becomes("__constant__ n::P p(n::size / 2, 3);\n", "SIM_DEVICE_VARIABLE __constant__ n::P p(n::size / 2, 3);\n");
+    stays("__device__ P f(n::T);\n__device__ P f(T x = 3);\ntemplate <class... T> __device__ P f(T... x);\n");
+    stays("__device__ P::P(int x) : a(4) { a = x; }\n__device__ P f(float (*g)(float));\n");
     stays("__device__ const int a = 3;\nconstexpr __device__ int b = 3;\nextern __device__ int c;\n");
     stays("__device__ int f(int x);\n__device__ int g(int x) { int y = x; return y; }\n");
     stays("template <class T> __device__ T v;\n");
@@ -192,15 +242,17 @@ static void a_function_of_both_sides_asks_when_it_runs(void **state)
         "__host__ __device__ int f() {\nif (sim_in_kernel()) {\n    return 1;\n} else {\n    g(2); return 2;\n}\n}\n");
     becomes("__host__ __device__ void f() {\n#if !defined(__CUDA_ARCH__)\n    g();\n#endif\n}\n",
             "__host__ __device__ void f() {\nif (!sim_in_kernel()) {\n    g();\n}\n}\n");
-    // A name that is used afterwards, half a statement, a version: these are decided when compiling.
+    // A name that is used afterwards, half a statement, a version: these are decided when compiling, which is told.
     becomes("__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n    int x = 1;\n#else\n    int x = 2;\n#endif\n "
             "return x; }\n",
-            "__host__ __device__ int f() {\n#ifdef SIM_CUDA_ARCH\n    int x = 1;\n#else\n    int x = 2;\n#endif\n "
+            "__host__ __device__ int f() {sim_one_side();\n#ifdef SIM_CUDA_ARCH\n    int x = 1;\n#else\n    int x = "
+            "2;\n#endif\n "
             "return x; }\n");
     becomes("__host__ __device__ int f() {\n return 1 +\n#ifdef __CUDA_ARCH__\n    2;\n#else\n    3;\n#endif\n}\n",
-            "__host__ __device__ int f() {\n return 1 +\n#ifdef SIM_CUDA_ARCH\n    2;\n#else\n    3;\n#endif\n}\n");
+            "__host__ __device__ int f() {sim_one_side();\n return 1 +\n#ifdef SIM_CUDA_ARCH\n    2;\n#else\n    "
+            "3;\n#endif\n}\n");
     becomes("__host__ __device__ int f() {\n#if __CUDA_ARCH__ >= 700\n    g();\n#endif\n}\n",
-            "__host__ __device__ int f() {\n#if SIM_CUDA_ARCH >= 700\n    g();\n#endif\n}\n");
+            "__host__ __device__ int f() {sim_one_side();\n#if SIM_CUDA_ARCH >= 700\n    g();\n#endif\n}\n");
 }
 
 static void calls_in_device_code_are_the_kernels_own(void **state)
@@ -354,6 +406,9 @@ int main(void)
         cmocka_unit_test(launches_in_macros_are_rewritten),
         cmocka_unit_test(what_only_looks_like_a_launch_stays),
         cmocka_unit_test(a_launch_in_a_kernel_is_refused_where_it_stands),
+        cmocka_unit_test(a_call_whose_status_is_looked_at_says_so),
+        cmocka_unit_test(the_mark_of_a_call_in_a_macro_stands_before_the_macro),
+        cmocka_unit_test(a_call_whose_status_is_thrown_away_or_goes_to_a_checker_stays),
         cmocka_unit_test(an_atomic_without_use_of_its_result_says_so),
         cmocka_unit_test(variables_of_the_device_are_marked),
         cmocka_unit_test(alignment_comes_first),

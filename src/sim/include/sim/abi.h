@@ -116,7 +116,9 @@ void sim_device_free(void *memory);
 
 // --- other -----------------------------------------------------------------------------------------------------------
 
-int sim_in_kernel(void); // whether the caller runs as a CUDA thread
+int sim_in_kernel(void);                // whether the caller runs as a CUDA thread
+void sim_handled(const char *function); // the status of the call that follows is looked at
+void sim_one_side(void);                // of this __host__ __device__ function only the path for device code was built
 int sim_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void sim_assert_failed(const char *expression, const char *file, unsigned line, const char *function)
     __attribute__((noreturn));

@@ -57,14 +57,14 @@ class barrier_word
     // One look: whether the phase has ended. Its copies are then made.
     template <int Scope = SIM_SCOPE_BLOCK> SIM_INLINE bool ended(unsigned waited_for)
     {
-        SIM_TOUCH_ATOMIC(&word_, sizeof word_, Scope, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
+        touch<Scope>(waited_for, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
         if (phase() == waited_for) {
             finish_bytes(waited_for);
             if (phase() == waited_for) {
                 sim_spin();
                 return false;
             }
-            SIM_TOUCH_ATOMIC(&word_, sizeof word_, Scope, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
+            touch<Scope>(waited_for, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
         }
         finish_copies<Scope>(waited_for);
         return true;
@@ -131,10 +131,24 @@ class barrier_word
         return phase_of(old);
     }
 
+    // Who waits for a phase knows what came before the arrivals of that phase, not of the next, though these may have
+    // changed the word already: even and odd phases are announced as one half of the word each.
+    template <int Scope> SIM_INLINE void touch(unsigned of_phase, int what) const
+    {
+        (void)of_phase;
+        (void)what;
+        SIM_TOUCH_ATOMIC(reinterpret_cast<const char *>(&word_) + (of_phase & 1u) * sizeof(uint32_t), sizeof(uint32_t),
+                         Scope, what);
+    }
+
     template <int Scope> SIM_INLINE unsigned change(unsigned count, unsigned dropped, int more, int fewer)
     {
-        SIM_TOUCH_ATOMIC(&word_, sizeof word_, Scope, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE);
-        return apply(count, dropped, more, fewer);
+        const unsigned expected_phase = phase();
+        touch<Scope>(expected_phase, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE);
+        const unsigned arrived_in = apply(count, dropped, more, fewer);
+        if (arrived_in != expected_phase) // others ran meanwhile
+            touch<Scope>(arrived_in, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE);
+        return arrived_in;
     }
 
     // Copies counted by bytes wait under an address of their own: the upper half of the word.
@@ -154,6 +168,15 @@ class barrier_word
         }
     }
 
+    template <int Scope> SIM_INLINE void hand_over(unsigned waited_for, unsigned *made)
+    {
+        if (*made == 0)
+            return;
+        touch<Scope>(waited_for, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE);
+        sim_copy_made_for(this, waited_for, *made);
+        *made = 0;
+    }
+
     // Others pass only when every copy has been made and the word released after it.
     template <int Scope> SIM_INLINE void finish_copies(unsigned waited_for)
     {
@@ -161,7 +184,8 @@ class barrier_word
         bool waited = false;
         sim_copy one;
         for (int next; (next = sim_copy_next_for(this, waited_for, &one, made)) != 0;) {
-            if (next < 0) {
+            if (next < 0) { // another thread makes the rest, and may wait for those made here
+                hand_over<Scope>(waited_for, &made);
                 waited = true;
                 sim_spin();
                 continue;
@@ -170,12 +194,9 @@ class barrier_word
             sim_copy_make(&one);
             made++;
         }
-        if (made > 0) {
-            SIM_TOUCH_ATOMIC(&word_, sizeof word_, Scope, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE);
-            sim_copy_made_for(this, waited_for, made);
-        }
+        hand_over<Scope>(waited_for, &made);
         if (waited)
-            SIM_TOUCH_ATOMIC(&word_, sizeof word_, Scope, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
+            touch<Scope>(waited_for, SIM_ATOMIC_LOAD | SIM_ATOMIC_ACQUIRE);
     }
 
     uint64_t word_;

@@ -3,7 +3,7 @@
 //   SIM_LAUNCH_POINTER((kernel), (grid, block, shared, stream))(arguments)
 //       the kernel's address gives its exact parameter types: NULL, braces and numbers convert as in any call
 //   SIM_LAUNCH_CALL((kernel), (grid, block, shared, stream))(arguments)
-//       for names that are no single function: templates whose arguments are deduced, overloads, default arguments
+//       for names that may be no single function: templates whose arguments are deduced, overloads, default arguments
 //
 // and of `(void *)kernel`, where a kernel's type would be lost: `sim::kernel_address->*kernel`.
 // Arguments are copied into a closure at the launch, as CUDA copies them; scheduling is the runtime's (sim_launch).
@@ -225,11 +225,59 @@ template <class Call, class... Arguments>
 auto takes(int) -> decltype(std::declval<const Call &>()(std::declval<const Arguments &>()...), std::true_type());
 template <class Call, class... Arguments> std::false_type takes(...);
 
+// An argument of a class that becomes the parameter by a conversion, such as an owner of memory that gives its pointer:
+// CUDA converts it at the launch and copies the pointer alone. The parameter's type is not known here, so the kernel
+// converts the bytes of the object; no copy of it is made whose destructor would give the memory back.
+template <class Type>
+struct kept_as_bytes : std::integral_constant<bool, std::is_class<Type>::value &&
+                                                        (!std::is_copy_constructible<Type>::value ||
+                                                         std::is_convertible<Type &, const volatile void *>::value)> {
+};
+template <class... Types> struct any_as_bytes : std::false_type {
+};
+template <class First, class... Rest>
+struct any_as_bytes<First, Rest...>
+    : std::integral_constant<bool, kept_as_bytes<First>::value || any_as_bytes<Rest...>::value> {
+};
+
+template <class Type, bool AsBytes = kept_as_bytes<Type>::value> struct kept_argument {
+    Type value;
+    SIM_INLINE explicit kept_argument(const Type &argument) : value(argument)
+    {
+    }
+    SIM_INLINE const Type &get() const
+    {
+        return value;
+    }
+    SIM_INLINE auto literal() const -> kept_argument<typename std::decay<decltype(as_literal(value))>::type>
+    {
+        return kept_argument<typename std::decay<decltype(as_literal(value))>::type>(as_literal(value));
+    }
+};
+template <class Type> struct kept_argument<Type, true> {
+    alignas(Type) mutable unsigned char bytes[sizeof(Type)];
+    SIM_INLINE explicit kept_argument(const Type &argument)
+    {
+        __builtin_memcpy(bytes, static_cast<const void *>(&argument), sizeof(Type));
+    }
+    SIM_INLINE Type &get() const
+    {
+        return *reinterpret_cast<Type *>(bytes);
+    }
+    SIM_INLINE const kept_argument &literal() const
+    {
+        return *this;
+    }
+};
+template <class Call, class... Kept>
+auto takes_kept(int) -> decltype(std::declval<const Call &>()(std::declval<const Kept &>().get()...), std::true_type());
+template <class Call, class... Kept> std::false_type takes_kept(...);
+
 // The kernel's address, by which its attributes are known: when the name stands for one function, or when the
 // arguments' types are exactly its parameters'; else null.
-template <class... Parameters> SIM_INLINE const void *pointer_of(int, void (*kernel)(Parameters...))
+template <class... Parameters> SIM_INLINE auto pointer_of(int, void (*kernel)(Parameters...)) -> void (*)(Parameters...)
 {
-    return reinterpret_cast<const void *>(kernel);
+    return kernel;
 }
 
 struct last_choice {
@@ -240,9 +288,10 @@ struct first_choice : second_choice {
 };
 
 template <class Only, class Exact, class... Arguments>
-SIM_INLINE auto address_of(first_choice, const Only &only, const Exact &) -> decltype(only(0))
+SIM_INLINE auto address_of(first_choice, const Only &only, const Exact &)
+    -> decltype(reinterpret_cast<const void *>(only(0)))
 {
-    return only(0);
+    return reinterpret_cast<const void *>(only(0));
 }
 template <class Only, class Exact, class... Arguments>
 SIM_INLINE auto address_of(second_choice, const Only &, const Exact &exact)
@@ -297,17 +346,74 @@ template <class Call, class Only, class Exact> struct call_launcher {
     {
         pass(last_choice(), std::false_type(), arguments...);
     }
-    template <class... Arguments> SIM_INLINE void operator()(Arguments... arguments) const
+    template <class... Kept>
+    SIM_INLINE void submit_kept(std::true_type, const void *function, const Kept &...kept) const
+    {
+        auto callee = call;
+        sim_kernel bound = kernel_of(name, function, [callee, kept...]() SIM_PASS_ON { callee(kept.get()...); });
+        sim_launch(&config, &bound, nullptr);
+    }
+    template <class... Kept>
+    SIM_INLINE void submit_kept(std::false_type, const void *function, const Kept &...kept) const
+    {
+        submit_kept(std::true_type(), function, kept.literal()...);
+    }
+    template <class... Arguments>
+    SIM_INLINE typename std::enable_if<!any_as_bytes<Arguments...>::value>::type
+    operator()(Arguments... arguments) const
     {
         pass(first_choice(), any_by_address<Arguments...>(), arguments...);
     }
+    template <class... Arguments>
+    SIM_INLINE typename std::enable_if<any_as_bytes<typename std::decay<Arguments>::type...>::value>::type
+    operator()(Arguments &&...arguments) const
+    {
+        submit_kept(decltype(takes_kept<Call, kept_argument<typename std::decay<Arguments>::type>...>(0))(),
+                    address_of<Only, Exact, typename std::decay<Arguments>::type...>(first_choice(), only, exact),
+                    kept_argument<typename std::decay<Arguments>::type>(arguments)...);
+    }
 };
 
-template <class Call, class Only, class Exact>
-SIM_INLINE call_launcher<Call, Only, Exact> launch_call(const char *name, const sim_config &config, Call call,
-                                                        Only only, Exact exact)
+// The name stands for one function: its parameters' types are known. With fewer arguments than it has parameters the
+// others have defaults, which only a call knows.
+template <class Launcher, class... Parameters> struct single_launcher : pointer_launcher<Parameters...> {
+    Launcher launcher;
+
+    SIM_INLINE single_launcher(const Launcher &launcher_, void (*kernel_)(Parameters...))
+        : pointer_launcher<Parameters...>{launcher_.name, launcher_.config, kernel_}, launcher(launcher_)
+    {
+    }
+    using pointer_launcher<Parameters...>::operator();
+    template <class... Arguments>
+    SIM_INLINE typename std::enable_if<(sizeof...(Arguments) < sizeof...(Parameters))>::type
+    operator()(Arguments &&...arguments) const
+    {
+        launcher(std::forward<Arguments>(arguments)...);
+    }
+};
+
+template <class Launcher, class... Parameters>
+SIM_INLINE single_launcher<Launcher, Parameters...> launch_single(const Launcher &launcher,
+                                                                  void (*kernel)(Parameters...))
 {
-    return {name, config, call, only, exact};
+    return {launcher, kernel};
+}
+template <class Launcher>
+SIM_INLINE auto launcher_of(first_choice, const Launcher &launcher)
+    -> decltype(launch_single(launcher, launcher.only(0)))
+{
+    return launch_single(launcher, launcher.only(0));
+}
+template <class Launcher> SIM_INLINE Launcher launcher_of(last_choice, const Launcher &launcher)
+{
+    return launcher;
+}
+
+template <class Call, class Only, class Exact>
+SIM_INLINE auto launch_call(const char *name, const sim_config &config, Call call, Only only, Exact exact)
+    -> decltype(launcher_of(first_choice(), std::declval<call_launcher<Call, Only, Exact>>()))
+{
+    return launcher_of(first_choice(), call_launcher<Call, Only, Exact>{name, config, call, only, exact});
 }
 
 // --- kernels launched by address: cudaLaunchKernel, graph nodes

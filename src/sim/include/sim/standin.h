@@ -38,6 +38,7 @@
 #include "sim/runtime_api.h"
 #endif
 #include "sim/surface_fetch.h"
+#include "sim/texture_cube.h"
 
 #else
 #include "sim/vector_types.h"

@@ -28,18 +28,27 @@ SIM_UNWATCHED inline float half_channel(unsigned short bits)
     return bits & 0x8000 ? -value : value;
 }
 
+// The bits of one channel. Copies of a fixed size only: another would be a call of memcpy, which counts as an access.
+SIM_UNWATCHED inline int channel_bits(const char *from, int bits)
+{
+    int word = 0;
+    unsigned short half = 0;
+    if (bits == 8)
+        return (unsigned char)*from;
+    if (bits == 16)
+        __builtin_memcpy(&half, from, sizeof half);
+    else
+        __builtin_memcpy(&word, from, sizeof word);
+    return bits == 16 ? half : word;
+}
+
 // One channel of `bits` bits as a number. Integers of 32 bits keep their bits: they are told apart by the caller.
 SIM_UNWATCHED inline float channel_value(const char *from, int bits, cudaChannelFormatKind kind, bool normalised)
 {
-    if (kind == cudaChannelFormatKindFloat) {
-        float value;
-        unsigned short half;
-        __builtin_memcpy(bits == 16 ? (void *)&half : (void *)&value, from, (size_t)bits / 8);
-        return bits == 16 ? half_channel(half) : value;
-    }
-    int wide = 0;
-    __builtin_memcpy(&wide, from, (size_t)bits / 8);
-    if (bits == 32) {
+    int wide = channel_bits(from, bits);
+    if (kind == cudaChannelFormatKindFloat && bits == 16)
+        return half_channel((unsigned short)wide);
+    if (kind == cudaChannelFormatKindFloat || bits == 32) {
         float same;
         __builtin_memcpy(&same, &wide, sizeof same);
         return same;

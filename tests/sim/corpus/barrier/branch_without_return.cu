@@ -15,13 +15,13 @@ __global__ void without_braces(int *out, int n)
 {
     for (int i = 0; i < 2; i++)
         if (threadIdx.x < n)
-            __syncthreads(); // expect: barrier-exited(warning)
+            __syncthreads(); // expect: barrier-exited
     out[threadIdx.x] = 1;
 }
 
 static __device__ __forceinline__ void meet()
 {
-    __syncthreads(); // expect: barrier-exited(warning)
+    __syncthreads(); // expect: barrier-exited
 }
 
 __global__ void in_a_function(int *out)
@@ -31,6 +31,26 @@ __global__ void in_a_function(int *out)
     out[threadIdx.x] = 1;
 }
 
+// Whole warps that pass it by are forgiven.
+__global__ void warps_apart(int *out)
+{
+    if (threadIdx.x < 32)
+        __syncthreads(); // expect: barrier-exited(warning)
+    out[threadIdx.x] = 1;
+}
+
+// What the others do is in the other branch, and then they end.
+__global__ void nothing_behind(int *out)
+{
+    if (threadIdx.x < 40) {
+        out[threadIdx.x] = 1;
+        __syncthreads(); // expect: barrier-exited(warning)
+    } else {
+        out[threadIdx.x] = 2;
+    }
+    return;
+}
+
 int main()
 {
     int *out;
@@ -38,6 +58,8 @@ int main()
     in_braces<<<1, 64>>>(out);
     without_braces<<<1, 64>>>(out, 48);
     in_a_function<<<1, 64>>>(out);
+    warps_apart<<<1, 64>>>(out);
+    nothing_behind<<<1, 64>>>(out);
     cudaDeviceSynchronize();
     cudaFree(out);
     return 0;

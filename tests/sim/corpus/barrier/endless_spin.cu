@@ -1,4 +1,5 @@
 // A thread polls a flag that nobody ever sets.
+// memory: device
 #include "../corpus.h"
 
 __global__ void wait(volatile int *flag, int *output)

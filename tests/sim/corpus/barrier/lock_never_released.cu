@@ -1,4 +1,5 @@
 // A lock is taken and not given back on one path: the next taker spins for ever.
+// memory: device
 #include "../corpus.h"
 
 __global__ void take(int *lock, int *balance)

@@ -9,7 +9,7 @@ __global__ void loop(int *data)
     s[t] = 0;
     for (int i = 0; i < 2 + t % 2; i++) {
         s[t] += i;
-        __syncthreads(); // expect: barrier-exited(warning)
+        __syncthreads(); // expect: barrier-exited
     }
     data[t] = s[t];
 }

@@ -3,6 +3,8 @@
 #include "../corpus.h"
 
 __device__ int counter;
+__device__ int limit = 5;
+__device__ int lonely;
 __constant__ float weights[8];
 
 __global__ void count(float *output)
@@ -13,13 +15,15 @@ __global__ void count(float *output)
 
 int main()
 {
-    counter = 0; // expect: device-pointer(warning)
+    counter = 0; // expect: device-pointer
     float *output = device_zeros<float>(8);
     for (int i = 0; i < 8; i++)
-        weights[i] = (float)i; // expect: device-pointer(warning)
+        weights[i] = (float)i; // expect: device-pointer
     count<<<1, 8>>>(output);
     SHOW(cudaDeviceSynchronize());
-    printf("%d\n", counter); // expect: device-pointer(warning)
+    printf("%d\n", counter); // expect: device-pointer
+    printf("%d\n", limit); // expect: device-pointer
+    lonely = 1;            // expect: device-pointer(warning)
     CHECK(cudaFree(output));
     return 0;
 }

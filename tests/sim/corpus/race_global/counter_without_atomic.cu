@@ -1,4 +1,5 @@
 // Blocks add to one counter with a plain ++.
+// note: also seen as write and write
 // cure: __threadfence
 #include "../corpus.h"
 

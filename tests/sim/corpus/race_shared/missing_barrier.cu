@@ -1,4 +1,5 @@
 // A tile is read in reverse with no barrier after it was written.
+// note: the first write
 #include "../corpus.h"
 
 __global__ void reverse(float *data)

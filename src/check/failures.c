@@ -1,0 +1,190 @@
+// Calls and launches that fail: each is told once, by the finding that says most; one that the program expects and
+// answers for is no finding at all; and what only follows from a failure is left out until the failure is mended.
+
+#include "check/failures.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "check/describe.h"
+
+// --- an error that nobody looks at goes with the call that made it --------------------------------------------------
+
+static heddle_check_finding *told_error(const heddle_check_result *result, const heddle_check_finding *unchecked)
+{
+    for (int i = 0; i < result->finding_count; i++) {
+        heddle_check_finding *other = result->findings[i];
+        bool in_host_code = other->tier == HEDDLE_CHECK_ERROR && other->place_count > 0 && unchecked->place_count > 0 &&
+                            other->places[0].frames > 0 && unchecked->places[0].frames > 0 &&
+                            !other->places[0].has_thread;
+        if (in_host_code && other->kind != HEDDLE_CHECK_UNCHECKED_ERROR && heddle_check_same_call(other, unchecked) &&
+            other->places[0].frame[0].line == unchecked->places[0].frame[0].line &&
+            strcmp(other->places[0].frame[0].file, unchecked->places[0].frame[0].file) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+static const char *with_unread(heddle_check_result *result, const char *message)
+{
+    static const char unread[] = "the program never looks at the error";
+    char text[1024];
+    size_t length = strlen(message);
+    bool asks = length > 0 && message[length - 1] == '?';
+    if (strstr(message, unread))
+        return message;
+    snprintf(text, sizeof text, asks ? "%s (%s)" : "%s; %s", message, unread);
+    const char *copy = heddle_arena_copy_text(result->arena, text);
+    return copy ? copy : message;
+}
+
+static bool is_told_elsewhere(heddle_check_result *result, const heddle_check_finding *finding)
+{
+    heddle_check_finding *told = finding->kind == HEDDLE_CHECK_UNCHECKED_ERROR ? told_error(result, finding) : NULL;
+    if (told)
+        told->message = with_unread(result, told->message);
+    return told != NULL;
+}
+
+// --- failures that the program answers for --------------------------------------------------------------------------
+
+// What a program asks a machine to find out what it has, as opposed to arguments that are wrong on every machine.
+static bool is_question(const char *message)
+{
+    static const char *const errors[] = {"cudaFuncSetAttribute fails",
+                                         "cudaDeviceSetLimit fails",
+                                         "cudaErrorMemoryAllocation",
+                                         "cudaErrorInvalidDevice",
+                                         "cudaErrorNoDevice",
+                                         "cudaErrorNotSupported",
+                                         "cudaErrorPeerAccess",
+                                         "cudaErrorHostMemoryAlreadyRegistered",
+                                         "cudaErrorHostMemoryNotRegistered",
+                                         "cudaErrorGraphExecUpdateFailure",
+                                         "cudaErrorCooperativeLaunchTooLarge",
+                                         "cudaErrorNotReady"};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (strstr(message, errors[i]))
+            return true;
+    return false;
+}
+
+// A program that ends with a status of its own may have failed by it; otherwise it went on as it meant to.
+static bool is_answered(heddle_check_result *result, const heddle_check_finding *finding)
+{
+    static const char mark[] = ", which the program looks at: ";
+    const char *reason = finding->kind == HEDDLE_CHECK_BAD_CALL ? strstr(finding->message, mark) : NULL;
+    bool went_on = result->exit_status == 0 || result->any_status;
+    if (!reason || !went_on || !is_question(finding->message))
+        return false;
+    const heddle_check_place *place = finding->place_count ? &finding->places[0] : NULL;
+    char where[1024] = "";
+    if (place && place->frames)
+        heddle_check_frame_text(&place->frame[0], where, sizeof where);
+    return heddle_check_result_note(result, "%s%s%.*s (%s): the program looks at that and goes on", where,
+                                    where[0] ? ": " : "", (int)(reason - finding->message), finding->message,
+                                    reason + sizeof mark - 1) == HEDDLE_OK;
+}
+
+// --- what follows from a failure -------------------------------------------------------------------------------------
+
+// A call that would have written memory, and did not.
+static bool leaves_unwritten(const heddle_check_finding *finding)
+{
+    static const char *const writers[] = {"cudaMemcpy", "cudaMemset", "cudaMalloc", "cudaLaunch", "cudaGraphLaunch"};
+    if (finding->kind == HEDDLE_CHECK_BAD_LAUNCH)
+        return true;
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+        if (strncmp(finding->message, writers[i], strlen(writers[i])) == 0 && strstr(finding->message, " fails with "))
+            return finding->kind != HEDDLE_CHECK_UNINITIALISED;
+    return false;
+}
+
+// Work that did not wait for the copy or kernel that fills what it reads.
+static bool same_memory(const heddle_check_finding *a, const heddle_check_finding *b)
+{
+    return a->memory && b->memory && strcmp(a->memory->name, b->memory->name) == 0 &&
+           a->memory->bytes == b->memory->bytes && a->memory->allocated.line == b->memory->allocated.line;
+}
+
+static bool is_unwritten(const heddle_check_result *result, const heddle_check_finding *finding)
+{
+    if (finding->kind != HEDDLE_CHECK_UNINITIALISED || finding->place_count == 0)
+        return false;
+    for (int i = 0; i < result->finding_count; i++) {
+        const heddle_check_finding *other = result->findings[i];
+        if (leaves_unwritten(other) || (other->kind == HEDDLE_CHECK_MISSING_WAIT && same_memory(other, finding)))
+            return true;
+    }
+    return false;
+}
+
+// A graph that is not there because the capture that was to make it failed.
+static bool is_spoilt(const heddle_check_result *result, const heddle_check_finding *finding)
+{
+    static const char *const words[] = {"the capture was spoilt by an earlier error", "there is no such graph",
+                                        "there is no such executable graph"};
+    bool spoilt = false, spoils = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        spoilt |= finding->kind == HEDDLE_CHECK_BAD_CALL && strstr(finding->message, words[i]);
+    for (int i = 0; i < result->finding_count && spoilt; i++)
+        spoils |= strstr(result->findings[i]->message, "cudaErrorStreamCapture") != NULL &&
+                  !strstr(result->findings[i]->message, words[0]);
+    return spoils;
+}
+
+// A program that gives up frees nothing any more.
+static bool is_left_behind(const heddle_check_result *result, const heddle_check_finding *finding)
+{
+    return finding->kind == HEDDLE_CHECK_LEAK && result->exit_status != 0 && !result->any_status;
+}
+
+// Takes out those that a test picks, of which none asks about another that it picks; says how many.
+static int drop(heddle_check_result *result,
+                bool (*picks)(const heddle_check_result *result, const heddle_check_finding *finding))
+{
+    int dropped = 0;
+    for (int i = 0; i < result->finding_count;) {
+        if (!picks(result, result->findings[i])) {
+            i++;
+            continue;
+        }
+        result->finding_count--;
+        memmove(&result->findings[i], &result->findings[i + 1],
+                (size_t)(result->finding_count - i) * sizeof *result->findings);
+        dropped++;
+    }
+    return dropped;
+}
+
+static void drop_consequences(heddle_check_result *result)
+{
+    int dropped = drop(result, is_unwritten);
+    if (dropped > 0)
+        heddle_check_result_note(
+            result,
+            "left out: %d finding%s about memory that nobody wrote, since what was to write it may "
+            "be the call or launch that failed or was not waited for; mend that and check again",
+            dropped, dropped == 1 ? "" : "s");
+    dropped = drop(result, is_spoilt);
+    if (dropped > 0)
+        heddle_check_result_note(result, "left out: %d call%s that failed for want of the graph", dropped,
+                                 dropped == 1 ? "" : "s");
+    dropped = drop(result, is_left_behind);
+    if (dropped > 0)
+        heddle_check_result_note(result, "left out: %d leak%s, since the program gave up before its end", dropped,
+                                 dropped == 1 ? "" : "s");
+}
+
+void heddle_check_failures_settle(heddle_check_result *result)
+{
+    int kept = 0;
+    for (int i = 0; i < result->finding_count; i++) {
+        heddle_check_finding *finding = result->findings[i];
+        bool out = is_told_elsewhere(result, finding) || is_answered(result, finding);
+        if (!out)
+            result->findings[kept++] = finding;
+    }
+    result->finding_count = kept;
+    drop_consequences(result);
+}

@@ -1,0 +1,26 @@
+// __device__ and __constant__ variables that host code uses by their names.
+#ifndef SIM_API_VARIABLE_H
+#define SIM_API_VARIABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Called by the watch at each access of host code to a variable of the card's.
+void sim_api_host_variable(uintptr_t address, size_t bytes, int write, uintptr_t pc);
+// A copy or fill has written these bytes, or read them.
+void sim_variable_copied(uintptr_t start, size_t bytes, bool written);
+// A __device__ or __constant__ variable, not __managed__.
+bool sim_variable_is_cards(const void *pointer);
+// cudaGetSymbolAddress has given the program this address.
+void sim_variable_addressed(const void *start, size_t bytes);
+// A copy brings these bytes to the host: an address among them is one that a kernel took.
+void sim_variable_handed_out(const void *bytes, size_t size);
+// Whether this is the address of a variable of the card's that the program can only have by the variable's name.
+bool sim_variable_is_by_name(const void *pointer);
+// The launch that the program is in passes these bytes: is such an address among them?
+void sim_variable_arguments(const char *kernel, const void *bytes, size_t size);
+// At the end: what was left open is reported.
+void sim_variables_finish(void);
+
+#endif

@@ -1,0 +1,114 @@
+// Reads of what nothing has written yet, by the place that reads, until it is known who wrote there after all.
+
+#include "race/unwritten.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "watch/internal.h"
+
+// Reads that are remembered one by one. One is enough to tell of; more are kept because a write may explain some.
+enum { MOST_OPEN = 256 };
+
+typedef struct read {
+    uintptr_t address;
+    uint32_t block;
+    sim_place place;
+} read;
+
+typedef struct unwritten {
+    unsigned site;
+    sim_finding finding; // the first
+    bool in_vain;        // a thread wrote such a word when it had read there itself, with no barrier between
+    uint64_t count;
+    size_t open_count;
+    read open[MOST_OPEN]; // no write has raced with these
+    struct unwritten *next;
+} unwritten;
+
+static unwritten *_Atomic reads;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void sim_unwritten_read(const sim_worker *worker, unsigned site, const sim_finding *finding)
+{
+    pthread_mutex_lock(&lock);
+    unwritten *one = reads;
+    while (one && (one->site != site || strcmp(one->finding.kernel, finding->kernel) != 0))
+        one = one->next;
+    if (!one && (one = calloc(1, sizeof *one))) {
+        one->site = site;
+        one->finding = *finding;
+        one->next = reads;
+        reads = one;
+    }
+    if (one) {
+        one->count++;
+        if (one->open_count < MOST_OPEN)
+            one->open[one->open_count++] = (read){finding->address, worker->block->clock->serial, finding->place[0]};
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+// Takes out the reads of the word that `address` lies in; returns whether there were any.
+static bool explain(unwritten *one, const sim_view *view, uintptr_t address)
+{
+    size_t kept = 0, before = one->open_count;
+    for (size_t i = 0; i < before; i++) {
+        const read *open = &one->open[i];
+        bool here = address - open->address < one->finding.bytes || open->address - address < sizeof(uint32_t);
+        if (!here || (view->shared && open->block != view->clock->serial))
+            one->open[kept++] = *open;
+    }
+    one->open_count = kept;
+    return kept < before;
+}
+
+// Whether the thread has been at the site since the last barrier.
+static bool has_read(const sim_view *view, int thread, unsigned site)
+{
+    const sim_ran *ran = &view->worker->watch->ran[(size_t)site * SIM_WARPS + (unsigned)thread / SIM_LANES];
+    return ran->stamp == view->clock->stamp && (ran->lanes >> thread % SIM_LANES & 1);
+}
+
+bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address)
+{
+    if (!reads || view->kind == SIM_READ || view->kind == SIM_VOLATILE_READ)
+        return false;
+    bool unwritten_then = false;
+    pthread_mutex_lock(&lock);
+    for (unwritten *one = reads; one; one = one->next) {
+        if (!explain(one, view, address))
+            continue;
+        unwritten_then |= one->site == earlier->site;
+        one->in_vain |= has_read(view, thread, one->site);
+    }
+    pthread_mutex_unlock(&lock);
+    return unwritten_then;
+}
+
+static void report(unwritten *one)
+{
+    sim_finding *finding = &one->finding;
+    if (one->open_count > 0) {
+        finding->address = one->open[0].address;
+        finding->place[0] = one->open[0].place;
+    } else if (one->in_vain) {
+        snprintf(finding->note, sizeof finding->note,
+                 "threads write there only after they have read: a barrier between the two would not help");
+    } else {
+        return;
+    }
+    sim_report_many(finding, one->count);
+}
+
+void sim_unwritten_report(void)
+{
+    pthread_mutex_lock(&lock);
+    for (unwritten *one = reads; one; one = one->next)
+        report(one);
+    reads = NULL;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,24 @@
+// Reads of what nothing has written yet. Where a write that nothing orders comes after such a read, it may have been
+// late: the race tells of it. It was not, where threads read there before they come to that write themselves: then a
+// barrier between the two would not help, and the read is a mistake of its own.
+#ifndef SIM_UNWRITTEN_H
+#define SIM_UNWRITTEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "race/view.h"
+#include "report/report.h"
+
+// What the lanes of a warp did at a site in the interval that `stamp` names.
+typedef struct sim_ran {
+    uint32_t stamp, lanes;
+} sim_ran;
+
+void sim_unwritten_read(const sim_worker *worker, unsigned site, const sim_finding *finding);
+// `thread` of the view writes a word, and that races with `earlier`, a read. True: nothing had written the word then.
+bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address);
+// At the end: reports those that no race tells of.
+void sim_unwritten_report(void);
+
+#endif

@@ -1,0 +1,203 @@
+// Calls of CUDA's functions whose status the program looks at where it makes them: in a condition, a comparison, a
+// variable that is used later, a return. sim_handled("cudaX") before such a call says so, because a call that is
+// expected to fail and is answered for is no mistake. A call whose status goes to a checker alone, CHECK(cudaX(...));,
+// is not one of them: what fails there was not expected.
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rewrite/unit.h"
+
+enum { LONGEST_NAME = 96 };
+
+static bool is_any(const sim_source *source, const sim_tokens *code, int index, const char *const *words)
+{
+    return sim_token_is_any(source, sim_token_at(code, index), words);
+}
+
+// cudaMalloc, cublasSgemm, curandGenerateUniform: not cudaStream_t, nor the functions that only ask for an error.
+static bool is_api_name(const sim_source *source, const sim_token *token)
+{
+    static const char *const prefixes[] = {"cuda", "cublas", "curand", "cufft"};
+    static const char *const others[] = {"cudaGetLastError", "cudaPeekAtLastError", "cudaGetErrorString",
+                                         "cudaGetErrorName", "cudaMemcpyKind",      NULL};
+    const char *name = source->text + token->start;
+    size_t length = token->end - token->start;
+    if (token->kind != SIM_TOKEN_NAME || length >= LONGEST_NAME ||
+        (length > 2 && memcmp(name + length - 2, "_t", 2) == 0))
+        return false;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t bytes = strlen(prefixes[i]);
+        if (length > bytes && memcmp(name, prefixes[i], bytes) == 0 && isupper((unsigned char)name[bytes]))
+            return !sim_token_is_any(source, token, others);
+    }
+    return false;
+}
+
+// The first token of what is called at `index`: of std::check, of object.check.
+static int call_start(const sim_source *source, const sim_tokens *code, int index)
+{
+    static const char *const joins[] = {"::", ".", NULL};
+    for (;;) {
+        int step = is_any(source, code, index - 1, joins) ? 1 : 0;
+        if (sim_token_is(source, sim_token_at(code, index - 1), ">") &&
+            sim_token_is(source, sim_token_at(code, index - 2), "-"))
+            step = 2;
+        if (step == 0)
+            return index;
+        index -= step;
+        if (sim_token_at(code, index - 1)->kind == SIM_TOKEN_NAME)
+            index--;
+    }
+}
+
+// The innermost parenthesis around token `index`; -1: none in this statement.
+static int paren_around(const sim_source *source, const sim_tokens *code, int index)
+{
+    static const char *const ends[] = {"{", "}", NULL};
+    for (int i = index - 1; i >= 0; i--) {
+        const sim_token *token = &code->at[i];
+        if (sim_token_is(source, token, "(") && token->match > index)
+            return i;
+        if (sim_token_is(source, token, ")") && token->match >= 0 && token->match < i)
+            i = token->match;
+        else if (sim_token_is_any(source, token, ends))
+            return -1;
+    }
+    return -1;
+}
+
+// Whether the name that is assigned to before `index` is read again before its function ends.
+static bool is_read_later(const sim_source *source, const sim_tokens *code, int index)
+{
+    const sim_token *name = sim_token_at(code, index - 2);
+    if (name->kind != SIM_TOKEN_NAME) // an element, a member: somebody's
+        return true;
+    int end = code->count;
+    const sim_scope *scope = sim_scope_of(source, name);
+    while (scope->kind == SIM_SCOPE_FUNCTION && scope->open >= 0) {
+        end = code->at[scope->open].match > index ? code->at[scope->open].match : end;
+        if (scope->parent < 0)
+            break;
+        scope = &source->scopes[scope->parent];
+    }
+    size_t length = name->end - name->start;
+    for (int i = index; i < end; i++) {
+        const sim_token *token = &code->at[i];
+        bool same = token->kind == SIM_TOKEN_NAME && token->end - token->start == length &&
+                    memcmp(source->text + token->start, source->text + name->start, length) == 0;
+        if (same && !sim_token_is(source, sim_token_at(code, i + 1), "="))
+            return true;
+    }
+    return false;
+}
+
+static bool is_macro(const sim_unit *unit, const sim_source *source, const sim_token *name)
+{
+    size_t length = name->end - name->start;
+    for (int s = 0; s < unit->source_count; s++)
+        for (int i = 0; i < unit->sources[s]->directive_count; i++) {
+            const sim_directive *directive = &unit->sources[s]->directives[i];
+            const sim_token *defined = sim_token_at(&unit->sources[s]->lines, directive->first);
+            if (directive->kind == SIM_DIRECTIVE_DEFINE && defined->end - defined->start == length &&
+                memcmp(unit->sources[s]->text + defined->start, source->text + name->start, length) == 0)
+                return true;
+        }
+    return false;
+}
+
+// A call, or what it is an argument of: code tokens from its name to its last parenthesis.
+typedef struct span {
+    int start, end;
+} span;
+
+// At a ? or : of a choice: whether what is chosen is kept.
+static bool is_choice_kept(const sim_source *source, const sim_tokens *code, int index)
+{
+    int start = sim_statement_start(source, code, index);
+    bool kept = sim_token_is(source, sim_token_at(code, start), "return");
+    for (int i = start; i < index; i++)
+        kept |= sim_token_is(source, sim_token_at(code, i), "=");
+    return kept;
+}
+
+static bool is_choice(const sim_source *source, const sim_tokens *code, int index)
+{
+    bool asks = sim_token_is(source, sim_token_at(code, index), "?");
+    for (int i = sim_statement_start(source, code, index);
+         i < index && !asks && sim_token_is(source, sim_token_at(code, index), ":"); i++)
+        asks = sim_token_is(source, sim_token_at(code, i), "?");
+    return asks;
+}
+
+// Whether the value of a call is made something of, by more than a checker. *marked becomes the macro that the call is
+// an argument of, if it is: what a macro is given it may show to the person (#call), so that stays as it is.
+static bool is_used(const sim_unit *unit, const sim_source *source, const sim_tokens *code, span call, span *marked)
+{
+    static const char *const starts[] = {";", "{", "}", "else", "do", ":", ")", NULL};
+    static const char *const asks[] = {"if", "while", "for", "switch", "return", "constexpr", NULL};
+    static const char *const operators[] = {"=", "!", "?", "&", "|", NULL};
+    static const char *const within_braces[] = {",", "}", NULL};
+    for (;;) {
+        int start = call.start, end = call.end;
+        if (is_choice(source, code, start - 1))
+            return is_choice_kept(source, code, start - 1);
+        if (is_any(source, code, start - 1, starts)) // cudaX() == cudaSuccess || fail(); or {cudaX(), cudaY()}
+            return is_any(source, code, end + 1, operators) ||
+                   (sim_token_is(source, sim_token_at(code, start - 1), "{") &&
+                    is_any(source, code, end + 1, within_braces));
+        if (sim_token_is(source, sim_token_at(code, start - 1), "="))
+            return is_read_later(source, code, start);
+        int open = paren_around(source, code, start);
+        if (open < 0)
+            return true;
+        const sim_token *before = sim_token_at(code, open - 1);
+        bool alone = open + 1 == start && code->at[open].match == end + 1;
+        if (sim_token_is_any(source, before, asks) || (before->kind != SIM_TOKEN_NAME && !alone))
+            return true;
+        call = (span){before->kind == SIM_TOKEN_NAME ? call_start(source, code, open - 1) : open, code->at[open].match};
+        if (before->kind == SIM_TOKEN_NAME && is_macro(unit, source, before))
+            *marked = call;
+    }
+}
+
+// The parenthesis of a call whose name is token `index`, behind its template arguments if it has any; -1: no call.
+static int call_paren(const sim_source *source, const sim_tokens *code, int index)
+{
+    enum { MOST_TOKENS = 16 };
+    int i = index + 1;
+    if (sim_token_is(source, sim_token_at(code, i), "<"))
+        while (i < index + MOST_TOKENS && !sim_token_is(source, sim_token_at(code, i++), ">"))
+            continue;
+    const sim_token *open = sim_token_at(code, i);
+    return sim_token_is(source, open, "(") && open->match > i ? i : -1;
+}
+
+void sim_edit_handled(const sim_unit *unit, sim_source *source)
+{
+    static const char *const words[] = {"return", "else", "do", NULL};
+    const sim_tokens *code = &source->code;
+    for (int i = 0; i + 1 < code->count; i++) {
+        const sim_token *token = &code->at[i];
+        int open = is_api_name(source, token) ? call_paren(source, code, i) : -1;
+        if (open < 0)
+            continue;
+        const sim_scope *scope = sim_scope_of(source, token);
+        span call = {sim_token_is(source, sim_token_at(code, i - 1), "::") ? i - 1 : i, code->at[open].match};
+        const sim_token *before = sim_token_at(code, call.start - 1);
+        bool declared = before->kind == SIM_TOKEN_NAME && !sim_token_is_any(source, before, words);
+        bool member =
+            sim_token_is(source, before, ".") || sim_token_is(source, before, "~") ||
+            (sim_token_is(source, before, ">") && sim_token_is(source, sim_token_at(code, call.start - 2), "-"));
+        span marked = call;
+        if (scope->kind != SIM_SCOPE_FUNCTION || sim_scope_is_device_only(scope) || declared || member ||
+            !is_used(unit, source, code, call, &marked))
+            continue;
+        char mark[LONGEST_NAME + 32];
+        snprintf(mark, sizeof mark, "(sim_handled(\"%.*s\"), ", (int)(token->end - token->start),
+                 source->text + token->start);
+        sim_edit_insert(source, code->at[marked.start].start, mark);
+        sim_edit_insert(source, code->at[marked.end].end, ")");
+    }
+}

@@ -1,0 +1,151 @@
+// Which line of a call or launch that spans several is named, and where the barrier of a race belongs.
+
+#include "files.h"
+#include "sample.h"
+
+#include <string.h>
+
+#include "check/lines.h"
+
+static const char source[] = "__global__ void sum(float *x, int n)\n"              // 1
+                             "{\n"                                                 // 2
+                             "    __shared__ float s[64];\n"                       // 3
+                             "    for (int i = 0; i < n; i++) {\n"                 // 4
+                             "        s[threadIdx.x] = x[i];\n"                    // 5
+                             "        __syncthreads();\n"                          // 6
+                             "        x[i] = s[63 - threadIdx.x];\n"               // 7
+                             "    }\n"                                             // 8
+                             "    s[threadIdx.x] = 1;\n"                           // 9
+                             "    x[0] = s[63 - threadIdx.x];\n"                   // 10
+                             "}\n"                                                 // 11
+                             "int main()\n"                                        // 12
+                             "{\n"                                                 // 13
+                             "    CHECK(\n"                                        // 14
+                             "        cudaMalloc(&x, // the size\n"                // 15
+                             "                   64));\n"                          // 16
+                             "    sum<<<1,\n"                                      // 17
+                             "          2048>>>(x,\n"                              // 18
+                             "                  1);\n"                             // 19
+                             "    SUM(x); cudaFree(x);\n"                          // 20
+                             "    sum\n"                                           // 21
+                             "        <<<1, 64>>>(x, 1);\n"                        // 22
+                             "    COPY(x, y); // the macro has the call\n"         // 23
+                             "    cudaMemcpy(y, x, 64, cudaMemcpyDeviceToHost);\n" // 24
+                             "}\n"                                                 // 25
+                             "    s[threadIdx.x] = 1;\n"                           // 26
+                             "    // __syncthreads();\n"                           // 27
+                             "    x[0] = s[63 - threadIdx.x];\n";                  // 28
+
+static char *folder;
+
+static int create_folder(void **state)
+{
+    (void)state;
+    folder = scratch_create();
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    scratch_remove(folder);
+    return 0;
+}
+
+static heddle_check_result *settled(const char *finding)
+{
+    char report[2048];
+    snprintf(report, sizeof report, "{\"findings\": [%s]}", finding);
+    heddle_check_result *result = NULL;
+    assert_int_equal(heddle_check_result_create(&result), HEDDLE_OK);
+    heddle_check_report *parsed = sample_parse(folder, report);
+    scratch_write(folder, "tile.cu", source, strlen(source)); // instead of the sample's
+    assert_int_equal(heddle_check_result_add_run(result, parsed), HEDDLE_OK);
+    heddle_check_lines_settle(result);
+    return result;
+}
+
+static void line_becomes(const char *finding, int line)
+{
+    heddle_check_result *result = settled(finding);
+    assert_int_equal(result->findings[0]->places[0].frame[0].line, line);
+    heddle_check_result_free(result);
+}
+
+#define FAILS(line)                                                                                                    \
+    "{\"kind\": \"bad-call\", \"message\": \"cudaMalloc fails with cudaErrorInvalidValue: no\", \"places\": "          \
+    "[{\"role\": \"call\", \"file\": \"@\", \"line\": " line "}]}"
+#define COPY_FAILS(line)                                                                                               \
+    "{\"kind\": \"bad-call\", \"message\": \"cudaMemcpy fails with cudaErrorInvalidValue: no\", \"places\": "          \
+    "[{\"role\": \"call\", \"file\": \"@\", \"line\": " line "}]}"
+#define LAUNCH(line)                                                                                                   \
+    "{\"kind\": \"bad-launch\", \"kernel\": \"sum<float>\", \"message\": \"the launch fails\", \"places\": "           \
+    "[{\"role\": \"launch\", \"file\": \"@\", \"line\": " line "}]}"
+
+static void test_a_call_inside_a_checker_is_where_its_name_stands(void **state)
+{
+    (void)state;
+    line_becomes(FAILS("14"), 15);
+    line_becomes(FAILS("15"), 15);
+    line_becomes("{\"kind\": \"missing-wait\", \"message\": \"the host reads it\", \"places\": [{\"role\": \"call\", "
+                 "\"file\": \"@\", \"line\": 14}]}",
+                 14);                   // whose message names no call
+    line_becomes(COPY_FAILS("23"), 23); // the call of the next statement is another one
+}
+
+static void test_a_launch_is_where_its_kernel_stands(void **state)
+{
+    (void)state;
+    line_becomes(LAUNCH("18"), 17);
+    line_becomes(LAUNCH("17"), 17);
+    line_becomes(LAUNCH("20"), 20); // by a macro: not the launch above it
+    line_becomes(LAUNCH("22"), 21);
+    line_becomes("{\"kind\": \"unchecked-error\", \"message\": \"the launch failed with it\", \"places\": [{\"role\": "
+                 "\"call\", \"file\": \"@\", \"line\": 18}]}",
+                 17);
+}
+
+static void test_an_allocation_is_named_by_the_line_of_its_call(void **state)
+{
+    (void)state;
+    heddle_check_result *result =
+        settled("{\"kind\": \"leak\", \"message\": \"64 bytes are never freed\", \"places\": [{\"role\": "
+                "\"allocated\", \"file\": \"@\", \"line\": 14}], \"memory\": {\"space\": \"global\", \"name\": \"x\", "
+                "\"allocated\": {\"file\": \"@\", \"line\": 14, \"call\": \"cudaMalloc\"}}}");
+    assert_int_equal(result->findings[0]->places[0].frame[0].line, 15);
+    assert_int_equal(result->findings[0]->memory->allocated.line, 15);
+    heddle_check_result_free(result);
+}
+
+#define RACE(first, second)                                                                                            \
+    "{\"kind\": \"race\", \"kernel\": \"sum\", \"cure\": \"Put a barrier between the two, or not.\", \"places\": "     \
+    "[{\"role\": \"write\", \"file\": \"@\", \"function\": \"sum\", \"line\": " first "}, {\"role\": \"read\", "       \
+    "\"file\": \"@\", \"function\": \"sum\", \"line\": " second "}]}"
+
+static void cure_becomes(const char *finding, const char *cure)
+{
+    heddle_check_result *result = settled(finding);
+    assert_string_equal(result->findings[0]->cure, cure);
+    heddle_check_result_free(result);
+}
+
+static void test_the_cure_of_a_race_names_the_lines_between_which_the_barrier_belongs(void **state)
+{
+    (void)state;
+    cure_becomes(RACE("9", "10"), "Put a barrier between line 9 and line 10, or not.");
+    cure_becomes(RACE("10", "9"), "Put a barrier between line 9 and line 10, or not.");
+    cure_becomes(RACE("7", "5"), "Put a barrier behind line 7, before the loop comes back to line 5, or not.");
+    cure_becomes(RACE("26", "28"), "Put a barrier between line 26 and line 28, or not."); // one in a comment is none
+    cure_becomes(RACE("6", "9"), "Put a barrier between the two, or not."); // a barrier on one of the lines
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_call_inside_a_checker_is_where_its_name_stands),
+        cmocka_unit_test(test_a_launch_is_where_its_kernel_stands),
+        cmocka_unit_test(test_an_allocation_is_named_by_the_line_of_its_call),
+        cmocka_unit_test(test_the_cure_of_a_race_names_the_lines_between_which_the_barrier_belongs),
+    };
+    return cmocka_run_group_tests(tests, create_folder, remove_folder);
+}
