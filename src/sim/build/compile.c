@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "build/copies.h"
+#include "build/macros.h"
 #include "build/messages.h"
 #include "build/object.h"
 #include "build/precompiled.h"
@@ -20,7 +21,9 @@ static const char constructed_shared[] = "#undef SIM_SHARED\n#define SIM_SHARED 
                                          "#undef SIM_SHARED_STATIC\n#define SIM_SHARED_STATIC thread_local\n"
                                          "#undef SIM_SHARED_EXTERN\n#define SIM_SHARED_EXTERN thread_local\n";
 
-static bool write_file(const sim_rewritten_file *written, bool constructed)
+// first: what is compiled, and not one of its headers.
+static bool write_file(const sim_build_context *context, const sim_rewritten_file *written, bool constructed,
+                       bool first)
 {
     FILE *file = fopen(written->shadow, "wb");
     if (!file)
@@ -28,18 +31,21 @@ static bool write_file(const sim_rewritten_file *written, bool constructed)
     // Messages, __FILE__ and debug information then speak of the user's file.
     sim_text name = {0};
     sim_text_add_quoted(&name, written->path, strlen(written->path));
-    bool fine = fprintf(file, "%s%s#line 1 \"%s\"\n", constructed ? constructed_shared : "",
-                        written->uses_ptx ? "#include \"sim/ptx.h\"\n" : "", name.at ? name.at : "") > 0;
+    bool fine = !first || sim_macros_write(file, context->options->compile, written->text);
+    fine = fprintf(file, "%s%s#line 1 \"%s\"\n", constructed ? constructed_shared : "",
+                   written->uses_ptx ? "#include \"sim/ptx.h\"\n" : "", name.at ? name.at : "") > 0 &&
+           fine;
     fine = fwrite(written->text, 1, written->bytes, file) == written->bytes && fine;
     sim_text_free(&name);
     return fclose(file) == 0 && fine;
 }
 
-static bool write_files(const sim_rewritten *rewritten, sim_job *job, bool constructed)
+static bool write_files(const sim_build_context *context, const sim_rewritten *rewritten, sim_job *job,
+                        bool constructed)
 {
     for (int i = 0; i < rewritten->count; i++) {
         const sim_rewritten_file *file = &rewritten->files[i];
-        if (file->text && file->shadow && !write_file(file, constructed && i == 0)) {
+        if (file->text && file->shadow && !write_file(context, file, constructed && i == 0, i == 0)) {
             sim_build_say(&job->result, SIM_MESSAGE_ERROR, "%s: %s", file->shadow, strerror(errno));
             job->status = SIM_BUILD_SYSTEM;
             return false;
@@ -57,7 +63,7 @@ static bool rewrite(const sim_build_context *context, sim_job *job, sim_rewritte
         job->status = errno == ENOENT || errno == EISDIR || errno == EACCES ? SIM_BUILD_USAGE : SIM_BUILD_SYSTEM;
         return false;
     }
-    return write_files(rewritten, job, false);
+    return write_files(context, rewritten, job, false);
 }
 
 static const struct sim_standin *standin(sim_build_context *context, sim_standin_kind kind)
@@ -101,7 +107,8 @@ static void add_language(sim_build_context *context, const sim_job *job, sim_sta
     if (job->language == SIM_LANGUAGE_CUDA)
         sim_arguments_add_list(call, standin(context, kind)->arguments.at);
     for (const char *const *option = context->options->compile; option && *option; option++)
-        if (!c || strncmp(*option, "-std=", 5) != 0)
+        if ((!c || strncmp(*option, "-std=", 5) != 0) &&
+            (job->language != SIM_LANGUAGE_CUDA || !sim_macro_is_letter(*option)))
             sim_arguments_add(call, *option);
 }
 
@@ -317,7 +324,7 @@ static void run_compiler(sim_build_context *context, sim_job *job, const char *s
     // A __shared__ variable whose type has an empty constructor: CUDA allows it, a variable that is never constructed
     // is not of such a type.
     bool refused = status > 0 && said.at && strstr(said.at, "constant initializer");
-    if (refused && rewritten && write_files(rewritten, job, true)) {
+    if (refused && rewritten && write_files(context, rewritten, job, true)) {
         sim_text_free(&said);
         status = call_compiler(context, job, source, SIM_STANDIN_PLAIN, &said);
     }
