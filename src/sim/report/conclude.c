@@ -27,7 +27,7 @@ static const char *role_of(const sim_finding *finding, int place)
 // Threads that passed a barrier by are no better than ones that wait at another; whole warps, hardware forgives.
 static void reach_in_source(sim_record *record)
 {
-    record->finding.reach = sim_reach_of(record->where[0]);
+    record->finding.reach = sim_reach_of(record->where[0], record->finding.kernel);
     if (record->finding.reach == SIM_REACH_PASSED && record->finding.parts_warp)
         record->finding.tier = SIM_ERROR;
 }

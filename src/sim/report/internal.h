@@ -75,7 +75,7 @@ const char *sim_source_skip(const char *at, const char *end, bool line_begins);
 // --- reach.c -------------------------------------------------------------------------------------------------------
 
 // Why the threads that have ended did not come to the barrier at this place.
-sim_reach sim_reach_of(const sim_stack *where);
+sim_reach sim_reach_of(const sim_stack *where, const char *kernel);
 
 // --- loop.c --------------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ typedef struct reading {
     block_kind statement; // what the statement that is being read begins
     bool called;          // it has a parameter list
     bool in_function, returned;
+    bool macros; // what looks like one was called: nothing is known of what it does
 } reading;
 
 static bool in_word(char c)
@@ -27,6 +28,14 @@ static bool in_word(char c)
 static bool is(const char *word, size_t length, const char *other)
 {
     return strlen(other) == length && memcmp(word, other, length) == 0;
+}
+
+static bool is_macro_call(const char *word, const char *behind, const char *end)
+{
+    for (const char *at = word; at < behind; at++)
+        if (islower((unsigned char)*at))
+            return false;
+    return isalpha((unsigned char)*word) && behind < end && *behind == '(';
 }
 
 static void read_word(reading *state, const char *word, size_t length)
@@ -51,7 +60,7 @@ static void open_block(reading *state)
     if (!state->in_function && state->called) {
         kind = FUNCTION;
         state->in_function = true;
-        state->returned = false;
+        state->returned = state->macros = false;
     }
     if (state->depth < DEEPEST)
         state->blocks[state->depth] = kind;
@@ -110,6 +119,7 @@ static const char *read_to(reading *state, const char *at, const char *last, con
             at++;
         if (reached && meant(word, (size_t)(at - word), name))
             return at;
+        state->macros |= is_macro_call(word, at, end);
         read_word(state, word, (size_t)(at - word));
     }
     *state = before_line;
@@ -142,9 +152,9 @@ static bool is_other_branch(const char *at, const char *end) // of the preproces
     return end - at > 3 && (memcmp(at, "el", 2) == 0 || memcmp(at, "end", 3) == 0);
 }
 
-// Whether the function does anything behind the branches and loops that `at` stands in. What the preprocessor chooses
-// between is not read: it may be left out.
-static bool works_behind(reading state, const char *at, const char *end)
+// Whether the function does anything behind the branches and loops that `at` stands in, and threads cannot have left it
+// within these. What the preprocessor chooses between is not read: it may be left out.
+static bool goes_on_behind(reading state, const char *at, const char *end)
 {
     bool line_begins = false;
     while (at < end && state.in_function) {
@@ -163,36 +173,60 @@ static bool works_behind(reading state, const char *at, const char *end)
         const char *word = at;
         while (at < end && in_word(*at))
             at++;
-        bool outside = !stands_in(&state, BRANCH) && !stands_in(&state, LOOP);
-        if (outside && !is(word, (size_t)(at - word), "return") && !is(word, (size_t)(at - word), "else"))
+        if (is(word, (size_t)(at - word), "return") || is_macro_call(word, at, end))
+            return false;
+        if (!stands_in(&state, BRANCH) && !stands_in(&state, LOOP) && !is(word, (size_t)(at - word), "else"))
             return true;
         read_word(&state, word, (size_t)(at - word));
     }
     return false;
 }
 
+typedef struct reached {
+    sim_reach reach;
+    bool loop_alone; // that is around it, and no branch
+    bool may_leave;  // before it, by a return or by what a macro does
+} reached;
+
 // Of one function: that of the barrier, or one that the next inner one was called from.
-static sim_reach reach_in(const sim_frame *frame, const char *called)
+static reached reach_in(const sim_frame *frame, const char *called)
 {
     size_t length, bytes;
     const char *line = sim_source_line(frame->file, frame->line, &length);
     const char *text = sim_source_text(frame->file, &bytes);
     reading state = {.depth = 0};
+    reached found = {.may_leave = true};
     if (!line || !text)
-        return SIM_REACH_UNKNOWN;
+        return found;
     const char *at = read_to(&state, text, line, line + length, called ? is_call : is_barrier, called);
     bool branch = stands_in(&state, BRANCH), loop = stands_in(&state, LOOP);
     if (!state.in_function || (state.returned && branch))
-        return SIM_REACH_UNKNOWN;
-    if (state.returned || !(branch || loop))
-        return state.returned ? SIM_REACH_RETURN : SIM_REACH_UNKNOWN;
-    return works_behind(state, at, text + bytes) ? SIM_REACH_PASSED : SIM_REACH_BRANCH;
+        return found;
+    found.loop_alone = loop && !branch;
+    found.may_leave = state.returned || state.macros;
+    if (state.returned || branch || loop)
+        found.reach = state.returned                            ? SIM_REACH_RETURN
+                      : goes_on_behind(state, at, text + bytes) ? SIM_REACH_PASSED
+                                                                : SIM_REACH_BRANCH;
+    return found;
 }
 
-sim_reach sim_reach_of(const sim_stack *where)
+static bool is_kernel(const sim_frame *frame, const char *kernel)
 {
-    sim_reach found = SIM_REACH_UNKNOWN;
-    for (size_t i = 0; where && i < where->count && found == SIM_REACH_UNKNOWN; i++)
-        found = reach_in(&where->frames[i], i > 0 ? where->frames[i - 1].function : NULL);
-    return found;
+    size_t length = kernel ? strcspn(kernel, "<(") : 0;
+    return length > 0 && strncmp(frame->function, kernel, length) == 0 && !in_word(frame->function[length]);
+}
+
+// Threads pass a barrier by for certain where they cannot have left the kernel or a function before it.
+sim_reach sim_reach_of(const sim_stack *where, const char *kernel)
+{
+    reached found = {.reach = SIM_REACH_UNKNOWN};
+    bool certain = where && where->count > 0 && is_kernel(&where->frames[where->count - 1], kernel);
+    for (size_t i = 0; where && i < where->count; i++) {
+        reached next = reach_in(&where->frames[i], i > 0 ? where->frames[i - 1].function : NULL);
+        certain = certain && !next.may_leave;
+        if (found.reach == SIM_REACH_UNKNOWN || (found.loop_alone && next.reach == SIM_REACH_RETURN))
+            found = next;
+    }
+    return found.reach == SIM_REACH_PASSED && !certain ? SIM_REACH_BRANCH : found.reach;
 }

@@ -13,11 +13,11 @@ typedef struct declaration {
 } declaration;
 
 // Whether a bracket holds what a constructor is given, as in P p(4), and no parameters of a function: it begins with a
-// value, or with a name that something follows as only a value's may.
+// value, or with a name that something follows as only a value's may: no bracket, for T (&tile)[4] is a parameter.
 static bool holds_values(const sim_source *source, const sim_tokens *code, int open)
 {
     static const char *const values[] = {"-", "+", "!", "~", "true", "false", "nullptr", "NULL", "sizeof", NULL};
-    static const char *const behind_value[] = {"+", "-", "/", "%", ".", "(", "?", "|", "^", NULL};
+    static const char *const behind_value[] = {"+", "-", "/", "%", ".", "?", "|", "^", NULL};
     static const char *const types[] = {"decltype", "typeof", "alignas", "__attribute__", "__align__",
                                         "void",     "int",    "float",   "double",        NULL};
     const sim_token *name = sim_token_at(code, open - 1), *first = sim_token_at(code, open + 1);
@@ -32,8 +32,7 @@ static bool holds_values(const sim_source *source, const sim_tokens *code, int o
         last += 2;
     return first->kind == SIM_TOKEN_NAME && !sim_token_is_any(source, first, types) &&
            sim_token_is_any(source, sim_token_at(code, last + 1), behind_value) &&
-           !sim_token_is(source, sim_token_at(code, last + 2), "*") && // float (*callback)(float)
-           !sim_token_is(source, sim_token_at(code, last + 2), ".");   // a pack: T... values
+           !sim_token_is(source, sim_token_at(code, last + 2), "."); // a pack: T... values
 }
 
 // Constants are left where they are: host code may read them too, and a section is writable or not.
