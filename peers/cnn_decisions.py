@@ -43,6 +43,9 @@ class Stage:
             found += [(at, place, margin) for place, margin in edges.other_sides(scaled[at].tolist(), bound)]
         return found
 
+    def winner(self, at):
+        return int(self.place[at]) if self.alive[at] else edges.NOBODY
+
     def moved(self, at, place, gradient):
         """What the other side of a decision adds to the gradient of `values`."""
         cotangent = torch.zeros_like(self.values)
@@ -98,13 +101,13 @@ class Edges:
     def __init__(self, step, device, bound):
         network = Network(step, device)
         self.step, self.device, self.gradients = step, device, network.gradients
-        self.near = []  # (stage, index, place, margin)
+        self.near = []  # (stage, index, place, margin, place that wins in float64)
         self.moves = []  # {name: what it adds, relative as an error is}
         for stage, gradient in zip(network.stages, network.out_gradients):
             for at, place, margin in stage.near(bound):
                 move = self.moved_gradients(network, stage, stage.moved(at, place, gradient))
                 if any(one.any() for one in move.values()):  # where nothing comes from above, there is nothing to tell
-                    self.near.append((stage.name, at, place, margin))
+                    self.near.append((stage.name, at, place, margin, stage.winner(at)))
                     self.moves.append(move)
         self.gram = self.products_of_moves()
 
@@ -143,6 +146,6 @@ class Edges:
             return right, taken
         forced = {}
         for i in taken:
-            stage, at, place, _ = self.near[i]
+            stage, at, place = self.near[i][:3]
             forced.setdefault(stage, {})[at] = place
         return Network(self.step, self.device, forced).gradients, taken

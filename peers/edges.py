@@ -32,6 +32,34 @@ def other_sides(window, bound):
                     if other != place and SAME < best - value < bound and value > -bound]
 
 
+def sides(decisions):
+    """How many of them went to which side: relu let through what float64 has it stop ("opened"), or the other way round
+    ("closed"); another place than float64's won a window, before it ("earlier") or behind it ("later")."""
+    found = dict.fromkeys(("opened", "closed", "earlier", "later"), 0)
+    for one in decisions:
+        place, right = one["place"], one["instead_of"]
+        found["opened" if right == NOBODY else "closed" if place == NOBODY else
+              "earlier" if place < right else "later"] += 1
+    return found
+
+
+def chance_of_split(one, other):
+    """How often a fair coin splits one + other throws at least as unevenly."""
+    count = one + other
+    return min(1.0, 2 * sum(math.comb(count, i) for i in range(min(one, other) + 1)) / 2**count)
+
+
+def chance_of_splits(one, other, peer_one, peer_other):
+    """How often two splits are no more likely than these if both come from the same odds: Fisher's exact test."""
+    own, ones, count = one + other, one + peer_one, one + other + peer_one + peer_other
+
+    def ways(i):
+        return math.comb(own, i) * math.comb(count - own, ones - i)
+
+    return sum(ways(i) for i in range(max(0, ones - count + own), min(own, ones) + 1)
+               if ways(i) <= ways(one)) / math.comb(count, ones)
+
+
 class Search:
     """Vectors are taken away from a residual, or given back. Everything is in parts, one for each parameter: sizes[p],
     the squared length of a residual; along[p][i], its product with vector i; gram[p][i][j], the products of the vectors

@@ -13,7 +13,7 @@ One rounding that moves a relu or the winner of a pooling window over its edge m
 which program that happens to. Where float32 is meant, float64 is therefore computed with the decisions that a program
 took, heddle's and PyTorch's alike: those nearer to their edge than EDGE are candidates, and the gradient tells which of
 them were taken the other way (edges.py). The errors without that stand beside it, as errors_raw. Less precise types
-move too many to tell which: there, only the median helps.
+move too many to tell which: there, only the median helps. gradients_judged.py has the rules of what is good enough.
 """
 
 import argparse
@@ -35,21 +35,15 @@ import torch.nn.functional as F  # noqa: E402
 
 import cnn_decisions  # noqa: E402
 import cnn_torch  # noqa: E402
+import gradients_judged  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PRECISIONS = ["fp32", "tf32x3", "tf32", "fp16", "bf16"]
 PEER_OF = {"tf32x3": "fp32"}
-# How many times PyTorch's error in the same precision is allowed: three tf32 products are not quite float32, and naive
-# kernels add thousands of numbers one after the other.
-ALLOWED = {"tf32x3": 10, "naive": 20}
-USUALLY_ALLOWED = 2
 TYPES = {"F32": torch.float32, "U8": torch.uint8, "I32": torch.int32}
 # How near to its edge a decision must be to count as rounding's, in standard deviations of the values that decide: 64
 # roundings of float32. A value is a sum of up to 3,136 products, and batchnorm's mean and deviation come on top.
 EDGE = 64 * 2.0**-24
-WITH_EDGES = ("fp32", "tf32x3")
-# Below this an error is rounding of what is compared, not of how it was computed.
-FLOOR = 1e-7
 
 
 def read_safetensors(path):
@@ -99,15 +93,6 @@ def errors(found, right):
             for name in cnn_torch.NAMES}
 
 
-def over_seeds(rows, statistic):
-    return {name: statistic([row[name] for row in rows]) for name in cnn_torch.NAMES}
-
-
-def median(values):
-    """NaN is the worst there is, and must not hide among the others."""
-    return float("nan") if any(value != value for value in values) else statistics.median(values)
-
-
 class Errors:
     """One program's, over the seeds: as they are, and against float64 with the decisions that it took."""
 
@@ -119,11 +104,13 @@ class Errors:
         if not edges:
             self.fitted.append(self.raw[-1])
             return
-        fitted, taken = edges.fitted(found, FLOOR)
+        fitted, taken = edges.fitted(found, gradients_judged.FLOOR)
         self.fitted.append(errors(found, fitted))
-        self.taken += [dict(zip(("stage", "at", "place", "margin"), edges.near[i]), seed=seed) for i in taken]
+        self.taken += [dict(zip(("stage", "at", "place", "margin", "instead_of"), edges.near[i]), seed=seed)
+                       for i in taken]
 
     def figures(self, prefix):
+        median, over_seeds = statistics.median, gradients_judged.over_seeds
         return {prefix + "errors": over_seeds(self.fitted, median), prefix + "errors_max": over_seeds(self.fitted, max),
                 prefix + "errors_raw": over_seeds(self.raw, median)}
 
@@ -133,7 +120,7 @@ KNOWN = {}  # edges by batch and seed: kernels and precisions begin from the sam
 
 def edges_of(step, right, options, precision, key):
     """None where a precision moves too many to tell."""
-    if precision not in WITH_EDGES:
+    if precision not in gradients_judged.WITH_EDGES:
         return None
     if key not in KNOWN or not KNOWN[key].are_of(step):
         KNOWN[key] = cnn_decisions.Edges(step, options.device, EDGE)
@@ -157,17 +144,9 @@ def compare(options, kernels, precision, batch):
         theirs.add(gradients_of_torch(step, PEER_OF.get(precision, precision), options.device), right, edges, seed)
     row = {"kernels": kernels, "precision": precision, "batch": batch,
            "peer_precision": PEER_OF.get(precision, precision), **ours.figures(""), **theirs.figures("peer_")}
-    if precision in WITH_EDGES:
+    if precision in gradients_judged.WITH_EDGES:
         row["edges"] = {"bound": EDGE, "near": near, "taken": ours.taken, "peer_taken": theirs.taken}
-    return judged(row)
-
-
-def judged(row):
-    """The row with its worst parameter, and whether that is within what is allowed."""
-    ratios = {name: row["errors"][name] / max(row["peer_errors"][name], FLOOR) for name in cnn_torch.NAMES}
-    worst = max(ratios, key=lambda name: ratios[name] if ratios[name] == ratios[name] else float("inf"))
-    allowed = ALLOWED.get(row["kernels"], ALLOWED.get(row["precision"], USUALLY_ALLOWED))
-    return {**row, "worst": worst, "worst_ratio": ratios[worst], "allowed": allowed, "met": ratios[worst] <= allowed}
+    return gradients_judged.judged(row)
 
 
 def told(row):
@@ -208,8 +187,9 @@ def main():
                 try:
                     row = compare(options, kernels, precision, batch)
                 except RuntimeError as error:  # what one of them cannot do is no reason to lose the others
-                    row = {"kernels": kernels, "precision": precision, "batch": batch, "met": False,
+                    row = {"kernels": kernels, "precision": precision, "batch": batch,
                            "error": " ".join(str(error).split())[:300]}
+                    row = gradients_judged.judged(row)
                 rows.append(row)
                 if "error" in row:
                     print("%-7s %-7s %6d  %s" % (kernels, precision, batch, row["error"]), flush=True)
@@ -217,7 +197,7 @@ def main():
                 worst = row["worst"]
                 print("%-7s %-7s %6d  %-20s %10.2e %10.2e %8.2f %s%s" % (
                     kernels, precision, batch, worst, row["errors"][worst], row["peer_errors"][worst],
-                    row["worst_ratio"], told(row), "" if row["met"] else "above %g" % row["allowed"]), flush=True)
+                    row["worst_ratio"], told(row), "; ".join(row["why"])), flush=True)
     if options.json:
         document = {"format": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                     "version": "PyTorch %s" % torch.__version__, "seeds": options.seeds, "data": options.data,

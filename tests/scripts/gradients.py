@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """How peers/gradients_gpu.py tells rounding from edges: that a decision on its edge may be taken either way, and that
 nothing else passes for one: no wrong gradient, and no mask that is wrong far from an edge. On a network of a few
-windows in plain Python; where PyTorch is installed, on the course's as well.
+windows in plain Python; where PyTorch is installed, on the course's as well. And how what was measured is judged.
 
     gradients.py
 """
 import importlib.util
+import json
 import math
 import os
 import random
+import statistics
+import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
@@ -18,6 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "peers"))
 
 import edges  # noqa: E402
+import gradients_judged  # noqa: E402
 
 BOUND, FLOOR, ROUNDING = 4e-6, 1e-7, 1e-7
 NOBODY = edges.NOBODY
@@ -205,6 +210,144 @@ class Choice(unittest.TestCase):
         self.assertEqual(edges.choose([1e-6, 1e-7], [[], []], [[], []], FLOOR), [])
 
 
+def decisions(opened=0, closed=0, earlier=0, later=0):
+    made = []
+    for count, place, instead_of in ((opened, 2, NOBODY), (closed, NOBODY, 2), (earlier, 0, 3), (later, 3, 1)):
+        made += count * [{"stage": "block1", "at": [0, 0, 0, 0], "place": place, "margin": 1e-7,
+                          "instead_of": instead_of, "seed": 1}]
+    return made
+
+
+def row(own, peer, taken=(), peer_taken=(), precision="fp32", kernels="fused"):
+    """Measured errors of one parameter, a number for each seed; the peer's as well."""
+    made = {"kernels": kernels, "precision": precision, "batch": 7, "peer_precision": "fp32"}
+    for prefix, values in (("", own), ("peer_", peer)):
+        seeds = [{"conv1.weight": value, "conv2.weight": 1e-7} for value in values]
+        made[prefix + "errors"] = gradients_judged.over_seeds(seeds, statistics.median)
+        made[prefix + "errors_max"] = gradients_judged.over_seeds(seeds, max)
+    if precision in gradients_judged.WITH_EDGES:
+        made["edges"] = {"bound": BOUND, "near": [100], "taken": list(taken), "peer_taken": list(peer_taken)}
+    return made
+
+
+class Judgement(unittest.TestCase):
+    GOOD = [3e-7] * 8
+
+    def why(self, *arguments, **named):
+        made = gradients_judged.judged(row(*arguments, **named))
+        self.assertEqual(made["met"], not made["why"])
+        return "; ".join(made["why"])
+
+    def of_decisions(self, taken, peer_taken, **named):
+        return self.why(self.GOOD, self.GOOD, decisions(**taken), decisions(**peer_taken), **named)
+
+    def test_as_good_as_the_peer_is_met(self):
+        made = gradients_judged.judged(row([5e-7] * 7 + [5.9e-7], self.GOOD))
+        self.assertEqual((made["met"], made["why"], made["worst"], made["largest"]),
+                         (True, [], "conv1.weight", "conv1.weight"))
+        self.assertAlmostEqual(made["worst_ratio"], 5 / 3)
+        self.assertAlmostEqual(made["largest_ratio"], 5.9 / 3)
+
+    def test_a_median_above_what_is_allowed_is_not(self):
+        self.assertIn("above 2", self.why([7e-7] * 8, self.GOOD))
+        self.assertEqual(self.why([7e-7] * 8, self.GOOD, precision="tf32x3"), "")
+        self.assertEqual(self.why([7e-7] * 8, self.GOOD, kernels="naive"), "")
+        self.assertIn("above 2", self.why([7e-7] * 8, self.GOOD, precision="bf16"))
+
+    def test_a_gradient_that_is_wrong_in_one_seed_does_not_hide_behind_the_median(self):
+        self.assertEqual(self.why([3e-7] * 7 + [1e-3], self.GOOD), "largest above 2, in conv1.weight")
+        self.assertEqual(self.why([3e-7] * 7 + [4e-6], self.GOOD, precision="tf32x3"),
+                         "largest above 10, in conv1.weight")
+
+    def test_where_edges_cannot_be_told_the_median_counts(self):
+        self.assertEqual(self.why([3e-3] * 7 + [9e-2], [3e-3] * 8, precision="fp16"), "")
+
+    def test_what_is_no_number_in_one_seed_is_never_met(self):
+        for nothing in (math.nan, math.inf):
+            for precision in ("fp32", "tf32", "bf16"):
+                for place in (0, 4, 7):
+                    spoilt = self.GOOD[:place] + [nothing] + self.GOOD[place + 1:]
+                    self.assertIn("no number: heddle's conv1.weight", self.why(spoilt, self.GOOD, precision=precision))
+                    self.assertIn("no number: PyTorch's conv1.weight",
+                                  self.why(self.GOOD, spoilt, precision=precision))
+
+    def test_what_no_row_says_is_not_met(self):
+        made = row(self.GOOD, self.GOOD)
+        for missing in ("errors_max", "peer_errors_max", "edges"):
+            without = {name: one for name, one in made.items() if name != missing}
+            self.assertFalse(gradients_judged.judged(without)["met"], missing)
+        unknown = row(self.GOOD, self.GOOD, decisions(earlier=1))
+        del unknown["edges"]["taken"][0]["instead_of"]
+        self.assertEqual(gradients_judged.judged(unknown)["why"], ["the sides of the decisions are not known"])
+        failed = gradients_judged.judged({"kernels": "fused", "precision": "fp32", "batch": 7, "error": "no GPU"})
+        self.assertEqual((failed["met"], failed["why"]), (False, ["no GPU"]))
+
+    def test_decisions_that_rounding_takes_are_met(self):
+        self.assertEqual(self.of_decisions({}, {}), "")
+        self.assertEqual(self.of_decisions({"earlier": 4}, {}), "")
+        self.assertEqual(self.of_decisions({"opened": 5, "closed": 2, "earlier": 9, "later": 4},
+                                           {"opened": 2, "closed": 6, "earlier": 12, "later": 2}), "")
+
+    def test_more_decisions_than_rounding_takes_are_not(self):
+        self.assertEqual(self.of_decisions({"opened": 2, "closed": 3}, {}), "5 decisions taken otherwise, PyTorch 0")
+        many = {"opened": 10, "closed": 12, "earlier": 30, "later": 33}
+        few = {"opened": 2, "closed": 2, "earlier": 8, "later": 8}
+        self.assertEqual(self.of_decisions(many, few), "85 decisions taken otherwise, PyTorch 20")
+        self.assertEqual(self.of_decisions(many, few, kernels="naive"), "")
+
+    def test_a_relu_whose_edge_is_not_at_zero_is_not(self):
+        peer = {"opened": 3, "closed": 5, "earlier": 6, "later": 6}
+        self.assertIn("relu opened 0 times and closed 12 times", self.of_decisions({"closed": 12}, peer))
+        self.assertIn("relu opened 14 times and closed 1 times", self.of_decisions({"opened": 14, "closed": 1}, peer))
+
+    def test_a_window_that_prefers_its_last_place_is_not(self):
+        told = self.of_decisions({"earlier": 1, "later": 15}, {"earlier": 12, "later": 2})
+        self.assertEqual(told, "windows won by earlier places 1 times and by later ones 15 times, PyTorch's 12 and 2")
+
+    def test_a_window_that_prefers_its_first_place_as_the_peer_does_is_met(self):
+        self.assertEqual(self.of_decisions({"earlier": 18}, {"earlier": 12, "later": 2}), "")
+
+    def test_a_moved_edge_of_relu_is_told_from_the_gradients_alone(self):
+        taken = []
+        for seed in SEEDS:
+            small = Small(seed)
+            closed = [(number, NOBODY) for number, won in enumerate(small.won)
+                      if won != NOBODY and 0 < max(small.values(number)) < BOUND]
+            self.assertTrue(closed)
+            found = small.rounded(small.gradient(small.turned(closed)))
+            self.assertLess(small.error(found), 10 * ROUNDING, "the error alone does not show it")
+            taken += [{"place": place, "instead_of": small.won[number]} for number, place in small.taken(found)]
+        made = row(self.GOOD, self.GOOD, taken, decisions(opened=10, closed=10, earlier=20, later=10))
+        self.assertEqual(gradients_judged.judged(made)["why"],
+                         ["relu opened 0 times and closed %d times" % len(taken)])
+
+    def test_chances_are_those_of_the_tests_by_name(self):
+        self.assertEqual([edges.chance_of_split(*split) for split in ((0, 0), (3, 3), (0, 1), (5, 0), (1, 4))],
+                         [1.0, 1.0, 1.0, 2 / 32, 12 / 32])
+        self.assertEqual(edges.chance_of_splits(0, 0, 3, 4), 1.0)
+        self.assertAlmostEqual(edges.chance_of_splits(3, 1, 1, 3), 34 / 70)  # Fisher's own: tea and milk
+        self.assertAlmostEqual(edges.chance_of_splits(8, 0, 0, 8), 2 / math.comb(16, 8))
+
+    def test_stored_rows_are_judged_anew(self):
+        rows = [row(self.GOOD, self.GOOD), dict(row([3e-7] * 7 + [1e-3], self.GOOD), met=True)]
+        alone = {"results": rows}
+        for document in (alone, {"train": {}, "gradients": alone}):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "results.json")
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(document, file)
+                program = [sys.executable, os.path.join(ROOT, "peers", "gradients_judged.py"), path]
+                done = subprocess.run(program, stdout=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.stdout.count("largest above 2, in conv1.weight"), 1)
+                with open(path, encoding="utf-8") as file:
+                    self.assertEqual(json.load(file), document)
+                subprocess.run(program + ["--write"], stdout=subprocess.DEVNULL)
+                with open(path, encoding="utf-8") as file:
+                    found = json.load(file)
+                self.assertEqual([one["met"] for one in found.get("gradients", found)["results"]], [True, False])
+
+
 @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
 class Course(unittest.TestCase):
     """The course's network, random parameters and images, and gradients with planted decisions as `found`."""
@@ -229,7 +372,7 @@ class Course(unittest.TestCase):
 
     def with_decisions(self, chosen):
         forced = {}
-        for stage, at, place, _ in chosen:
+        for stage, at, place, *_ in chosen:
             forced.setdefault(stage, {})[at] = place
         return self.rounded(self.decisions.Network(self.step, "cpu", forced).gradients)
 
@@ -238,7 +381,13 @@ class Course(unittest.TestCase):
         return max(((found[name] - right[name]).norm() / self.decisions.against(name, right)).item() for name in right)
 
     def test_there_are_candidates_in_both_blocks(self):
-        self.assertLessEqual({"block1", "block2"}, {stage for stage, _, _, _ in self.edges.near})
+        self.assertLessEqual({"block1", "block2"}, {stage for stage, *_ in self.edges.near})
+
+    def test_every_candidate_is_another_side_than_that_of_float64(self):
+        stages = {stage.name: stage for stage in self.decisions.Network(self.step, "cpu").stages}
+        for stage, at, place, _, instead_of in self.edges.near:
+            self.assertEqual(edges.winner(stages[stage].values[at].tolist()), instead_of)
+            self.assertNotEqual(place, instead_of)
 
     def test_planted_sides_are_found(self):
         for first in range(3):
