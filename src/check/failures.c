@@ -48,34 +48,14 @@ static bool is_told_elsewhere(heddle_check_result *result, const heddle_check_fi
 
 // --- failures that the program answers for --------------------------------------------------------------------------
 
-// What a program asks a machine to find out what it has, as opposed to arguments that are wrong on every machine.
-static bool is_question(const char *message)
-{
-    static const char *const errors[] = {"cudaFuncSetAttribute fails",
-                                         "cudaDeviceSetLimit fails",
-                                         "cudaErrorMemoryAllocation",
-                                         "cudaErrorInvalidDevice",
-                                         "cudaErrorNoDevice",
-                                         "cudaErrorNotSupported",
-                                         "cudaErrorPeerAccess",
-                                         "cudaErrorHostMemoryAlreadyRegistered",
-                                         "cudaErrorHostMemoryNotRegistered",
-                                         "cudaErrorGraphExecUpdateFailure",
-                                         "cudaErrorCooperativeLaunchTooLarge",
-                                         "cudaErrorNotReady"};
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (strstr(message, errors[i]))
-            return true;
-    return false;
-}
-
-// A program that ends with a status of its own may have failed by it; otherwise it went on as it meant to.
+// The runtime says so of questions about the machine alone. A program that ends with a status of its own may have
+// failed by the answer; otherwise it went on as it meant to.
 static bool is_answered(heddle_check_result *result, const heddle_check_finding *finding)
 {
     static const char mark[] = ", which the program looks at: ";
     const char *reason = finding->kind == HEDDLE_CHECK_BAD_CALL ? strstr(finding->message, mark) : NULL;
     bool went_on = result->exit_status == 0 || result->any_status;
-    if (!reason || !went_on || !is_question(finding->message))
+    if (!reason || !went_on)
         return false;
     const heddle_check_place *place = finding->place_count ? &finding->places[0] : NULL;
     char where[1024] = "";
@@ -113,7 +93,9 @@ static bool is_unwritten(const heddle_check_result *result, const heddle_check_f
         return false;
     for (int i = 0; i < result->finding_count; i++) {
         const heddle_check_finding *other = result->findings[i];
-        if (leaves_unwritten(other) || (other->kind == HEDDLE_CHECK_MISSING_WAIT && same_memory(other, finding)))
+        bool explains =
+            leaves_unwritten(other) || (other->kind == HEDDLE_CHECK_MISSING_WAIT && same_memory(other, finding));
+        if (explains && other->tier == HEDDLE_CHECK_ERROR) // a warning may be left as it is: nothing goes for it
             return true;
     }
     return false;

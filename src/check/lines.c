@@ -138,6 +138,54 @@ static bool any_line_calls(const heddle_check_result *result, const char *file, 
     return false;
 }
 
+// `if (...)`, `for (...)`: a line whose statement is the next one.
+static bool heads_next(const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        length--;
+    return length > 0 && text[length - 1] == ')' &&
+           (has_call(text, "if") || has_call(text, "for") || has_call(text, "while"));
+}
+
+// The depth of braces behind a line, from that before it. Those that close what was open before set *least below 0.
+static int depth_after(const char *text, int depth, int *least)
+{
+    for (const char *comment = strstr(text, "//"); *text && text != comment; text++) {
+        depth += *text == '{' ? 1 : *text == '}' ? -1 : 0;
+        *least = depth < *least ? depth : *least;
+    }
+    return depth;
+}
+
+// A barrier belongs behind the block that the first access is in and before the one that only the other is in: moves
+// the lines there. False where no lines can be named, as between the two branches of an if.
+static bool narrow(const heddle_check_result *result, const char *file, int *first, int *last)
+{
+    int closed = *first, opened = 0, depth = 0;
+    for (int line = *first; line <= *last; line++) {
+        const char *text = heddle_check_sources_line(result->sources, file, line);
+        if (!text || (line > *first && has_word(text, "else")))
+            return false;
+        int least = 0, after = line < *last ? depth_after(text, depth, &least) : depth;
+        if (line == *first && (after != 0 || least < 0))
+            return false;                             // which side of the brace the access is on is not known
+        if (least < 0 || (depth > 0 && after == 0)) { // behind a block between the two as well, not inside it
+            closed = line;
+            after -= least;
+        }
+        if (after > 0 && depth == 0)
+            opened = line;
+        depth = after;
+    }
+    const char *text = depth > 0 ? heddle_check_sources_line(result->sources, file, opened) : "";
+    *last = depth > 0 ? opened - (text[strspn(text, " \t")] == '{') : *last;
+    while (*last - 1 > closed && heads_next(heddle_check_sources_line(result->sources, file, *last - 1)))
+        --*last;
+    *first = closed;
+    return *first < *last;
+}
+
 // Where there is a barrier between the two lines already, they meet the other way round: in the next turn of a loop.
 static const char *barrier_place(const heddle_check_result *result, const heddle_check_finding *finding, char *text,
                                  size_t size)
@@ -151,9 +199,11 @@ static const char *barrier_place(const heddle_check_result *result, const heddle
         first <= 0 || last - first > MOST_LINES || any_line_calls(result, one->file, first, first, barriers) ||
         any_line_calls(result, one->file, last, last, barriers))
         return NULL;
-    if (!any_line_calls(result, one->file, first + 1, last - 1, barriers))
+    bool barrier_between = any_line_calls(result, one->file, first + 1, last - 1, barriers);
+    if (!barrier_between && narrow(result, one->file, &first, &last))
         snprintf(text, size, "between line %d and line %d", first, last);
-    else if (any_line_calls(result, one->file, first > MOST_LINES ? first - MOST_LINES : 1, first, loops))
+    else if (barrier_between &&
+             any_line_calls(result, one->file, first > MOST_LINES ? first - MOST_LINES : 1, first, loops))
         snprintf(text, size, "behind line %d, before the loop comes back to line %d", last, first);
     else
         return NULL;

@@ -148,6 +148,17 @@ static bool is_about_legality(const char *message)
            (strstr(message, "__global__") && strstr(message, "must"));
 }
 
+// NULL: what usually cures it.
+static const char *cure_of(const char *message)
+{
+    if (!is_about_legality(message))
+        return "Another version of the toolkit may take it; this one does not.";
+    if (strstr(message, "must be configured"))
+        return "Launch the kernel with its grid and block: kernel<<<blocks, threads>>>(arguments).";
+    bool about_call = strstr(message, "calling a") || strstr(message, "device code");
+    return about_call ? NULL : "Change the kernel as nvcc says.";
+}
+
 // "FILE(LINE): error: MESSAGE"
 static heddle_status read_line(const char *text, size_t length, heddle_check_result *result)
 {
@@ -178,7 +189,7 @@ static heddle_status read_line(const char *text, size_t length, heddle_check_res
     heddle_check_finding finding = {
         .kind = HEDDLE_CHECK_NOT_LEGAL,
         .tier = illegal ? HEDDLE_CHECK_ERROR : HEDDLE_CHECK_WARNING,
-        .cure = illegal ? NULL : "Another version of the toolkit may take it; this one does not.",
+        .cure = cure_of(said),
         .count = 1,
         .message = heddle_arena_copy_text(result->arena, said),
         .note = "",

@@ -290,6 +290,15 @@ static heddle_status compare_case(const heddle_check_job *job, int number, FILE 
     return status;
 }
 
+// Why shapes were not compared, where that is no fault of their numbers.
+static const char *why_others(const heddle_check_result *result, bool some, bool right)
+{
+    bool ended = result->exit_status == 0 && result->run_count > 0 && strcmp(result->runs[0]->status, "finished") == 0;
+    if (!ended)
+        return "; the program stopped before the rest";
+    return some && right ? "; the others are large or use fields that the function does not take" : "";
+}
+
 heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle_check_folder *folder,
                                        heddle_check_result *result)
 {
@@ -307,9 +316,7 @@ heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle
         HEDDLE_TRY(heddle_check_result_add(result, HEDDLE_CHECK_WRONG_RESULT, HEDDLE_CHECK_ERROR,
                                            "%s: the program computed nothing that could be compared.", job->op->name));
     int all = job->count + job->left_out;
-    const char *others = compared < all && compared > 0 && result->finding_count == before
-                             ? "; the others are large or use fields that the function does not take"
-                             : "";
+    const char *others = compared < all ? why_others(result, compared > 0, result->finding_count == before) : "";
     return heddle_check_result_note(result, "%s: %d of %d test shapes compared with the float64 reference, seed %llu%s",
                                     job->op->name, compared, all, (unsigned long long)job->seed, others);
 }

@@ -9,6 +9,7 @@ enum { COPY_SIZE = 1200 };
 
 static heddle_status tell_unrepeatable(heddle_check_result *result)
 {
+    result->unrepeatable = true;
     if (result->suspected > 0)
         return heddle_check_result_add(result, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_WARNING,
                                        "Two runs in the same order gave different results, and the compiler suspects a "
@@ -64,7 +65,8 @@ heddle_status heddle_check_order_compare(heddle_check_result *result, const hedd
 {
     const heddle_check_report *first = result->runs[0];
     int copy = heddle_check_first_difference(first, report);
-    if (copy < 0 || heddle_check_result_explains_difference(result) || has_order_dependent(result))
+    if (copy < 0 || result->unrepeatable || heddle_check_result_explains_difference(result) ||
+        has_order_dependent(result))
         return HEDDLE_OK;
     char asked[COPY_SIZE] = "";
     bool in_any_order = first->copies_in_any_order || report->copies_in_any_order;

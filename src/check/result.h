@@ -25,6 +25,7 @@ typedef struct heddle_check_result {
     int suspected;        // local variables that the compiler thinks may be read before they are set; notes name them
     const char *messages; // of the compiler, where there are any; NULL
     int exit_status;      // of the program itself, in its first run
+    bool unrepeatable;    // two runs in the same order gave different results, which has been told
     bool any_status;      // it may end as it likes: only findings count
     bool unwritten;       // a file that was asked for could not be written
     double seconds;       // all of it, as the person waited

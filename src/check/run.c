@@ -575,6 +575,8 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
     heddle_check_folder_release(&state.folder);
     if (status == HEDDLE_OK) {
         heddle_check_result_finish(state.result, state.suppressions, options->strict);
+        if (state.result->built)
+            status = heddle_check_suppressions_note_unused(state.suppressions, state.result);
         state.result->seconds = heddle_now() - state.started;
     }
     heddle_check_suppressions_free(state.suppressions);

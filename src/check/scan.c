@@ -84,10 +84,11 @@ static void enter_branch(bracket_depth *depth, const char *directive)
     }
 }
 
-// Past the bracket that closes the one at `at`.
-static const char *skip_brackets(const char *at)
+// Past the bracket that closes the one at `at`; where none does, to the end of the text.
+static const char *skip_brackets(const char *at, bool *closed)
 {
     bracket_depth depth = {0};
+    *closed = true;
     at = next_token(at);
     while (*at) {
         bool line = *at == '#';
@@ -103,12 +104,28 @@ static const char *skip_brackets(const char *at)
             return at;
         at = next_token_or_line(at);
     }
+    *closed = false;
     return at;
 }
 
 static bool word_is(const char *at, size_t length, const char *word)
 {
     return strlen(word) == length && strncmp(at, word, length) == 0;
+}
+
+// Whether the text calls or defines `name` anywhere. Where a bracket is never closed, what a function is cannot be
+// told, and the compiler is to say what is wrong.
+static bool mentions(const char *text, const char *name)
+{
+    for (const char *at = next_token(text); *at; at = next_token(at)) {
+        const char *word = at;
+        while (is_name(*at))
+            at++;
+        if (word_is(word, (size_t)(at - word), name) && *next_token(at) == '(')
+            return true;
+        at += at == word;
+    }
+    return false;
 }
 
 // After a parameter list: does the body follow? const, noexcept and the like may stand between.
@@ -125,7 +142,7 @@ static bool body_follows(const char *at)
 
 heddle_check_defines heddle_check_text_defines(const char *text, const char *name)
 {
-    bool kernel = false, transparent = false;
+    bool kernel = false, transparent = false, closed = true;
     for (const char *at = next_token(text); *at; at = next_token(at)) {
         if (is_name(*at)) {
             const char *word = at;
@@ -135,23 +152,23 @@ heddle_check_defines heddle_check_text_defines(const char *text, const char *nam
             kernel |= word_is(word, length, "__global__");
             transparent |= word_is(word, length, "namespace") || word_is(word, length, "extern");
             const char *open = next_token(at);
-            if (word_is(word, length, name) && *open == '(' && body_follows(skip_brackets(open)))
+            if (word_is(word, length, name) && *open == '(' && body_follows(skip_brackets(open, &closed)))
                 return kernel ? HEDDLE_CHECK_IS_KERNEL : HEDDLE_CHECK_FUNCTION;
             continue;
         }
         if (*at == '(') {
-            at = skip_brackets(at);
+            at = skip_brackets(at, &closed);
             transparent = false; // extern "C" void f(...) {: a body, not a block of declarations
             continue;
         }
         if (*at == '{' && !transparent)
-            at = skip_brackets(at);
+            at = skip_brackets(at, &closed);
         else
             at++;
         if (at[-1] == ';' || at[-1] == '}' || at[-1] == '{')
             kernel = transparent = false;
     }
-    return HEDDLE_CHECK_ABSENT;
+    return !closed && mentions(text, name) ? HEDDLE_CHECK_FUNCTION : HEDDLE_CHECK_ABSENT;
 }
 
 // The name between the quotes of #include "..." at `at`, which follows the '#'; false for anything else.

@@ -13,7 +13,8 @@ typedef enum heddle_check_defines {
     HEDDLE_CHECK_IS_KERNEL, // __global__
 } heddle_check_defines;
 
-// Whether the text defines a function called `name` outside of every other.
+// Whether the text defines a function called `name` outside of every other; in a text with a bracket that is never
+// closed, whether `name(` stands in it.
 heddle_check_defines heddle_check_text_defines(const char *text, const char *name);
 // The same for a file and the files it includes with quotes, as far as they can be found.
 heddle_status heddle_check_file_defines(const char *path, const char *name, heddle_check_defines *defines);

@@ -12,12 +12,19 @@
 #include "check/result.h"
 #include "report/rules.h"
 
-enum { LARGEST_FILE = 1 << 20 };
+enum { LARGEST_FILE = 1 << 20, MOST_NAMED = 8 }; // of a file of rules; rules in one note
 static const char allow_mark[] = "heddle: allow";
 
+typedef struct file_rule {
+    sim_rule rule;
+    int line;
+    bool used; // it has matched a finding
+} file_rule;
+
 struct heddle_check_suppressions {
+    const char *path;
     char *content; // of the file: the rules point into it
-    sim_rule *rules;
+    file_rule *rules;
     int count;
 };
 
@@ -53,7 +60,7 @@ static heddle_status read_rule(const char *path, int number, char *text, heddle_
                            "%s:%d: a suppression is KIND, KIND FILE, KIND FILE:LINE or KIND kernel:NAME", path, number);
     }
     HEDDLE_TRY(check_kind(path, number, rule.kind));
-    suppressions->rules[suppressions->count++] = rule;
+    suppressions->rules[suppressions->count++] = (file_rule){.rule = rule, .line = number};
     return HEDDLE_OK;
 }
 
@@ -63,6 +70,7 @@ heddle_status heddle_check_suppressions_read(const char *path, heddle_check_supp
     heddle_check_suppressions *made = calloc(1, sizeof *made);
     if (!made)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %s", path);
+    made->path = path;
     size_t size = 0, lines = 1;
     heddle_status status = heddle_file_read(path, LARGEST_FILE, &made->content, &size);
     for (size_t i = 0; status == HEDDLE_OK && i < size; i++)
@@ -120,14 +128,37 @@ static bool frame_allows(heddle_check_sources *sources, const heddle_check_frame
 bool heddle_check_suppressed(const heddle_check_suppressions *suppressions, heddle_check_sources *sources,
                              const heddle_check_finding *finding)
 {
+    bool matches = false; // all of them are asked: each that matches has its use
     for (int i = 0; suppressions && i < suppressions->count; i++)
-        if (rule_matches(&suppressions->rules[i], finding))
-            return true;
+        if (rule_matches(&suppressions->rules[i].rule, finding))
+            matches = suppressions->rules[i].used = true;
+    if (matches)
+        return true;
     for (int p = 0; p < finding->place_count; p++)
         for (int f = 0; f < finding->places[p].frames; f++)
             if (frame_allows(sources, &finding->places[p].frame[f], heddle_check_kinds[finding->kind].name))
                 return true;
     return false;
+}
+
+heddle_status heddle_check_suppressions_note_unused(const heddle_check_suppressions *suppressions,
+                                                    struct heddle_check_result *result)
+{
+    char lines[160] = "";
+    size_t used = 0;
+    int unused = 0;
+    for (int i = 0; suppressions && i < suppressions->count; i++) {
+        const file_rule *rule = &suppressions->rules[i];
+        if (rule->used)
+            continue;
+        if (unused++ < MOST_NAMED && used < sizeof lines)
+            used += (size_t)snprintf(lines + used, sizeof lines - used, "%s%d", used ? ", " : "", rule->line);
+    }
+    if (unused == 0)
+        return HEDDLE_OK;
+    return heddle_check_result_note(result, "%s: %s %s%s suppresses nothing here: no finding is of that kind and place",
+                                    suppressions->path, unused == 1 ? "the rule of line" : "each rule of lines", lines,
+                                    unused > MOST_NAMED ? " and others" : "");
 }
 
 // --- comments that say nothing ---------------------------------------------------------------------------------------

@@ -10,13 +10,17 @@
 typedef struct heddle_check_suppressions heddle_check_suppressions;
 struct heddle_check_result;
 
-// HEDDLE_CORRUPT names file, line and what is wrong.
+// HEDDLE_CORRUPT names file, line and what is wrong. `path` must live as long as what is read.
 heddle_status heddle_check_suppressions_read(const char *path, heddle_check_suppressions **suppressions);
 void heddle_check_suppressions_free(heddle_check_suppressions *suppressions); // NULL is fine
 
 // By the file (may be NULL) or by a comment at one of the finding's places.
 bool heddle_check_suppressed(const heddle_check_suppressions *suppressions, heddle_check_sources *sources,
                              const heddle_check_finding *finding);
+
+// Adds a note to `result` that names the rules of the file that have matched no finding so far.
+heddle_status heddle_check_suppressions_note_unused(const heddle_check_suppressions *suppressions,
+                                                    struct heddle_check_result *result);
 
 // Adds a note to `result` for each kind in a comment of these files (the list ends with NULL) that there is not: such a
 // comment suppresses nothing.

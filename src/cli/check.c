@@ -155,6 +155,20 @@ static char *const *program_arguments(int argc, char **argv)
     return NULL;
 }
 
+// A name that no compiler knows is a slip; one that this compiler is too old for it will name itself.
+static heddle_status refuse_standard(const char *name)
+{
+    static const char *const names[] = {
+        "c++17",   "c++20",   "c++23",   "c++26",   "c++14",   "c++11",   "c++98",   "c++03",   "c++0x",   "c++1y",
+        "c++1z",   "c++2a",   "c++2b",   "c++2c",   "gnu++17", "gnu++20", "gnu++23", "gnu++26", "gnu++14", "gnu++11",
+        "gnu++98", "gnu++03", "gnu++0x", "gnu++1y", "gnu++1z", "gnu++2a", "gnu++2b", "gnu++2c",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (name == NULL || strcmp(name, names[i]) == 0)
+            return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "--std: no C++ standard is called '%s'; there are c++17, c++20 and c++23", name);
+}
+
 // --- signals ---------------------------------------------------------------------------------------------------------
 
 static void on_interrupt(int signal_number)
@@ -288,7 +302,9 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
     heddle_check_result *result = NULL;
     fflush(stdout);
     watch_for_interrupts();
-    heddle_status status = refuse_unwritable("sarif", settings->sarif);
+    heddle_status status = refuse_standard(settings->standard);
+    if (status == HEDDLE_OK)
+        status = refuse_unwritable("sarif", settings->sarif);
     if (status == HEDDLE_OK)
         status = refuse_unwritable("html", settings->html);
     if (status == HEDDLE_OK)

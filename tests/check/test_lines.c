@@ -34,7 +34,28 @@ static const char source[] = "__global__ void sum(float *x, int n)\n"           
                              "}\n"                                                 // 25
                              "    s[threadIdx.x] = 1;\n"                           // 26
                              "    // __syncthreads();\n"                           // 27
-                             "    x[0] = s[63 - threadIdx.x];\n";                  // 28
+                             "    x[0] = s[63 - threadIdx.x];\n"                   // 28
+                             "    if (n > 3)\n"                                    // 29
+                             "        s[threadIdx.x] = 1;\n"                       // 30
+                             "    else\n"                                          // 31
+                             "        x[0] = s[3];\n"                              // 32
+                             "    for (int i = 0; i < n; i++) {\n"                 // 33
+                             "        s[i] = 1;\n"                                 // 34
+                             "        n--;\n"                                      // 35
+                             "    }\n"                                             // 36
+                             "    n++; // }\n"                                     // 37
+                             "    if (n == 0) {\n"                                 // 38
+                             "        for (int i = 0; i < n; i++)\n"               // 39
+                             "            x[i] = s[i];\n"                          // 40
+                             "    }\n"                                             // 41
+                             "    s[0] = 2;\n"                                     // 42
+                             "    if (n == 0)\n"                                   // 43
+                             "    {\n"                                             // 44
+                             "        x[0] = s[0];\n"                              // 45
+                             "    }\n"                                             // 46
+                             "    s[0] = 3;\n"                                     // 47
+                             "    if (n == 1)\n"                                   // 48
+                             "        x[0] = s[0];\n";                             // 49
 
 static char *folder;
 
@@ -139,6 +160,17 @@ static void test_the_cure_of_a_race_names_the_lines_between_which_the_barrier_be
     cure_becomes(RACE("6", "9"), "Put a barrier between the two, or not."); // a barrier on one of the lines
 }
 
+static void test_a_barrier_is_not_put_into_a_branch_that_not_all_threads_take(void **state)
+{
+    (void)state;
+    cure_becomes(RACE("30", "32"), "Put a barrier between the two, or not."); // one branch of an if and the other
+    cure_becomes(RACE("34", "40"), "Put a barrier between line 36 and line 38, or not.");
+    cure_becomes(RACE("34", "42"), "Put a barrier between line 41 and line 42, or not.");
+    cure_becomes(RACE("42", "45"), "Put a barrier between line 42 and line 43, or not.");
+    cure_becomes(RACE("47", "49"), "Put a barrier between line 47 and line 48, or not.");
+    cure_becomes(RACE("33", "34"), "Put a barrier between the two, or not."); // before or behind the brace?
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +178,7 @@ int main(void)
         cmocka_unit_test(test_a_launch_is_where_its_kernel_stands),
         cmocka_unit_test(test_an_allocation_is_named_by_the_line_of_its_call),
         cmocka_unit_test(test_the_cure_of_a_race_names_the_lines_between_which_the_barrier_belongs),
+        cmocka_unit_test(test_a_barrier_is_not_put_into_a_branch_that_not_all_threads_take),
     };
     return cmocka_run_group_tests(tests, create_folder, remove_folder);
 }

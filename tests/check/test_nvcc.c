@@ -4,6 +4,7 @@
 #include "sample.h"
 
 #include "check/build.h"
+#include "check/describe.h"
 
 static heddle_check_result *read_opinion(const char *text)
 {
@@ -29,6 +30,25 @@ static void test_a_host_function_in_a_kernel_is_an_error(void **state)
     heddle_check_result_free(result);
 }
 
+static void cure_is(const char *opinion, const char *cure)
+{
+    heddle_check_result *result = read_opinion(opinion);
+    assert_int_equal(result->finding_count, 1);
+    assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
+    assert_contains(heddle_check_cure(result->findings[0]), cure);
+    heddle_check_result_free(result);
+}
+
+static void test_the_cure_fits_what_nvcc_says_of_a_kernel(void **state)
+{
+    (void)state;
+    cure_is("k.cu(4): error: calling a __host__ function(\"f\") from a __global__ function(\"k\") is not allowed\n",
+            "may only call __device__ functions");
+    cure_is("k.cu(4): error: a __global__ function call must be configured\n",
+            "kernel<<<blocks, threads>>>(arguments)");
+    cure_is("k.cu(4): error: a __global__ function must have a void return type\n", "as nvcc says");
+}
+
 static void test_what_may_be_the_toolkits_version_is_a_warning(void **state)
 {
     (void)state;
@@ -52,6 +72,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_host_function_in_a_kernel_is_an_error),
+        cmocka_unit_test(test_the_cure_fits_what_nvcc_says_of_a_kernel),
         cmocka_unit_test(test_what_may_be_the_toolkits_version_is_a_warning),
         cmocka_unit_test(test_a_header_that_is_missing_is_no_finding),
     };

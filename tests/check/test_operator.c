@@ -65,6 +65,17 @@ static void test_main_is_found_wherever_a_linker_would_find_it(void **state)
             fail_msg("found in: %s", without[i]);
 }
 
+// A main that may or may not be there: what is wrong is for the compiler to say.
+static void test_a_main_in_a_text_with_an_open_bracket_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(heddle_check_text_defines("int main( {", "main"), HEDDLE_CHECK_FUNCTION);
+    assert_int_equal(heddle_check_text_defines("void f() { if (1) { }\nint main() { return 0; }\n", "main"),
+                     HEDDLE_CHECK_FUNCTION);
+    assert_int_equal(heddle_check_text_defines("void f() { if (1) { }\nint remain() { }\n", "main"),
+                     HEDDLE_CHECK_ABSENT);
+}
+
 static void test_kernels_are_told_from_functions(void **state)
 {
     (void)state;
@@ -225,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_main_is_found_wherever_a_linker_would_find_it),
+        cmocka_unit_test(test_a_main_in_a_text_with_an_open_bracket_counts),
         cmocka_unit_test(test_kernels_are_told_from_functions),
         cmocka_unit_test(test_included_files_are_looked_at),
         cmocka_unit_test(test_operators_go_by_their_short_names),

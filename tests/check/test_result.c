@@ -191,13 +191,13 @@ static void test_a_call_that_fails_is_told_once(void **state)
     "{\"kind\": \"" kind "\", \"tier\": \"" tier "\", \"count\": 1, \"message\": \"" message                           \
     "\", \"places\": [{\"role\": \"call\", \"file\": \"@\", \"line\": " line "}]}"
 #define ASKED "cudaSetDevice fails with cudaErrorInvalidDevice, which the program looks at: there is one"
-#define WRONG "cudaMemset fails with cudaErrorInvalidValue, which the program looks at: it is null"
+#define WRONG "cudaMemset fails with cudaErrorInvalidValue: it is null"
 
 static void test_a_failure_that_the_program_answers_for_is_a_note(void **state)
 {
     (void)state;
     heddle_check_result *result =
-        unite(REPORT(FAILED("bad-call", "warning", "4", ASKED) "," FAILED("bad-call", "warning", "5", WRONG)), NULL);
+        unite(REPORT(FAILED("bad-call", "warning", "4", ASKED) "," FAILED("bad-call", "error", "5", WRONG)), NULL);
     heddle_check_result_finish(result, NULL, true);
     assert_int_equal(result->errors, 1); // wrong arguments are wrong on every card
     assert_string_equal(result->findings[0]->message, WRONG);
@@ -266,6 +266,20 @@ static void test_what_only_follows_from_a_failure_is_left_out(void **state)
     heddle_check_result_finish(other, NULL, false);
     assert_int_equal(other->finding_count, 2);
     heddle_check_result_free(other);
+}
+
+// A warning may be left as it is, so that nothing else would be told of the memory.
+static void test_what_follows_from_a_warning_is_told(void **state)
+{
+    (void)state;
+    heddle_check_result *result =
+        unite(REPORT(FAILED("bad-call", "warning", "4", "cudaMalloc fails with cudaErrorMemoryAllocation: no") "," CALL(
+                  "uninitialised", "error", "6")),
+              NULL);
+    heddle_check_result_finish(result, NULL, false);
+    assert_int_equal(result->finding_count, 2);
+    assert_int_equal(result->errors, 1);
+    heddle_check_result_free(result);
 }
 
 static void test_a_comment_with_an_unknown_kind_is_told(void **state)
@@ -385,6 +399,25 @@ static void test_copies_of_several_threads_have_no_order(void **state)
     assert_int_not_equal(difference_of_threads(first, COPIES("\"a\", \"b\"", NUMBERS, "1, 1")), -1);
 }
 
+static void test_rules_that_match_nothing_are_told(void **state)
+{
+    (void)state;
+    static const char rules[] = "race tile.cu\nleak other.cu # not there\nrace\nrace kernel:other\n";
+    heddle_check_suppressions *suppressions = NULL;
+    scratch_write(folder, "rules", rules, strlen(rules));
+    char path[1024];
+    snprintf(path, sizeof path, "%s", scratch_path(folder, "rules"));
+    assert_ok(heddle_check_suppressions_read(path, &suppressions));
+    heddle_check_result *result = unite(sample_report, NULL);
+    heddle_check_result_finish(result, suppressions, false);
+    int before = result->note_count;
+    assert_ok(heddle_check_suppressions_note_unused(suppressions, result));
+    assert_int_equal(result->note_count, before + 1);
+    assert_contains(result->notes[before], "rules: each rule of lines 2, 4 suppresses nothing here");
+    heddle_check_result_free(result);
+    heddle_check_suppressions_free(suppressions);
+}
+
 static void test_a_wrong_suppression_is_told_with_its_line(void **state)
 {
     (void)state;
@@ -438,12 +471,14 @@ int main(void)
         cmocka_unit_test(test_a_failure_that_the_program_answers_for_is_a_note),
         cmocka_unit_test(test_a_failure_stays_where_the_program_ends_with_a_status_of_its_own),
         cmocka_unit_test(test_what_only_follows_from_a_failure_is_left_out),
+        cmocka_unit_test(test_what_follows_from_a_warning_is_told),
         cmocka_unit_test(test_leaks_of_a_program_that_gave_up_are_left_out),
         cmocka_unit_test(test_a_comment_with_an_unknown_kind_is_told),
         cmocka_unit_test(test_copies_that_differ_are_found),
         cmocka_unit_test(test_floats_that_differ_by_rounding_are_the_same),
         cmocka_unit_test(test_copies_of_several_threads_have_no_order),
         cmocka_unit_test(test_a_file_suppresses_by_kind_file_line_and_kernel),
+        cmocka_unit_test(test_rules_that_match_nothing_are_told),
         cmocka_unit_test(test_a_wrong_suppression_is_told_with_its_line),
         cmocka_unit_test(test_a_comment_suppresses_at_its_line),
     };

@@ -101,6 +101,72 @@ int main()
 """
 
 
+SHUFFLED = r"""
+__global__ void sum(const int *x, int n, int *out)
+{
+    if (threadIdx.x < n) {
+        int v = x[threadIdx.x];
+        v += __shfl_down_sync(0xffffffff, v, 16);
+        out[threadIdx.x] = v;
+    }
+}
+int main()
+{
+    int *x, *out;
+    cudaMalloc(&x, 128);
+    cudaMalloc(&out, 128);
+    cudaMemset(x, 0, 128);
+    sum<<<1, 32>>>(x, 20, out);
+    cudaDeviceSynchronize();
+    cudaFree(x);
+    cudaFree(out);
+}
+"""
+
+FLAG = r"""
+__global__ void any(const int *x, int *out)
+{
+    __shared__ int found;
+    if (x[threadIdx.x] == 7)
+        found = 1;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *out = found;
+}
+int main()
+{
+    int *x, *out;
+    cudaMalloc(&x, 128);
+    cudaMalloc(&out, 4);
+    cudaMemset(x, 0, 128);
+    any<<<1, 32>>>(x, out);
+    cudaDeviceSynchronize();
+    cudaFree(x);
+    cudaFree(out);
+}
+"""
+
+EMPTY = KERNEL + r"""
+int main()
+{
+    int *p;
+    cudaMalloc(&p, 128);
+    for (int blocks = 1; blocks >= 0; blocks--)
+        fill<<<blocks, 32>>>(p);
+    cudaFree(p);
+}
+"""
+
+STRAYS = r"""
+__global__ void stray(const float *x, float *y, int rows, int columns)
+{
+    for (int i = 0; i < rows * columns; i++)
+        y[i % columns * rows + i / columns + (rows > 40)] = x[i];
+}
+void transpose(const float *x, float *y, int rows, int columns) { stray<<<1, 1>>>(x, y, rows, columns); }
+"""
+
+
 class Calls(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
@@ -171,7 +237,26 @@ class Calls(unittest.TestCase):
         self.assertIn("1 suppressed", self.check(allowed).stdout)
 
     def test_the_cure_of_a_race_says_between_which_lines(self):
-        self.assertIn("between line 5 and line 6, or", self.check(BETWEEN, code=1).stdout)
+        self.assertIn("between line 5 and line 6; where", self.check(BETWEEN, code=1).stdout)
+
+    def test_the_cure_fits_the_place(self):
+        for text, cure in ((SHUFFLED, "Let all lanes of the warp make the call"), (EMPTY, "Leave the launch out where"),
+                           (FLAG, "Let one thread give it its first value")):
+            with self.subTest(cure):
+                self.assertIn(f"cure      {cure}", self.check(text, code=1).stdout)
+
+    def test_a_program_with_an_open_bracket_is_told_by_the_compiler(self):
+        result = self.check("__global__ void k() { if (threadIdx.x) {\n}\nint main() { return 0; }\n", code=1)
+        self.assertIn("x.cu:", result.stdout)
+        self.assertTrue(result.stdout.endswith("not built\n"), result.stdout)
+
+    def test_a_library_that_is_not_simulated_is_told_in_one_error(self):
+        result = self.check("#include <cudnn.h>\nint main() { }\n", code=1)
+        self.assertEqual(result.stdout.count(" error: "), 1, result.stdout)
+
+    def test_shapes_behind_a_fault_are_not_called_large(self):
+        said = self.check(STRAYS, "--op", "transpose", code=1).stdout
+        self.assertRegex(said, r"note: transpose: \d of \d test shapes compared .*; the program stopped before the rest")
 
     def test_a_document_says_that_a_file_could_not_be_written(self):
         if not os.path.exists("/dev/full"):

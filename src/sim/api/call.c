@@ -173,11 +173,31 @@ unsigned sim_call_thread(void)
 // --- findings
 // ----------------------------------------------------------------------------------------------------------
 
+// What a program asks a machine to find out what it has, as opposed to arguments that are wrong on every machine.
+static bool is_question(const char *function, cudaError_t error)
+{
+    switch (error) {
+    case cudaErrorMemoryAllocation:
+    case cudaErrorInvalidDevice:
+    case cudaErrorNoDevice:
+    case cudaErrorNotSupported:
+    case cudaErrorPeerAccessUnsupported:
+    case cudaErrorPeerAccessAlreadyEnabled:
+    case cudaErrorPeerAccessNotEnabled:
+    case cudaErrorHostMemoryAlreadyRegistered:
+    case cudaErrorHostMemoryNotRegistered:
+    case cudaErrorGraphExecUpdateFailure:
+    case cudaErrorCooperativeLaunchTooLarge:
+    case cudaErrorNotReady: return true;
+    default: return strcmp(function, "cudaFuncSetAttribute") == 0 || strcmp(function, "cudaDeviceSetLimit") == 0;
+    }
+}
+
 static void report(sim_finding *finding, cudaError_t error, const char *format, va_list arguments)
 {
     const char *function = call.function != NULL ? call.function : "what runs in the background";
-    // What the program looks at it may well have expected.
-    const bool handled = call.handled && finding->kind == SIM_BAD_CALL;
+    // A question whose answer the program looks at may well be answered with no.
+    const bool handled = call.handled && finding->kind == SIM_BAD_CALL && is_question(function, error);
     if (handled)
         finding->tier = SIM_WARNING;
     int written = snprintf(finding->message, sizeof finding->message, "%s fails with %s%s: ", function,

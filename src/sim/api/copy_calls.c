@@ -163,10 +163,14 @@ cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *parameters
 // --- device variables
 // --------------------------------------------------------------------------------------------------
 
-// CUDA 4 took a variable's name in quotes.
+// CUDA 4 took a variable's name in quotes. A literal has no name of its own and cannot be written to; a variable that
+// holds text has one, or lies where variables do.
 static bool is_string(const char *symbol, size_t size)
 {
-    if (size < 2 || strnlen(symbol, size) != size - 1 || sim_variable_is_cards(symbol))
+    const sim_module *module = sim_module_self();
+    const bool writable = (uintptr_t)symbol - module->data_lo < module->data_hi - module->data_lo;
+    sim_symbol named;
+    if (size < 2 || strnlen(symbol, size) != size - 1 || writable || sim_symbol_at((uintptr_t)symbol, &named))
         return false;
     for (size_t i = 0; i + 1 < size; i++) {
         if (!isalnum((unsigned char)symbol[i]) && symbol[i] != '_')

@@ -52,7 +52,8 @@ struct CUgraphExec_st {
     struct CUgraphExec_st *next;
     sim_step *steps; // each behind those that it comes after
     size_t count;
-    sim_order_clock last; // the end of its last launch: launches of one exec do not overlap
+    sim_order_clock last;                 // the end of its last launch: launches of one exec do not overlap
+    struct sim_operation *last_operation; // of that launch; NULL: none yet
     unsigned long long flags;
 };
 

@@ -79,6 +79,8 @@ static cudaError_t destroy(cudaGraphExec_t handle)
     *link = exec->next;
     sim_graph_steps_free(exec->steps, exec->count);
     sim_order_clear(&exec->last);
+    if (exec->last_operation != NULL)
+        sim_operation_release(exec->last_operation);
     free(exec);
     return cudaSuccess;
 }
@@ -105,7 +107,8 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flag
 // --- launching
 // ---------------------------------------------------------------------------------------------------------
 
-static void queue_step(struct CUstream_st *stream, struct CUgraphExec_st *exec, sim_step *step)
+// NULL: no memory.
+static sim_operation *queue_step(struct CUstream_st *stream, struct CUgraphExec_st *exec, sim_step *step)
 {
     sim_order_clear(&step->clock);
     sim_order_join(&step->clock, &stream->clock);
@@ -122,6 +125,24 @@ static void queue_step(struct CUstream_st *stream, struct CUgraphExec_st *exec, 
         sim_operation_after(operation, event->operation);
     if (step->type == cudaGraphNodeTypeEventRecord)
         sim_event_mark(event, operation, &step->clock);
+    return operation;
+}
+
+// A launch runs behind the former launch of the same executable graph, whatever streams the two are in.
+static void queue_steps(struct CUstream_st *stream, struct CUgraphExec_st *exec)
+{
+    sim_operation *former = exec->last_operation, *last = NULL;
+    for (size_t i = 0; i < exec->count; i++) {
+        sim_operation *operation = queue_step(stream, exec, &exec->steps[i]);
+        sim_operation_after(operation, former);
+        last = operation != NULL ? operation : last;
+    }
+    if (last == NULL)
+        return;
+    sim_operation_retain(last);
+    exec->last_operation = last;
+    if (former != NULL)
+        sim_operation_release(former);
 }
 
 static cudaError_t launch(cudaGraphExec_t handle, cudaStream_t stream_handle)
@@ -134,8 +155,7 @@ static cudaError_t launch(cudaGraphExec_t handle, cudaStream_t stream_handle)
         return sim_capture_refuse(stream);
     sim_stream_meet(stream);
     sim_order_join(&stream->clock, &exec->last);
-    for (size_t i = 0; i < exec->count; i++)
-        queue_step(stream, exec, &exec->steps[i]);
+    queue_steps(stream, exec);
     for (size_t i = 0; i < exec->count; i++)
         sim_order_join(&stream->clock, &exec->steps[i].clock);
     sim_order_clear(&exec->last);

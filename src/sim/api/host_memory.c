@@ -5,6 +5,7 @@
 #include "api/call.h"
 #include "api/pointer.h"
 #include "api/stream.h"
+#include "api/variable.h"
 
 static cudaError_t allocate_host(void **memory, size_t bytes, unsigned flags)
 {
@@ -39,6 +40,7 @@ static cudaError_t host_register(void *memory, size_t bytes)
         return sim_fail(cudaErrorHostMemoryAlreadyRegistered, "this is %s already", sim_where_words(where));
     if (!sim_memory_register((uintptr_t)memory, bytes, sim_call_pc()))
         return sim_fail(cudaErrorHostMemoryAlreadyRegistered, "part of this memory is registered already");
+    sim_variable_memory_shared();
     return cudaSuccess;
 }
 

@@ -6,6 +6,7 @@
 #include "api/capture.h"
 #include "api/pointer.h"
 #include "api/stream.h"
+#include "api/variable.h"
 
 // Rows of pitched memory start at multiples of this, as on every card.
 enum { PITCH = 512 };
@@ -21,6 +22,8 @@ cudaError_t sim_allocate(void **memory, size_t bytes, sim_memory_kind kind)
     *memory = NULL;
     if (bytes == 0)
         return cudaSuccess;
+    if (kind == SIM_MEMORY_PINNED || kind == SIM_MEMORY_MANAGED)
+        sim_variable_memory_shared();
     *memory = sim_memory_allocate(bytes, kind, sim_call_pc(), sim_call_function());
     if (*memory != NULL)
         return cudaSuccess;

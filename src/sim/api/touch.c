@@ -3,6 +3,7 @@
 // So a program that touches one buffer while a kernel works on another is left alone.
 #include "api/touch.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "api/call.h"
@@ -14,7 +15,7 @@ enum { TOUCHES = 256, SAMPLES = 16, POLLING = 1 << 16 };
 typedef struct touch {
     uintptr_t pc;
     size_t bytes; // of one access
-    bool write, reported;
+    bool write, plain, reported;
     uint64_t submitted;  // operations up to this one were queued at the last touch
     sim_host_place host; // of the last touch, where a function that a stream runs made it
     uint64_t count;
@@ -45,7 +46,10 @@ static void report_wait(const touch *one, uintptr_t address, const char *kernel,
                                      {.pc = launched_at, .role = kernel != NULL ? "launch" : "call"}}};
     snprintf(finding.message, sizeof finding.message,
              "the host %s memory that %s%s uses, without waiting for it to end", one->write ? "writes" : "reads",
-             kernel != NULL ? "kernel " : "a copy in a stream", kernel != NULL ? kernel : "");
+             kernel != NULL     ? "kernel "
+             : launched_at != 0 ? "a copy in a stream"
+                                : "work that is in a stream",
+             kernel != NULL ? kernel : "");
     sim_report(&finding);
 }
 
@@ -53,7 +57,7 @@ static void report_wait(const touch *one, uintptr_t address, const char *kernel,
 // -------------------------------------------------------------------------------------------
 
 // Functions that several streams run touch memory at different times in the order: each stream's is kept by itself.
-static touch *touch_at(uintptr_t pc, size_t bytes, int write)
+static touch *touch_at(uintptr_t pc, size_t bytes, int write, bool plain)
 {
     const sim_host_place host = sim_streams_host_place();
     for (int i = 0; i < touch_count; i++) {
@@ -65,7 +69,7 @@ static touch *touch_at(uintptr_t pc, size_t bytes, int write)
     }
     if (touch_count == TOUCHES)
         return NULL;
-    touches[touch_count] = (touch){.pc = pc, .bytes = bytes, .write = write != 0, .host = host};
+    touches[touch_count] = (touch){.pc = pc, .bytes = bytes, .write = write != 0, .plain = plain, .host = host};
     return &touches[touch_count++];
 }
 
@@ -113,13 +117,55 @@ static bool overlaps(const sim_work *work, void *context)
     return !used;
 }
 
-// What has run already but was not waited for.
-static bool ran_unwaited(uintptr_t address, bool write, uint64_t *number)
-{
+// --- kernels are known when they have run
+// ------------------------------------------------------------------------------
+
+// The launches that use the address in a way that this touch has to wait for; 0: none. Words that kernels use by
+// atomics or through volatile may be how the two talk: the host does so in the same way, or sets what an atomic looks
+// for.
+typedef struct users {
     uint64_t writer, reader;
-    sim_watch_last(address, &writer, &reader);
-    *number = !sim_order_waited(writer) ? writer : write && !sim_order_waited(reader) ? reader : 0;
-    return *number != 0;
+} users;
+
+static users users_of(const touch *one, uintptr_t address)
+{
+    const sim_last last = sim_watch_last(address);
+    if (last.flag && (!one->plain || (one->write && last.looks)))
+        return (users){0, 0};
+    return (users){last.writer, one->write ? last.reader : 0};
+}
+
+// Words that the host has looked at through volatile or by atomics, written without the lock: the look that sees a
+// kernel's sign may come while that kernel still runs. The host that has seen it has waited in its own way.
+enum { LOOKED_AT = 64 };
+static _Atomic uintptr_t looked_at[LOOKED_AT];
+
+static void note_look(uintptr_t address)
+{
+    atomic_store_explicit(&looked_at[(address >> 2) % LOOKED_AT], address, memory_order_relaxed);
+}
+
+static bool has_sign_of(uint64_t number)
+{
+    for (int i = 0; i < LOOKED_AT; i++) {
+        const uintptr_t address = atomic_load_explicit(&looked_at[i], memory_order_relaxed);
+        const uint64_t signal = address != 0 ? sim_watch_last_signal(address) : 0;
+        if (signal != 0 && (signal == number || sim_api_ordered(number, signal)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_waited_for(uint64_t number)
+{
+    return sim_order_waited(number) || has_sign_of(number);
+}
+
+// What has run already but was not waited for.
+static bool ran_unwaited(const touch *one, uintptr_t address)
+{
+    const users found = users_of(one, address);
+    return !is_waited_for(found.writer) || !is_waited_for(found.reader);
 }
 
 // The host looks at the same place again and again: it waits for the device in its own way, so the device must run.
@@ -131,15 +177,14 @@ static void let_run(void)
     }
 }
 
-static void touched_unwaited(uintptr_t address, size_t bytes, int write, uintptr_t pc)
+static void touched_unwaited(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc)
 {
-    touch *one = touch_at(pc, bytes, write);
+    touch *one = touch_at(pc, bytes, write, plain);
     if (one == NULL || one->reported)
         return;
     overlap copy = {.address = address, .write = write != 0};
     sim_operations_unwaited(overlaps, &copy);
-    uint64_t number;
-    if (copy.pc != 0 || ran_unwaited(address, write != 0, &number)) {
+    if (copy.pc != 0 || ran_unwaited(one, address)) {
         one->reported = true;
         report_wait(one, address, NULL, copy.pc);
         return;
@@ -163,11 +208,10 @@ void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *
             continue; // it waited for the function that touched the place
         const uint64_t samples = one->count < SAMPLES ? one->count : SAMPLES;
         for (uint64_t j = 0; j < samples && !one->reported; j++) {
-            uint64_t writer, reader;
             if (one->address[j] == 0)
                 continue;
-            sim_watch_last(one->address[j], &writer, &reader);
-            if (writer != number && !(one->write && reader == number))
+            const users found = users_of(one, one->address[j]);
+            if (found.writer != number && found.reader != number)
                 continue;
             one->reported = true;
             report_wait(one, one->address[j], kernel, launched_at);
@@ -216,14 +260,16 @@ static bool reachable(uintptr_t address, size_t bytes, int write, uintptr_t pc)
     return true;
 }
 
-void sim_api_host_touched(uintptr_t address, size_t bytes, int write, uintptr_t pc)
+void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc)
 {
     if (!reachable(address, bytes, write, pc) || sim_host_waited_for_all())
         return;
+    if (!plain && !write)
+        note_look(address);
     // Whoever is in the API now may run something that waits for this very access.
     if (!sim_api_try_lock())
         return;
     if (!sim_host_waited_for_all())
-        touched_unwaited(address, bytes, write, pc);
+        touched_unwaited(address, bytes, write, plain, pc);
     sim_api_unlock();
 }

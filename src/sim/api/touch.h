@@ -2,12 +2,14 @@
 #ifndef SIM_API_TOUCH_H
 #define SIM_API_TOUCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "api/stream.h"
 
-// Called by the watch at each access of host code to an address in the card's range.
-void sim_api_host_touched(uintptr_t address, size_t bytes, int write, uintptr_t pc);
+// Called by the watch at each access of host code to an address in the card's range. `plain`: neither volatile nor
+// atomic, so no way to talk with a kernel that runs.
+void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc);
 // An operation has run: did it use what the host had touched while it was queued?
 void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *kernel, uintptr_t launched_at);
 

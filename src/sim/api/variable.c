@@ -135,10 +135,26 @@ void sim_variable_copied(uintptr_t start, size_t bytes, bool written)
 extern char __start_sim_device[] __attribute__((weak)); // keywords.h
 extern char __stop_sim_device[] __attribute__((weak));
 
-static bool is_addressed(uintptr_t address)
+extern char __start_sim_managed[] __attribute__((weak));
+extern char __stop_sim_managed[] __attribute__((weak));
+static bool shared; // there is, or was, memory by which a kernel can hand the host an address unseen
+
+static bool may_be_handed_out(void)
+{
+    return __atomic_load_n(&shared, __ATOMIC_RELAXED) ||
+           (uintptr_t)__start_sim_managed != (uintptr_t)__stop_sim_managed;
+}
+
+void sim_variable_memory_shared(void)
+{
+    __atomic_store_n(&shared, true, __ATOMIC_RELAXED);
+}
+
+// Whether the variable at this address has been given out; `end`: counting the end of a variable as part of it.
+static bool is_given(uintptr_t address, bool end)
 {
     for (int i = 0; i < addressed_count; i++) {
-        if (address - addressed[i].first < addressed[i].end - addressed[i].first)
+        if (address - addressed[i].first < addressed[i].end - addressed[i].first + end)
             return true;
     }
     return addressed_count == COPIES; // there may have been more
@@ -147,29 +163,40 @@ static bool is_addressed(uintptr_t address)
 void sim_variable_addressed(const void *start, size_t bytes)
 {
     const uintptr_t first = (uintptr_t)start;
-    if (!is_addressed(first) && addressed_count < COPIES)
+    if (!is_given(first, false) && addressed_count < COPIES)
         addressed[addressed_count++] = (copied_range){first, first + bytes, false};
 }
 
-bool sim_variable_is_cards(const void *pointer)
+static bool is_cards(const void *pointer)
 {
     const uintptr_t first = (uintptr_t)__start_sim_device;
     return (uintptr_t)pointer - first < (uintptr_t)__stop_sim_device - first;
 }
 
+// Whether the program can only have made this address from a variable's name, and which variable that is. A range that
+// was given out has an end, where another variable may begin.
+static bool is_from_name(const void *pointer, sim_symbol *variable)
+{
+    return is_cards(pointer) && !may_be_handed_out() && !is_given((uintptr_t)pointer, true) &&
+           sim_symbol_at((uintptr_t)pointer, variable);
+}
+
 bool sim_variable_is_by_name(const void *pointer)
 {
-    return sim_variable_is_cards(pointer) && !is_addressed((uintptr_t)pointer);
+    sim_symbol variable;
+    return is_from_name(pointer, &variable) && variable.start == (uintptr_t)pointer;
 }
 
 void sim_variable_handed_out(const void *bytes, size_t size)
 {
-    enum { MOST_BYTES = 4096 }; // pointers come by the few
+    enum { STEP = 4 }; // members of packed structs too
     const void *word;
     sim_symbol variable;
-    for (size_t at = 0; size <= MOST_BYTES && at + sizeof word <= size; at += sizeof word) {
+    if ((uintptr_t)__start_sim_device == (uintptr_t)__stop_sim_device)
+        return;
+    for (size_t at = 0; at + sizeof word <= size; at += STEP) {
         memcpy(&word, (const char *)bytes + at, sizeof word);
-        if (sim_variable_is_by_name(word) && sim_symbol_at((uintptr_t)word, &variable))
+        if (is_cards(word) && !is_given((uintptr_t)word, false) && sim_symbol_at((uintptr_t)word, &variable))
             sim_variable_addressed((const void *)variable.start, variable.bytes); // NOLINT(performance-no-int-to-ptr)
     }
 }
@@ -177,12 +204,14 @@ void sim_variable_handed_out(const void *bytes, size_t size)
 void sim_variable_arguments(const char *kernel, const void *bytes, size_t size)
 {
     const void *word;
+    sim_symbol variable;
     for (size_t at = 0; at + sizeof word <= size; at += sizeof word) {
         memcpy(&word, (const char *)bytes + at, sizeof word);
-        if (!sim_variable_is_by_name(word))
+        if (!is_from_name(word, &variable))
             continue;
+        const bool start = variable.start == (uintptr_t)word; // what lies inside a variable has more ways to come by
         sim_finding finding = {.kind = SIM_HOST_POINTER,
-                               .tier = SIM_ERROR,
+                               .tier = start ? SIM_ERROR : SIM_WARNING,
                                .kernel = kernel,
                                .address = (uintptr_t)word,
                                .bytes = 1,

@@ -107,8 +107,6 @@ static void announce_copy(const sim_work *work, uint64_t number, uint8_t *to, co
         sim_watch_copied((uintptr_t)to, (uintptr_t)from, bytes);
     else if (in_card(to))
         sim_watch_filled((uintptr_t)to, bytes);
-    if (copy->to_host)
-        sim_variable_handed_out(from, bytes);
     if (!in_card(to) && !copy->to_host)
         sim_variable_copied((uintptr_t)to, bytes, true);
     if (!in_card(from) && !copy->from_host)
@@ -131,6 +129,8 @@ static void run_copy(const sim_work *work, uint64_t number)
             uint8_t *to = copy->to + z * copy->to_slice + y * copy->to_pitch;
             const uint8_t *from = copy->from + z * copy->from_slice + y * copy->from_pitch;
             announce_copy(work, number, to, from, bytes);
+            if (copy->to_host && !copy->from_host)
+                sim_variable_handed_out(from, bytes);
             memmove(to, from, bytes);
             if (copy->to_host)
                 sim_copied_add(&copied, from, bytes, sim_watching);

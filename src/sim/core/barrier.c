@@ -55,33 +55,31 @@ void sim_barrier_compare(sim_worker *worker, const uint32_t lanes[SIM_WARPS], co
 }
 
 // Of a warp, some lanes are at the barrier and the others have ended.
-static bool parts_a_warp(const sim_block *block, const sim_resident *resident)
+static bool parts_a_warp(const sim_block *block, const uint32_t lanes[SIM_WARPS])
 {
     for (int warp = 0; warp < block->launch->warps; warp++) {
-        int lanes = block->launch->threads - warp * SIM_LANES;
-        if (resident->at_barrier[warp] &&
-            __builtin_popcount(resident->at_barrier[warp]) < (lanes < SIM_LANES ? lanes : SIM_LANES))
+        int all = block->launch->threads - warp * SIM_LANES;
+        if (lanes[warp] && __builtin_popcount(lanes[warp]) < (all < SIM_LANES ? all : SIM_LANES))
             return true;
     }
     return false;
 }
 
-static void report_exited(sim_worker *worker, sim_resident *resident)
+void sim_barrier_exited(sim_worker *worker, const uint32_t lanes[SIM_WARPS])
 {
     const sim_block *block = worker->block;
     sim_finding finding = sim_finding_make(worker, SIM_BARRIER_EXITED, SIM_WARNING);
-    finding.parts_warp = parts_a_warp(block, resident);
+    finding.parts_warp = parts_a_warp(block, lanes);
     snprintf(finding.message, sizeof finding.message,
              "%d of the block's %d threads had ended before this barrier, which all threads should reach", block->ended,
              block->launch->threads);
     for (int warp = 0; warp < block->launch->warps; warp++)
-        if (resident->at_barrier[warp]) {
-            int thread = warp * SIM_LANES + __builtin_ctz(resident->at_barrier[warp]);
+        if (lanes[warp]) {
+            int thread = warp * SIM_LANES + __builtin_ctz(lanes[warp]);
             sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], "barrier");
             break;
         }
     sim_report(&finding);
-    resident->exited_at = resident->barrier_at;
 }
 
 void sim_barrier_release(sim_worker *worker)
@@ -90,8 +88,10 @@ void sim_barrier_release(sim_worker *worker)
     sim_resident *resident = sim_resident_of(block);
     if (resident->barrier_mixed)
         sim_barrier_compare(worker, resident->at_barrier, "__syncthreads");
-    if (block->ended && resident->exited_at != resident->barrier_at)
-        report_exited(worker, resident);
+    if (block->ended && resident->exited_at != resident->barrier_at) {
+        sim_barrier_exited(worker, resident->at_barrier);
+        resident->exited_at = resident->barrier_at;
+    }
     if (sim_watching)
         sim_watch_barrier(worker);
     for (int warp = 0; warp < block->launch->warps; warp++) {

@@ -60,8 +60,9 @@ static void look(void)
         return;
     if (grid.ended) {
         snprintf(grid.stranded.message, sizeof grid.stranded.message,
-                 "%llu blocks wait for the whole grid, but %llu blocks have ended without coming here",
-                 (unsigned long long)grid.waiting, (unsigned long long)grid.ended);
+                 "%llu %s for the whole grid, but %llu %s ended without coming here", (unsigned long long)grid.waiting,
+                 grid.waiting == 1 ? "block waits" : "blocks wait", (unsigned long long)grid.ended,
+                 grid.ended == 1 ? "block has" : "blocks have");
         sim_report(&grid.stranded);
         sim_launch_fail(launch, SIM_ERROR_FAILURE);
     } else {
@@ -84,11 +85,34 @@ static void compare_places(sim_worker *worker, const sim_block *block)
             }
 }
 
+// The first thread of a block is the one that tells the other blocks: without it the block never counts as arrived.
+// Other threads that have ended are forgiven, as at __syncthreads.
+static void look_for_exited(sim_worker *worker, sim_resident *resident, int thread)
+{
+    const sim_block *block = &resident->block;
+    uintptr_t place = block->waits_at[thread];
+    if (!block->ended || resident->exited_at == place)
+        return;
+    resident->exited_at = place;
+    if (block->live[0] & 1) {
+        sim_barrier_exited(worker, block->live);
+        return;
+    }
+    sim_finding finding = sim_finding_make(worker, SIM_DEADLOCK, SIM_ERROR);
+    snprintf(finding.message, sizeof finding.message,
+             "a block waits for the whole grid, but its first thread, which speaks for it there, has ended");
+    sim_finding_place(&finding, 0, worker, thread, place, "barrier");
+    sim_report(&finding);
+    sim_launch_fail(worker->launch, SIM_ERROR_FAILURE);
+    sim_grid_wake();
+}
+
 void sim_grid_arrive(sim_worker *worker, sim_resident *resident)
 {
     sim_runner *runner = sim_runner_of(worker);
     int thread = first_live(&resident->block);
     compare_places(worker, &resident->block);
+    look_for_exited(worker, resident, thread);
     sim_finding stranded = sim_finding_make(worker, SIM_DEADLOCK, SIM_ERROR);
     sim_finding_place(&stranded, 0, worker, thread, resident->block.waits_at[thread], "barrier");
     if (!sim_resident_put_away(worker)) {

@@ -197,6 +197,8 @@ void sim_barrier_at(sim_worker *worker, uintptr_t pc);
 void sim_barrier_release(sim_worker *worker);
 // Reports threads that wait together at different places; `what` is the function they wait in.
 void sim_barrier_compare(sim_worker *worker, const uint32_t lanes[SIM_WARPS], const char *what);
+// Reports that threads of the block have ended before the barrier that `lanes` are at.
+void sim_barrier_exited(sim_worker *worker, const uint32_t lanes[SIM_WARPS]);
 
 // --- meet.c, warp_results.c, active.c -------------------------------------------------------------------------------
 

@@ -30,19 +30,19 @@ class pipeline
     {
         sim::copy_wait((unsigned)(batches_ - 1 - batch));
     }
-    template <unsigned N> SIM_INLINE void wait_prior()
+    template <unsigned N_> SIM_INLINE void wait_prior()
     {
-        sim::copy_wait(N);
+        sim::copy_wait(N_);
     }
 
   private:
     size_t batches_ = 0;
 };
 
-template <class T> SIM_INLINE void memcpy_async(T &to, const T &from, pipeline &)
+template <class T_> SIM_INLINE void memcpy_async(T_ &to, const T_ &from, pipeline &)
 {
-    size_t piece = sim::copy_piece(&to, &from, sizeof(T));
-    for (size_t at = 0; at < sizeof(T); at += piece) {
+    size_t piece = sim::copy_piece(&to, &from, sizeof(T_));
+    for (size_t at = 0; at < sizeof(T_); at += piece) {
         sim_copy copy = sim::copy_announced((char *)&to + at, (const char *)&from + at, piece);
         sim_copy_add(&copy);
     }

@@ -19,39 +19,39 @@ typedef unsigned short ushort;
 
 // --- operators: vector by vector, vector by number, number by vector -------------------------------------------------
 
-#define SIM_OPERATOR(T, S, OP, VV, VS, SV)                                                                             \
-    SIM_VECTOR_MATH T operator OP(T a, T b)                                                                            \
+#define SIM_OPERATOR(T_, S_, OP, VV, VS, SV)                                                                           \
+    SIM_VECTOR_MATH T_ operator OP(T_ a, T_ b)                                                                         \
     {                                                                                                                  \
         return VV;                                                                                                     \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T operator OP(T a, S b)                                                                            \
+    SIM_VECTOR_MATH T_ operator OP(T_ a, S_ b)                                                                         \
     {                                                                                                                  \
         return VS;                                                                                                     \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T operator OP(S b, T a)                                                                            \
+    SIM_VECTOR_MATH T_ operator OP(S_ b, T_ a)                                                                         \
     {                                                                                                                  \
         return SV;                                                                                                     \
     }                                                                                                                  \
-    SIM_VECTOR_MATH void operator OP##=(T &a, T b)                                                                     \
+    SIM_VECTOR_MATH void operator OP##=(T_ &a, T_ b)                                                                   \
     {                                                                                                                  \
         a = a OP b;                                                                                                    \
     }                                                                                                                  \
-    SIM_VECTOR_MATH void operator OP##=(T &a, S b)                                                                     \
+    SIM_VECTOR_MATH void operator OP##=(T_ &a, S_ b)                                                                   \
     {                                                                                                                  \
         a = a OP b;                                                                                                    \
     }
 
-#define SIM_OPERATOR_2(T, S, OP)                                                                                       \
-    SIM_OPERATOR(T##2, S, OP, make_##T##2(a.x OP b.x, a.y OP b.y), make_##T##2(a.x OP b, a.y OP b),                    \
-                 make_##T##2(b OP a.x, b OP a.y))
-#define SIM_OPERATOR_3(T, S, OP)                                                                                       \
-    SIM_OPERATOR(T##3, S, OP, make_##T##3(a.x OP b.x, a.y OP b.y, a.z OP b.z),                                         \
-                 make_##T##3(a.x OP b, a.y OP b, a.z OP b), make_##T##3(b OP a.x, b OP a.y, b OP a.z))
-#define SIM_OPERATOR_4(T, S, OP)                                                                                       \
-    SIM_OPERATOR(T##4, S, OP, make_##T##4(a.x OP b.x, a.y OP b.y, a.z OP b.z, a.w OP b.w),                             \
-                 make_##T##4(a.x OP b, a.y OP b, a.z OP b, a.w OP b),                                                  \
-                 make_##T##4(b OP a.x, b OP a.y, b OP a.z, b OP a.w))
-#define SIM_OPERATORS(T, S, OP) SIM_OPERATOR_2(T, S, OP) SIM_OPERATOR_3(T, S, OP) SIM_OPERATOR_4(T, S, OP)
+#define SIM_OPERATOR_2(T_, S_, OP)                                                                                     \
+    SIM_OPERATOR(T_##2, S_, OP, make_##T_##2(a.x OP b.x, a.y OP b.y), make_##T_##2(a.x OP b, a.y OP b),                \
+                 make_##T_##2(b OP a.x, b OP a.y))
+#define SIM_OPERATOR_3(T_, S_, OP)                                                                                     \
+    SIM_OPERATOR(T_##3, S_, OP, make_##T_##3(a.x OP b.x, a.y OP b.y, a.z OP b.z),                                      \
+                 make_##T_##3(a.x OP b, a.y OP b, a.z OP b), make_##T_##3(b OP a.x, b OP a.y, b OP a.z))
+#define SIM_OPERATOR_4(T_, S_, OP)                                                                                     \
+    SIM_OPERATOR(T_##4, S_, OP, make_##T_##4(a.x OP b.x, a.y OP b.y, a.z OP b.z, a.w OP b.w),                          \
+                 make_##T_##4(a.x OP b, a.y OP b, a.z OP b, a.w OP b),                                                 \
+                 make_##T_##4(b OP a.x, b OP a.y, b OP a.z, b OP a.w))
+#define SIM_OPERATORS(T_, S_, OP) SIM_OPERATOR_2(T_, S_, OP) SIM_OPERATOR_3(T_, S_, OP) SIM_OPERATOR_4(T_, S_, OP)
 
 SIM_OPERATORS(float, float, +)
 SIM_OPERATORS(float, float, -)
@@ -64,86 +64,86 @@ SIM_OPERATORS(uint, uint, +)
 SIM_OPERATORS(uint, uint, -)
 SIM_OPERATORS(uint, uint, *)
 
-#define SIM_NEGATE(T)                                                                                                  \
-    SIM_VECTOR_MATH T##2 operator-(const T##2 & a)                                                                     \
+#define SIM_NEGATE(T_)                                                                                                 \
+    SIM_VECTOR_MATH T_##2 operator-(const T_##2 & a)                                                                   \
     {                                                                                                                  \
-        return make_##T##2(-a.x, -a.y);                                                                                \
+        return make_##T_##2(-a.x, -a.y);                                                                               \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 operator-(const T##3 & a)                                                                     \
+    SIM_VECTOR_MATH T_##3 operator-(const T_##3 & a)                                                                   \
     {                                                                                                                  \
-        return make_##T##3(-a.x, -a.y, -a.z);                                                                          \
+        return make_##T_##3(-a.x, -a.y, -a.z);                                                                         \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 operator-(const T##4 & a)                                                                     \
+    SIM_VECTOR_MATH T_##4 operator-(const T_##4 & a)                                                                   \
     {                                                                                                                  \
-        return make_##T##4(-a.x, -a.y, -a.z, -a.w);                                                                    \
+        return make_##T_##4(-a.x, -a.y, -a.z, -a.w);                                                                   \
     }
 SIM_NEGATE(float)
 SIM_NEGATE(int)
 
 // --- making one vector from another ----------------------------------------------------------------------------------
 
-#define SIM_CONVERT_FROM(T, S, A, B)                                                                                   \
-    SIM_VECTOR_MATH T##2 make_##T##2(const A##2 & a)                                                                   \
+#define SIM_CONVERT_FROM(T_, S_, A_, B_)                                                                               \
+    SIM_VECTOR_MATH T_##2 make_##T_##2(const A_##2 & a)                                                                \
     {                                                                                                                  \
-        return make_##T##2((S)a.x, (S)a.y);                                                                            \
+        return make_##T_##2((S_)a.x, (S_)a.y);                                                                         \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 make_##T##3(const A##3 & a)                                                                   \
+    SIM_VECTOR_MATH T_##3 make_##T_##3(const A_##3 & a)                                                                \
     {                                                                                                                  \
-        return make_##T##3((S)a.x, (S)a.y, (S)a.z);                                                                    \
+        return make_##T_##3((S_)a.x, (S_)a.y, (S_)a.z);                                                                \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 make_##T##4(const A##4 & a)                                                                   \
+    SIM_VECTOR_MATH T_##4 make_##T_##4(const A_##4 & a)                                                                \
     {                                                                                                                  \
-        return make_##T##4((S)a.x, (S)a.y, (S)a.z, (S)a.w);                                                            \
+        return make_##T_##4((S_)a.x, (S_)a.y, (S_)a.z, (S_)a.w);                                                       \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##2 make_##T##2(const B##2 & a)                                                                   \
+    SIM_VECTOR_MATH T_##2 make_##T_##2(const B_##2 & a)                                                                \
     {                                                                                                                  \
-        return make_##T##2((S)a.x, (S)a.y);                                                                            \
+        return make_##T_##2((S_)a.x, (S_)a.y);                                                                         \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 make_##T##3(const B##3 & a)                                                                   \
+    SIM_VECTOR_MATH T_##3 make_##T_##3(const B_##3 & a)                                                                \
     {                                                                                                                  \
-        return make_##T##3((S)a.x, (S)a.y, (S)a.z);                                                                    \
+        return make_##T_##3((S_)a.x, (S_)a.y, (S_)a.z);                                                                \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 make_##T##4(const B##4 & a)                                                                   \
+    SIM_VECTOR_MATH T_##4 make_##T_##4(const B_##4 & a)                                                                \
     {                                                                                                                  \
-        return make_##T##4((S)a.x, (S)a.y, (S)a.z, (S)a.w);                                                            \
+        return make_##T_##4((S_)a.x, (S_)a.y, (S_)a.z, (S_)a.w);                                                       \
     }
 
-#define SIM_FROM_SMALLER(T, S)                                                                                         \
-    SIM_VECTOR_MATH T##2 make_##T##2(S s)                                                                              \
+#define SIM_FROM_SMALLER(T_, S_)                                                                                       \
+    SIM_VECTOR_MATH T_##2 make_##T_##2(S_ s)                                                                           \
     {                                                                                                                  \
-        return make_##T##2(s, s);                                                                                      \
+        return make_##T_##2(s, s);                                                                                     \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 make_##T##3(S s)                                                                              \
+    SIM_VECTOR_MATH T_##3 make_##T_##3(S_ s)                                                                           \
     {                                                                                                                  \
-        return make_##T##3(s, s, s);                                                                                   \
+        return make_##T_##3(s, s, s);                                                                                  \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 make_##T##4(S s)                                                                              \
+    SIM_VECTOR_MATH T_##4 make_##T_##4(S_ s)                                                                           \
     {                                                                                                                  \
-        return make_##T##4(s, s, s, s);                                                                                \
+        return make_##T_##4(s, s, s, s);                                                                               \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##2 make_##T##2(const T##3 & a)                                                                   \
+    SIM_VECTOR_MATH T_##2 make_##T_##2(const T_##3 & a)                                                                \
     {                                                                                                                  \
-        return make_##T##2(a.x, a.y);                                                                                  \
+        return make_##T_##2(a.x, a.y);                                                                                 \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 make_##T##3(const T##2 & a)                                                                   \
+    SIM_VECTOR_MATH T_##3 make_##T_##3(const T_##2 & a)                                                                \
     {                                                                                                                  \
-        return make_##T##3(a.x, a.y, (S)0);                                                                            \
+        return make_##T_##3(a.x, a.y, (S_)0);                                                                          \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 make_##T##3(const T##2 & a, S s)                                                              \
+    SIM_VECTOR_MATH T_##3 make_##T_##3(const T_##2 & a, S_ s)                                                          \
     {                                                                                                                  \
-        return make_##T##3(a.x, a.y, s);                                                                               \
+        return make_##T_##3(a.x, a.y, s);                                                                              \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 make_##T##3(const T##4 & a)                                                                   \
+    SIM_VECTOR_MATH T_##3 make_##T_##3(const T_##4 & a)                                                                \
     {                                                                                                                  \
-        return make_##T##3(a.x, a.y, a.z);                                                                             \
+        return make_##T_##3(a.x, a.y, a.z);                                                                            \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 make_##T##4(const T##3 & a)                                                                   \
+    SIM_VECTOR_MATH T_##4 make_##T_##4(const T_##3 & a)                                                                \
     {                                                                                                                  \
-        return make_##T##4(a.x, a.y, a.z, (S)0);                                                                       \
+        return make_##T_##4(a.x, a.y, a.z, (S_)0);                                                                     \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 make_##T##4(const T##3 & a, S w)                                                              \
+    SIM_VECTOR_MATH T_##4 make_##T_##4(const T_##3 & a, S_ w)                                                          \
     {                                                                                                                  \
-        return make_##T##4(a.x, a.y, a.z, w);                                                                          \
+        return make_##T_##4(a.x, a.y, a.z, w);                                                                         \
     }
 
 SIM_FROM_SMALLER(float, float)
@@ -155,44 +155,44 @@ SIM_CONVERT_FROM(uint, uint, int, float)
 
 // --- element by element ----------------------------------------------------------------------------------------------
 
-#define SIM_EACH_1(T, NAME, F)                                                                                         \
-    SIM_VECTOR_MATH T##2 NAME(T##2 a)                                                                                  \
+#define SIM_EACH_1(T_, NAME, F_)                                                                                       \
+    SIM_VECTOR_MATH T_##2 NAME(T_##2 a)                                                                                \
     {                                                                                                                  \
-        return make_##T##2(F(a.x), F(a.y));                                                                            \
+        return make_##T_##2(F_(a.x), F_(a.y));                                                                         \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 NAME(T##3 a)                                                                                  \
+    SIM_VECTOR_MATH T_##3 NAME(T_##3 a)                                                                                \
     {                                                                                                                  \
-        return make_##T##3(F(a.x), F(a.y), F(a.z));                                                                    \
+        return make_##T_##3(F_(a.x), F_(a.y), F_(a.z));                                                                \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 NAME(T##4 a)                                                                                  \
+    SIM_VECTOR_MATH T_##4 NAME(T_##4 a)                                                                                \
     {                                                                                                                  \
-        return make_##T##4(F(a.x), F(a.y), F(a.z), F(a.w));                                                            \
+        return make_##T_##4(F_(a.x), F_(a.y), F_(a.z), F_(a.w));                                                       \
     }
-#define SIM_EACH_2(T, NAME, F)                                                                                         \
-    SIM_VECTOR_MATH T##2 NAME(T##2 a, T##2 b)                                                                          \
+#define SIM_EACH_2(T_, NAME, F_)                                                                                       \
+    SIM_VECTOR_MATH T_##2 NAME(T_##2 a, T_##2 b)                                                                       \
     {                                                                                                                  \
-        return make_##T##2(F(a.x, b.x), F(a.y, b.y));                                                                  \
+        return make_##T_##2(F_(a.x, b.x), F_(a.y, b.y));                                                               \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 NAME(T##3 a, T##3 b)                                                                          \
+    SIM_VECTOR_MATH T_##3 NAME(T_##3 a, T_##3 b)                                                                       \
     {                                                                                                                  \
-        return make_##T##3(F(a.x, b.x), F(a.y, b.y), F(a.z, b.z));                                                     \
+        return make_##T_##3(F_(a.x, b.x), F_(a.y, b.y), F_(a.z, b.z));                                                 \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 NAME(T##4 a, T##4 b)                                                                          \
+    SIM_VECTOR_MATH T_##4 NAME(T_##4 a, T_##4 b)                                                                       \
     {                                                                                                                  \
-        return make_##T##4(F(a.x, b.x), F(a.y, b.y), F(a.z, b.z), F(a.w, b.w));                                        \
+        return make_##T_##4(F_(a.x, b.x), F_(a.y, b.y), F_(a.z, b.z), F_(a.w, b.w));                                   \
     }
 
 namespace sim
 {
-template <class T> SIM_VECTOR_MATH T vector_lower(T a, T b)
+template <class T_> SIM_VECTOR_MATH T_ vector_lower(T_ a, T_ b)
 {
     return a < b ? a : b;
 }
-template <class T> SIM_VECTOR_MATH T vector_higher(T a, T b)
+template <class T_> SIM_VECTOR_MATH T_ vector_higher(T_ a, T_ b)
 {
     return a > b ? a : b;
 }
-template <class T> SIM_VECTOR_MATH T vector_magnitude(T a)
+template <class T_> SIM_VECTOR_MATH T_ vector_magnitude(T_ a)
 {
     return a < 0 ? -a : a;
 }
@@ -241,16 +241,16 @@ SIM_VECTOR_MATH float smoothstep(float a, float b, float x)
 
 // --- by dimension ----------------------------------------------------------------------------------------------------
 
-#define SIM_DOT(T, S)                                                                                                  \
-    SIM_VECTOR_MATH S dot(T##2 a, T##2 b)                                                                              \
+#define SIM_DOT(T_, S_)                                                                                                \
+    SIM_VECTOR_MATH S_ dot(T_##2 a, T_##2 b)                                                                           \
     {                                                                                                                  \
         return a.x * b.x + a.y * b.y;                                                                                  \
     }                                                                                                                  \
-    SIM_VECTOR_MATH S dot(T##3 a, T##3 b)                                                                              \
+    SIM_VECTOR_MATH S_ dot(T_##3 a, T_##3 b)                                                                           \
     {                                                                                                                  \
         return a.x * b.x + a.y * b.y + a.z * b.z;                                                                      \
     }                                                                                                                  \
-    SIM_VECTOR_MATH S dot(T##4 a, T##4 b)                                                                              \
+    SIM_VECTOR_MATH S_ dot(T_##4 a, T_##4 b)                                                                           \
     {                                                                                                                  \
         return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;                                                          \
     }
@@ -258,45 +258,45 @@ SIM_DOT(float, float)
 SIM_DOT(int, int)
 SIM_DOT(uint, uint)
 
-#define SIM_CLAMP(T, S)                                                                                                \
-    SIM_VECTOR_MATH T##2 clamp(T##2 v, S a, S b)                                                                       \
+#define SIM_CLAMP(T_, S_)                                                                                              \
+    SIM_VECTOR_MATH T_##2 clamp(T_##2 v, S_ a, S_ b)                                                                   \
     {                                                                                                                  \
-        return make_##T##2(clamp(v.x, a, b), clamp(v.y, a, b));                                                        \
+        return make_##T_##2(clamp(v.x, a, b), clamp(v.y, a, b));                                                       \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 clamp(T##3 v, S a, S b)                                                                       \
+    SIM_VECTOR_MATH T_##3 clamp(T_##3 v, S_ a, S_ b)                                                                   \
     {                                                                                                                  \
-        return make_##T##3(clamp(v.x, a, b), clamp(v.y, a, b), clamp(v.z, a, b));                                      \
+        return make_##T_##3(clamp(v.x, a, b), clamp(v.y, a, b), clamp(v.z, a, b));                                     \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 clamp(T##4 v, S a, S b)                                                                       \
+    SIM_VECTOR_MATH T_##4 clamp(T_##4 v, S_ a, S_ b)                                                                   \
     {                                                                                                                  \
-        return make_##T##4(clamp(v.x, a, b), clamp(v.y, a, b), clamp(v.z, a, b), clamp(v.w, a, b));                    \
+        return make_##T_##4(clamp(v.x, a, b), clamp(v.y, a, b), clamp(v.z, a, b), clamp(v.w, a, b));                   \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##2 clamp(T##2 v, T##2 a, T##2 b)                                                                 \
+    SIM_VECTOR_MATH T_##2 clamp(T_##2 v, T_##2 a, T_##2 b)                                                             \
     {                                                                                                                  \
-        return make_##T##2(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y));                                                \
+        return make_##T_##2(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y));                                               \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##3 clamp(T##3 v, T##3 a, T##3 b)                                                                 \
+    SIM_VECTOR_MATH T_##3 clamp(T_##3 v, T_##3 a, T_##3 b)                                                             \
     {                                                                                                                  \
-        return make_##T##3(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y), clamp(v.z, a.z, b.z));                          \
+        return make_##T_##3(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y), clamp(v.z, a.z, b.z));                         \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T##4 clamp(T##4 v, T##4 a, T##4 b)                                                                 \
+    SIM_VECTOR_MATH T_##4 clamp(T_##4 v, T_##4 a, T_##4 b)                                                             \
     {                                                                                                                  \
-        return make_##T##4(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y), clamp(v.z, a.z, b.z), clamp(v.w, a.w, b.w));    \
+        return make_##T_##4(clamp(v.x, a.x, b.x), clamp(v.y, a.y, b.y), clamp(v.z, a.z, b.z), clamp(v.w, a.w, b.w));   \
     }
 SIM_CLAMP(float, float)
 SIM_CLAMP(int, int)
 SIM_CLAMP(uint, uint)
 
-#define SIM_GEOMETRY(T)                                                                                                \
-    SIM_VECTOR_MATH T lerp(T a, T b, float t)                                                                          \
+#define SIM_GEOMETRY(T_)                                                                                               \
+    SIM_VECTOR_MATH T_ lerp(T_ a, T_ b, float t)                                                                       \
     {                                                                                                                  \
         return a + t * (b - a);                                                                                        \
     }                                                                                                                  \
-    SIM_VECTOR_MATH float length(T v)                                                                                  \
+    SIM_VECTOR_MATH float length(T_ v)                                                                                 \
     {                                                                                                                  \
         return sqrtf(dot(v, v));                                                                                       \
     }                                                                                                                  \
-    SIM_VECTOR_MATH T normalize(T v)                                                                                   \
+    SIM_VECTOR_MATH T_ normalize(T_ v)                                                                                 \
     {                                                                                                                  \
         return v * (1.0f / sqrtf(dot(v, v)));                                                                          \
     }

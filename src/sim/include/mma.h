@@ -41,22 +41,22 @@ namespace details
 {
 enum : int { LANES = 32 };
 
-template <class T> struct stored {
-    typedef T type;
+template <class T_> struct stored {
+    typedef T_ type;
 };
 template <> struct stored<precision::tf32> {
     typedef float type;
 };
 
-template <class Use, int M, int N, int K> struct extent;
-template <int M, int N, int K> struct extent<matrix_a, M, N, K> {
-    static constexpr int rows = M, columns = K;
+template <class Use, int M_, int N_, int K_> struct extent;
+template <int M_, int N_, int K_> struct extent<matrix_a, M_, N_, K_> {
+    static constexpr int rows = M_, columns = K_;
 };
-template <int M, int N, int K> struct extent<matrix_b, M, N, K> {
-    static constexpr int rows = K, columns = N;
+template <int M_, int N_, int K_> struct extent<matrix_b, M_, N_, K_> {
+    static constexpr int rows = K_, columns = N_;
 };
-template <int M, int N, int K> struct extent<accumulator, M, N, K> {
-    static constexpr int rows = M, columns = N;
+template <int M_, int N_, int K_> struct extent<accumulator, M_, N_, K_> {
+    static constexpr int rows = M_, columns = N_;
 };
 
 // Row and column of a lane's element: in rows, unless the hardware's own layout is known.
@@ -100,19 +100,19 @@ SIM_INLINE int lane()
 }
 } // namespace details
 
-template <class Use, int M, int N, int K, class T, class Layout = void> class fragment
+template <class Use, int M_, int N_, int K_, class T_, class Layout = void> class fragment
 {
   public:
-    typedef typename details::stored<T>::type element_type;
-    typedef details::extent<Use, M, N, K> extent;
+    typedef typename details::stored<T_>::type element_type;
+    typedef details::extent<Use, M_, N_, K_> extent;
     typedef details::place<Use, extent::rows, extent::columns> place;
     static constexpr int num_elements = place::count;
     static constexpr int num_storage_elements = place::count;
     element_type x[place::count];
 };
 
-template <class Use, int M, int N, int K, class T, class Layout, class V>
-SIM_INLINE void fill_fragment(fragment<Use, M, N, K, T, Layout> &f, const V &value)
+template <class Use, int M_, int N_, int K_, class T_, class Layout, class V_>
+SIM_INLINE void fill_fragment(fragment<Use, M_, N_, K_, T_, Layout> &f, const V_ &value)
 {
     for (int i = 0; i < f.num_elements; i++)
         f.x[i] = value;
@@ -120,7 +120,7 @@ SIM_INLINE void fill_fragment(fragment<Use, M, N, K, T, Layout> &f, const V &val
 
 namespace details
 {
-template <class Fragment, class T> SIM_INLINE void load(Fragment &f, const T *from, unsigned stride, bool by_rows)
+template <class Fragment, class T_> SIM_INLINE void load(Fragment &f, const T_ *from, unsigned stride, bool by_rows)
 {
     int mine = lane();
     for (int i = 0; i < f.num_elements; i++) {
@@ -137,22 +137,24 @@ template <> struct by_rows<col_major> {
 };
 } // namespace details
 
-template <class Use, int M, int N, int K, class T, class Layout>
-SIM_INLINE void load_matrix_sync(fragment<Use, M, N, K, T, Layout> &f, const typename details::stored<T>::type *from,
-                                 unsigned stride)
+template <class Use, int M_, int N_, int K_, class T_, class Layout>
+SIM_INLINE void load_matrix_sync(fragment<Use, M_, N_, K_, T_, Layout> &f,
+                                 const typename details::stored<T_>::type *from, unsigned stride)
 {
     details::load(f, from, stride, details::by_rows<Layout>::value);
 }
-template <int M, int N, int K, class T>
-SIM_INLINE void load_matrix_sync(fragment<accumulator, M, N, K, T> &f, const T *from, unsigned stride, layout_t layout)
+template <int M_, int N_, int K_, class T_>
+SIM_INLINE void load_matrix_sync(fragment<accumulator, M_, N_, K_, T_> &f, const T_ *from, unsigned stride,
+                                 layout_t layout)
 {
     details::load(f, from, stride, layout == mem_row_major);
 }
 
-template <int M, int N, int K, class T>
-SIM_INLINE void store_matrix_sync(T *to, const fragment<accumulator, M, N, K, T> &f, unsigned stride, layout_t layout)
+template <int M_, int N_, int K_, class T_>
+SIM_INLINE void store_matrix_sync(T_ *to, const fragment<accumulator, M_, N_, K_, T_> &f, unsigned stride,
+                                  layout_t layout)
 {
-    typedef typename fragment<accumulator, M, N, K, T>::place place;
+    typedef typename fragment<accumulator, M_, N_, K_, T_>::place place;
     int mine = details::lane();
     for (int i = 0; i < f.num_elements; i++) {
         unsigned row = (unsigned)place::row(mine, i), column = (unsigned)place::column(mine, i);
@@ -163,8 +165,8 @@ SIM_INLINE void store_matrix_sync(T *to, const fragment<accumulator, M, N, K, T>
 namespace details
 {
 // What an element counts as in a sum. tf32 has 10 bits of fraction, the rest is dropped.
-template <class T> struct as_number {
-    template <class V> SIM_UNWATCHED static float of(V value)
+template <class T_> struct as_number {
+    template <class V_> SIM_UNWATCHED static float of(V_ value)
     {
         return (float)value;
     }
@@ -198,51 +200,52 @@ template <> struct as_number<unsigned char> {
     }
 };
 
-template <class A, class B, class C, class D> struct operands {
-    const A *a;
-    const B *b;
-    const C *c;
-    D *d;
+template <class A_, class B_, class C_, class D_> struct operands {
+    const A_ *a;
+    const B_ *b;
+    const C_ *c;
+    D_ *d;
 };
 
-template <int M, int N, int K, class T, class A, class B, class C, class D>
+template <int M_, int N_, int K_, class T_, class A_, class B_, class C_, class D_>
 SIM_UNWATCHED inline void multiply(void **arguments, unsigned)
 {
-    typedef decltype(as_number<T>::of(A().x[0])) number;
-    typedef operands<A, B, C, D> lanes;
-    number a[M][K], b[K][N];
+    typedef decltype(as_number<T_>::of(A_().x[0])) number;
+    typedef operands<A_, B_, C_, D_> lanes;
+    number a[M_][K_], b[K_][N_];
     for (int lane = 0; lane < LANES; lane++) {
         const lanes *mine = static_cast<const lanes *>(arguments[lane]);
-        for (int i = 0; i < A::num_elements; i++)
-            a[A::place::row(lane, i)][A::place::column(lane, i)] = as_number<T>::of(mine->a->x[i]);
-        for (int i = 0; i < B::num_elements; i++)
-            b[B::place::row(lane, i)][B::place::column(lane, i)] = as_number<T>::of(mine->b->x[i]);
+        for (int i = 0; i < A_::num_elements; i++)
+            a[A_::place::row(lane, i)][A_::place::column(lane, i)] = as_number<T_>::of(mine->a->x[i]);
+        for (int i = 0; i < B_::num_elements; i++)
+            b[B_::place::row(lane, i)][B_::place::column(lane, i)] = as_number<T_>::of(mine->b->x[i]);
     }
     for (int lane = 0; lane < LANES; lane++) {
         const lanes *mine = static_cast<const lanes *>(arguments[lane]);
-        for (int i = 0; i < C::num_elements; i++) {
-            int row = C::place::row(lane, i), column = C::place::column(lane, i);
+        for (int i = 0; i < C_::num_elements; i++) {
+            int row = C_::place::row(lane, i), column = C_::place::column(lane, i);
             number sum = (number)mine->c->x[i];
-            for (int k = 0; k < K; k++)
+            for (int k = 0; k < K_; k++)
                 sum += a[row][k] * b[k][column];
-            mine->d->x[i] = (typename D::element_type)sum;
+            mine->d->x[i] = (typename D_::element_type)sum;
         }
     }
 }
 } // namespace details
 
-template <int M, int N, int K, class T, class LayoutA, class LayoutB, class C, class D>
-SIM_INLINE void mma_sync(fragment<accumulator, M, N, K, D> &d, const fragment<matrix_a, M, N, K, T, LayoutA> &a,
-                         const fragment<matrix_b, M, N, K, T, LayoutB> &b, const fragment<accumulator, M, N, K, C> &c,
-                         bool = false)
+template <int M_, int N_, int K_, class T_, class LayoutA, class LayoutB, class C_, class D_>
+SIM_INLINE void mma_sync(fragment<accumulator, M_, N_, K_, D_> &d, const fragment<matrix_a, M_, N_, K_, T_, LayoutA> &a,
+                         const fragment<matrix_b, M_, N_, K_, T_, LayoutB> &b,
+                         const fragment<accumulator, M_, N_, K_, C_> &c, bool = false)
 {
-    typedef fragment<matrix_a, M, N, K, T, LayoutA> fragment_a;
-    typedef fragment<matrix_b, M, N, K, T, LayoutB> fragment_b;
-    typedef fragment<accumulator, M, N, K, C> fragment_c;
-    typedef fragment<accumulator, M, N, K, D> fragment_d;
+    typedef fragment<matrix_a, M_, N_, K_, T_, LayoutA> fragment_a;
+    typedef fragment<matrix_b, M_, N_, K_, T_, LayoutB> fragment_b;
+    typedef fragment<accumulator, M_, N_, K_, C_> fragment_c;
+    typedef fragment<accumulator, M_, N_, K_, D_> fragment_d;
     fragment_d result; // d and c may be the same
     details::operands<fragment_a, fragment_b, fragment_c, fragment_d> mine = {&a, &b, &c, &result};
-    sim_warp_call(0xffffffffu, &mine, details::multiply<M, N, K, T, fragment_a, fragment_b, fragment_c, fragment_d>);
+    sim_warp_call(0xffffffffu, &mine,
+                  details::multiply<M_, N_, K_, T_, fragment_a, fragment_b, fragment_c, fragment_d>);
     d = result;
 }
 } // namespace wmma

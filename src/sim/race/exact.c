@@ -120,13 +120,13 @@ static bool reads_only(unsigned kind, unsigned what)
     return kind == SIM_READ || kind == SIM_VOLATILE_READ || (kind == SIM_ATOMIC && !(what & SIM_ATOMIC_STORE));
 }
 
-void sim_exact_last_write(const sim_cell *cell, sim_earlier *last)
+static void find_last(const sim_cell *cell, bool reads, sim_earlier *last)
 {
     const story *told = story_of(cell);
     uint32_t latest = 0;
     for (uint32_t i = 0; i < told->count; i++) {
         const access *one = &told->access[i];
-        if (one->last < latest || reads_only(one->kind, one->what))
+        if (one->last < latest || reads_only(one->kind, one->what) != reads)
             continue;
         latest = one->last;
         *last = (sim_earlier){.stamp = one->stamp,
@@ -134,6 +134,16 @@ void sim_exact_last_write(const sim_cell *cell, sim_earlier *last)
                               .site = one->site,
                               .kind = one->kind};
     }
+}
+
+void sim_exact_last_write(const sim_cell *cell, sim_earlier *last)
+{
+    find_last(cell, false, last);
+}
+
+void sim_exact_last_read(const sim_cell *cell, sim_earlier *last)
+{
+    find_last(cell, true, last);
 }
 
 static bool is_volatile(unsigned kind)

@@ -411,7 +411,9 @@ static inline void note_read(const sim_worker *worker, const sim_row *row)
 {
     sim_ran *ran = &worker->watch->ran[(size_t)row->site * SIM_WARPS + (unsigned)worker->warp];
     uint32_t stamp = worker->block->clock->stamp;
-    *ran = (sim_ran){stamp, ran->stamp == stamp ? ran->lanes | row->mask : row->mask};
+    bool before = ran->stamp == stamp;
+    *ran = (sim_ran){stamp, before ? ran->lanes | row->mask : row->mask,
+                     before ? ran->again | (ran->lanes & row->mask) : 0};
 }
 
 void sim_race_row(sim_worker *worker, const sim_row *row)

@@ -16,6 +16,7 @@ enum { MOST_OPEN = 256 };
 typedef struct read {
     uintptr_t address;
     uint32_t block;
+    bool first; // the thread had not been at the site before, since the last barrier
     sim_place place;
 } read;
 
@@ -32,8 +33,14 @@ typedef struct unwritten {
 static unwritten *_Atomic reads;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void sim_unwritten_read(const sim_worker *worker, unsigned site, const sim_finding *finding)
+static const sim_ran *ran_of(const sim_worker *worker, unsigned site, int thread)
 {
+    return &worker->watch->ran[(size_t)site * SIM_WARPS + (unsigned)thread / SIM_LANES];
+}
+
+void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, const sim_finding *finding)
+{
+    bool first = !(ran_of(worker, site, thread)->again >> thread % SIM_LANES & 1);
     pthread_mutex_lock(&lock);
     unwritten *one = reads;
     while (one && (one->site != site || strcmp(one->finding.kernel, finding->kernel) != 0))
@@ -47,13 +54,15 @@ void sim_unwritten_read(const sim_worker *worker, unsigned site, const sim_findi
     if (one) {
         one->count++;
         if (one->open_count < MOST_OPEN)
-            one->open[one->open_count++] = (read){finding->address, worker->block->clock->serial, finding->place[0]};
+            one->open[one->open_count++] =
+                (read){finding->address, worker->block->clock->serial, first, finding->place[0]};
     }
     pthread_mutex_unlock(&lock);
 }
 
-// Takes out the reads of the word that `address` lies in; returns whether there were any.
-static bool explain(unwritten *one, const sim_view *view, uintptr_t address)
+// Takes out the reads of the word that `address` lies in; returns whether there were any, and *first, whether one was
+// the reader's first there.
+static bool explain(unwritten *one, const sim_view *view, uintptr_t address, bool *first)
 {
     size_t kept = 0, before = one->open_count;
     for (size_t i = 0; i < before; i++) {
@@ -61,6 +70,8 @@ static bool explain(unwritten *one, const sim_view *view, uintptr_t address)
         bool here = address - open->address < one->finding.bytes || open->address - address < sizeof(uint32_t);
         if (!here || (view->shared && open->block != view->clock->serial))
             one->open[kept++] = *open;
+        else
+            *first |= open->first;
     }
     one->open_count = kept;
     return kept < before;
@@ -69,7 +80,7 @@ static bool explain(unwritten *one, const sim_view *view, uintptr_t address)
 // Whether the thread has been at the site since the last barrier.
 static bool has_read(const sim_view *view, int thread, unsigned site)
 {
-    const sim_ran *ran = &view->worker->watch->ran[(size_t)site * SIM_WARPS + (unsigned)thread / SIM_LANES];
+    const sim_ran *ran = ran_of(view->worker, site, thread);
     return ran->stamp == view->clock->stamp && (ran->lanes >> thread % SIM_LANES & 1);
 }
 
@@ -80,10 +91,11 @@ bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *ea
     bool unwritten_then = false;
     pthread_mutex_lock(&lock);
     for (unwritten *one = reads; one; one = one->next) {
-        if (!explain(one, view, address))
+        bool first = false;
+        if (!explain(one, view, address, &first))
             continue;
         unwritten_then |= one->site == earlier->site;
-        one->in_vain |= has_read(view, thread, one->site);
+        one->in_vain |= first && has_read(view, thread, one->site);
     }
     pthread_mutex_unlock(&lock);
     return unwritten_then;

@@ -1,6 +1,7 @@
 // Reads of what nothing has written yet. Where a write that nothing orders comes after such a read, it may have been
-// late: the race tells of it. It was not, where threads read there before they come to that write themselves: then a
-// barrier between the two would not help, and the read is a mistake of its own.
+// late: the race tells of it. It was not, where the thread that writes has been at the place that reads before, and the
+// reader was there for the first time: then a barrier between the two would not help, and the read is a mistake of its
+// own. In the later rounds of a loop that is not known, because the write may be of an earlier round than the read.
 #ifndef SIM_UNWRITTEN_H
 #define SIM_UNWRITTEN_H
 
@@ -10,12 +11,12 @@
 #include "race/view.h"
 #include "report/report.h"
 
-// What the lanes of a warp did at a site in the interval that `stamp` names.
+// Which lanes of a warp have been at a site in the interval that `stamp` names, and which of them more than once.
 typedef struct sim_ran {
-    uint32_t stamp, lanes;
+    uint32_t stamp, lanes, again;
 } sim_ran;
 
-void sim_unwritten_read(const sim_worker *worker, unsigned site, const sim_finding *finding);
+void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, const sim_finding *finding);
 // `thread` of the view writes a word, and that races with `earlier`, a read. True: nothing had written the word then.
 bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address);
 // At the end: reports those that no race tells of.

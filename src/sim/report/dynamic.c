@@ -1,7 +1,6 @@
 // The name of extern __shared__ memory. Every such declaration means one buffer, and in the program no name is left of
 // them; in the source it is the one that is declared where the access stands, or the only one of the file.
 #define _GNU_SOURCE 1
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,11 +22,6 @@ typedef struct reading {
     const char *word;          // its last one
     size_t length;
 } reading;
-
-static bool in_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 static void declare(reading *state)
 {
@@ -66,22 +60,12 @@ static void read_word(reading *state, const char *word, size_t length)
 
 static void read_to(reading *state, const char *at, const char *end)
 {
-    bool line_begins = true;
-    while (at < end) {
-        const char *behind = sim_source_skip(at, end, line_begins);
-        if (behind > at) {
-            at = behind;
-            continue;
-        }
-        line_begins = *at == '\n' || (line_begins && isspace((unsigned char)*at));
-        if (!in_word(*at)) {
-            read_sign(state, *at++);
-            continue;
-        }
-        const char *word = at;
-        while (at < end && in_word(*at))
-            at++;
-        read_word(state, word, (size_t)(at - word));
+    sim_reader reader = {.at = at, .end = end, .line_begins = true};
+    for (sim_piece_kind kind; (kind = sim_source_next(&reader)) != SIM_PIECE_END;) {
+        if (kind == SIM_PIECE_SIGN)
+            read_sign(state, *reader.piece);
+        else if (kind == SIM_PIECE_WORD)
+            read_word(state, reader.piece, (size_t)(reader.at - reader.piece));
     }
 }
 

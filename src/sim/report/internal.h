@@ -69,8 +69,17 @@ const char *sim_source_line(const char *path, unsigned number, size_t *length);
 
 // All of it; NULL: no such file.
 const char *sim_source_text(const char *path, size_t *bytes);
-// Behind a comment, a literal or a line for the preprocessor that begins at `at`; `at` where none does.
-const char *sim_source_skip(const char *at, const char *end, bool line_begins);
+typedef enum sim_piece_kind { SIM_PIECE_END, SIM_PIECE_WORD, SIM_PIECE_SIGN, SIM_PIECE_DIRECTIVE } sim_piece_kind;
+
+// Reads a text by words, signs and the preprocessor's lines; comments, literals and white space are passed over.
+typedef struct sim_reader {
+    const char *at, *end;
+    bool line_begins;
+    const char *piece; // the last one, up to `at`
+} sim_reader;
+
+sim_piece_kind sim_source_next(sim_reader *reader);
+bool sim_source_in_word(char c);
 
 // --- reach.c -------------------------------------------------------------------------------------------------------
 

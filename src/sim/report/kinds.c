@@ -16,22 +16,28 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
     [SIM_FAULT] = {"fault", "access to an address that is nobody's", "error",
                    "A pointer was never set, is null, or was overwritten.",
                    "Check that the pointer was allocated and passed to the kernel before it is used.", 2},
-    [SIM_HOST_POINTER] = {"host-pointer", "a kernel uses a host pointer", "error",
+    [SIM_HOST_POINTER] = {"host-pointer", "a kernel uses a host pointer",
+                          "error; warning where a launch passes an address inside a device variable",
                           "Memory from malloc, new or the stack was passed to a kernel.",
                           "Copy it into memory from cudaMalloc first, or allocate it with cudaMallocManaged.", 3},
     [SIM_DEVICE_POINTER] = {"device-pointer", "host code uses a device pointer",
                             "error; warning where it names a device variable that kernels and copies leave alone",
                             "Host code reads or writes memory from cudaMalloc directly.",
                             "Copy it with cudaMemcpy, or allocate it with cudaMallocManaged.", 4},
-    [SIM_RACE] = {"race", "two threads use the same memory without order, and one writes",
-                  "error; warning where all threads store the same value, a volatile read polls, threads take turns by "
-                  "polling, or an atomic of the same thread confirms a read",
-                  "A barrier is missing between writing and reading, or several threads write one place.",
-                  "Put __syncthreads() (or __syncwarp() within a warp) between the two, or make the access atomic.", 5},
+    [SIM_RACE] =
+        {"race", "two threads use the same memory without order, and one writes",
+         "error; warning where all threads store the same value, a volatile read polls, threads take turns by "
+         "polling, or an atomic of the same thread confirms a read",
+         "A barrier is missing between writing and reading, or several threads write one place.",
+         "Put __syncthreads() (or __syncwarp() within a warp) between the two; where many threads update one place, "
+         "make each update one atomic operation (atomicAdd and its kin).",
+         5},
     [SIM_MISSING_WAIT] =
         {"missing-wait", "data is used before the stream that makes it has finished", "error",
          "An asynchronous copy or a kernel was not waited for.",
-         "Wait with cudaDeviceSynchronize or cudaStreamSynchronize, between streams with cudaStreamWaitEvent.", 6},
+         "Wait with cudaDeviceSynchronize or cudaStreamSynchronize; between streams record an event behind the work "
+         "(cudaEventRecord) and let the other stream wait for it before the use (cudaStreamWaitEvent).",
+         6},
     [SIM_UNINITIALISED] = {"uninitialised", "memory is read that nobody has written",
                            "error in a kernel; warning where a copy takes it to the host",
                            "An array is read before it is filled, or only part of it was filled.",
@@ -85,7 +91,7 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
                         "cudaFuncSetAttribute.",
                         19},
     [SIM_BAD_CALL] = {"bad-call", "a CUDA call that fails",
-                      "error; warning where the program looks at what that very call returns",
+                      "error; warning where the program asks what the card has and looks at the answer",
                       "Its arguments are wrong.",
                       "Check sizes, pointers and the direction of copies; look at what the call returns.", 20},
     [SIM_UNSUPPORTED] = {"unsupported", "a feature that is not simulated", "error",
@@ -114,7 +120,7 @@ static const struct {
     [SIM_ORDER_BLOCKS] = {"Two blocks use the same memory, at least one writes, and blocks run in any order.",
                           "Use an atomic, give each block elements of its own, split the work into two launches, or "
                           "hand the data on with __threadfence() and an atomic flag: no barrier of a block joins "
-                          "blocks."},
+                          "blocks; in a cooperative launch the grid's does (grid.sync())."},
     [SIM_ORDER_FENCE] = {"A lock or flag is handed on by an atomic alone, which orders nothing but its own word.",
                          "Put __threadfence() on both sides, after the atomic that takes the lock and before the one "
                          "that gives it back, or use cuda::atomic_ref with acquire and release."},
@@ -124,14 +130,14 @@ static const struct {
 static const struct {
     const char *cause, *cure;
 } reaches[] = {
-    [SIM_REACH_RETURN] = {"Some threads return early while the others wait at __syncthreads().",
+    [SIM_REACH_RETURN] = {"Some threads return early while the others wait at the barrier.",
                           "Replace the early return by a condition around the work, and let all threads reach the "
                           "barrier."},
-    [SIM_REACH_BRANCH] = {"__syncthreads() stands inside a branch or loop that not all threads of the block take; the "
+    [SIM_REACH_BRANCH] = {"The barrier stands inside a branch or loop that not all threads of the block take; the "
                           "others end without it.",
                           "Move the barrier out of the branch, so that every thread of the block reaches it, and keep "
                           "only the work inside."},
-    [SIM_REACH_PASSED] = {"__syncthreads() stands inside a branch or loop that not all threads of the block take; the "
+    [SIM_REACH_PASSED] = {"The barrier stands inside a branch or loop that not all threads of the block take; the "
                           "others go on behind it, and nothing says what the barrier does without them.",
                           "Move the barrier out of the branch, so that every thread of the block reaches it, and keep "
                           "only the work inside."},
@@ -148,6 +154,10 @@ static const struct words {
   unwritten_shared = {"Not every element of the array is written before it is read: a guard keeps some threads from "
                       "it, or it has more elements than the block has threads.",
                       "Let the threads of the block fill all of it, and put __syncthreads() before the first read."},
+  unwritten_scalar =
+      {"Nothing has written the variable yet: no thread took the branch that does, or the read comes first.",
+       "Let one thread give it its first value (`if (threadIdx.x == 0)`), and put __syncthreads() behind "
+       "that, before the others use it."},
   variable_by_name = {"Host code uses a __device__ or __constant__ variable as if it were its own.",
                       "Use cudaMemcpyToSymbol and cudaMemcpyFromSymbol, or declare it __managed__."},
   variable_address = {"In host code the name of a __device__ or __constant__ variable stands for the host's own copy.",
@@ -155,6 +165,14 @@ static const struct words {
   grid_barrier = {"A barrier of the whole grid needs all blocks on the card at once, which <<<...>>> does not promise.",
                   "Launch the kernel with cudaLaunchCooperativeKernel and no more blocks than fit at once, or split it "
                   "into two launches at the barrier."},
+  empty_launch =
+      {"The number of blocks or threads was computed from a size that is zero here.",
+       "Leave the launch out where there is nothing to do (`if (n > 0)`), and round the number of blocks up: "
+       "(n + threads - 1) / threads."},
+  absent_lane =
+      {"A lane reads from one that the mask leaves out or a branch keeps from the call: there is no value to get.",
+       "Let all lanes of the warp make the call, outside of the branch and with the full mask, and give those "
+       "without data a neutral value before it (v = i < n ? x[i] : 0)."},
   too_many_blocks = {"A cooperative launch has more blocks than the card can hold at once.",
                      "Ask cudaOccupancyMaxActiveBlocksPerMultiprocessor, launch at most that many times the number of "
                      "multiprocessors, and let each block loop over its share of the work."},
@@ -196,6 +214,11 @@ static const struct words *words_of(const sim_record *record)
         return &grid_barrier;
     if (finding->kind == SIM_BAD_LAUNCH && strstr(finding->message, "a cooperative launch needs"))
         return &too_many_blocks;
+    if (finding->kind == SIM_BAD_LAUNCH &&
+        (strstr(finding->message, ", without a block") || strstr(finding->message, ", without a thread")))
+        return &empty_launch;
+    if (finding->kind == SIM_WARP_MASK && strstr(finding->message, ", which does not take part"))
+        return &absent_lane;
     if (finding->kind == SIM_OUT_OF_BOUNDS && strstr(finding->message, "gaps between columns"))
         return &matrix_too_large;
     if (finding->kind == SIM_OUT_OF_BOUNDS && strstr(finding->message, "dynamic shared memory"))
@@ -203,7 +226,10 @@ static const struct words *words_of(const sim_record *record)
     bool index = finding->place[0].role && strcmp(finding->place[0].role, "index") == 0;
     if (finding->kind == SIM_OUT_OF_BOUNDS && (index || is_variable(record)))
         return &beyond_array;
-    return finding->kind == SIM_UNINITIALISED && is_shared(record) ? &unwritten_shared : NULL;
+    if (finding->kind != SIM_UNINITIALISED || !is_shared(record))
+        return NULL;
+    bool whole = record->memory.bytes > 0 && record->memory.bytes == record->memory.size && !record->memory.dynamic;
+    return whole ? &unwritten_scalar : &unwritten_shared;
 }
 
 static bool is_reach_known(const sim_finding *finding)

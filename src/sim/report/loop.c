@@ -1,7 +1,6 @@
 // The line where a loop begins. A thread that never leaves a loop is found anywhere in it; what a person looks for is
 // the loop.
 #define _GNU_SOURCE 1
-#include <ctype.h>
 #include <string.h>
 
 #include "report/internal.h"
@@ -15,11 +14,6 @@ typedef struct reading {
     const char *statement, *ended; // ended: the last that ended on the line in question
     const char *line;
 } reading;
-
-static bool in_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 static void end_statement(reading *state, const char *at)
 {
@@ -67,22 +61,12 @@ static void read_word(reading *state, const char *word, size_t length)
 // The innermost loop that the line is part of; NULL: none.
 static const char *read_to(reading *state, const char *at, const char *end)
 {
-    bool line_begins = true;
-    while (at < end) {
-        const char *behind = sim_source_skip(at, end, line_begins);
-        if (behind > at) {
-            at = behind;
-            continue;
-        }
-        line_begins = *at == '\n' || (line_begins && isspace((unsigned char)*at));
-        if (!in_word(*at)) {
-            read_sign(state, at++);
-            continue;
-        }
-        const char *word = at;
-        while (at < end && in_word(*at))
-            at++;
-        read_word(state, word, (size_t)(at - word));
+    sim_reader reader = {.at = at, .end = end, .line_begins = true};
+    for (sim_piece_kind kind; (kind = sim_source_next(&reader)) != SIM_PIECE_END;) {
+        if (kind == SIM_PIECE_SIGN)
+            read_sign(state, reader.piece);
+        else if (kind == SIM_PIECE_WORD)
+            read_word(state, reader.piece, (size_t)(reader.at - reader.piece));
     }
     if (state->statement || state->ended)
         return state->statement ? state->statement : state->ended;

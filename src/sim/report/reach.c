@@ -20,11 +20,6 @@ typedef struct reading {
     bool macros; // what looks like one was called: nothing is known of what it does
 } reading;
 
-static bool in_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool is(const char *word, size_t length, const char *other)
 {
     return strlen(other) == length && memcmp(word, other, length) == 0;
@@ -98,29 +93,21 @@ static const char *read_to(reading *state, const char *at, const char *last, con
                            bool (*meant)(const char *word, size_t length, const char *name), const char *name)
 {
     reading before_line = *state;
-    bool line_begins = true, reached = false;
-    while (at < end) {
-        if (at >= last && !reached) {
+    bool reached = false;
+    sim_reader reader = {.at = at, .end = end, .line_begins = true};
+    for (sim_piece_kind kind; (kind = sim_source_next(&reader)) != SIM_PIECE_END;) {
+        if (reader.piece >= last && !reached) {
             reached = true;
             before_line = *state;
         }
-        const char *behind = sim_source_skip(at, end, line_begins);
-        if (behind > at) {
-            at = behind;
+        if (kind == SIM_PIECE_SIGN)
+            read_sign(state, *reader.piece);
+        if (kind != SIM_PIECE_WORD)
             continue;
-        }
-        line_begins = *at == '\n' || (line_begins && isspace((unsigned char)*at));
-        if (!in_word(*at)) {
-            read_sign(state, *at++);
-            continue;
-        }
-        const char *word = at;
-        while (at < end && in_word(*at))
-            at++;
-        if (reached && meant(word, (size_t)(at - word), name))
-            return at;
-        state->macros |= is_macro_call(word, at, end);
-        read_word(state, word, (size_t)(at - word));
+        if (reached && meant(reader.piece, (size_t)(reader.at - reader.piece), name))
+            return reader.at;
+        state->macros |= is_macro_call(reader.piece, reader.at, end);
+        read_word(state, reader.piece, (size_t)(reader.at - reader.piece));
     }
     *state = before_line;
     return last;
@@ -134,7 +121,7 @@ static bool is_barrier(const char *word, size_t length, const char *name)
 
 static bool is_call(const char *word, size_t length, const char *name)
 {
-    return strncmp(word, name, length) == 0 && !in_word(name[length]);
+    return strncmp(word, name, length) == 0 && !sim_source_in_word(name[length]);
 }
 
 static bool stands_in(const reading *state, block_kind kind)
@@ -156,28 +143,21 @@ static bool is_other_branch(const char *at, const char *end) // of the preproces
 // within these. What the preprocessor chooses between is not read: it may be left out.
 static bool goes_on_behind(reading state, const char *at, const char *end)
 {
-    bool line_begins = false;
-    while (at < end && state.in_function) {
-        if (line_begins && *at == '#' && is_other_branch(at, end))
+    sim_reader reader = {.at = at, .end = end};
+    for (sim_piece_kind kind; state.in_function && (kind = sim_source_next(&reader)) != SIM_PIECE_END;) {
+        if (kind == SIM_PIECE_DIRECTIVE && is_other_branch(reader.piece, end))
             return false;
-        const char *behind = sim_source_skip(at, end, line_begins);
-        if (behind > at) {
-            at = behind;
+        if (kind == SIM_PIECE_SIGN)
+            read_sign(&state, *reader.piece);
+        if (kind != SIM_PIECE_WORD)
             continue;
-        }
-        line_begins = *at == '\n' || (line_begins && isspace((unsigned char)*at));
-        if (!in_word(*at)) {
-            read_sign(&state, *at++);
-            continue;
-        }
-        const char *word = at;
-        while (at < end && in_word(*at))
-            at++;
-        if (is(word, (size_t)(at - word), "return") || is_macro_call(word, at, end))
+        const char *word = reader.piece;
+        size_t length = (size_t)(reader.at - word);
+        if (is(word, length, "return") || is_macro_call(word, reader.at, end))
             return false;
-        if (!stands_in(&state, BRANCH) && !stands_in(&state, LOOP) && !is(word, (size_t)(at - word), "else"))
+        if (!stands_in(&state, BRANCH) && !stands_in(&state, LOOP) && !is(word, length, "else"))
             return true;
-        read_word(&state, word, (size_t)(at - word));
+        read_word(&state, word, length);
     }
     return false;
 }
@@ -214,7 +194,7 @@ static reached reach_in(const sim_frame *frame, const char *called)
 static bool is_kernel(const sim_frame *frame, const char *kernel)
 {
     size_t length = kernel ? strcspn(kernel, "<(") : 0;
-    return length > 0 && strncmp(frame->function, kernel, length) == 0 && !in_word(frame->function[length]);
+    return length > 0 && strncmp(frame->function, kernel, length) == 0 && !sim_source_in_word(frame->function[length]);
 }
 
 // Threads pass a barrier by for certain where they cannot have left the kernel or a function before it.

@@ -68,27 +68,65 @@ static int paren_around(const sim_source *source, const sim_tokens *code, int in
     return -1;
 }
 
-// Whether the name that is assigned to before `index` is read again before its function ends.
-static bool is_read_later(const sim_source *source, const sim_tokens *code, int index)
+// The brace of the block that token `index` stands in; -1: none.
+static int block_of(const sim_source *source, const sim_tokens *code, int index)
 {
-    const sim_token *name = sim_token_at(code, index - 2);
-    if (name->kind != SIM_TOKEN_NAME) // an element, a member: somebody's
-        return true;
+    int i = index - 1;
+    while (i >= 0 && !(code->at[i].match > index && sim_token_is(source, &code->at[i], "{")))
+        i--;
+    return i;
+}
+
+static int function_end(const sim_source *source, const sim_tokens *code, int index)
+{
     int end = code->count;
-    const sim_scope *scope = sim_scope_of(source, name);
+    const sim_scope *scope = sim_scope_of(source, sim_token_at(code, index));
     while (scope->kind == SIM_SCOPE_FUNCTION && scope->open >= 0) {
         end = code->at[scope->open].match > index ? code->at[scope->open].match : end;
         if (scope->parent < 0)
             break;
         scope = &source->scopes[scope->parent];
     }
-    size_t length = name->end - name->start;
+    return end;
+}
+
+static bool is_same_name(const sim_source *source, const sim_token *a, const sim_token *b)
+{
+    size_t length = a->end - a->start;
+    return a->kind == SIM_TOKEN_NAME && b->kind == SIM_TOKEN_NAME && b->end - b->start == length &&
+           memcmp(source->text + a->start, source->text + b->start, length) == 0;
+}
+
+// name = ...;, as opposed to name == ...
+static bool is_assigned(const sim_source *source, const sim_tokens *code, int index)
+{
+    const sim_token *next = sim_token_at(code, index + 1), *after = sim_token_at(code, index + 2);
+    bool compared = sim_token_is(source, after, "=") && after->start == next->end;
+    return sim_token_is(source, next, "=") && !compared;
+}
+
+// Whether the name that is assigned to before `index` is read again before its function ends. A statement of the same
+// block that assigns to it anew ends the search, unless there is another way on between the two.
+static bool is_read_later(const sim_source *source, const sim_tokens *code, int index)
+{
+    static const char *const jumps[] = {"break", "continue", "goto", "else", "case", "default", "?", NULL};
+    static const char *const starts[] = {";", "{", "}", NULL};
+    const sim_token *name = sim_token_at(code, index - 2);
+    if (name->kind != SIM_TOKEN_NAME) // an element, a member: somebody's
+        return true;
+    int end = function_end(source, code, index - 2);
+    bool jumped = false, replaced = false;
     for (int i = index; i < end; i++) {
         const sim_token *token = &code->at[i];
-        bool same = token->kind == SIM_TOKEN_NAME && token->end - token->start == length &&
-                    memcmp(source->text + token->start, source->text + name->start, length) == 0;
-        if (same && !sim_token_is(source, sim_token_at(code, i + 1), "="))
+        jumped |= token->kind == SIM_TOKEN_BREAK || sim_token_is_any(source, token, jumps);
+        if (replaced && sim_token_is(source, token, ";")) // what it is assigned did not read it
+            return false;
+        if (!is_same_name(source, token, name))
+            continue;
+        if (!is_assigned(source, code, i))
             return true;
+        replaced = !jumped && is_any(source, code, i - 1, starts) &&
+                   block_of(source, code, i) == block_of(source, code, index);
     }
     return false;
 }
@@ -147,9 +185,10 @@ static bool is_used(const sim_unit *unit, const sim_source *source, const sim_to
             return is_any(source, code, end + 1, operators) ||
                    (sim_token_is(source, sim_token_at(code, start - 1), "{") &&
                     is_any(source, code, end + 1, within_braces));
-        if (sim_token_is(source, sim_token_at(code, start - 1), "="))
-            return is_read_later(source, code, start);
         int open = paren_around(source, code, start);
+        if (sim_token_is(source, sim_token_at(code, start - 1), "=")) // (e = cudaX()) != cudaSuccess
+            return (open >= 0 && code->at[open].match == end + 1 && is_any(source, code, end + 2, operators)) ||
+                   is_read_later(source, code, start);
         if (open < 0)
             return true;
         const sim_token *before = sim_token_at(code, open - 1);
@@ -160,6 +199,17 @@ static bool is_used(const sim_unit *unit, const sim_source *source, const sim_to
         if (before->kind == SIM_TOKEN_NAME && is_macro(unit, source, before))
             *marked = call;
     }
+}
+
+// Whether the token is part of what a macro is given, however deep, in a lambda too.
+static bool is_in_macro(const sim_unit *unit, const sim_source *source, const sim_tokens *code, int index)
+{
+    for (int i = index - 1; i > 0; i--) {
+        if (code->at[i].match > index && sim_token_is(source, &code->at[i], "(") &&
+            code->at[i - 1].kind == SIM_TOKEN_NAME && is_macro(unit, source, &code->at[i - 1]))
+            return true;
+    }
+    return false;
 }
 
 // The parenthesis of a call whose name is token `index`, behind its template arguments if it has any; -1: no call.
@@ -192,7 +242,7 @@ void sim_edit_handled(const sim_unit *unit, sim_source *source)
             (sim_token_is(source, before, ">") && sim_token_is(source, sim_token_at(code, call.start - 2), "-"));
         span marked = call;
         if (scope->kind != SIM_SCOPE_FUNCTION || sim_scope_is_device_only(scope) || declared || member ||
-            !is_used(unit, source, code, call, &marked))
+            !is_used(unit, source, code, call, &marked) || is_in_macro(unit, source, code, marked.start))
             continue;
         char mark[LONGEST_NAME + 32];
         snprintf(mark, sizeof mark, "(sim_handled(\"%.*s\"), ", (int)(token->end - token->start),

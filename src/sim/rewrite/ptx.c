@@ -13,6 +13,7 @@ typedef struct ptx_translator {
     int register_count;
     sim_text declarations, body;
     bool branches; // has predicated instructions
+    bool carries;  // an instruction has set the carry
     int instructions;
 } ptx_translator;
 
@@ -282,6 +283,24 @@ static bool read_predicate(ptx_translator *translator, const char **at)
     return length > 0;
 }
 
+// The carry is a variable of the statement: one that an earlier statement, or perhaps no instruction, has set is not
+// known.
+static bool follow_carry(ptx_translator *translator, const sim_ptx_instruction *instruction, bool predicated)
+{
+    static const char *const users[] = {"addc", "subc", "madc", NULL};
+    bool sets = false, uses = false;
+    for (int i = 1; i < instruction->parts; i++)
+        sets |= strcmp(instruction->part[i], "cc") == 0;
+    for (int i = 0; users[i]; i++)
+        uses |= strcmp(instruction->part[0], users[i]) == 0;
+    if ((uses && !translator->carries) || (sets && predicated))
+        return false;
+    if (sets && !translator->carries)
+        sim_text_add(&translator->declarations, "unsigned int sim_ptx_carry = 0; ");
+    translator->carries |= sets;
+    return true;
+}
+
 static bool read_instruction(ptx_translator *translator, const char *at)
 {
     at = skip_space(at);
@@ -289,12 +308,13 @@ static bool read_instruction(ptx_translator *translator, const char *at)
         return true;
     if (strncmp(at, ".reg", 4) == 0)
         return read_declaration(translator, at);
+    bool predicated = *at == '@';
     if (!read_predicate(translator, &at))
         return false;
     sim_ptx_instruction instruction = {0};
     const char *operands = read_mnemonic(at, &instruction);
     bool fine = operands && (*operands == 0 || isspace((unsigned char)*operands)) &&
-                read_operands(translator, operands, &instruction);
+                read_operands(translator, operands, &instruction) && follow_carry(translator, &instruction, predicated);
     size_t before = translator->body.bytes;
     fine = fine && sim_ptx_instruction_text(&instruction, &translator->body) && translator->body.bytes > before;
     if (fine)

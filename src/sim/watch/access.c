@@ -15,7 +15,7 @@ enum { ERROR_ILLEGAL_ADDRESS = 700, ERROR_MISALIGNED = 716 };
 // Addresses this low are null pointers with an index.
 enum { NULL_PAGES = 1 << 16 };
 
-__attribute__((weak)) void sim_api_host_touched(uintptr_t address, size_t bytes, int write, uintptr_t pc);
+__attribute__((weak)) void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc);
 __attribute__((weak)) void sim_api_host_variable(uintptr_t address, size_t bytes, int write, uintptr_t pc);
 
 static const char *verb(unsigned kind)
@@ -279,7 +279,7 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
     if (bytes == 0)
         return;
     if (!worker) {
-        sim_access_host(address, bytes, write, pc);
+        sim_access_host(address, bytes, write ? SIM_WRITE : SIM_READ, pc);
         return;
     }
     if (!sim_watching || is_local(worker, address))
@@ -292,10 +292,11 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
         note(worker, site, address + at, piece, kind, pc);
 }
 
-void sim_access_host(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
+void sim_access_host(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc)
 {
+    bool write = is_write(kind), plain = kind == SIM_READ || kind == SIM_WRITE;
     if (address - sim_memory_base < sim_memory_span && sim_api_host_touched)
-        sim_api_host_touched(address, bytes, write, pc);
+        sim_api_host_touched(address, bytes, write, plain, pc);
     else if (is_cards_alone(address) && sim_options_get()->watch && sim_api_host_variable)
         sim_api_host_variable(address, bytes, write, pc);
 }

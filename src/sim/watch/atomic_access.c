@@ -43,7 +43,7 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
 {
     sim_worker *worker = sim_current;
     if (!worker) {
-        sim_access_host(address, bytes, (what & SIM_ATOMIC_STORE) != 0, pc);
+        sim_access_host(address, bytes, what & SIM_ATOMIC_STORE ? SIM_VOLATILE_WRITE : SIM_VOLATILE_READ, pc);
         return;
     }
     if (!sim_watching)

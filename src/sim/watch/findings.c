@@ -28,7 +28,7 @@ void sim_watch_uninitialised(sim_worker *worker, unsigned site, int thread, uint
                            .place[0] = {.pc = about->pc, .role = about->kind == SIM_ATOMIC ? "atomic" : "read"}};
     snprintf(finding.message, sizeof finding.message, "read of %u bytes that nothing has written", about->bytes);
     sim_place_thread(worker, thread, &finding.place[0]);
-    sim_unwritten_read(worker, site, &finding);
+    sim_unwritten_read(worker, site, thread, &finding);
 }
 
 // The beginning of what the compiler passes to its handler: where the index is, and the type of the array.

@@ -16,7 +16,7 @@ static inline __attribute__((always_inline)) void access(const void *memory, uns
     uintptr_t address = (uintptr_t)memory;
     sim_worker *worker = sim_current;
     if (__builtin_expect(!worker, 0)) {
-        sim_access_host(address, bytes, kind == SIM_WRITE, pc);
+        sim_access_host(address, bytes, kind, pc);
         return;
     }
     const sim_slot *slot = &worker->slots[sim_slot_of(pc)];
@@ -164,7 +164,7 @@ void *__tsan_memset(void *to, int value, size_t bytes)
 static void access_volatile(const void *memory, unsigned bytes, unsigned kind, uintptr_t pc)
 {
     if (!sim_current)
-        sim_access_host((uintptr_t)memory, bytes, kind == SIM_VOLATILE_WRITE, pc);
+        sim_access_host((uintptr_t)memory, bytes, kind, pc);
     else
         sim_access_slow(sim_current, (uintptr_t)memory, bytes, kind, pc);
 }

@@ -86,7 +86,7 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
                       uintptr_t pc);
 // An access at a place for which no number was left: only that it wrote is noted. False: the site has a number.
 bool sim_access_unnumbered(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, bool write);
-void sim_access_host(uintptr_t address, size_t bytes, bool write, uintptr_t pc);
+void sim_access_host(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc); // atomics of host code: as volatile
 void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc);
 
 // atomic_access.c: an atomic access is about to be made.
@@ -104,6 +104,9 @@ void sim_merge_lanes(sim_worker *worker, uint32_t lanes);
 // copy.c. Whether a copy beside this launch touches the allocation [start, start + size): then its accesses are looked
 // at one by one, and one that meets the copy is reported.
 void sim_copies_launch_begin(uint64_t number);
+// What calls of libraries have written (last.c): a column at a time, by launch `number`; and memory that is freed.
+void sim_outputs_add(uint64_t number, uintptr_t start, size_t bytes);
+void sim_outputs_forget(uintptr_t start, size_t bytes);
 bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool write, uintptr_t pc, uintptr_t start,
                      size_t size);
 

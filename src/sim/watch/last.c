@@ -1,4 +1,5 @@
-// Which launches used a byte last, for the API: it knows which of them the host has waited for.
+// Which launches used a byte last, for the API: it knows which of them the host has waited for. Calls of libraries make
+// no accesses that the hooks see: what they have written is kept by itself.
 
 #include "race/clock.h"
 #include "race/exact.h"
@@ -6,25 +7,98 @@
 #include "race/view.h"
 #include "watch/internal.h"
 
-static uint64_t number_of(uint64_t word)
+// Columns of a matrix, or a vector: `count` runs of `bytes` bytes, `stride` bytes apart.
+typedef struct output {
+    uint64_t number;
+    uintptr_t start;
+    size_t bytes, stride, count;
+} output;
+
+// The last ones: older ones have been waited for as a rule. Calls run one at a time.
+enum { OUTPUTS = 256 };
+static output outputs[OUTPUTS];
+static size_t output_count;
+
+static bool goes_on(const output *last, uint64_t number, uintptr_t start, size_t bytes)
 {
-    const sim_launch_record *launch = word ? sim_launches_find(sim_clock_block_of(sim_stamp_of(word))) : NULL;
+    return last->number == number && last->bytes == bytes && start > last->start &&
+           (last->count == 1 || start - last->start == last->count * last->stride);
+}
+
+void sim_outputs_add(uint64_t number, uintptr_t start, size_t bytes)
+{
+    output *last = output_count > 0 ? &outputs[(output_count - 1) % OUTPUTS] : NULL;
+    if (last && goes_on(last, number, start, bytes)) {
+        if (last->count++ == 1)
+            last->stride = start - last->start;
+        return;
+    }
+    outputs[output_count++ % OUTPUTS] = (output){number, start, bytes, 0, 1};
+}
+
+void sim_outputs_forget(uintptr_t start, size_t bytes)
+{
+    for (size_t i = 0; i < OUTPUTS && i < output_count; i++)
+        if (outputs[i].start - start < bytes)
+            outputs[i].count = 0;
+}
+
+static uint64_t last_output(uintptr_t address)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < OUTPUTS && i < output_count; i++) {
+        const output *one = &outputs[i];
+        size_t offset = address - one->start, run = one->stride ? offset / one->stride : 0;
+        bool here = address >= one->start && run < one->count && offset - run * one->stride < one->bytes;
+        if (here && one->number > number)
+            number = one->number;
+    }
+    return number;
+}
+
+static uint64_t number_of(uint32_t stamp)
+{
+    const sim_launch_record *launch = stamp ? sim_launches_find(sim_clock_block_of(stamp)) : NULL;
     return launch ? launch->number : 0;
 }
 
-void sim_watch_last(uintptr_t address, uint64_t *writer, uint64_t *reader)
+static const sim_cell *global_cell(uintptr_t address)
 {
-    *writer = *reader = 0;
     if (!sim_watching || address - sim_global_region.base >= sim_global_region.span)
-        return;
+        return NULL;
     sim_page page = sim_page_find(&sim_global_region, address);
-    if (!page.cells)
-        return;
-    const sim_cell *cell = sim_cell_at(page, address);
-    if (sim_exact_is(cell))
-        return;
-    *writer = number_of(cell->write);
-    *reader = number_of(cell->read & ~SIM_FLAGS);
+    return page.cells ? sim_cell_at(page, address) : NULL;
+}
+
+sim_last sim_watch_last(uintptr_t address)
+{
+    sim_last last = {0};
+    const sim_cell *cell = global_cell(address);
+    if (cell && sim_exact_is(cell)) {
+        sim_earlier write = {0}, read = {0};
+        sim_exact_last_write(cell, &write);
+        sim_exact_last_read(cell, &read);
+        last.writer = write.kind != SIM_VOLATILE_WRITE ? number_of(write.stamp) : 0;
+        last.reader = read.kind != SIM_VOLATILE_READ ? number_of(read.stamp) : 0;
+        last.flag = true;
+        last.looks = write.kind == SIM_ATOMIC && !sim_sites[write.site].discards;
+    } else if (cell) {
+        last.writer = number_of(sim_stamp_of(cell->write));
+        last.reader = number_of(sim_stamp_of(cell->read));
+    }
+    const uint64_t library = last_output(address);
+    if (library > last.writer)
+        last = (sim_last){.writer = library, .reader = last.reader};
+    return last;
+}
+
+uint64_t sim_watch_last_signal(uintptr_t address)
+{
+    const sim_cell *cell = global_cell(address);
+    sim_earlier write = {0};
+    if (cell && sim_exact_is(cell))
+        sim_exact_last_write(cell, &write);
+    return write.kind == SIM_ATOMIC || write.kind == SIM_VOLATILE_WRITE ? number_of(write.stamp) : 0;
 }
 
 bool sim_watch_last_write(uintptr_t address, sim_place *place, const char **kernel)

@@ -309,12 +309,16 @@ void sim_watch_freed(uintptr_t start, size_t bytes)
     if (sim_current && sim_current->watch && sim_current->block->clock)
         sim_merge_lanes(sim_current, UINT32_MAX);
     sim_region_release(&sim_global_region, start, bytes);
+    sim_outputs_forget(start, bytes);
 }
 
 void sim_watch_filled(uintptr_t start, size_t bytes)
 {
-    if (sim_watch_ready() && in_global(start))
-        sim_region_mark(&sim_global_region, start, bytes, true);
+    if (!sim_watch_ready() || !in_global(start))
+        return;
+    sim_region_mark(&sim_global_region, start, bytes, true);
+    if (sim_current)
+        sim_outputs_add(sim_current->launch->number, start, bytes);
 }
 
 void sim_watch_copied(uintptr_t to, uintptr_t from, size_t bytes)

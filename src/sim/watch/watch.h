@@ -54,13 +54,23 @@ void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered);
 
 void sim_watch_allocated(uintptr_t start, size_t bytes, bool initialised);
 void sim_watch_freed(uintptr_t start, size_t bytes);
-// A copy or memset by a stream: contents become initialised, or as initialised as their source. 0: from host memory.
+// A copy or memset by a stream, or what a library's call in a kernel's place has written: contents become initialised,
+// or as initialised as their source. 0: from host memory.
 void sim_watch_filled(uintptr_t start, size_t bytes);
 void sim_watch_copied(uintptr_t to, uintptr_t from, size_t bytes);
 // A copy or fill that a stream makes: operation `number` of the program, as launches are numbered. 0: host memory.
 void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, uintptr_t pc);
-// The numbers of the launches whose kernels last wrote and last read this byte; 0: none, or not known.
-void sim_watch_last(uintptr_t address, uint64_t *writer, uint64_t *reader);
+// The numbers of the launches whose kernels, or library calls, last wrote and last read this byte; 0: none, not known,
+// or by a volatile access.
+typedef struct sim_last {
+    uint64_t writer, reader;
+    bool flag;  // kernels use the word by atomics or through volatile
+    bool looks; // the last write was an atomic whose result the kernel looks at: it may wait for what the host writes
+} sim_last;
+sim_last sim_watch_last(uintptr_t address);
+// The launch that last wrote this byte by an atomic or through volatile, which the host may have waited to see; 0:
+// none.
+uint64_t sim_watch_last_signal(uintptr_t address);
 // Where a kernel last wrote this byte, and which; false, and nothing is set: not known.
 bool sim_watch_last_write(uintptr_t address, struct sim_place *place, const char **kernel);
 // Whether a kernel has used these bytes of a __device__ or __constant__ variable; `written`: has changed them.

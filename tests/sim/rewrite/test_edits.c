@@ -151,6 +151,23 @@ static void a_call_whose_status_is_looked_at_says_so(void **state)
                 "cudaFree") "(q)) == cudaSuccess || fail(); return b; }");
 }
 
+static void a_status_that_is_assigned_anew_is_read_no_more(void **state)
+{
+    (void)state;
+    becomes("int f() { e = cudaFree(p); e = cudaFree(q); if (e) return 1; return 0; }",
+            "int f() { e = cudaFree(p); e = " HANDLED("cudaFree") "(q)); if (e) return 1; return 0; }");
+    becomes("int f() { e = cudaFree(p); e = g(e); return 0; }",
+            "int f() { e = " HANDLED("cudaFree") "(p)); e = g(e); return 0; }");
+    becomes("int f() { e = cudaFree(p); if (x) e = g(); return e == 0; }",
+            "int f() { e = " HANDLED("cudaFree") "(p)); if (x) e = g(); return e == 0; }");
+    becomes("int f() { if (x) { e = cudaFree(p); } else { e = g(); } return e; }",
+            "int f() { if (x) { e = " HANDLED("cudaFree") "(p)); } else { e = g(); } return e; }");
+    becomes("int f() { e = cudaFree(p); if (x) goto end; e = g(); end: return e; }",
+            "int f() { e = " HANDLED("cudaFree") "(p)); if (x) goto end; e = g(); end: return e; }");
+    becomes("void f() { if ((e = cudaFree(p)) != cudaSuccess) g(); e = g(); }",
+            "void f() { if ((e = " HANDLED("cudaFree") "(p))) != cudaSuccess) g(); e = g(); }");
+}
+
 static void the_mark_of_a_call_in_a_macro_stands_before_the_macro(void **state)
 {
     (void)state;
@@ -169,6 +186,8 @@ static void a_call_whose_status_is_thrown_away_or_goes_to_a_checker_stays(void *
     stays("void f() { a ? cudaFree(p) : cudaFree(q); }");
     stays("void f() { cudaError_t unused = cudaFree(p); }");
     stays("void f() { e = cudaFree(p); e = cudaFree(q); }");
+    stays("#define TRY(call) show((call), #call)\nvoid f() { TRY([&] { E e = cudaFree(p); if (e) g(); }()); }");
+    stays("#define TRY(call) show((call), #call)\nvoid f() { TRY(e = cudaFree(p)); if (e) g(); }");
     stays("void f() { assert(cudaFree(p) == cudaSuccess); }");
     stays("cudaError_t cudaOwn(int a); void f() { cudaError_t (*g)(int) = h; if (cudaGetLastError()) return; }");
     stays("#define FREE(p) if (cudaFree(p)) exit(1)\n");
@@ -407,6 +426,7 @@ int main(void)
         cmocka_unit_test(what_only_looks_like_a_launch_stays),
         cmocka_unit_test(a_launch_in_a_kernel_is_refused_where_it_stands),
         cmocka_unit_test(a_call_whose_status_is_looked_at_says_so),
+        cmocka_unit_test(a_status_that_is_assigned_anew_is_read_no_more),
         cmocka_unit_test(the_mark_of_a_call_in_a_macro_stands_before_the_macro),
         cmocka_unit_test(a_call_whose_status_is_thrown_away_or_goes_to_a_checker_stays),
         cmocka_unit_test(an_atomic_without_use_of_its_result_says_so),

@@ -110,6 +110,26 @@ static void operands_may_have_names(void **state)
             "sim::ptx_set(s, (float)(sim::ptx_get<float>(x) + sim::ptx_get<float>(0x3F800000u)))");
 }
 
+static void a_carry_goes_on_to_the_next_instruction(void **state)
+{
+    (void)state;
+    becomes("asm(\"add.cc.u32 %0, %2, %3; addc.u32 %1, %2, 0;\" : \"=r\"(a), \"=r\"(b) : \"r\"(c), \"r\"(d))",
+            "[&]() __attribute__((always_inline)) { unsigned int sim_ptx_carry = 0; "
+            "sim::ptx_set(a, (unsigned int)(sim::ptx_add(sim::ptx_get<unsigned int>(c), "
+            "sim::ptx_get<unsigned int>(d), 0, &sim_ptx_carry))); "
+            "sim::ptx_set(b, (unsigned int)(sim::ptx_add(sim::ptx_get<unsigned int>(c), "
+            "sim::ptx_get<unsigned int>(0), sim_ptx_carry))); }()");
+}
+
+static void a_carry_from_elsewhere_is_refused(void **state)
+{
+    (void)state;
+    is_refused("asm volatile(\"addc.u32 %0, %1, %2;\" : \"=r\"(a) : \"r\"(b), \"r\"(c))", "addc.u32");
+    is_refused("asm(\"{ .reg .pred p; setp.eq.u32 p, %1, 0; @p add.cc.u32 %0, %1, %1; addc.u32 %0, %0, 0; }\" "
+               ": \"=r\"(a) : \"r\"(b))",
+               ".reg .pred p");
+}
+
 static void a_hint_to_the_compiler_stays(void **state)
 {
     (void)state;
@@ -131,7 +151,7 @@ static void what_is_not_known_is_refused(void **state)
     (void)state;
     is_refused("asm volatile(\"wgmma.fence.sync.aligned;\")", "wgmma.fence.sync.aligned");
     is_refused("asm volatile(\"{ .reg .pred p; L: bra L; }\")", ".reg .pred p");
-    is_refused("asm volatile(\"add.cc.u32 %0, %1, %2;\" : \"=r\"(a) : \"r\"(b), \"r\"(c))", "add.cc.u32");
+    is_refused("asm volatile(\"bar.arrive 1, 64;\")", "bar.arrive");
     is_refused("asm volatile(\"mov.u32 %0, %5;\" : \"=r\"(a))", "mov.u32");
     is_refused("asm volatile(\"ld.global.f32 %0, [%1\" : \"=f\"(a) : \"l\"(b))", "ld.global.f32");
     is_refused("asm volatile(MACRO \"add\")", "");
@@ -146,6 +166,8 @@ int main(void)
         cmocka_unit_test(barriers_and_copies_are_calls),
         cmocka_unit_test(several_instructions_share_registers),
         cmocka_unit_test(operands_may_have_names),
+        cmocka_unit_test(a_carry_goes_on_to_the_next_instruction),
+        cmocka_unit_test(a_carry_from_elsewhere_is_refused),
         cmocka_unit_test(a_hint_to_the_compiler_stays),
         cmocka_unit_test(host_assembly_stays),
         cmocka_unit_test(what_is_not_known_is_refused),

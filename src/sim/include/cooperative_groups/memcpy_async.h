@@ -20,12 +20,12 @@ SIM_GROUP_INLINE void memcpy_async(const Group &group, To *to, const From *from,
 }
 
 // The same in elements: as many as fit both layouts.
-template <class Group, class T, class ToLayout, class FromLayout>
-SIM_GROUP_INLINE void memcpy_async(const Group &group, T *to, const ToLayout &to_layout, const T *from,
+template <class Group, class T_, class ToLayout, class FromLayout>
+SIM_GROUP_INLINE void memcpy_async(const Group &group, T_ *to, const ToLayout &to_layout, const T_ *from,
                                    const FromLayout &from_layout)
 {
     size_t count = (size_t)to_layout < (size_t)from_layout ? (size_t)to_layout : (size_t)from_layout;
-    memcpy_async(group, to, from, count * sizeof(T));
+    memcpy_async(group, to, from, count * sizeof(T_));
 }
 
 template <unsigned Stage, class Group> SIM_GROUP_INLINE void wait_prior(const Group &group)

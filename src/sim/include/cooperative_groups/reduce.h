@@ -9,33 +9,33 @@ namespace cooperative_groups
 {
 namespace details
 {
-template <class Group, class T, class Operation>
-SIM_GROUP_INLINE T reduce(const Group &group, const T &value, Operation &operation, std::false_type)
+template <class Group, class T_, class Operation>
+SIM_GROUP_INLINE T_ reduce(const Group &group, const T_ &value, Operation &operation, std::false_type)
 {
-    collected<T, Operation> mine = {value, value, value, &operation};
-    sim_warp_call(group.lanes(), &mine, reduce_all<T, Operation>);
+    collected<T_, Operation> mine = {value, value, value, &operation};
+    sim_warp_call(group.lanes(), &mine, reduce_all<T_, Operation>);
     return mine.reduced;
 }
 
-template <class Group, class T, class Operation>
-SIM_GROUP_INLINE T reduce(const Group &group, const T &value, Operation &operation, std::true_type)
+template <class Group, class T_, class Operation>
+SIM_GROUP_INLINE T_ reduce(const Group &group, const T_ &value, Operation &operation, std::true_type)
 {
     return combine(group, value, operation, std::true_type()).reduced;
 }
 } // namespace details
 
-template <class Group, class T, class Operation>
-SIM_GROUP_INLINE auto reduce(const Group &group, T &&value, Operation &&operation) -> details::plain<T>
+template <class Group, class T_, class Operation>
+SIM_GROUP_INLINE auto reduce(const Group &group, T_ &&value, Operation &&operation) -> details::plain<T_>
 {
-    details::plain<T> mine = value;
+    details::plain<T_> mine = value;
     return details::reduce(group, mine, operation, details::spans_warps<Group>());
 }
 
 // The group's result goes into *target with one atomic, or is stored by one thread.
-template <class Group, class A, class T, class Operation>
-SIM_GROUP_INLINE void reduce_update_async(const Group &group, A &target, T &&value, Operation &&operation)
+template <class Group, class A_, class T_, class Operation>
+SIM_GROUP_INLINE void reduce_update_async(const Group &group, A_ &target, T_ &&value, Operation &&operation)
 {
-    auto sum = reduce(group, std::forward<T>(value), operation);
+    auto sum = reduce(group, std::forward<T_>(value), operation);
     if (group.thread_rank() != 0)
         return;
     auto old = target.load(cuda::std::memory_order_relaxed);
@@ -43,19 +43,19 @@ SIM_GROUP_INLINE void reduce_update_async(const Group &group, A &target, T &&val
         ;
 }
 
-template <class Group, class A, class T, class Operation>
-SIM_GROUP_INLINE void reduce_store_async(const Group &group, A *target, T &&value, Operation &&operation)
+template <class Group, class A_, class T_, class Operation>
+SIM_GROUP_INLINE void reduce_store_async(const Group &group, A_ *target, T_ &&value, Operation &&operation)
 {
-    auto sum = reduce(group, std::forward<T>(value), operation);
+    auto sum = reduce(group, std::forward<T_>(value), operation);
     if (group.thread_rank() == 0)
         *target = sum;
 }
 
-template <class Group, class T, cuda::thread_scope Scope, class V, class Operation>
-SIM_GROUP_INLINE void reduce_store_async(const Group &group, cuda::atomic<T, Scope> &target, V &&value,
+template <class Group, class T_, cuda::thread_scope Scope, class V_, class Operation>
+SIM_GROUP_INLINE void reduce_store_async(const Group &group, cuda::atomic<T_, Scope> &target, V_ &&value,
                                          Operation &&operation)
 {
-    auto sum = reduce(group, std::forward<V>(value), operation);
+    auto sum = reduce(group, std::forward<V_>(value), operation);
     if (group.thread_rank() == 0)
         target.store(sum, cuda::std::memory_order_relaxed);
 }

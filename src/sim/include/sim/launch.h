@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "sim/abi.h"
+#include "sim/launch_arguments.h"
 #include "sim/vector_types.h"
 
 struct CUstream_st;
@@ -196,96 +197,12 @@ SIM_INLINE refused_launcher launch_pointer(const char *, const sim_config &, Res
 
 template <class... Pointers> using function_of = void(typename std::remove_pointer<Pointers>::type...);
 
-// NULL and 0 lose what they are when a template passes them on: this is the number again, or a null pointer.
-template <class Number> struct number_or_null {
-    Number number;
-    constexpr operator Number() const
-    {
-        return number;
-    }
-    template <class Pointee> constexpr operator Pointee *() const
-    {
-        return nullptr;
-    }
-};
-
-template <class Type>
-SIM_INLINE typename std::enable_if<!std::is_integral<Type>::value, const Type &>::type as_literal(const Type &argument)
-{
-    return argument;
-}
-template <class Type>
-SIM_INLINE typename std::enable_if<std::is_integral<Type>::value, number_or_null<Type>>::type
-as_literal(const Type &argument)
-{
-    return {argument};
-}
-
-template <class Call, class... Arguments>
-auto takes(int) -> decltype(std::declval<const Call &>()(std::declval<const Arguments &>()...), std::true_type());
-template <class Call, class... Arguments> std::false_type takes(...);
-
-// An argument of a class that becomes the parameter by a conversion, such as an owner of memory that gives its pointer:
-// CUDA converts it at the launch and copies the pointer alone. The parameter's type is not known here, so the kernel
-// converts the bytes of the object; no copy of it is made whose destructor would give the memory back.
-template <class Type>
-struct kept_as_bytes : std::integral_constant<bool, std::is_class<Type>::value &&
-                                                        (!std::is_copy_constructible<Type>::value ||
-                                                         std::is_convertible<Type &, const volatile void *>::value)> {
-};
-template <class... Types> struct any_as_bytes : std::false_type {
-};
-template <class First, class... Rest>
-struct any_as_bytes<First, Rest...>
-    : std::integral_constant<bool, kept_as_bytes<First>::value || any_as_bytes<Rest...>::value> {
-};
-
-template <class Type, bool AsBytes = kept_as_bytes<Type>::value> struct kept_argument {
-    Type value;
-    SIM_INLINE explicit kept_argument(const Type &argument) : value(argument)
-    {
-    }
-    SIM_INLINE const Type &get() const
-    {
-        return value;
-    }
-    SIM_INLINE auto literal() const -> kept_argument<typename std::decay<decltype(as_literal(value))>::type>
-    {
-        return kept_argument<typename std::decay<decltype(as_literal(value))>::type>(as_literal(value));
-    }
-};
-template <class Type> struct kept_argument<Type, true> {
-    alignas(Type) mutable unsigned char bytes[sizeof(Type)];
-    SIM_INLINE explicit kept_argument(const Type &argument)
-    {
-        __builtin_memcpy(bytes, static_cast<const void *>(&argument), sizeof(Type));
-    }
-    SIM_INLINE Type &get() const
-    {
-        return *reinterpret_cast<Type *>(bytes);
-    }
-    SIM_INLINE const kept_argument &literal() const
-    {
-        return *this;
-    }
-};
-template <class Call, class... Kept>
-auto takes_kept(int) -> decltype(std::declval<const Call &>()(std::declval<const Kept &>().get()...), std::true_type());
-template <class Call, class... Kept> std::false_type takes_kept(...);
-
 // The kernel's address, by which its attributes are known: when the name stands for one function, or when the
 // arguments' types are exactly its parameters'; else null.
 template <class... Parameters> SIM_INLINE auto pointer_of(int, void (*kernel)(Parameters...)) -> void (*)(Parameters...)
 {
     return kernel;
 }
-
-struct last_choice {
-};
-struct second_choice : last_choice {
-};
-struct first_choice : second_choice {
-};
 
 template <class Only, class Exact, class... Arguments>
 SIM_INLINE auto address_of(first_choice, const Only &only, const Exact &)
@@ -364,13 +281,25 @@ template <class Call, class Only, class Exact> struct call_launcher {
     {
         pass(first_choice(), any_by_address<Arguments...>(), arguments...);
     }
-    template <class... Arguments>
-    SIM_INLINE typename std::enable_if<any_as_bytes<typename std::decay<Arguments>::type...>::value>::type
-    operator()(Arguments &&...arguments) const
+    template <class... Types, class... Arguments>
+    SIM_INLINE void convert(std::true_type, const std::tuple<Types...> *, Arguments &&...arguments) const
+    {
+        (*this)(at_launch<Types>(arguments)...);
+    }
+    template <class Types, class... Arguments>
+    SIM_INLINE void convert(std::false_type, const Types *, Arguments &&...arguments) const
     {
         submit_kept(decltype(takes_kept<Call, kept_argument<typename std::decay<Arguments>::type>...>(0))(),
                     address_of<Only, Exact, typename std::decay<Arguments>::type...>(first_choice(), only, exact),
                     kept_argument<typename std::decay<Arguments>::type>(arguments)...);
+    }
+    template <class... Arguments>
+    SIM_INLINE typename std::enable_if<any_as_bytes<typename std::decay<Arguments>::type...>::value>::type
+    operator()(Arguments &&...arguments) const
+    {
+        typedef typename launch_forms<Call, Exact, given_as<Arguments>...>::type forms;
+        convert(typename forms::differ(), static_cast<const typename forms::types *>(nullptr),
+                std::forward<Arguments>(arguments)...);
     }
 };
 
@@ -388,7 +317,15 @@ template <class Launcher, class... Parameters> struct single_launcher : pointer_
     SIM_INLINE typename std::enable_if<(sizeof...(Arguments) < sizeof...(Parameters))>::type
     operator()(Arguments &&...arguments) const
     {
-        launcher(std::forward<Arguments>(arguments)...);
+        pass_on(std::index_sequence_for<Arguments...>(), std::forward<Arguments>(arguments)...);
+    }
+
+  private:
+    template <size_t... At, class... Arguments>
+    SIM_INLINE void pass_on(std::index_sequence<At...>, Arguments &&...arguments) const
+    {
+        launcher(at_launch<typename std::tuple_element<At, std::tuple<Parameters...>>::type>(
+            std::forward<Arguments>(arguments))...);
     }
 };
 

@@ -24,7 +24,7 @@ SIM_UNWATCHED inline int mma_member(int lane)
 
 // One way to read the parts of a 32-bit register, for each element type.
 struct mma_tf32 {
-    enum : int { K = 8, PARTS = 1 };
+    enum : int { K_ = 8, PARTS = 1 };
     typedef float sum;
     SIM_UNWATCHED static float part(uint32_t bits, int)
     {
@@ -36,7 +36,7 @@ struct mma_tf32 {
 };
 
 struct mma_half {
-    enum : int { K = 16, PARTS = 2 };
+    enum : int { K_ = 16, PARTS = 2 };
     typedef float sum;
     SIM_UNWATCHED static float part(uint32_t bits, int index)
     {
@@ -49,7 +49,7 @@ struct mma_half {
 };
 
 struct mma_bfloat16 {
-    enum : int { K = 16, PARTS = 2 };
+    enum : int { K_ = 16, PARTS = 2 };
     typedef float sum;
     SIM_UNWATCHED static float part(uint32_t bits, int index)
     {
@@ -61,7 +61,7 @@ struct mma_bfloat16 {
 };
 
 struct mma_int8 {
-    enum : int { K = 32, PARTS = 4 };
+    enum : int { K_ = 32, PARTS = 4 };
     typedef int sum;
     SIM_UNWATCHED static int part(uint32_t bits, int index)
     {
@@ -79,8 +79,8 @@ template <class Sum> struct mma_fragments {
 template <class Type> SIM_UNWATCHED inline void mma_all(void **arguments, unsigned)
 {
     typedef typename Type::sum sum;
-    enum : int { HALF_K = Type::K / 2 };
-    sum a[MMA_M][Type::K], b[Type::K][MMA_N];
+    enum : int { HALF_K = Type::K_ / 2 };
+    sum a[MMA_M][Type::K_], b[Type::K_][MMA_N];
     for (int lane = 0; lane < MMA_LANES; lane++) {
         const mma_fragments<sum> *mine = static_cast<const mma_fragments<sum> *>(arguments[lane]);
         for (int part = 0; part < Type::PARTS; part++) {
@@ -96,7 +96,7 @@ template <class Type> SIM_UNWATCHED inline void mma_all(void **arguments, unsign
         for (int i = 0; i < 4; i++) {
             int row = mma_group(lane) + 8 * (i >> 1), column = 2 * mma_member(lane) + (i & 1);
             sum total = mine->c[i];
-            for (int k = 0; k < Type::K; k++)
+            for (int k = 0; k < Type::K_; k++)
                 total += a[row][k] * b[k][column];
             mine->d[i] = total;
         }

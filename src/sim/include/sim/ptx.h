@@ -220,6 +220,28 @@ template <class Type> SIM_INLINE Type ptx_abs(Type a)
     return a < (Type)0 ? (Type)-a : a;
 }
 
+// With the carry that comes in, and the one that goes out where it is asked for.
+template <class Type> SIM_INLINE Type ptx_add(Type a, Type b, unsigned int carry, unsigned int *out = nullptr)
+{
+    typedef typename std::make_unsigned<Type>::type plain;
+    plain part, sum;
+    bool first = __builtin_add_overflow((plain)a, (plain)b, &part);
+    bool second = __builtin_add_overflow(part, (plain)carry, &sum);
+    if (out)
+        *out = first || second;
+    return (Type)sum;
+}
+template <class Type> SIM_INLINE Type ptx_subtract(Type a, Type b, unsigned int borrow, unsigned int *out = nullptr)
+{
+    typedef typename std::make_unsigned<Type>::type plain;
+    plain part, difference;
+    bool first = __builtin_sub_overflow((plain)a, (plain)b, &part);
+    bool second = __builtin_sub_overflow(part, (plain)borrow, &difference);
+    if (out)
+        *out = first || second;
+    return (Type)difference;
+}
+
 template <class Type> SIM_INLINE Type ptx_high_product(Type a, Type b)
 {
     return (Type)(((__int128)a * (__int128)b) >> (8 * sizeof(Type)));

@@ -27,6 +27,7 @@ int main()
     SHOW(cudaMemcpyToSymbol("table", host, sizeof host));               // expect: bad-call
     SHOW(cudaMemcpyToSymbol(&table, host, sizeof host));                // expect: bad-call
     fill<<<1, 32>>>(table, output);                                     // expect: host-pointer
+    fill<<<1, 16>>>(table + 16, output);                                // expect: host-pointer(warning)
     CHECK(cudaGetSymbolAddress((void **)&known, buffer));
     CHECK(cudaMemset(known, 0, sizeof host));
     fill<<<1, 32>>>(known, output);

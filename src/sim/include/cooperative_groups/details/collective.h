@@ -7,38 +7,38 @@
 
 namespace cooperative_groups
 {
-template <class T> struct plus {
-    SIM_GROUP_INLINE T operator()(T a, T b) const
+template <class T_> struct plus {
+    SIM_GROUP_INLINE T_ operator()(T_ a, T_ b) const
     {
         return a + b;
     }
 };
-template <class T> struct less {
-    SIM_GROUP_INLINE T operator()(T a, T b) const
+template <class T_> struct less {
+    SIM_GROUP_INLINE T_ operator()(T_ a, T_ b) const
     {
         return b < a ? b : a;
     }
 };
-template <class T> struct greater {
-    SIM_GROUP_INLINE T operator()(T a, T b) const
+template <class T_> struct greater {
+    SIM_GROUP_INLINE T_ operator()(T_ a, T_ b) const
     {
         return a < b ? b : a;
     }
 };
-template <class T> struct bit_and {
-    SIM_GROUP_INLINE T operator()(T a, T b) const
+template <class T_> struct bit_and {
+    SIM_GROUP_INLINE T_ operator()(T_ a, T_ b) const
     {
         return a & b;
     }
 };
-template <class T> struct bit_xor {
-    SIM_GROUP_INLINE T operator()(T a, T b) const
+template <class T_> struct bit_xor {
+    SIM_GROUP_INLINE T_ operator()(T_ a, T_ b) const
     {
         return a ^ b;
     }
 };
-template <class T> struct bit_or {
-    SIM_GROUP_INLINE T operator()(T a, T b) const
+template <class T_> struct bit_or {
+    SIM_GROUP_INLINE T_ operator()(T_ a, T_ b) const
     {
         return a | b;
     }
@@ -47,26 +47,26 @@ template <class T> struct bit_or {
 namespace details
 {
 // What each thread brings, and what it takes away.
-template <class T, class Operation> struct collected {
-    T value;     // in: its value; out: the inclusive scan
-    T reduced;   // out: over the whole group
-    T exclusive; // out: over the threads before it; as it was for the first
+template <class T_, class Operation> struct collected {
+    T_ value;     // in: its value; out: the inclusive scan
+    T_ reduced;   // out: over the whole group
+    T_ exclusive; // out: over the threads before it; as it was for the first
     Operation *operation;
 };
 
 // Returns how many lanes take part, and lists them by rank.
-template <class T, class Operation>
-inline unsigned collect(void **arguments, unsigned mask, collected<T, Operation> **members)
+template <class T_, class Operation>
+inline unsigned collect(void **arguments, unsigned mask, collected<T_, Operation> **members)
 {
     unsigned count = 0;
     for (; mask != 0; mask &= mask - 1)
-        members[count++] = static_cast<collected<T, Operation> *>(arguments[__builtin_ctz(mask)]);
+        members[count++] = static_cast<collected<T_, Operation> *>(arguments[__builtin_ctz(mask)]);
     return count;
 }
 
-template <class T, class Operation> inline void scan_all(void **arguments, unsigned mask)
+template <class T_, class Operation> inline void scan_all(void **arguments, unsigned mask)
 {
-    collected<T, Operation> *members[warp_lanes];
+    collected<T_, Operation> *members[warp_lanes];
     unsigned count = collect(arguments, mask, members);
     for (unsigned distance = 1; distance < count; distance *= 2)
         for (unsigned rank = count - 1; rank >= distance; rank--)
@@ -79,12 +79,12 @@ template <class T, class Operation> inline void scan_all(void **arguments, unsig
 }
 
 // A butterfly where the group is a whole power of two, a scan otherwise: what CUDA's headers do.
-template <class T, class Operation> inline void reduce_all(void **arguments, unsigned mask)
+template <class T_, class Operation> inline void reduce_all(void **arguments, unsigned mask)
 {
-    collected<T, Operation> *members[warp_lanes];
+    collected<T_, Operation> *members[warp_lanes];
     unsigned count = collect(arguments, mask, members);
     if ((count & (count - 1)) != 0) {
-        scan_all<T, Operation>(arguments, mask);
+        scan_all<T_, Operation>(arguments, mask);
         return;
     }
     for (unsigned half = count / 2; half > 0; half /= 2)

@@ -197,7 +197,7 @@ class cluster_group
     {
         return 0;
     }
-    template <class T> SIM_GROUP_INLINE static T *map_shared_rank(T *address, int rank)
+    template <class T_> SIM_GROUP_INLINE static T_ *map_shared_rank(T_ *address, int rank)
     {
         if (rank != 0)
             sim_unsupported("shared memory of another block of the cluster", "a cluster of one block");

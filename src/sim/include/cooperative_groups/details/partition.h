@@ -50,7 +50,7 @@ SIM_GROUP_INLINE coalesced_group split(unsigned mask, bool predicate)
     return coalesced_group(predicate ? with : mask & ~with, predicate, 2);
 }
 
-template <class T> SIM_GROUP_INLINE coalesced_group split_by_label(unsigned mask, T label)
+template <class T_> SIM_GROUP_INLINE coalesced_group split_by_label(unsigned mask, T_ label)
 {
     unsigned same = (unsigned)sim_warp(SIM_MATCH_ANY, mask, coalesced_group::bits(label), 0, warp_lanes);
     unsigned leader = (unsigned)__builtin_ctz(same);
@@ -65,7 +65,7 @@ template <class Group> SIM_GROUP_INLINE coalesced_group binary_partition(const G
     return details::split(group.lanes(), predicate);
 }
 
-template <class Group, class T> SIM_GROUP_INLINE coalesced_group labeled_partition(const Group &group, T label)
+template <class Group, class T_> SIM_GROUP_INLINE coalesced_group labeled_partition(const Group &group, T_ label)
 {
     return details::split_by_label(group.lanes(), label);
 }

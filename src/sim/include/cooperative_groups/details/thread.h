@@ -21,7 +21,7 @@ namespace details
 {
 constexpr unsigned warp_lanes = 32;
 
-template <class T> using plain = typename std::remove_cv<typename std::remove_reference<T>::type>::type;
+template <class T_> using plain = typename std::remove_cv<typename std::remove_reference<T_>::type>::type;
 
 SIM_GROUP_INLINE unsigned block_thread_rank()
 {
@@ -70,16 +70,17 @@ SIM_GROUP_INLINE unsigned pack(unsigned bits, unsigned mask)
 }
 
 // Values larger than a register travel eight bytes at a time, as the hardware does with four.
-template <class T> SIM_GROUP_INLINE T shuffle(int operation, unsigned mask, const T &value, int argument, int width)
+template <class T_> SIM_GROUP_INLINE T_ shuffle(int operation, unsigned mask, const T_ &value, int argument, int width)
 {
     constexpr size_t word = sizeof(uint64_t);
-    static_assert(std::is_trivially_copyable<T>::value || std::is_class<T>::value, "only plain values can be shuffled");
-    uint64_t words[(sizeof(T) + word - 1) / word] = {};
-    __builtin_memcpy(words, &value, sizeof(T));
+    static_assert(std::is_trivially_copyable<T_>::value || std::is_class<T_>::value,
+                  "only plain values can be shuffled");
+    uint64_t words[(sizeof(T_) + word - 1) / word] = {};
+    __builtin_memcpy(words, &value, sizeof(T_));
     for (uint64_t &one : words)
         one = sim_warp(operation, mask, one, argument, width);
-    T result = value;
-    __builtin_memcpy(&result, words, sizeof(T));
+    T_ result = value;
+    __builtin_memcpy(&result, words, sizeof(T_));
     return result;
 }
 } // namespace details

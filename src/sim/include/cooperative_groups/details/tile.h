@@ -42,19 +42,19 @@ class coalesced_group
     {
         sim_warp_sync(mask_);
     }
-    template <class T> SIM_GROUP_INLINE details::plain<T> shfl(T &&value, int rank) const
+    template <class T_> SIM_GROUP_INLINE details::plain<T_> shfl(T_ &&value, int rank) const
     {
-        return from_rank<details::plain<T>>(value, (unsigned)rank % size());
+        return from_rank<details::plain<T_>>(value, (unsigned)rank % size());
     }
-    template <class T> SIM_GROUP_INLINE details::plain<T> shfl_down(T &&value, unsigned delta) const
+    template <class T_> SIM_GROUP_INLINE details::plain<T_> shfl_down(T_ &&value, unsigned delta) const
     {
         unsigned rank = thread_rank();
-        return from_rank<details::plain<T>>(value, rank + delta < size() ? rank + delta : rank);
+        return from_rank<details::plain<T_>>(value, rank + delta < size() ? rank + delta : rank);
     }
-    template <class T> SIM_GROUP_INLINE details::plain<T> shfl_up(T &&value, unsigned delta) const
+    template <class T_> SIM_GROUP_INLINE details::plain<T_> shfl_up(T_ &&value, unsigned delta) const
     {
         unsigned rank = thread_rank();
-        return from_rank<details::plain<T>>(value, rank >= delta ? rank - delta : rank);
+        return from_rank<details::plain<T_>>(value, rank >= delta ? rank - delta : rank);
     }
     SIM_GROUP_INLINE int any(int predicate) const
     {
@@ -68,11 +68,11 @@ class coalesced_group
     {
         return details::pack((unsigned)sim_warp(SIM_BALLOT, mask_, predicate != 0, 0, details::warp_lanes), mask_);
     }
-    template <class T> SIM_GROUP_INLINE unsigned match_any(T value) const
+    template <class T_> SIM_GROUP_INLINE unsigned match_any(T_ value) const
     {
         return details::pack((unsigned)sim_warp(SIM_MATCH_ANY, mask_, bits(value), 0, details::warp_lanes), mask_);
     }
-    template <class T> SIM_GROUP_INLINE unsigned match_all(T value, int &predicate) const
+    template <class T_> SIM_GROUP_INLINE unsigned match_all(T_ value, int &predicate) const
     {
         unsigned equal = (unsigned)sim_warp(SIM_MATCH_ALL, mask_, bits(value), 0, details::warp_lanes);
         predicate = equal != 0;
@@ -87,16 +87,16 @@ class coalesced_group
         return mask_;
     }
 
-    template <class T> SIM_GROUP_INLINE static uint64_t bits(const T &value)
+    template <class T_> SIM_GROUP_INLINE static uint64_t bits(const T_ &value)
     {
-        static_assert(sizeof(T) <= sizeof(uint64_t), "match takes values of 4 or 8 bytes");
+        static_assert(sizeof(T_) <= sizeof(uint64_t), "match takes values of 4 or 8 bytes");
         uint64_t word = 0;
-        __builtin_memcpy(&word, &value, sizeof(T));
+        __builtin_memcpy(&word, &value, sizeof(T_));
         return word;
     }
 
   private:
-    template <class T> SIM_GROUP_INLINE T from_rank(const T &value, unsigned rank) const
+    template <class T_> SIM_GROUP_INLINE T_ from_rank(const T_ &value, unsigned rank) const
     {
         return details::shuffle(SIM_SHUFFLE_INDEX, mask_, value, (int)details::lane_of_rank(mask_, rank),
                                 details::warp_lanes);
@@ -144,21 +144,21 @@ template <unsigned Size> class warp_tile
     {
         sim_warp_sync(lanes());
     }
-    template <class T> SIM_GROUP_INLINE plain<T> shfl(T &&value, int rank) const
+    template <class T_> SIM_GROUP_INLINE plain<T_> shfl(T_ &&value, int rank) const
     {
-        return shuffle<plain<T>>(SIM_SHUFFLE_INDEX, lanes(), value, rank, (int)Size);
+        return shuffle<plain<T_>>(SIM_SHUFFLE_INDEX, lanes(), value, rank, (int)Size);
     }
-    template <class T> SIM_GROUP_INLINE plain<T> shfl_down(T &&value, unsigned delta) const
+    template <class T_> SIM_GROUP_INLINE plain<T_> shfl_down(T_ &&value, unsigned delta) const
     {
-        return shuffle<plain<T>>(SIM_SHUFFLE_DOWN, lanes(), value, (int)delta, (int)Size);
+        return shuffle<plain<T_>>(SIM_SHUFFLE_DOWN, lanes(), value, (int)delta, (int)Size);
     }
-    template <class T> SIM_GROUP_INLINE plain<T> shfl_up(T &&value, unsigned delta) const
+    template <class T_> SIM_GROUP_INLINE plain<T_> shfl_up(T_ &&value, unsigned delta) const
     {
-        return shuffle<plain<T>>(SIM_SHUFFLE_UP, lanes(), value, (int)delta, (int)Size);
+        return shuffle<plain<T_>>(SIM_SHUFFLE_UP, lanes(), value, (int)delta, (int)Size);
     }
-    template <class T> SIM_GROUP_INLINE plain<T> shfl_xor(T &&value, unsigned mask) const
+    template <class T_> SIM_GROUP_INLINE plain<T_> shfl_xor(T_ &&value, unsigned mask) const
     {
-        return shuffle<plain<T>>(SIM_SHUFFLE_XOR, lanes(), value, (int)mask, (int)Size);
+        return shuffle<plain<T_>>(SIM_SHUFFLE_XOR, lanes(), value, (int)mask, (int)Size);
     }
     SIM_GROUP_INLINE int any(int predicate) const
     {
@@ -172,11 +172,11 @@ template <unsigned Size> class warp_tile
     {
         return by_rank((unsigned)sim_warp(SIM_BALLOT, lanes(), predicate != 0, 0, warp_lanes));
     }
-    template <class T> SIM_GROUP_INLINE unsigned match_any(T value) const
+    template <class T_> SIM_GROUP_INLINE unsigned match_any(T_ value) const
     {
         return by_rank((unsigned)sim_warp(SIM_MATCH_ANY, lanes(), coalesced_group::bits(value), 0, warp_lanes));
     }
-    template <class T> SIM_GROUP_INLINE unsigned match_all(T value, int &predicate) const
+    template <class T_> SIM_GROUP_INLINE unsigned match_all(T_ value, int &predicate) const
     {
         unsigned equal = (unsigned)sim_warp(SIM_MATCH_ALL, lanes(), coalesced_group::bits(value), 0, warp_lanes);
         predicate = equal != 0;
