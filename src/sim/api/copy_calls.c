@@ -1,6 +1,5 @@
 // The runtime API's copies between pointers: 1-D, 2-D, 3-D, between devices, and of device variables. Those with arrays
 // are in array.c.
-#include <ctype.h>
 #include <string.h>
 
 #include "api/call.h"
@@ -160,23 +159,13 @@ cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *parameters
     return SIM_CALL(copy_3d_in(&same, stream));
 }
 
-// --- device variables
-// --------------------------------------------------------------------------------------------------
+// --- device variables ------------------------------------------------------------------------------------------------
 
-// CUDA 4 took a variable's name in quotes. A literal has no name of its own and cannot be written to; a variable that
-// holds text has one, or lies where variables do.
+// CUDA 4 took a variable's name in quotes. A variable may hold text, too, and where compilers merge equal literals it
+// has no name of its own: so what counts is whether the text is the name of another.
 static bool is_string(const char *symbol, size_t size)
 {
-    const sim_module *module = sim_module_self();
-    const bool writable = (uintptr_t)symbol - module->data_lo < module->data_hi - module->data_lo;
-    sim_symbol named;
-    if (size < 2 || strnlen(symbol, size) != size - 1 || writable || sim_symbol_at((uintptr_t)symbol, &named))
-        return false;
-    for (size_t i = 0; i + 1 < size; i++) {
-        if (!isalnum((unsigned char)symbol[i]) && symbol[i] != '_')
-            return false;
-    }
-    return true;
+    return size >= 2 && strnlen(symbol, size) == size - 1 && sim_symbol_is_variable(symbol);
 }
 
 // A variable lies in the program itself. What does not is a pointer that was given in its place: &counter.

@@ -115,6 +115,8 @@ typedef struct sim_symbol {
     bool merged; // of a template or an inline variable: it has no section of its own
 } sim_symbol;
 bool sim_symbol_at(uintptr_t address, sim_symbol *symbol);
+// Whether the program has a variable of this name, without scope.
+bool sim_symbol_is_variable(const char *name);
 
 // Every __shared__ variable of the program, as offset in the thread-local segment of the module and size; sorted.
 typedef struct sim_shared_variable {

@@ -298,6 +298,18 @@ bool sim_symbol_at(uintptr_t address, sim_symbol *symbol)
            distance(address, symbol->start, symbol->bytes) == 0;
 }
 
+bool sim_symbol_is_variable(const char *name)
+{
+    pthread_once(&once, read_symbols);
+    for (size_t i = 0; i < objects.count; i++) {
+        char called[sizeof((sim_symbol *)0)->name];
+        sim_name_of_variable(name_of(objects.items[i]), called, sizeof called);
+        if (strcmp(called, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 // "_Z7overrunPii" and "_ZN3app7overrunILi4EEEvPi" give "overrun": for programs without the C++ runtime's own way.
 static void plain_name(const char *mangled, char *name, size_t bytes)
 {
