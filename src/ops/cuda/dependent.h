@@ -8,7 +8,8 @@
 //   heddle_wait_for_previous();   // all blocks of the kernel before have ended, and what they wrote can be seen
 //   heddle_release_next();        // the kernel after may start; it waits as above, so this is safe from here on
 //
-// Every kernel so launched must wait, in every block; one that did not would let its successor's wait end too early.
+// Every kernel so launched must wait, in one block at least: one that did not would let its successor's wait end too
+// early. A block that does not wait may touch nothing that the kernel before writes, and write nothing that it reads.
 // Cards before Hopper and the simulated GPU launch in order, and the two calls do nothing.
 #ifndef HEDDLE_OPS_CUDA_DEPENDENT_H
 #define HEDDLE_OPS_CUDA_DEPENDENT_H
