@@ -21,11 +21,13 @@
 // Everything but the gradient that comes from above is there before the kernel before this one ends: it is read while
 // that one still runs.
 //
-// Limited by: conv1's sums. Read off a clock in the kernel, an image is about 6,900 cycles, and the stem's warps have
-// no pause in them: 4,500 go to products that take 1,500 when nobody else multiplies, for each stands behind the long
-// ones of the others; most of the rest goes to the pixels of the next image. The data warps wait for them, and for
-// those the weight and stage warps, 4,000 and 2,800 cycles. Then by shared memory: a product takes 5 KB of operands
-// from it, 40 cycles of 128 bytes in the 48 that the tensor cores need, and goes first. An image is 3,770 such cycles
+// Limited by: no role alone. Read off a clock in the kernel, an image is about 6,700 cycles, and the stem's warps have
+// no pause in them: 4,900 go to products that take 1,700 when nobody else multiplies, for each stands behind the long
+// ones of the others; 1,500 lie between two images. The data warps wait for them, and for those the weight and stage
+// warps, 2,900 and 2,800 cycles. But the stem gives way to the others more than it holds them up: with half the pixels,
+// stored while products run, and a third tile of the gradient of pooled1 it was no faster, nor with conv2's output
+// gradient in the weight warps' registers, which spares shared memory 450 cycles. Of that a product takes 5 KB of
+// operands, 40 cycles of 128 bytes in the 48 that the tensor cores need, and goes first: an image is 3,770 such cycles
 // of products and 1,700 of what the other warps load and store, in 4,660 of the tensor cores, an eighth of which is
 // padding (14 pixels taken as 16, and 14 rows). Then by the way to the first product, some 16,000 cycles, and from the
 // last, which other blocks cannot fill: there is memory for one only. Where a float is two parts, by the one tile of
@@ -327,15 +329,14 @@ CNN_DEVICE void cnn_hopper_data_role(char *shared, float4 *exchange, cnn_hopper_
     enum { GRADS = tiles::kind::grads, NAME = 2, EXCHANGE = tiles::EXCHANGE / 2 / (int)sizeof(float4) };
     cnn_hopper_kept kept = {};
 #pragma unroll 1
-    for (int turn = 0; turn <= 2 * count; turn++) { // in the last there is nothing to multiply
+    for (int turn = 0; turn < 2 * count; turn++) {
         const int i = turn / 2, half = turn % 2, last = (turn - 1) / 2, last_half = 1 - half;
         float sum[2][CNN_HOPPER_DATA_SUMS];
-        if (turn < 2 * count) {
-            if (half == 0)
-                mbarrier_wait(barriers->full + i % GRADS, i / GRADS & 1);
-            cnn_hopper_data_issue<Arithmetic>(sum, shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD,
-                                              shared + tiles::WEIGHT_AT, half);
-        }
+        if (half == 0)
+            mbarrier_wait(barriers->full + i % GRADS, i / GRADS & 1);
+        // Under no condition: the compiler would wait for the products once more where it ends.
+        cnn_hopper_data_issue<Arithmetic>(sum, shared + tiles::GRAD_AT + i % GRADS * tiles::GRAD,
+                                          shared + tiles::WEIGHT_AT, half);
         if (turn > 0) {
             if (last_half == 0 && last > 1)
                 mbarrier_wait(barriers->taken + last % 2, (last / 2 - 1) & 1);
@@ -345,13 +346,15 @@ CNN_DEVICE void cnn_hopper_data_role(char *shared, float4 *exchange, cnn_hopper_
             if (last_half == 1)
                 mbarrier_arrive(barriers->left + last % 2);
         }
-        if (turn == 2 * count)
-            break;
         cnn_hopper_data_wait(sum);
         if (half == 1)
             mbarrier_arrive(barriers->empty + i % GRADS);
         cnn_hopper_data_keep<Arithmetic>(&kept, sum, exchange + half * EXCHANGE, warp, lane);
     }
+    // Of the second half of the last image, whose tile the first half's turn has waited for.
+    cnn_hopper_data_leave<Arithmetic>(&kept, exchange + EXCHANGE, shared + tiles::DZ_AT + (count - 1) % 2 * tiles::DZ,
+                                      1, NAME, warp, lane);
+    mbarrier_arrive(barriers->left + (count - 1) % 2);
 }
 
 // Where a float is two parts: the products of the even or of the odd rows of half `half`, and waits for them. Tensor

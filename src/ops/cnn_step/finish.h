@@ -411,46 +411,33 @@ CNN_DEVICE bool cnn_finish_head(const Arguments &arguments, int head_blocks, int
 
 // --- the hidden layer's weight ---------------------------------------------------------------------------------------
 
-// Half the channels of one row, from (pixel, channel) to (channel, pixel), and in cnn_train back again.
-template <typename Arithmetic, cnn_optimizer Update, typename Arguments>
-CNN_DEVICE bool cnn_finish_hidden(const Arguments &arguments, int splits, int block)
+enum {
+    CNN_FINISH_HIDDEN_ELEMENTS = CNN_FINISH_CHANNELS * CNN_PIXELS2,
+    CNN_FINISH_HIDDEN_TURNS = (CNN_FINISH_HIDDEN_ELEMENTS + CNN_FINISH_THREADS - 1) / CNN_FINISH_THREADS,
+};
+
+// The sums over all parts of what hidden_backward.h left of half a row, times `factor`, into tile [channel][pixel].
+// partial: a lane's channel of the first part; Ahead: parts on their way at once
+template <int Ahead>
+CNN_DEVICE void cnn_add_hidden(const float *partial, int parts, float factor, float *tile, int warp, int lane)
 {
-    enum {
-        ELEMENTS = CNN_FINISH_CHANNELS * CNN_PIXELS2,
-        TURNS = (ELEMENTS + CNN_FINISH_THREADS - 1) / CNN_FINISH_THREADS,
-        PIXELS = (CNN_PIXELS2 + CNN_FINISH_WARPS - 1) / CNN_FINISH_WARPS, // of a warp
-        AHEAD = Update > CNN_SGD ? 1 : 3, // parts on their way at once; moments take registers
-    };
-    __shared__ float tile[ELEMENTS]; // [channel][pixel]; 49 is odd: neither way do two lanes meet in a bank
-    const float inverse = 1.0f / (arguments.n * Arithmetic::gradient_scale);
-    const int row = block / 2, first = block % 2 * CNN_FINISH_CHANNELS;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const float *partial = arguments.workspace.grad_hidden_partial + (size_t)row * CNN_FEATURES + first + lane;
-    float *to = arguments.operands.gradients.hidden_weight + (size_t)row * CNN_FEATURES + first * CNN_PIXELS2;
-    const cnn_finish_hyper hyper = cnn_finish_hyper_of<Update>(arguments);
-    cnn_finish_element elements[TURNS];
-    bool finite = true;
-#pragma unroll
-    for (int i = 0; i < TURNS; i++) {
-        const int at = i * CNN_FINISH_THREADS + (int)threadIdx.x;
-        elements[i] = at < ELEMENTS ? cnn_finish_element_of<Update>(arguments, to + at) : cnn_finish_element();
-    }
+    enum { PIXELS = (CNN_PIXELS2 + CNN_FINISH_WARPS - 1) / CNN_FINISH_WARPS }; // of a warp
     float sums[PIXELS] = {};
 #pragma unroll 1
-    for (int split = 0; split < splits; split += AHEAD) {
-        float values[AHEAD][PIXELS];
+    for (int part = 0; part < parts; part += Ahead) {
+        float values[Ahead][PIXELS];
 #pragma unroll
-        for (int j = 0; j < AHEAD; j++)
+        for (int j = 0; j < Ahead; j++)
 #pragma unroll
             for (int i = 0; i < PIXELS; i++) {
                 const int pixel = i * CNN_FINISH_WARPS + warp;
                 values[j][i] =
-                    pixel < CNN_PIXELS2 && split + j < splits
-                        ? __ldcg(partial + (size_t)(split + j) * CNN_HIDDEN * CNN_FEATURES + pixel * CNN_CHANNELS2)
+                    pixel < CNN_PIXELS2 && part + j < parts
+                        ? __ldcg(partial + (size_t)(part + j) * CNN_HIDDEN * CNN_FEATURES + pixel * CNN_CHANNELS2)
                         : 0.0f;
             }
 #pragma unroll
-        for (int j = 0; j < AHEAD; j++)
+        for (int j = 0; j < Ahead; j++)
 #pragma unroll
             for (int i = 0; i < PIXELS; i++)
                 sums[i] += values[j][i];
@@ -459,13 +446,52 @@ CNN_DEVICE bool cnn_finish_hidden(const Arguments &arguments, int splits, int bl
     for (int i = 0; i < PIXELS; i++) {
         const int pixel = i * CNN_FINISH_WARPS + warp;
         if (pixel < CNN_PIXELS2)
-            tile[lane * CNN_PIXELS2 + pixel] = sums[i] * inverse;
+            tile[lane * CNN_PIXELS2 + pixel] = sums[i] * factor;
     }
+}
+
+// The new weights of half a row, channels from `first` on, from (channel, pixel) to (pixel, channel), where the next
+// step's products take them from.
+template <typename Arithmetic, typename Arguments>
+CNN_DEVICE void cnn_repack_hidden(const Arguments &arguments, int row, int first, const float *tile)
+{
+    for (int i = threadIdx.x; i < CNN_FINISH_HIDDEN_ELEMENTS / 4; i += CNN_FINISH_THREADS) {
+        const int pixel = i / (CNN_FINISH_CHANNELS / 4), channel = i % (CNN_FINISH_CHANNELS / 4) * 4;
+        float four[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            four[j] = tile[(channel + j) * CNN_PIXELS2 + pixel];
+        cnn_store_hidden<Arithmetic>(arguments, (size_t)row * CNN_FEATURES + pixel * CNN_CHANNELS2 + first + channel,
+                                     four);
+    }
+}
+
+// Half the channels of one row, from (pixel, channel) to (channel, pixel), and in cnn_train back again.
+template <typename Arithmetic, cnn_optimizer Update, typename Arguments>
+CNN_DEVICE bool cnn_finish_hidden(const Arguments &arguments, int splits, int block)
+{
+    enum { AHEAD = Update > CNN_SGD ? 1 : 3 };         // moments take registers
+    __shared__ float tile[CNN_FINISH_HIDDEN_ELEMENTS]; // 49 is odd: neither way do two lanes meet in a bank
+    const float inverse = 1.0f / (arguments.n * Arithmetic::gradient_scale);
+    const int row = block / 2, first = block % 2 * CNN_FINISH_CHANNELS;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const float *partial = arguments.workspace.grad_hidden_partial + (size_t)row * CNN_FEATURES + first + lane;
+    float *to = arguments.operands.gradients.hidden_weight + (size_t)row * CNN_FEATURES + first * CNN_PIXELS2;
+    const cnn_finish_hyper hyper = cnn_finish_hyper_of<Update>(arguments);
+    cnn_finish_element elements[CNN_FINISH_HIDDEN_TURNS];
+    bool finite = true;
+#pragma unroll
+    for (int i = 0; i < CNN_FINISH_HIDDEN_TURNS; i++) {
+        const int at = i * CNN_FINISH_THREADS + (int)threadIdx.x;
+        elements[i] =
+            at < CNN_FINISH_HIDDEN_ELEMENTS ? cnn_finish_element_of<Update>(arguments, to + at) : cnn_finish_element();
+    }
+    cnn_add_hidden<AHEAD>(partial, splits, inverse, tile, warp, lane);
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < TURNS; i++) {
+    for (int i = 0; i < CNN_FINISH_HIDDEN_TURNS; i++) {
         const int at = i * CNN_FINISH_THREADS + (int)threadIdx.x;
-        if (at >= ELEMENTS)
+        if (at >= CNN_FINISH_HIDDEN_ELEMENTS)
             break;
         const float written = cnn_finish_write<Update>(arguments, hyper, elements[i], tile[at]);
         finite &= isfinite(written);
@@ -475,15 +501,7 @@ CNN_DEVICE bool cnn_finish_hidden(const Arguments &arguments, int splits, int bl
     if (Update == CNN_NO_UPDATE || !arguments.training.another)
         return finite;
     __syncthreads();
-    for (int i = threadIdx.x; i < ELEMENTS / 4; i += CNN_FINISH_THREADS) {
-        const int pixel = i / (CNN_FINISH_CHANNELS / 4), channel = i % (CNN_FINISH_CHANNELS / 4) * 4;
-        float four[4];
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            four[j] = tile[(channel + j) * CNN_PIXELS2 + pixel];
-        cnn_store_hidden<Arithmetic>(arguments, (size_t)row * CNN_FEATURES + pixel * CNN_CHANNELS2 + first + channel,
-                                     four);
-    }
+    cnn_repack_hidden<Arithmetic>(arguments, row, first, tile);
     return finite;
 }
 

@@ -289,7 +289,9 @@ static __global__ void __launch_bounds__(cnn_wgmma_kind<Arithmetic>::threads, 1)
     typedef cnn_wgmma_kind<Arithmetic> kind;
     shared_type *shared = (shared_type *)cnn_forward_wgmma_memory;
     const int count = (arguments.n - 1 - (int)blockIdx.x) / (int)gridDim.x + 1;
-    // The launch before released this one after its own wait, so that what is older than it is there: images.
+    // Before the wait: images, order and the cursor. The first step's cursor is there because cnn_prepare releases this
+    // kernel only after its own wait; the later ones', which finish may release before its wait, because cnn_prepare
+    // wrote them all and the first step's kernels have waited for it.
     uint32_t bytes[2] = {0, 0}; // of the first two: on their way from here on
 #pragma unroll
     for (int i = 0; i < 2; i++)

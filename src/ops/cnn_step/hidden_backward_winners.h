@@ -85,8 +85,8 @@ CNN_DEVICE void cnn_hidden_winners_load_norm(cnn_hidden_winners_norm *norm, cons
     const float shift = arguments.operands.parameters.beta2[channel] - mean * scale;
     norm->mean[channel] = mean, norm->inverse_std[channel] = inverse_std;
     norm->scale[channel] = scale, norm->shift[channel] = shift;
-    // Rounded down, so that of the numbers there are the same ones are larger.
-    const float threshold = scale != 0.0f ? -shift / fabsf(scale) : shift > 0.0f ? -INFINITY : INFINITY;
+    // Rounded down, twice, so that of the numbers there are the same ones are larger.
+    const float threshold = scale != 0.0f ? __fdiv_rd(-shift, fabsf(scale)) : shift > 0.0f ? -INFINITY : INFINITY;
     norm->limits[channel / 2][channel % 2] = cnn_hidden_winners_below(typename Arithmetic::operand(), threshold);
     norm->limits[channel / 2][2 + channel % 2] = scale < 0.0f ? 0x8000 : 0;
 }
@@ -281,13 +281,52 @@ CNN_DEVICE void cnn_hidden_winners_store_sums(float *partial, const float (&prod
     }
 }
 
+// grad_pooled2 of a tile, before relu: begun here, and not waited for.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_winners_multiply(float (&sum)[CNN_HIDDEN_HOPPER_SUMS], uint64_t hidden, uint64_t weight)
+{
+    typedef cnn_hidden_winners<Arithmetic> plan;
+    cnn_hopper_settle(sum);
+    wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < CNN_HIDDEN / 16; step++)
+        cnn_hidden_hopper_product<0>(
+            typename plan::element(), sum,
+            wgmma_descriptor_at(hidden, step / 4 * plan::BOX + step % 4 * CNN_HIDDEN_HOPPER_ALONG),
+            wgmma_descriptor_at(weight, step * CNN_HIDDEN_HOPPER_DOWN), step > 0);
+    wgmma_commit();
+}
+
+// What a tile adds to batchnorm 2's sums.
+template <typename Arithmetic>
+CNN_DEVICE void cnn_hidden_winners_add(float (&products)[CNN_HIDDEN_HOPPER_SUMS], float (&totals)[4], const char *box,
+                                       const char *winners, uint64_t ones)
+{
+    typedef cnn_hidden_winners<Arithmetic> plan;
+    typedef typename plan::element element;
+    cnn_hopper_settle(products);
+    cnn_hopper_settle(totals);
+    wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < plan::ROWS / 16; step++) {
+        const uint64_t a = wgmma_descriptor_at(wgmma_descriptor(box, 0), step * CNN_HIDDEN_HOPPER_DOWN);
+        cnn_hidden_hopper_product<1>(element(), products, a,
+                                     wgmma_descriptor_at(wgmma_descriptor(winners, 0), step * CNN_HIDDEN_HOPPER_DOWN),
+                                     true);
+        cnn_hidden_hopper_product_ones(element(), totals, a, ones);
+    }
+    wgmma_commit();
+    wgmma_wait<0>();
+    cnn_hopper_settle(products);
+    cnn_hopper_settle(totals);
+}
+
 template <typename Arithmetic, typename Arguments>
 CNN_DEVICE void cnn_hidden_winners_data_role(const cnn_hidden_winners_work<Arithmetic> &work,
                                              const cnn_hidden_winners_maps &maps, const Arguments &arguments,
                                              const cnn_hidden_winners_norm *norm, int warp, int lane)
 {
     typedef cnn_hidden_winners<Arithmetic> plan;
-    typedef typename plan::element element;
     const uint64_t weight = wgmma_descriptor(work.memory + plan::WEIGHT_AT, 0);
     const uint64_t ones = wgmma_descriptor(work.memory + plan::ONES_AT, 0);
     float products[CNN_HIDDEN_HOPPER_SUMS] = {}, totals[4] = {};
@@ -300,14 +339,7 @@ CNN_DEVICE void cnn_hidden_winners_data_role(const cnn_hidden_winners_work<Arith
         const uint64_t hidden = wgmma_descriptor(tile, 0);
         float sum[CNN_HIDDEN_HOPPER_SUMS];
         mbarrier_wait(work.full + which % plan::TILES, which / plan::TILES & 1);
-        cnn_hopper_settle(sum);
-        wgmma_fence();
-#pragma unroll
-        for (int step = 0; step < CNN_HIDDEN / 16; step++)
-            cnn_hidden_hopper_product<0>(
-                element(), sum, wgmma_descriptor_at(hidden, step / 4 * plan::BOX + step % 4 * CNN_HIDDEN_HOPPER_ALONG),
-                wgmma_descriptor_at(weight, step * CNN_HIDDEN_HOPPER_DOWN), step > 0);
-        wgmma_commit();
+        cnn_hidden_winners_multiply<Arithmetic>(sum, hidden, weight);
         uint32_t open[2][8];
         cnn_hidden_winners_open<Arithmetic>(open, winners, norm, warp, lane);
         wgmma_wait<0>();
@@ -322,21 +354,7 @@ CNN_DEVICE void cnn_hidden_winners_data_role(const cnn_hidden_winners_work<Arith
             tma_store_commit();
         }
         __syncwarp();
-        cnn_hopper_settle(products);
-        cnn_hopper_settle(totals);
-        wgmma_fence();
-#pragma unroll
-        for (int step = 0; step < plan::ROWS / 16; step++) {
-            const uint64_t a = wgmma_descriptor_at(wgmma_descriptor(box, 0), step * CNN_HIDDEN_HOPPER_DOWN);
-            cnn_hidden_hopper_product<1>(
-                element(), products, a,
-                wgmma_descriptor_at(wgmma_descriptor(winners, 0), step * CNN_HIDDEN_HOPPER_DOWN), true);
-            cnn_hidden_hopper_product_ones(element(), totals, a, ones);
-        }
-        wgmma_commit();
-        wgmma_wait<0>();
-        cnn_hopper_settle(products);
-        cnn_hopper_settle(totals);
+        cnn_hidden_winners_add<Arithmetic>(products, totals, box, winners, ones);
         cnn_hidden_winners_give_back(work, maps, which);
     }
     cnn_hidden_winners_store_sums(arguments.workspace.sums2_partial + (size_t)blockIdx.x * 2 * CNN_CHANNELS2, products,
