@@ -3,7 +3,7 @@
 marked.
 
     peers/train_gpu.py [--batches 64,1024] [--precisions fp32,tf32] [--frameworks torch,jax] [--modes MODE,MODE]
-                       [--seconds S] [--total-seconds S] [--jobs N] [--json FILE]
+                       [--seconds S] [--total-seconds S] [--jobs N] [--clocks] [--json FILE]
 
 A step is what heddle's is: a batch gathered in shuffled order from bytes that are on the GPU, forward, backward,
 update, zero-grad; plain SGD, batch statistics. Blocks of 100 or more steps between two waits for the device; the median block
@@ -35,6 +35,7 @@ MODES = {
 }
 PRECISIONS = ["tf32", "bf16", "fp32", "fp16", "bf16-pure", "fp16-pure"]
 START_SECONDS = 20  # for importing a framework, beside others
+CLOCK_SECONDS = 0.6  # of steps beside which the clock is looked at; nvidia-smi needs half of that to begin
 MEASURING_SECONDS = 1.5  # a mode, beyond those of --seconds: warm-up, and the blocks that are measured at least
 LEARNED = 1.5  # a loss that a network which learns is below after the timing; guessing has 2.3
 
@@ -153,6 +154,17 @@ def measure(block, steps, loss_of, seconds, batch):
             "blocks": len(times), "steps_a_block": steps, "loss": loss}
 
 
+def with_clock(row, block, seconds=CLOCK_SECONDS):
+    """The row and what the card's clock does in such steps, looked at when the timing is over."""
+    import clocks
+
+    def steps():
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            block()
+    return dict(row, clock=clocks.while_running(steps))
+
+
 def reason(error):
     text = " ".join(str(error).split())
     return "%s: %s" % (type(error).__name__, text[:300]) if text else type(error).__name__
@@ -190,8 +202,9 @@ def worker(options):
                 continue
             block, steps, loss_of, spent = prepared.pop(mode)
             try:
-                say(dict(about, mode=mode, prepare_seconds=round(spent, 1),
-                         **measure(block, steps, loss_of, options.seconds, options.batch)))
+                row = dict(about, mode=mode, prepare_seconds=round(spent, 1),
+                           **measure(block, steps, loss_of, options.seconds, options.batch))
+                say(with_clock(row, block) if options.clocks else row)
             except Exception as error:
                 say(dict(about, mode=mode, error=reason(error)))
 
@@ -205,7 +218,8 @@ class Worker:
                    "--images", str(options.images), "--steps", str(options.steps),
                    "--prepare-seconds", str(options.prepare_seconds),
                    "--prepare-total", str(options.prepare_total)]
-        command += ["--modes", ",".join(modes)] + (["--turns"] if turns else [])
+        command += ["--modes", ",".join(modes)] + (["--turns"] if turns else []) + (
+            ["--clocks"] if options.clocks else [])
         self.about = {"framework": framework, "precision": precision, "batch": batch}
         self.modes = modes
         self.ready, self.turns, self.rows, self.facts = not turns, turns, [], {}
@@ -310,7 +324,8 @@ def run_all(options):
 
 
 def measuring_seconds(options, round_of):
-    return sum(len(modes) for _, _, _, modes in round_of) * (options.seconds + MEASURING_SECONDS)
+    each = options.seconds + MEASURING_SECONDS + (2 * CLOCK_SECONDS if options.clocks else 0)
+    return sum(len(modes) for _, _, _, modes in round_of) * each
 
 
 def wait_ready(workers, deadline):
@@ -354,6 +369,7 @@ def parse():
     parser.add_argument("--jobs", type=int, default=1, help="processes that compile at once")
     parser.add_argument("--go", metavar="FILE", help="measure only once this file is there: compiles beside other work")
     parser.add_argument("--split", type=int, default=0, help="modes of a process at most; 0: all of a framework's")
+    parser.add_argument("--clocks", action="store_true", help="look at the card's clock and power, too, after each timing")
     parser.add_argument("--images", type=int, default=IMAGES, help="resident, to draw batches from")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"],
                         help="cpu: to try this program, not to measure")

@@ -52,7 +52,10 @@ def merged(whole, section, found):
     keys = KEYS[section]
     again = {tuple(row[key] for key in keys) for row in found["results"]}
     kept = [row for row in whole.get(section, {}).get("results", []) if tuple(row[key] for key in keys) not in again]
+    versions = dict(whole.get(section, {}).get("versions", {}), **found.get("versions", {}))
     whole[section] = dict(whole.get(section, {}), **found)
+    if versions:
+        whole[section]["versions"] = versions
     whole[section]["results"] = kept + found["results"]
     if section == "peers":
         mark_fastest(whole[section]["results"])

@@ -254,6 +254,21 @@ class Judgement(unittest.TestCase):
         self.assertEqual(self.why([7e-7] * 8, self.GOOD, kernels="naive"), "")
         self.assertIn("above 2", self.why([7e-7] * 8, self.GOOD, precision="bf16"))
 
+    def test_what_is_allowed_ends_where_it_says(self):
+        for times, named in ((2, {}), (2, {"precision": "bf16"}), (10, {"precision": "tf32x3"}),
+                             (20, {"kernels": "naive"}), (20, {"kernels": "naive", "precision": "bf16"})):
+            below, above = (times - 0.1) * 3e-7, (times + 0.1) * 3e-7
+            self.assertEqual(self.why([below] * 8, self.GOOD, **named), "", named)
+            self.assertIn("above %d" % times, self.why([above] * 8, self.GOOD, **named), named)
+            if named.get("precision") != "bf16":
+                self.assertEqual(self.why(self.GOOD[1:] + [below], self.GOOD, **named), "", named)
+                self.assertEqual(self.why(self.GOOD[1:] + [above], self.GOOD, **named),
+                                 "largest above %d, in conv1.weight" % times)
+
+    def test_an_error_is_held_against_rounding_where_the_peer_has_none(self):
+        self.assertEqual(self.why([1.9e-7] * 8, [0.0] * 8), "")
+        self.assertIn("above 2", self.why([2.1e-7] * 8, [0.0] * 8))
+
     def test_a_gradient_that_is_wrong_in_one_seed_does_not_hide_behind_the_median(self):
         self.assertEqual(self.why([3e-7] * 7 + [1e-3], self.GOOD), "largest above 2, in conv1.weight")
         self.assertEqual(self.why([3e-7] * 7 + [4e-6], self.GOOD, precision="tf32x3"),
@@ -270,6 +285,13 @@ class Judgement(unittest.TestCase):
                     self.assertIn("no number: heddle's conv1.weight", self.why(spoilt, self.GOOD, precision=precision))
                     self.assertIn("no number: PyTorch's conv1.weight",
                                   self.why(self.GOOD, spoilt, precision=precision))
+
+    def test_what_is_no_number_in_any_of_its_figures_is_never_met(self):
+        for prefix, whose in (("", "heddle's"), ("peer_", "PyTorch's")):
+            for kind in ("errors", "errors_max", "errors_raw"):
+                made = row(self.GOOD, self.GOOD, precision="bf16")
+                made[prefix + kind] = dict(made[prefix + "errors"], **{"conv2.weight": math.nan})
+                self.assertEqual(gradients_judged.judged(made)["why"][0], "no number: %s conv2.weight" % whose, kind)
 
     def test_what_no_row_says_is_not_met(self):
         made = row(self.GOOD, self.GOOD)
@@ -294,6 +316,23 @@ class Judgement(unittest.TestCase):
         few = {"opened": 2, "closed": 2, "earlier": 8, "later": 8}
         self.assertEqual(self.of_decisions(many, few), "85 decisions taken otherwise, PyTorch 20")
         self.assertEqual(self.of_decisions(many, few, kernels="naive"), "")
+
+    def test_the_number_of_decisions_ends_where_it_says(self):
+        peer = {"earlier": 1, "later": 1}
+        for most, named in ((12, {}), (12, {"precision": "tf32x3"}), (44, {"kernels": "naive"})):
+            half = most // 2
+            self.assertEqual(self.of_decisions({"earlier": half, "later": half}, peer, **named), "")
+            self.assertEqual(self.of_decisions({"earlier": half, "later": half + 1}, peer, **named),
+                             "%d decisions taken otherwise, PyTorch 2" % (most + 1))
+
+    def test_sides_are_unlikely_below_one_in_a_thousand(self):
+        peer = {"opened": 3, "closed": 3, "earlier": 6}
+        self.assertEqual(self.of_decisions({"closed": 10}, peer), "")  # 1 in 512
+        self.assertEqual(self.of_decisions({"closed": 11}, peer),  # 1 in 1024
+                         "relu opened 0 times and closed 11 times")
+        self.assertEqual(self.of_decisions({"later": 6}, peer), "")  # 1 in 462
+        self.assertEqual(self.of_decisions({"later": 7}, peer),  # 1 in 1716
+                         "windows won by earlier places 0 times and by later ones 7 times, PyTorch's 6 and 0")
 
     def test_a_relu_whose_edge_is_not_at_zero_is_not(self):
         peer = {"opened": 3, "closed": 5, "earlier": 6, "later": 6}

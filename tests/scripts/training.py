@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 import unittest.mock
@@ -32,6 +33,7 @@ def module(path):
 
 
 training = module(os.path.join(ROOT, "scripts", "training.py"))
+clocks = module(os.path.join(ROOT, "peers", "clocks.py"))
 
 
 def own(precision, batch, microseconds, device="cuda", kernels="fused"):
@@ -108,6 +110,10 @@ class Results(unittest.TestCase):
         self.assertEqual({row["date"] for row in made["train"]["results"]},
                          {"2001-02-03T04:05:06Z", "2001-02-04T00:00:00Z"})
 
+    def test_a_run_of_one_framework_keeps_the_version_of_the_other(self):
+        made = training.merged(whole(), "peers", dict(copy.deepcopy(PEER_RUN), versions={"jax": "JAX 10"}))
+        self.assertEqual(made["peers"]["versions"], dict(PEER_RUN["versions"], jax="JAX 10"))
+
     def test_results_of_another_card_are_not_mixed_in(self):
         with self.assertRaisesRegex(training.Trouble, "of another device_name: NVIDIA Test, and this is NVIDIA Other"):
             training.merged(whole(), "train", dict(copy.deepcopy(STEPS), device_name="NVIDIA Other"))
@@ -168,7 +174,7 @@ class Page(unittest.TestCase):
         text = self.text()
         for line in ("| 1024 | cuda | fused | tf32 | 100 | 10240000 | 9.5 × |  |",
                      "| 1024 | cuda | fused | bf16 | – | – | – | no \\| such rung |",
-                     "| 1024 | tf32 | JAX | scan | **950** | 1077895 |",
+                     "| JAX | scan | **950** | 800 |  |",
                      "| 1024 | tf32 | PyTorch | compile | no compiler |",
                      "| 1024 | tf32 | 100 | 950 | JAX, scan | 9.0 × | 9.5 × | reached |",
                      "| 1024 | fused | tf32 | 104 | +4.0 % | reached |", "| 1 | cuda | fused | bf16 | 20.0 | 50000 |",
@@ -250,6 +256,39 @@ class GpuCheck(unittest.TestCase):
         fast = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 1.0)])
         self.assertEqual(docs.limits(dict(training.merged(whole(), "train", fast), limits=LIMITS)),
                          "No target is missed.")
+
+
+class Clocks(unittest.TestCase):
+    LINES = ("1980, 1980, 120.5, 700.00, Not Active, Not Active, Not Active, Not Active, Not Active\n"  # not yet at work
+             "1500, 1980, 690.0, 700.00, Active, Not Active, Not Active, Not Active, Not Active\n"
+             "1480, 1980, 680.0, 700.00, Active, Not Active, Not Active, Not Active, Active\n"
+             "1520, 1980, 695.0, 700.00, Active, Not Active, Not Active, Not Active, Not Active\n"
+             "[N/A], 1980, 695.0, 700.00, Active, Not Active, Not Active, Not Active, Not Active\n"
+             "1520, 1980, 69")  # cut off
+
+    def test_only_samples_of_a_card_at_work_count(self):
+        found = clocks.summary(self.LINES)
+        self.assertEqual(found, {"megahertz": 1500, "most_megahertz": 1980, "watts": 690, "most_watts": 700,
+                                 "held_by": ["the power limit"], "samples": 3})
+        self.assertIsNone(clocks.summary("[N/A], [N/A]\n"))
+
+    def test_samples_are_taken_while_something_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "nvidia-smi")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\nwhile :; do printf '%s'; sleep 0.01; done\n" % self.LINES.splitlines()[1].join(
+                    ["", "\\n"]))
+            os.chmod(program, 0o755)
+            found = clocks.while_running(lambda: time.sleep(0.3), program)
+            self.assertEqual((found["megahertz"], found["held_by"]), (1500, ["the power limit"]))
+            self.assertIsNone(clocks.while_running(lambda: None, os.path.join(folder, "none")))
+
+    def test_the_page_says_what_held_the_clock(self):
+        docs, clock = module(DOCS), clocks.summary(self.LINES)
+        steps = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 120.0)])
+        told = docs.limits(dict(training.merged(whole(), "train", steps), limits=[dict(LIMITS[0], clock=clock)]))
+        self.assertIn("25.0 µs. While they run, the card's clock runs at 1500 MHz of 1980 and it draws 690 W of 700; "
+                      "the power limit holds the clock back.", told)
 
 
 class Peers(unittest.TestCase):

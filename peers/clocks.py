@@ -1,0 +1,62 @@
+"""How fast a GPU's clock runs while something computes, what power it draws, and what holds the clock back, by
+nvidia-smi. Standard library only."""
+import statistics
+import subprocess
+import time
+
+NUMBERS = ["clocks.sm", "clocks.max.sm", "power.draw.instant", "enforced.power.limit"]
+REASONS = {"sw_power_cap": "the power limit", "hw_slowdown": "the hardware's protection",
+           "sw_thermal_slowdown": "its temperature", "hw_thermal_slowdown": "its temperature",
+           "hw_power_brake_slowdown": "the power supply"}
+MILLISECONDS = 20  # between two samples
+BUSY = 0.8  # of the highest power seen: below that the card was not yet, or no longer, at work
+
+
+def sampler(program="nvidia-smi"):
+    """A process that writes samples until it is ended; None where there is none."""
+    fields = ",".join(NUMBERS + ["clocks_event_reasons." + one for one in REASONS])
+    try:
+        return subprocess.Popen([program, "--query-gpu=" + fields, "--format=csv,noheader,nounits", "-i", "0", "-lms",
+                                 str(MILLISECONDS)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    except OSError:
+        return None
+
+
+def summary(text):
+    """Medians of the samples in which the card was at work; None where there are none."""
+    samples = []
+    for line in text.splitlines():
+        words = [word.strip() for word in line.split(",")]
+        try:
+            samples.append(([float(word) for word in words[:len(NUMBERS)]], words[len(NUMBERS):]))
+        except ValueError:  # a field that this card or driver does not know
+            continue
+    most = max((numbers[2] for numbers, _ in samples), default=0)
+    busy = [(numbers, reasons) for numbers, reasons in samples
+            if len(numbers) == len(NUMBERS) and len(reasons) == len(REASONS) and numbers[2] >= BUSY * most]
+    if not busy:
+        return None
+    middle = [statistics.median(numbers[i] for numbers, _ in busy) for i in range(len(NUMBERS))]
+    held = [name for i, name in enumerate(REASONS.values())
+            if 2 * sum(reasons[i] == "Active" for _, reasons in busy) > len(busy)]
+    return {"megahertz": middle[0], "most_megahertz": middle[1], "watts": middle[2], "most_watts": middle[3],
+            "held_by": sorted(set(held)), "samples": len(busy)}
+
+
+def while_running(call, program="nvidia-smi"):
+    """What the samples taken while `call` ran say; None where nothing could be sampled."""
+    process = sampler(program)
+    try:
+        call()
+    finally:
+        if process:
+            time.sleep(MILLISECONDS / 1000)
+            process.terminate()
+    return summary(process.communicate()[0]) if process else None
+
+
+def words(found):
+    """One clause for a page."""
+    return "the card's clock runs at %.0f MHz of %.0f and it draws %.0f W of %.0f%s" % (
+        found["megahertz"], found["most_megahertz"], found["watts"], found["most_watts"],
+        "; " + " and ".join(found["held_by"]) + " holds the clock back" if found["held_by"] else "")
