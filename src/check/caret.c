@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/code.h"
+
 enum { MOST_COLUMNS = 400 }; // what lies beyond is not shown either
 
 typedef struct span {
@@ -32,34 +34,6 @@ static void offer(choice *chosen, size_t start, size_t end)
 static bool is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
-}
-
-// Copies the line with blanks for comments and literals.
-static void blank(const char *line, char code[MOST_COLUMNS + 1])
-{
-    char quote = '\0';
-    bool comment = false, rest = false;
-    size_t i = 0;
-    for (; i < MOST_COLUMNS && line[i]; i++) {
-        bool hidden = quote || comment || rest;
-        if (quote) {
-            if (line[i] == '\\' && line[i + 1] && i + 1 < MOST_COLUMNS)
-                code[i++] = ' ';
-            else if (line[i] == quote)
-                quote = '\0';
-        } else if (comment) {
-            comment = !(line[i] == '/' && i > 0 && line[i - 1] == '*');
-        } else if (!rest && (line[i] == '"' || line[i] == '\'')) {
-            quote = line[i];
-            hidden = true;
-        } else if (!rest && line[i] == '/' && (line[i + 1] == '/' || line[i + 1] == '*')) {
-            rest = line[i + 1] == '/';
-            comment = !rest;
-            hidden = true;
-        }
-        code[i] = hidden || line[i] == '\t' ? ' ' : line[i];
-    }
-    code[i] = '\0';
 }
 
 static size_t word_end(const char *code, size_t at)
@@ -333,7 +307,8 @@ bool heddle_check_caret(const heddle_check_finding *finding, const heddle_check_
     const char *name = finding->memory ? finding->memory->name : "";
     char code[MOST_COLUMNS + 1] = "";
     choice chosen = {.count = 0};
-    blank(line, code);
+    bool comment = false;
+    heddle_check_code_of(line, &comment, code, sizeof code);
     bool writes = is_role(place, "write") || is_role(place, "volatile write");
     if (writes || is_role(place, "read") || is_role(place, "volatile read"))
         find_access(code, writes, name, is_named_by_host(finding, place), &chosen);

@@ -197,14 +197,19 @@ const char *heddle_check_schedules_text(const heddle_check_result *result, const
                                         char *text, size_t size)
 {
     text[0] = '\0';
-    int seen = 0, first = -1;
-    for (int i = 0; i < result->run_count; i++)
-        if (finding->schedules >> i & 1) {
-            seen++;
-            first = first < 0 ? result->runs[i]->schedule : first;
-        }
-    if (seen > 0 && seen < result->run_count)
-        snprintf(text, size, seen == 1 ? "in schedule %d only" : "in schedule %d and others, not in all", first);
+    uint64_t all = 0, seen = 0; // schedules: some are run more than once
+    int first = -1;
+    for (int i = 0; i < result->run_count; i++) {
+        int schedule = result->runs[i]->schedule % HEDDLE_CHECK_MOST_RUNS;
+        all |= UINT64_C(1) << schedule;
+        if (!(finding->schedules >> i & 1))
+            continue;
+        seen |= UINT64_C(1) << schedule;
+        first = first < 0 ? schedule : first;
+    }
+    if (seen != 0 && seen != all)
+        snprintf(text, size, (seen & (seen - 1)) == 0 ? "in schedule %d only" : "in schedule %d and others, not in all",
+                 first);
     return text;
 }
 

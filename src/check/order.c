@@ -4,19 +4,37 @@
 #include "check/order.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "check/copies.h"
 
 enum { COPY_SIZE = 1200 };
 
-static heddle_status tell_unrepeatable(heddle_check_result *result)
+static bool noted(const heddle_check_result *result, const char *beginning)
 {
-    result->unrepeatable = true;
+    for (int i = 0; i < result->note_count; i++)
+        if (strncmp(result->notes[i], beginning, strlen(beginning)) == 0)
+            return true;
+    return false;
+}
+
+static heddle_status tell_unrepeatable(heddle_check_result *result, int copy)
+{
+    static const char what[] = "two runs in the same order gave different results";
+    char which[48] = "";
+    result->unrepeatable = copy < 0;
     if (result->suspected > 0)
         return heddle_check_result_add(result, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_WARNING,
                                        "Two runs in the same order gave different results, and the compiler suspects a "
                                        "local variable that is not set on every path; the note names it.");
+    if (noted(result, what))
+        return HEDDLE_OK;
+    if (copy >= 0)
+        snprintf(which, sizeof which, " in copy number %d to the host", copy + 1);
     return heddle_check_result_note(
-        result, "two runs in the same order gave different results (numbers from the "
-                "clock, or a local variable that was never set?), so results were not compared between orders");
+        result,
+        "%s%s (numbers from the clock, or a local variable that was never set?), so %s not compared between orders",
+        what, which, copy < 0 ? "results were" : "it was");
 }
 
 // The element, its allocation and the store that made it, as the run found them that compared the bytes.
@@ -60,31 +78,65 @@ static bool has_order_dependent(const heddle_check_result *result)
     return false;
 }
 
+// For SIM_COPY, in a run like the one that left the report.
+static const char *asked_of(const heddle_check_report *report, int copy, const char *path, char text[COPY_SIZE])
+{
+    bool known = !report->copies_in_any_order && copy >= 0 && copy < report->copy_count && report->copies[copy].by[0];
+    if (!known)
+        return NULL;
+    snprintf(text, COPY_SIZE, "%s:%s", report->copies[copy].by, path);
+    return text;
+}
+
+// The first run once more, with a clock that goes otherwise: what is the same then is no matter of time or of chance.
+// *found moves on to the first copy that is. *told: there is none, or several threads of the host copied.
+static heddle_status repeat_first(heddle_check_result *result, const heddle_check_report *report, const char *path,
+                                  heddle_check_rerun rerun, void *context, heddle_check_difference *found, bool *told)
+{
+    const heddle_check_report *first = result->runs[0];
+    char text[COPY_SIZE];
+    heddle_check_report *again = NULL;
+    heddle_check_difference changed, next = *found;
+    remove(path); // of an order before this one
+    HEDDLE_TRY(rerun(context, first, asked_of(first, found->first, path, text), &again));
+    bool differs = !again || heddle_check_copies_differ(first, again, NULL, &changed);
+    bool in_order = again && !first->copies_in_any_order && again->copy_count == first->copy_count;
+    if (differs)
+        *told = !in_order || !heddle_check_copies_differ(first, report, again, &next);
+    heddle_check_report_free(again);
+    if (*told)
+        return tell_unrepeatable(result, in_order ? changed.first : -1);
+    if (next.first == found->first)
+        return HEDDLE_OK;
+    *found = next;
+    remove(path); // what was kept there is another copy
+    HEDDLE_TRY(rerun(context, first, asked_of(first, next.first, path, text), &again));
+    heddle_check_report_free(again);
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_check_order_compare(heddle_check_result *result, const heddle_check_report *report,
                                          const char *path, heddle_check_rerun rerun, void *context)
 {
     const heddle_check_report *first = result->runs[0];
-    int copy = heddle_check_first_difference(first, report);
-    if (copy < 0 || result->unrepeatable || heddle_check_result_explains_difference(result) ||
-        has_order_dependent(result))
+    heddle_check_difference found;
+    if (result->unrepeatable || heddle_check_result_explains_difference(result) || has_order_dependent(result) ||
+        !heddle_check_copies_differ(first, report, NULL, &found))
         return HEDDLE_OK;
-    char asked[COPY_SIZE] = "";
-    bool in_any_order = first->copies_in_any_order || report->copies_in_any_order;
-    if (!in_any_order && copy < first->copy_count && first->copies[copy].by[0])
-        snprintf(asked, sizeof asked, "%s:%s", first->copies[copy].by, path);
-    heddle_check_report *again = NULL, *compared = NULL;
-    HEDDLE_TRY(rerun(context, first, asked[0] ? asked : NULL, &again));
-    bool repeatable = again && heddle_check_first_difference(first, again) < 0;
-    heddle_check_report_free(again);
-    if (!repeatable)
-        return tell_unrepeatable(result);
+    bool told = false;
+    HEDDLE_TRY(repeat_first(result, report, path, rerun, context, &found, &told));
+    if (told)
+        return HEDDLE_OK;
     if (first->copies_in_any_order)
         return heddle_check_result_add(result, HEDDLE_CHECK_ORDER_DEPENDENT, HEDDLE_CHECK_WARNING,
                                        "A copy to the host, of those that several threads of the host make, differs "
                                        "between schedule %d and schedule %d.",
                                        first->schedule, report->schedule);
-    if (asked[0])
+    char text[COPY_SIZE];
+    heddle_check_report *compared = NULL;
+    const char *asked = asked_of(report, found.other, path, text);
+    if (asked && found.first < first->copy_count)
         HEDDLE_TRY(rerun(context, report, asked, &compared));
     result->compared = compared;
-    return tell_copy(result, report, copy, compared);
+    return tell_copy(result, report, found.first, compared);
 }

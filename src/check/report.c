@@ -140,6 +140,15 @@ static const heddle_check_memory *read_memory(reading *reader, const cJSON *obje
     return memory;
 }
 
+static long long *offsets(reading *reader, const cJSON *list, int *count)
+{
+    long long *made = room(reader, list, sizeof *made, count);
+    const cJSON *item = NULL;
+    int next = 0;
+    cJSON_ArrayForEach(item, list) if (next < *count) made[next++] = integer_of(item);
+    return made;
+}
+
 static void read_finding(reading *reader, const cJSON *object, heddle_check_finding *finding)
 {
     const cJSON *kernel = field(object, "kernel");
@@ -162,10 +171,8 @@ static void read_finding(reading *reader, const cJSON *object, heddle_check_find
     finding->places = room(reader, field(object, "places"), sizeof *finding->places, &finding->place_count);
     cJSON_ArrayForEach(item, field(object, "places")) if (next < finding->place_count)
         read_place(reader, item, &finding->places[next++]);
-    next = 0;
-    finding->values = room(reader, field(object, "values"), sizeof *finding->values, &finding->value_count);
-    cJSON_ArrayForEach(item, field(object, "values")) if (next < finding->value_count) finding->values[next++] =
-        integer_of(item);
+    finding->values = offsets(reader, field(object, "values"), &finding->value_count);
+    finding->settled = offsets(reader, field(object, "settled"), &finding->settled_count);
 }
 
 // --- counters --------------------------------------------------------------------------------------------------------
@@ -239,6 +246,17 @@ static void read_sums(const char *text_of_sums, heddle_check_copy *copy)
     }
 }
 
+// "SITE ADDRESS", and for a single number "number" or "zero"
+static void read_destination(const char *text_of_destination, heddle_check_copy *copy)
+{
+    char *rest = (char *)text_of_destination;
+    copy->site = strtoll(rest, &rest, 10);
+    copy->into = strtoull(rest, &rest, 10);
+    copy->what = strcmp(rest, " number") == 0 ? HEDDLE_CHECK_COPY_NUMBER
+                 : strcmp(rest, " zero") == 0 ? HEDDLE_CHECK_COPY_ZERO
+                                              : HEDDLE_CHECK_COPY_ARRAY;
+}
+
 static void read_copies(reading *reader, const cJSON *json, heddle_check_report *report)
 {
     const cJSON *item = NULL;
@@ -258,6 +276,9 @@ static void read_copies(reading *reader, const cJSON *json, heddle_check_report 
     cJSON_ArrayForEach(item, field(json, "copied_floats")) if (next < report->copy_count)
         read_sums(cJSON_IsString(item) ? item->valuestring : "", &report->copies[next++]);
     next = 0;
+    cJSON_ArrayForEach(item, field(json, "copied_into")) if (next < report->copy_count)
+        read_destination(cJSON_IsString(item) ? item->valuestring : "", &report->copies[next++]);
+    next = 0;
     report->copies_in_any_order = cJSON_IsArray(field(json, "copied_at"));
     cJSON_ArrayForEach(item, field(json, "copied_at")) if (next < report->copy_count) report->copies[next++].site =
         integer_of(item);
@@ -269,6 +290,12 @@ static void read_all(reading *reader, const cJSON *json, heddle_check_report *re
 {
     report->status = text(reader, json, "status");
     report->unchecked = text(reader, json, "unchecked");
+    const cJSON *crashed = field(json, "crashed");
+    report->crashed = cJSON_IsObject(crashed) ? heddle_arena_alloc(reader->arena, sizeof *report->crashed) : NULL;
+    if (report->crashed) {
+        *report->crashed = (heddle_check_place){0};
+        read_place(reader, crashed, report->crashed);
+    }
     report->gpu = text(reader, json, "gpu");
     report->schedule = small(json, "schedule");
     const cJSON *item = NULL;

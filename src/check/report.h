@@ -51,8 +51,10 @@ typedef struct heddle_check_finding {
     heddle_check_place *places;
     int place_count;
     const heddle_check_memory *memory; // NULL: not about memory
-    long long *values;                 // offsets to ask for with SIM_VALUES
+    long long *values;                 // offsets to ask for with SIM_VALUES: what they store decides the tier
     int value_count;
+    long long *settled; // offsets whose part in it was found to be harmless
+    int settled_count;
     uint64_t schedules; // bit n: seen in run n
 } heddle_check_finding;
 
@@ -84,20 +86,29 @@ typedef struct heddle_check_kernel {
     int line_count;
 } heddle_check_kernel;
 
+typedef enum heddle_check_copied {
+    HEDDLE_CHECK_COPY_ARRAY,
+    HEDDLE_CHECK_COPY_NUMBER, // no larger than a number, and not 0
+    HEDDLE_CHECK_COPY_ZERO    // no larger than a number, and 0
+} heddle_check_copied;
+
 // What one copy to the host carried: a hash of its bytes, and weighted sums of them as float and as double.
 typedef struct heddle_check_copy {
     const char *hash;
     struct {
         double sum, magnitude; // negative magnitude: not numbers of that type
     } sums[2];
-    const char *by; // the operation that made it and which of its copies it is, for SIM_COPY; "": not told
-    long long site; // of the call, where several threads of the host copied; else 0
+    const char *by;          // the operation that made it and which of its copies it is, for SIM_COPY; "": not told
+    long long site;          // of the call; 0: not told
+    unsigned long long into; // host memory that it was copied to, of this run; 0: not told
+    heddle_check_copied what;
 } heddle_check_copy;
 
 typedef struct heddle_check_report {
     heddle_arena *arena;
-    const char *status;    // "finished", "crashed: ...", "stopped: ..."
-    const char *unchecked; // a sentence about what the run did not come to; "": it came to its end
+    const char *status;          // "finished", "crashed: ...", "stopped: ..."
+    heddle_check_place *crashed; // where host code crashed; NULL: it did not, or that is not known
+    const char *unchecked;       // a sentence about what the run did not come to; "": it came to its end
     const char *gpu;
     int schedule;
     heddle_check_finding *findings;

@@ -2,7 +2,6 @@
 
 #include "check/result.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +97,13 @@ static bool same_leak(const heddle_check_finding *a, const heddle_check_finding 
     return a->memory && b->memory ? same_text(a->memory->name, b->memory->name) : a->memory == b->memory;
 }
 
+// One line may store to several variables, and what is stored to one says nothing of another.
+static bool same_variable(const heddle_check_finding *a, const heddle_check_finding *b)
+{
+    const char *one = a->memory ? a->memory->name : "", *other = b->memory ? b->memory->name : "";
+    return !one[0] || !other[0] || strcmp(one, other) == 0;
+}
+
 // Its message begins with its name.
 bool heddle_check_same_call(const heddle_check_finding *a, const heddle_check_finding *b)
 {
@@ -123,7 +129,9 @@ static bool same_finding(const heddle_check_finding *a, const heddle_check_findi
                 return false;
         return true;
     }
-    return same_two_places(a, b, a->kind == HEDDLE_CHECK_RACE ? same_line : same_place);
+    if (a->kind == HEDDLE_CHECK_RACE)
+        return same_variable(a, b) && same_two_places(a, b, same_line);
+    return same_two_places(a, b, same_place);
 }
 
 static heddle_check_finding *find_same(const heddle_check_result *result, const heddle_check_finding *finding)
@@ -136,31 +144,92 @@ static heddle_check_finding *find_same(const heddle_check_result *result, const 
 
 // --- adding ----------------------------------------------------------------------------------------------------------
 
-// Two lines were seen to race in another way than before. The graver one is told in full, the other in a few words.
-static void unite_ways(heddle_check_result *result, heddle_check_finding *known, const heddle_check_finding *again)
+// Nothing that another run may show makes it a warning.
+static bool is_certain(const heddle_check_finding *finding)
 {
-    bool graver = again->tier == HEDDLE_CHECK_ERROR &&
-                  (known->tier != HEDDLE_CHECK_ERROR || (known->value_count > 0 && again->value_count == 0));
-    const heddle_check_place *other = graver ? known->places : again->places;
-    char way[128], text[1024];
+    return finding->tier == HEDDLE_CHECK_ERROR && finding->value_count == 0;
+}
+
+static void add_note(heddle_check_result *result, heddle_check_finding *finding, const char *more)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "%s%s%s", finding->note, finding->note[0] ? "; " : "", more);
+    const char *copy = heddle_arena_copy_text(result->arena, text);
+    finding->note = copy ? copy : finding->note;
+}
+
+// Two lines were seen to race in another way than before: of one way a few words are enough.
+static void tell_other_way(heddle_check_result *result, heddle_check_finding *told, const heddle_check_place other[2])
+{
+    char way[128];
     if (other[0].frames && other[1].frames && other[0].frame[0].line != other[1].frame[0].line)
         snprintf(way, sizeof way, "also seen as %s in line %d and %s in line %d", other[0].role, other[0].frame[0].line,
                  other[1].role, other[1].frame[0].line);
     else
         snprintf(way, sizeof way, "also seen as %s and %s", other[0].role, other[1].role);
-    if (graver) {
-        heddle_check_finding was = *known;
-        *known = *again;
-        known->places = was.places;
+    if (!strstr(told->note, "also seen as"))
+        add_note(result, told, way);
+}
+
+static bool is_among(const long long *list, int count, long long offset)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == offset)
+            return true;
+    return false;
+}
+
+// What either still asks for, without what has been settled: a store is answered for by no other store of its line.
+static void unite_values(heddle_check_result *result, heddle_check_finding *known, const heddle_check_finding *again)
+{
+    long long *open =
+        heddle_arena_alloc(result->arena, (size_t)(known->value_count + again->value_count + 1) * sizeof *open);
+    int count = 0;
+    if (!open)
+        return; // it stays an error, which is the careful answer
+    for (int i = 0; i < known->value_count; i++)
+        if (!is_among(again->settled, again->settled_count, known->values[i]) ||
+            is_among(again->values, again->value_count, known->values[i]))
+            open[count++] = known->values[i];
+    for (int i = 0; i < again->value_count; i++)
+        if (!is_among(open, count, again->values[i]))
+            open[count++] = again->values[i];
+    known->values = open;
+    known->value_count = count;
+}
+
+// Places are kept where they are, for the finding's own room holds them.
+static void take_over(heddle_check_finding *known, const heddle_check_finding *again)
+{
+    heddle_check_finding was = *known;
+    *known = *again;
+    known->places = was.places;
+    if (again->place_count > 0)
         memcpy(known->places, again->places, (size_t)again->place_count * sizeof *known->places);
-        known->schedules = was.schedules;
-        known->count = was.count;
+    known->schedules = was.schedules;
+    known->count = was.count;
+}
+
+// The graver of the two is told in full.
+static void unite_race(heddle_check_result *result, heddle_check_finding *known, const heddle_check_finding *again)
+{
+    bool one_way = again->place_count != 2 || same_two_places(known, again, same_place);
+    bool certain = is_certain(known);
+    bool graver = !certain && (is_certain(again) || (known->tier != HEDDLE_CHECK_ERROR && again->value_count > 0));
+    heddle_check_place other[2] = {0};
+    if (!one_way)
+        memcpy(other, graver ? known->places : again->places, sizeof other);
+    if (graver) {
+        take_over(known, again);
+    } else if (!certain && known->value_count > 0) {
+        unite_values(result, known, again);
+        if (known->value_count == 0) {
+            known->tier = HEDDLE_CHECK_WARNING;
+            known->note = again->note[0] ? again->note : known->note;
+        }
     }
-    if (strstr(known->note, "also seen as"))
-        return;
-    snprintf(text, sizeof text, "%s%s%s", known->note, known->note[0] ? "; " : "", way);
-    const char *copy = heddle_arena_copy_text(result->arena, text);
-    known->note = copy ? copy : known->note;
+    if (!one_way)
+        tell_other_way(result, known, other);
 }
 
 static void unite(heddle_check_result *result, heddle_check_finding *known, const heddle_check_finding *again)
@@ -168,19 +237,9 @@ static void unite(heddle_check_result *result, heddle_check_finding *known, cons
     known->schedules |= again->schedules;
     if (again->count > known->count)
         known->count = again->count;
-    bool one_way =
-        known->kind != HEDDLE_CHECK_RACE || again->place_count != 2 || same_two_places(known, again, same_place);
-    if (!one_way) {
-        unite_ways(result, known, again);
-    } else if (known->value_count > 0 && again->value_count == 0) {
-        known->tier = again->tier;
-        known->note = again->note[0] ? again->note : known->note;
-        known->value_count = 0;
-    } else if (again->value_count > 0 && known->value_count > 0) {
-        // Those known are asked about already; these may be other stores of the same line.
-        known->values = again->values;
-        known->value_count = again->value_count;
-    } else if (again->tier == HEDDLE_CHECK_ERROR && again->value_count == 0) {
+    if (known->kind == HEDDLE_CHECK_RACE) {
+        unite_race(result, known, again);
+    } else if (again->tier == HEDDLE_CHECK_ERROR) {
         if (known->tier != HEDDLE_CHECK_ERROR)
             known->note = again->note; // what was said for a warning does not hold
         known->tier = HEDDLE_CHECK_ERROR;
@@ -235,6 +294,22 @@ heddle_status heddle_check_result_add(heddle_check_result *result, heddle_check_
     return heddle_check_result_add_finding(result, &finding);
 }
 
+heddle_status heddle_check_result_add_at(heddle_check_result *result, heddle_check_kind kind, heddle_check_tier tier,
+                                         heddle_check_place *place, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    heddle_check_finding finding = {.kind = kind,
+                                    .tier = tier,
+                                    .count = 1,
+                                    .message = format_text(result, format, arguments),
+                                    .note = "",
+                                    .places = place,
+                                    .place_count = place != NULL};
+    va_end(arguments);
+    return heddle_check_result_add_finding(result, &finding);
+}
+
 heddle_status heddle_check_result_note(heddle_check_result *result, const char *format, ...)
 {
     void *array = (void *)result->notes;
@@ -258,101 +333,6 @@ bool heddle_check_result_explains_difference(const heddle_check_result *result)
             return true;
     }
     return false;
-}
-
-// Whether the numbers are the same but for rounding, read as float or as double.
-static bool same_but_rounded(const heddle_check_copy *a, const heddle_check_copy *b)
-{
-    // Far above what another order of a long float sum changes, far below what one wrong element in a thousand does.
-    static const double tolerance[] = {1e-4, 1e-9};
-    for (int type = 0; type < 2; type++)
-        if (a->sums[type].magnitude >= 0 && b->sums[type].magnitude >= 0 &&
-            fabs(a->sums[type].sum - b->sums[type].sum) <=
-                tolerance[type] * fmax(a->sums[type].magnitude, b->sums[type].magnitude))
-            return true;
-    return false;
-}
-
-static int compare_by_hash(const void *left, const void *right)
-{
-    const heddle_check_copy *a = *(const heddle_check_copy *const *)left, *b = *(const heddle_check_copy *const *)right;
-    return a->site != b->site ? (a->site > b->site) - (a->site < b->site) : strcmp(a->hash, b->hash);
-}
-
-static int compare_by_sum(const void *left, const void *right)
-{
-    const heddle_check_copy *a = *(const heddle_check_copy *const *)left, *b = *(const heddle_check_copy *const *)right;
-    if (a->site != b->site)
-        return (a->site > b->site) - (a->site < b->site);
-    for (int type = 0; type < 2; type++)
-        if (a->sums[type].sum != b->sums[type].sum)
-            return (a->sums[type].sum > b->sums[type].sum) - (a->sums[type].sum < b->sums[type].sum);
-    return strcmp(a->hash, b->hash);
-}
-
-static const heddle_check_copy **sorted_copies(const heddle_check_report *report)
-{
-    const heddle_check_copy **list = calloc((size_t)report->copy_count + 1, sizeof *list);
-    for (int i = 0; list && i < report->copy_count; i++)
-        list[i] = &report->copies[i];
-    if (list)
-        qsort(list, (size_t)report->copy_count, sizeof *list, compare_by_hash);
-    return list;
-}
-
-// Takes out of two sorted lists what is in both, and says how many stay in each.
-static void drop_equal(const heddle_check_copy **a, int *a_count, const heddle_check_copy **b, int *b_count)
-{
-    int kept_a = 0, kept_b = 0, i = 0, j = 0;
-    while (i < *a_count && j < *b_count) {
-        int order = compare_by_hash(&a[i], &b[j]);
-        if (order < 0) {
-            a[kept_a++] = a[i++];
-        } else if (order > 0) {
-            b[kept_b++] = b[j++];
-        } else {
-            i++;
-            j++;
-        }
-    }
-    while (i < *a_count)
-        a[kept_a++] = a[i++];
-    while (j < *b_count)
-        b[kept_b++] = b[j++];
-    *a_count = kept_a;
-    *b_count = kept_b;
-}
-
-// Threads of the host may copy in any order: what each call brought is held against all that it brought the other time.
-static int difference_in_any_order(const heddle_check_report *a, const heddle_check_report *b)
-{
-    const heddle_check_copy **of_a = sorted_copies(a), **of_b = sorted_copies(b);
-    int a_count = a->copy_count, b_count = b->copy_count, found = -1;
-    if (of_a && of_b) {
-        drop_equal(of_a, &a_count, of_b, &b_count);
-        // What is left may be the same but for rounding, and then its sums are in the same order.
-        qsort(of_a, (size_t)a_count, sizeof *of_a, compare_by_sum);
-        qsort(of_b, (size_t)b_count, sizeof *of_b, compare_by_sum);
-        if (a_count != b_count)
-            found = 0;
-        for (int i = 0; found < 0 && i < a_count; i++)
-            if (of_a[i]->site != of_b[i]->site || !same_but_rounded(of_a[i], of_b[i]))
-                found = (int)(of_a[i] - a->copies);
-    }
-    free(of_a);
-    free(of_b);
-    return found;
-}
-
-int heddle_check_first_difference(const heddle_check_report *a, const heddle_check_report *b)
-{
-    if (a->copies_in_any_order || b->copies_in_any_order)
-        return difference_in_any_order(a, b);
-    int common = a->copy_count < b->copy_count ? a->copy_count : b->copy_count;
-    for (int i = 0; i < common; i++)
-        if (strcmp(a->copies[i].hash, b->copies[i].hash) != 0 && !same_but_rounded(&a->copies[i], &b->copies[i]))
-            return i;
-    return a->copy_count == b->copy_count ? -1 : common;
 }
 
 // --- ranking ---------------------------------------------------------------------------------------------------------

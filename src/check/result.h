@@ -42,6 +42,9 @@ heddle_status heddle_check_result_add_finding(heddle_check_result *result, const
 // A finding of the check itself, without a place.
 heddle_status heddle_check_result_add(heddle_check_result *result, heddle_check_kind kind, heddle_check_tier tier,
                                       const char *format, ...) HEDDLE_PRINTF(4, 5);
+// The same at a place, of which it keeps the strings; NULL: without.
+heddle_status heddle_check_result_add_at(heddle_check_result *result, heddle_check_kind kind, heddle_check_tier tier,
+                                         heddle_check_place *place, const char *format, ...) HEDDLE_PRINTF(5, 6);
 // Something worth knowing that is not a finding.
 heddle_status heddle_check_result_note(heddle_check_result *result, const char *format, ...) HEDDLE_PRINTF(2, 3);
 
@@ -49,8 +52,6 @@ heddle_status heddle_check_result_note(heddle_check_result *result, const char *
 bool heddle_check_same_call(const heddle_check_finding *a, const heddle_check_finding *b);
 // Whether something that was found explains that results differ from run to run.
 bool heddle_check_result_explains_difference(const heddle_check_result *result);
-// The first copy to the host whose content differs between two runs by more than rounding, counted from 0; -1: none.
-int heddle_check_first_difference(const heddle_check_report *a, const heddle_check_report *b);
 
 // The last step: drops what is suppressed, raises warnings if strict, ranks, counts.
 void heddle_check_result_finish(heddle_check_result *result, const heddle_check_suppressions *suppressions,

@@ -17,10 +17,11 @@
 #include "check/input.h"
 #include "check/operator.h"
 #include "check/order.h"
+#include "check/questions.h"
 #include "check/scan.h"
 #include "sim/build/build.h"
 
-enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 64 };
+enum { PATH_SIZE = 1024, MOST_VARIABLES = 16, VARIABLE_SIZE = PATH_SIZE + 64, MOST_LOOKS = 3 };
 
 // From the start of the check to the verdict; nvcc is heard as long as it is not later.
 static const double verdict_seconds = 1.5;
@@ -160,6 +161,7 @@ typedef struct run_plan {
     int schedule;
     const char *values; // file for SIM_VALUES; NULL: none
     const char *copy;   // for SIM_COPY; NULL: none
+    bool other_clock;   // than in the runs that count
     char report[PATH_SIZE];
 } run_plan;
 
@@ -192,6 +194,8 @@ static void fill_environment(const check_state *state, const run_plan *plan, run
         set(environment, "SIM_VALUES", plan->values);
     if (plan->copy)
         set(environment, "SIM_COPY", plan->copy);
+    if (plan->other_clock)
+        set(environment, "SIM_TICK", "3");
 }
 
 static char **program_arguments(const check_state *state)
@@ -271,9 +275,10 @@ static heddle_status judge_end(check_state *state, const heddle_child *child, co
     case HEDDLE_CHILD_SIGNALLED:
         if (report && has_error(report))
             return HEDDLE_OK;
-        return heddle_check_result_add(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR, "It was ended by %s%s.",
-                                       heddle_child_signal_name(child->code),
-                                       report && strstr(report->status, "in host code") ? " in host code" : "");
+        return heddle_check_result_add_at(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR,
+                                          report ? report->crashed : NULL, "It was ended by %s%s.",
+                                          heddle_child_signal_name(child->code),
+                                          report && strstr(report->status, "in host code") ? " in host code" : "");
     case HEDDLE_CHILD_EXITED:
         if (report)
             return HEDDLE_OK;
@@ -298,6 +303,8 @@ static void hide_driver_frame(const check_state *state, heddle_check_frame *fram
 
 static void hide_driver(const check_state *state, heddle_check_report *report)
 {
+    for (int f = 0; report->crashed && f < report->crashed->frames; f++)
+        hide_driver_frame(state, &report->crashed->frame[f]);
     for (int i = 0; i < report->finding_count; i++) {
         heddle_check_finding *finding = &report->findings[i];
         for (int p = 0; p < finding->place_count; p++)
@@ -345,49 +352,6 @@ static heddle_status run_once(check_state *state, run_plan *plan, heddle_check_r
 
 // --- all runs --------------------------------------------------------------------------------------------------------
 
-// Racing writes whose values have to be compared, as offsets of their hooks in the program: those asked for so far.
-typedef struct asked_values {
-    long long *offset;
-    size_t count;
-} asked_values;
-
-static bool already_asked(const asked_values *asked, long long offset)
-{
-    for (size_t i = 0; i < asked->count; i++)
-        if (asked->offset[i] == offset)
-            return true;
-    return false;
-}
-
-// Adds what the findings so far ask for. *fresh: something is new.
-static heddle_status gather_values(const check_state *state, asked_values *asked, bool *fresh)
-{
-    *fresh = false;
-    for (int i = 0; i < state->result->finding_count; i++)
-        for (int v = 0; v < state->result->findings[i]->value_count; v++) {
-            long long offset = state->result->findings[i]->values[v];
-            if (already_asked(asked, offset))
-                continue;
-            long long *more = realloc(asked->offset, (asked->count + 1) * sizeof *more);
-            if (!more)
-                return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
-            asked->offset = more;
-            more[asked->count++] = offset;
-            *fresh = true;
-        }
-    return HEDDLE_OK;
-}
-
-static heddle_status write_values(const asked_values *asked, const char *path)
-{
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
-    for (size_t i = 0; i < asked->count; i++)
-        fprintf(file, "%lld\n", asked->offset[i]);
-    return fclose(file) == 0 ? HEDDLE_OK : heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
-}
-
 // A run beside those that count, to look closer at what two of them brought.
 typedef struct closer_look {
     check_state *state;
@@ -400,10 +364,12 @@ static heddle_status look_again(void *context, const heddle_check_report *like, 
 {
     closer_look *look = context;
     heddle_child child = {.process = -1};
+    bool first = like == look->state->result->runs[0];
     run_plan plan = {.number = look->number++,
                      .schedule = like->schedule,
-                     .values = like == look->state->result->runs[0] ? NULL : look->values,
-                     .copy = copy};
+                     .values = first ? NULL : look->values,
+                     .copy = copy,
+                     .other_clock = first};
     return run_once(look->state, &plan, report, &child);
 }
 
@@ -411,7 +377,7 @@ static heddle_status compare_with_first(check_state *state, const heddle_check_r
                                         const char *values)
 {
     char path[PATH_SIZE];
-    closer_look look = {state, values, HEDDLE_CHECK_MOST_RUNS + 2 * run};
+    closer_look look = {state, values, HEDDLE_CHECK_MOST_RUNS + MOST_LOOKS * run};
     heddle_check_folder_path(&state->folder, "copy", path, sizeof path);
     return heddle_check_order_compare(state->result, report, path, look_again, &look);
 }
@@ -438,12 +404,11 @@ static heddle_status run_first(check_state *state, bool *regular)
     return HEDDLE_OK;
 }
 
-static heddle_status run_another(check_state *state, int run, const char *values)
+static heddle_status run_another(check_state *state, int run, int schedule, const char *values)
 {
     heddle_check_report *report = NULL;
     heddle_child child = {.process = -1};
-    int last = state->options->schedules - 1;
-    run_plan plan = {.number = run, .schedule = run < last ? run : last, .values = values};
+    run_plan plan = {.number = run, .schedule = schedule, .values = values};
     HEDDLE_TRY(run_once(state, &plan, &report, &child));
     heddle_status status = judge_end(state, &child, report);
     if (!report || status != HEDDLE_OK) {
@@ -451,27 +416,28 @@ static heddle_status run_another(check_state *state, int run, const char *values
         return status;
     }
     HEDDLE_TRY(heddle_check_result_add_run(state->result, report));
-    return compare_with_first(state, report, run, values);
+    return schedule == 0 ? HEDDLE_OK : compare_with_first(state, report, run, values);
 }
 
-// The other orders; then, as long as racing writes turn up that nobody has asked about, again.
+// The other orders; then, as long as racing writes turn up that nobody has asked about, again, in an order in which
+// they race.
 static heddle_status run_others(check_state *state)
 {
     char path[PATH_SIZE];
-    asked_values asked = {0};
-    bool fresh = false;
+    heddle_check_questions asked = {0};
     heddle_check_folder_path(&state->folder, "values", path, sizeof path);
-    heddle_status status = gather_values(state, &asked, &fresh);
+    heddle_status status = heddle_check_questions_gather(&asked, state->result);
     for (int run = 1; status == HEDDLE_OK && run < HEDDLE_CHECK_MOST_RUNS; run++) {
-        if (run >= state->options->schedules && !fresh)
+        int schedule = run < state->options->schedules ? run : heddle_check_questions_schedule(&asked, state->result);
+        if (schedule < 0)
             break;
-        status = write_values(&asked, path);
+        status = heddle_check_questions_write(&asked, schedule, path);
         if (status == HEDDLE_OK)
-            status = run_another(state, run, asked.count > 0 ? path : NULL);
+            status = run_another(state, run, schedule, asked.count > 0 ? path : NULL);
         if (status == HEDDLE_OK)
-            status = gather_values(state, &asked, &fresh);
+            status = heddle_check_questions_gather(&asked, state->result);
     }
-    free(asked.offset);
+    heddle_check_questions_free(&asked);
     return status;
 }
 

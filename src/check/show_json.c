@@ -66,6 +66,15 @@ static cJSON *memory_json(const heddle_check_finding *finding)
     return object;
 }
 
+// Some orders are run more than once.
+static bool seen_before(const heddle_check_result *result, const heddle_check_finding *finding, int run)
+{
+    for (int i = 0; i < run; i++)
+        if (result->runs[i] && finding->schedules >> i & 1 && result->runs[i]->schedule == result->runs[run]->schedule)
+            return true;
+    return false;
+}
+
 static cJSON *finding_json(const heddle_check_result *result, const heddle_check_finding *finding)
 {
     char text[HEDDLE_CHECK_SENTENCE];
@@ -89,7 +98,7 @@ static cJSON *finding_json(const heddle_check_result *result, const heddle_check
         cJSON_AddItemToObject(object, "memory", memory_json(finding));
     cJSON *schedules = cJSON_AddArrayToObject(object, "schedules");
     for (int i = 0; i < result->run_count; i++)
-        if (result->runs[i] && finding->schedules >> i & 1)
+        if (result->runs[i] && finding->schedules >> i & 1 && !seen_before(result, finding, i))
             cJSON_AddItemToArray(schedules, cJSON_CreateNumber(result->runs[i]->schedule));
     return object;
 }

@@ -141,6 +141,20 @@ bool heddle_check_suppressed(const heddle_check_suppressions *suppressions, hedd
     return false;
 }
 
+// Whether a run ended before it came to all that the program does: what a rule is for may have come later.
+static bool was_cut_short(const heddle_check_result *result)
+{
+    for (int i = 0; i < result->run_count; i++)
+        if (result->runs[i]->unchecked[0])
+            return true;
+    for (int i = 0; i < result->finding_count; i++) {
+        heddle_check_kind kind = result->findings[i]->kind;
+        if (kind == HEDDLE_CHECK_DIED || kind == HEDDLE_CHECK_TIMEOUT || kind == HEDDLE_CHECK_MEMORY)
+            return true;
+    }
+    return result->run_count == 0;
+}
+
 heddle_status heddle_check_suppressions_note_unused(const heddle_check_suppressions *suppressions,
                                                     struct heddle_check_result *result)
 {
@@ -154,7 +168,7 @@ heddle_status heddle_check_suppressions_note_unused(const heddle_check_suppressi
         if (unused++ < MOST_NAMED && used < sizeof lines)
             used += (size_t)snprintf(lines + used, sizeof lines - used, "%s%d", used ? ", " : "", rule->line);
     }
-    if (unused == 0)
+    if (unused == 0 || was_cut_short(result))
         return HEDDLE_OK;
     return heddle_check_result_note(result, "%s: %s %s%s suppresses nothing here: no finding is of that kind and place",
                                     suppressions->path, unused == 1 ? "the rule of line" : "each rule of lines", lines,

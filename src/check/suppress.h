@@ -18,7 +18,8 @@ void heddle_check_suppressions_free(heddle_check_suppressions *suppressions); //
 bool heddle_check_suppressed(const heddle_check_suppressions *suppressions, heddle_check_sources *sources,
                              const heddle_check_finding *finding);
 
-// Adds a note to `result` that names the rules of the file that have matched no finding so far.
+// Adds a note to `result` that names the rules of the file that have matched no finding so far, unless a run was cut
+// short.
 heddle_status heddle_check_suppressions_note_unused(const heddle_check_suppressions *suppressions,
                                                     struct heddle_check_result *result);
 

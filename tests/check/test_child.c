@@ -1,6 +1,6 @@
 // Supervision: whatever the child does, it ends, says how, and leaves nothing.
 
-#include "files.h"
+#include "folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,22 +16,6 @@
 #include "check/child.h"
 #include "check/folder.h"
 #include "check/input.h"
-
-static char *folder;
-
-static int create_folder(void **state)
-{
-    (void)state;
-    folder = scratch_create();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    return 0;
-}
 
 // Runs a line of shell with what `how` says.
 static heddle_child run_line(const char *line, heddle_child_options how)

@@ -1,27 +1,11 @@
 // The comment that says how a kernel is launched.
 
-#include "files.h"
+#include "folder.h"
 #include "sample.h"
 
 #include <stddef.h>
 
 #include "check/operator.h"
-
-static char *folder;
-
-static int create_folder(void **state)
-{
-    (void)state;
-    folder = scratch_create();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    return 0;
-}
 
 static heddle_status launch_of(const char *text, heddle_check_launch *launch)
 {

@@ -1,6 +1,6 @@
 // Which line of a call or launch that spans several is named, and where the barrier of a race belongs.
 
-#include "files.h"
+#include "folder.h"
 #include "sample.h"
 
 #include <string.h>
@@ -55,23 +55,40 @@ static const char source[] = "__global__ void sum(float *x, int n)\n"           
                              "    }\n"                                             // 46
                              "    s[0] = 3;\n"                                     // 47
                              "    if (n == 1)\n"                                   // 48
-                             "        x[0] = s[0];\n";                             // 49
-
-static char *folder;
-
-static int create_folder(void **state)
-{
-    (void)state;
-    folder = scratch_create();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    return 0;
-}
+                             "        x[0] = s[0];\n"                              // 49
+                             "__global__ void part(float *x, int n)\n"             // 50
+                             "{\n"                                                 // 51
+                             "    if (threadIdx.x < 40) { // not all\n"            // 52
+                             "        s[threadIdx.x] = 1;\n"                       // 53
+                             "        n++;\n"                                      // 54
+                             "        x[0] = s[3];\n"                              // 55
+                             "    }\n"                                             // 56
+                             "    s[0] = 4; /* { opens */\n"                       // 57
+                             "    int brace = '{', most = 1'000; /* sync();\n"     // 58
+                             "       } */\n"                                       // 59
+                             "    for (int i = 0; i < n; i++) {\n"                 // 60
+                             "        x[i] = s[0];\n"                              // 61
+                             "    }\n"                                             // 62
+                             "    if constexpr (wide) {\n"                         // 63
+                             "        s[0] = 5;\n"                                 // 64
+                             "        x[0] = s[0];\n"                              // 65
+                             "    }\n"                                             // 66
+                             "    if (n > 2)\n"                                    // 67
+                             "        for (int i = 0; i < n; i++) {\n"             // 68
+                             "            s[i] = 1;\n"                             // 69
+                             "            if (i > 3) {\n"                          // 70
+                             "                x[i] = s[0];\n"                      // 71
+                             "            }\n"                                     // 72
+                             "        }\n"                                         // 73
+                             "#if WIDE\n"                                          // 74
+                             "    if (n > 3) {\n"                                  // 75
+                             "#else\n"                                             // 76
+                             "    if (n > 4) {\n"                                  // 77
+                             "#endif\n"                                            // 78
+                             "    }\n"                                             // 79
+                             "    s[0] = 6;\n"                                     // 80
+                             "    x[0] = s[0];\n"                                  // 81
+                             "}\n";                                                // 82
 
 static heddle_check_result *settled(const char *finding)
 {
@@ -160,7 +177,7 @@ static void test_the_cure_of_a_race_names_the_lines_between_which_the_barrier_be
     cure_becomes(RACE("6", "9"), "Put a barrier between the two, or not."); // a barrier on one of the lines
 }
 
-static void test_a_barrier_is_not_put_into_a_branch_that_not_all_threads_take(void **state)
+static void test_a_barrier_is_not_put_into_a_block_that_one_access_is_in(void **state)
 {
     (void)state;
     cure_becomes(RACE("30", "32"), "Put a barrier between the two, or not."); // one branch of an if and the other
@@ -171,6 +188,24 @@ static void test_a_barrier_is_not_put_into_a_branch_that_not_all_threads_take(vo
     cure_becomes(RACE("33", "34"), "Put a barrier between the two, or not."); // before or behind the brace?
 }
 
+static void test_a_branch_that_both_accesses_are_in_is_named(void **state)
+{
+    (void)state;
+    cure_becomes(RACE("53", "55"), "Put a barrier between line 53 and line 55, outside the branch of line 52 unless "
+                                   "all threads of the block take it, or not.");
+    cure_becomes(RACE("69", "71"), "Put a barrier between line 69 and line 70, outside the branch of line 67 unless "
+                                   "all threads of the block take it, or not.");
+    cure_becomes(RACE("53", "57"), "Put a barrier between line 56 and line 57, or not."); // behind it
+    cure_becomes(RACE("64", "65"), "Put a barrier between line 64 and line 65, or not."); // known when compiling
+    cure_becomes(RACE("80", "81"), "Put a barrier between line 80 and line 81, or not.");
+}
+
+static void test_braces_and_barriers_in_comments_and_literals_are_no_code(void **state)
+{
+    (void)state;
+    cure_becomes(RACE("57", "61"), "Put a barrier between line 57 and line 60, or not.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,7 +213,9 @@ int main(void)
         cmocka_unit_test(test_a_launch_is_where_its_kernel_stands),
         cmocka_unit_test(test_an_allocation_is_named_by_the_line_of_its_call),
         cmocka_unit_test(test_the_cure_of_a_race_names_the_lines_between_which_the_barrier_belongs),
-        cmocka_unit_test(test_a_barrier_is_not_put_into_a_branch_that_not_all_threads_take),
+        cmocka_unit_test(test_a_barrier_is_not_put_into_a_block_that_one_access_is_in),
+        cmocka_unit_test(test_a_branch_that_both_accesses_are_in_is_named),
+        cmocka_unit_test(test_braces_and_barriers_in_comments_and_literals_are_no_code),
     };
     return cmocka_run_group_tests(tests, create_folder, remove_folder);
 }

@@ -1,6 +1,6 @@
 // Files without main: finding functions in source text, choosing an operator, and holding outputs against references.
 
-#include "files.h"
+#include "folder.h"
 #include "sample.h"
 
 #include <math.h>
@@ -9,22 +9,6 @@
 #include "check/operator.h"
 #include "check/scan.h"
 #include "check/values.h"
-
-static char *folder;
-
-static int create_folder(void **state)
-{
-    (void)state;
-    folder = scratch_create();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    return 0;
-}
 
 // --- finding functions -----------------------------------------------------------------------------------------------
 

@@ -1,27 +1,11 @@
 // Reading reports: every field arrives, what is missing is neutral, what is damaged is refused with a place.
 
-#include "files.h"
+#include "folder.h"
 #include "sample.h"
 
 #include <string.h>
 
 #include "check/report.h"
-
-static char *folder;
-
-static int create_folder(void **state)
-{
-    (void)state;
-    folder = scratch_create();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    return 0;
-}
 
 static void test_a_finding_arrives_whole(void **state)
 {

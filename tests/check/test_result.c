@@ -1,27 +1,13 @@
 // Uniting runs: the same finding is one, a value that turns out to be the same makes a warning, order and suppressions.
 
-#include "files.h"
+#include "folder.h"
 #include "sample.h"
 
 #include <string.h>
 
+#include "check/copies.h"
 #include "check/describe.h"
-
-static char *folder;
-
-static int create_folder(void **state)
-{
-    (void)state;
-    folder = scratch_create();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    return 0;
-}
+#include "check/questions.h"
 
 #define RACE(tier, first, second, count, more)                                                                         \
     "{\"kind\": \"race\", \"tier\": \"" tier "\", \"count\": " count ", \"kernel\": \"k\", \"places\": [{\"role\": "   \
@@ -109,7 +95,7 @@ static void test_a_race_that_stored_the_same_value_becomes_a_warning(void **stat
     (void)state;
     const char *unknown = REPORT(RACE("error", "4", "4", "3", ", \"values\": [1, 2]"));
     heddle_check_result *result =
-        unite(unknown, REPORT(RACE("warning", "4", "4", "3", ", \"note\": \"the same value\"")));
+        unite(unknown, REPORT(RACE("warning", "4", "4", "3", ", \"note\": \"the same value\", \"settled\": [2, 1]")));
     assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_WARNING);
     assert_string_equal(result->findings[0]->note, "the same value");
     heddle_check_result_free(result);
@@ -119,13 +105,53 @@ static void test_a_race_that_stored_the_same_value_becomes_a_warning(void **stat
     heddle_check_result_free(result);
 
     // Another store of the same line has turned up: it is asked about next.
-    result = unite(unknown, REPORT(RACE("error", "4", "4", "3", ", \"values\": [7]")));
+    result = unite(unknown, REPORT(RACE("error", "4", "4", "3", ", \"values\": [7], \"settled\": [1, 2]")));
+    assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
     assert_int_equal(result->findings[0]->value_count, 1);
     assert_int_equal(result->findings[0]->values[0], 7);
     heddle_check_result_free(result);
 
     result = unite(unknown, unknown);
     assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
+    heddle_check_result_free(result);
+}
+
+#define RACE_ON(name, tier, more)                                                                                      \
+    RACE(tier, "4", "4", "3", ", \"memory\": {\"space\": \"global\", \"name\": \"" name "\"}" more)
+
+static void test_a_store_is_answered_for_by_no_other_store_of_its_line(void **state)
+{
+    (void)state;
+    heddle_check_result *result = unite(REPORT(RACE("error", "4", "4", "3", ", \"values\": [1, 2]")),
+                                        REPORT(RACE("warning", "4", "4", "3", ", \"settled\": [2]")));
+    assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
+    assert_int_equal(result->findings[0]->value_count, 1);
+    assert_int_equal(result->findings[0]->values[0], 1);
+    heddle_check_result_free(result);
+
+    result =
+        unite(REPORT(RACE_ON("word", "error", ", \"values\": [1]") "," RACE_ON("flag", "error", ", \"values\": [2]")),
+              REPORT(RACE_ON("word", "error", "") "," RACE_ON("flag", "warning", ", \"settled\": [2]")));
+    assert_int_equal(result->finding_count, 2);
+    assert_string_equal(result->findings[0]->memory->name, "word");
+    assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
+    assert_int_equal(result->findings[1]->tier, HEDDLE_CHECK_WARNING);
+    heddle_check_result_free(result);
+}
+
+static void test_a_race_is_asked_about_in_an_order_in_which_it_was_seen(void **state)
+{
+    (void)state;
+    heddle_check_result *result = unite(REPORT(RACE("error", "4", "4", "3", ", \"values\": [1, 2]")), REPORT(""));
+    result->runs[1]->schedule = 1;
+    heddle_check_questions asked = {0};
+    assert_int_equal(heddle_check_questions_gather(&asked, result), HEDDLE_OK);
+    assert_int_equal(asked.count, 2);
+    assert_int_equal(heddle_check_questions_write(&asked, 1, "/dev/null"), HEDDLE_OK);
+    assert_int_equal(heddle_check_questions_schedule(&asked, result), 0); // the other order did not show it
+    assert_int_equal(heddle_check_questions_write(&asked, 0, "/dev/null"), HEDDLE_OK);
+    assert_int_equal(heddle_check_questions_schedule(&asked, result), -1);
+    heddle_check_questions_free(&asked);
     heddle_check_result_free(result);
 }
 
@@ -302,15 +328,21 @@ static void test_a_comment_with_an_unknown_kind_is_told(void **state)
     heddle_check_result_free(result);
 }
 
+static int first_difference(const heddle_check_report *a, const heddle_check_report *b)
+{
+    heddle_check_difference found;
+    return heddle_check_copies_differ(a, b, NULL, &found) ? found.first : -1;
+}
+
 static void test_copies_that_differ_are_found(void **state)
 {
     (void)state;
     heddle_check_report *one = sample_parse(folder, "{\"findings\": [], \"copies\": [\"1\", \"2\"]}");
     heddle_check_report *other = sample_parse(folder, "{\"findings\": [], \"copies\": [\"1\", \"3\"]}");
     heddle_check_report *longer = sample_parse(folder, "{\"findings\": [], \"copies\": [\"1\", \"2\", \"3\"]}");
-    assert_int_equal(heddle_check_first_difference(one, one), -1);
-    assert_int_equal(heddle_check_first_difference(one, other), 1);
-    assert_int_equal(heddle_check_first_difference(one, longer), 2);
+    assert_int_equal(first_difference(one, one), -1);
+    assert_int_equal(first_difference(one, other), 1);
+    assert_int_equal(first_difference(one, longer), 2);
     heddle_check_report_free(one);
     heddle_check_report_free(other);
     heddle_check_report_free(longer);
@@ -323,7 +355,7 @@ static int difference_of(const char *a, const char *b)
     snprintf(text[0], sizeof text[0], form, '1', a);
     snprintf(text[1], sizeof text[1], form, '2', b);
     heddle_check_report *one = sample_parse(folder, text[0]), *other = sample_parse(folder, text[1]);
-    int difference = heddle_check_first_difference(one, other);
+    int difference = first_difference(one, other);
     heddle_check_report_free(one);
     heddle_check_report_free(other);
     return difference;
@@ -375,7 +407,7 @@ static void test_a_file_suppresses_by_kind_file_line_and_kernel(void **state)
 static int difference_of_threads(const char *first, const char *second)
 {
     heddle_check_result *result = unite(first, second);
-    int difference = heddle_check_first_difference(result->runs[0], result->runs[1]);
+    int difference = first_difference(result->runs[0], result->runs[1]);
     heddle_check_result_free(result);
     return difference;
 }
@@ -399,36 +431,62 @@ static void test_copies_of_several_threads_have_no_order(void **state)
     assert_int_not_equal(difference_of_threads(first, COPIES("\"a\", \"b\"", NUMBERS, "1, 1")), -1);
 }
 
-static void test_rules_that_match_nothing_are_told(void **state)
+// One letter a copy: lower case for single numbers, 0 for zero, upper case for arrays. Numbers go to one place, arrays
+// to another.
+static heddle_check_report *series_of(const char *letters)
 {
-    (void)state;
-    static const char rules[] = "race tile.cu\nleak other.cu # not there\nrace\nrace kernel:other\n";
-    heddle_check_suppressions *suppressions = NULL;
-    scratch_write(folder, "rules", rules, strlen(rules));
-    char path[1024];
-    snprintf(path, sizeof path, "%s", scratch_path(folder, "rules"));
-    assert_ok(heddle_check_suppressions_read(path, &suppressions));
-    heddle_check_result *result = unite(sample_report, NULL);
-    heddle_check_result_finish(result, suppressions, false);
-    int before = result->note_count;
-    assert_ok(heddle_check_suppressions_note_unused(suppressions, result));
-    assert_int_equal(result->note_count, before + 1);
-    assert_contains(result->notes[before], "rules: each rule of lines 2, 4 suppresses nothing here");
-    heddle_check_result_free(result);
-    heddle_check_suppressions_free(suppressions);
+    char text[1024], hashes[256] = "", places[512] = "";
+    for (const char *at = letters; *at; at++) {
+        bool array = *at >= 'A' && *at <= 'Z';
+        size_t used = strlen(hashes), told = strlen(places);
+        snprintf(hashes + used, sizeof hashes - used, "%s\"%c\"", used ? ", " : "", *at);
+        snprintf(places + told, sizeof places - told, "%s\"%s%s\"", told ? ", " : "", array ? "7 4096" : "5 8192",
+                 array        ? ""
+                 : *at == '0' ? " zero"
+                              : " number");
+    }
+    snprintf(text, sizeof text, "{\"findings\": [], \"copies\": [%s], \"copied_into\": [%s]}", hashes, places);
+    return sample_parse(folder, text);
 }
 
-static void test_a_wrong_suppression_is_told_with_its_line(void **state)
+static int difference_of_series(const char *a, const char *b)
+{
+    heddle_check_report *one = series_of(a), *other = series_of(b);
+    int difference = first_difference(one, other);
+    heddle_check_report_free(one);
+    heddle_check_report_free(other);
+    return difference;
+}
+
+static void test_what_a_loop_of_the_host_looks_at_to_go_on_is_no_result(void **state)
 {
     (void)state;
-    heddle_check_suppressions *suppressions = NULL;
-    scratch_write(folder, "rules", "race\nraces *\n", 13);
-    assert_fails(heddle_check_suppressions_read(scratch_path(folder, "rules"), &suppressions), HEDDLE_CORRUPT,
-                 "rules:2: there is no kind of finding called 'races'; did you mean race?");
-    scratch_write(folder, "rules", "race a b\n", 9);
-    assert_fails(heddle_check_suppressions_read(scratch_path(folder, "rules"), &suppressions), HEDDLE_CORRUPT,
-                 "rules:1:");
-    assert_fails(heddle_check_suppressions_read("/nosuch/rules", &suppressions), HEDDLE_NOT_FOUND, "/nosuch/rules");
+    assert_int_equal(difference_of_series("aa0R", "a0R"), -1);  // more rounds
+    assert_int_equal(difference_of_series("xy0R", "xz0R"), -1); // as many, of other sizes
+    assert_int_equal(difference_of_series("aa0R", "a0S"), 3);   // the result is another one
+    assert_int_equal(difference_of_series("aa0R", "abR"), 2);   // it was not the loop's condition that ended it
+    assert_int_equal(difference_of_series("abc", "abd"), 2);    // numbers that nothing ends are results
+    assert_int_equal(difference_of_series("abc", "adc"), 1);
+    assert_int_equal(difference_of_series("ABC", "ADC"), 1); // so are arrays of as many rounds
+    assert_int_equal(difference_of_series("ABC", "AC"), -1);
+    assert_int_equal(difference_of_series("A0B0C", "A0D0C"), 2);
+}
+
+static void test_a_copy_that_changes_in_the_same_order_is_passed_over(void **state)
+{
+    (void)state;
+    heddle_check_report *first = series_of("TR"), *again = series_of("UR"), *same = series_of("VR"),
+                        *other = series_of("VS");
+    heddle_check_difference found;
+    assert_true(heddle_check_copies_differ(first, same, NULL, &found));
+    assert_false(heddle_check_copies_differ(first, same, again, &found));
+    assert_true(heddle_check_copies_differ(first, other, again, &found));
+    assert_int_equal(found.first, 1);
+    assert_int_equal(found.other, 1);
+    heddle_check_report_free(first);
+    heddle_check_report_free(again);
+    heddle_check_report_free(same);
+    heddle_check_report_free(other);
 }
 
 static int left_with_comment(const char *line, const char *before)
@@ -464,6 +522,8 @@ int main(void)
         cmocka_unit_test(test_calls_of_one_line_are_told_apart_by_their_names),
         cmocka_unit_test(test_other_places_are_other_findings),
         cmocka_unit_test(test_a_race_that_stored_the_same_value_becomes_a_warning),
+        cmocka_unit_test(test_a_store_is_answered_for_by_no_other_store_of_its_line),
+        cmocka_unit_test(test_a_race_is_asked_about_in_an_order_in_which_it_was_seen),
         cmocka_unit_test(test_a_warning_that_another_order_shows_as_error_is_one),
         cmocka_unit_test(test_findings_are_ranked_and_gathered_by_kernel),
         cmocka_unit_test(test_strict_raises_warnings),
@@ -477,9 +537,9 @@ int main(void)
         cmocka_unit_test(test_copies_that_differ_are_found),
         cmocka_unit_test(test_floats_that_differ_by_rounding_are_the_same),
         cmocka_unit_test(test_copies_of_several_threads_have_no_order),
+        cmocka_unit_test(test_what_a_loop_of_the_host_looks_at_to_go_on_is_no_result),
+        cmocka_unit_test(test_a_copy_that_changes_in_the_same_order_is_passed_over),
         cmocka_unit_test(test_a_file_suppresses_by_kind_file_line_and_kernel),
-        cmocka_unit_test(test_rules_that_match_nothing_are_told),
-        cmocka_unit_test(test_a_wrong_suppression_is_told_with_its_line),
         cmocka_unit_test(test_a_comment_suppresses_at_its_line),
     };
     return cmocka_run_group_tests(tests, create_folder, remove_folder);

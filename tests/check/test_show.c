@@ -1,7 +1,7 @@
 // The forms a result is shown in: what the text says, that JSON, SARIF and the page are well formed, and that nothing
 // of the program's text gets out of its place on the page.
 
-#include "files.h"
+#include "folder.h"
 #include "sample.h"
 
 #include <stdlib.h>
@@ -12,22 +12,6 @@
 #include "check/caret.h"
 #include "check/describe.h"
 #include "check/show.h"
-
-static char *folder;
-
-static int create_folder(void **state)
-{
-    (void)state;
-    folder = scratch_create();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    scratch_remove(folder);
-    return 0;
-}
 
 static heddle_status show_plain(const heddle_check_result *result, FILE *file)
 {

@@ -14,6 +14,7 @@ A comment on the line concerned says what is to be found there:
     // cure: __threadfence                          on a line of its own: every finding's cure speaks of this
     // memory: tile                                 so, too: every finding is about the variable of this name
     // note: first write                            so, too: every finding's note has these words
+    // schedule: 1                                  so, too: the program runs in this order of blocks and threads
 
 A file without such comments must build, exit with 0 and give no finding. A file's first line may hold `flags: ...` for
 the compiler. Exits 1 when anything differs. What a finding is: src/sim/report/format.md.
@@ -46,6 +47,7 @@ FLAGS = re.compile(r"flags:\s*((?:-\S+\s*)+)\.(?:\s|$)")
 WORDS = {"cure": lambda finding: finding["cure"], "memory": lambda finding: finding.get("memory", {}).get("name", ""),
          "note": lambda finding: finding["note"]}
 WORD = re.compile(r"^\s*// (cure|memory|note): (.+)$", re.MULTILINE)
+SCHEDULE = re.compile(r"^\s*// schedule: (\d+)$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)"')
 # Findings about two places of the same rank; the others have one that counts and perhaps one that explains.
 TWO_PLACES = {"race", "missing-wait", "barrier-divergent", "warp-mismatch", "deadlock"}
@@ -133,11 +135,13 @@ def run(command, environment, seconds):
         return None, (late.stdout or b"").decode(errors="replace")
 
 
-def run_watched(program, folder, values=None):
+def run_watched(program, folder, schedule, values=None):
     report = os.path.join(folder, "report.json")
     if os.path.exists(report):
         os.remove(report)
     environment = dict(os.environ, SIM_REPORT=report, SIM_SPIN_LIMIT=SPIN_SECONDS)
+    if schedule:
+        environment["SIM_SCHEDULE"] = schedule.group(1)
     if values:
         environment["SIM_VALUES"] = os.path.join(folder, "values")
         with open(environment["SIM_VALUES"], "w") as out:
@@ -187,18 +191,19 @@ def check(path, compiler, flags, keep):
     with open(path) as text:
         first = text.readline()
         own = FLAGS.search(first)
-        outcome.words = WORD.findall(first + text.read())
+        whole = first + text.read()
+        outcome.words, schedule = WORD.findall(whole), SCHEDULE.search(whole)
     command = [compiler, path, "-o", program] + flags + (own.group(1).split() if own else [])
     status, output = run(command, None, BUILD_SECONDS)
     if status != 0:
         outcome.broken.append("does not build: " + output[-1500:].strip())
     else:
-        status, report, output = run_watched(program, folder)
+        status, report, output = run_watched(program, folder, schedule)
         asked = set()
         # Racing writes whose values the run did not know: run again with them noted, which may bring up others.
         while report and values_of(report) - asked and len(asked) < MOST_VALUES:
             asked |= values_of(report)
-            status, report, output = run_watched(program, folder, sorted(asked))
+            status, report, output = run_watched(program, folder, schedule, sorted(asked))
         if report is None:
             outcome.broken.append(output)
         else:

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/worker.h"
+#include "watch/under_way.h"
 
 typedef struct queued {
     sim_copy copy;
@@ -150,4 +151,40 @@ void sim_copy_make(const sim_copy *copy)
 {
     memcpy(copy->to, copy->from, copy->bytes);
     memset((char *)copy->to + copy->bytes, 0, copy->zeros);
+}
+
+static void tell_left(sim_worker *worker, const queue *list, int thread)
+{
+    for (; list; list = list->next)
+        for (size_t i = list->first; i < list->count; i++) {
+            const sim_copy *copy = &list->items[i].copy;
+            if (list->launch == worker->launch->number && list->block == worker->block->number)
+                sim_under_way_left(worker, thread, (uintptr_t)copy->to, copy->bytes + copy->zeros, copy->place);
+        }
+}
+
+// Called by the watch, where a block ends.
+void sim_api_copies_left(sim_worker *worker);
+
+void sim_api_copies_left(sim_worker *worker)
+{
+    const queues *mine = workers[worker->number % MOST_WORKERS];
+    for (int thread = 0; mine && thread < worker->launch->threads; thread++)
+        tell_left(worker, mine->of_thread[thread], thread);
+    if (mine)
+        tell_left(worker, mine->of_barriers, 0);
+}
+
+uintptr_t sim_copy_issued(const sim_copy *copy)
+{
+    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
+    sim_under_way_note((uintptr_t)copy->to, copy->bytes + copy->zeros, SIM_COPY_ISSUED, pc, 0);
+    return pc;
+}
+
+void sim_copy_landed(const sim_copy *copy)
+{
+    sim_under_way_note((uintptr_t)copy->from, copy->bytes, SIM_COPY_SOURCE, copy->place, 0);
+    sim_under_way_note((uintptr_t)copy->to, copy->bytes + copy->zeros, SIM_COPY_LANDED,
+                       (uintptr_t)__builtin_return_address(0), copy->place);
 }

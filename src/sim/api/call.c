@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/caller.h"
 #include "api/chips.h"
 #include "api/exit.h"
 #include "api/stopped.h"
@@ -104,13 +105,13 @@ bool sim_call_begin(const char *function, uintptr_t pc)
 {
     if (sim_current != NULL) {
         char feature[96];
-        snprintf(feature, sizeof feature, "%s in a kernel", function);
-        sim_unsupported(feature, "call it from host code");
+        snprintf(feature, sizeof feature, "%s in a kernel (dynamic parallelism)", function);
+        sim_unsupported_at(feature, "call it from host code", pc);
     }
     sim_api_lock();
     if (call.depth == 1) {
         call.function = function;
-        call.pc = pc;
+        call.pc = sim_caller_outside(pc);
         call.handled = call.expected != NULL && strcmp(call.expected, function) == 0;
         if (call.handled)
             call.expected = NULL;

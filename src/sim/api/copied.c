@@ -10,7 +10,8 @@ static size_t copy_count, copy_room;
 
 void sim_copied_begin(sim_copied *copied)
 {
-    *copied = (sim_copied){.hash = 0xcbf29ce484222325, .singles = {.fits = true}, .doubles = {.fits = true}};
+    *copied =
+        (sim_copied){.hash = 0xcbf29ce484222325, .zero = true, .singles = {.fits = true}, .doubles = {.fits = true}};
 }
 
 // FNV-1a over words of eight bytes, then the rest byte by byte.
@@ -73,6 +74,8 @@ static void add_doubles(sim_copied_sum *sum, const uint8_t *bytes, size_t count)
 void sim_copied_add(sim_copied *copied, const uint8_t *bytes, size_t count, bool sums)
 {
     copied->hash = hash_of(copied->hash, bytes, count);
+    copied->bytes += count;
+    copied->zero = copied->zero && count > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
     copied->singles.fits = copied->singles.fits && sums;
     copied->doubles.fits = copied->doubles.fits && sums;
     add_singles(&copied->singles, bytes, count);

@@ -17,7 +17,9 @@ typedef struct sim_copied_sum {
 typedef struct sim_copied {
     uint64_t hash;
     uint64_t submitted; // as the operation that made it
-    uintptr_t pc;
+    uintptr_t pc, to;
+    size_t bytes;
+    bool zero; // all of them
     unsigned thread;
     sim_copied_sum singles, doubles;
 } sim_copied;

@@ -62,6 +62,43 @@ static bool is_pageable(sim_where where)
     return where == SIM_AT_HOST || where == SIM_AT_VARIABLE;
 }
 
+// Where row `row` of all slices begins, before the first row's own address is added.
+static size_t row_offset(const sim_copy_request *request, size_t pitch, size_t slice, size_t row)
+{
+    return row / request->height * slice + row % request->height * pitch;
+}
+
+// Whether a row of the source has bytes of a row of the destination. Rows of both come in the order of their addresses,
+// and those of one may lie between those of the other: a column of a matrix moved to the next.
+static bool rows_overlap(const sim_copy_request *request)
+{
+    const size_t rows = request->height * request->depth;
+    for (size_t to_row = 0, from_row = 0; to_row < rows && from_row < rows;) {
+        const uintptr_t to = (uintptr_t)request->to + row_offset(request, request->to_pitch, request->to_slice, to_row);
+        const uintptr_t from =
+            (uintptr_t)request->from + row_offset(request, request->from_pitch, request->from_slice, from_row);
+        if (to < from + request->width && from < to + request->width)
+            return true;
+        if (to < from)
+            to_row++;
+        else
+            from_row++;
+    }
+    return false;
+}
+
+// CUDA leaves open which bytes are read before others are written. A copy of memory to itself changes none.
+static cudaError_t check_overlap(const sim_copy_request *request)
+{
+    const uintptr_t to = (uintptr_t)request->to, from = (uintptr_t)request->from;
+    const bool apart = to >= from + span_of(request->from_pitch, request->from_slice, request) ||
+                       from >= to + span_of(request->to_pitch, request->to_slice, request);
+    if (apart || to == from || !rows_overlap(request))
+        return cudaSuccess;
+    return sim_fail(cudaSuccess, "source and destination overlap: they begin %zu bytes apart, and a copy's may not",
+                    (size_t)(to > from ? to - from : from - to));
+}
+
 cudaError_t sim_copy_check(const sim_copy_request *request, sim_work *work, bool *pageable)
 {
     sim_where to = SIM_AT_NOTHING, from = SIM_AT_NOTHING;
@@ -81,6 +118,8 @@ cudaError_t sim_copy_check(const sim_copy_request *request, sim_work *work, bool
         error = check_end(request, false, to);
     if (error == cudaSuccess)
         error = check_end(request, true, from);
+    if (error == cudaSuccess && !is_host(to) && !is_host(from))
+        error = check_overlap(request);
     if (error != cudaSuccess)
         return error;
     *pageable = is_pageable(to) || is_pageable(from);

@@ -1,5 +1,6 @@
 // The runtime API's copies between pointers: 1-D, 2-D, 3-D, between devices, and of device variables. Those with arrays
 // are in array.c.
+#include <ctype.h>
 #include <string.h>
 
 #include "api/call.h"
@@ -161,37 +162,64 @@ cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *parameters
 
 // --- device variables ------------------------------------------------------------------------------------------------
 
-// CUDA 4 took a variable's name in quotes. A variable may hold text, too, and where compilers merge equal literals it
-// has no name of its own: so what counts is whether the text is the name of another.
-static bool is_string(const char *symbol, size_t size)
+// What is asked of a symbol.
+typedef enum use { USE_READ, USE_WRITTEN, USE_NAMED } use;
+
+static bool is_writable(const void *symbol)
 {
-    return size >= 2 && strnlen(symbol, size) == size - 1 && sim_symbol_is_variable(symbol);
+    const sim_module *module = sim_module_self();
+    return (uintptr_t)symbol - module->data_lo < module->data_hi - module->data_lo;
+}
+
+static bool is_identifier(const char *text)
+{
+    size_t i = 0;
+    while (isalnum((unsigned char)text[i]) || text[i] == '_')
+        i++;
+    return i > 0 && text[i] == '\0' && !isdigit((unsigned char)text[0]);
+}
+
+// CUDA 4 took a variable's name in quotes. A literal has no name of its own and cannot be written to. A constant that
+// holds text loses its name where a compiler has merged it with an equal literal: so text that names no variable, of
+// which the whole is read, is taken for one.
+static bool is_string(const char *symbol, size_t size, use wanted, size_t bytes)
+{
+    sim_symbol named;
+    if (size < 2 || strnlen(symbol, size) != size - 1 || is_writable(symbol))
+        return false;
+    if (sim_symbol_at((uintptr_t)symbol, &named) && named.start == (uintptr_t)symbol)
+        return false;
+    if (wanted == USE_WRITTEN || sim_symbol_is_variable(symbol))
+        return true;
+    return wanted == USE_READ && is_identifier(symbol) && bytes != size && bytes != size - 1;
 }
 
 // A variable lies in the program itself. What does not is a pointer that was given in its place: &counter.
-static cudaError_t check_variable(const void *symbol)
+static cudaError_t check_variable(const void *symbol, use wanted, size_t bytes)
 {
     const sim_module *module = sim_module_self();
     const uintptr_t address = (uintptr_t)symbol;
+    const void *start;
+    size_t size;
     if (symbol == NULL)
         return sim_fail(cudaErrorInvalidSymbol, "the symbol is NULL");
     if (address < module->image_lo || address >= module->image_hi)
         return sim_fail(cudaErrorInvalidSymbol, "this is no variable: give the device variable itself, without &");
+    if (sim_symbol_find(symbol, &start, &size) && is_string(start, size, wanted, bytes))
+        return sim_fail(cudaErrorInvalidSymbol, "\"%s\" is a string: give the variable itself, without quotes",
+                        (const char *)start);
     return cudaSuccess;
 }
 
-static cudaError_t check_symbol(const void *symbol, size_t bytes, size_t offset)
+static cudaError_t check_symbol(const void *symbol, size_t bytes, size_t offset, use wanted)
 {
     const void *start;
     size_t size;
-    const cudaError_t error = check_variable(symbol);
+    const cudaError_t error = check_variable(symbol, wanted, bytes);
     if (error != cudaSuccess)
         return error;
     if (!sim_symbol_find(symbol, &start, &size))
         return cudaSuccess;
-    if (is_string(start, size))
-        return sim_fail(cudaErrorInvalidSymbol, "\"%s\" is a string: give the variable itself, without quotes",
-                        (const char *)start);
     if (offset + bytes > size)
         return sim_fail_as(SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue, (uintptr_t)start + offset, bytes,
                            "bytes %zu to %zu of a variable that has %zu", offset, offset + bytes, size);
@@ -209,15 +237,16 @@ static sim_copy_request from_symbol(void *to, const void *symbol, size_t bytes, 
     return sim_copy_flat(to, (const uint8_t *)symbol + offset, bytes, kind);
 }
 
-static cudaError_t symbol_now(const void *symbol, size_t offset, const sim_copy_request *request)
+static cudaError_t symbol_now(const void *symbol, size_t offset, const sim_copy_request *request, use wanted)
 {
-    const cudaError_t error = check_symbol(symbol, request->width, offset);
+    const cudaError_t error = check_symbol(symbol, request->width, offset, wanted);
     return error == cudaSuccess ? sim_copy_now(request) : error;
 }
 
-static cudaError_t symbol_in(const void *symbol, size_t offset, const sim_copy_request *request, cudaStream_t stream)
+static cudaError_t symbol_in(const void *symbol, size_t offset, const sim_copy_request *request, use wanted,
+                             cudaStream_t stream)
 {
-    const cudaError_t error = check_symbol(symbol, request->width, offset);
+    const cudaError_t error = check_symbol(symbol, request->width, offset, wanted);
     return error == cudaSuccess ? sim_copy_in(request, stream) : error;
 }
 
@@ -225,34 +254,34 @@ cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t byte
                                enum cudaMemcpyKind kind)
 {
     const sim_copy_request request = to_symbol(symbol, from, bytes, offset, kind);
-    return SIM_CALL(symbol_now(symbol, offset, &request));
+    return SIM_CALL(symbol_now(symbol, offset, &request, USE_WRITTEN));
 }
 
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
     const sim_copy_request request = from_symbol(to, symbol, bytes, offset, kind);
-    return SIM_CALL(symbol_now(symbol, offset, &request));
+    return SIM_CALL(symbol_now(symbol, offset, &request, USE_READ));
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
                                     enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     const sim_copy_request request = to_symbol(symbol, from, bytes, offset, kind);
-    return SIM_CALL(symbol_in(symbol, offset, &request, stream));
+    return SIM_CALL(symbol_in(symbol, offset, &request, USE_WRITTEN, stream));
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     const sim_copy_request request = from_symbol(to, symbol, bytes, offset, kind);
-    return SIM_CALL(symbol_in(symbol, offset, &request, stream));
+    return SIM_CALL(symbol_in(symbol, offset, &request, USE_READ, stream));
 }
 
 static cudaError_t symbol_address(void **memory, const void *symbol)
 {
     if (memory == NULL)
         return sim_fail(cudaErrorInvalidSymbol, "the place for the address is NULL");
-    const cudaError_t error = check_variable(symbol);
+    const cudaError_t error = check_variable(symbol, USE_NAMED, 0);
     if (error != cudaSuccess)
         return error;
     const void *start;
@@ -274,7 +303,7 @@ cudaError_t cudaGetSymbolAddress(void **memory, const void *symbol)
 static cudaError_t symbol_size(size_t *bytes, const void *symbol)
 {
     const void *start;
-    const cudaError_t error = check_variable(symbol);
+    const cudaError_t error = check_variable(symbol, USE_NAMED, 0);
     if (error != cudaSuccess)
         return error;
     if (bytes == NULL || !sim_symbol_find(symbol, &start, bytes))

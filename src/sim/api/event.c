@@ -2,6 +2,7 @@
 // simulation, not of a GPU.
 #include "api/event.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -182,6 +183,41 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     return SIM_CALL(synchronize(event));
 }
 
+// A time that was asked for before its events had happened. A program may wait by asking again and again; one that has
+// asked once and went on has missed the wait, which is known at the end.
+static struct {
+    uintptr_t pc;
+    const struct CUevent_st *end;
+    bool again, told;
+} early;
+
+void sim_events_finish(void)
+{
+    if (early.pc == 0 || early.again || early.told)
+        return;
+    early.told = true;
+    sim_finding finding = {.kind = SIM_MISSING_WAIT, .tier = SIM_ERROR, .place[0] = {.pc = early.pc, .role = "call"}};
+    snprintf(finding.message, sizeof finding.message,
+             "cudaEventElapsedTime fails with cudaErrorNotReady: the event has not happened yet; wait with "
+             "cudaEventSynchronize first");
+    sim_report(&finding);
+}
+
+static cudaError_t too_early(const struct CUevent_st *start, const struct CUevent_st *end)
+{
+    const uintptr_t pc = sim_call_pc();
+    if (early.pc != pc || early.end != end) {
+        sim_events_finish();
+        early.pc = pc;
+        early.end = end;
+        early.again = early.told = false;
+        return cudaErrorNotReady;
+    }
+    early.again = true;
+    sim_stream_step((start->operation->done ? end : start)->operation->stream);
+    return sim_error_broken() != cudaSuccess ? sim_error_broken() : cudaErrorNotReady;
+}
+
 static cudaError_t elapsed(float *milliseconds, cudaEvent_t start_handle, cudaEvent_t end_handle)
 {
     struct CUevent_st *start = sim_event_of(start_handle), *end = sim_event_of(end_handle);
@@ -194,10 +230,12 @@ static cudaError_t elapsed(float *milliseconds, cudaEvent_t start_handle, cudaEv
                         start->recorded ? "second" : "first");
     if ((start->flags | end->flags) & cudaEventDisableTiming)
         return sim_fail(cudaErrorInvalidResourceHandle, "an event made with cudaEventDisableTiming has no time");
-    if (!start->operation->done || !end->operation->done) {
-        sim_fail_as(SIM_MISSING_WAIT, SIM_ERROR, cudaErrorNotReady, 0, 0,
-                    "the event has not happened yet; wait with cudaEventSynchronize first");
-        return cudaErrorNotReady;
+    if (!start->operation->done || !end->operation->done)
+        return too_early(start, end);
+    if (early.again && early.pc == sim_call_pc() && early.end == end) {
+        sim_host_waited(&start->clock);
+        sim_host_waited(&end->clock);
+        early.pc = 0;
     }
     // Never 0 where time must have passed: programs divide by it.
     const double smallest = 1e-4, difference = end->milliseconds - start->milliseconds;

@@ -25,4 +25,7 @@ void sim_event_recorded(cudaEvent_t event); // its turn came
 // A capture is over: events that were recorded in it have not happened.
 void sim_events_leave(const sim_capture *capture);
 
+// At the end of the program: a time that was asked for too early.
+void sim_events_finish(void);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "api/allocate.h"
 #include "api/call.h"
+#include "api/event.h"
 #include "api/exit.h"
 #include "api/stream.h"
 #include "api/variable.h"
@@ -56,6 +57,7 @@ void sim_api_finish(void)
     sim_variables_finish();
     if (!used)
         return;
+    sim_events_finish();
     report_leaks();
     sim_error_report_unread();
 }

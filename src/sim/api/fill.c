@@ -1,4 +1,4 @@
-// Fills: cudaMemset and its kin.
+// Fills: cudaMemset and its kin, and those of the driver API whose elements are wider than a byte.
 #include "api/call.h"
 #include "api/copy.h"
 #include "api/pointer.h"
@@ -100,4 +100,71 @@ cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr memory, int value, struct cu
 {
     const sim_fill fill = volume(memory, value, extent);
     return SIM_CALL(fill_later(&fill, stream));
+}
+
+// --- the driver API's, of which the runtime has none
+// -----------------------------------------------------------------
+
+typedef unsigned long long device_pointer; // CUdeviceptr
+
+cudaError_t cuMemsetD16(device_pointer memory, unsigned short value, size_t count);
+cudaError_t cuMemsetD32(device_pointer memory, unsigned int value, size_t count);
+cudaError_t cuMemsetD16Async(device_pointer memory, unsigned short value, size_t count, cudaStream_t stream);
+cudaError_t cuMemsetD32Async(device_pointer memory, unsigned int value, size_t count, cudaStream_t stream);
+
+static sim_fill elements(device_pointer memory, unsigned value, size_t count, unsigned element)
+{
+    const size_t bytes = count * element;
+    return (sim_fill){(uint8_t *)(uintptr_t)memory, // NOLINT(performance-no-int-to-ptr)
+                      bytes,
+                      bytes,
+                      bytes,
+                      1,
+                      1,
+                      value,
+                      element};
+}
+
+static cudaError_t check_elements(const sim_fill *fill)
+{
+    const unsigned past = (unsigned)((uintptr_t)fill->to % fill->element);
+    return past == 0 ? cudaSuccess
+                     : sim_fail(cudaErrorInvalidValue, "the address is no multiple of %u, the size of an element",
+                                fill->element);
+}
+
+static cudaError_t fill_elements_now(const sim_fill *fill)
+{
+    const cudaError_t error = check_elements(fill);
+    return error == cudaSuccess ? fill_now(fill) : error;
+}
+
+static cudaError_t fill_elements_later(const sim_fill *fill, cudaStream_t stream)
+{
+    const cudaError_t error = check_elements(fill);
+    return error == cudaSuccess ? fill_later(fill, stream) : error;
+}
+
+cudaError_t cuMemsetD16(device_pointer memory, unsigned short value, size_t count)
+{
+    const sim_fill fill = elements(memory, value, count, sizeof value);
+    return SIM_CALL(fill_elements_now(&fill));
+}
+
+cudaError_t cuMemsetD32(device_pointer memory, unsigned int value, size_t count)
+{
+    const sim_fill fill = elements(memory, value, count, sizeof value);
+    return SIM_CALL(fill_elements_now(&fill));
+}
+
+cudaError_t cuMemsetD16Async(device_pointer memory, unsigned short value, size_t count, cudaStream_t stream)
+{
+    const sim_fill fill = elements(memory, value, count, sizeof value);
+    return SIM_CALL(fill_elements_later(&fill, stream));
+}
+
+cudaError_t cuMemsetD32Async(device_pointer memory, unsigned int value, size_t count, cudaStream_t stream)
+{
+    const sim_fill fill = elements(memory, value, count, sizeof value);
+    return SIM_CALL(fill_elements_later(&fill, stream));
 }

@@ -178,17 +178,36 @@ static void forget(const void *memory)
     give_lock();
 }
 
+// Between two blocks the C library keeps a number, so that one's end is never another's start. A page that begins there
+// may be somebody's.
+static bool ends_at(const block *one, uintptr_t address)
+{
+    enum { PAGE = 4096 };
+    return address == one->start + one->bytes && address % PAGE != 0;
+}
+
+// The block that it lies in, or else the one that ends there.
+static const block *look_through(uintptr_t address)
+{
+    const block *before = NULL;
+    for (size_t i = 0; i < room && used <= MOST_LOOKED_THROUGH; i++) {
+        if (!table[i].start)
+            continue;
+        if (address - table[i].start < table[i].bytes)
+            return &table[i];
+        if (ends_at(&table[i], address))
+            before = &table[i];
+    }
+    return before;
+}
+
 bool sim_host_heap_find(uintptr_t address, uintptr_t *start, size_t *bytes)
 {
     if (!noting || !take_lock())
         return false;
     const block *found = room ? &table[slot_of(table, room, address)] : NULL;
-    if (found != NULL && !found->start) {
-        found = NULL;
-        for (size_t i = 0; i < room && used <= MOST_LOOKED_THROUGH && found == NULL; i++)
-            if (table[i].start && address - table[i].start < table[i].bytes)
-                found = &table[i];
-    }
+    if (found != NULL && !found->start)
+        found = look_through(address);
     if (found != NULL) {
         *start = found->start;
         *bytes = found->bytes;

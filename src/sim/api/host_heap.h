@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The live block that holds `address`; false: none that is known.
+// The live block that holds `address`, or ends there; false: none that is known.
 bool sim_host_heap_find(uintptr_t address, uintptr_t *start, size_t *bytes);
 
 #endif

@@ -143,7 +143,7 @@ int sim_launch(const sim_config *config, const sim_kernel *kernel, const void *p
 {
     const uintptr_t caller = pc != NULL ? (uintptr_t)pc : SIM_CALLER;
     if (sim_current != NULL)
-        sim_unsupported("a kernel launch in a kernel (dynamic parallelism)", "launch from host code");
+        sim_unsupported_at("a kernel launch in a kernel (dynamic parallelism)", "launch from host code", caller);
     if (!sim_call_begin("the launch", caller)) {
         release(kernel);
         return sim_call_refused();

@@ -248,6 +248,8 @@ static void execute(sim_operation *operation)
             sim_host_waited(&operation->clock);
             host_function = operation;
         }
+        if (kind == SIM_WORK_KERNEL)
+            sim_touch_runs(operation);
         cudaStream_t handle = stream == &legacy ? NULL : operation->stream;
         const cudaError_t error = sim_work_run(&operation->work, number, handle, stream->number);
         host_function = NULL;

@@ -18,6 +18,18 @@ int sim_default_stream_per_thread(void)
     return 0;
 }
 
+static __thread cudaStream_t library_stream;
+
+cudaStream_t sim_library_stream(void)
+{
+    return library_stream;
+}
+
+void sim_library_stream_set(cudaStream_t stream)
+{
+    library_stream = stream;
+}
+
 // Streams that are destroyed, empty and waited for: nothing meets them any more, but their handles stay known.
 static struct CUstream_st *gone;
 

@@ -3,23 +3,29 @@
 // So a program that touches one buffer while a kernel works on another is left alone.
 #include "api/touch.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "api/call.h"
+#include "api/looks.h"
 #include "memory/memory.h"
 #include "watch/watch.h"
 
 // A place in the source that touched memory while work was queued, with some of the addresses.
 enum { TOUCHES = 256, SAMPLES = 16, POLLING = 1 << 16 };
+typedef struct touched_word {
+    uintptr_t address;  // 0: none
+    uint64_t submitted; // operations up to this one were queued when it was last touched
+    uint64_t before;    // what was there before the kernel that runs now
+} touched_word;
 typedef struct touch {
     uintptr_t pc;
     size_t bytes; // of one access
     bool write, plain, reported;
-    uint64_t submitted;  // operations up to this one were queued at the last touch
     sim_host_place host; // of the last touch, where a function that a stream runs made it
     uint64_t count;
-    uintptr_t address[SAMPLES];
+    uint64_t renewed; // all samples are from this time; 0: from several
+    touched_word sample[SAMPLES];
 } touch;
 static touch touches[TOUCHES];
 static int touch_count;
@@ -73,14 +79,30 @@ static touch *touch_at(uintptr_t pc, size_t bytes, int write, bool plain)
     return &touches[touch_count++];
 }
 
+// Those that are touched again are as good as new.
+static void renew(touch *one, const touched_word *now)
+{
+    bool all = true;
+    for (int i = 0; i < SAMPLES; i++) {
+        touched_word *word = &one->sample[i];
+        if (word->address == now->address)
+            *word = *now;
+        all &= word->address == 0 || word->submitted == now->submitted;
+    }
+    one->renewed = all ? now->submitted : 0;
+}
+
 // The first addresses, and then ever rarer ones.
 static void sample(touch *one, uintptr_t address)
 {
+    const touched_word now = {.address = address, .submitted = sim_streams_submitted()};
     const uint64_t count = one->count++;
+    if (one->renewed != now.submitted)
+        renew(one, &now);
     if (count < SAMPLES / 2)
-        one->address[count] = address;
+        one->sample[count] = now;
     else if ((count & (count - 1)) == 0)
-        one->address[SAMPLES / 2 + (unsigned)__builtin_ctzll(count) % (SAMPLES / 2)] = address;
+        one->sample[SAMPLES / 2 + (unsigned)__builtin_ctzll(count) % (SAMPLES / 2)] = now;
 }
 
 // --- copies are known before they run
@@ -121,7 +143,7 @@ static bool overlaps(const sim_work *work, void *context)
 // ------------------------------------------------------------------------------
 
 // The launches that use the address in a way that this touch has to wait for; 0: none. Words that kernels use by
-// atomics or through volatile may be how the two talk: the host does so in the same way, or sets what an atomic looks
+// atomics or through volatile may be how the two talk: the host does so in the same way, or sets what a kernel looks
 // for.
 typedef struct users {
     uint64_t writer, reader;
@@ -135,30 +157,9 @@ static users users_of(const touch *one, uintptr_t address)
     return (users){last.writer, one->write ? last.reader : 0};
 }
 
-// Words that the host has looked at through volatile or by atomics, written without the lock: the look that sees a
-// kernel's sign may come while that kernel still runs. The host that has seen it has waited in its own way.
-enum { LOOKED_AT = 64 };
-static _Atomic uintptr_t looked_at[LOOKED_AT];
-
-static void note_look(uintptr_t address)
-{
-    atomic_store_explicit(&looked_at[(address >> 2) % LOOKED_AT], address, memory_order_relaxed);
-}
-
-static bool has_sign_of(uint64_t number)
-{
-    for (int i = 0; i < LOOKED_AT; i++) {
-        const uintptr_t address = atomic_load_explicit(&looked_at[i], memory_order_relaxed);
-        const uint64_t signal = address != 0 ? sim_watch_last_signal(address) : 0;
-        if (signal != 0 && (signal == number || sim_api_ordered(number, signal)))
-            return true;
-    }
-    return false;
-}
-
 static bool is_waited_for(uint64_t number)
 {
-    return sim_order_waited(number) || has_sign_of(number);
+    return sim_order_waited(number) || sim_looks_saw(number);
 }
 
 // What has run already but was not waited for.
@@ -189,32 +190,65 @@ static void touched_unwaited(uintptr_t address, size_t bytes, int write, bool pl
         report_wait(one, address, NULL, copy.pc);
         return;
     }
-    one->submitted = sim_streams_submitted();
     sample(one, address);
     if (one->count % POLLING == 0 && !sim_streams_run_here()) {
         one->count = 0;
-        one->submitted = 0;
+        memset(one->sample, 0, sizeof one->sample);
         let_run();
     }
 }
 
-void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *kernel, uintptr_t launched_at)
+static bool was_queued(const touched_word *word, const sim_operation *operation)
+{
+    return word->address != 0 && word->submitted >= operation->work.submitted;
+}
+
+static uint64_t value_at(uintptr_t address, size_t bytes)
+{
+    sim_allocation found;
+    uint64_t value = 0;
+    if (sim_memory_find(address, &found) && bytes <= sizeof value)
+        memcpy(&value, (const void *)address, bytes); // NOLINT(performance-no-int-to-ptr)
+    return value;
+}
+
+void sim_touch_runs(const sim_operation *operation)
 {
     for (int i = 0; i < touch_count; i++) {
+        for (int j = 0; j < SAMPLES && touches[i].write && !touches[i].reported; j++) {
+            touched_word *word = &touches[i].sample[j];
+            if (was_queued(word, operation))
+                word->before = value_at(word->address, touches[i].bytes);
+        }
+    }
+}
+
+// An atomic that adds nothing is a look.
+static bool was_looked_at(const touch *one, const touched_word *word)
+{
+    return one->write && sim_watch_last(word->address).asks && value_at(word->address, one->bytes) == word->before;
+}
+
+static bool is_used_by(const touch *one, const touched_word *word, const sim_operation *operation, uint64_t number)
+{
+    if (!was_queued(word, operation) || was_looked_at(one, word))
+        return false;
+    const users found = users_of(one, word->address);
+    return found.writer == number || found.reader == number;
+}
+
+void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *kernel, uintptr_t launched_at)
+{
+    sim_looks_ran(number);
+    for (int i = 0; i < touch_count; i++) {
         touch *one = &touches[i];
-        if (one->reported || one->submitted < operation->work.submitted)
-            continue;
         if (one->host.chain != SIM_NO_CHAIN && sim_order_number_at(number, one->host.chain) >= one->host.next)
             continue; // it waited for the function that touched the place
-        const uint64_t samples = one->count < SAMPLES ? one->count : SAMPLES;
-        for (uint64_t j = 0; j < samples && !one->reported; j++) {
-            if (one->address[j] == 0)
-                continue;
-            const users found = users_of(one, one->address[j]);
-            if (found.writer != number && found.reader != number)
+        for (int j = 0; j < SAMPLES && !one->reported; j++) {
+            if (!is_used_by(one, &one->sample[j], operation, number))
                 continue;
             one->reported = true;
-            report_wait(one, one->address[j], kernel, launched_at);
+            report_wait(one, one->sample[j].address, kernel, launched_at);
         }
     }
 }
@@ -264,12 +298,15 @@ void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain
 {
     if (!reachable(address, bytes, write, pc) || sim_host_waited_for_all())
         return;
-    if (!plain && !write)
-        note_look(address);
     // Whoever is in the API now may run something that waits for this very access.
-    if (!sim_api_try_lock())
-        return;
-    if (!sim_host_waited_for_all())
+    const bool locked = sim_api_try_lock();
+    if (locked && !sim_host_waited_for_all())
         touched_unwaited(address, bytes, write, plain, pc);
-    sim_api_unlock();
+    // An exchange looks too. A store by itself does not, but is not told from one here.
+    if (!plain)
+        sim_looks_add(address, locked);
+    else if (locked)
+        sim_looks_end();
+    if (locked)
+        sim_api_unlock();
 }

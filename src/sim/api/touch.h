@@ -10,6 +10,8 @@
 // Called by the watch at each access of host code to an address in the card's range. `plain`: neither volatile nor
 // atomic, so no way to talk with a kernel that runs.
 void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc);
+// A kernel is about to run: what the host has written while it was queued is there now.
+void sim_touch_runs(const sim_operation *operation);
 // An operation has run: did it use what the host had touched while it was queued?
 void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *kernel, uintptr_t launched_at);
 

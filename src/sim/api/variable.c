@@ -10,6 +10,7 @@
 
 #include "api/call.h"
 #include "api/variable.h"
+#include "memory/sections.h"
 #include "report/report.h"
 #include "sim/abi.h"
 #include "watch/watch.h"
@@ -132,11 +133,6 @@ void sim_variable_copied(uintptr_t start, size_t bytes, bool written)
 // --- its address
 // ------------------------------------------------------------------------------------------------------
 
-extern char __start_sim_device[] __attribute__((weak)); // keywords.h
-extern char __stop_sim_device[] __attribute__((weak));
-
-extern char __start_sim_managed[] __attribute__((weak));
-extern char __stop_sim_managed[] __attribute__((weak));
 static bool shared; // there is, or was, memory by which a kernel can hand the host an address unseen
 
 static bool may_be_handed_out(void)
@@ -169,8 +165,7 @@ void sim_variable_addressed(const void *start, size_t bytes)
 
 static bool is_cards(const void *pointer)
 {
-    const uintptr_t first = (uintptr_t)__start_sim_device;
-    return (uintptr_t)pointer - first < (uintptr_t)__stop_sim_device - first;
+    return sim_is_cards_variable((uintptr_t)pointer);
 }
 
 // Whether the program can only have made this address from a variable's name, and which variable that is. A range that
@@ -192,7 +187,8 @@ void sim_variable_handed_out(const void *bytes, size_t size)
     enum { STEP = 4 }; // members of packed structs too
     const void *word;
     sim_symbol variable;
-    if ((uintptr_t)__start_sim_device == (uintptr_t)__stop_sim_device)
+    if ((uintptr_t)__start_sim_device == (uintptr_t)__stop_sim_device &&
+        (uintptr_t)__start_sim_constant == (uintptr_t)__stop_sim_constant)
         return;
     for (size_t at = 0; at + sizeof word <= size; at += STEP) {
         memcpy(&word, (const char *)bytes + at, sizeof word);

@@ -54,7 +54,8 @@ void sim_work_release(sim_work *work)
 
 bool sim_work_has_number(const sim_work *work)
 {
-    return work->kind == SIM_WORK_KERNEL || work->kind == SIM_WORK_COPY || work->kind == SIM_WORK_FILL;
+    return work->kind == SIM_WORK_KERNEL || work->kind == SIM_WORK_COPY || work->kind == SIM_WORK_FILL ||
+           work->kind == SIM_WORK_FREE;
 }
 
 // --- kernels
@@ -140,6 +141,7 @@ static void run_copy(const sim_work *work, uint64_t number)
     }
     copied.submitted = work->submitted;
     copied.pc = work->pc;
+    copied.to = (uintptr_t)copy->to;
     copied.thread = work->thread;
     if (!copy->to_host || copy->from_host)
         return;
@@ -177,6 +179,15 @@ static void run_fill(const sim_work *work, uint64_t number)
     }
 }
 
+// cudaFreeAsync
+static void run_free(const sim_work *work, uint64_t number)
+{
+    sim_allocation freed;
+    if (sim_watching && sim_memory_find((uintptr_t)work->memory, &freed))
+        sim_watch_free(number, freed.start, freed.bytes, work->pc);
+    sim_memory_release((uintptr_t)work->memory, work->pc);
+}
+
 // --- all of it
 // ---------------------------------------------------------------------------------------------------------
 
@@ -198,7 +209,7 @@ cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream, u
         sim_host_function_leave();
         break;
     case SIM_WORK_RECORD: sim_event_recorded(work->event); break;
-    case SIM_WORK_FREE: sim_memory_release((uintptr_t)work->memory, work->pc); break;
+    case SIM_WORK_FREE: run_free(work, number); break;
     }
     return cudaSuccess;
 }

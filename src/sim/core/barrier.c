@@ -94,8 +94,9 @@ void sim_barrier_release(sim_worker *worker)
     }
     if (sim_watching)
         sim_watch_barrier(worker);
+    resident->stopped = sim_turns_stop(block->launch);
     for (int warp = 0; warp < block->launch->warps; warp++) {
-        if (resident->at_barrier[warp])
+        if (resident->at_barrier[warp] && !resident->stopped)
             sim_lane_ready(resident, warp, resident->at_barrier[warp]);
         resident->at_barrier[warp] = 0;
     }
@@ -107,7 +108,8 @@ void sim_barrier_release(sim_worker *worker)
     block->waiting = 0;
     sim_progress(worker);
     // All start again in order, not with the warp that came last.
-    worker->warp = sim_order_first(resident->warps_ready, block->number);
+    if (!resident->stopped)
+        worker->warp = sim_order_first(resident->warps_ready, block->number);
 }
 
 // The current thread has come to the barrier and stops there.

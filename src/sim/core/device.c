@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/index.h"
+#include "core/options.h"
 #include "core/scheduler.h"
 
 // A call of a clock costs a GPU some cycles; here it is what makes time pass, so that loops that wait for it end.
@@ -51,10 +52,9 @@ void sim_trap(void)
     end_thread(worker, &finding, (uintptr_t)__builtin_return_address(0), SIM_ERROR_FAILURE);
 }
 
-void sim_unsupported(const char *feature, const char *instead)
+void sim_unsupported_at(const char *feature, const char *instead, uintptr_t pc)
 {
     sim_worker *worker = sim_current;
-    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
     sim_finding finding = {.kind = SIM_UNSUPPORTED, .tier = SIM_ERROR};
     snprintf(finding.message, sizeof finding.message, "%s is not simulated", feature);
     snprintf(finding.note, sizeof finding.note, "%s", instead ? instead : "");
@@ -65,6 +65,11 @@ void sim_unsupported(const char *feature, const char *instead)
     finding.place[0] = (sim_place){.pc = pc, .role = "call"};
     sim_report(&finding);
     end_in_host_code(finding.message);
+}
+
+void sim_unsupported(const char *feature, const char *instead)
+{
+    sim_unsupported_at(feature, instead, (uintptr_t)__builtin_return_address(0));
 }
 
 void sim_exit_thread(void)
@@ -88,14 +93,15 @@ long long sim_clock(void)
     atomic_store_explicit(&runner->events, events, memory_order_relaxed);
     runner->clock += CYCLES_PER_LOOK;
     const uint64_t now = runner->clock + events;
-    return (long long)now;
+    return (long long)(now * sim_options_get()->tick);
 }
 
 unsigned long long sim_time_ns(void)
 {
     static atomic_ullong time;
+    const unsigned long long passes = CYCLES_PER_LOOK * (unsigned long long)sim_options_get()->tick;
     sim_clock();
-    return atomic_fetch_add_explicit(&time, CYCLES_PER_LOOK, memory_order_relaxed) + CYCLES_PER_LOOK;
+    return atomic_fetch_add_explicit(&time, passes, memory_order_relaxed) + passes;
 }
 
 unsigned sim_register_special(int which)

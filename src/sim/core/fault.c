@@ -233,6 +233,39 @@ static uintptr_t place_of(sim_worker *worker, const ucontext_t *context)
     return likely || !in_program(pc) ? likely : pc + 1;
 }
 
+// Instances of the standard library's templates lie in the program too, but are not where the mistake is.
+static bool in_own_code(uintptr_t pc)
+{
+    size_t offset;
+    const char *name = in_kernel_code(pc) ? sim_symbol_function(pc, &offset) : NULL;
+    static const char *const standard[] = {"_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"};
+    for (size_t i = 0; name && i < sizeof standard / sizeof *standard; i++)
+        if (strncmp(name, standard[i], strlen(standard[i])) == 0)
+            return false;
+    return name != NULL;
+}
+
+static _Unwind_Reason_Code look_at_host_call(struct _Unwind_Context *call, void *data)
+{
+    walk *one = data;
+    uintptr_t pc = (uintptr_t)_Unwind_GetIP(call);
+    one->reached |= pc == one->interrupted;
+    if (one->reached && pc != one->interrupted && in_own_code(pc - 1))
+        one->place = pc;
+    return one->place || ++one->calls > MOST_CALLS ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+// The line of the program's own that host code crashed at, or that called what crashed; 0: none is on the stack.
+static uintptr_t host_place_of(const ucontext_t *context)
+{
+    uintptr_t pc = pc_of(context);
+    if (in_own_code(pc))
+        return pc + 1;
+    walk outwards = {.interrupted = pc};
+    _Unwind_Backtrace(look_at_host_call, &outwards);
+    return outwards.place;
+}
+
 static const char *name_of(int signal)
 {
     switch (signal) {
@@ -277,7 +310,9 @@ static void report_repeating(void)
     sim_watchdog_repeating(sim_worker_here);
 }
 
-static void crash(int signal, const siginfo_t *info)
+uintptr_t sim_crashed_at;
+
+static void crash(int signal, const siginfo_t *info, const ucontext_t *context)
 {
     static volatile sig_atomic_t crashed;
     int which = 0;
@@ -290,6 +325,7 @@ static void crash(int signal, const siginfo_t *info)
         struct sigaction standard = {.sa_handler = SIG_DFL};
         sigaction(SIGALRM, &standard, NULL);
         alarm(REPORT_SECONDS);
+        sim_crashed_at = host_place_of(context);
         if (signal == SIGABRT)
             snprintf(status, sizeof status, "crashed: abort in host code");
         else
@@ -307,7 +343,7 @@ SIM_HANDLER static void on_fault(int signal, siginfo_t *info, void *interrupted)
     sim_worker *worker = sim_worker_here;
     ucontext_t *context = interrupted;
     if (!worker || !worker->block || !in_stacks(worker, sp_of(context))) {
-        crash(signal, info);
+        crash(signal, info, context);
         return;
     }
     sim_runner *runner = sim_runner_of(worker);

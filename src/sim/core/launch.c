@@ -11,6 +11,8 @@
 // More than any chip holds at once (an H200 holds at most 4224): a program that needs more waits for ever on hardware
 // too.
 enum { MOST_RESIDENT = 4224 };
+// Blocks that have stopped for others' turn, before these go on: two make most mistakes, and each keeps its stacks.
+enum { MOST_STOPPED = 8 };
 
 static struct {
     sim_launch_state *launch;
@@ -52,6 +54,8 @@ static sim_resident *dequeue(sim_runner *runner)
     runner->queue = resident->next;
     if (!runner->queue)
         runner->queue_end = &runner->queue;
+    runner->stopped -= resident->stopped;
+    resident->stopped = false;
     return resident;
 }
 
@@ -78,7 +82,7 @@ static sim_resident *choose(sim_worker *worker)
 {
     sim_runner *runner = sim_runner_of(worker);
     while (!failed()) {
-        if (runner->resident < MOST_RESIDENT || run.launch->config.cooperative) {
+        if (runner->stopped < MOST_STOPPED && (runner->resident < MOST_RESIDENT || run.launch->config.cooperative)) {
             sim_resident *started = start_block(worker);
             if (started)
                 return started;
@@ -114,10 +118,26 @@ static void abandon(sim_worker *worker, sim_resident *resident)
     sim_grid_wake();
 }
 
+// The block met at a barrier, and is to go on after others.
+static void stop(sim_worker *worker, sim_resident *resident)
+{
+    sim_runner *runner = sim_runner_of(worker);
+    sim_block *block = &resident->block;
+    for (int warp = 0; warp < block->launch->warps; warp++)
+        if (block->live[warp])
+            sim_lane_ready(resident, warp, block->live[warp]);
+    enqueue(runner, resident);
+    runner->stopped++;
+}
+
 // No thread of the block can run.
 static void stuck(sim_worker *worker, sim_resident *resident)
 {
     const sim_block *block = &resident->block;
+    if (resident->stopped) {
+        stop(worker, resident);
+        return;
+    }
     if (resident->at_grid && resident->at_grid + block->ended == run.launch->threads) {
         sim_grid_arrive(worker, resident);
         return;
@@ -167,6 +187,7 @@ void sim_launch_run_blocks(sim_worker *worker)
     runner->queue_end = &runner->queue;
     runner->grid_queue_end = &runner->grid_queue;
     runner->idle_count = 0;
+    runner->stopped = 0;
     set_index(runner, run.launch->config.block);
     for (sim_resident *resident; (resident = choose(worker));) {
         switch (sim_block_go(worker)) {
@@ -211,6 +232,7 @@ int sim_run(sim_launch_state *launch)
     run.launch = launch;
     atomic_store(&run.next, 0);
     sim_grid_begin(launch);
+    sim_turns_begin(launch);
     if (sim_watching)
         sim_watch_launch_begin(launch);
     sim_pool_run(sim_launch_run_blocks, launch->blocks < (uint64_t)sim_workers ? (int)launch->blocks : sim_workers);

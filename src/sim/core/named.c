@@ -1,5 +1,5 @@
-// Named barriers (bar.sync id, threads), in a file of their own: most programs have none. Id 0 for all threads is the
-// block barrier itself.
+// Named barriers (bar.sync id, threads; bar.arrive), in a file of their own: most programs have none. Id 0 for all
+// threads is the block barrier itself.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,15 @@ struct sim_named {
         uint32_t lanes[SIM_WARPS]; // that wait
         int arrived, expected;     // expected 0: all threads of the block
         int first;                 // thread that came first
+        uintptr_t first_pc;        // and where
+        bool passed;               // some have arrived and gone on: they may have ended by now
     } barrier[BARRIERS];
 };
 
 static bool complete(const sim_block *block, const struct named_barrier *barrier)
 {
-    int missing = barrier->expected ? barrier->expected : block->launch->threads - block->ended;
+    int all = block->launch->threads - (barrier->passed ? 0 : block->ended);
+    int missing = barrier->expected ? barrier->expected : all;
     return barrier->arrived && barrier->arrived >= missing;
 }
 
@@ -32,15 +35,16 @@ static bool same_place(const sim_block *block, const struct named_barrier *barri
     return true;
 }
 
-static void release(sim_worker *worker, struct named_barrier *barrier)
+static void release(sim_worker *worker, int id)
 {
     sim_block *block = worker->block;
     sim_resident *resident = sim_resident_of(block);
+    struct named_barrier *barrier = &resident->named->barrier[id];
     // Different places are usual here (producers and consumers), but not within a warp.
-    if (!barrier->expected && !same_place(block, barrier))
+    if (!barrier->expected && !barrier->passed && !same_place(block, barrier))
         sim_barrier_compare(worker, barrier->lanes, "bar.sync");
     if (sim_watching)
-        sim_watch_barrier_some(worker, barrier->lanes);
+        sim_watch_barrier_some(worker, id, barrier->lanes);
     for (int warp = 0; warp < block->launch->warps; warp++)
         if (barrier->lanes[warp])
             sim_lane_ready(resident, warp, barrier->lanes[warp]);
@@ -53,7 +57,7 @@ static void thread_ended(sim_worker *worker)
     struct sim_named *named = sim_resident_of(worker->block)->named;
     for (int id = 0; id < BARRIERS; id++)
         if (!named->barrier[id].expected && complete(worker->block, &named->barrier[id]))
-            release(worker, &named->barrier[id]);
+            release(worker, id);
 }
 
 __attribute__((constructor)) static void announce(void)
@@ -86,14 +90,26 @@ static void refuse(sim_worker *worker, uintptr_t pc, int id, int threads)
     sim_block_fail(worker, SIM_ERROR_FAILURE);
 }
 
-static void report_expected(sim_worker *worker, const struct named_barrier *barrier, int id, int threads)
+static void report_expected(sim_worker *worker, const struct named_barrier *barrier, int id, int threads, uintptr_t pc)
 {
     sim_finding finding = sim_finding_make(worker, SIM_BARRIER_DIVERGENT, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message, "named barrier %d is waited at for %d and for %d threads", id,
              barrier->expected, threads);
-    sim_finding_place(&finding, 0, worker, barrier->first, worker->block->waits_at[barrier->first], "barrier");
-    sim_finding_place(&finding, 1, worker, worker->thread, worker->block->waits_at[worker->thread], "barrier");
+    sim_finding_place(&finding, 0, worker, barrier->first, barrier->first_pc, "barrier");
+    sim_finding_place(&finding, 1, worker, worker->thread, pc, "barrier");
     sim_report(&finding);
+}
+
+static void count(sim_worker *worker, struct named_barrier *barrier, int id, int threads, uintptr_t pc)
+{
+    if (barrier->arrived == 0) {
+        barrier->first = worker->thread;
+        barrier->first_pc = pc;
+        barrier->expected = threads;
+    } else if (barrier->expected != threads) {
+        report_expected(worker, barrier, id, threads, pc);
+    }
+    barrier->arrived++;
 }
 
 static void wait_at(sim_worker *worker, int id, int threads, uintptr_t pc)
@@ -105,17 +121,34 @@ static void wait_at(sim_worker *worker, int id, int threads, uintptr_t pc)
     block->waits_at[worker->thread] = pc;
     block->state[worker->thread] = SIM_AT_NAMED;
     block->ready[worker->warp] &= ~lane;
-    if (barrier->arrived == 0) {
-        barrier->first = worker->thread;
-        barrier->expected = threads;
-    } else if (barrier->expected != threads) {
-        report_expected(worker, barrier, id, threads);
-    }
+    count(worker, barrier, id, threads, pc);
     barrier->lanes[worker->warp] |= lane;
-    barrier->arrived++;
     if (complete(block, barrier))
-        release(worker, barrier);
+        release(worker, id);
     sim_thread_waits(worker);
+}
+
+static void arrive_at(sim_worker *worker, int id, int threads, uintptr_t pc)
+{
+    struct named_barrier *barrier = barrier_of(worker, id);
+    count(worker, barrier, id, threads, pc);
+    barrier->passed = true;
+    if (sim_watching)
+        sim_watch_barrier_arrive(worker, id);
+    sim_thread_acts(worker);
+    if (complete(worker->block, barrier))
+        release(worker, id);
+}
+
+// How many threads the barrier is for, 0 being all of the block. Does not return where there is no such barrier.
+static int checked(sim_worker *worker, int id, int threads, uintptr_t pc)
+{
+    int all = worker->launch->warps * SIM_LANES;
+    if (id < 0 || id >= BARRIERS || threads < 0 || threads > all || threads % SIM_LANES != 0) {
+        sim_thread_stops(worker);
+        refuse(worker, pc, id, threads);
+    }
+    return threads == all ? 0 : threads;
 }
 
 void sim_barrier_named(int id, int threads)
@@ -124,15 +157,21 @@ void sim_barrier_named(int id, int threads)
     if (!worker)
         return;
     uintptr_t pc = (uintptr_t)__builtin_return_address(0);
-    int all = worker->launch->warps * SIM_LANES;
-    if (id < 0 || id >= BARRIERS || threads < 0 || threads > all || threads % SIM_LANES != 0) {
-        sim_thread_stops(worker);
-        refuse(worker, pc, id, threads);
-    }
-    if (threads == all)
-        threads = 0;
+    threads = checked(worker, id, threads, pc);
     if (id == 0 && threads == 0)
         sim_barrier_at(worker, pc);
     else
         wait_at(worker, id, threads, pc);
+}
+
+void sim_barrier_arrive(int id, int threads)
+{
+    sim_worker *worker = sim_current;
+    if (!worker)
+        return;
+    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
+    threads = checked(worker, id, threads, pc);
+    if (id == 0 && threads == 0)
+        sim_unsupported_at("bar.arrive at the barrier of __syncthreads()", "a barrier from 1 to 15", pc);
+    arrive_at(worker, id, threads, pc);
 }

@@ -13,6 +13,7 @@
 //                      second run learns with it whether racing writes stored the same value
 //   SIM_COPY=N.K:FILE  the copy to the host that operation N of the program makes as its Kth: its bytes are written to
 //                      FILE, or, where that is there already, compared with it
+//   SIM_TICK=N         how far the clocks of kernels go for each cycle (1): results that change with it are times
 #ifndef SIM_OPTIONS_H
 #define SIM_OPTIONS_H
 
@@ -27,6 +28,7 @@ typedef struct sim_options {
     int workers;
     double spin_limit;
     const char *values, *copy;
+    unsigned tick;
     size_t stack; // bytes
 } sim_options;
 

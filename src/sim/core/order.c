@@ -31,6 +31,11 @@ int sim_order_drawn(uint32_t mask, uint64_t salt)
     return (int)lane;
 }
 
+bool sim_order_chance(uint64_t salt)
+{
+    return draw(salt) >> 63;
+}
+
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
     while (b) {

@@ -21,6 +21,9 @@ static inline int sim_order_first(uint32_t mask, uint64_t salt)
     return sim_order_drawn(mask, salt);
 }
 
+// One of two, drawn for this salt.
+bool sim_order_chance(uint64_t salt);
+
 // The number of the block that starts as the position-th.
 uint64_t sim_order_block(uint64_t position, uint64_t blocks);
 

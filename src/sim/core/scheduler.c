@@ -349,7 +349,7 @@ void sim_block_begin(sim_worker *worker, sim_resident *resident, uint64_t number
     resident->at_work = resident->round_at_work = 0;
     resident->idle_rounds = 0;
     resident->ended_before = 0;
-    resident->named_used = resident->waited = false;
+    resident->named_used = resident->waited = resident->stopped = false;
 }
 
 sim_outcome sim_block_go(sim_worker *worker)

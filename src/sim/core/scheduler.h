@@ -73,6 +73,7 @@ typedef struct sim_resident {
     int ended_before;                  // threads that had ended when progress was last noted
     char *shared;                      // its shared memory while another block runs; as large as the launch needs
     bool waited;                       // for other blocks, before
+    bool stopped;                      // behind a barrier, for the others' turn (turns.c)
     bool away;                         // its shared memory is there and not in place
 } sim_resident;
 
@@ -105,7 +106,7 @@ typedef struct sim_runner {
     sim_resident *queue, **queue_end;           // may go on, oldest first
     sim_resident *grid_queue, **grid_queue_end; // wait at the grid barrier
     uint64_t grid_round;                        // that they wait for the end of
-    uint32_t resident;
+    uint32_t resident, stopped;                 // blocks; those in the queue that have stopped behind a barrier
     // Idling (spin.c): how often nothing was done; since when nothing has come nearer its end, or changed at all.
     unsigned idle_count;
     double idle_since, polling_since;
@@ -243,6 +244,12 @@ void sim_resident_free(sim_worker *worker, sim_resident *resident);
 bool sim_resident_bring(sim_worker *worker, sim_resident *resident);
 bool sim_resident_put_away(sim_worker *worker);
 
+// --- turns.c --------------------------------------------------------------------------------------------------------
+
+void sim_turns_begin(const sim_launch_state *launch);
+// Whether the block that has just met at its barrier stops there, so that others have a turn.
+bool sim_turns_stop(const sim_launch_state *launch);
+
 // --- grid.c ---------------------------------------------------------------------------------------------------------
 
 void sim_grid_begin(sim_launch_state *launch);
@@ -272,6 +279,7 @@ void sim_watchdog_start(void);
 void sim_watchdog_expired(sim_worker *worker) __attribute__((noreturn));
 void sim_watchdog_repeating(sim_worker *worker) __attribute__((noreturn));
 void sim_fault_install(void);         // once for the process
+extern uintptr_t sim_crashed_at;      // for the report: where in its own code the program's host code crashed
 void sim_fault_alternate_stack(void); // once for each OS thread
 
 // What the runtime returns for these; the numbers are CUDA's.

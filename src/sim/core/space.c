@@ -1,8 +1,8 @@
-// Which memory an address lies in, as __isShared and its kin ask. Constant memory cannot be told from __device__
-// variables: both are the program's data.
+// Which memory an address lies in, as __isShared and its kin ask.
 #include "core/worker.h"
 
 #include "memory/memory.h"
+#include "memory/sections.h"
 
 enum { SPACE_OTHER, SPACE_GLOBAL, SPACE_SHARED, SPACE_CONSTANT, SPACE_LOCAL }; // as in sim/memory_access.h
 
@@ -20,5 +20,7 @@ int sim_space_of(const void *address)
         return SPACE_SHARED;
     if (at - worker->dynamic_lo < worker->launch->config.shared)
         return SPACE_SHARED;
+    if (sim_is_constant_variable(at))
+        return SPACE_CONSTANT;
     return SPACE_GLOBAL;
 }

@@ -76,6 +76,9 @@ struct sim_worker {
 // The worker whose CUDA thread runs now on this OS thread; NULL in host code.
 extern __thread sim_worker *sim_current;
 
+// sim_unsupported for a function of the runtime, which was called from `pc`.
+void sim_unsupported_at(const char *feature, const char *instead, uintptr_t pc) __attribute__((noreturn));
+
 // --- what core/ offers the others -----------------------------------------------------------------------------------
 
 extern int sim_workers;                // OS threads that run blocks

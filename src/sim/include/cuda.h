@@ -168,6 +168,16 @@ SIM_INLINE CUresult cuMemsetD8(CUdeviceptr memory, unsigned char value, size_t b
 {
     return (CUresult)cudaMemset(reinterpret_cast<void *>(memory), value, bytes);
 }
+SIM_INLINE CUresult cuMemsetD8Async(CUdeviceptr memory, unsigned char value, size_t bytes, CUstream stream)
+{
+    return (CUresult)cudaMemsetAsync(reinterpret_cast<void *>(memory), value, bytes, stream);
+}
+extern "C" {
+CUresult cuMemsetD16(CUdeviceptr memory, unsigned short value, size_t count);
+CUresult cuMemsetD32(CUdeviceptr memory, unsigned int value, size_t count);
+CUresult cuMemsetD16Async(CUdeviceptr memory, unsigned short value, size_t count, CUstream stream);
+CUresult cuMemsetD32Async(CUdeviceptr memory, unsigned int value, size_t count, CUstream stream);
+}
 SIM_INLINE CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 {
     return (CUresult)cudaStreamCreateWithFlags(stream, flags);

@@ -9,6 +9,7 @@
 #include "memory/reserve.h"
 #include "race/launches.h"
 #include "race/race.h"
+#include "race/unfenced.h"
 
 // 28 bits hold a stamp in a cell, and the largest of them mark a list (SIM_EXACT). The table says which block had it.
 enum { STAMPS = SIM_EXACT >> SIM_STAMP_SHIFT };
@@ -90,6 +91,11 @@ static void forget_learned(sim_block_clock *clock)
         clock->known[i] = NULL;
         clock->fenced[i] = (sim_fenced){0};
     }
+    for (int id = 0; id < SIM_NAMED_BARRIERS; id++) {
+        sim_knowledge_drop(clock->arrived[id]);
+        clock->arrived[id] = NULL;
+    }
+    sim_unfenced_forget(clock);
     clock->learned = false;
 }
 
@@ -106,17 +112,26 @@ void sim_clock_block_end(sim_block_clock *clock)
     pthread_mutex_unlock(&pool_lock);
 }
 
+// Since the last barrier most threads have learned nothing: they hold the very same.
+static void learn_next(sim_knowledge **held, sim_knowledge *more, sim_knowledge **last)
+{
+    if (more && more != *last)
+        sim_knowledge_learn(held, more);
+    *last = more;
+}
+
 // After a barrier every thread knows what any knew, and may hand on what any had fenced.
 static void share_learned(sim_block_clock *clock)
 {
     sim_knowledge *known = NULL, *block = NULL, *device = NULL;
+    sim_knowledge *last_known = NULL, *last_block = NULL, *last_device = NULL;
+    sim_unfenced unfenced = {0};
+    for (int i = 0; clock->unfenced_threads && i < SIM_THREADS; i++)
+        sim_unfenced_gather(clock, i, &unfenced);
     for (int i = 0; i < SIM_THREADS; i++) {
-        if (clock->known[i])
-            sim_knowledge_learn(&known, clock->known[i]);
-        if (clock->fenced[i].block)
-            sim_knowledge_learn(&block, clock->fenced[i].block);
-        if (clock->fenced[i].device)
-            sim_knowledge_learn(&device, clock->fenced[i].device);
+        learn_next(&known, clock->known[i], &last_known);
+        learn_next(&block, clock->fenced[i].block, &last_block);
+        learn_next(&device, clock->fenced[i].device, &last_device);
     }
     forget_learned(clock);
     for (int i = 0; i < SIM_THREADS; i++) {
@@ -125,6 +140,10 @@ static void share_learned(sim_block_clock *clock)
         clock->fenced[i].device = sim_knowledge_keep(device);
     }
     clock->learned = known || block || device;
+    if (unfenced.any && !sim_knowledge_same(unfenced.near, known))
+        for (int i = 0; i < SIM_THREADS; i++)
+            sim_unfenced_spread(clock, i, &unfenced);
+    sim_knowledge_drop(unfenced.near);
     sim_knowledge_drop(known);
     sim_knowledge_drop(block);
     sim_knowledge_drop(device);
@@ -188,6 +207,9 @@ static void join_lanes(const sim_block_clock *clock, const sim_warp_clock *seen,
 static void share_among_lanes(sim_block_clock *clock, int base, uint32_t mask)
 {
     sim_knowledge *known = NULL, *block = NULL, *device = NULL;
+    sim_unfenced unfenced = {0};
+    for (uint32_t rest = clock->unfenced_threads ? mask : 0; rest; rest &= rest - 1)
+        sim_unfenced_gather(clock, base + __builtin_ctz(rest), &unfenced);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         int thread = base + __builtin_ctz(rest);
         sim_knowledge_learn(&known, clock->known[thread]);
@@ -199,7 +221,9 @@ static void share_among_lanes(sim_block_clock *clock, int base, uint32_t mask)
         sim_knowledge_learn(&clock->known[thread], known);
         sim_knowledge_learn(&clock->fenced[thread].block, block);
         sim_knowledge_learn(&clock->fenced[thread].device, device);
+        sim_unfenced_spread(clock, thread, &unfenced);
     }
+    sim_knowledge_drop(unfenced.near);
     sim_knowledge_drop(known);
     sim_knowledge_drop(block);
     sim_knowledge_drop(device);
@@ -222,7 +246,8 @@ void sim_clock_warp(sim_block_clock *clock, int warp, uint32_t mask)
     }
 }
 
-sim_knowledge *sim_clock_tell(sim_block_clock *clock, int thread)
+// What `thread` knows by itself, and by meetings with lanes of its warp, of the current interval.
+static sim_knowledge *tell_self(const sim_block_clock *clock, int thread)
 {
     int warp = thread / SIM_LANES, lane = thread % SIM_LANES;
     sim_fact fact[SIM_LANES];
@@ -233,15 +258,44 @@ sim_knowledge *sim_clock_tell(sim_block_clock *clock, int thread)
         if (at > 0)
             fact[count++] = (sim_fact){clock->serial, clock->stamp, (uint32_t)(warp * SIM_LANES + other), at};
     }
-    sim_knowledge *self = sim_knowledge_make(fact, count);
+    return sim_knowledge_make(fact, count);
+}
+
+sim_knowledge *sim_clock_tell(sim_block_clock *clock, int thread)
+{
+    sim_knowledge *self = tell_self(clock, thread);
     sim_knowledge *told = sim_knowledge_join(clock->known[thread], self);
     sim_knowledge_drop(self);
     return told;
 }
 
-void sim_clock_barrier_some(sim_block_clock *clock, const uint32_t members[SIM_WARPS])
+static void gather_with_self(const sim_block_clock *clock, int thread, sim_unfenced *met)
 {
-    sim_knowledge *met = NULL;
+    sim_knowledge *self = tell_self(clock, thread);
+    sim_unfenced_gather(clock, thread, met);
+    sim_knowledge_learn(&met->near, self);
+    sim_knowledge_drop(self);
+}
+
+void sim_clock_barrier_arrive(sim_block_clock *clock, int id, int thread)
+{
+    sim_knowledge *told = sim_clock_tell(clock, thread);
+    sim_knowledge_learn(&clock->arrived[id], told);
+    sim_knowledge_drop(told);
+    sim_clock_advance(clock, thread);
+    clock->learned = true;
+}
+
+void sim_clock_barrier_some(sim_block_clock *clock, int id, const uint32_t members[SIM_WARPS])
+{
+    sim_knowledge *met = clock->arrived[id];
+    clock->arrived[id] = NULL;
+    sim_unfenced unfenced = {0};
+    for (int warp = 0; clock->unfenced_threads && warp < SIM_WARPS; warp++)
+        for (uint32_t rest = members[warp]; rest; rest &= rest - 1)
+            gather_with_self(clock, warp * SIM_LANES + __builtin_ctz(rest), &unfenced);
+    if (clock->unfenced_threads)
+        sim_knowledge_learn(&unfenced.near, met);
     for (int warp = 0; warp < SIM_WARPS; warp++)
         for (uint32_t rest = members[warp]; rest; rest &= rest - 1) {
             sim_knowledge *told = sim_clock_tell(clock, warp * SIM_LANES + __builtin_ctz(rest));
@@ -252,13 +306,16 @@ void sim_clock_barrier_some(sim_block_clock *clock, const uint32_t members[SIM_W
         for (uint32_t rest = members[warp]; rest; rest &= rest - 1) {
             int thread = warp * SIM_LANES + __builtin_ctz(rest);
             sim_knowledge_learn(&clock->known[thread], met);
+            sim_unfenced_spread(clock, thread, &unfenced);
             sim_clock_advance(clock, thread);
         }
     clock->learned = true;
+    sim_knowledge_drop(unfenced.near);
     sim_knowledge_drop(met);
 }
 
-bool sim_clock_ordered(const sim_block_clock *clock, int me, uint32_t stamp, unsigned thread, unsigned at, bool shared)
+bool sim_clock_ordered_by(const sim_block_clock *clock, int me, uint32_t stamp, unsigned thread, unsigned at,
+                          bool shared, const sim_knowledge *known)
 {
     uint32_t serial = clock->serial;
     if (stamp == clock->stamp) {
@@ -275,5 +332,10 @@ bool sim_clock_ordered(const sim_block_clock *clock, int me, uint32_t stamp, uns
         if (serial == clock->serial || sim_launches_ordered(serial, clock->serial))
             return true;
     }
-    return sim_knowledge_has(clock->known[me], serial, stamp, thread, at);
+    return sim_knowledge_has(known, serial, stamp, thread, at);
+}
+
+bool sim_clock_ordered(const sim_block_clock *clock, int me, uint32_t stamp, unsigned thread, unsigned at, bool shared)
+{
+    return sim_clock_ordered_by(clock, me, stamp, thread, at, shared, clock->known[me]);
 }

@@ -12,6 +12,8 @@
 #include "race/knowledge.h"
 #include "race/shadow.h"
 
+enum { SIM_NAMED_BARRIERS = 16 };
+
 typedef struct sim_warp_clock {
     uint16_t seen[SIM_LANES][SIM_LANES]; // [lane][other]: the last clock of `other` that `lane` has met
 } sim_warp_clock;
@@ -20,6 +22,15 @@ typedef struct sim_warp_clock {
 typedef struct sim_fenced {
     sim_knowledge *block, *device; // what a release at that scope hands on
 } sim_fenced;
+
+// What a thread knows by an atomic or volatile read without a fence behind it is not certain yet (unfenced.h).
+typedef struct sim_unfenced {
+    bool any;              // known[] has more than what is certain; else nothing of the rest is in use
+    bool narrowly;         // a fence of block scope stood there, too narrow
+    uint16_t site, thread; // the read that brought it, and whose it was
+    sim_knowledge *firm;   // what is certain
+    sim_knowledge *near;   // and what a fence of block scope would make so
+} sim_unfenced;
 
 struct sim_block_clock {
     uint32_t serial; // of the block, over the program
@@ -30,7 +41,10 @@ struct sim_block_clock {
     bool learned; // somebody has known[] or fenced[]
     sim_knowledge *known[SIM_THREADS];
     sim_fenced fenced[SIM_THREADS];
-    sim_region shared; // of a parked block: its shared memory's shadow
+    int unfenced_threads; // those with any of it
+    sim_unfenced unfenced[SIM_THREADS];
+    sim_region shared;                          // of a parked block: its shared memory's shadow
+    sim_knowledge *arrived[SIM_NAMED_BARRIERS]; // what came before bar.arrive at each, for those who wait there
     struct sim_block_clock *next_free;
 };
 
@@ -50,7 +64,9 @@ void sim_clock_launch_begin(sim_launch_state *launch);
 sim_block_clock *sim_clock_block_begin(const sim_block *block);
 void sim_clock_block_end(sim_block_clock *clock);
 void sim_clock_barrier(sim_block_clock *clock);
-void sim_clock_barrier_some(sim_block_clock *clock, const uint32_t members[SIM_WARPS]);
+// Those who wait at named barrier `id` have met, and take over what threads have arrived there with.
+void sim_clock_barrier_some(sim_block_clock *clock, int id, const uint32_t members[SIM_WARPS]);
+void sim_clock_barrier_arrive(sim_block_clock *clock, int id, int thread); // bar.arrive
 void sim_clock_barrier_grid(void);
 void sim_clock_warp(sim_block_clock *clock, int warp, uint32_t mask);
 // A stamp for something that is not a block: a copy by a stream.
@@ -63,6 +79,9 @@ void sim_clock_advance(sim_block_clock *clock, int thread);
 
 // Whether the access (stamp, thread, clock) happened before what `me` of this block does now.
 bool sim_clock_ordered(const sim_block_clock *clock, int me, uint32_t stamp, unsigned thread, unsigned at, bool shared);
+// The same, had `me` learned no more than `known` through flags and locks.
+bool sim_clock_ordered_by(const sim_block_clock *clock, int me, uint32_t stamp, unsigned thread, unsigned at,
+                          bool shared, const sim_knowledge *known);
 uint32_t sim_clock_block_of(uint32_t stamp); // the serial number of the block that had this stamp
 
 static inline uint64_t sim_clock_word(const sim_block_clock *clock, int thread)

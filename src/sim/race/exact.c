@@ -7,6 +7,7 @@
 
 #include "core/options.h"
 #include "race/launches.h"
+#include "race/unfenced.h"
 
 typedef struct access {
     uint32_t stamp, lanes;
@@ -107,7 +108,8 @@ static story *begin(const sim_view *view, sim_cell *cell)
     story *told = story_make(FIRST_ROOM);
     if (!told)
         return NULL;
-    if (cell->write >= view->floor)
+    // A copy under way outlives barriers.
+    if (cell->write >= view->floor || sim_sites[sim_site_of(cell->write)].copy != SIM_NO_COPY)
         told->access[told->count++] = from_word(cell->write, SIM_WRITE);
     if (cell->read >= view->floor)
         told->access[told->count++] = from_word(cell->read, SIM_READ);
@@ -120,6 +122,14 @@ static bool reads_only(unsigned kind, unsigned what)
     return kind == SIM_READ || kind == SIM_VOLATILE_READ || (kind == SIM_ATOMIC && !(what & SIM_ATOMIC_STORE));
 }
 
+static sim_earlier earlier_of(const access *one)
+{
+    return (sim_earlier){.stamp = one->stamp,
+                         .thread = one->warp * SIM_LANES + (unsigned)__builtin_ctz(one->lanes | 1u << 31),
+                         .site = one->site,
+                         .kind = one->kind};
+}
+
 static void find_last(const sim_cell *cell, bool reads, sim_earlier *last)
 {
     const story *told = story_of(cell);
@@ -129,10 +139,7 @@ static void find_last(const sim_cell *cell, bool reads, sim_earlier *last)
         if (one->last < latest || reads_only(one->kind, one->what) != reads)
             continue;
         latest = one->last;
-        *last = (sim_earlier){.stamp = one->stamp,
-                              .thread = one->warp * SIM_LANES + (unsigned)__builtin_ctz(one->lanes | 1u << 31),
-                              .site = one->site,
-                              .kind = one->kind};
+        *last = earlier_of(one);
     }
 }
 
@@ -144,6 +151,15 @@ void sim_exact_last_write(const sim_cell *cell, sim_earlier *last)
 void sim_exact_last_read(const sim_cell *cell, sim_earlier *last)
 {
     find_last(cell, true, last);
+}
+
+void sim_exact_each(const sim_cell *cell, void (*visit)(const sim_earlier *one, void *context), void *context)
+{
+    const story *told = story_of(cell);
+    for (uint32_t i = 0; i < told->count; i++) {
+        sim_earlier one = earlier_of(&told->access[i]);
+        visit(&one, context);
+    }
 }
 
 static bool is_volatile(unsigned kind)
@@ -246,6 +262,20 @@ static before own_before(const sim_view *view, int thread, const story *told)
     return own;
 }
 
+// `lanes` of an earlier write are ordered before this read: whether a fence has made sure of it.
+static void check_fenced(const sim_view *view, int thread, const access *earlier, uint32_t lanes, uintptr_t address)
+{
+    if ((uint64_t)earlier->stamp << SIM_STAMP_SHIFT < view->floor)
+        return;
+    for (; lanes; lanes &= lanes - 1) {
+        sim_earlier write = {.stamp = earlier->stamp,
+                             .thread = earlier->warp * SIM_LANES + (unsigned)__builtin_ctz(lanes),
+                             .site = earlier->site,
+                             .kind = earlier->kind};
+        sim_unfenced_check(view, thread, &write, earlier->clock, address);
+    }
+}
+
 // Checks the access against one earlier one. Returns whether the earlier one can be dropped.
 static bool meet(const sim_view *view, int thread, access *earlier, const before *own, uintptr_t address)
 {
@@ -265,6 +295,8 @@ static bool meet(const sim_view *view, int thread, access *earlier, const before
                              .looked = earlier->last < own->look ? own->site : 0};
         sim_race_found(view, thread, &found, address);
     }
+    if (view->kind == SIM_READ && sim_unfenced_any(view->clock, thread))
+        check_fenced(view, thread, earlier, earlier->lanes & ~unordered, address);
     if (counted || !covered)
         return false;
     earlier->lanes = unordered;

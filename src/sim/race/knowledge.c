@@ -71,6 +71,11 @@ static bool same(const sim_knowledge *a, const sim_knowledge *b)
     return a->count == b->count && memcmp(a->fact, b->fact, (size_t)a->count * sizeof(sim_fact)) == 0;
 }
 
+bool sim_knowledge_same(const sim_knowledge *a, const sim_knowledge *b)
+{
+    return a == b || (a && b && same(a, b));
+}
+
 sim_knowledge *sim_knowledge_join(sim_knowledge *a, sim_knowledge *b)
 {
     if (!a || !b || a == b)

@@ -26,6 +26,7 @@ sim_knowledge *sim_knowledge_join(sim_knowledge *a, sim_knowledge *b);
 // From facts in the right order.
 sim_knowledge *sim_knowledge_make(const sim_fact *facts, uint32_t count);
 bool sim_knowledge_has(const sim_knowledge *knowledge, uint32_t block, uint32_t stamp, uint32_t thread, uint32_t clock);
+bool sim_knowledge_same(const sim_knowledge *a, const sim_knowledge *b);
 // *held = *held joined with more.
 void sim_knowledge_learn(sim_knowledge **held, sim_knowledge *more);
 

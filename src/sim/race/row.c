@@ -8,8 +8,11 @@
 #include "race/granule.h"
 #include "race/launches.h"
 #include "race/race.h"
+#include "race/read_only.h"
+#include "race/unfenced.h"
 #include "race/unwritten.h"
 #include "watch/internal.h"
+#include "watch/under_way.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
@@ -27,7 +30,7 @@ sim_region *sim_region_of(sim_worker *worker, uintptr_t address)
     return NULL;
 }
 
-static void view_make(sim_view *view, sim_worker *worker, const sim_region *region, unsigned site)
+void sim_view_make(sim_view *view, sim_worker *worker, const sim_region *region, unsigned site)
 {
     sim_block_clock *clock = worker->block->clock;
     const sim_site *about = &sim_sites[site];
@@ -50,6 +53,12 @@ static void found(const sim_view *view, int thread, uint64_t word, unsigned kind
 {
     sim_earlier earlier = {sim_stamp_of(word), sim_thread_of(word), sim_site_of(word), kind, false, 0};
     sim_race_found(view, thread, &earlier, address);
+}
+
+static void found_unfenced(const sim_view *view, int thread, uint64_t word, uintptr_t address)
+{
+    sim_earlier earlier = {sim_stamp_of(word), sim_thread_of(word), sim_site_of(word), SIM_WRITE, false, 0};
+    sim_unfenced_check(view, thread, &earlier, sim_clock_of(word), address);
 }
 
 // Of two readers that a later write would be judged by alike, the one to name: not the thread that wrote the word
@@ -114,6 +123,10 @@ static __attribute__((noinline)) void read_slow(const sim_view *view, sim_cell *
     uint64_t write = cell->write;
     if (write >= view->floor && !sim_view_ordered(view, thread, write))
         found(view, thread, write, SIM_WRITE, address);
+    else if (write >= view->floor && sim_unfenced_any(view->clock, thread))
+        found_unfenced(view, thread, write, address);
+    else if (write >= view->begun && !view->shared && sim_read_only_any())
+        sim_read_only_read(view, thread, write, address);
     add_reader(view, cell, me, SIM_ONE_READER, address);
 }
 
@@ -165,6 +178,16 @@ static __attribute__((noinline)) void write_slow(const sim_view *view, sim_cell 
     if (read >= view->floor && readers_race(view, thread, read))
         found(view, thread, read, SIM_READ, address);
     *cell = (sim_cell){.write = me};
+}
+
+void sim_race_read_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
+{
+    read_slow(view, cell, me, address);
+}
+
+void sim_race_write_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
+{
+    write_slow(view, cell, me, address);
 }
 
 static inline void write_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
@@ -422,6 +445,10 @@ void sim_race_row(sim_worker *worker, const sim_row *row)
         return;
     const sim_site *about = &sim_sites[row->site];
     unsigned bytes = about->bytes;
+    if (about->copy != SIM_NO_COPY) {
+        sim_under_way_row(worker, row);
+        return;
+    }
     if (about->kind != SIM_WRITE)
         note_read(worker, row);
     sim_region *region = NULL;
@@ -432,7 +459,7 @@ void sim_race_row(sim_worker *worker, const sim_row *row)
             region = sim_region_of(worker, run->address);
             if (!region)
                 continue;
-            view_make(&view, worker, region, row->site);
+            sim_view_make(&view, worker, region, row->site);
         }
         int thread = worker->warp * SIM_LANES + run->first;
         sim_cell *cell = NULL;

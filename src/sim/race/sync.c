@@ -10,6 +10,7 @@
 #include "race/clock.h"
 #include "race/handed.h"
 #include "race/polls.h"
+#include "race/unfenced.h"
 #include "watch/internal.h"
 
 // What a word carries, for anybody (block 0), or for the threads of one block.
@@ -85,21 +86,32 @@ static bool is_shared(const sim_worker *worker, uintptr_t address)
     return address - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo;
 }
 
-static void acquire(sim_worker *worker, uintptr_t address, int scope)
+// near: a thread of the same block has handed it on.
+static void learn(sim_worker *worker, unsigned site, sim_knowledge *carried, bool near)
 {
     sim_block_clock *clock = worker->block->clock;
+    int thread = worker->thread;
+    sim_knowledge *before = sim_knowledge_keep(clock->known[thread]);
+    sim_knowledge_learn(&clock->known[thread], carried);
+    clock->learned = true;
+    if (sim_sites[site].kind == SIM_ATOMIC && (sim_sites[site].what & SIM_ATOMIC_ACQUIRE))
+        sim_unfenced_acquired(clock, thread, carried);
+    else
+        sim_unfenced_saw(clock, thread, before, near ? carried : NULL, site);
+    sim_knowledge_drop(before);
+}
+
+static void acquire(sim_worker *worker, unsigned site, uintptr_t address, int scope)
+{
+    const sim_block_clock *clock = worker->block->clock;
     const carrier *wide = find(address, 0), *narrow = find(address, clock->serial);
     if (!wide)
         return;
     // A block-scope read still takes over what its own block has released more widely: that is in narrow too.
-    if (narrow && narrow->carried && narrow->age == wide->age) {
-        sim_knowledge_learn(&clock->known[worker->thread], narrow->carried);
-        clock->learned = true;
-    }
-    if (wide->carried && scope != SIM_SCOPE_BLOCK && !is_shared(worker, address)) {
-        sim_knowledge_learn(&clock->known[worker->thread], wide->carried);
-        clock->learned = true;
-    }
+    if (narrow && narrow->carried && narrow->age == wide->age)
+        learn(worker, site, narrow->carried, true);
+    if (wide->carried && scope != SIM_SCOPE_BLOCK && !is_shared(worker, address))
+        learn(worker, site, wide->carried, false);
 }
 
 static void release(sim_worker *worker, uintptr_t address, int scope, bool update, const sim_fenced *fenced)
@@ -135,7 +147,8 @@ static bool orders(unsigned what)
     return (what & (SIM_ATOMIC_ACQUIRE | SIM_ATOMIC_RELEASE)) != 0;
 }
 
-static void synchronise(sim_worker *worker, uintptr_t address, int scope, unsigned what, bool reads, bool update)
+static void synchronise(sim_worker *worker, unsigned site, uintptr_t address, int scope, unsigned what, bool reads,
+                        bool update)
 {
     sim_block_clock *clock = worker->block->clock;
     int thread = worker->thread;
@@ -148,7 +161,7 @@ static void synchronise(sim_worker *worker, uintptr_t address, int scope, unsign
     // What the thread did so far is judged by what it knew so far.
     sim_merge_lanes(worker, 1u << worker->lane);
     if (reads)
-        acquire(worker, address, scope);
+        acquire(worker, site, address, scope);
     if (!(what & SIM_ATOMIC_STORE))
         return;
     sim_fenced fenced = clock->fenced[thread];
@@ -169,7 +182,7 @@ void sim_sync_atomic(sim_worker *worker, unsigned site, uintptr_t address)
     const sim_site *about = &sim_sites[site];
     bool reads = (about->what & SIM_ATOMIC_LOAD) && !about->discards;
     bool update = (about->what & SIM_ATOMIC_UPDATE) == SIM_ATOMIC_UPDATE;
-    synchronise(worker, address, about->scope, about->what, reads, update);
+    synchronise(worker, site, address, about->scope, about->what, reads, update);
 }
 
 // Others run before the access is noted, not after: it is made when this returns, and what it then reads was written
@@ -193,7 +206,7 @@ void sim_sync_volatile(sim_worker *worker, unsigned site, uintptr_t address)
         sim_thread_polls(worker, sim_sites[site].pc, worker->log_next == logged, &word);
     }
     sim_log_add(worker, site, address);
-    synchronise(worker, address, SIM_SCOPE_SYSTEM, write ? SIM_ATOMIC_STORE : SIM_ATOMIC_LOAD, !write, false);
+    synchronise(worker, site, address, SIM_SCOPE_SYSTEM, write ? SIM_ATOMIC_STORE : SIM_ATOMIC_LOAD, !write, false);
     logged = worker->log_next;
 }
 
@@ -211,5 +224,6 @@ void sim_sync_fence(sim_worker *worker, int scope)
         sim_knowledge_learn(&fenced->device, told);
     sim_knowledge_drop(told);
     clock->learned = true;
+    sim_unfenced_fence(clock, worker->thread, scope);
     sim_clock_advance(clock, worker->thread);
 }

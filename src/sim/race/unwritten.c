@@ -101,6 +101,15 @@ bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *ea
     return unwritten_then;
 }
 
+void sim_unwritten_explained(const sim_view *view, uintptr_t address)
+{
+    bool first = false;
+    pthread_mutex_lock(&lock);
+    for (unwritten *one = reads; one; one = one->next)
+        explain(one, view, address, &first);
+    pthread_mutex_unlock(&lock);
+}
+
 static void report(unwritten *one)
 {
     sim_finding *finding = &one->finding;

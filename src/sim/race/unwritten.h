@@ -19,6 +19,8 @@ typedef struct sim_ran {
 void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, const sim_finding *finding);
 // `thread` of the view writes a word, and that races with `earlier`, a read. True: nothing had written the word then.
 bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address);
+// Something else tells of the reads of this word.
+void sim_unwritten_explained(const sim_view *view, uintptr_t address);
 // At the end: reports those that no race tells of.
 void sim_unwritten_report(void);
 

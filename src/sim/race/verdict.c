@@ -10,6 +10,8 @@
 #include "race/launches.h"
 #include "race/polls.h"
 #include "race/race.h"
+#include "race/read_only.h"
+#include "race/unfenced.h"
 #include "race/unwritten.h"
 #include "race/view.h"
 #include "report/report.h"
@@ -50,6 +52,16 @@ static const char *role(unsigned kind)
     return names[kind];
 }
 
+static const char *role_at(unsigned site, unsigned kind)
+{
+    return kind == SIM_WRITE && sim_sites[site].copy != SIM_NO_COPY ? "asynchronous copy" : role(kind);
+}
+
+static const char *short_role_at(unsigned site, unsigned kind)
+{
+    return kind == SIM_WRITE && sim_sites[site].copy != SIM_NO_COPY ? "copy" : role(kind);
+}
+
 static bool same_race(const race *one, const sim_earlier *earlier, const sim_view *view)
 {
     bool forward = one->site[0] == earlier->site && one->site[1] == view->site;
@@ -60,7 +72,7 @@ static bool same_race(const race *one, const sim_earlier *earlier, const sim_vie
 
 void sim_race_place(const sim_earlier *earlier, sim_place *place)
 {
-    *place = (sim_place){.pc = sim_sites[earlier->site].pc, .role = role(earlier->kind)};
+    *place = (sim_place){.pc = sim_sites[earlier->site].pc, .role = short_role_at(earlier->site, earlier->kind)};
     uint32_t serial = sim_clock_block_of(earlier->stamp);
     const sim_launch_record *launch = sim_launches_find(serial);
     if (!launch || launch->block[0] == 0)
@@ -128,7 +140,8 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
     finding->address = address;
     finding->bytes = sim_sites[view->site].bytes;
     snprintf(finding->message, sizeof finding->message, "%s and %s of the same %s memory with nothing to order them",
-             role(earlier->kind), role(view->kind), view->shared ? "shared" : "global");
+             role_at(earlier->site, earlier->kind), role_at(view->site, view->kind),
+             view->shared ? "shared" : "global");
     finding->order = order_of(view, thread, earlier, apart, address);
     snprintf(finding->note, sizeof finding->note, "%s",
              finding->order == SIM_ORDER_FENCE
@@ -145,7 +158,7 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
         finding->place[0].has_thread = false;
         snprintf(finding->note, sizeof finding->note, "several threads had read it, and nothing orders the others");
     }
-    finding->place[1] = (sim_place){.pc = sim_sites[view->site].pc, .role = role(view->kind)};
+    finding->place[1] = (sim_place){.pc = sim_sites[view->site].pc, .role = short_role_at(view->site, view->kind)};
     sim_place_thread(view->worker, thread, &finding->place[1]);
 }
 
@@ -222,6 +235,8 @@ static bool takes_turns(const race *one)
 static void judge_writes(race *one)
 {
     sim_finding *finding = &one->finding;
+    if (sim_sites[one->site[0]].copy != sim_sites[one->site[1]].copy)
+        return; // a copy's value comes later than its issue: it cannot be held against a store's
     bool asked = sim_values_asked(one->site[0]) && sim_values_asked(one->site[1]);
     finding->ask_values = !asked;
     if (asked && sim_values_equal(one->site[0], one->site[1])) {
@@ -314,6 +329,8 @@ static void drop_worse_told(void)
 void sim_watch_finish(void)
 {
     sim_unwritten_report();
+    sim_unfenced_report();
+    sim_read_only_report();
     pthread_mutex_lock(&lock);
     drop_worse_told();
     for (int i = 0; i < BUCKETS; i++)

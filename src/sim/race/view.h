@@ -23,6 +23,11 @@ typedef struct sim_view {
     unsigned site, kind, scope, what;
 } sim_view;
 
+void sim_view_make(sim_view *view, sim_worker *worker, const sim_region *region, unsigned site); // (row.c)
+// One word against its cell, which is locked where it has to be. `me`: the time of the access. (row.c)
+void sim_race_read_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address);
+void sim_race_write_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address);
+
 // One earlier access that conflicts, as the detector remembers it.
 typedef struct sim_earlier {
     uint32_t stamp;

@@ -133,6 +133,21 @@ bool sim_describe_parse(const char *text, const char *function, size_t which, ch
     return true;
 }
 
+// "thrust::device_vector<float> weights(n)" on the first line: the vector, whose memory it is. False: the line makes
+// none.
+static bool names_vector(const char *text, char *name, size_t bytes)
+{
+    const char *vector = strstr(text, "device_vector<"), *end = strchr(text, '\n');
+    if (!vector || (end && vector > end))
+        return false;
+    const char *start = skip_blanks(skip_bracket(strchr(vector, '<'), '<', '>'));
+    size_t length = 0;
+    while (in_word(start[length]))
+        length++;
+    snprintf(name, bytes, "%.*s", (int)length, start);
+    return true;
+}
+
 // --- which call ----------------------------------------------------------------------------------------------------
 
 static uintptr_t calls[MOST_CALLS];
@@ -196,6 +211,9 @@ void sim_describe_name(sim_described *memory)
     char text[STATEMENT];
     const sim_frame *frame = &stack->frames[0];
     size_t which = position_on_line(memory->allocated_at);
+    statement_at(frame, frame->line, text);
+    if (names_vector(text, memory->name, sizeof memory->name))
+        return;
     // The compiler may give the last line of a call that is written over several.
     for (unsigned back = 0; back <= LINES_AFTER && back < frame->line; back++) {
         statement_at(frame, frame->line - back, text);

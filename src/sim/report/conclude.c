@@ -161,11 +161,19 @@ static void add(sim_record *record)
     conclusion.warnings += record->finding.tier == SIM_WARNING;
 }
 
+const sim_stack *sim_crash_place(sim_place *place)
+{
+    *place = (sim_place){.pc = &sim_crashed_at ? sim_crashed_at : 0, .role = "crash"};
+    return place->pc ? sim_lines_of(place->pc) : NULL;
+}
+
 const sim_conclusion *sim_conclude(void)
 {
     sim_record *all = sim_findings_close();
     want_lines(all);
     sim_counters_want();
+    if (&sim_crashed_at)
+        sim_lines_want(sim_crashed_at);
     sim_lines_resolve();
     place_in_source(all);
     size_t count = 0;

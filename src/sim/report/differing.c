@@ -110,6 +110,14 @@ static void write_number(char *text, size_t size, const uint8_t *at, size_t byte
         snprintf(text, size, "%d", bytes == 1 ? *at : whole);
 }
 
+// An integer in one of the runs may be 0 in the other, which is a number of any type.
+static bool is_integer(const uint8_t *at)
+{
+    float single;
+    memcpy(&single, at, sizeof single);
+    return fpclassify(single) == FP_SUBNORMAL;
+}
+
 static size_t size_of(sim_copied_type type)
 {
     if (type == SIM_COPIED_DOUBLES)
@@ -126,6 +134,8 @@ static void compare(const uint8_t *other, uintptr_t pc, sim_copied_type type)
     if (differ == 0)
         return;
     char there[40], here[40];
+    if (type == SIM_COPIED_FLOATS && (is_integer(other + first) || is_integer(copy.bytes + first)))
+        type = SIM_COPIED_BYTES;
     write_number(there, sizeof there, other + first, size, type);
     write_number(here, sizeof here, copy.bytes + first, size, type);
     sim_finding finding = {.kind = SIM_ORDER_DEPENDENT,

@@ -28,9 +28,10 @@ static uint64_t offset_of(uintptr_t pc)
     return pc - sim_module_self()->base;
 }
 
-static void write_place(sim_json *out, const sim_place *place, const sim_stack *stack, unsigned column)
+static void write_place(sim_json *out, const char *name, const sim_place *place, const sim_stack *stack,
+                        unsigned column)
 {
-    sim_json_open(out, NULL, '{');
+    sim_json_open(out, name, '{');
     sim_json_string(out, "role", place->role ? place->role : "");
     write_frame(out, &stack->frames[0]);
     if (column)
@@ -77,23 +78,36 @@ static void write_memory(sim_json *out, const sim_described *memory)
     sim_json_close(out, '}');
 }
 
-// Two stores of one line are one finding, and the values of both decide what it is.
-static void write_values(sim_json *out, const sim_record *record)
+// Offsets of the places of all records that are one finding in the source, of those that are `open` or of those that
+// were found to be harmless.
+static void write_offsets(sim_json *out, const char *name, const sim_record *record, bool open)
 {
-    bool open = false;
+    bool any = false;
     for (; record; record = record->merged) {
         const sim_finding *finding = &record->finding;
-        if (!finding->ask_values)
+        if (finding->ask_values != open || (!open && finding->tier == SIM_ERROR))
             continue;
-        if (!open)
-            sim_json_open(out, "values", '[');
-        open = true;
+        if (!any)
+            sim_json_open(out, name, '[');
+        any = true;
         for (int i = 0; i < SIM_PLACES; i++)
             if (finding->place[i].pc && (i == 0 || finding->place[i].pc != finding->place[0].pc))
                 sim_json_unsigned(out, NULL, offset_of(finding->place[i].pc));
     }
-    if (open)
+    if (any)
         sim_json_close(out, ']');
+}
+
+// Two stores of one line are one finding, and the values of both decide what it is, unless something else has decided.
+static void write_values(sim_json *out, const sim_record *record)
+{
+    if (record->finding.kind != SIM_RACE)
+        return;
+    for (const sim_record *one = record; one; one = one->merged)
+        if (one->finding.tier == SIM_ERROR && !one->finding.ask_values)
+            return;
+    write_offsets(out, "values", record, true);
+    write_offsets(out, "settled", record, false);
 }
 
 static void write_finding(sim_json *out, const sim_record *record)
@@ -113,7 +127,7 @@ static void write_finding(sim_json *out, const sim_record *record)
     sim_json_open(out, "places", '[');
     for (int i = 0; i < SIM_PLACES; i++)
         if (record->where[i])
-            write_place(out, &finding->place[i], record->where[i], i == 0 ? finding->column : 0);
+            write_place(out, NULL, &finding->place[i], record->where[i], i == 0 ? finding->column : 0);
     sim_json_close(out, ']');
     if (record->memory.space)
         write_memory(out, &record->memory);
@@ -155,6 +169,15 @@ static void write_copies(sim_json *out)
         char text[48];
         nth = i > 0 && copies[i].submitted == copies[i - 1].submitted ? nth + 1 : 0;
         snprintf(text, sizeof text, "%llu.%zu", (unsigned long long)copies[i].submitted, nth);
+        sim_json_string(out, NULL, text);
+    }
+    sim_json_close(out, ']');
+    sim_json_open(out, "copied_into", '[');
+    for (size_t i = 0; copies && i < count; i++) {
+        const char *what = copies[i].bytes > sizeof(uint64_t) ? "" : copies[i].zero ? " zero" : " number";
+        char text[64];
+        snprintf(text, sizeof text, "%llu %llu%s", (unsigned long long)offset_of(copies[i].pc),
+                 (unsigned long long)copies[i].to, what);
         sim_json_string(out, NULL, text);
     }
     sim_json_close(out, ']');
@@ -226,6 +249,10 @@ void sim_document_write(const sim_conclusion *conclusion, const char *status, co
     char unchecked[SIM_UNCHECKED_BYTES];
     sim_unchecked_text(status, unchecked, sizeof unchecked);
     sim_json_string(out, "unchecked", unchecked);
+    sim_place crash;
+    const sim_stack *crashed = sim_crash_place(&crash);
+    if (crashed)
+        write_place(out, "crashed", &crash, crashed, 0);
     sim_json_string(out, "gpu", options->gpu ? options->gpu : "");
     sim_json_unsigned(out, "schedule", options->schedule);
     sim_json_bool(out, "strict", options->strict);

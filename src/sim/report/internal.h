@@ -29,6 +29,8 @@ void sim_name_of_variable(const char *mangled, char *name, size_t bytes);
 void sim_name_demangle(const char *mangled, char *name, size_t bytes);
 // Set by whoever handles a crash: from then on the C++ runtime, which uses malloc, is left alone.
 extern bool sim_report_crashing;
+// Where in the program's own code host code crashed, as a return address; 0: it did not, or that is not known. core/'s.
+extern uintptr_t sim_crashed_at __attribute__((weak));
 
 // --- symbols.c -----------------------------------------------------------------------------------------------------
 
@@ -38,8 +40,6 @@ bool sim_symbol_nearest_shared(uintptr_t address, uintptr_t tls, sim_symbol *sym
 bool sim_symbol_nearest_data(uintptr_t address, sim_symbol *symbol);
 // The names that extern __shared__ was declared under, "a or b".
 const char *sim_symbol_dynamic_names(void);
-// The function at `pc` (mangled) and how far in it pc lies; NULL: none.
-const char *sim_symbol_function(uintptr_t pc, size_t *offset);
 
 // --- lines.c -------------------------------------------------------------------------------------------------------
 
@@ -52,11 +52,15 @@ typedef struct sim_frame {
 typedef struct sim_stack {
     size_t count; // at least 1
     const sim_frame *frames;
+    const sim_frame *within; // the function of a header that the user's code calls there, inlined; NULL: none
 } sim_stack;
 
 void sim_lines_want(uintptr_t pc); // 0 is ignored
 void sim_lines_resolve(void);
 const sim_stack *sim_lines_of(uintptr_t pc); // NULL: not wanted before
+
+// Where host code crashed, in `place` too; NULL: it did not, or that is not known. (conclude.c)
+const sim_stack *sim_crash_place(sim_place *place);
 
 // --- inlined.c -----------------------------------------------------------------------------------------------------
 

@@ -27,7 +27,8 @@ static const sim_kind_text kinds[SIM_FINDING_KINDS] = {
     [SIM_RACE] =
         {"race", "two threads use the same memory without order, and one writes",
          "error; warning where all threads store the same value, a volatile read polls, threads take turns by "
-         "polling, or an atomic of the same thread confirms a read",
+         "polling, an atomic of the same thread confirms a read, only the reader's fence is missing, or __ldg reads "
+         "what its own kernel has written",
          "A barrier is missing between writing and reading, or several threads write one place.",
          "Put __syncthreads() (or __syncwarp() within a warp) between the two; where many threads update one place, "
          "make each update one atomic operation (atomicAdd and its kin).",
@@ -121,9 +122,19 @@ static const struct {
                           "Use an atomic, give each block elements of its own, split the work into two launches, or "
                           "hand the data on with __threadfence() and an atomic flag: no barrier of a block joins "
                           "blocks; in a cooperative launch the grid's does (grid.sync())."},
+    [SIM_ORDER_COPY] =
+        {"Memory is used while an asynchronous copy is at it: the wait for the copy comes later, or never.",
+         "Wait for the copy before its target is read or its source written: __pipeline_wait_prior, "
+         "cp.async.wait_group, cooperative_groups::wait or the wait of its barrier or pipeline; where "
+         "other threads use what was copied, a barrier of the block has to follow that wait."},
     [SIM_ORDER_FENCE] = {"A lock or flag is handed on by an atomic alone, which orders nothing but its own word.",
                          "Put __threadfence() on both sides, after the atomic that takes the lock and before the one "
                          "that gives it back, or use cuda::atomic_ref with acquire and release."},
+    [SIM_ORDER_ACQUIRE] = {"A lock is taken or a flag seen by an atomic or volatile read, and no fence stands between "
+                           "it and the data behind it.",
+                           "Put __threadfence() behind the atomic that takes the lock or sees the flag "
+                           "(__threadfence_block() will do within a block), use cuda::atomic_ref with acquire, or "
+                           "read the data through volatile."},
 };
 
 // Of barriers that threads which have ended never reach, where the source shows why.
@@ -162,6 +173,13 @@ static const struct words {
                       "Use cudaMemcpyToSymbol and cudaMemcpyFromSymbol, or declare it __managed__."},
   variable_address = {"In host code the name of a __device__ or __constant__ variable stands for the host's own copy.",
                       "Use the variable in the kernel itself, or pass the address that cudaGetSymbolAddress gives."},
+  constant_memory = {"A kernel writes a __constant__ variable, through a pointer that hides what it points to.",
+                     "Set it from the host, by cudaMemcpyToSymbol, or make it a __device__ variable."},
+  read_only_load =
+      {"__ldg reads through a cache that nothing empties while the kernel runs: no barrier or fence helps.",
+       "Read it plainly, or with __ldcg(), or split the kernel in two between the write and the read."},
+  overlapping_copy = {"A copy may take its bytes in any order, and so read what it has written before.",
+                      "Copy by way of another buffer, or move the elements in a kernel that reads them all first."},
   grid_barrier = {"A barrier of the whole grid needs all blocks on the card at once, which <<<...>>> does not promise.",
                   "Launch the kernel with cudaLaunchCooperativeKernel and no more blocks than fit at once, or split it "
                   "into two launches at the barrier."},
@@ -206,6 +224,12 @@ static const struct words *words_of(const sim_record *record)
         return &variable_address;
     if ((finding->kind == SIM_DEVICE_POINTER || finding->kind == SIM_BAD_CALL) && by_name)
         return &variable_by_name;
+    if (finding->kind == SIM_RACE && strstr(finding->message, "read by __ldg of "))
+        return &read_only_load;
+    if (finding->kind == SIM_BAD_CALL && strstr(finding->message, "source and destination overlap: "))
+        return &overlapping_copy;
+    if (finding->kind == SIM_OUT_OF_BOUNDS && strstr(finding->message, " in constant memory, "))
+        return &constant_memory;
     if (finding->kind == SIM_BAD_CALL && strstr(finding->message, ", which the program looks at: "))
         return &expected_failure;
     if (finding->kind == SIM_BAD_CALL && strstr(finding->message, "cudaErrorMemoryAllocation: "))

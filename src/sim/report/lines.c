@@ -249,6 +249,13 @@ static void set_stack(place *at, const sim_frame *frames, size_t count)
         if (keep[i] || !users)
             kept[at->stack.count++] = frames[i];
     at->stack.frames = kept;
+    size_t others = 0; // called by the user's innermost
+    while (users && !keep[others])
+        others++;
+    sim_frame *within = others ? sim_arena_take(sizeof *within) : NULL;
+    if (within)
+        *within = frames[others - 1];
+    at->stack.within = within;
 }
 
 static char *take_line(char **text)
@@ -314,7 +321,7 @@ static void use_symbol(place *at)
         snprintf(text, sizeof text, "%#lx", (unsigned long)at->pc);
     }
     frame->function = sim_arena_string(text, strlen(text));
-    at->stack = (sim_stack){1, frame};
+    at->stack = (sim_stack){.count = 1, .frames = frame};
 }
 
 static void ask_all(void)

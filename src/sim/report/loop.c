@@ -92,6 +92,6 @@ const sim_stack *sim_loop_of(const sim_stack *where)
     frames[0].line = 1;
     for (const char *at = text; at < loop; at++)
         frames[0].line += *at == '\n';
-    *found = (sim_stack){where->count, frames};
+    *found = (sim_stack){.count = where->count, .frames = frames};
     return found;
 }

@@ -1,10 +1,10 @@
 // Why some threads never come to a barrier: they return before it, or it stands in a branch that they do not take. That
 // is not known from the run, in which both are threads that have ended; it is read from the source around the barrier.
 #define _GNU_SOURCE 1
-#include <ctype.h>
 #include <string.h>
 
 #include "report/internal.h"
+#include "report/leaving.h"
 
 enum { DEEPEST = 64 }; // brackets inside each other
 
@@ -17,20 +17,12 @@ typedef struct reading {
     block_kind statement; // what the statement that is being read begins
     bool called;          // it has a parameter list
     bool in_function, returned;
-    bool macros; // what looks like one was called: nothing is known of what it does
+    const char *function; // behind its brace
 } reading;
 
 static bool is(const char *word, size_t length, const char *other)
 {
     return strlen(other) == length && memcmp(word, other, length) == 0;
-}
-
-static bool is_macro_call(const char *word, const char *behind, const char *end)
-{
-    for (const char *at = word; at < behind; at++)
-        if (islower((unsigned char)*at))
-            return false;
-    return isalpha((unsigned char)*word) && behind < end && *behind == '(';
 }
 
 static void read_word(reading *state, const char *word, size_t length)
@@ -39,8 +31,8 @@ static void read_word(reading *state, const char *word, size_t length)
         state->statement = BRANCH;
     else if (is(word, length, "for") || is(word, length, "while") || is(word, length, "do"))
         state->statement = state->statement == BRANCH ? BRANCH : LOOP;
-    else if (is(word, length, "return") && state->in_function)
-        state->returned = true;
+    else if (is(word, length, "return") || is(word, length, "goto"))
+        state->returned |= state->in_function;
 }
 
 static void begin_statement(reading *state)
@@ -49,13 +41,14 @@ static void begin_statement(reading *state)
     state->called = false;
 }
 
-static void open_block(reading *state)
+static void open_block(reading *state, const char *behind)
 {
     block_kind kind = state->statement;
     if (!state->in_function && state->called) {
         kind = FUNCTION;
         state->in_function = true;
-        state->returned = state->macros = false;
+        state->returned = false;
+        state->function = behind;
     }
     if (state->depth < DEEPEST)
         state->blocks[state->depth] = kind;
@@ -70,15 +63,15 @@ static void close_block(reading *state)
     begin_statement(state);
 }
 
-static void read_sign(reading *state, char sign)
+static void read_sign(reading *state, const char *sign)
 {
-    switch (sign) {
+    switch (*sign) {
     case '(':
         state->parentheses++;
         state->called = true;
         break;
     case ')': state->parentheses -= state->parentheses > 0; break;
-    case '{': open_block(state); break;
+    case '{': open_block(state, sign + 1); break;
     case '}': close_block(state); break;
     case ';':
         if (state->parentheses == 0)
@@ -101,12 +94,11 @@ static const char *read_to(reading *state, const char *at, const char *last, con
             before_line = *state;
         }
         if (kind == SIM_PIECE_SIGN)
-            read_sign(state, *reader.piece);
+            read_sign(state, reader.piece);
         if (kind != SIM_PIECE_WORD)
             continue;
         if (reached && meant(reader.piece, (size_t)(reader.at - reader.piece), name))
             return reader.at;
-        state->macros |= is_macro_call(reader.piece, reader.at, end);
         read_word(state, reader.piece, (size_t)(reader.at - reader.piece));
     }
     *state = before_line;
@@ -139,22 +131,41 @@ static bool is_other_branch(const char *at, const char *end) // of the preproces
     return end - at > 3 && (memcmp(at, "el", 2) == 0 || memcmp(at, "end", 3) == 0);
 }
 
+// Whether threads may have left the function between its begin and `at` in other ways than by a return.
+static bool leaves_before(const sim_program *program, const reading *state, const char *at)
+{
+    sim_reader reader = {.at = state->function, .end = at};
+    for (sim_piece_kind kind; (kind = sim_source_next(&reader)) != SIM_PIECE_END;)
+        if (kind == SIM_PIECE_WORD && sim_word_leaves(program, reader.piece, reader.at, at))
+            return true;
+    return false;
+}
+
+static bool is_label(const char *behind, const char *end)
+{
+    while (behind < end && (*behind == ' ' || *behind == '\t'))
+        behind++;
+    return behind < end && *behind == ':' && !(behind + 1 < end && behind[1] == ':');
+}
+
 // Whether the function does anything behind the branches and loops that `at` stands in, and threads cannot have left it
 // within these. What the preprocessor chooses between is not read: it may be left out.
-static bool goes_on_behind(reading state, const char *at, const char *end)
+static bool goes_on_behind(const sim_program *program, reading state, const char *at, const char *end)
 {
     sim_reader reader = {.at = at, .end = end};
     for (sim_piece_kind kind; state.in_function && (kind = sim_source_next(&reader)) != SIM_PIECE_END;) {
         if (kind == SIM_PIECE_DIRECTIVE && is_other_branch(reader.piece, end))
             return false;
         if (kind == SIM_PIECE_SIGN)
-            read_sign(&state, *reader.piece);
+            read_sign(&state, reader.piece);
         if (kind != SIM_PIECE_WORD)
             continue;
         const char *word = reader.piece;
         size_t length = (size_t)(reader.at - word);
-        if (is(word, length, "return") || is_macro_call(word, reader.at, end))
+        if (sim_word_leaves(program, word, reader.at, end))
             return false;
+        if (is_label(reader.at, end)) // no work: threads that are done go there
+            continue;
         if (!stands_in(&state, BRANCH) && !stands_in(&state, LOOP) && !is(word, length, "else"))
             return true;
         read_word(&state, word, length);
@@ -165,7 +176,7 @@ static bool goes_on_behind(reading state, const char *at, const char *end)
 typedef struct reached {
     sim_reach reach;
     bool loop_alone; // that is around it, and no branch
-    bool may_leave;  // before it, by a return or by what a macro does
+    bool may_leave;  // before it, by a return, a goto, what a macro does or PTX
 } reached;
 
 // Of one function: that of the barrier, or one that the next inner one was called from.
@@ -174,20 +185,23 @@ static reached reach_in(const sim_frame *frame, const char *called)
     size_t length, bytes;
     const char *line = sim_source_line(frame->file, frame->line, &length);
     const char *text = sim_source_text(frame->file, &bytes);
+    const sim_program *program = sim_program_of(frame->file);
     reading state = {.depth = 0};
     reached found = {.may_leave = true};
-    if (!line || !text)
+    if (!line || !text || !program)
         return found;
     const char *at = read_to(&state, text, line, line + length, called ? is_call : is_barrier, called);
     bool branch = stands_in(&state, BRANCH), loop = stands_in(&state, LOOP);
     if (!state.in_function || (state.returned && branch))
         return found;
     found.loop_alone = loop && !branch;
-    found.may_leave = state.returned || state.macros;
+    found.may_leave = state.returned || sim_program_exits(program) || leaves_before(program, &state, at);
+    if (found.may_leave && !state.returned)
+        return found;
     if (state.returned || branch || loop)
-        found.reach = state.returned                            ? SIM_REACH_RETURN
-                      : goes_on_behind(state, at, text + bytes) ? SIM_REACH_PASSED
-                                                                : SIM_REACH_BRANCH;
+        found.reach = state.returned                                     ? SIM_REACH_RETURN
+                      : goes_on_behind(program, state, at, text + bytes) ? SIM_REACH_PASSED
+                                                                         : SIM_REACH_BRANCH;
     return found;
 }
 

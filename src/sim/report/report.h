@@ -43,7 +43,9 @@ typedef enum sim_tier { SIM_ERROR, SIM_WARNING } sim_tier;
 typedef enum sim_order {
     SIM_ORDER_BARRIER,
     SIM_ORDER_BLOCKS, // the threads are of different blocks
-    SIM_ORDER_FENCE   // an atomic on another word goes from one to the other, but no fence
+    SIM_ORDER_COPY,   // one is an asynchronous copy that nothing waits for in between
+    SIM_ORDER_FENCE,  // an atomic on another word goes from one to the other, but no fence
+    SIM_ORDER_ACQUIRE // a fence before it, but none behind it: the first place is that atomic
 } sim_order;
 
 // Why threads never come to a barrier, as far as the source tells; found out at the end.
@@ -128,6 +130,8 @@ const sim_shared_variable *sim_shared_variables(size_t *count);
 // The loaded module that this runtime is linked into (program or shared object).
 // The function that starts at `address`, as a person writes it: "mm<1>". NULL: none.
 const char *sim_symbol_function_called(uintptr_t address);
+// The function at `pc` (mangled) and how far in it pc lies; NULL: none.
+const char *sim_symbol_function(uintptr_t pc, size_t *offset);
 
 typedef struct sim_module {
     uintptr_t base, text_lo, text_hi; // executable segment

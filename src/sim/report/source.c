@@ -104,9 +104,13 @@ sim_piece_kind sim_source_next(sim_reader *reader)
         reader->at = line_end(reader->at, reader->end);
         return SIM_PIECE_DIRECTIVE;
     }
-    bool word = sim_source_in_word(*reader->at);
-    for (reader->at++; word && reader->at < reader->end && sim_source_in_word(*reader->at);)
-        reader->at++;
+    bool word = sim_source_in_word(*reader->at), number = isdigit((unsigned char)*reader->at);
+    for (reader->at++; word && reader->at < reader->end;) {
+        bool parted = number && *reader->at == '\'' && reader->at + 1 < reader->end; // 1'000: no literal begins there
+        if (!sim_source_in_word(reader->at[parted]))
+            break;
+        reader->at += 1 + parted;
+    }
     return word ? SIM_PIECE_WORD : SIM_PIECE_SIGN;
 }
 

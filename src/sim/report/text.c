@@ -135,6 +135,10 @@ void sim_text_write(const sim_conclusion *conclusion, const char *status, int de
         show_finding(descriptor, conclusion->findings[i], !is_explained(conclusion, i));
     if (strcmp(status, "finished") != 0)
         dprintf(descriptor, "\nsim: %s\n", status);
+    sim_place crash;
+    const sim_stack *crashed = sim_crash_place(&crash);
+    if (crashed)
+        show_place(descriptor, &crash, crashed, true);
     char unchecked[SIM_UNCHECKED_BYTES];
     if (sim_unchecked_text(status, unchecked, sizeof unchecked))
         dprintf(descriptor, "\nsim: note: %s\n", unchecked);

@@ -127,27 +127,123 @@ static bool is_device_code(const sim_source *source, const sim_tokens *tokens, i
     return scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL));
 }
 
-static void edit_statement(sim_source *source, const sim_tokens *tokens, int first, int open)
+// What stands for the statement; NULL: it has no instructions and is only a hint to the compiler. `whole`: all of its
+// tokens belong to it, whatever the preprocessor finds.
+static char *translated(sim_source *source, const sim_tokens *tokens, int open, bool whole)
 {
     sim_ptx_statement *statement = calloc(1, sizeof *statement);
     if (!statement) {
         source->failed = true;
-        return;
+        return NULL;
     }
     bool read = read_statement(source, tokens, open, statement);
-    bool empty = read && statement->text[strspn(statement->text, " \t\n;")] == 0; // only a hint to the compiler
+    bool empty = read && statement->text[strspn(statement->text, " \t\n;")] == 0;
     sim_text result = {0};
-    if (!empty && !(read && sim_ptx_translate(statement, &result))) {
+    if (!empty && !(whole && read && sim_ptx_translate(statement, &result))) {
         sim_text_free(&result);
         add_refusal(statement, &result);
     }
-    char *text = sim_text_take(&result);
-    if (!empty && text) {
+    char *text = empty ? NULL : sim_text_take(&result);
+    free_statement(statement);
+    return text;
+}
+
+static void edit_statement(sim_source *source, const sim_tokens *tokens, int first, int open, bool whole)
+{
+    char *text = translated(source, tokens, open, whole);
+    if (text) {
         sim_edit_replace(source, tokens->at[first].start, tokens->at[tokens->at[open].match].end, text);
         source->uses_ptx = true;
     }
     free(text);
-    free_statement(statement);
+}
+
+// --- #if inside a statement
+// -------------------------------------------------------------------------------------------
+
+// The directives [first, last) between two places in the text.
+typedef struct inner_chain {
+    int first, last;
+} inner_chain;
+
+static inner_chain directives_between(const sim_source *source, uint32_t start, uint32_t end)
+{
+    inner_chain found = {0, 0};
+    while (found.first < source->directive_count && source->directives[found.first].start < start)
+        found.first++;
+    for (found.last = found.first; found.last < source->directive_count; found.last++)
+        if (source->directives[found.last].start >= end)
+            break;
+    return found;
+}
+
+static bool has_choice(const sim_source *source, inner_chain chain)
+{
+    for (int i = chain.first; i < chain.last; i++)
+        if (source->directives[i].kind == SIM_DIRECTIVE_IF)
+            return true;
+    return false;
+}
+
+// One #if with an #else, nothing else, and in every branch a line to put its statement on.
+static bool is_plain_choice(const sim_source *source, inner_chain chain)
+{
+    const sim_directive *at = source->directives;
+    if (chain.last - chain.first < 3 || at[chain.first].kind != SIM_DIRECTIVE_IF ||
+        at[chain.last - 2].kind != SIM_DIRECTIVE_ELSE || at[chain.last - 1].kind != SIM_DIRECTIVE_ENDIF)
+        return false;
+    for (int i = chain.first; i < chain.last - 1; i++) {
+        bool line = at[i + 1].start > at[i].end + 1 && source->text[at[i].end] == '\n';
+        if (!line || (i > chain.first && i < chain.last - 2 && at[i].kind != SIM_DIRECTIVE_ELIF))
+            return false;
+    }
+    return true;
+}
+
+// The statement as it is when branch `branch` is taken: copies the tokens from `open` to its match without those of the
+// other branches. NULL: out of memory.
+static sim_token *tokens_of_branch(const sim_source *source, int open, inner_chain chain, int branch, int *count)
+{
+    const sim_tokens *code = &source->code;
+    const sim_directive *at = source->directives;
+    int close = code->at[open].match;
+    sim_token *copy = malloc((size_t)(close - open + 1) * sizeof *copy);
+    int *place = calloc((size_t)(close - open + 1), sizeof *place); // of each token in the copy
+    *count = 0;
+    for (int i = open; copy && place && i <= close; i++) {
+        place[i - open] = *count;
+        bool inside = i >= at[chain.first].code && i < at[chain.last - 1].code;
+        if (!inside || (i >= at[branch].code && i < at[branch + 1].code))
+            copy[(*count)++] = code->at[i];
+    }
+    for (int i = 0; copy && place && i < *count; i++)
+        if (copy[i].match >= open && copy[i].match <= close)
+            copy[i].match = place[copy[i].match - open];
+    if (!place) {
+        free(copy);
+        copy = NULL;
+    }
+    free(place);
+    return copy;
+}
+
+// Each branch gets a statement of its own, on its first line; what was around the #if goes.
+static void edit_choice(sim_source *source, int first, int open, inner_chain chain)
+{
+    const sim_directive *at = source->directives;
+    sim_edit_replace(source, source->code.at[first].start, at[chain.first].start, "");
+    for (int branch = chain.first; branch < chain.last - 1; branch++) {
+        sim_tokens taken = {0};
+        taken.at = tokens_of_branch(source, open, chain, branch, &taken.count);
+        char *text = taken.at ? translated(source, &taken, 0, true) : NULL;
+        source->failed |= !taken.at;
+        sim_edit_replace(source, at[branch].end + 1, at[branch + 1].start, text ? text : "(void)0");
+        free(text);
+        free(taken.at);
+    }
+    uint32_t end = source->code.at[source->code.at[open].match].end;
+    sim_edit_replace(source, at[chain.last - 1].end, end, "");
+    source->uses_ptx = true;
 }
 
 void sim_edit_assembly(sim_source *source, const sim_tokens *tokens)
@@ -163,7 +259,13 @@ void sim_edit_assembly(sim_source *source, const sim_tokens *tokens)
         const sim_token *bracket = sim_token_at(tokens, open);
         if (!sim_token_is(source, bracket, "(") || bracket->match <= open || !is_device_code(source, tokens, i))
             continue;
-        edit_statement(source, tokens, i, open);
+        inner_chain chain = {0, 0};
+        if (tokens == &source->code)
+            chain = directives_between(source, tokens->at[i].start, tokens->at[bracket->match].end);
+        if (chain.last > chain.first && is_plain_choice(source, chain))
+            edit_choice(source, i, open, chain);
+        else
+            edit_statement(source, tokens, i, open, !has_choice(source, chain));
         i = bracket->match;
     }
 }

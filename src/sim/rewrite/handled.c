@@ -105,15 +105,13 @@ static bool is_assigned(const sim_source *source, const sim_tokens *code, int in
     return sim_token_is(source, next, "=") && !compared;
 }
 
-// Whether the name that is assigned to before `index` is read again before its function ends. A statement of the same
-// block that assigns to it anew ends the search, unless there is another way on between the two.
-static bool is_read_later(const sim_source *source, const sim_tokens *code, int index)
+// Whether the name that is assigned to before `index` is read behind that before its function ends. A statement of the
+// same block that assigns to it anew ends the search, unless there is another way on between the two.
+static bool is_read_behind(const sim_source *source, const sim_tokens *code, int index)
 {
     static const char *const jumps[] = {"break", "continue", "goto", "else", "case", "default", "?", NULL};
     static const char *const starts[] = {";", "{", "}", NULL};
     const sim_token *name = sim_token_at(code, index - 2);
-    if (name->kind != SIM_TOKEN_NAME) // an element, a member: somebody's
-        return true;
     int end = function_end(source, code, index - 2);
     bool jumped = false, replaced = false;
     for (int i = index; i < end; i++) {
@@ -129,6 +127,65 @@ static bool is_read_later(const sim_source *source, const sim_tokens *code, int 
                    block_of(source, code, i) == block_of(source, code, index);
     }
     return false;
+}
+
+// Whether the first use of a name between two tokens reads it.
+static bool is_read_first(const sim_source *source, const sim_tokens *code, int first, int end, const sim_token *name)
+{
+    for (int i = first; i < end; i++)
+        if (is_same_name(source, &code->at[i], name))
+            return !is_assigned(source, code, i);
+    return false;
+}
+
+// Where the next round of a loop begins, given the parenthesis that closes its head: at the condition, behind what a
+// `for` does once; -1: no loop's.
+static int round_start(const sim_source *source, const sim_tokens *code, int close)
+{
+    int open = sim_token_is(source, sim_token_at(code, close), ")") ? code->at[close].match : -1;
+    if (open < 0 || sim_token_is(source, sim_token_at(code, open - 1), "while"))
+        return open;
+    if (!sim_token_is(source, sim_token_at(code, open - 1), "for"))
+        return -1;
+    while (open < close && !sim_token_is(source, &code->at[open], ";"))
+        open++;
+    return open;
+}
+
+// Whether the next round of a loop around the assignment before `index` reads the name, in its head or behind that.
+static bool is_read_next_round(const sim_source *source, const sim_tokens *code, int index)
+{
+    const sim_token *name = sim_token_at(code, index - 2);
+    int end = function_end(source, code, index - 2), close = index - 3, inner = index - 2;
+    int head = paren_around(source, code, index - 2); // for (; e; e = cudaX())
+    int condition = head >= 0 ? round_start(source, code, code->at[head].match) : -1;
+    if (condition >= 0 && is_read_first(source, code, condition, inner, name))
+        return true;
+    for (;;) { // while (e) if (x) e = cudaX();
+        int start = round_start(source, code, close);
+        if (start >= 0 && is_read_first(source, code, start, inner, name))
+            return true;
+        if (!sim_token_is(source, sim_token_at(code, close), ")") || code->at[close].match < 2)
+            break;
+        close = code->at[close].match - 2;
+    }
+    for (int open; (open = block_of(source, code, inner)) >= 0 && code->at[open].match < end; inner = open) {
+        for (int i = index; i < code->at[open].match; i++)
+            if (is_same_name(source, &code->at[i], name) && is_assigned(source, code, i) &&
+                block_of(source, code, i) == open)
+                return false;
+        bool once = sim_token_is(source, sim_token_at(code, open - 1), "do");
+        int start = once ? open : round_start(source, code, open - 1);
+        if (start >= 0 && is_read_first(source, code, start, index - 2, name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_read_later(const sim_source *source, const sim_tokens *code, int index)
+{
+    return sim_token_at(code, index - 2)->kind != SIM_TOKEN_NAME || // an element, a member: somebody's
+           is_read_behind(source, code, index) || is_read_next_round(source, code, index);
 }
 
 static bool is_macro(const sim_unit *unit, const sim_source *source, const sim_token *name)
@@ -169,6 +226,24 @@ static bool is_choice(const sim_source *source, const sim_tokens *code, int inde
     return asks;
 }
 
+// Behind a =: whether what is assigned is itself a value that something is made of, in a condition, in the parentheses
+// of *outer, which become the value, in a return or in another assignment: if (e = cudaX()), !(e = cudaX()).
+static bool is_assignment_used(const sim_source *source, const sim_tokens *code, span call, span *outer)
+{
+    static const char *const asks[] = {"if", "while", "switch", NULL};
+    int open = paren_around(source, code, call.start);
+    const sim_token *before = sim_token_at(code, open - 1);
+    bool whole = open >= 0 && code->at[open].match == call.end + 1;
+    int start = sim_statement_start(source, code, call.start);
+    if (whole && before->kind != SIM_TOKEN_NAME)
+        *outer = (span){open, call.end + 1};
+    else if (!whole && sim_token_is(source, sim_token_at(code, call.start - 3), "="))
+        *outer = (span){call.start - 2, call.end}; // a = e = cudaX()
+    return (whole && sim_token_is_any(source, before, asks)) ||
+           sim_token_is(source, sim_token_at(code, start), "return") ||
+           (whole && sim_token_is(source, before, "return"));
+}
+
 // Whether the value of a call is made something of, by more than a checker. *marked becomes the macro that the call is
 // an argument of, if it is: what a macro is given it may show to the person (#call), so that stays as it is.
 static bool is_used(const sim_unit *unit, const sim_source *source, const sim_tokens *code, span call, span *marked)
@@ -185,10 +260,16 @@ static bool is_used(const sim_unit *unit, const sim_source *source, const sim_to
             return is_any(source, code, end + 1, operators) ||
                    (sim_token_is(source, sim_token_at(code, start - 1), "{") &&
                     is_any(source, code, end + 1, within_braces));
+        if (sim_token_is(source, sim_token_at(code, start - 1), "=")) {
+            span outer = call;
+            if (is_assignment_used(source, code, call, &outer) || is_read_later(source, code, start))
+                return true;
+            if (outer.start == call.start)
+                return false;
+            call = outer;
+            continue;
+        }
         int open = paren_around(source, code, start);
-        if (sim_token_is(source, sim_token_at(code, start - 1), "=")) // (e = cudaX()) != cudaSuccess
-            return (open >= 0 && code->at[open].match == end + 1 && is_any(source, code, end + 2, operators)) ||
-                   is_read_later(source, code, start);
         if (open < 0)
             return true;
         const sim_token *before = sim_token_at(code, open - 1);

@@ -313,7 +313,8 @@ static bool load_or_store(const sim_ptx_instruction *instruction, sim_text *out)
     if (instruction->is_vector[1 - at]) {
         if (ordered)
             return false;
-        sim_text_print(out, "sim::ptx_%s_vector<%s>(%s, %s)", load ? "load" : "store", type, address, value);
+        sim_text_print(out, "sim::ptx_%s_vector%s<%s>(%s, %s)", load ? "load" : "store",
+                       load && has(instruction, "cg") ? "_past_cache" : "", type, address, value);
     } else if (ordered) {
         const char *order = has(instruction, "acquire")   ? " | SIM_ATOMIC_ACQUIRE"
                             : has(instruction, "release") ? " | SIM_ATOMIC_RELEASE"
@@ -326,8 +327,12 @@ static bool load_or_store(const sim_ptx_instruction *instruction, sim_text *out)
                            address, scope_of(instruction), order, type, value);
     } else {
         const char *kind = has(instruction, "volatile") || has(instruction, "cv") ? "volatile " : "";
-        if (load)
-            sim_text_print(out, "sim::ptx_set(%s, *(const %s%s *)%s)", value, kind, type, address);
+        if (load && has(instruction, "cg"))
+            sim_text_print(out, "sim::ptx_set(%s, __ldcg((const %s *)%s))", value, type, address);
+        else if (load && *kind) // what is read is a value, no longer volatile
+            sim_text_print(out, "sim::ptx_set(%s, (%s)*(const volatile %s *)%s)", value, type, type, address);
+        else if (load)
+            sim_text_print(out, "sim::ptx_set(%s, *(const %s *)%s)", value, type, address);
         else
             sim_text_print(out, "*(%s%s *)%s = sim::ptx_get<%s>(%s)", kind, type, address, type, value);
     }
@@ -390,7 +395,7 @@ static bool copy_async(const sim_ptx_instruction *instruction, sim_text *out)
     if (has(instruction, "commit_group"))
         sim_text_add(out, "sim::ptx_copy_commit()");
     else if (has(instruction, "wait_all"))
-        sim_text_add(out, "sim::ptx_copy_wait(0)");
+        sim_text_add(out, "sim::ptx_copy_wait_all()");
     else if (has(instruction, "wait_group") && instruction->operands == 1)
         sim_text_print(out, "sim::ptx_copy_wait(%s)", instruction->operand[0]);
     else if (instruction->operands >= 3 && instruction->is_address[0] && instruction->is_address[1] &&
@@ -452,7 +457,11 @@ static bool barrier(const sim_ptx_instruction *instruction, sim_text *out)
 {
     if (has(instruction, "warp"))
         sim_text_print(out, "sim_warp_sync(%s)", instruction->operands == 1 ? instruction->operand[0] : "~0u");
-    else if (!has(instruction, "sync") || has(instruction, "cluster") || instruction->operands < 1)
+    else if (has(instruction, "cluster") || instruction->operands < 1)
+        return false;
+    else if (has(instruction, "arrive") && instruction->operands == 2)
+        sim_text_print(out, "sim_barrier_arrive(%s, %s)", instruction->operand[0], instruction->operand[1]);
+    else if (!has(instruction, "sync"))
         return false;
     else
         sim_text_print(out, "sim_barrier_named(%s, %s)", instruction->operand[0],

@@ -32,6 +32,7 @@ static void edit(const sim_unit *unit, sim_source *source)
     }
     sim_edit_kernels(unit, source);
     sim_edit_calls(unit, source);
+    sim_edit_casts(unit, source);
     sim_edit_handled(unit, source);
     sim_edit_variables(unit, source);
     sim_edit_conditionals(unit, source);

@@ -40,6 +40,7 @@ void sim_edit_variables(const sim_unit *unit, sim_source *source);
 void sim_edit_conditionals(const sim_unit *unit, sim_source *source);
 void sim_edit_handled(const sim_unit *unit, sim_source *source);
 void sim_edit_calls(const sim_unit *unit, sim_source *source);
+void sim_edit_casts(const sim_unit *unit, sim_source *source);
 void sim_edit_assembly(sim_source *source, const sim_tokens *tokens);
 
 // --- edits.c ---------------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // __device__, __constant__ and __managed__ variables are marked, so that the runtime knows the addresses that belong to
-// the card: SIM_DEVICE_VARIABLE and SIM_MANAGED_VARIABLE put them into sections of their own. alignas, which may stand
+// the card: SIM_DEVICE_VARIABLE and its kin put them into sections of their own. alignas, which may stand
 // among CUDA's qualifiers but not among C++'s, is moved to the front of its declaration. __shared__ is told by what
 // stands before it whether it is extern, static or neither (sim/keywords.h).
 
@@ -10,29 +10,67 @@
 
 typedef struct declaration {
     bool is_variable, is_template, is_extern, is_inline, is_constant, is_managed;
+    bool in_constant_memory; // __constant__; what is_constant says is const
 } declaration;
 
-// Whether a bracket holds what a constructor is given, as in P p(4), and no parameters of a function: it begins with a
-// value, or with a name that something follows as only a value's may: no bracket, for T (&tile)[4] is a parameter.
-static bool holds_values(const sim_source *source, const sim_tokens *code, int open)
+// Behind the name at `index` with all that `::` joins to it and its template arguments: n::limits<int>::most.
+static int behind_name(const sim_source *source, const sim_tokens *code, int index, int end)
+{
+    int next = index + 1, angles = 0;
+    if (sim_token_is(source, sim_token_at(code, next), "<"))
+        for (int i = next; i < end; i++) {
+            angles += sim_token_is(source, &code->at[i], "<") ? 1 : sim_token_is(source, &code->at[i], ">") ? -1 : 0;
+            if (angles == 0) {
+                next = i + 1;
+                break;
+            }
+        }
+    bool joined =
+        sim_token_is(source, sim_token_at(code, next), "::") && sim_token_at(code, next + 1)->kind == SIM_TOKEN_NAME;
+    return joined ? behind_name(source, code, next + 1, end) : next;
+}
+
+static bool is_value(const sim_source *source, const sim_token *token)
 {
     static const char *const values[] = {"-", "+", "!", "~", "true", "false", "nullptr", "NULL", "sizeof", NULL};
-    static const char *const behind_value[] = {"+", "-", "/", "%", ".", "?", "|", "^", NULL};
-    static const char *const types[] = {"decltype", "typeof", "alignas", "__attribute__", "__align__",
-                                        "void",     "int",    "float",   "double",        NULL};
+    return token->kind == SIM_TOKEN_NUMBER || token->kind == SIM_TOKEN_STRING || token->kind == SIM_TOKEN_CHARACTER ||
+           sim_token_is_any(source, token, values);
+}
+
+// Whether the bracket behind a name holds what a function or a type is given to make a value, as in P p(twice(3), 4).
+// T (&tile)[4], T (*f)(int), T (n::C::*member) and ALIGNED(16) float x are parameters.
+static bool makes_value(const sim_source *source, const sim_tokens *code, int open, bool is_type)
+{
+    static const char *const declared[] = {"&", "*", "void", "int", "float", "double", NULL};
+    static const char *const behind[] = {"(", "[", NULL};
+    const sim_token *first = sim_token_at(code, open + 1);
+    int close = sim_token_at(code, open)->match;
+    const sim_token *next = sim_token_at(code, close + 1);
+    if (close < open || sim_token_is_any(source, first, declared) || next->kind == SIM_TOKEN_NAME ||
+        sim_token_is_any(source, next, behind) || sim_token_is(source, sim_token_at(code, close - 1), "*"))
+        return false;
+    return !is_type || is_value(source, first);
+}
+
+// Whether a bracket holds what a constructor is given, as in P p(4), and no parameters of a function: it begins with a
+// value, or with a name that something follows as only a value's may.
+static bool holds_values(const sim_source *source, const sim_tokens *code, int open)
+{
+    static const char *const behind_value[] = {"+", "-", "/", "%", ".", "?", "|", "^", "{", NULL};
+    static const char *const asked[] = {"decltype", "typeof", "alignas", "__attribute__", "__align__", NULL};
+    static const char *const types[] = {"void", "bool", "char", "int", "unsigned", "float", "double", NULL};
     const sim_token *name = sim_token_at(code, open - 1), *first = sim_token_at(code, open + 1);
     if (name->kind != SIM_TOKEN_NAME || sim_token_is(source, name, "__launch_bounds__"))
         return false;
-    if (first->kind == SIM_TOKEN_NUMBER || first->kind == SIM_TOKEN_STRING || first->kind == SIM_TOKEN_CHARACTER ||
-        sim_token_is_any(source, first, values))
+    if (is_value(source, first))
         return true;
-    int last = open + 1;
-    while (sim_token_is(source, sim_token_at(code, last + 1), "::") &&
-           sim_token_at(code, last + 2)->kind == SIM_TOKEN_NAME)
-        last += 2;
-    return first->kind == SIM_TOKEN_NAME && !sim_token_is_any(source, first, types) &&
-           sim_token_is_any(source, sim_token_at(code, last + 1), behind_value) &&
-           !sim_token_is(source, sim_token_at(code, last + 2), "."); // a pack: T... values
+    int next = behind_name(source, code, open + 1, code->at[open].match);
+    if (first->kind != SIM_TOKEN_NAME || sim_token_is_any(source, first, asked))
+        return false;
+    if (sim_token_is(source, sim_token_at(code, next), "("))
+        return makes_value(source, code, next, sim_token_is_any(source, first, types));
+    return sim_token_is_any(source, sim_token_at(code, next), behind_value) &&
+           !sim_token_is(source, sim_token_at(code, next + 1), "."); // a pack: T... values
 }
 
 // Constants are left where they are: host code may read them too, and a section is writable or not.
@@ -55,6 +93,7 @@ static declaration read_declaration(const sim_source *source, const sim_tokens *
         found.is_extern |= sim_token_is(source, token, "extern");
         found.is_inline |= sim_token_is(source, token, "inline");
         found.is_managed |= sim_token_is(source, token, "__managed__");
+        found.in_constant_memory |= sim_token_is(source, token, "__constant__");
         angles += sim_token_is(source, token, "<") ? 1 : sim_token_is(source, token, ">") ? -1 : 0;
         if (sim_token_is(source, token, "const") || sim_token_is(source, token, "constexpr"))
             found.is_constant = true;
@@ -144,7 +183,9 @@ void sim_edit_variables(const sim_unit *unit, sim_source *source)
         declaration found = read_declaration(source, code, start, i);
         if (found.is_variable && !found.is_template && !found.is_extern && !found.is_inline && !found.is_constant)
             sim_edit_insert(source, code->at[start].start,
-                            found.is_managed ? "SIM_MANAGED_VARIABLE " : "SIM_DEVICE_VARIABLE ");
+                            found.is_managed           ? "SIM_MANAGED_VARIABLE "
+                            : found.in_constant_memory ? "SIM_CONSTANT_VARIABLE "
+                                                       : "SIM_DEVICE_VARIABLE ");
         while (i < code->count && !sim_token_is(source, &code->at[i], ";") && !sim_token_is(source, &code->at[i], "{"))
             i++;
         done = i;

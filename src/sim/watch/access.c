@@ -1,11 +1,15 @@
 // An access that the hook does not know yet: where it points, whether it may, and what to say if not.
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/index.h"
 #include "core/options.h"
 #include "memory/memory.h"
+#include "memory/sections.h"
 #include "race/sync.h"
 #include "report/report.h"
 #include "watch/internal.h"
@@ -76,6 +80,15 @@ static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, u
     fail(&finding, ERROR_ILLEGAL_ADDRESS);
 }
 
+static void fail_constant(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
+{
+    sim_finding finding;
+    finding_begin(&finding, worker, SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
+    snprintf(finding.message, sizeof finding.message, "%s of %u bytes in constant memory, which kernels can only read",
+             verb(kind), bytes);
+    fail(&finding, ERROR_ILLEGAL_ADDRESS);
+}
+
 static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
     sim_finding finding;
@@ -94,15 +107,28 @@ static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, u
     fail(&finding, ERROR_ILLEGAL_ADDRESS);
 }
 
+// Whether the host has nothing at this address either.
+static bool is_nobodys(uintptr_t address)
+{
+    unsigned char resident;
+    uintptr_t page = address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    return mincore((void *)page, 1, &resident) != 0 && errno == ENOMEM; // NOLINT(performance-no-int-to-ptr)
+}
+
 static void fail_host(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
     sim_finding finding;
-    bool null = address < NULL_PAGES;
-    finding_begin(&finding, worker, null ? SIM_OUT_OF_BOUNDS : SIM_HOST_POINTER, kind, pc, address, bytes);
+    bool null = address < NULL_PAGES, nobodys = !null && is_nobodys(address);
+    finding_begin(&finding, worker,
+                  null      ? SIM_OUT_OF_BOUNDS
+                  : nobodys ? SIM_FAULT
+                            : SIM_HOST_POINTER,
+                  kind, pc, address, bytes);
     snprintf(finding.message, sizeof finding.message,
-             null ? "%s of %u byte%s through a null pointer"
-                  : "%s of %u byte%s in host memory, which a kernel cannot reach",
-             verb(kind), bytes, bytes == 1 ? "" : "s");
+             null      ? "%s of %u byte%s through a null pointer"
+             : nobodys ? "%s of %u byte%s at address %#llx, where neither card nor host has memory"
+                       : "%s of %u byte%s in host memory, which a kernel cannot reach",
+             verb(kind), bytes, bytes == 1 ? "" : "s", (unsigned long long)address);
     fail(&finding, ERROR_ILLEGAL_ADDRESS);
 }
 
@@ -154,22 +180,9 @@ static bool check_shared(sim_worker *worker, unsigned site, uintptr_t address, u
     return false;
 }
 
-// The rewriter puts __device__ and __constant__ variables, and __managed__ ones, into sections of their own. A program
-// without any has none.
-extern char __start_sim_device[] __attribute__((weak));
-extern char __stop_sim_device[] __attribute__((weak));
-extern char __start_sim_managed[] __attribute__((weak));
-extern char __stop_sim_managed[] __attribute__((weak));
-
-static bool is_cards_alone(uintptr_t address)
-{
-    return address - (uintptr_t)__start_sim_device < (uintptr_t)__stop_sim_device - (uintptr_t)__start_sim_device;
-}
-
 static bool is_device_variable(uintptr_t address)
 {
-    return is_cards_alone(address) ||
-           address - (uintptr_t)__start_sim_managed < (uintptr_t)__stop_sim_managed - (uintptr_t)__start_sim_managed;
+    return sim_is_cards_variable(address) || sim_is_managed_variable(address);
 }
 
 bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
@@ -194,6 +207,8 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
         bool known = sim_symbol_at(address, &symbol) && inside(address, bytes, symbol.start, symbol.bytes);
         if (known && !symbol.merged && !is_device_variable(address))
             fail_host(worker, address, bytes, kind, pc);
+        if (known && kind != SIM_READ && kind != SIM_VOLATILE_READ && sim_is_constant_variable(address))
+            fail_constant(worker, address, bytes, kind, pc);
         if (known)
             remember(worker, site, symbol.start, symbol.bytes, bytes);
     } else if (address - module->image_lo < module->image_hi - module->image_lo) {
@@ -297,6 +312,6 @@ void sim_access_host(uintptr_t address, size_t bytes, unsigned kind, uintptr_t p
     bool write = is_write(kind), plain = kind == SIM_READ || kind == SIM_WRITE;
     if (address - sim_memory_base < sim_memory_span && sim_api_host_touched)
         sim_api_host_touched(address, bytes, write, plain, pc);
-    else if (is_cards_alone(address) && sim_options_get()->watch && sim_api_host_variable)
+    else if (sim_is_cards_variable(address) && sim_options_get()->watch && sim_api_host_variable)
         sim_api_host_variable(address, bytes, write, pc);
 }

@@ -1,5 +1,6 @@
-// Copies and fills that streams make beside running kernels. Each counts as a launch of one thread; it is held against
-// shadow memory only where something else may run beside it, because most never meet anything.
+// Copies and fills that streams make beside running kernels, and what calls of libraries use. Each counts as a launch
+// of one thread; it is held against shadow memory only where something else may run beside it, because most never meet
+// anything.
 
 #include <stdio.h>
 
@@ -12,11 +13,15 @@
 
 __attribute__((weak)) bool sim_api_ordered(uint64_t earlier, uint64_t later);
 
+__attribute__((weak)) uint64_t sim_api_ordered_below(uint64_t number);
+
 typedef struct copy {
     uint64_t number;
     uintptr_t start[2]; // written, read; 0: host memory
     size_t bytes;
+    size_t stride, count; // so many runs of `bytes` bytes, `stride` apart: columns of a matrix
     uintptr_t pc;
+    const char *library; // the call; NULL: a copy or fill
 } copy;
 
 // The last copies: older ones have been waited for in every program that is not lost anyway.
@@ -24,17 +29,31 @@ enum { KEPT = 256 };
 static copy copies[KEPT];
 static size_t copy_count;
 
-static void report(uintptr_t pc, const char *role, uint32_t serial, uintptr_t address, unsigned site)
+static const char beside_message[] =
+    "the kernel uses memory that %s uses in another stream, and neither waits for the other";
+
+static const char *name_of(const copy *one)
 {
-    const sim_launch_record *other = sim_launches_find(serial);
+    return one->library ? one->library : "a copy or fill";
+}
+
+static const char *role_of(const copy *one)
+{
+    return one->library ? "call" : "copy";
+}
+
+// The same words and places as where the kernel comes later: in another order it is the same mistake.
+static void report(const copy *one, uint64_t word, bool written, uintptr_t address)
+{
+    const sim_launch_record *other = sim_launches_find(sim_clock_block_of(sim_stamp_of(word)));
     sim_finding finding = {.kind = SIM_MISSING_WAIT,
                            .tier = SIM_ERROR,
+                           .kernel = other ? other->name : NULL,
                            .address = address,
                            .bytes = 1,
-                           .place = {{.pc = pc, .role = role}, {.pc = sim_sites[site].pc, .role = "kernel's access"}}};
-    snprintf(finding.message, sizeof finding.message,
-             "a stream copies or fills memory that %s%s uses in another stream, and neither waits for the other",
-             other ? "kernel " : "other work", other && other->name ? other->name : "");
+                           .place = {{.pc = sim_sites[sim_site_of(word)].pc, .role = written ? "write" : "read"},
+                                     {.pc = one->pc, .role = role_of(one)}}};
+    snprintf(finding.message, sizeof finding.message, beside_message, name_of(one));
     sim_report(&finding);
 }
 
@@ -57,10 +76,10 @@ static bool meets(const sim_cell *cell, uint64_t number, bool write, uint64_t *w
     return write && cell->read && beside(sim_clock_block_of(sim_stamp_of(cell->read)), number);
 }
 
-static void hold_against_shadow(const copy *one, bool write)
+// False: something was found, which is enough.
+static bool hold_run_against_shadow(const copy *one, bool write, uintptr_t start)
 {
-    uintptr_t start = one->start[write ? 0 : 1], end = start + one->bytes;
-    for (uintptr_t at = start; start && at < end;) {
+    for (uintptr_t at = start, end = start + one->bytes; at < end;) {
         sim_page page = sim_page_find(&sim_global_region, at);
         if (!page.cells) {
             at = (at | (SIM_PAGE_BYTES - 1)) + 1;
@@ -68,11 +87,20 @@ static void hold_against_shadow(const copy *one, bool write)
         }
         uint64_t word;
         if (meets(sim_cell_at(page, at), one->number, write, &word)) {
-            report(one->pc, write ? "write" : "read", sim_clock_block_of(sim_stamp_of(word)), at, sim_site_of(word));
-            return;
+            report(one, word, word == sim_cell_at(page, at)->write, at);
+            return false;
         }
         at += (uintptr_t)1 << page.grain;
     }
+    return true;
+}
+
+static void hold_against_shadow(const copy *one, bool write)
+{
+    uintptr_t start = one->start[write ? 0 : 1];
+    for (size_t run = 0; start && run < one->count; run++)
+        if (!hold_run_against_shadow(one, write, start + run * one->stride))
+            return;
 }
 
 static bool in_global(uintptr_t address)
@@ -80,9 +108,32 @@ static bool in_global(uintptr_t address)
     return address - sim_global_region.base < sim_global_region.span;
 }
 
-static bool overlap(uintptr_t one, size_t one_bytes, uintptr_t other, size_t other_bytes)
+// Whether one of the runs of a side (0: written, 1: read) has a byte of [address, address + bytes).
+static bool touches(const copy *one, int side, uintptr_t address, size_t bytes)
 {
-    return one && other && one < other + other_bytes && other < one + one_bytes;
+    uintptr_t start = one->start[side];
+    if (!start || address + bytes <= start)
+        return false;
+    size_t run = one->count > 1 && one->stride && address > start ? (address - start) / one->stride : 0;
+    for (size_t i = run; i < one->count && i <= run + 1; i++) {
+        uintptr_t begin = start + i * one->stride;
+        if (address < begin + one->bytes && begin < address + bytes)
+            return true;
+    }
+    return false;
+}
+
+// Whether the two meet in these sides of them.
+static bool overlap(const copy *one, int side, const copy *other, int other_side)
+{
+    uintptr_t start = one->start[side];
+    size_t all = (one->count - 1) * one->stride + one->bytes;
+    if (!start || !touches(other, other_side, start, all))
+        return false;
+    for (size_t run = 0; run < one->count; run++)
+        if (touches(other, other_side, start + run * one->stride, one->bytes))
+            return true;
+    return false;
 }
 
 // Against the copies before it: two that use the same memory, of which one writes there.
@@ -91,31 +142,104 @@ static void hold_against_copies(const copy *one)
     size_t kept = copy_count < KEPT ? copy_count : KEPT;
     for (size_t i = 0; sim_api_ordered && i < kept; i++) {
         const copy *other = &copies[i];
-        bool meet = overlap(one->start[0], one->bytes, other->start[0], other->bytes) ||
-                    overlap(one->start[0], one->bytes, other->start[1], other->bytes) ||
-                    overlap(one->start[1], one->bytes, other->start[0], other->bytes);
-        if (!meet || other->number >= one->number || sim_api_ordered(other->number, one->number))
+        if (other->number >= one->number || sim_api_ordered(other->number, one->number) ||
+            !(overlap(one, 0, other, 0) || overlap(one, 0, other, 1) || overlap(one, 1, other, 0)))
             continue;
-        sim_finding finding = {.kind = SIM_MISSING_WAIT,
-                               .tier = SIM_ERROR,
-                               .address = one->start[0] ? one->start[0] : one->start[1],
-                               .bytes = one->bytes,
-                               .place = {{.pc = one->pc, .role = "copy"}, {.pc = other->pc, .role = "copy"}}};
-        snprintf(finding.message, sizeof finding.message,
-                 "two copies or fills use the same memory in streams that do not wait for each other");
+        sim_finding finding = {
+            .kind = SIM_MISSING_WAIT,
+            .tier = SIM_ERROR,
+            .address = one->start[0] ? one->start[0] : one->start[1],
+            .bytes = one->bytes,
+            .place = {{.pc = one->pc, .role = role_of(one)}, {.pc = other->pc, .role = role_of(other)}}};
+        if (one->library || other->library)
+            snprintf(finding.message, sizeof finding.message,
+                     "%s and %s use the same memory in streams that do not wait for each other", name_of(other),
+                     name_of(one));
+        else
+            snprintf(finding.message, sizeof finding.message,
+                     "two copies or fills use the same memory in streams that do not wait for each other");
         sim_report(&finding);
     }
+}
+
+static void hold(const copy *one)
+{
+    copy *kept = &copies[copy_count++ % KEPT];
+    *kept = *one;
+    hold_against_shadow(kept, true);
+    hold_against_shadow(kept, false);
+    hold_against_copies(kept);
 }
 
 void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, uintptr_t pc)
 {
     if (!sim_watch_ready() || bytes == 0)
         return;
-    copy *one = &copies[copy_count++ % KEPT];
-    *one = (copy){number, {in_global(to) ? to : 0, in_global(from) ? from : 0}, bytes, pc};
-    hold_against_shadow(one, true);
-    hold_against_shadow(one, false);
-    hold_against_copies(one);
+    copy one = {number, {in_global(to) ? to : 0, in_global(from) ? from : 0}, bytes, .stride = 0, .count = 1, .pc = pc};
+    hold(&one);
+}
+
+void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t count, bool write)
+{
+    if (!sim_watch_ready() || bytes == 0 || count == 0 || !in_global(start))
+        return;
+    const sim_launch_state *launch = sim_current->launch;
+    copy one = {.number = launch->number,
+                .start = {write ? start : 0, write ? 0 : start},
+                .bytes = bytes,
+                .stride = stride,
+                .count = count,
+                .pc = launch->launched_at,
+                .library = launch->kernel->name};
+    if (!write)
+        sim_inputs_add(one.number, start, bytes, stride, count);
+    // Where all that came before is ordered there is nothing to meet, and a matrix is long; what comes later may.
+    if (sim_api_ordered_below && sim_api_ordered_below(one.number) < one.number)
+        hold(&one);
+    else
+        copies[copy_count++ % KEPT] = one;
+}
+
+static void report_free(uintptr_t pc, uintptr_t address, uintptr_t used_at, const char *role, const char *kernel)
+{
+    sim_finding finding = {.kind = SIM_USE_AFTER_FREE,
+                           .tier = SIM_ERROR,
+                           .kernel = kernel,
+                           .address = address,
+                           .bytes = 1,
+                           .place = {{.pc = used_at, .role = role}, {.pc = pc, .role = "freed"}}};
+    snprintf(finding.message, sizeof finding.message,
+             "a stream frees memory that %s uses in another stream, and does not wait for it",
+             kernel ? "the kernel" : "a copy or call");
+    sim_report(&finding);
+}
+
+void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc)
+{
+    if (!sim_watch_ready() || !in_global(start) || !sim_api_ordered_below || sim_api_ordered_below(number) >= number)
+        return;
+    for (uintptr_t at = start; at < start + bytes;) {
+        sim_page page = sim_page_find(&sim_global_region, at);
+        if (!page.cells) {
+            at = (at | (SIM_PAGE_BYTES - 1)) + 1;
+            continue;
+        }
+        uint64_t word;
+        const sim_cell *cell = sim_cell_at(page, at);
+        if (meets(cell, number, true, &word)) {
+            const sim_launch_record *user = sim_launches_find(sim_clock_block_of(sim_stamp_of(word)));
+            report_free(pc, at, sim_sites[sim_site_of(word)].pc, word == cell->write ? "write" : "read", user->name);
+            return;
+        }
+        at += (uintptr_t)1 << page.grain;
+    }
+    size_t kept = copy_count < KEPT ? copy_count : KEPT;
+    for (size_t i = 0; i < kept; i++) {
+        const copy *one = &copies[i];
+        if (one->number < number && !sim_api_ordered(one->number, number) &&
+            (touches(one, 0, start, bytes) || touches(one, 1, start, bytes)))
+            report_free(pc, start, one->pc, role_of(one), NULL);
+    }
 }
 
 static bool unordered;
@@ -134,9 +258,8 @@ static const copy *find(uint64_t number, uintptr_t address, size_t bytes, bool w
     size_t kept = copy_count < KEPT ? copy_count : KEPT;
     for (size_t i = 0; i < kept; i++) {
         const copy *one = &copies[i];
-        bool target = one->start[0] && address < one->start[0] + one->bytes && one->start[0] < address + bytes;
-        bool source = one->start[1] && address < one->start[1] + one->bytes && one->start[1] < address + bytes;
-        if ((target || (source && write)) && one->number < number && !sim_api_ordered(one->number, number))
+        if (one->number < number && !sim_api_ordered(one->number, number) &&
+            (touches(one, 0, address, bytes) || (write && touches(one, 1, address, bytes))))
             return one;
     }
     return NULL;
@@ -150,14 +273,14 @@ bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool
     const copy *one = find(worker->launch->number, address, bytes, write);
     if (!one)
         return true;
-    sim_finding finding = {.kind = SIM_MISSING_WAIT,
-                           .tier = SIM_ERROR,
-                           .kernel = worker->launch->kernel->name,
-                           .address = address,
-                           .bytes = bytes,
-                           .place = {{.pc = pc, .role = write ? "write" : "read"}, {.pc = one->pc, .role = "copy"}}};
-    snprintf(finding.message, sizeof finding.message,
-             "the kernel uses memory that another stream copies or fills, and neither waits for the other");
+    sim_finding finding = {
+        .kind = SIM_MISSING_WAIT,
+        .tier = SIM_ERROR,
+        .kernel = worker->launch->kernel->name,
+        .address = address,
+        .bytes = bytes,
+        .place = {{.pc = pc, .role = write ? "write" : "read"}, {.pc = one->pc, .role = role_of(one)}}};
+    snprintf(finding.message, sizeof finding.message, beside_message, name_of(one));
     sim_place_thread(worker, worker->thread, &finding.place[0]);
     sim_report(&finding);
     return true;

@@ -137,7 +137,12 @@ static void keep_worst(sim_worker *worker, sim_counter *counter, const sim_row *
 
 void sim_counters_row(sim_worker *worker, const sim_row *row)
 {
-    unsigned bytes = sim_sites[row->site].bytes;
+    const sim_site *about = &sim_sites[row->site];
+    if (about->copy == SIM_COPY_ISSUED || about->copy == SIM_COPY_SOURCE) {
+        worker->watch->accesses -= (unsigned)__builtin_popcount(row->mask); // there for races alone
+        return;
+    }
+    unsigned bytes = about->bytes;
     int space = space_of(worker, row->run[0].address);
     sim_counter *counter = counter_of(worker, row->site, space);
     uint32_t ideal;

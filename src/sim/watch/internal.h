@@ -104,8 +104,10 @@ void sim_merge_lanes(sim_worker *worker, uint32_t lanes);
 // copy.c. Whether a copy beside this launch touches the allocation [start, start + size): then its accesses are looked
 // at one by one, and one that meets the copy is reported.
 void sim_copies_launch_begin(uint64_t number);
-// What calls of libraries have written (last.c): a column at a time, by launch `number`; and memory that is freed.
+// What calls of libraries have written (last.c): a column at a time, by launch `number`; what they have read, in runs;
+// and memory that is freed.
 void sim_outputs_add(uint64_t number, uintptr_t start, size_t bytes);
+void sim_inputs_add(uint64_t number, uintptr_t start, size_t bytes, size_t stride, size_t count);
 void sim_outputs_forget(uintptr_t start, size_t bytes);
 bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool write, uintptr_t pc, uintptr_t start,
                      size_t size);

@@ -1,5 +1,5 @@
 // Which launches used a byte last, for the API: it knows which of them the host has waited for. Calls of libraries make
-// no accesses that the hooks see: what they have written is kept by itself.
+// no accesses that the hooks see: what they have read and written is kept by itself.
 
 #include "race/clock.h"
 #include "race/exact.h"
@@ -8,18 +8,21 @@
 #include "watch/internal.h"
 
 // Columns of a matrix, or a vector: `count` runs of `bytes` bytes, `stride` bytes apart.
-typedef struct output {
+typedef struct span {
     uint64_t number;
     uintptr_t start;
     size_t bytes, stride, count;
-} output;
+} span;
 
 // The last ones: older ones have been waited for as a rule. Calls run one at a time.
-enum { OUTPUTS = 256 };
-static output outputs[OUTPUTS];
-static size_t output_count;
+enum { SPANS = 256 };
+typedef struct spans {
+    span kept[SPANS];
+    size_t count;
+} spans;
+static spans outputs, inputs;
 
-static bool goes_on(const output *last, uint64_t number, uintptr_t start, size_t bytes)
+static bool goes_on(const span *last, uint64_t number, uintptr_t start, size_t bytes)
 {
     return last->number == number && last->bytes == bytes && start > last->start &&
            (last->count == 1 || start - last->start == last->count * last->stride);
@@ -27,27 +30,38 @@ static bool goes_on(const output *last, uint64_t number, uintptr_t start, size_t
 
 void sim_outputs_add(uint64_t number, uintptr_t start, size_t bytes)
 {
-    output *last = output_count > 0 ? &outputs[(output_count - 1) % OUTPUTS] : NULL;
+    span *last = outputs.count > 0 ? &outputs.kept[(outputs.count - 1) % SPANS] : NULL;
     if (last && goes_on(last, number, start, bytes)) {
         if (last->count++ == 1)
             last->stride = start - last->start;
         return;
     }
-    outputs[output_count++ % OUTPUTS] = (output){number, start, bytes, 0, 1};
+    outputs.kept[outputs.count++ % SPANS] = (span){number, start, bytes, 0, 1};
+}
+
+void sim_inputs_add(uint64_t number, uintptr_t start, size_t bytes, size_t stride, size_t count)
+{
+    inputs.kept[inputs.count++ % SPANS] = (span){number, start, bytes, count > 1 ? stride : 0, count};
+}
+
+static void forget(spans *list, uintptr_t start, size_t bytes)
+{
+    for (size_t i = 0; i < SPANS && i < list->count; i++)
+        if (list->kept[i].start - start < bytes)
+            list->kept[i].count = 0;
 }
 
 void sim_outputs_forget(uintptr_t start, size_t bytes)
 {
-    for (size_t i = 0; i < OUTPUTS && i < output_count; i++)
-        if (outputs[i].start - start < bytes)
-            outputs[i].count = 0;
+    forget(&outputs, start, bytes);
+    forget(&inputs, start, bytes);
 }
 
-static uint64_t last_output(uintptr_t address)
+static uint64_t last_of(const spans *list, uintptr_t address)
 {
     uint64_t number = 0;
-    for (size_t i = 0; i < OUTPUTS && i < output_count; i++) {
-        const output *one = &outputs[i];
+    for (size_t i = 0; i < SPANS && i < list->count; i++) {
+        const span *one = &list->kept[i];
         size_t offset = address - one->start, run = one->stride ? offset / one->stride : 0;
         bool here = address >= one->start && run < one->count && offset - run * one->stride < one->bytes;
         if (here && one->number > number)
@@ -70,6 +84,16 @@ static const sim_cell *global_cell(uintptr_t address)
     return page.cells ? sim_cell_at(page, address) : NULL;
 }
 
+// Whether a kernel waits for what others write there: an atomic that tests and sets, or a volatile look at a word that
+// it writes so too. One that counts does not, though its result is used.
+static bool looks(const sim_earlier *write, const sim_earlier *read)
+{
+    const sim_site *about = &sim_sites[write->site];
+    if (write->kind == SIM_VOLATILE_WRITE)
+        return read->kind == SIM_VOLATILE_READ;
+    return write->kind == SIM_ATOMIC && !about->discards && (about->what & (SIM_ATOMIC_CONFIRM | SIM_ATOMIC_REPLACE));
+}
+
 sim_last sim_watch_last(uintptr_t address)
 {
     sim_last last = {0};
@@ -78,27 +102,45 @@ sim_last sim_watch_last(uintptr_t address)
         sim_earlier write = {0}, read = {0};
         sim_exact_last_write(cell, &write);
         sim_exact_last_read(cell, &read);
-        last.writer = write.kind != SIM_VOLATILE_WRITE ? number_of(write.stamp) : 0;
+        last.writer = number_of(write.stamp);
         last.reader = read.kind != SIM_VOLATILE_READ ? number_of(read.stamp) : 0;
         last.flag = true;
-        last.looks = write.kind == SIM_ATOMIC && !sim_sites[write.site].discards;
+        last.looks = looks(&write, &read);
+        last.asks = write.kind == SIM_ATOMIC && !sim_sites[write.site].discards;
     } else if (cell) {
         last.writer = number_of(sim_stamp_of(cell->write));
         last.reader = number_of(sim_stamp_of(cell->read));
     }
-    const uint64_t library = last_output(address);
-    if (library > last.writer)
-        last = (sim_last){.writer = library, .reader = last.reader};
+    const uint64_t written = last_of(&outputs, address), read = last_of(&inputs, address);
+    if (written > last.writer)
+        last = (sim_last){.writer = written, .reader = last.reader};
+    if (read > last.reader) {
+        last.reader = read;
+        last.flag &= last.writer > read;
+    }
     return last;
 }
 
-uint64_t sim_watch_last_signal(uintptr_t address)
+typedef struct signals {
+    void (*visit)(uint64_t number, void *context);
+    void *context;
+} signals;
+
+static void tell_signal(const sim_earlier *one, void *context)
+{
+    const signals *asked = context;
+    const bool atomic = one->kind == SIM_ATOMIC && (sim_sites[one->site].what & SIM_ATOMIC_STORE);
+    const uint64_t number = atomic || one->kind == SIM_VOLATILE_WRITE ? number_of(one->stamp) : 0;
+    if (number != 0)
+        asked->visit(number, asked->context);
+}
+
+void sim_watch_signals(uintptr_t address, void (*visit)(uint64_t number, void *context), void *context)
 {
     const sim_cell *cell = global_cell(address);
-    sim_earlier write = {0};
+    signals asked = {visit, context};
     if (cell && sim_exact_is(cell))
-        sim_exact_last_write(cell, &write);
-    return write.kind == SIM_ATOMIC || write.kind == SIM_VOLATILE_WRITE ? number_of(write.stamp) : 0;
+        sim_exact_each(cell, tell_signal, &asked);
 }
 
 bool sim_watch_last_write(uintptr_t address, sim_place *place, const char **kernel)

@@ -31,17 +31,21 @@ void sim_sites_start(void)
 }
 
 // The lock is held. 0: there are no numbers left.
-static uint16_t add(uintptr_t pc, unsigned kind, unsigned bytes)
+static uint16_t add(uintptr_t pc, unsigned copy, unsigned kind, unsigned bytes)
 {
     if (sites_made + 1 == SIM_SITES)
         return 0;
     unsigned number = ++sites_made;
-    sim_sites[number] =
-        (sim_site){.pc = pc, .kind = (uint8_t)kind, .bytes = (uint8_t)bytes, .values = sim_values_wanted(pc)};
+    sim_sites[number] = (sim_site){.pc = pc,
+                                   .kind = (uint8_t)kind,
+                                   .bytes = (uint8_t)bytes,
+                                   .copy = (uint8_t)copy,
+                                   .values = sim_values_wanted(pc)};
     return (uint16_t)number;
 }
 
-unsigned sim_site_make(uintptr_t pc, unsigned kind, unsigned bytes)
+// The place's first site.
+static unsigned make(uintptr_t pc, unsigned copy, unsigned kind, unsigned bytes)
 {
     uintptr_t offset = pc - sim_code_lo;
     if (offset >= sim_code_bytes)
@@ -49,26 +53,36 @@ unsigned sim_site_make(uintptr_t pc, unsigned kind, unsigned bytes)
     uint16_t *entry = &sim_site_table[offset >> SIM_CODE_SHIFT];
     pthread_mutex_lock(&making);
     if (*entry == 0)
-        __atomic_store_n(entry, add(pc, kind, bytes), __ATOMIC_RELEASE);
+        __atomic_store_n(entry, add(pc, copy, kind, bytes), __ATOMIC_RELEASE);
     unsigned number = *entry;
     pthread_mutex_unlock(&making);
     return number;
 }
 
-unsigned sim_site_sized(uintptr_t pc, unsigned kind, unsigned bytes)
+unsigned sim_site_make(uintptr_t pc, unsigned kind, unsigned bytes)
+{
+    return make(pc, SIM_NO_COPY, kind, bytes);
+}
+
+unsigned sim_site_copying(uintptr_t pc, unsigned copy, unsigned kind, unsigned bytes)
 {
     unsigned number = sim_site_find(pc);
     if (number == 0)
-        number = sim_site_make(pc, kind, bytes);
-    while (number != 0 && sim_sites[number].bytes != bytes) {
+        number = make(pc, copy, kind, bytes);
+    while (number != 0 && (sim_sites[number].bytes != bytes || sim_sites[number].copy != copy)) {
         uint16_t *other = &sim_sites[number].other;
         if (__atomic_load_n(other, __ATOMIC_ACQUIRE) == 0) {
             pthread_mutex_lock(&making);
             if (*other == 0)
-                __atomic_store_n(other, add(pc, kind, bytes), __ATOMIC_RELEASE);
+                __atomic_store_n(other, add(pc, copy, kind, bytes), __ATOMIC_RELEASE);
             pthread_mutex_unlock(&making);
         }
         number = *other;
     }
     return number;
+}
+
+unsigned sim_site_sized(uintptr_t pc, unsigned kind, unsigned bytes)
+{
+    return sim_site_copying(pc, SIM_NO_COPY, kind, bytes);
 }

@@ -8,12 +8,17 @@
 
 enum { SIM_READ, SIM_WRITE, SIM_ATOMIC, SIM_VOLATILE_READ, SIM_VOLATILE_WRITE };
 
+// What an access of an asynchronous copy is (under_way.h): its issue and the last look at its source are there for
+// races alone.
+enum { SIM_NO_COPY, SIM_COPY_ISSUED, SIM_COPY_LANDED, SIM_COPY_SOURCE };
+
 typedef struct sim_site {
     uintptr_t pc;
     uint8_t kind;    // SIM_READ, ...
     uint8_t bytes;   // 1, 2, 4, 8, 16
     uint8_t scope;   // of an atomic: SIM_SCOPE_...
     uint8_t what;    // of an atomic: SIM_ATOMIC_... flags
+    uint8_t copy;    // SIM_NO_COPY, ...
     bool discards;   // an atomic whose result is not used
     bool optimistic; // a plain read whose thread goes on to an atomic on the same word that confirms it
     bool values;     // the values stored here are to be compared (values.c)
@@ -40,6 +45,9 @@ void sim_sites_start(void);
 unsigned sim_site_make(uintptr_t pc, unsigned kind, unsigned bytes);
 // The same where a place may access different numbers of bytes, as copies do: each number is a site of its own.
 unsigned sim_site_sized(uintptr_t pc, unsigned kind, unsigned bytes);
+
+// The same for the accesses of asynchronous copies, of which one place may have several kinds.
+unsigned sim_site_copying(uintptr_t pc, unsigned copy, unsigned kind, unsigned bytes);
 
 static inline unsigned sim_site_find(uintptr_t pc)
 {

@@ -149,12 +149,17 @@ void sim_watch_block_begin(sim_worker *worker)
     watch->entered = false;
 }
 
+// Tells sim_under_way_left of each copy of the block that nobody has waited for.
+__attribute__((weak)) void sim_api_copies_left(sim_worker *worker);
+
 void sim_watch_block_end(sim_worker *worker)
 {
     if (!sim_watching)
         return;
     sim_watch_leave(worker);
     sim_merge(worker, 0);
+    if (sim_api_copies_left && worker->block->clock && !worker->launch->failed)
+        sim_api_copies_left(worker);
     sim_clock_block_end(worker->block->clock);
     worker->block->clock = NULL;
 }
@@ -258,13 +263,26 @@ void sim_watch_barrier(sim_worker *worker)
         sim_clock_barrier(worker->block->clock);
 }
 
-void sim_watch_barrier_some(sim_worker *worker, const uint32_t members[SIM_WARPS])
+void sim_watch_barrier_some(sim_worker *worker, int id, const uint32_t members[SIM_WARPS])
 {
     if (!sim_watching)
         return;
-    merge_in_place(worker, 0);
+    // The last to come may only arrive: its warp goes on, and its rows are not complete.
+    if (members[worker->warp] >> worker->lane & 1)
+        merge_in_place(worker, 0);
+    else
+        sim_merge_lanes(worker, members[worker->warp]);
     if (worker->block->clock)
-        sim_clock_barrier_some(worker->block->clock, members);
+        sim_clock_barrier_some(worker->block->clock, id, members);
+}
+
+void sim_watch_barrier_arrive(sim_worker *worker, int id)
+{
+    if (!sim_watching || !worker->block->clock)
+        return;
+    // What the thread does from now on is not part of what it arrives with.
+    sim_merge_lanes(worker, 1u << worker->lane);
+    sim_clock_barrier_arrive(worker->block->clock, id, worker->thread);
 }
 
 void sim_watch_barrier_grid(sim_launch_state *launch)

@@ -44,7 +44,9 @@ sim_polled sim_watch_polled(const sim_worker *worker);
 
 // All live threads of the block have met: what came before is ordered before what comes after.
 void sim_watch_barrier(sim_worker *worker);
-void sim_watch_barrier_some(sim_worker *worker, const uint32_t members[32]); // a named barrier; lanes by warp
+// Named barriers: the lanes, by warp, that have waited for each other; and the current thread, which goes on at once.
+void sim_watch_barrier_some(sim_worker *worker, int id, const uint32_t members[32]);
+void sim_watch_barrier_arrive(sim_worker *worker, int id);
 void sim_watch_barrier_grid(sim_launch_state *launch); // every block has arrived; called once, workers stand still
 // The lanes of `mask` of the current warp have met in a collective; ordered: it was __syncwarp.
 void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered);
@@ -60,17 +62,23 @@ void sim_watch_filled(uintptr_t start, size_t bytes);
 void sim_watch_copied(uintptr_t to, uintptr_t from, size_t bytes);
 // A copy or fill that a stream makes: operation `number` of the program, as launches are numbered. 0: host memory.
 void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes, uintptr_t pc);
+// A call of a library, which runs in a kernel's place, uses memory: `count` runs of `bytes` bytes, `stride` bytes
+// apart.
+void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t count, bool write);
+// A stream frees memory: what other streams have done with it should have come before.
+void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc);
 // The numbers of the launches whose kernels, or library calls, last wrote and last read this byte; 0: none, not known,
-// or by a volatile access.
+// or a volatile read.
 typedef struct sim_last {
     uint64_t writer, reader;
     bool flag;  // kernels use the word by atomics or through volatile
-    bool looks; // the last write was an atomic whose result the kernel looks at: it may wait for what the host writes
+    bool looks; // whoever last wrote it looks at it too, as one does who waits for what the host writes there
+    bool asks;  // the last write was an atomic whose result is used: one that changes nothing looks too
 } sim_last;
 sim_last sim_watch_last(uintptr_t address);
-// The launch that last wrote this byte by an atomic or through volatile, which the host may have waited to see; 0:
-// none.
-uint64_t sim_watch_last_signal(uintptr_t address);
+// The launches that have written this byte by atomics or through volatile, which the host may have waited to see, as
+// far back as is known.
+void sim_watch_signals(uintptr_t address, void (*visit)(uint64_t number, void *context), void *context);
 // Where a kernel last wrote this byte, and which; false, and nothing is set: not known.
 bool sim_watch_last_write(uintptr_t address, struct sim_place *place, const char **kernel);
 // Whether a kernel has used these bytes of a __device__ or __constant__ variable; `written`: has changed them.

@@ -89,6 +89,13 @@ uintptr_t sim_module_tls(void)
     return tls;
 }
 
+const char *sim_symbol_function(uintptr_t pc, size_t *offset)
+{
+    (void)pc;
+    *offset = 0;
+    return "main";
+}
+
 const sim_module *sim_module_self(void)
 {
     if (!module.text_lo)
@@ -189,11 +196,19 @@ void sim_watch_barrier(sim_worker *worker)
     tell('|');
 }
 
-void sim_watch_barrier_some(sim_worker *worker, const uint32_t members[32])
+void sim_watch_barrier_some(sim_worker *worker, int id, const uint32_t members[32])
 {
     (void)worker;
+    (void)id;
     (void)members;
     tell('n');
+}
+
+void sim_watch_barrier_arrive(sim_worker *worker, int id)
+{
+    (void)worker;
+    (void)id;
+    tell('a');
 }
 
 void sim_watch_barrier_grid(sim_launch_state *launch)

@@ -1,5 +1,9 @@
 // Thrust: vectors, iterators and algorithms give what the standard library gives, and kernels see the same memory.
 #include <cstdio>
+#include <iterator>
+#include <list>
+#include <sstream>
+#include <thrust/adjacent_difference.h>
 #include <thrust/copy.h>
 #include <thrust/count.h>
 #include <thrust/device_ptr.h>
@@ -45,6 +49,30 @@ struct odd {
     }
 };
 
+// Iterators that only go from one element to the next, as every tutorial prints a vector.
+static void sequential_iterators()
+{
+    thrust::device_vector<int> v(4);
+    thrust::sequence(v.begin(), v.end(), 1);
+    std::ostringstream text;
+    thrust::copy(v.begin(), v.end(), std::ostream_iterator<int>(text, " "));
+    thrust::copy_n(v.begin(), 2, std::ostream_iterator<int>(text, ","));
+    thrust::copy_if(v.begin(), v.end(), std::ostream_iterator<int>(text, ";"), odd());
+    thrust::adjacent_difference(v.begin(), v.end(), std::ostream_iterator<int>(text, "."));
+    expect("printed", text.str() == "1 2 3 4 1,2,1;3;1.1.1.1.", 1);
+    std::vector<int> grown;
+    thrust::copy(v.begin(), v.end(), std::back_inserter(grown));
+    thrust::inclusive_scan(v.begin(), v.end(), std::back_inserter(grown));
+    expect("grown", grown.size(), 8);
+    expect("grown element", grown[7], 10);
+    std::list<int> list(3, 5);
+    auto behind = thrust::copy(v.begin(), v.begin() + 2, list.begin());
+    expect("list", *behind, 5);
+    expect("list element", list.front() + *++list.begin(), 3);
+    thrust::copy(list.begin(), list.end(), v.begin() + 1);
+    expect("from a list", v[3], 5);
+}
+
 struct store_sum {
     template <class Tuple> __host__ __device__ void operator()(Tuple t) const
     {
@@ -61,6 +89,7 @@ __global__ void twice(int *data, int n)
 
 int main()
 {
+    sequential_iterators();
     const int n = 100;
     thrust::device_vector<int> v(n);
     thrust::sequence(v.begin(), v.end());

@@ -4,7 +4,9 @@
 // The rules: a fence followed by an atomic releases what the thread did and knew before the fence, to the narrower of
 // both scopes; an atomic whose result is used acquires what the atomics it saw released; __syncthreads and __syncwarp
 // order those who meet, and each may then release what any of them had fenced (all threads fence, one raises the flag);
-// shuffles order nothing; atomics do not race with atomics whose scopes cover each other.
+// shuffles order nothing; atomics do not race with atomics whose scopes cover each other. What an atomic has acquired
+// is certain once a fence of that thread has followed, at the scope of what was acquired, or, within a block, a
+// meeting.
 #ifndef SIM_ORACLE_ORACLE_H
 #define SIM_ORACLE_ORACLE_H
 
@@ -22,11 +24,12 @@ struct access {
     bool write, atomic;
     int scope, offset, bytes;
     time_stamp when;
-    vector_clock known;
+    vector_clock known, firm;
 };
 
 struct thread_state {
     vector_clock known, fenced[2]; // by scope: what a release of that scope carries
+    vector_clock firm, near;       // what of `known` is certain; what a fence of block scope would make so
     int phase, next;
     bool waits; // at the end of its phase, for those it meets there
 };
@@ -76,9 +79,10 @@ UNWATCHED static inline bool acquire(oracle *o, int thread, const operation *wha
         const released *r = released_at(o, block, what->offset, bit);
         if (!(seen >> bit & 1))
             continue;
-        if (r->block == block)
+        if (r->block == block) {
             join(&o->threads[thread].known, &r->carries[BLOCK_SCOPE]);
-        else if (r->scope == DEVICE_SCOPE && what->scope == DEVICE_SCOPE)
+            join(&o->threads[thread].near, &r->carries[BLOCK_SCOPE]);
+        } else if (r->scope == DEVICE_SCOPE && what->scope == DEVICE_SCOPE)
             join(&o->threads[thread].known, &r->carries[DEVICE_SCOPE]);
     }
     return true;
@@ -98,6 +102,7 @@ UNWATCHED static inline void note_access(oracle *o, int thread, int operation_nu
     a->bytes = what->bytes;
     a->when = o->threads[thread].known.at[thread];
     a->known = o->threads[thread].known;
+    a->firm = o->threads[thread].firm;
 }
 
 UNWATCHED static inline void release(oracle *o, int thread, const operation *what)
@@ -114,7 +119,8 @@ UNWATCHED static inline void carry_out_fence(thread_state *t, int thread, int sc
 {
     t->fenced[BLOCK_SCOPE] = t->known;
     if (scope == DEVICE_SCOPE)
-        t->fenced[DEVICE_SCOPE] = t->known;
+        t->fenced[DEVICE_SCOPE] = t->near = t->known;
+    t->firm = t->near;
     t->known.at[thread]++;
 }
 
@@ -148,12 +154,15 @@ UNWATCHED static inline bool all_wait(const oracle *o, int first, uint64_t membe
 
 UNWATCHED static inline void meet(oracle *o, int first, uint64_t members, bool ordered)
 {
-    static vector_clock known, fenced[2];
+    static vector_clock known, firm, fenced[2];
     memset(&known, 0, sizeof known);
+    memset(&firm, 0, sizeof firm);
     memset(fenced, 0, sizeof fenced);
     for (int i = 0; ordered && i < THREADS; i++)
         if (members >> i & 1) {
             join(&known, &o->threads[first + i].known);
+            join(&firm, &o->threads[first + i].near);
+            firm.at[first + i] = o->threads[first + i].known.at[first + i];
             join(&fenced[BLOCK_SCOPE], &o->threads[first + i].fenced[BLOCK_SCOPE]);
             join(&fenced[DEVICE_SCOPE], &o->threads[first + i].fenced[DEVICE_SCOPE]);
         }
@@ -162,6 +171,7 @@ UNWATCHED static inline void meet(oracle *o, int first, uint64_t members, bool o
             thread_state *t = &o->threads[first + i];
             if (ordered) {
                 t->known = known;
+                t->firm = t->near = firm;
                 memcpy(t->fenced, fenced, sizeof fenced);
                 t->known.at[first + i]++;
             }
@@ -215,10 +225,52 @@ UNWATCHED static inline bool races(const access *a, const access *b)
     return b->known.at[a->thread] < a->when && a->known.at[b->thread] < b->when;
 }
 
+UNWATCHED static inline bool happens_before(const access *a, const access *b)
+{
+    return a->thread == b->thread ? a < b : b->known.at[a->thread] >= a->when;
+}
+
+UNWATCHED static inline bool touches(const oracle *o, const access *a, int block, int byte)
+{
+    return byte >= a->offset && byte < a->offset + a->bytes && (!o->program->shared || a->block == block);
+}
+
+// Whether the plain read comes behind a write of this byte that only an atomic without a fence shows it, and that no
+// later write hides.
+UNWATCHED static inline bool reads_unfenced(const oracle *o, const access *read, int block, int byte)
+{
+    for (int i = 0; i < o->count; i++) {
+        const access *a = &o->accesses[i];
+        if (!a->write || a->thread == read->thread || !touches(o, a, block, byte) || !happens_before(a, read) ||
+            read->firm.at[a->thread] >= a->when)
+            continue;
+        bool hidden = false;
+        for (int j = 0; j < o->count && !hidden; j++) {
+            const access *later = &o->accesses[j];
+            hidden = later->write && !later->atomic && later != a && touches(o, later, block, byte) &&
+                     happens_before(a, later) && happens_before(later, read);
+        }
+        if (!hidden)
+            return true;
+    }
+    return false;
+}
+
+UNWATCHED static inline void mark_unfenced(const oracle *o, bool unfenced[BLOCKS][MEMORY_BYTES])
+{
+    for (int i = 0; i < o->count; i++) {
+        const access *a = &o->accesses[i];
+        int block = o->program->shared ? a->block : 0;
+        for (int byte = a->offset; !a->write && byte < a->offset + a->bytes; byte++)
+            if (!unfenced[block][byte])
+                unfenced[block][byte] = reads_unfenced(o, a, block, byte);
+    }
+}
+
 // Runs one launch whose atomics returned `results`, and marks the bytes that race in racy[block][byte] (global memory:
-// block 0). False: no order of events explains the results.
+// block 0), and those that are read behind an atomic without a fence. False: no order of events explains the results.
 UNWATCHED static inline bool oracle_run(oracle *o, const script *program, const uint64_t *results,
-                                        bool racy[BLOCKS][MEMORY_BYTES])
+                                        bool racy[BLOCKS][MEMORY_BYTES], bool unfenced[BLOCKS][MEMORY_BYTES])
 {
     o->program = program;
     o->results = results;
@@ -245,6 +297,7 @@ UNWATCHED static inline bool oracle_run(oracle *o, const script *program, const 
             for (int byte = low; byte < high; byte++)
                 racy[program->shared ? a->block : 0][byte] = true;
         }
+    mark_unfenced(o, unfenced);
     return true;
 }
 

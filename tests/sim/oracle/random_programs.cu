@@ -1,5 +1,6 @@
 // Random programs against the brute-force oracle: one kernel interprets them, the race detector watches, and the bytes
-// it calls racy are held against the bytes the oracle does. A difference is printed with the seed that repeats it.
+// it calls racy, or read without the reader's fence, are held against the bytes the oracle does. A difference is
+// printed with the seed that repeats it.
 //
 //   random_programs [--seed N] [--count N] [--verbose]
 #include "oracle.h"
@@ -11,6 +12,8 @@
 
 // The race detector's own door for tests: called at every racing access, before findings are made of them.
 extern "C" void sim_race_observe(void (*callback)(uintptr_t address, size_t bytes, void *context), void *context);
+// The same for reads behind an atomic that no fence follows.
+extern "C" void sim_unfenced_observe(void (*callback)(uintptr_t address, size_t bytes, void *context), void *context);
 
 #define CHECK(call)                                                                                                    \
     do {                                                                                                               \
@@ -183,14 +186,19 @@ struct observed {
     size_t bytes;
 };
 
-static observed ranges[MAX_RANGES];
-static int range_count;
+struct observations {
+    observed ranges[MAX_RANGES];
+    int count;
+};
+
+static observations races_seen, unfenced_seen;
 
 // Called in the middle of a kernel: its own accesses are none of the kernel's. A program with atomics has one worker.
-UNWATCHED static void observe(uintptr_t address, size_t bytes, void *)
+UNWATCHED static void observe(uintptr_t address, size_t bytes, void *context)
 {
-    if (range_count < MAX_RANGES)
-        ranges[range_count++] = observed{address, bytes};
+    observations *seen = (observations *)context;
+    if (seen->count < MAX_RANGES)
+        seen->ranges[seen->count++] = observed{address, bytes};
 }
 
 // --- one program
@@ -205,6 +213,7 @@ struct machine {
 
 struct tally {
     long programs, racy, missed, false_alarms, impossible, clean;
+    long unfenced, unfenced_missed, unfenced_false;
 };
 
 static script programs[LAUNCHES];
@@ -213,7 +222,7 @@ static oracle judge;
 
 static void run(const machine *m, int launches, bool wait_between, uint64_t *shared_at)
 {
-    range_count = 0;
+    races_seen.count = unfenced_seen.count = 0;
     CHECK(cudaMemset(m->memory, 0, MEMORY_BYTES));
     for (int l = 0; l < launches; l++)
         CHECK(cudaMemcpy(m->program[l], &programs[l], sizeof programs[l], cudaMemcpyHostToDevice));
@@ -229,13 +238,14 @@ static void run(const machine *m, int launches, bool wait_between, uint64_t *sha
     CHECK(cudaMemcpy(shared_at, m->shared_at, BLOCKS * sizeof(uint64_t), cudaMemcpyDeviceToHost));
 }
 
-// Whether range i touches this program's memory; then *block and *offset say where it begins.
-UNWATCHED static bool locate(int i, const machine *m, bool shared, const uint64_t *shared_at, int *block, int *offset)
+// Whether the range touches this program's memory; then *block and *offset say where it begins.
+UNWATCHED static bool locate(const observed *range, const machine *m, bool shared, const uint64_t *shared_at,
+                             int *block, int *offset)
 {
     for (*block = 0; *block < (shared ? BLOCKS : 1); ++*block) {
         uintptr_t base = shared ? (uintptr_t)shared_at[*block] : (uintptr_t)m->memory;
-        if (ranges[i].address >= base && ranges[i].address < base + MEMORY_BYTES) {
-            *offset = (int)(ranges[i].address - base);
+        if (range->address >= base && range->address < base + MEMORY_BYTES) {
+            *offset = (int)(range->address - base);
             return true;
         }
     }
@@ -248,14 +258,15 @@ UNWATCHED static void compare(const machine *m, bool shared, const uint64_t *sha
     static bool got[BLOCKS][MEMORY_BYTES];
     int block, offset, differences = 0;
     memset(got, 0, sizeof got);
-    for (int i = 0; i < range_count; i++) {
-        bool located = locate(i, m, shared, shared_at, &block, &offset);
+    for (int i = 0; i < races_seen.count; i++) {
+        const observed *range = &races_seen.ranges[i];
+        bool located = locate(range, m, shared, shared_at, &block, &offset);
         // The first byte races for certain. Of the rest no more than its word: each word is reported for itself.
-        for (size_t k = 0; located && k < ranges[i].bytes && (k == 0 || (offset + k) % 4 != 0); k++)
+        for (size_t k = 0; located && k < range->bytes && (k == 0 || (offset + k) % 4 != 0); k++)
             got[block][offset + k] = true;
         if (!(located && want[block][offset]) && t->false_alarms++ < 20 && differences++ < 3) {
             printf("seed %llu: false alarm on %zu bytes at %d of block %d, %s memory\n", (unsigned long long)seed,
-                   ranges[i].bytes, offset, block, shared ? "shared" : "global");
+                   range->bytes, offset, block, shared ? "shared" : "global");
         }
     }
     for (block = 0; block < BLOCKS; block++)
@@ -269,13 +280,41 @@ UNWATCHED static void compare(const machine *m, bool shared, const uint64_t *sha
         }
 }
 
+// Bytes that race are left out: what is certain of them depends on what the detector has forgotten.
+UNWATCHED static void compare_unfenced(const machine *m, bool shared, const uint64_t *shared_at,
+                                       bool racy[BLOCKS][MEMORY_BYTES], bool want[BLOCKS][MEMORY_BYTES], uint64_t seed,
+                                       tally *t)
+{
+    static bool got[BLOCKS][MEMORY_BYTES];
+    int block, offset;
+    memset(got, 0, sizeof got);
+    for (int i = 0; i < unfenced_seen.count; i++) {
+        const observed *range = &unfenced_seen.ranges[i];
+        bool located = locate(range, m, shared, shared_at, &block, &offset);
+        for (size_t k = 0; located && k < range->bytes && (k == 0 || (offset + k) % 4 != 0); k++)
+            got[block][offset + k] = true;
+        if (!(located && (want[block][offset] || racy[block][offset])) && t->unfenced_false++ < 20)
+            printf("seed %llu: a fence is called missing at byte %d of block %d, %s memory\n", (unsigned long long)seed,
+                   offset, block, shared ? "shared" : "global");
+    }
+    for (block = 0; block < BLOCKS; block++)
+        for (offset = 0; offset < MEMORY_BYTES; offset++) {
+            bool wanted = want[block][offset] && !racy[block][offset];
+            t->unfenced += wanted;
+            if (wanted && !got[block][offset] && t->unfenced_missed++ < 20)
+                printf("seed %llu: no fence is missed at byte %d of block %d, %s memory\n", (unsigned long long)seed,
+                       offset, block, shared ? "shared" : "global");
+        }
+}
+
 UNWATCHED static void try_program(const machine *m, uint64_t seed, bool verbose, tally *t)
 {
-    static bool want[BLOCKS][MEMORY_BYTES];
+    static bool want[BLOCKS][MEMORY_BYTES], unfenced[BLOCKS][MEMORY_BYTES];
     static generator g;
     uint64_t shared_at[BLOCKS] = {0};
     memset(&g, 0, sizeof g);
     memset(want, 0, sizeof want);
+    memset(unfenced, 0, sizeof unfenced);
     g.state = seed * 0x2545f4914f6cdd1dull;
     bool shared = draw(&g, 2), wait_between = draw(&g, 2);
     int launches = 1 + (int)draw(&g, LAUNCHES);
@@ -290,7 +329,7 @@ UNWATCHED static void try_program(const machine *m, uint64_t seed, bool verbose,
     memset(&judge, 0, sizeof judge);
     for (int l = 0; l < launches; l++) {
         memcpy(judge.before, before[l], sizeof judge.before);
-        if (!oracle_run(&judge, &programs[l], results[l], want)) {
+        if (!oracle_run(&judge, &programs[l], results[l], want, unfenced)) {
             printf("seed %llu: no order of events explains what its atomics returned\n", (unsigned long long)seed);
             t->impossible++;
             return;
@@ -303,6 +342,7 @@ UNWATCHED static void try_program(const machine *m, uint64_t seed, bool verbose,
     }
     t->programs++;
     compare(m, shared, shared_at, want, seed, t);
+    compare_unfenced(m, shared, shared_at, want, unfenced, seed, t);
 }
 
 int main(int argc, char **argv)
@@ -329,7 +369,8 @@ int main(int argc, char **argv)
     CHECK(cudaMemset(m.shared_at, 0, BLOCKS * sizeof(uint64_t)));
     CHECK(cudaMalloc(&m.memory, MEMORY_BYTES));
     CHECK(cudaMalloc(&m.sink, ALL_THREADS * sizeof(unsigned)));
-    sim_race_observe(observe, NULL);
+    sim_race_observe(observe, &races_seen);
+    sim_unfenced_observe(observe, &unfenced_seen);
 
     tally t = {};
     for (uint64_t i = 0; i < count; i++)
@@ -338,6 +379,8 @@ int main(int argc, char **argv)
            "explained %ld\n",
            t.programs, (unsigned long long)seed, (unsigned long long)(seed + count - 1), t.racy, t.missed,
            t.false_alarms, t.clean, t.impossible);
+    printf("bytes read without the reader's fence %ld, missed %ld, false alarms %ld\n", t.unfenced, t.unfenced_missed,
+           t.unfenced_false);
     for (int l = 0; l < LAUNCHES; l++) {
         CHECK(cudaFree(m.program[l]));
         CHECK(cudaFree(m.results[l]));
@@ -345,5 +388,6 @@ int main(int argc, char **argv)
     CHECK(cudaFree(m.shared_at));
     CHECK(cudaFree(m.memory));
     CHECK(cudaFree(m.sink));
-    return t.missed || t.false_alarms || t.impossible || !t.racy ? 1 : 0;
+    bool differs = t.missed || t.false_alarms || t.impossible || t.unfenced_missed || t.unfenced_false;
+    return differs || !t.racy || !t.unfenced ? 1 : 0;
 }

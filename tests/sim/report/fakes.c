@@ -137,8 +137,8 @@ void sim_kernel_counts_each(void (*visit)(const sim_kernel_count *count, void *c
 const sim_copied *sim_api_copied(size_t *count)
 {
     static const sim_copied copies[] = {
-        {.hash = 0x1f, .singles = {.fits = true, .sum = 1.5, .magnitude = 2}},
-        {.hash = 0xabcdef},
+        {.hash = 0x1f, .to = 4096, .bytes = 4, .singles = {.fits = true, .sum = 1.5, .magnitude = 2}},
+        {.hash = 0xabcdef, .to = 8192, .bytes = 64},
     };
     *count = 2;
     return copies;

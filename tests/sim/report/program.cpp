@@ -191,17 +191,33 @@ static void forks()
     printf("parent %d\n", access(getenv("SIM_REPORT"), F_OK)); // -1: the child wrote nothing
 }
 
+static void race_at(void *pc, sim_tier tier, bool ask_values)
+{
+    sim_finding finding = {};
+    finding.kind = SIM_RACE;
+    finding.tier = tier;
+    finding.kernel = "mm<1>";
+    finding.place[0] = finding.place[1] = {(uintptr_t)pc, "write", true, {}, {}};
+    finding.ask_values = ask_values;
+    sim_report(&finding);
+}
+
 static void values()
 {
     void *one = here(), *other = here(); // line: two stores
-    for (void *pc : {one, other}) {
-        sim_finding finding = {};
-        finding.kind = SIM_RACE;
-        finding.kernel = "mm<1>";
-        finding.place[0] = finding.place[1] = {(uintptr_t)pc, "write", true, {}, {}};
-        finding.ask_values = true;
-        sim_report(&finding);
-    }
+    race_at(one, SIM_ERROR, true);
+    race_at(other, SIM_ERROR, true);
+}
+
+static void settled()
+{
+    void *one = here(), *other = here(); // line: a store in question, one of one value
+    race_at(one, SIM_ERROR, true);
+    race_at(other, SIM_WARNING, false);
+    void *third = here(), *fourth = here(), *fifth = here(); // line: and one that is wrong for certain
+    race_at(third, SIM_ERROR, true);
+    race_at(fourth, SIM_WARNING, false);
+    race_at(fifth, SIM_ERROR, false);
 }
 
 static void calls()
@@ -239,8 +255,8 @@ int main(int, char **arguments)
         void (*run)();
     } scenarios[] = {{"dedupe", dedupe},     {"rank", rank},         {"names", names},       {"variables", variables},
                      {"suppress", suppress}, {"barriers", barriers}, {"inlining", inlining}, {"forks", forks},
-                     {"kinds", kinds},       {"values", values},     {"headers", headers},   {"threads", threads},
-                     {"calls", calls},       {"ways", ways}};
+                     {"kinds", kinds},       {"values", values},     {"settled", settled},   {"headers", headers},
+                     {"threads", threads},   {"calls", calls},       {"ways", ways}};
     for (const auto &scenario : scenarios)
         if (strcmp(scenario.name, arguments[1]) == 0)
             scenario.run();

@@ -154,12 +154,24 @@ class Report(unittest.TestCase):
         self.assertEqual(len(counted["worst"]["offsets"]), 32)
         self.assertEqual(report["totals"]["launches"], 1)
         self.assertEqual(report["copies"], ["000000000000001f", "0000000000abcdef"])
+        self.assertTrue(report["copied_into"][0].endswith(" 4096 number"))
+        self.assertTrue(report["copied_into"][1].endswith(" 8192"))
 
     def test_two_stores_of_one_line_are_one_finding_that_asks_for_the_values_of_both(self):
         finding, = self.report("values")["findings"]
         self.assertEqual(finding["count"], 2)
         self.assertEqual(finding["places"][0]["line"], line_of("two stores"))
         self.assertEqual(len(set(finding["values"])), 2)
+
+    def test_a_store_of_one_value_settles_itself_alone(self):
+        first, second = self.report("settled")["findings"]
+        self.assertEqual(first["places"][0]["line"], line_of("a store in question, one of one value"))
+        self.assertEqual((len(first["values"]), len(first["settled"])), (1, 1))
+        self.assertNotEqual(first["values"], first["settled"])
+        self.assertEqual(first["tier"], "error")
+        self.assertEqual(second["places"][0]["line"], line_of("and one that is wrong for certain"))
+        self.assertEqual((second["tier"], second["count"]), ("error", 3))
+        self.assertFalse({"values", "settled"} & set(second)) # nothing is left to ask
 
     def test_calls_of_one_line_are_told_apart_by_their_names(self):
         findings = self.report("calls")["findings"]

@@ -168,6 +168,36 @@ static void a_status_that_is_assigned_anew_is_read_no_more(void **state)
             "void f() { if ((e = " HANDLED("cudaFree") "(p))) != cudaSuccess) g(); e = g(); }");
 }
 
+static void a_status_whose_assignment_is_a_condition_or_a_value_is_looked_at(void **state)
+{
+    (void)state;
+    becomes("int f() { if (auto e = cudaFree(p)) g(); }", "int f() { if (auto e = " HANDLED("cudaFree") "(p))) g(); }");
+    becomes("int f() { if (e = cudaFree(p)) g(); while ((e = cudaFree(p))) g(); }",
+            "int f() { if (e = " HANDLED("cudaFree") "(p))) g(); while ((e = " HANDLED("cudaFree") "(p)))) g(); }");
+    becomes("int f() { if (!(e = cudaFree(p))) g(); }", "int f() { if (!(e = " HANDLED("cudaFree") "(p)))) g(); }");
+    becomes("int f() { bool b = (e = cudaFree(p)); return b; }",
+            "int f() { bool b = (e = " HANDLED("cudaFree") "(p))); return b; }");
+    becomes("int f() { a = e = cudaFree(p); return a; }", "int f() { a = e = " HANDLED("cudaFree") "(p)); return a; }");
+    becomes("int f() { return e = cudaFree(p); }", "int f() { return e = " HANDLED("cudaFree") "(p)); }");
+    stays("void f() { (e = cudaFree(p)); bool b = (e = cudaFree(p)); a = e = cudaFree(p); check(e = cudaFree(p)); }");
+}
+
+static void a_status_that_the_next_round_of_a_loop_reads_is_looked_at(void **state)
+{
+    (void)state;
+    becomes("void f() { while (e) { e = cudaFree(p); g(); } }",
+            "void f() { while (e) { e = " HANDLED("cudaFree") "(p)); g(); } }");
+    becomes("void f() { for (int d = 7; e != 0; d = 0) e = cudaFree(p); e = g(); }",
+            "void f() { for (int d = 7; e != 0; d = 0) e = " HANDLED("cudaFree") "(p)); e = g(); }");
+    becomes("void f() { for (; e; e = cudaFree(p)) g(); while (x) { if (e) g(); if (x) { e = cudaFree(p); } } }",
+            "void f() { for (; e; e = " HANDLED("cudaFree") "(p))) g(); while (x) { if (e) g(); if (x) { e = " HANDLED(
+                "cudaFree") "(p)); } } }");
+    becomes("void f() { do { if (e) g(); e = cudaFree(p); } while (x); }",
+            "void f() { do { if (e) g(); e = " HANDLED("cudaFree") "(p)); } while (x); }");
+    stays("void f() { while (e) { e = cudaFree(p); e = 0; } for (e = 0; x; x--) e = cudaFree(p); }");
+    stays("void f() { if (e) { e = cudaFree(p); } } void h() { while (x) { e = 0; if (e) g(); e = cudaFree(p); } }");
+}
+
 static void the_mark_of_a_call_in_a_macro_stands_before_the_macro(void **state)
 {
     (void)state;
@@ -215,12 +245,17 @@ static void variables_of_the_device_are_marked(void **state)
 {
     (void)state;
     becomes("__device__ int a, b[4];\n", "SIM_DEVICE_VARIABLE __device__ int a, b[4];\n");
-    becomes("static __constant__ float c[4] = {1};\n", "SIM_DEVICE_VARIABLE static __constant__ float c[4] = {1};\n");
+    becomes("static __constant__ float c[4] = {1};\n", "SIM_CONSTANT_VARIABLE static __constant__ float c[4] = {1};\n");
     becomes("__managed__ const float *p;\n", "SIM_MANAGED_VARIABLE __managed__ const float *p;\n");
     becomes("namespace n {\n__device__ float (*f)(float);\n}\n",
             "namespace n {\nSIM_DEVICE_VARIABLE __device__ float (*f)(float);\n}\n");
     becomes("__device__ P p(4), q(-1);\n", "SIM_DEVICE_VARIABLE __device__ P p(4), q(-1);\n");
-    becomes("__constant__ n::P p(n::size / 2, 3);\n", "SIM_DEVICE_VARIABLE __constant__ n::P p(n::size / 2, 3);\n");
+    becomes("__constant__ n::P p(n::size / 2, 3);\n", "SIM_CONSTANT_VARIABLE __constant__ n::P p(n::size / 2, 3);\n");
+    becomes("__device__ P p(twice(3), 4);\n", "SIM_DEVICE_VARIABLE __device__ P p(twice(3), 4);\n");
+    becomes("__device__ P p(n::most<T<int>>(), 4);\n", "SIM_DEVICE_VARIABLE __device__ P p(n::most<T<int>>(), 4);\n");
+    becomes("__device__ P p(P{3}), q(float(2));\n", "SIM_DEVICE_VARIABLE __device__ P p(P{3}), q(float(2));\n");
+    stays("__device__ P f(n::T (&a)[4]);\n__device__ P f(T (*g)(T));\n__device__ P f(T (n::P::*member)(int));\n");
+    stays("__device__ P f(A<T<int>> (&a)[4]);\n__device__ P f(ALIGNED(16) float x);\n__device__ P f(int(x));\n");
     stays("__device__ P f(n::T);\n__device__ P f(T x = 3);\ntemplate <class... T> __device__ P f(T... x);\n");
     stays("__device__ P::P(int x) : a(4) { a = x; }\n__device__ P f(float (*g)(float));\n");
     stays("__device__ const int a = 3;\nconstexpr __device__ int b = 3;\nextern __device__ int c;\n");
@@ -346,6 +381,28 @@ static int lines_of(const char *text)
     return lines;
 }
 
+static void a_cast_of_a_variable_hides_its_address(void **state)
+{
+    (void)state;
+#define BYTES "__shared__ char c[8];\n"
+#define MADE  "SIM_SHARED char c[8];\n"
+    becomes("__global__ void k() { " BYTES "*(int *)(c + 1) = 1; }",
+            "__global__ void k() { " MADE "*~(sim::hidden<int *>)(c + 1) = 1; }");
+    becomes("__global__ void k() { " BYTES "f((const int *)&c[4], reinterpret_cast<n::v<2> *>(c)[1]); }",
+            "__global__ void k() { " MADE
+            "f(~(sim::hidden<const int *>)&c[4], sim::hide(reinterpret_cast<n::v<2> *>(c))[1]); }");
+    becomes("__global__ void k() { " BYTES "char *p = c + 1; int *q = (int *)p; }",
+            "__global__ void k() { " MADE "char *p = c + 1; int *q = ~(sim::hidden<int *>)p; }");
+    becomes("__device__ float g[4], *h;\n__device__ int f(float *) { return *(int *)g + *(int *)(h + 1); }",
+            "SIM_DEVICE_VARIABLE __device__ float g[4], *h;\n__device__ int f(float *) { return "
+            "*~(sim::hidden<int *>)g + *~(sim::hidden<int *>)(h + 1); }");
+    becomes("__global__ void k() { " BYTES "int n = sizeof(char *) + f(int *(c)); g((int *)p, (int)c[1]); }",
+            "__global__ void k() { " MADE "int n = sizeof(char *) + f(int *(c)); g((int *)p, (int)c[1]); }");
+    stays("__global__ void k(char *c) { *(int *)(c + 1) = 1; }");
+#undef BYTES
+#undef MADE
+}
+
 static void every_line_stays_where_it_was(void **state)
 {
     (void)state;
@@ -427,6 +484,8 @@ int main(void)
         cmocka_unit_test(a_launch_in_a_kernel_is_refused_where_it_stands),
         cmocka_unit_test(a_call_whose_status_is_looked_at_says_so),
         cmocka_unit_test(a_status_that_is_assigned_anew_is_read_no_more),
+        cmocka_unit_test(a_status_whose_assignment_is_a_condition_or_a_value_is_looked_at),
+        cmocka_unit_test(a_status_that_the_next_round_of_a_loop_reads_is_looked_at),
         cmocka_unit_test(the_mark_of_a_call_in_a_macro_stands_before_the_macro),
         cmocka_unit_test(a_call_whose_status_is_thrown_away_or_goes_to_a_checker_stays),
         cmocka_unit_test(an_atomic_without_use_of_its_result_says_so),
@@ -441,6 +500,7 @@ int main(void)
         cmocka_unit_test(shared_variables_need_no_constructor),
         cmocka_unit_test(both_branches_of_a_conditional_are_seen),
         cmocka_unit_test(constructors_and_classes_do_not_confuse_scopes),
+        cmocka_unit_test(a_cast_of_a_variable_hides_its_address),
         cmocka_unit_test(every_line_stays_where_it_was),
         cmocka_unit_test(a_kernel_that_returns_something_is_an_error_where_it_is_declared),
         cmocka_unit_test(broken_source_is_left_to_the_compiler),

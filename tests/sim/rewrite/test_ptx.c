@@ -57,7 +57,11 @@ static void loads_and_stores_are_accesses_of_their_size(void **state)
 {
     (void)state;
     becomes("asm(\"ld.global.cg.f32 %0, [%1+4];\" : \"=f\"(v) : \"l\"(p + 1))",
-            "sim::ptx_set(v, *(const float *)sim::ptx_address(p + 1, 4))");
+            "sim::ptx_set(v, __ldcg((const float *)sim::ptx_address(p + 1, 4)))");
+    becomes("asm(\"ld.global.cg.v2.f32 {%0, %1}, [%2];\" : \"=f\"(v), \"=f\"(w) : \"l\"(p))",
+            "sim::ptx_load_vector_past_cache<float>(sim::ptx_address(p, 0), v, w)");
+    becomes("asm volatile(\"ld.volatile.global.s32 %0, [%1];\" : \"=r\"(v) : \"l\"(p))",
+            "sim::ptx_set(v, (int)*(const volatile int *)sim::ptx_address(p, 0))");
     becomes("asm volatile(\"st.volatile.shared.u32 [%0], %1;\" : : \"r\"(a), \"r\"(v))",
             "*(volatile unsigned int *)sim::ptx_address(a, 0) = sim::ptx_get<unsigned int>(v)");
     becomes("asm(\"ld.global.nc.v2.f64 {%0, %1}, [%2];\" : \"=d\"(a), \"=d\"(b) : \"l\"(p))",
@@ -85,6 +89,10 @@ static void barriers_and_copies_are_calls(void **state)
     (void)state;
     becomes("asm volatile(\"bar.sync %0, %1;\" : : \"r\"(1), \"r\"(64))", "sim_barrier_named(1, 64)");
     becomes("asm volatile(\"bar.sync 0;\")", "sim_barrier_named(0, 0)");
+    becomes("asm volatile(\"bar.arrive 1, 64;\")", "sim_barrier_arrive(1, 64)");
+    becomes("asm volatile(\"barrier.cta.arrive.aligned %0, %1;\" : : \"r\"(2), \"r\"(96))",
+            "sim_barrier_arrive(2, 96)");
+    becomes("asm volatile(\"cp.async.wait_all;\")", "sim::ptx_copy_wait_all()");
     becomes("asm volatile(\"cp.async.cg.shared.global [%0], [%1], %2;\\n\" :: \"r\"(s), \"l\"(g), \"n\"(16))",
             "sim::ptx_copy(sim::ptx_address(s, 0), sim::ptx_address(g, 0), 16, 16)");
     becomes("asm volatile(\"cp.async.wait_group %0;\\n\" :: \"n\"(N))", "sim::ptx_copy_wait(N)");
@@ -146,12 +154,27 @@ static void host_assembly_stays(void **state)
     free(result);
 }
 
+static void each_branch_inside_a_statement_becomes_one_of_its_own(void **state)
+{
+    (void)state;
+    becomes("asm volatile(\"bar.sync %0, %1;\" :: \"r\"(1),\n#if A\n \"r\"(32)\n#elif B\n\"r\"(x)\n#else\n  "
+            "\"r\"(64)\n#endif\n "
+            ": \"memory\")",
+            "\n#if A\nsim_barrier_named(1, 32)\n#elif B\nsim_barrier_named(1, x)\n#else\nsim_barrier_named(1, "
+            "64)\n#endif\n");
+    becomes("asm(\n#ifdef WIDE\n\"ld.global.f64 %0, [%1];\"\n#else\n\"ld.global.f32 %0, [%1];\"\n#endif\n: \"=f\"(v) : "
+            "\"l\"(p))",
+            "\n#ifdef WIDE\nsim::ptx_set(v, *(const double *)sim::ptx_address(p, 0))\n#else\n"
+            "sim::ptx_set(v, *(const float *)sim::ptx_address(p, 0))\n#endif\n");
+    is_refused("asm volatile(\"bar.sync %0\"\n#if A\n\", 32\"\n#endif\n \";\" :: \"r\"(1))", "bar.sync");
+}
+
 static void what_is_not_known_is_refused(void **state)
 {
     (void)state;
     is_refused("asm volatile(\"wgmma.fence.sync.aligned;\")", "wgmma.fence.sync.aligned");
     is_refused("asm volatile(\"{ .reg .pred p; L: bra L; }\")", ".reg .pred p");
-    is_refused("asm volatile(\"bar.arrive 1, 64;\")", "bar.arrive");
+    is_refused("asm volatile(\"barrier.cluster.arrive;\")", "barrier.cluster.arrive");
     is_refused("asm volatile(\"mov.u32 %0, %5;\" : \"=r\"(a))", "mov.u32");
     is_refused("asm volatile(\"ld.global.f32 %0, [%1\" : \"=f\"(a) : \"l\"(b))", "ld.global.f32");
     is_refused("asm volatile(MACRO \"add\")", "");
@@ -170,6 +193,7 @@ int main(void)
         cmocka_unit_test(a_carry_from_elsewhere_is_refused),
         cmocka_unit_test(a_hint_to_the_compiler_stays),
         cmocka_unit_test(host_assembly_stays),
+        cmocka_unit_test(each_branch_inside_a_statement_becomes_one_of_its_own),
         cmocka_unit_test(what_is_not_known_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

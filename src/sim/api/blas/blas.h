@@ -70,6 +70,8 @@ typedef struct sim_blas_span {
 void sim_blas_reads(sim_blas_call call, const sim_blas_span *span);
 void sim_blas_writes(sim_blas_call call, const sim_blas_span *span); // before
 void sim_blas_written(const sim_blas_span *span);                    // after
+// The two that read or have written tell this too: work of other streams may not be at the span at that time.
+void sim_blas_used(const sim_blas_span *span, bool write);
 
 // --- multiplication (multiply.c)
 // ---------------------------------------------------------------------------------------

@@ -179,10 +179,12 @@ static void fft_run(const void *work)
         count *= (size_t)w->n[d];
     sim_blas_span in = span_of(w, "the input", w->from, &w->in, w->real_in, w->real_out);
     sim_blas_span out = span_of(w, "the output", w->to, &w->out, w->real_out, w->real_in);
-    if (dense(w, &w->in, w->real_out))
+    if (dense(w, &w->in, w->real_out)) {
         sim_blas_reads(w->call, &in);
-    else
+    } else { // what lies in the gaps may be anything
         sim_blas_writes(w->call, &in);
+        sim_blas_used(&in, false);
+    }
     sim_blas_writes(w->call, &out);
     double complex *data = malloc(count * sizeof *data);
     for (int batch = 0; data && batch < w->batch; batch++) {

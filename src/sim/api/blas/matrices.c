@@ -216,10 +216,12 @@ static void check(const matrix_work *w, double alpha, double beta, sim_blas_span
     spans_of(w, &a, &b, c);
     // The other triangle of A may be anything, and the last column of a lower one starts late: only its place is
     // checked.
-    if (one_triangle(w->operation))
+    if (one_triangle(w->operation)) {
         sim_blas_writes(w->call, &a);
-    else if (alpha != 0 || w->operation != GEAM)
+        sim_blas_used(&a, false);
+    } else if (alpha != 0 || w->operation != GEAM) {
         sim_blas_reads(w->call, &a);
+    }
     if (w->b && (w->operation != GEAM || beta != 0))
         sim_blas_reads(w->call, &b);
     if (in_place || w->operation == GER || (beta != 0 && w->operation != GEAM && w->operation != SYRK))

@@ -81,6 +81,8 @@ static void vector_run(const void *work)
         change(w, sim_blas_scalar_value(&w->alpha), sim_blas_scalar_value(&w->beta));
         if (w->operation != SCAL)
             sim_blas_written(&y);
+        if (w->operation != AXPY && w->operation != COPY)
+            sim_blas_written(&x);
         return;
     }
     bool index = w->operation == AMAX || w->operation == AMIN;

@@ -141,9 +141,20 @@ static void check_place(sim_blas_call call, const sim_blas_span *span, const cha
     }
 }
 
+void sim_blas_used(const sim_blas_span *span, bool write)
+{
+    if (!sim_watching || in_image((uintptr_t)span->data) || span_bytes(span) == 0)
+        return;
+    size_t size = sim_blas_size(span->type);
+    bool dense = span->rows == span->stride || span->columns <= 1;
+    sim_watch_library((uintptr_t)span->data, dense ? span_bytes(span) : span->rows * size, span->stride * size,
+                      dense ? 1 : span->columns, write);
+}
+
 void sim_blas_reads(sim_blas_call call, const sim_blas_span *span)
 {
     check_place(call, span, "reads");
+    sim_blas_used(span, false);
     if (!sim_watching || in_image((uintptr_t)span->data))
         return;
     size_t size = sim_blas_size(span->type);
@@ -167,6 +178,7 @@ void sim_blas_written(const sim_blas_span *span)
 {
     if (!sim_watching || in_image((uintptr_t)span->data))
         return;
+    sim_blas_used(span, true);
     size_t size = sim_blas_size(span->type);
     if (span->rows == span->stride || span->columns <= 1) {
         if (span_bytes(span) > 0)

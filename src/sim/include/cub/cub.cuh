@@ -1,3 +1,4 @@
-// CUB on the simulated GPU: block_level.h and device_level.h.
+// CUB on the simulated GPU: block_level.h, block_sort.h and device_level.h.
 #pragma once
+#include <cub/block_sort.h>
 #include <cub/device_level.h>

@@ -39,6 +39,7 @@ template <class Work> inline cudaError_t in_two_calls(void *room, size_t &bytes,
     if (error != cudaSuccess)
         return error;
     try {
+        thrust::sim_detail::in_stream here(stream);
         work();
     } catch (const thrust::system_error &failed) {
         return failed.sim_error();
@@ -213,6 +214,45 @@ struct DeviceHistogram {
                     counts[(size_t)(((Level)value - lower) / width)]++;
             });
             thrust::copy(counts.begin(), counts.end(), histogram);
+        });
+    }
+};
+
+struct DeviceRunLengthEncode {
+    template <class In, class Out, class Lengths, class Count, class Size>
+    static cudaError_t Encode(void *room, size_t &bytes, In in, Out out, Lengths lengths, Count count, Size n,
+                              cudaStream_t stream = 0)
+    {
+        typedef thrust::sim_detail::value_of<Lengths> Length;
+        return sim_detail::in_two_calls(room, bytes, stream, [&] {
+            auto end =
+                thrust::reduce_by_key(in, in + (ptrdiff_t)n, thrust::make_constant_iterator((Length)1), out, lengths);
+            sim_detail::store(count, (thrust::sim_detail::value_of<Count>)(end.first - out));
+        });
+    }
+    // Runs of two and more.
+    template <class In, class Offsets, class Lengths, class Count, class Size>
+    static cudaError_t NonTrivialRuns(void *room, size_t &bytes, In in, Offsets offsets, Lengths lengths, Count count,
+                                      Size n, cudaStream_t stream = 0)
+    {
+        typedef thrust::sim_detail::value_of<In> T;
+        return sim_detail::in_two_calls(room, bytes, stream, [&] {
+            std::vector<thrust::sim_detail::value_of<Offsets>> starts;
+            std::vector<thrust::sim_detail::value_of<Lengths>> sizes;
+            std::vector<T> values((size_t)n);
+            thrust::copy(in, in + (ptrdiff_t)n, values.begin());
+            for (size_t first = 0, i = 1; i <= values.size(); i++) {
+                if (i < values.size() && values[i] == values[first])
+                    continue;
+                if (i - first > 1) {
+                    starts.push_back((thrust::sim_detail::value_of<Offsets>)first);
+                    sizes.push_back((thrust::sim_detail::value_of<Lengths>)(i - first));
+                }
+                first = i;
+            }
+            thrust::copy(starts.begin(), starts.end(), offsets);
+            thrust::copy(sizes.begin(), sizes.end(), lengths);
+            sim_detail::store(count, (thrust::sim_detail::value_of<Count>)starts.size());
         });
     }
 };

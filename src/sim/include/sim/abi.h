@@ -52,7 +52,8 @@ SIM_CONVERGENT int sim_barrier(int operation, int predicate);
 SIM_CONVERGENT int sim_barrier_on_line(int number, int operation, int predicate); // the second, third, ... of its line
 // bar.sync id, threads: `threads` of the block, a multiple of 32; 0 means all. Id 0 to 15; id 0 is __syncthreads'.
 SIM_CONVERGENT void sim_barrier_named(int id, int threads);
-SIM_CONVERGENT void sim_barrier_grid(void); // cooperative launches only
+SIM_CONVERGENT void sim_barrier_arrive(int id, int threads); // bar.arrive id, threads: goes on without waiting
+SIM_CONVERGENT void sim_barrier_grid(void);                  // cooperative launches only
 
 // --- warp collectives ------------------------------------------------------------------------------------------------
 
@@ -102,6 +103,10 @@ enum {
 // Announces an atomic access, just before it is made. `what`: one of LOAD, STORE, UPDATE, with ACQUIRE or RELEASE where
 // the operation itself orders (cuda::atomic); CUDA's own atomics are relaxed.
 void sim_atomic(const volatile void *address, int bytes, int scope, int what);
+void sim_ordering_atomic(const volatile void *address, int bytes, int scope, int what); // with ACQUIRE or RELEASE
+#define SIM_ANY_ATOMIC(address, bytes, scope, what)                                                                    \
+    ((what) & (SIM_ATOMIC_ACQUIRE | SIM_ATOMIC_RELEASE) ? sim_ordering_atomic(address, bytes, scope, what)             \
+                                                        : sim_atomic(address, bytes, scope, what))
 // The rewriter puts a call to this before an atomic whose result nobody uses: the next sim_atomic of this thread then
 // reads nothing. Always returns 0.
 int sim_discard(void);

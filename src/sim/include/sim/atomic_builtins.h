@@ -27,8 +27,8 @@ SIM_INLINE void announce(const volatile void *address, size_t bytes, int what, i
     int width = scope <= __NV_THREAD_SCOPE_BLOCK    ? SIM_SCOPE_BLOCK
                 : scope == __NV_THREAD_SCOPE_SYSTEM ? SIM_SCOPE_SYSTEM
                                                     : SIM_SCOPE_DEVICE;
-    sim_atomic(address, (int)bytes, width,
-               what | (acquires ? SIM_ATOMIC_ACQUIRE : 0) | (releases ? SIM_ATOMIC_RELEASE : 0));
+    what |= (acquires ? SIM_ATOMIC_ACQUIRE : 0) | (releases ? SIM_ATOMIC_RELEASE : 0);
+    SIM_ANY_ATOMIC(address, (int)bytes, width, what);
 #else
     (void)address, (void)bytes, (void)what, (void)order, (void)scope;
 #endif

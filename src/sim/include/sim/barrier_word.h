@@ -161,7 +161,7 @@ class barrier_word
     SIM_INLINE void finish_bytes(unsigned waited_for)
     {
         for (sim_copy one; sim_copy_next_for(&bytes_key(), waited_for, &one, 0) == 1;) {
-            SIM_TOUCH(one.to, one.bytes, 1);
+            SIM_COPY_COMES(&one);
             sim_copy_make(&one);
             sim_copy_made_for(&bytes_key(), waited_for, 1);
             change<SIM_SCOPE_BLOCK>(0, 0, 0, (int)one.bytes);
@@ -190,7 +190,7 @@ class barrier_word
                 sim_spin();
                 continue;
             }
-            SIM_TOUCH(one.to, one.bytes, 1);
+            SIM_COPY_COMES(&one);
             sim_copy_make(&one);
             made++;
         }

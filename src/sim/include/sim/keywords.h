@@ -88,10 +88,12 @@
 #define __global__ __attribute__((noinline, noclone))
 #endif
 
-// The rewriter marks __device__ and __constant__ variables with this: from __start_sim_device to __stop_sim_device the
-// memory of the program is the card's. __managed__ ones are the host's as well, and have a section of their own.
-#define SIM_DEVICE_VARIABLE  __attribute__((section("sim_device")))
-#define SIM_MANAGED_VARIABLE __attribute__((section("sim_managed")))
+// The rewriter marks the card's variables with these: from __start_sim_device to __stop_sim_device the memory of the
+// program is the card's. __constant__ ones, which kernels cannot write, and __managed__ ones, which are the host's as
+// well, have sections of their own.
+#define SIM_DEVICE_VARIABLE   __attribute__((section("sim_device")))
+#define SIM_CONSTANT_VARIABLE __attribute__((section("sim_constant")))
+#define SIM_MANAGED_VARIABLE  __attribute__((section("sim_managed")))
 
 // At block scope thread_local means static, and `extern thread_local T name[]` is C++ as well: one macro serves all
 // forms of __shared__. Nothing is ever initialised when a thread starts; gcc is told so by -fno-extern-tls-init, clang,

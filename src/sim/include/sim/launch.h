@@ -198,8 +198,10 @@ SIM_INLINE refused_launcher launch_pointer(const char *, const sim_config &, Res
 template <class... Pointers> using function_of = void(typename std::remove_pointer<Pointers>::type...);
 
 // The kernel's address, by which its attributes are known: when the name stands for one function, or when the
-// arguments' types are exactly its parameters'; else null.
-template <class... Parameters> SIM_INLINE auto pointer_of(int, void (*kernel)(Parameters...)) -> void (*)(Parameters...)
+// arguments' types are exactly its parameters'; else null. A function without parameters is of the second kind: a
+// template whose parameters are one pack, all of them deduced, would pass for one as well.
+template <class First, class... Rest>
+SIM_INLINE auto pointer_of(int, void (*kernel)(First, Rest...)) -> void (*)(First, Rest...)
 {
     return kernel;
 }

@@ -15,10 +15,14 @@
 
 #if SIM_WATCHED
 #define SIM_TOUCH(address, bytes, write)              sim_touch(address, bytes, write)
-#define SIM_TOUCH_ATOMIC(address, bytes, scope, what) sim_atomic(address, bytes, scope, what)
+#define SIM_TOUCH_ATOMIC(address, bytes, scope, what) SIM_ANY_ATOMIC(address, bytes, scope, what)
+#define SIM_COPY_TO_COME(copy)                        ((copy)->place = sim_copy_issued(copy))
+#define SIM_COPY_COMES(copy)                          sim_copy_landed(copy)
 #else
 #define SIM_TOUCH(address, bytes, write)              ((void)0)
 #define SIM_TOUCH_ATOMIC(address, bytes, scope, what) ((void)0)
+#define SIM_COPY_TO_COME(copy)                        ((void)0)
+#define SIM_COPY_COMES(copy)                          ((void)0)
 #endif
 
 #ifdef __cplusplus
@@ -29,7 +33,13 @@ typedef struct sim_copy {
     void *to;
     const void *from;
     size_t bytes, zeros; // bytes copied, then bytes set to zero
+    uintptr_t place;     // where it was asked for
 } sim_copy;
+
+// Tells that a copy is asked for, and returns where; and, just before it is made, that somebody has waited for it.
+// Between the two its target is being written and its source read.
+uintptr_t sim_copy_issued(const sim_copy *copy);
+void sim_copy_landed(const sim_copy *copy);
 
 // Copies of the current CUDA thread, in batches (cp.async).
 void sim_copy_add(const sim_copy *copy);
@@ -51,19 +61,21 @@ void sim_copy_make(const sim_copy *copy);
 
 namespace sim
 {
-// Asks for a copy; its source counts as read here, its target as written where the wait is.
+// Asks for a copy. Its source counts as read here, its target as written where the wait is; for races both are in use
+// in between.
 SIM_INLINE sim_copy copy_announced(void *to, const void *from, size_t bytes, size_t zeros = 0)
 {
     if (bytes > 0)
         SIM_TOUCH(from, bytes, 0);
-    sim_copy copy = {to, from, bytes, zeros};
+    sim_copy copy = {to, from, bytes, zeros, 0};
+    SIM_COPY_TO_COME(&copy);
     return copy;
 }
 
 SIM_INLINE void copy_wait(unsigned batches)
 {
     for (sim_copy copy; sim_copy_next(batches, &copy);) {
-        SIM_TOUCH(copy.to, copy.bytes + copy.zeros, 1);
+        SIM_COPY_COMES(&copy);
         sim_copy_make(&copy);
     }
 }

@@ -10,6 +10,7 @@
 
 #include "sim/abi.h"
 #include "sim/keywords.h"
+#include "sim/memory_access.h"
 
 #include "cuda_pipeline_primitives.h"
 #include "sim/mma.h"
@@ -73,6 +74,13 @@ template <class Type, class... Values> SIM_INLINE void ptx_load_vector(const cha
     int order[] = {(ptx_set(values, vector.at[i]), i++)...};
     (void)order;
 }
+template <class Type, class... Values> SIM_INLINE void ptx_load_vector_past_cache(const char *address, Values &...values)
+{
+    ptx_vector<Type, sizeof...(Values)> vector = __ldcg((const ptx_vector<Type, sizeof...(Values)> *)address);
+    int i = 0;
+    int order[] = {(ptx_set(values, vector.at[i]), i++)...};
+    (void)order;
+}
 template <class Type, class... Values> SIM_INLINE void ptx_store_vector(char *address, const Values &...values)
 {
     ptx_vector<Type, sizeof...(Values)> vector = {{ptx_get<Type>(values)...}};
@@ -90,14 +98,14 @@ template <class Type> SIM_UNWATCHED SIM_NOINLINE void ptx_write(char *address, T
 // A flag that is polled: whoever sets it must get to run.
 template <class Type> SIM_INLINE Type ptx_load_atomic(const char *address, int scope, int what)
 {
-    sim_atomic(address, sizeof(Type), scope, what);
+    SIM_ANY_ATOMIC(address, sizeof(Type), scope, what);
     Type value = ptx_read<Type>(address);
     sim_spin();
     return value;
 }
 template <class Type> SIM_INLINE void ptx_store_atomic(char *address, int scope, int what, Type value)
 {
-    sim_atomic(address, sizeof(Type), scope, what);
+    SIM_ANY_ATOMIC(address, sizeof(Type), scope, what);
     ptx_write<Type>(address, value);
 }
 
@@ -127,6 +135,12 @@ SIM_INLINE void ptx_copy(char *to, const char *from, size_t bytes, size_t given)
 SIM_INLINE void ptx_copy_commit()
 {
     __pipeline_commit();
+}
+// Those of no group yet are waited for too.
+SIM_INLINE void ptx_copy_wait_all()
+{
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
 }
 SIM_INLINE void ptx_copy_wait(size_t prior)
 {

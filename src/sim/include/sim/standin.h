@@ -22,6 +22,7 @@
 #include "sim/atomic_builtins.h"
 #include "sim/atomics.h"
 #include "sim/barriers.h"
+#include "sim/hidden.h"
 #include "sim/index.h"
 #include "sim/intrinsics_convert.h"
 #include "sim/intrinsics_float.h"

@@ -3,7 +3,7 @@
 
 __global__ void fill(int *data)
 {
-    *data = 1; // expect: out-of-bounds|host-pointer
+    *data = 1; // expect: fault
 }
 
 int main()

@@ -1,4 +1,5 @@
-// Copies past the end of host memory: of malloc, of new, of a vector, of a pointer into a block, of a global array.
+// Copies past the end of host memory: of malloc, of new, of a vector, of a pointer into a block or
+// to its end, of a global array.
 #include "../corpus.h"
 
 #include <vector>
@@ -13,6 +14,8 @@ int main()
     SHOW(cudaMemcpy(array, device, 17 * sizeof(int), cudaMemcpyDeviceToHost));          // expect: out-of-bounds
     SHOW(cudaMemcpy(numbers.data(), device, 32 * sizeof(int), cudaMemcpyDeviceToHost)); // expect: out-of-bounds
     SHOW(cudaMemcpy(block + 8, device, 9 * sizeof(int), cudaMemcpyDeviceToHost));       // expect: out-of-bounds
+    SHOW(cudaMemcpy(device, block + 16, 4 * sizeof(int), cudaMemcpyHostToDevice));      // expect: out-of-bounds
+    SHOW(cudaMemcpy(device, &*numbers.end(), sizeof(int), cudaMemcpyHostToDevice));     // expect: out-of-bounds
     SHOW(cudaMemcpy(device, table, sizeof table + 1, cudaMemcpyHostToDevice));          // expect: out-of-bounds
     delete[] array;
     free(block);

@@ -1,14 +1,18 @@
-// Device variables that hold text, copied by symbol: neither is a name in quotes.
+// Device variables that hold text, copied by symbol: none is a name in quotes, though the text of one names another.
 #include "../corpus.h"
 #include <string.h>
 
 __device__ const char greeting[] = "hello";
 __constant__ char farewell[4] = "bye";
 __managed__ char name[6] = "world";
+__constant__ char mode[5] = "fast";
+__device__ int fast;
 
 __global__ void join(char *output)
 {
-    output[threadIdx.x] = greeting[threadIdx.x] + name[threadIdx.x] + farewell[threadIdx.x % 4];
+    output[threadIdx.x] = greeting[threadIdx.x] + name[threadIdx.x] + farewell[threadIdx.x % 4] + mode[0];
+    if (threadIdx.x == 0)
+        fast = 1;
 }
 
 int main()
@@ -22,6 +26,9 @@ int main()
     REQUIRE(strcmp(text, "world") == 0);
     CHECK(cudaMemcpyFromSymbol(text, farewell, sizeof farewell));
     REQUIRE(strcmp(text, "bye") == 0);
+    CHECK(cudaMemcpyFromSymbol(text, mode, sizeof mode));
+    REQUIRE(strcmp(text, "fast") == 0);
+    CHECK(cudaMemcpyToSymbol(mode, "slow", sizeof mode));
     CHECK(cudaFree(output));
     return 0;
 }

@@ -20,6 +20,13 @@ int main()
     printf("%s\n", cudaGetErrorString(status));
     if (select_device(3) != cudaSuccess)
         cudaGetLastError();
+    if (cudaError_t failed = cudaSetDevice(8)) // expect: bad-call(warning)
+        printf("%d\n", failed);
+    if (!(status = cudaSetDevice(9))) // expect: bad-call(warning)
+        printf("a tenth device\n");
+    for (int device = 10; status != cudaSuccess; device = 0)
+        status = cudaSetDevice(device); // expect: bad-call(warning)
+    cudaGetLastError();
     cudaSetDevice(5);       // expect: bad-call
     SHOW(cudaSetDevice(6)); // expect: bad-call
     return 0;

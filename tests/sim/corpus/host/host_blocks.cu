@@ -24,6 +24,14 @@ int main()
         if (round % 7 == 0)
             kept.emplace_back(round);
     }
+    std::vector<char *> neighbours;
+    for (int bytes = 8; bytes < 256; bytes += 8) // one behind the other
+        neighbours.push_back((char *)malloc(bytes));
+    for (char *one : neighbours) {
+        CHECK(cudaMemcpy(one, device, 8, cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(one + 8, device, 0, cudaMemcpyDeviceToHost));
+        free(one);
+    }
     for (std::vector<int> &numbers : kept)
         CHECK(cudaMemcpy(numbers.data(), device, numbers.size() * sizeof(int), cudaMemcpyDeviceToHost));
     std::string text(64, ' ');

@@ -1,4 +1,5 @@
-// Every thread stores a part; after the barrier thread 0's fence covers them all.
+// Every thread stores a part; after the barrier thread 0's fence covers them all. The last block's threads fence before
+// they read.
 #include "../corpus.h"
 
 __device__ unsigned finished;
@@ -15,6 +16,7 @@ __global__ void sum(const int *input, int *partial, int *output)
     }
     __syncthreads();
     if (last && t < 64) {
+        __threadfence();
         int total = 0;
         for (unsigned b = 0; b < gridDim.x; b++)
             total += partial[b * 64 + t];

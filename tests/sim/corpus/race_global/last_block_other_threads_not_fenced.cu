@@ -15,6 +15,7 @@ __global__ void sum(const int *input, int *partial, int *output)
     }
     __syncthreads();
     if (last && t == 0) {
+        __threadfence();
         int total = 0;
         for (unsigned i = 0; i < gridDim.x * 64; i++)
             total += partial[i]; // expect: race a

@@ -1,4 +1,4 @@
-// The last block to finish adds up the partial sums: store, __threadfence, atomic counter.
+// The last block to finish adds up the partial sums: store, __threadfence, atomic counter, __threadfence, load.
 #include "../corpus.h"
 
 __device__ unsigned finished;
@@ -22,6 +22,7 @@ __global__ void sum(const int *input, int *partial, int *output)
     }
     __syncthreads();
     if (last && t == 0) {
+        __threadfence();
         int total = 0;
         for (unsigned b = 0; b < gridDim.x; b++)
             total += partial[b];

@@ -23,7 +23,7 @@ template <class In, class Out, class F> inline Out transform(In first, In last, 
     for (size_t i = 0; i < n; i++)
         to[i] = f(from[i]);
     to.put_back(n);
-    return out + (ptrdiff_t)n;
+    return sim_detail::behind(out, n);
 }
 template <class A, class B, class Out, class F> inline Out transform(A first, A last, B second, Out out, F f)
 {
@@ -34,7 +34,7 @@ template <class A, class B, class Out, class F> inline Out transform(A first, A 
     for (size_t i = 0; i < n; i++)
         to[i] = f(a[i], b[i]);
     to.put_back(n);
-    return out + (ptrdiff_t)n;
+    return sim_detail::behind(out, n);
 }
 template <class In, class Stencil, class Out, class F, class P>
 inline Out transform_if(In first, In last, Stencil stencil, Out out, F f, P predicate)
@@ -47,11 +47,21 @@ inline Out transform_if(In first, In last, Stencil stencil, Out out, F f, P pred
         if (predicate(chosen[i]))
             to[i] = f(from[i]);
     to.put_back(n);
-    return out + (ptrdiff_t)n;
+    return sim_detail::behind(out, n);
+}
+template <class In, class Out> inline Out sim_copy(In first, In last, Out out, std::true_type)
+{
+    return thrust::transform(first, last, out, [](const auto &value) { return value; });
+}
+// From a list, or a file: gathered first, for algorithms count their elements.
+template <class In, class Out> inline Out sim_copy(In first, In last, Out out, std::false_type)
+{
+    const std::vector<sim_detail::value_of<In>> gathered(first, last);
+    return thrust::sim_copy(gathered.begin(), gathered.end(), out, std::true_type());
 }
 template <class In, class Out> inline Out copy(In first, In last, Out out)
 {
-    return thrust::transform(first, last, out, [](const auto &value) { return value; });
+    return thrust::sim_copy(first, last, out, sim_detail::can_jump<In>());
 }
 template <class In, class Size, class Out> inline Out copy_n(In first, Size n, Out out)
 {
@@ -68,7 +78,7 @@ inline Out copy_if(In first, In last, Stencil stencil, Out out, P predicate)
         if (predicate(chosen[i]))
             to[kept++] = from[i];
     to.put_back(kept);
-    return out + (ptrdiff_t)kept;
+    return sim_detail::behind(out, kept);
 }
 template <class In, class Out, class P> inline Out copy_if(In first, In last, Out out, P predicate)
 {
@@ -88,10 +98,12 @@ template <class In, class Out, class F> inline Out adjacent_difference(In first,
     size_t n = (size_t)(last - first);
     sim_view<In> from(first, n, READ);
     sim_view<Out> to(out, n, WRITE);
-    for (size_t i = n; i-- > 0;)
+    for (size_t k = 0; k < n; k++) {
+        size_t i = sim_detail::can_jump<Out>::value ? n - 1 - k : k; // from behind, for it may be the same range
         to[i] = i == 0 ? from[i] : f(from[i], from[i - 1]);
+    }
     to.put_back(n);
-    return out + (ptrdiff_t)n;
+    return sim_detail::behind(out, n);
 }
 template <class In, class Out> inline Out adjacent_difference(In first, In last, Out out)
 {

@@ -4,8 +4,10 @@
 #define SIM_THRUST_ITERATORS_H
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -226,11 +228,18 @@ namespace sim_detail
 {
 enum access { READ, WRITE, CHANGE };
 
-// A view of n elements. READ and CHANGE bring them here; WRITE and CHANGE put the first `count` back.
-template <class Iterator> class view
+// Whether an iterator can go to any place, or only from one to the next: std::ostream_iterator, std::back_inserter.
+template <class Iterator, class = void> struct can_jump : std::false_type {
+};
+template <class Iterator>
+struct can_jump<Iterator, decltype((void)*(std::declval<Iterator>() + (ptrdiff_t)1))> : std::true_type {
+};
+
+// Any iterator of the host, and those that make their elements.
+template <class Iterator, bool Jumps> class host_view
 {
-  public: // any iterator of the host, and those that make their elements
-    view(Iterator first, size_t, access) : first_(first)
+  public:
+    host_view(Iterator first, size_t, access) : first_(first)
     {
     }
     decltype(auto) operator[](size_t i)
@@ -244,6 +253,57 @@ template <class Iterator> class view
   private:
     Iterator first_;
 };
+
+// One that is written from the first element to the last: [] is the next one, whatever its number.
+template <class Iterator> class host_view<Iterator, false>
+{
+  public:
+    struct next {
+        Iterator &iterator;
+        template <class T> const next &operator=(const T &value) const
+        {
+            *iterator = value;
+            ++iterator;
+            return *this;
+        }
+    };
+    host_view(Iterator first, size_t, access) : iterator_(first)
+    {
+    }
+    next operator[](size_t)
+    {
+        return next{iterator_};
+    }
+    void put_back(size_t)
+    {
+    }
+
+  private:
+    Iterator iterator_;
+};
+
+// A view of n elements. READ and CHANGE bring them here; WRITE and CHANGE put the first `count` back.
+template <class Iterator> class view : public host_view<Iterator, can_jump<Iterator>::value>
+{
+  public:
+    using host_view<Iterator, can_jump<Iterator>::value>::host_view;
+};
+
+template <class Iterator> inline Iterator behind_by(Iterator first, size_t n, std::true_type)
+{
+    return first + (ptrdiff_t)n;
+}
+template <class Iterator> inline Iterator behind_by(Iterator first, size_t n, std::false_type)
+{
+    while (n-- > 0)
+        ++first;
+    return first;
+}
+// The end of n elements that were written.
+template <class Iterator> inline Iterator behind(Iterator first, size_t n)
+{
+    return behind_by(first, n, can_jump<Iterator>());
+}
 
 // Memory behind a pointer, wherever it is.
 template <class T> class memory_view

@@ -21,7 +21,7 @@ inline Out transform_inclusive_scan(In first, In last, Out out, F f, R combine)
     for (size_t i = 0; i < n; i++)
         to[i] = sum = i == 0 ? (value)f(from[i]) : (value)combine(sum, f(from[i]));
     to.put_back(n);
-    return out + (ptrdiff_t)n;
+    return sim_detail::behind(out, n);
 }
 template <class In, class Out, class F, class T, class R>
 inline Out transform_exclusive_scan(In first, In last, Out out, F f, T start, R combine)
@@ -35,7 +35,7 @@ inline Out transform_exclusive_scan(In first, In last, Out out, F f, T start, R 
         start = next;
     }
     to.put_back(n);
-    return out + (ptrdiff_t)n;
+    return sim_detail::behind(out, n);
 }
 template <class In, class Out, class R> inline Out inclusive_scan(In first, In last, Out out, R combine)
 {
@@ -70,7 +70,7 @@ template <class Keys, class In, class Out> inline Out inclusive_scan_by_key(Keys
     for (size_t i = 0; i < n; i++)
         to[i] = sum = i > 0 && keys[i] == keys[i - 1] ? sum + from[i] : from[i];
     to.put_back(n);
-    return out + (ptrdiff_t)n;
+    return sim_detail::behind(out, n);
 }
 template <class Keys, class In, class Out> inline Out exclusive_scan_by_key(Keys first, Keys last, In values, Out out)
 {
@@ -85,7 +85,7 @@ template <class Keys, class In, class Out> inline Out exclusive_scan_by_key(Keys
         to[i] = sum;
     }
     to.put_back(n);
-    return out + (ptrdiff_t)n;
+    return sim_detail::behind(out, n);
 }
 
 // --- runs of equal keys ----------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ inline std::pair<OutKeys, Out> reduce_by_key(Keys first, Keys last, In values, O
     }
     to_keys.put_back(runs);
     to.put_back(runs);
-    return std::make_pair(out_keys + (ptrdiff_t)runs, out + (ptrdiff_t)runs);
+    return std::make_pair(sim_detail::behind(out_keys, runs), sim_detail::behind(out, runs));
 }
 template <class Keys, class In, class OutKeys, class Out, class Same>
 inline std::pair<OutKeys, Out> reduce_by_key(Keys first, Keys last, In values, OutKeys out_keys, Out out, Same same)
@@ -283,7 +283,7 @@ template <class A, class B, class Out> inline Out merge(A first, A last, B secon
         (from_b ? j : i)++;
     }
     to.put_back(n + m);
-    return out + (ptrdiff_t)(n + m);
+    return sim_detail::behind(out, n + m);
 }
 } // namespace thrust
 

@@ -37,6 +37,31 @@ inline void check(cudaError_t error)
         throw system_error(error);
 }
 
+// The stream that this thread's algorithms work in, for as long as the object lives.
+class in_stream
+{
+  public:
+    explicit in_stream(cudaStream_t stream) : before_(sim_library_stream())
+    {
+        sim_library_stream_set(stream);
+    }
+    ~in_stream()
+    {
+        sim_library_stream_set(before_);
+    }
+    in_stream(const in_stream &) = delete;
+    in_stream &operator=(const in_stream &) = delete;
+
+  private:
+    cudaStream_t before_;
+};
+
+inline cudaError_t transfer_in(cudaStream_t stream, void *to, const void *from, size_t bytes)
+{
+    cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+}
+
 // Bytes between host and any memory. In a kernel all memory is at hand.
 inline void transfer(void *to, const void *from, size_t bytes)
 {
@@ -44,6 +69,8 @@ inline void transfer(void *to, const void *from, size_t bytes)
         return;
     if (sim_in_kernel())
         __builtin_memmove(to, from, bytes);
+    else if (sim_library_stream())
+        check(transfer_in(sim_library_stream(), to, from, bytes));
     else
         check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
 }

@@ -27,6 +27,16 @@ struct policy {
             check(cudaStreamSynchronize(stream));
     }
 };
+
+// Runs an algorithm in the policy's stream.
+template <class Work> inline decltype(auto) run_in(const policy &where, Work work)
+{
+    where.wait();
+    if (sim_in_kernel())
+        return work();
+    in_stream here(where.stream);
+    return work();
+}
 } // namespace sim_detail
 
 static const sim_detail::policy device, host, seq;
@@ -42,8 +52,7 @@ static const sim_detail::policy par;
 #define SIM_THRUST_POLICY(name)                                                                                        \
     template <class... Arguments> inline decltype(auto) name(const sim_detail::policy &where, Arguments... arguments)  \
     {                                                                                                                  \
-        where.wait();                                                                                                  \
-        return thrust::name(arguments...);                                                                             \
+        return sim_detail::run_in(where, [&]() -> decltype(auto) { return thrust::name(arguments...); });              \
     }
 SIM_THRUST_POLICY(transform)
 SIM_THRUST_POLICY(transform_if)

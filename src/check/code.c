@@ -1,0 +1,54 @@
+// Blanks what is no code, so that what comments and literals say is not taken for it.
+
+#include "check/code.h"
+
+#include <ctype.h>
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+// Whether the ' at `at` parts the digits of a number, 1'000.
+static bool parts_digits(const char *line, size_t at)
+{
+    size_t start = at;
+    while (start > 0 && (is_word(line[start - 1]) || line[start - 1] == '\''))
+        start--;
+    return isdigit((unsigned char)line[start]) && is_word(line[at + 1]);
+}
+
+// Behind the comment or literal that begins at `at`, or goes on there; `at`: none does.
+static size_t behind_hidden(const char *line, size_t at, bool *comment)
+{
+    char quote = line[at];
+    if (!*comment && line[at] == '/' && line[at + 1] == '/') {
+        while (line[at])
+            at++;
+    } else if (*comment || (line[at] == '/' && line[at + 1] == '*')) {
+        at += *comment ? 0 : 2;
+        *comment = true;
+        while (line[at] && !(line[at] == '*' && line[at + 1] == '/'))
+            at++;
+        *comment = !line[at];
+        at += *comment ? 0 : 2;
+    } else if (quote == '"' || (quote == '\'' && !parts_digits(line, at))) {
+        for (at++; line[at] && line[at] != quote; at++)
+            at += line[at] == '\\' && line[at + 1];
+        at += line[at] != '\0';
+    }
+    return at;
+}
+
+void heddle_check_code_of(const char *line, bool *comment, char *code, size_t size)
+{
+    size_t i = 0, length = 0;
+    while (line[i]) {
+        size_t behind = behind_hidden(line, i, comment);
+        bool hidden = behind > i;
+        for (behind += !hidden; i < behind; i++)
+            if (length + 1 < size)
+                code[length++] = hidden || line[i] == '\t' ? ' ' : line[i];
+    }
+    code[length] = '\0';
+}

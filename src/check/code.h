@@ -1,0 +1,12 @@
+// What of a line of source is code.
+#ifndef HEDDLE_CHECK_CODE_H
+#define HEDDLE_CHECK_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Copies the line with blanks for comments, literals and tabs; what is longer than `size` is left out. *comment:
+// whether the line begins within a comment of several lines; becomes the same of the next line.
+void heddle_check_code_of(const char *line, bool *comment, char *code, size_t size);
+
+#endif

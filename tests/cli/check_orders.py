@@ -1,0 +1,166 @@
+"""What `heddle check` makes of what differs between runs: values that racing writes store, and copies to the host.
+
+    check_orders.py path/to/heddle
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HEDDLE = os.path.abspath(sys.argv.pop(1))
+PATIENCE = 240
+
+# Threads set different bits of one word, and one flag to the same value, in one line.
+LOST_BITS = r"""
+__global__ void mark(unsigned *word, int *flag)
+{
+    unsigned bit = 1u << threadIdx.x;
+    if (!(word[0] & bit)) { word[0] |= bit; *flag = 1; }
+}
+int main()
+{
+    unsigned *word, bits;
+    int *flag;
+    cudaMalloc(&word, 4);
+    cudaMalloc(&flag, 4);
+    cudaMemset(word, 0, 4);
+    mark<<<1, 32>>>(word, flag);
+    cudaMemcpy(&bits, word, 4, cudaMemcpyDeviceToHost);
+    cudaFree(word);
+    cudaFree(flag);
+}
+"""
+
+# In ascending order each thread finds what the one before it has set; in descending order only the first does.
+CHAIN = r"""
+__global__ void follow(volatile int *set, int *flag)
+{
+    int i = threadIdx.x;
+    if (atomicAdd((int *)&set[i], 0) == 1) {
+        atomicExch((int *)&set[i + 1], 1);
+        *flag = VALUE;
+    }
+}
+int main()
+{
+    int *set, *flag, host[34] = {1};
+    cudaMalloc(&set, sizeof host);
+    cudaMalloc(&flag, 4);
+    cudaMemcpy(set, host, sizeof host, cudaMemcpyHostToDevice);
+    cudaMemset(flag, 0, 4);
+    follow<<<1, 33>>>(set, flag);
+    cudaMemcpy(host, flag, 4, cudaMemcpyDeviceToHost);
+    cudaFree(set);
+    cudaFree(flag);
+}
+"""
+
+# Each round brings every number to its neighbours; how many rounds it takes depends on who comes first.
+ROUNDS = r"""
+__global__ void spread(int *least, int *again, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0 || i >= n)
+        return;
+    int mine = atomicAdd(&least[i - 1], 0);
+    if (atomicMin(&least[i], mine) > mine)
+        atomicExch(again, 1);
+}
+int main()
+{
+    const int n = 64;
+    int *least, *again, host[n], flag, rounds = 0;
+    for (int i = 0; i < n; i++)
+        host[i] = i;
+    cudaMalloc(&least, sizeof host);
+    cudaMalloc(&again, 4);
+    cudaMemcpy(least, host, sizeof host, cudaMemcpyHostToDevice);
+    do {
+        cudaMemset(again, 0, 4);
+        spread<<<2, 32>>>(least, again, n);
+        cudaMemcpy(&flag, again, 4, cudaMemcpyDeviceToHost);
+        rounds++;
+    } while (flag && rounds < MOST);
+    cudaMemcpy(host, least, sizeof host, cudaMemcpyDeviceToHost);
+    cudaFree(least);
+    cudaFree(again);
+}
+"""
+
+# A time for each block, and behind it, in a copy of its own, who came last.
+TIMES = r"""
+__global__ void measure(long long *time, int *sum, int *last)
+{
+    long long begun = CLOCK;
+    atomicAdd(sum, 1);
+    atomicExch(last, LAST);
+    time[blockIdx.x] = CLOCK - begun;
+    time[4 + blockIdx.x] = CLOCK;
+}
+int main()
+{
+    long long *time, times[8];
+    int *sum, *last, one;
+    cudaMalloc(&time, sizeof times);
+    cudaMalloc(&sum, 4);
+    cudaMalloc(&last, 4);
+    cudaMemset(sum, 0, 4);
+    measure<<<4, 1>>>(time, sum, last);
+    cudaMemcpy(times, time, sizeof times, cudaMemcpyDeviceToHost);
+    cudaMemcpy(&one, last, 4, cudaMemcpyDeviceToHost);
+    cudaFree(time);
+    cudaFree(sum);
+    cudaFree(last);
+}
+"""
+
+
+class Orders(unittest.TestCase):
+    def check(self, text, *arguments, code=0, **values):
+        for name, value in values.items():
+            text = text.replace(name, value)
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "x.cu"), "w", encoding="utf-8") as file:
+                file.write(text)
+            environment = {key: value for key, value in os.environ.items() if not key.startswith("SIM_")}
+            environment["LC_ALL"] = "C.UTF-8"
+            result = subprocess.run([HEDDLE, "check", "x.cu", "--no-counters", "--no-nvcc", *arguments], cwd=folder,
+                                    capture_output=True, text=True, env=environment, timeout=PATIENCE, check=False)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout
+
+    def test_a_store_of_one_value_speaks_for_no_other_store_of_its_line(self):
+        said = self.check(LOST_BITS, code=1)
+        self.assertIn("error: race on global memory word in kernel mark\n", said)
+        self.assertIn("warning: race on global memory flag in kernel mark\n", said)
+        self.assertTrue(said.endswith("\n1 error, 1 warning\n"), said)
+
+    def test_values_are_compared_in_the_order_that_shows_the_race(self):
+        said = self.check(CHAIN, VALUE="1")
+        self.assertIn("warning: race on global memory flag in kernel follow\n", said)
+        self.assertIn("because   every thread stored the same value\n", said)
+        self.assertIn("in schedule 0 only\n", said)
+        self.assertIn("error: race on global memory flag", self.check(CHAIN, VALUE="i", code=1))
+
+    def test_a_flag_that_only_steers_the_hosts_loop_is_no_result(self):
+        self.assertIn("clean: 2 schedules", self.check(ROUNDS, MOST="1000"))
+        said = self.check(ROUNDS, MOST="5") # given up too early in one of the orders
+        self.assertIn("warning: result depends on the order of execution in kernel spread\n", said)
+
+    def test_time_is_no_result_and_hides_none(self):
+        for clock in ("clock64()", "clock()", "(long long)__globaltimer()"):
+            with self.subTest(clock):
+                said = self.check(TIMES, CLOCK=clock, LAST="1")
+                self.assertIn("note: two runs in the same order gave different results in copy number 1 to the host",
+                              said)
+                self.assertIn("clean: 2 schedules", said)
+        said = self.check(TIMES, "--schedules", "3", CLOCK="clock64()", LAST="blockIdx.x")
+        self.assertIn("Copy number 2 to the host differs between schedule 0 and schedule 1: 1 of its 1 elements, the "
+                      "first of them element 0, which is 3 in the one and 0 in the other.\n", said)
+        self.assertEqual(said.count("warning: result"), 1, said)
+
+
+if __name__ == "__main__":
+    unittest.main()

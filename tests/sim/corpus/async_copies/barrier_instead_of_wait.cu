@@ -1,0 +1,32 @@
+// A barrier of the block does not wait for copies: the tile is read while they are under way.
+#include "../corpus.h"
+#include <cuda_pipeline.h>
+
+const int THREADS = 128, ROUNDS = 6;
+
+__global__ void reverse(const float *input, float *output)
+{
+    __shared__ float tile[THREADS];
+    int t = threadIdx.x;
+    tile[t] = 0;
+    __syncthreads();
+    for (int round = 0; round < ROUNDS; round++) {
+        __pipeline_memcpy_async(&tile[t], &input[round * THREADS + t], sizeof(float)); // expect: race a
+        __pipeline_commit();
+        __syncthreads();
+        output[round * THREADS + t] = tile[THREADS - 1 - t]; // expect: race a
+        __syncthreads();
+        __pipeline_wait_prior(0);
+    }
+}
+// cure: Wait for the copy
+
+int main()
+{
+    float *input = device_ramp<float>(THREADS * ROUNDS, 0, 1), *output = device_zeros<float>(THREADS * ROUNDS);
+    reverse<<<1, THREADS>>>(input, output);
+    SHOW(cudaDeviceSynchronize());
+    CHECK(cudaFree(input));
+    CHECK(cudaFree(output));
+    return 0;
+}

@@ -1,0 +1,28 @@
+// A tile that was cleared first is read behind a barrier, but nobody ever waits for the copy into it.
+#include "../corpus.h"
+#include <cuda_pipeline.h>
+
+const int THREADS = 128;
+
+__global__ void reverse(const float *input, float *output)
+{
+    __shared__ float tile[THREADS];
+    int t = threadIdx.x;
+    tile[t] = 0;
+    __syncthreads();
+    __pipeline_memcpy_async(&tile[t], &input[t], sizeof(float)); // expect: race a
+    __pipeline_commit();
+    __syncthreads();
+    output[t] = tile[THREADS - 1 - t]; // expect: race a
+}
+
+int main()
+{
+    float *input = device_ramp<float>(THREADS, 0, 1), *output = device_zeros<float>(THREADS);
+    reverse<<<1, THREADS>>>(input, output);
+    SHOW(cudaDeviceSynchronize());
+    CHECK(cudaFree(input));
+    CHECK(cudaFree(output));
+    return 0;
+}
+// cure: Wait for the copy

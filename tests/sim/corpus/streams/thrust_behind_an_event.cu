@@ -1,0 +1,39 @@
+// Thrust algorithms behind a kernel: in its stream, behind an event in another one, and in the legacy default stream.
+#include "../corpus.h"
+#include <thrust/execution_policy.h>
+#include <thrust/reduce.h>
+#include <thrust/device_ptr.h>
+
+const int N = 256;
+
+__global__ void twice(float *data)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    data[i] = 2 * data[i];
+}
+
+int main()
+{
+    float *data = device_ramp<float>(N, 1, 0);
+    cudaStream_t first, second;
+    CHECK(cudaStreamCreate(&first));
+    CHECK(cudaStreamCreate(&second));
+    twice<<<N / 64, 64, 0, first>>>(data);
+    CHECK(cudaGetLastError());
+    thrust::device_ptr<float> begin(data);
+    float sum = thrust::reduce(thrust::cuda::par.on(first), begin, begin + N);
+    cudaEvent_t done;
+    CHECK(cudaEventCreate(&done));
+    twice<<<N / 64, 64, 0, first>>>(data);
+    CHECK(cudaEventRecord(done, first));
+    CHECK(cudaStreamWaitEvent(second, done, 0));
+    REQUIRE(thrust::reduce(thrust::cuda::par.on(second), begin, begin + N) == 2 * sum);
+    twice<<<N / 64, 64, 0, first>>>(data);
+    REQUIRE(thrust::reduce(begin, begin + N) == 4 * sum);
+    CHECK(cudaEventDestroy(done));
+    REQUIRE(sum == 2 * N || sum == N);
+    CHECK(cudaStreamDestroy(first));
+    CHECK(cudaStreamDestroy(second));
+    CHECK(cudaFree(data));
+    return 0;
+}
