@@ -549,18 +549,6 @@ class Check(unittest.TestCase):
         self.write("wild.cu", "int main() { *(volatile int *)64 = 1; }\n")
         self.check("wild.cu", code=1)
 
-    def test_a_crash_of_host_code_names_its_line(self):
-        self.write("crash.cu", "#include <cstdlib>\n#include <vector>\n"
-                               "static void inner(int *p) { p[3] = 4; }\n"
-                               "int main(int count, char **arguments)\n{\n"
-                               "    if (arguments[1][0] == 's')\n        inner(count > 5 ? new int : nullptr);\n"
-                               "    if (arguments[1][0] == 'a')\n        abort();\n"
-                               "    std::vector<int> three(3);\n    three.at((size_t)count + 5) = 1;\n}\n")
-        for kind, line in ("segment", 3), ("abort", 9), ("throw", 11):
-            result = self.check("crash.cu", "--", kind, code=1)
-            self.assertIn("error: program died\n", result.stdout)
-            self.assertRegex(result.stdout, rf"crash +crash\.cu:{line}\n")
-
     def test_a_program_that_leaves_by_the_back_door_is_a_finding(self):
         self.write("leave.cu", "#include <unistd.h>\nint main() { _exit(0); }\n")
         self.assertIn("error: program died\n", self.check("leave.cu", code=1).stdout)

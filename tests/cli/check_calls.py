@@ -210,6 +210,18 @@ class Calls(unittest.TestCase):
         self.assertIn("error: invalid free of global memory p\n  free of memory that CUDA allocated: free it with "
                       "cudaFree\n  call      x.cu:6\n", result.stdout)
 
+    def test_a_crash_of_host_code_names_its_line(self):
+        for kind, line in ("'s'", 4), ("'a'", 11), ("'t'", 13):
+            text = ("#include <cstdlib>\n#include <vector>\nint *none;\n"
+                    "static void inner(int *p) { p[3] = 4; }\n"
+                    f"int main(int count, char **)\n{{\n    volatile char kind = {kind};\n"
+                    "    if (kind == 's')\n        inner(count > 5 ? new int : none);\n"
+                    "    if (kind == 'a')\n        abort();\n"
+                    "    std::vector<int> three(3);\n    three.at((size_t)count + 5) = 1;\n}\n")
+            result = self.check(text, code=1)
+            self.assertIn("error: program died\n", result.stdout)
+            self.assertRegex(result.stdout, rf"crash +x\.cu:{line}\n")
+
     def test_each_leak_of_a_line_is_told(self):
         text = ("int main() { int *p, *q; cudaMalloc(&p, 4); cudaMalloc(&q, 8); }\n")
         result = self.check(text)

@@ -74,7 +74,8 @@ template <class Type, class... Values> SIM_INLINE void ptx_load_vector(const cha
     int order[] = {(ptx_set(values, vector.at[i]), i++)...};
     (void)order;
 }
-template <class Type, class... Values> SIM_INLINE void ptx_load_vector_past_cache(const char *address, Values &...values)
+template <class Type, class... Values>
+SIM_INLINE void ptx_load_vector_past_cache(const char *address, Values &...values)
 {
     ptx_vector<Type, sizeof...(Values)> vector = __ldcg((const ptx_vector<Type, sizeof...(Values)> *)address);
     int i = 0;
