@@ -221,17 +221,39 @@ static bool narrow(const heddle_check_result *result, const char *file, gap *bet
     return closed < last;
 }
 
+static bool same_function(const heddle_check_frame *one, const heddle_check_frame *other)
+{
+    return strcmp(one->file, other->file) == 0 && strcmp(one->function, other->function) == 0;
+}
+
+// The innermost function that both accesses are in, themselves or by what they call there; false: there is none.
+static bool find_common(const heddle_check_finding *finding, const heddle_check_frame **one,
+                        const heddle_check_frame **other)
+{
+    const heddle_check_place *places = finding->places;
+    for (int i = 0; i < places[0].frames; i++)
+        for (int j = 0; j < places[1].frames; j++)
+            if (same_function(&places[0].frame[i], &places[1].frame[j])) {
+                *one = &places[0].frame[i];
+                *other = &places[1].frame[j];
+                return true;
+            }
+    return false;
+}
+
 // Where there is a barrier between the two lines already, they meet the other way round: in the next turn of a loop.
 static const char *barrier_place(const heddle_check_result *result, const heddle_check_finding *finding, char *text,
                                  size_t size)
 {
     static const char *const loops[] = {"for", "while", NULL};
     static const char *const barriers[] = {"__syncthreads", "sync", "arrive_and_wait", "wait", "__syncwarp", NULL};
-    const heddle_check_frame *one = &finding->places[0].frame[0], *other = &finding->places[1].frame[0];
+    const heddle_check_frame *one, *other;
+    if (!find_common(finding, &one, &other))
+        return NULL;
     int first = one->line < other->line ? one->line : other->line;
     int last = one->line < other->line ? other->line : one->line;
-    if (strcmp(one->file, other->file) != 0 || strcmp(one->function, other->function) != 0 || first == last ||
-        first <= 0 || last - first > MOST_LINES || any_line_calls(result, one->file, first, first, barriers) ||
+    if (first == last || first <= 0 || last - first > MOST_LINES ||
+        any_line_calls(result, one->file, first, first, barriers) ||
         any_line_calls(result, one->file, last, last, barriers))
         return NULL;
     bool barrier_between = any_line_calls(result, one->file, first + 1, last - 1, barriers);

@@ -68,19 +68,48 @@ static bool is_at(const char *code, size_t at, size_t length, const char *word)
 
 // --- accesses --------------------------------------------------------------------------------------------------------
 
-// The sign before `at` that is no blank; 0: none.
-static char sign_before(const char *code, size_t at)
+// The end of what stands before `at`, blanks left out.
+static size_t blanks_before(const char *code, size_t at)
 {
     while (at > 0 && code[at - 1] == ' ')
         at--;
-    return at > 0 ? code[at - 1] : '\0';
+    return at;
+}
+
+static bool ends_in(const char *code, size_t end, const char *const *words)
+{
+    size_t begin = end;
+    while (begin > 0 && is_word(code[begin - 1]))
+        begin--;
+    for (; *words; words++)
+        if (is_at(code, begin, end - begin, *words))
+            return true;
+    return false;
+}
+
+// Whether the bracket that closes before `end` is that of a condition: a statement follows.
+static bool closes_condition(const char *code, size_t end)
+{
+    static const char *const heads[] = {"if", "constexpr", "while", "for", NULL};
+    int depth = 0;
+    for (size_t at = end; at-- > 0;) {
+        depth += code[at] == ')';
+        depth -= code[at] == '(';
+        if (depth == 0)
+            return ends_in(code, blanks_before(code, at), heads);
+    }
+    return false;
 }
 
 // A star that is no product and no part of a type.
 static bool is_dereference(const char *code, size_t at)
 {
-    char before = sign_before(code, at);
-    return code[at] == '*' && (before == '\0' || strchr("=(,+-/;{}&|<>!?:[*", before) != NULL);
+    static const char *const statements[] = {"else", "do", "return", NULL};
+    if (code[at] != '*')
+        return false;
+    size_t before = blanks_before(code, at);
+    return before == 0 || strchr("=(,+-/;{}&|<>!?:[*", code[before - 1]) != NULL || ends_in(code, before, statements) ||
+           (code[before - 1] == ')' && closes_condition(code, before));
 }
 
 // name[...][...].member, name->member, *name: the end of the access that begins at `at`; `at` where none does.

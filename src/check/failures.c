@@ -74,6 +74,9 @@ static bool leaves_unwritten(const heddle_check_finding *finding)
     static const char *const writers[] = {"cudaMemcpy", "cudaMemset", "cudaMalloc", "cudaLaunch", "cudaGraphLaunch"};
     if (finding->kind == HEDDLE_CHECK_BAD_LAUNCH)
         return true;
+    bool of_library = finding->note && strstr(finding->note, " and does nothing");
+    if (of_library && finding->kind == HEDDLE_CHECK_BAD_CALL)
+        return true;
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
         if (strncmp(finding->message, writers[i], strlen(writers[i])) == 0 && strstr(finding->message, " fails with "))
             return finding->kind != HEDDLE_CHECK_UNINITIALISED;

@@ -275,10 +275,12 @@ static heddle_status judge_end(check_state *state, const heddle_child *child, co
     case HEDDLE_CHILD_SIGNALLED:
         if (report && has_error(report))
             return HEDDLE_OK;
-        return heddle_check_result_add_at(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR,
-                                          report ? report->crashed : NULL, "It was ended by %s%s.",
-                                          heddle_child_signal_name(child->code),
-                                          report && strstr(report->status, "in host code") ? " in host code" : "");
+        return heddle_check_result_add_at(
+            result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR, report ? report->crashed : NULL, "It was ended by %s%s.",
+            report && strstr(report->status, "stack is used up")
+                ? "SIGSEGV (its stack is used up, by endless recursion or by large local arrays)"
+                : heddle_child_signal_name(child->code),
+            report && strstr(report->status, "in host code") ? " in host code" : "");
     case HEDDLE_CHILD_EXITED:
         if (report)
             return HEDDLE_OK;

@@ -177,6 +177,20 @@ static void test_the_cure_of_a_race_names_the_lines_between_which_the_barrier_be
     cure_becomes(RACE("6", "9"), "Put a barrier between the two, or not."); // a barrier on one of the lines
 }
 
+// The access of line 3 is in a function that is called at `first`.
+#define RACE_IN_CALL(first, second)                                                                                    \
+    "{\"kind\": \"race\", \"kernel\": \"sum\", \"cure\": \"Put a barrier between the two, or not.\", \"places\": "     \
+    "[{\"role\": \"write\", \"file\": \"@\", \"function\": \"load\", \"line\": 3, \"stack\": [{\"file\": \"@\", "      \
+    "\"function\": \"load\", \"line\": 3}, {\"file\": \"@\", \"function\": \"sum\", \"line\": " first "}]}, "          \
+    "{\"role\": \"read\", \"file\": \"@\", \"function\": \"sum\", \"line\": " second "}]}"
+
+static void test_an_access_inside_a_call_counts_where_the_call_stands(void **state)
+{
+    (void)state;
+    cure_becomes(RACE_IN_CALL("9", "10"), "Put a barrier between line 9 and line 10, or not.");
+    cure_becomes(RACE_IN_CALL("5", "7"), "Put a barrier behind line 7, before the loop comes back to line 5, or not.");
+}
+
 static void test_a_barrier_is_not_put_into_a_block_that_one_access_is_in(void **state)
 {
     (void)state;
@@ -213,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_a_launch_is_where_its_kernel_stands),
         cmocka_unit_test(test_an_allocation_is_named_by_the_line_of_its_call),
         cmocka_unit_test(test_the_cure_of_a_race_names_the_lines_between_which_the_barrier_belongs),
+        cmocka_unit_test(test_an_access_inside_a_call_counts_where_the_call_stands),
         cmocka_unit_test(test_a_barrier_is_not_put_into_a_block_that_one_access_is_in),
         cmocka_unit_test(test_a_branch_that_both_accesses_are_in_is_named),
         cmocka_unit_test(test_braces_and_barriers_in_comments_and_literals_are_no_code),

@@ -265,7 +265,10 @@ static void test_what_only_follows_from_a_failure_is_left_out(void **state)
     const char *const failures[] = {
         REPORT(FAILED("bad-launch", "error", "4", "the launch fails") "," CALL("uninitialised", "warning", "6")),
         REPORT(FAILED("bad-call", "error", "4",
-                      "cudaMemcpy fails with cudaErrorInvalidValue: no") "," CALL("uninitialised", "error", "6"))};
+                      "cudaMemcpy fails with cudaErrorInvalidValue: no") "," CALL("uninitialised", "error", "6")),
+        REPORT(FAILED("bad-call", "error", "4",
+                      "cublasSgemm: no\", \"note\": \"the call returns an error and does nothing") "," //
+               CALL("uninitialised", "error", "6"))};
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
         heddle_check_result *result = unite(failures[i], NULL);
         heddle_check_result_finish(result, NULL, false);

@@ -89,6 +89,9 @@ static void test_the_caret_is_under_what_is_meant(void **state)
     assert_marked("write", "x", "", "x[i] = x[i + 1];", "x[i]");
     assert_marked("write", "count", "", "    count = 1;", "count");
     assert_marked("read", "d_p", "", "float v = *p;", "*p");
+    assert_marked("write", "d_p", "", "for (int i = 0; i < f(n); i++) *p += 1;", "*p");
+    assert_marked("read", "d_p", "", "return *p;", "*p");
+    assert_marked("read", "d_p", "", "v = f(n) * p[i];", "p[i]");
     assert_marked("write", "", "", "node->next[2].size = 3;", "node->next[2].size");
     assert_marked("barrier", "", "", "    if (t < 16) { x[t] = 1; __syncthreads(); }", "__syncthreads");
     assert_marked("atomic", "", "", "    if (i < n) atomicAdd(&bins[in[i]], 1u);", "atomicAdd");
@@ -145,6 +148,8 @@ static void test_there_is_no_caret_where_two_things_could_be_meant(void **state)
     (void)state;
     assert_null(marked("read", "d_a", "", "c[i] = a[i] + b[i];"));
     assert_null(marked("read", "x", "", "y = x[i] * x[j];"));
+    assert_null(marked("read", "d_out", "", "if (t == 0) *out += s[0];"));
+    assert_null(marked("read", "d_out", "", "else *out += s[0];"));
     assert_null(marked("write", "", "", "x[0] = 1; y[0] = 2;"));
     assert_null(marked("write", "", "", "helper(i);"));
     assert_null(marked("call", "", "invalid memory access", "helper(x); // helper"));

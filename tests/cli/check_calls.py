@@ -222,6 +222,15 @@ class Calls(unittest.TestCase):
             self.assertIn("error: program died\n", result.stdout)
             self.assertRegex(result.stdout, rf"crash +x\.cu:{line}\n")
 
+    def test_recursion_without_end_of_host_code_is_told_as_a_stack_used_up(self):
+        text = ("volatile bool endless = true;\n"
+                "static int deeper(int n)\n{\n    volatile char local[1000];\n    local[0] = (char)n;\n"
+                "    return endless ? deeper(n + 1) + local[0] : 0;\n}\n"
+                "int main() { return deeper(0); }\n")
+        result = self.check(text, code=1)
+        self.assertIn("SIGSEGV (its stack is used up, by endless recursion or", result.stdout)
+        self.assertRegex(result.stdout, r"crash +x\.cu:[3-6]\n")
+
     def test_each_leak_of_a_line_is_told(self):
         text = ("int main() { int *p, *q; cudaMalloc(&p, 4); cudaMalloc(&q, 8); }\n")
         result = self.check(text)

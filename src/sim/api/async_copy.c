@@ -153,14 +153,22 @@ void sim_copy_make(const sim_copy *copy)
     memset((char *)copy->to + copy->bytes, 0, copy->zeros);
 }
 
-static void tell_left(sim_worker *worker, const queue *list, int thread)
+// The block has ended, and its queues with it: the next block's would be looked for behind them.
+static void leave(sim_worker *worker, queue **list, int thread)
 {
-    for (; list; list = list->next)
-        for (size_t i = list->first; i < list->count; i++) {
-            const sim_copy *copy = &list->items[i].copy;
-            if (list->launch == worker->launch->number && list->block == worker->block->number)
-                sim_under_way_left(worker, thread, (uintptr_t)copy->to, copy->bytes + copy->zeros, copy->place);
+    for (queue **at = list; *at;) {
+        queue *one = *at;
+        if (one->launch != worker->launch->number || one->block != worker->block->number) {
+            at = &one->next;
+            continue;
         }
+        for (size_t i = one->first; i < one->count; i++) {
+            const sim_copy *copy = &one->items[i].copy;
+            sim_under_way_left(worker, thread, (uintptr_t)copy->to, copy->bytes + copy->zeros, copy->place);
+        }
+        *at = one->next;
+        queue_free(one);
+    }
 }
 
 // Called by the watch, where a block ends.
@@ -168,11 +176,11 @@ void sim_api_copies_left(sim_worker *worker);
 
 void sim_api_copies_left(sim_worker *worker)
 {
-    const queues *mine = workers[worker->number % MOST_WORKERS];
+    queues *mine = workers[worker->number % MOST_WORKERS];
     for (int thread = 0; mine && thread < worker->launch->threads; thread++)
-        tell_left(worker, mine->of_thread[thread], thread);
+        leave(worker, &mine->of_thread[thread], thread);
     if (mine)
-        tell_left(worker, mine->of_barriers, 0);
+        leave(worker, &mine->of_barriers, 0);
 }
 
 uintptr_t sim_copy_issued(const sim_copy *copy)

@@ -77,7 +77,10 @@ void sim_api_start(void)
 void sim_api_lock(void)
 {
     if (call.depth++ == 0) {
-        pthread_mutex_lock(&lock);
+        if (pthread_mutex_trylock(&lock) != 0) {
+            sim_progress_awake(false); // no kernel gets what it waits for from this thread any more
+            pthread_mutex_lock(&lock);
+        }
         sim_api_start();
     }
 }

@@ -31,7 +31,8 @@ void sim_exit_start(void)
 static void report_leak(const sim_allocation *allocation, void *context)
 {
     (void)context;
-    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP || sim_allocated_for_graph(allocation))
+    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP || sim_allocated_for_graph(allocation) ||
+        allocation->free_refused) // one mistake, which has been told
         return;
     sim_finding finding = {.kind = SIM_LEAK,
                            .tier = SIM_WARNING,

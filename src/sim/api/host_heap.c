@@ -238,6 +238,8 @@ static bool refuse(void *memory, const char *function, uintptr_t pc)
     snprintf(finding.message, sizeof finding.message, "%s of memory that CUDA allocated: free it with %s", function,
              live && found.kind == SIM_MEMORY_PINNED ? "cudaFreeHost" : "cudaFree");
     sim_report(&finding);
+    if (live)
+        sim_memory_refuse(address);
     return true;
 }
 

@@ -107,7 +107,7 @@ static cudaError_t check_managed(const void *memory, size_t bytes, struct cudaMe
     const cudaError_t error = sim_pointer_check(memory, bytes, "memory", &where);
     if (error != cudaSuccess)
         return error;
-    if (where != SIM_AT_MANAGED && where != SIM_AT_VARIABLE)
+    if (where != SIM_AT_MANAGED)
         return sim_fail(cudaErrorInvalidValue, "this is %s: only managed memory moves", sim_where_words(where));
     if (location.type == cudaMemLocationTypeDevice && location.id != 0)
         return sim_fail(cudaErrorInvalidDevice, "there is no device %d", location.id);

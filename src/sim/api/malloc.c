@@ -99,6 +99,7 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *memory, struct cudaExtent extent
 
 static cudaError_t refuse_free(uintptr_t address, const char *why)
 {
+    sim_memory_refuse(address);
     return sim_fail_as(SIM_INVALID_FREE, SIM_ERROR, cudaErrorInvalidValue, address, 0, "%s", why);
 }
 

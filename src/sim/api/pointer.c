@@ -7,6 +7,7 @@
 #include "api/call.h"
 #include "api/host_heap.h"
 #include "api/variable.h"
+#include "memory/sections.h"
 
 // --- device variables
 // --------------------------------------------------------------------------------------------------
@@ -73,6 +74,11 @@ sim_where sim_pointer_where(const void *pointer, sim_allocation *found)
     }
     if (in_card(pointer))
         return SIM_AT_NOTHING;
+    sim_symbol variable;
+    if (sim_is_managed_variable((uintptr_t)pointer) && sim_symbol_at((uintptr_t)pointer, &variable)) {
+        *found = (sim_allocation){.start = variable.start, .bytes = variable.bytes, .live = true};
+        return SIM_AT_MANAGED;
+    }
     if (sim_symbol_find(pointer, &start, &bytes)) {
         *found = (sim_allocation){.start = (uintptr_t)start, .bytes = bytes, .live = true};
         return SIM_AT_SYMBOL;
@@ -149,7 +155,7 @@ cudaError_t sim_pointer_check(const void *pointer, size_t bytes, const char *rol
     if (*where == SIM_AT_HOST || *where == SIM_AT_VARIABLE)
         return check_host(pointer, bytes, role);
     const size_t left = found.bytes - ((uintptr_t)pointer - found.start);
-    const bool symbol = *where == SIM_AT_SYMBOL; // as above
+    const bool symbol = *where == SIM_AT_SYMBOL || sim_is_managed_variable((uintptr_t)pointer); // as above
     if (bytes > left)
         return sim_fail_as(SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue,
                            symbol ? (uintptr_t)pointer : found.start + found.bytes, symbol ? bytes : bytes - left,

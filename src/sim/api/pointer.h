@@ -15,7 +15,7 @@ typedef enum sim_where {
     SIM_AT_DEVICE,
     SIM_AT_MANAGED,
     SIM_AT_SYMBOL,   // a __device__ or __constant__ variable that the program has named to the API
-    SIM_AT_VARIABLE, // any other global variable: of the host, or __managed__
+    SIM_AT_VARIABLE, // any other global variable: of the host
     SIM_AT_NOTHING   // in the card's range, but freed or never allocated
 } sim_where;
 

@@ -1,26 +1,35 @@
 // Streams run when the program waits for them. A program may wait in ways the runtime does not see (a condition that a
 // stream's callback signals, a flag in mapped memory): when it has made no call for a while and work is queued, this
-// thread runs it.
+// thread runs it. A program that is seen to poll (api/poll.c) does not wait as long: another thread runs it at once.
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 #include "api/call.h"
 #include "api/stream.h"
+#include "core/worker.h"
 
-static const long look_every_ns = 50000000;
+static const long look_every_ns = 50000000, look_at_run_every_ns = 200000;
 static const double idle_seconds = 0.2; // without a call, when the program uses no processor either: it waits
 static const double busy_seconds = 5;   // without a call, whatever it does: it may be polling
 static const double idle_share = 0.2;   // of a processor
 
 static bool started;
 static uint64_t calls_seen;
+static __thread uint64_t last_call; // of this thread: its number
 
 void sim_progress_seen(void)
 {
-    __atomic_fetch_add(&calls_seen, 1, __ATOMIC_RELAXED);
+    last_call = __atomic_add_fetch(&calls_seen, 1, __ATOMIC_RELAXED);
+}
+
+bool sim_progress_called_last(uint64_t *calls)
+{
+    *calls = __atomic_load_n(&calls_seen, __ATOMIC_RELAXED);
+    return *calls == last_call;
 }
 
 static double seconds(clockid_t clock)
@@ -73,4 +82,56 @@ void sim_progress_wanted(void)
     started = true;
     if (pthread_create(&thread, NULL, watch_over, NULL) == 0)
         pthread_detach(thread);
+}
+
+// --- a program that polls
+// ----------------------------------------------------------------------------------------------
+
+enum { LONG_FUNCTION = 100 }; // looks at a function of the host that has not ended: 20 ms
+
+static atomic_bool under_way, in_host_function;
+
+bool sim_progress_under_way(void)
+{
+    return atomic_load_explicit(&under_way, memory_order_relaxed);
+}
+
+void sim_progress_host_function(bool begins)
+{
+    atomic_store(&in_host_function, begins);
+}
+
+static void *run_once(void *unused)
+{
+    run_all();
+    sim_spin_host(false);
+    atomic_store(&under_way, false);
+    return unused;
+}
+
+void sim_progress_run(void)
+{
+    pthread_t thread;
+    if (atomic_exchange(&under_way, true))
+        return;
+    const uint64_t idle = sim_spin_idle();
+    sim_spin_host(true);
+    if (pthread_create(&thread, NULL, run_once, NULL) != 0) {
+        sim_spin_host(false);
+        run_once(NULL);
+        return;
+    }
+    pthread_detach(thread);
+    int looks = 0;
+    while (atomic_load(&under_way) && sim_spin_idle() == idle && looks < LONG_FUNCTION) {
+        const struct timespec pause = {0, look_at_run_every_ns};
+        nanosleep(&pause, NULL);
+        looks = atomic_load(&in_host_function) ? looks + 1 : 0;
+    }
+}
+
+void sim_progress_awake(bool awake)
+{
+    if (atomic_load(&under_way))
+        sim_spin_host(awake);
 }

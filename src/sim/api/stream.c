@@ -14,8 +14,9 @@
 struct CUstream_st *sim_streams;
 static struct CUstream_st legacy = {.live = true};
 static uint64_t submitted;
-static size_t queued; // operations that have not run
-static bool running;  // a thread runs queues; it may have given up the lock for a host function
+static size_t queued;         // operations that have not run
+static size_t host_functions; // of them
+static bool running;          // a thread runs queues; it may have given up the lock for a host function
 static __thread bool running_here;
 static __thread const sim_operation *host_function; // that this thread runs now
 static pthread_cond_t ran = PTHREAD_COND_INITIALIZER;
@@ -34,6 +35,11 @@ struct CUstream_st *sim_stream_legacy(void)
 bool sim_streams_empty(void)
 {
     return queued == 0;
+}
+
+size_t sim_streams_host_functions(void)
+{
+    return __atomic_load_n(&host_functions, __ATOMIC_RELAXED);
 }
 
 bool sim_streams_run_here(void)
@@ -114,6 +120,18 @@ void sim_stream_meet(struct CUstream_st *stream)
     }
 }
 
+static bool is_host_function(sim_work_kind kind)
+{
+    return kind == SIM_WORK_HOST || kind == SIM_WORK_CALLBACK;
+}
+
+static void count(const sim_operation *operation, int change)
+{
+    queued += (size_t)change;
+    if (is_host_function(operation->work.kind))
+        __atomic_fetch_add(&host_functions, (size_t)change, __ATOMIC_RELAXED);
+}
+
 // NULL: no memory; the work is released.
 static sim_operation *append(struct CUstream_st *stream, sim_work *work)
 {
@@ -134,7 +152,7 @@ static sim_operation *append(struct CUstream_st *stream, sim_work *work)
     else
         stream->first = operation;
     stream->last = operation;
-    queued++;
+    count(operation, 1);
     sim_progress_wanted();
     return operation;
 }
@@ -221,7 +239,7 @@ static void finish(sim_operation *operation)
         stream->chain_ended = true;
     }
     operation->done = true;
-    queued--;
+    count(operation, -1);
     for (int i = 0; i < operation->after_count; i++)
         sim_operation_release(operation->after[i]);
     operation->after_count = 0;
@@ -244,15 +262,17 @@ static void execute(sim_operation *operation)
         sim_stopped_work(kind);
     } else {
         // A function of the host sees what was before it, and may tell any thread of the program that it is done.
-        if (kind == SIM_WORK_HOST || kind == SIM_WORK_CALLBACK) {
+        if (is_host_function(kind)) {
             sim_host_waited(&operation->clock);
             host_function = operation;
+            sim_progress_host_function(true);
         }
         if (kind == SIM_WORK_KERNEL)
             sim_touch_runs(operation);
         cudaStream_t handle = stream == &legacy ? NULL : operation->stream;
         const cudaError_t error = sim_work_run(&operation->work, number, handle, stream->number);
         host_function = NULL;
+        sim_progress_host_function(false);
         if (kind == SIM_WORK_KERNEL)
             sim_touch_ran(operation, number, operation->work.kernel.bound->kernel.name, operation->work.pc);
         if (error != cudaSuccess) {

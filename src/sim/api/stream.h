@@ -71,12 +71,22 @@ cudaError_t sim_stream_wait(struct CUstream_st *stream);
 cudaError_t sim_device_wait(void);
 bool sim_stream_step(struct CUstream_st *stream); // runs one operation that the stream needs; false: it has none left
 bool sim_streams_empty(void);
-bool sim_streams_run_here(void);      // this thread is running one: a kernel or a function of the host is under way
-uint64_t sim_streams_submitted(void); // operations so far
+size_t sim_streams_host_functions(void); // functions of the host that are queued; without the lock
+bool sim_streams_run_here(void);         // this thread is running one: a kernel or a function of the host is under way
+uint64_t sim_streams_submitted(void);    // operations so far
 
 // The program calls the API: what waits in the background starts counting anew.
 void sim_progress_seen(void);
 void sim_progress_wanted(void);
+// Whether this thread made the last call, and how many there were until then.
+bool sim_progress_called_last(uint64_t *calls);
+// Lets another thread run what is queued; without the lock. Returns when that is done, or when a kernel goes on for so
+// long without getting on, or a function of the host for so long, that it may be waiting for what this thread does
+// next.
+void sim_progress_run(void);
+bool sim_progress_under_way(void);
+void sim_progress_host_function(bool begins);
+void sim_progress_awake(bool awake); // meanwhile: whether this thread goes on, or polls or waits
 
 // Where in the order the function of the host stands that this thread runs for a stream: what comes after operation
 // `next` of the chain, which is the first behind the function, comes after the function.

@@ -1,6 +1,6 @@
 // Host code that uses memory of the device, or memory that the device has not finished with. An access to pinned or
-// managed memory while work is queued is remembered; when the work has run and did use the place, the wait was missing.
-// So a program that touches one buffer while a kernel works on another is left alone.
+// managed memory, or to a __managed__ variable, while work is queued is remembered; when the work has run and did use
+// the place, the wait was missing. So a program that touches one buffer while a kernel works on another is left alone.
 #include "api/touch.h"
 
 #include <stdio.h>
@@ -8,14 +8,18 @@
 
 #include "api/call.h"
 #include "api/looks.h"
+#include "api/poll.h"
 #include "memory/memory.h"
+#include "memory/sections.h"
+#include "watch/host_sets.h"
 #include "watch/watch.h"
 
 // A place in the source that touched memory while work was queued, with some of the addresses.
-enum { TOUCHES = 256, SAMPLES = 16, POLLING = 1 << 16 };
+enum { TOUCHES = 256, SAMPLES = 16 };
 typedef struct touched_word {
     uintptr_t address;  // 0: none
     uint64_t submitted; // operations up to this one were queued when it was last touched
+    uint64_t sets;      // words that the host had set by then for kernels to see
     uint64_t before;    // what was there before the kernel that runs now
 } touched_word;
 typedef struct touch {
@@ -24,7 +28,7 @@ typedef struct touch {
     bool write, plain, reported;
     sim_host_place host; // of the last touch, where a function that a stream runs made it
     uint64_t count;
-    uint64_t renewed; // all samples are from this time; 0: from several
+    uint64_t renewed, renewed_sets; // all samples are from this time; 0: from several
     touched_word sample[SAMPLES];
 } touch;
 static touch touches[TOUCHES];
@@ -87,17 +91,18 @@ static void renew(touch *one, const touched_word *now)
         touched_word *word = &one->sample[i];
         if (word->address == now->address)
             *word = *now;
-        all &= word->address == 0 || word->submitted == now->submitted;
+        all &= word->address == 0 || (word->submitted == now->submitted && word->sets == now->sets);
     }
     one->renewed = all ? now->submitted : 0;
+    one->renewed_sets = now->sets;
 }
 
 // The first addresses, and then ever rarer ones.
 static void sample(touch *one, uintptr_t address)
 {
-    const touched_word now = {.address = address, .submitted = sim_streams_submitted()};
+    const touched_word now = {.address = address, .submitted = sim_streams_submitted(), .sets = sim_host_sets};
     const uint64_t count = one->count++;
-    if (one->renewed != now.submitted)
+    if (one->renewed != now.submitted || one->renewed_sets != now.sets)
         renew(one, &now);
     if (count < SAMPLES / 2)
         one->sample[count] = now;
@@ -169,33 +174,26 @@ static bool ran_unwaited(const touch *one, uintptr_t address)
     return !is_waited_for(found.writer) || !is_waited_for(found.reader);
 }
 
-// The host looks at the same place again and again: it waits for the device in its own way, so the device must run.
-static void let_run(void)
-{
-    for (struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next) {
-        while (sim_stream_step(stream))
-            continue;
-    }
-}
-
-static void touched_unwaited(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc)
+// True: the host looks at the same place again and again. It waits for the device in its own way, so the device must
+// run.
+static bool touched_unwaited(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc)
 {
     touch *one = touch_at(pc, bytes, write, plain);
     if (one == NULL || one->reported)
-        return;
+        return false;
     overlap copy = {.address = address, .write = write != 0};
     sim_operations_unwaited(overlaps, &copy);
     if (copy.pc != 0 || ran_unwaited(one, address)) {
         one->reported = true;
         report_wait(one, address, NULL, copy.pc);
-        return;
+        return false;
     }
     sample(one, address);
-    if (one->count % POLLING == 0 && !sim_streams_run_here()) {
-        one->count = 0;
-        memset(one->sample, 0, sizeof one->sample);
-        let_run();
-    }
+    if (one->count % SIM_POLLING != 0 || sim_streams_run_here())
+        return false;
+    one->count = 0;
+    memset(one->sample, 0, sizeof one->sample);
+    return true;
 }
 
 static bool was_queued(const touched_word *word, const sim_operation *operation)
@@ -207,7 +205,7 @@ static uint64_t value_at(uintptr_t address, size_t bytes)
 {
     sim_allocation found;
     uint64_t value = 0;
-    if (sim_memory_find(address, &found) && bytes <= sizeof value)
+    if (bytes <= sizeof value && (sim_is_managed_variable(address) || sim_memory_find(address, &found)))
         memcpy(&value, (const void *)address, bytes); // NOLINT(performance-no-int-to-ptr)
     return value;
 }
@@ -234,7 +232,8 @@ static bool is_used_by(const touch *one, const touched_word *word, const sim_ope
     if (!was_queued(word, operation) || was_looked_at(one, word))
         return false;
     const users found = users_of(one, word->address);
-    return found.writer == number || found.reader == number;
+    return (found.writer == number || found.reader == number) &&
+           !sim_host_set_orders(word->address, one->write, number, word->sets);
 }
 
 void sim_touch_ran(const sim_operation *operation, uint64_t number, const char *kernel, uintptr_t launched_at)
@@ -276,7 +275,7 @@ static void outside(uintptr_t address, size_t bytes, int write, uintptr_t pc)
 static bool reachable(uintptr_t address, size_t bytes, int write, uintptr_t pc)
 {
     const unsigned releases = sim_memory_releases();
-    if (address - last.start < last.bytes && last.releases == releases)
+    if ((address - last.start < last.bytes && last.releases == releases) || sim_is_managed_variable(address))
         return true;
     sim_allocation found;
     if (!sim_memory_find(address, &found)) {
@@ -300,8 +299,9 @@ void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain
         return;
     // Whoever is in the API now may run something that waits for this very access.
     const bool locked = sim_api_try_lock();
-    if (locked && !sim_host_waited_for_all())
-        touched_unwaited(address, bytes, write, plain, pc);
+    const bool polls = locked && !sim_host_waited_for_all() && touched_unwaited(address, bytes, write, plain, pc);
+    if (locked && write && !plain)
+        sim_host_set(address);
     // An exchange looks too. A store by itself does not, but is not told from one here.
     if (!plain)
         sim_looks_add(address, locked);
@@ -309,4 +309,8 @@ void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain
         sim_looks_end();
     if (locked)
         sim_api_unlock();
+    else
+        sim_poll_meanwhile(address, !plain && !write);
+    if (polls)
+        sim_poll_let_run();
 }

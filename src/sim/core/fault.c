@@ -4,6 +4,7 @@
 // have.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,8 @@ enum {
     REPORT_SECONDS = 20,          // a crashed program may hold the very lock that the report needs
     STACK_WORDS = 1024,           // looked through for a return address where the calls cannot be followed
     MOST_CALLS = 256,             // followed outwards from a fault; the program's own code is a few calls away
+    STACK_END = 64 * 1024,        // host code that faults so near to the end of its stack has used it up
+    LARGEST_FRAME = 16 << 20,     // of a function that steps over that end
     ALIKE = 2,                    // interruptions that find a thread unchanged before it counts as polling
 };
 
@@ -312,6 +315,31 @@ static void report_repeating(void)
 
 uintptr_t sim_crashed_at;
 
+// Asks for the stack's bounds only where the address is near: that may take a lock that the crash has left held.
+static bool has_used_up_stack(int signal, uintptr_t address, uintptr_t sp)
+{
+    pthread_attr_t attributes;
+    void *low = NULL;
+    size_t bytes;
+    if ((signal != SIGSEGV && signal != SIGBUS) || address - (sp - LARGEST_FRAME) > 2 * (uintptr_t)LARGEST_FRAME ||
+        pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return false;
+    const bool known = pthread_attr_getstack(&attributes, &low, &bytes) == 0;
+    pthread_attr_destroy(&attributes);
+    return known && sp - ((uintptr_t)low - LARGEST_FRAME) < LARGEST_FRAME + STACK_END;
+}
+
+static void tell_crash(int signal, const siginfo_t *info, const ucontext_t *context, char *status, size_t room)
+{
+    if (signal == SIGABRT)
+        snprintf(status, room, "crashed: abort in host code");
+    else if (has_used_up_stack(signal, (uintptr_t)info->si_addr, sp_of(context)))
+        snprintf(status, room, "crashed: the stack is used up (%s) in host code", strsignal(signal));
+    else
+        snprintf(status, room, "crashed: %s (%s) at address %p in host code", name_of(signal), strsignal(signal),
+                 info->si_addr);
+}
+
 static void crash(int signal, const siginfo_t *info, const ucontext_t *context)
 {
     static volatile sig_atomic_t crashed;
@@ -326,11 +354,7 @@ static void crash(int signal, const siginfo_t *info, const ucontext_t *context)
         sigaction(SIGALRM, &standard, NULL);
         alarm(REPORT_SECONDS);
         sim_crashed_at = host_place_of(context);
-        if (signal == SIGABRT)
-            snprintf(status, sizeof status, "crashed: abort in host code");
-        else
-            snprintf(status, sizeof status, "crashed: %s (%s) at address %p in host code", name_of(signal),
-                     strsignal(signal), info->si_addr);
+        tell_crash(signal, info, context, status, sizeof status);
         sim_report_write(status);
         alarm(0);
     }

@@ -82,6 +82,13 @@ static int pick_warp(sim_resident *resident)
     return -1;
 }
 
+// All that still run poll. Where other blocks have stopped behind a barrier and could go on, one look is enough: more
+// are for blocks that have nothing better to let run, and would be paid with every stop.
+static bool look_again(sim_worker *worker)
+{
+    return sim_runner_of(worker)->stopped == 0 && sim_spin_round(worker);
+}
+
 static __attribute__((noinline)) int pick_elsewhere(sim_worker *worker)
 {
     sim_block *block = worker->block;
@@ -89,7 +96,7 @@ static __attribute__((noinline)) int pick_elsewhere(sim_worker *worker)
     if (warp_goes_on(worker))
         return pick_lane(block, worker->warp);
     int warp = pick_warp(resident);
-    if (warp < 0 && sim_spin_round(worker))
+    if (warp < 0 && look_again(worker))
         warp = pick_warp(resident);
     return warp < 0 ? -1 : pick_lane(block, warp);
 }

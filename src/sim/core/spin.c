@@ -23,6 +23,13 @@ enum {
 // Of the time that a thread is given to compute: polling says itself that it waits, so less is enough, but a loop that
 // counts its polls may be at work after all.
 static const double polling_share = 0.1, working_share = 3;
+static const double idle_seconds = 0.05; // of polling in vain: what is waited for may be the host's to do
+
+static const double awake_share = 2; // of a thread that polls, while the host goes on and may do it
+
+static uint64_t idle_turns; // written by the workers
+static bool host_awake;     // written by the host
+static uint64_t host_turns; // how often it has said so
 
 // sim_spin itself: saves the registers that a caller may keep its variables in, and passes their address.
 #if defined(__aarch64__)
@@ -236,13 +243,29 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+uint64_t sim_spin_idle(void)
+{
+    return __atomic_load_n(&idle_turns, __ATOMIC_RELAXED);
+}
+
+void sim_spin_host(bool awake)
+{
+    __atomic_store_n(&host_awake, awake, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&host_turns, 1, __ATOMIC_RELEASE);
+}
+
 bool sim_spin_endless(sim_worker *worker)
 {
     sim_runner *runner = sim_runner_of(worker);
     sim_resident_of(worker->block)->idle_rounds = 0;
     if (sim_workers > 1)
         sched_yield();
-    uint64_t progress, at_work;
+    // What the host has done before it says that it polls, threads have to have looked at.
+    static __thread uint64_t turns_seen;
+    uint64_t progress, at_work, turns = __atomic_load_n(&host_turns, __ATOMIC_ACQUIRE);
+    if (turns != turns_seen)
+        runner->idle_count = 0;
+    turns_seen = turns;
     double time = now(), limit = sim_options_get()->spin_limit;
     sum_of_all(&progress, &at_work);
     if (progress != runner->idle_progress || runner->idle_count == 0) {
@@ -256,7 +279,10 @@ bool sim_spin_endless(sim_worker *worker)
     }
     if (++runner->idle_count < IDLE_TURNS * runner->resident)
         return false;
-    return time - runner->polling_since > polling_share * limit || time - runner->idle_since > working_share * limit;
+    if (time - runner->idle_since > idle_seconds)
+        __atomic_fetch_add(&idle_turns, 1, __ATOMIC_RELAXED);
+    double share = __atomic_load_n(&host_awake, __ATOMIC_RELAXED) ? awake_share : polling_share;
+    return time - runner->polling_since > share * limit || time - runner->idle_since > working_share * limit;
 }
 
 void sim_spin_report(sim_worker *worker)

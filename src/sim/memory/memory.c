@@ -217,6 +217,16 @@ bool sim_memory_release(uintptr_t start, uintptr_t pc)
     return known;
 }
 
+void sim_memory_refuse(uintptr_t start)
+{
+    pthread_mutex_lock(&lock);
+    sim_neighbours found;
+    sim_table_search(start, &found);
+    if (found.has_below && found.below.start == start && found.below.live)
+        sim_table_refuse(start);
+    pthread_mutex_unlock(&lock);
+}
+
 static bool find_registered(uintptr_t address, sim_allocation *found)
 {
     const int count = __atomic_load_n(&registered_count, __ATOMIC_ACQUIRE);

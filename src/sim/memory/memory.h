@@ -22,6 +22,7 @@ typedef struct sim_allocation {
     size_t gap; // bytes of addresses behind it that were nobody's when it was made
     sim_memory_kind kind;
     bool live;
+    bool free_refused;                // the program has tried to free it, with a function that cannot
     uintptr_t allocated_at, freed_at; // return addresses in the program
     const char *function;             // "cudaMalloc", ...
 } sim_allocation;
@@ -41,6 +42,8 @@ bool sim_memory_nearest(uintptr_t address, sim_allocation *found);
 // NULL: the card is full. Pinned and managed memory counts as initialised: what host code stores there is not all seen.
 void *sim_memory_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, const char *function);
 bool sim_memory_release(uintptr_t start, uintptr_t pc); // false: no live allocation starts there
+// A wrong function was asked to free it: the memory stays, and the program has heard of that.
+void sim_memory_refuse(uintptr_t start);
 // Reserves the range for a card with this much memory; called once, before anything else here.
 void sim_memory_start(size_t card_bytes);
 // Bytes that malloc in kernels may have at a time; only there in programs that use it (heap.c).

@@ -111,12 +111,22 @@ bool sim_table_add(const sim_allocation *allocation)
     return true;
 }
 
-void sim_table_free(uintptr_t start, uintptr_t freed_at)
+static sim_allocation *entry_of(uintptr_t start)
 {
     buffer *current = current_buffer();
-    sim_allocation *entry = &current->entries[rank_of(current->entries, current->count, start) - 1];
+    return &current->entries[rank_of(current->entries, current->count, start) - 1];
+}
+
+void sim_table_free(uintptr_t start, uintptr_t freed_at)
+{
+    sim_allocation *entry = entry_of(start);
     entry->freed_at = freed_at;
     __atomic_store_n(&entry->live, false, __ATOMIC_RELEASE);
+}
+
+void sim_table_refuse(uintptr_t start)
+{
+    __atomic_store_n(&entry_of(start)->free_refused, true, __ATOMIC_RELAXED);
 }
 
 uintptr_t sim_table_gap(uintptr_t from, uintptr_t end, size_t bytes)

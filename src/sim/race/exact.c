@@ -162,6 +162,18 @@ void sim_exact_each(const sim_cell *cell, void (*visit)(const sim_earlier *one, 
     }
 }
 
+void sim_exact_each_word(const sim_cell *cell, void (*visit)(uint64_t word, bool reads, void *context), void *context)
+{
+    const story *told = story_of(cell);
+    for (uint32_t i = 0; i < told->count; i++) {
+        const access *one = &told->access[i];
+        const sim_earlier named = earlier_of(one);
+        const uint64_t word = (uint64_t)one->stamp << SIM_STAMP_SHIFT | (uint64_t)one->clock << SIM_CLOCK_SHIFT |
+                              (uint64_t)named.thread << SIM_THREAD_SHIFT | (uint64_t)one->site << SIM_SITE_SHIFT;
+        visit(word, reads_only(one->kind, one->what), context);
+    }
+}
+
 static bool is_volatile(unsigned kind)
 {
     return kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE;

@@ -23,6 +23,8 @@ void sim_exact_last_write(const sim_cell *cell, sim_earlier *last);
 void sim_exact_last_read(const sim_cell *cell, sim_earlier *last); // the same for accesses that only read
 // Every access of an exact cell's list; of several lanes the first is named.
 void sim_exact_each(const sim_cell *cell, void (*visit)(const sim_earlier *one, void *context), void *context);
+// The same, each as the word that a cell without a list would have for it (cell.h).
+void sim_exact_each_word(const sim_cell *cell, void (*visit)(uint64_t word, bool reads, void *context), void *context);
 // Turns the cell into one with a list, if it is not; checks the access of `thread` against it and adds it.
 // The caller holds the lock of its granule.
 void sim_exact_access(const sim_view *view, sim_cell *cell, int thread, uintptr_t address);

@@ -121,7 +121,7 @@ typedef struct unfenced_read {
     unsigned site[2]; // the atomic, the read
     sim_finding finding;
     uint64_t count;
-    bool told;
+    bool told, far; // far: another block has written some of it
     struct unfenced_read *next;
 } unfenced_read;
 
@@ -152,16 +152,13 @@ static unfenced_read *find_or_make(unsigned seen_at, const sim_view *view)
     return one;
 }
 
-static void describe(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address,
-                     sim_finding *finding)
+static void describe(const sim_view *view, int thread, bool same_block, uintptr_t address, sim_finding *finding)
 {
     const sim_unfenced *unfenced = &view->clock->unfenced[thread];
     bool atomic = sim_sites[unfenced->site].kind == SIM_ATOMIC;
-    bool same_block = view->shared || sim_clock_block_of(earlier->stamp) == view->clock->serial;
     const char *look = atomic ? "atomic" : "volatile read";
     finding->kind = SIM_RACE;
     finding->tier = SIM_WARNING;
-    finding->order = SIM_ORDER_ACQUIRE;
     finding->kernel = view->worker->launch->kernel->name;
     finding->address = address;
     finding->bytes = sim_sites[view->site].bytes;
@@ -186,10 +183,13 @@ void sim_unfenced_check(const sim_view *view, int thread, const sim_earlier *ear
         return;
     if (observer)
         observer(address, sim_sites[view->site].bytes, observer_context);
+    bool same_block = view->shared || sim_clock_block_of(earlier->stamp) == view->clock->serial;
     pthread_mutex_lock(&lock);
     unfenced_read *one = find_or_make(unfenced->site, view);
     if (one && one->count++ == 0)
-        describe(view, thread, earlier, address, &one->finding);
+        describe(view, thread, same_block, address, &one->finding);
+    if (one)
+        one->far |= !same_block;
     pthread_mutex_unlock(&lock);
 }
 
@@ -221,11 +221,13 @@ static bool passes_cache(const unfenced_read *one)
     return false;
 }
 
-// Arriving at a barrier or latch, or giving a semaphore back, is no look at it, although the stand-in's atomic reads.
+// Arriving at a barrier, a latch or a pipeline's stage, or giving a semaphore back, is no look at it, although the
+// stand-in's atomic reads; their waits acquire.
 static bool only_arrives(const unfenced_read *one)
 {
     const sim_frame *call = within_of(one, 0);
-    return call && (strstr(call->file, "barrier") || strstr(call->file, "/latch") || strstr(call->file, "/semaphore"));
+    return call && (strstr(call->file, "barrier") || strstr(call->file, "/latch") || strstr(call->file, "/pipeline") ||
+                    strstr(call->file, "/semaphore"));
 }
 
 static bool same_atomic(const unfenced_read *a, const unfenced_read *b)
@@ -246,14 +248,17 @@ static bool comes_first(const unfenced_read *a, const unfenced_read *b)
 static void report_with_others(unfenced_read *first)
 {
     uint64_t count = 0;
+    bool far = false;
     for (unfenced_read *one = first; one; one = one->next) {
         if (one->told || !same_atomic(one, first))
             continue;
         count += one->count;
+        far |= one->far;
         one->told = true;
         if (comes_first(one, first))
             first->finding = one->finding;
     }
+    first->finding.order = far ? SIM_ORDER_ACQUIRE : SIM_ORDER_ACQUIRE_IN_BLOCK;
     sim_report_many(&first->finding, count);
 }
 

@@ -132,9 +132,13 @@ static const struct {
                          "that gives it back, or use cuda::atomic_ref with acquire and release."},
     [SIM_ORDER_ACQUIRE] = {"A lock is taken or a flag seen by an atomic or volatile read, and no fence stands between "
                            "it and the data behind it.",
-                           "Put __threadfence() behind the atomic that takes the lock or sees the flag "
-                           "(__threadfence_block() will do within a block), use cuda::atomic_ref with acquire, or "
-                           "read the data through volatile."},
+                           "Put __threadfence() behind the atomic that takes the lock or sees the flag, use "
+                           "cuda::atomic_ref with acquire, or read the data through volatile."},
+    [SIM_ORDER_ACQUIRE_IN_BLOCK] =
+        {"A lock is taken or a flag seen by an atomic or volatile read, and no fence stands between it and the data "
+         "behind it.",
+         "Put __threadfence_block() behind the atomic that takes the lock or sees the flag, use cuda::atomic_ref with "
+         "acquire, or read the data through volatile."},
 };
 
 // Of barriers that threads which have ended never reach, where the source shows why.
@@ -173,6 +177,8 @@ static const struct words {
                       "Use cudaMemcpyToSymbol and cudaMemcpyFromSymbol, or declare it __managed__."},
   variable_address = {"In host code the name of a __device__ or __constant__ variable stands for the host's own copy.",
                       "Use the variable in the kernel itself, or pass the address that cudaGetSymbolAddress gives."},
+  pointer_mode = {"The handle takes numbers from the card (CUBLAS_POINTER_MODE_DEVICE), and this one lies on the host.",
+                  "Give the address of memory from cudaMalloc, or set CUBLAS_POINTER_MODE_HOST before the call."},
   constant_memory = {"A kernel writes a __constant__ variable, through a pointer that hides what it points to.",
                      "Set it from the host, by cudaMemcpyToSymbol, or make it a __device__ variable."},
   read_only_load =
@@ -180,6 +186,20 @@ static const struct words {
        "Read it plainly, or with __ldcg(), or split the kernel in two between the write and the read."},
   overlapping_copy = {"A copy may take its bytes in any order, and so read what it has written before.",
                       "Copy by way of another buffer, or move the elements in a kernel that reads them all first."},
+  copy_and_barrier =
+      {"No barrier stands between the copy and another thread's use of that memory: behind the wait for the copy, or "
+       "before a buffer is filled again.",
+       "Put __syncthreads() between the two: behind the wait for the copy where others read what it brought, before "
+       "the copy where others may still use what it overwrites."},
+  pipeline_wait =
+      {"A stage of the pipeline never gets ready: a producer waits until every consumer has released it, a consumer "
+       "until every producer has committed it.",
+       "Let every consumer call consumer_release() behind each consumer_wait(), and every producer producer_commit() "
+       "behind each producer_acquire(); the numbers of both are those that make_pipeline was told."},
+  barrier_wait = {"Fewer threads arrive at the barrier than it was made for, or all have arrived and the wait is for a "
+                  "later phase.",
+                  "Let as many threads arrive in each phase as init was told, and one that leaves early call "
+                  "arrive_and_drop()."},
   grid_barrier = {"A barrier of the whole grid needs all blocks on the card at once, which <<<...>>> does not promise.",
                   "Launch the kernel with cudaLaunchCooperativeKernel and no more blocks than fit at once, or split it "
                   "into two launches at the barrier."},
@@ -215,6 +235,15 @@ static bool is_variable(const sim_record *record)
     return is_shared(record) || (record->memory.space && strcmp(record->memory.space, "device variable") == 0);
 }
 
+// The words for a thread that waits in one of CUDA's own classes, which has a loop that is not the user's.
+static const struct words *waits_in(const sim_stack *where)
+{
+    const char *file = where && where->within ? where->within->file : "";
+    if (strstr(file, "/cuda/pipeline"))
+        return &pipeline_wait;
+    return strstr(file, "/cuda/barrier") || strstr(file, "awbarrier") ? &barrier_wait : NULL;
+}
+
 // What fits the place better than the words of its kind; NULL: nothing does.
 static const struct words *words_of(const sim_record *record)
 {
@@ -222,10 +251,17 @@ static const struct words *words_of(const sim_record *record)
     bool by_name = strstr(finding->message, "a device variable by its name") != NULL;
     if (finding->kind == SIM_HOST_POINTER && by_name)
         return &variable_address;
+    if (finding->kind == SIM_HOST_POINTER && strstr(finding->note, "pointer mode of the device"))
+        return &pointer_mode;
     if ((finding->kind == SIM_DEVICE_POINTER || finding->kind == SIM_BAD_CALL) && by_name)
         return &variable_by_name;
     if (finding->kind == SIM_RACE && strstr(finding->message, "read by __ldg of "))
         return &read_only_load;
+    if (finding->kind == SIM_RACE && finding->order == SIM_ORDER_BARRIER &&
+        strstr(finding->message, "asynchronous copy"))
+        return &copy_and_barrier;
+    if (finding->kind == SIM_SPIN)
+        return waits_in(record->where[0]);
     if (finding->kind == SIM_BAD_CALL && strstr(finding->message, "source and destination overlap: "))
         return &overlapping_copy;
     if (finding->kind == SIM_OUT_OF_BOUNDS && strstr(finding->message, " in constant memory, "))

@@ -12,6 +12,7 @@
 #include "memory/sections.h"
 #include "race/sync.h"
 #include "report/report.h"
+#include "watch/host_sets.h"
 #include "watch/internal.h"
 
 // cudaError_t of what ends a kernel here.
@@ -21,6 +22,7 @@ enum { NULL_PAGES = 1 << 16 };
 
 __attribute__((weak)) void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc);
 __attribute__((weak)) void sim_api_host_variable(uintptr_t address, size_t bytes, int write, uintptr_t pc);
+__attribute__((weak)) void sim_api_host_polls(uintptr_t address, bool write);
 
 static const char *verb(unsigned kind)
 {
@@ -267,6 +269,8 @@ static void note(sim_worker *worker, unsigned site, uintptr_t address, unsigned 
         return;
     if (kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE) {
         sim_sync_volatile(worker, site, address);
+        if (kind == SIM_VOLATILE_READ)
+            sim_host_set_looked(worker, address, false);
         if (sim_sites[site].values && kind == SIM_VOLATILE_WRITE)
             sim_values_store(worker, site, address);
         return;
@@ -310,8 +314,10 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 void sim_access_host(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc)
 {
     bool write = is_write(kind), plain = kind == SIM_READ || kind == SIM_WRITE;
-    if (address - sim_memory_base < sim_memory_span && sim_api_host_touched)
+    if ((address - sim_memory_base < sim_memory_span || sim_is_managed_variable(address)) && sim_api_host_touched)
         sim_api_host_touched(address, bytes, write, plain, pc);
     else if (sim_is_cards_variable(address) && sim_options_get()->watch && sim_api_host_variable)
         sim_api_host_variable(address, bytes, write, pc);
+    else if (!plain && sim_api_host_polls)
+        sim_api_host_polls(address, write);
 }

@@ -1,6 +1,7 @@
 // What every atomic access goes through, whoever announces it.
 
 #include "race/sync.h"
+#include "watch/host_sets.h"
 #include "watch/internal.h"
 
 // After this many atomics of one thread on one word with nothing between, others run: it may be a lock.
@@ -64,4 +65,6 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
     poll(address, bytes, pc);
     sim_log_add(worker, site, address);
     sim_sync_atomic(worker, site, address);
+    if ((what & SIM_ATOMIC_LOAD) && !sim_sites[site].discards)
+        sim_host_set_looked(worker, address, (what & SIM_ATOMIC_ACQUIRE) != 0);
 }

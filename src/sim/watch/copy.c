@@ -108,32 +108,39 @@ static bool in_global(uintptr_t address)
     return address - sim_global_region.base < sim_global_region.span;
 }
 
-// Whether one of the runs of a side (0: written, 1: read) has a byte of [address, address + bytes).
-static bool touches(const copy *one, int side, uintptr_t address, size_t bytes)
+// The first byte of [address, address + bytes) that one of the runs of a side (0: written, 1: read) has; 0: none.
+static uintptr_t touches(const copy *one, int side, uintptr_t address, size_t bytes)
 {
     uintptr_t start = one->start[side];
     if (!start || address + bytes <= start)
-        return false;
+        return 0;
     size_t run = one->count > 1 && one->stride && address > start ? (address - start) / one->stride : 0;
     for (size_t i = run; i < one->count && i <= run + 1; i++) {
         uintptr_t begin = start + i * one->stride;
         if (address < begin + one->bytes && begin < address + bytes)
-            return true;
+            return begin > address ? begin : address;
     }
-    return false;
+    return 0;
 }
 
-// Whether the two meet in these sides of them.
-static bool overlap(const copy *one, int side, const copy *other, int other_side)
+// A byte in which the two meet, in these sides of them; 0: none.
+static uintptr_t overlap(const copy *one, int side, const copy *other, int other_side)
 {
-    uintptr_t start = one->start[side];
+    uintptr_t start = one->start[side], met = 0;
     size_t all = (one->count - 1) * one->stride + one->bytes;
     if (!start || !touches(other, other_side, start, all))
-        return false;
-    for (size_t run = 0; run < one->count; run++)
-        if (touches(other, other_side, start + run * one->stride, one->bytes))
-            return true;
-    return false;
+        return 0;
+    for (size_t run = 0; run < one->count && !met; run++)
+        met = touches(other, other_side, start + run * one->stride, one->bytes);
+    return met;
+}
+
+static uintptr_t meeting(const copy *one, const copy *other)
+{
+    uintptr_t met = overlap(one, 0, other, 0);
+    if (!met)
+        met = overlap(one, 0, other, 1);
+    return met ? met : overlap(one, 1, other, 0);
 }
 
 // Against the copies before it: two that use the same memory, of which one writes there.
@@ -142,14 +149,16 @@ static void hold_against_copies(const copy *one)
     size_t kept = copy_count < KEPT ? copy_count : KEPT;
     for (size_t i = 0; sim_api_ordered && i < kept; i++) {
         const copy *other = &copies[i];
-        if (other->number >= one->number || sim_api_ordered(other->number, one->number) ||
-            !(overlap(one, 0, other, 0) || overlap(one, 0, other, 1) || overlap(one, 1, other, 0)))
+        if (other->number >= one->number || sim_api_ordered(other->number, one->number))
+            continue;
+        uintptr_t met = meeting(one, other);
+        if (!met)
             continue;
         sim_finding finding = {
             .kind = SIM_MISSING_WAIT,
             .tier = SIM_ERROR,
-            .address = one->start[0] ? one->start[0] : one->start[1],
-            .bytes = one->bytes,
+            .address = met,
+            .bytes = 1,
             .place = {{.pc = one->pc, .role = role_of(one)}, {.pc = other->pc, .role = role_of(other)}}};
         if (one->library || other->library)
             snprintf(finding.message, sizeof finding.message,

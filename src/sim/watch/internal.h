@@ -109,6 +109,8 @@ void sim_copies_launch_begin(uint64_t number);
 void sim_outputs_add(uint64_t number, uintptr_t start, size_t bytes);
 void sim_inputs_add(uint64_t number, uintptr_t start, size_t bytes, size_t stride, size_t count);
 void sim_outputs_forget(uintptr_t start, size_t bytes);
+// What kernels did last with this byte of the card's memory or of a variable (last.c); NULL: nothing that is known.
+const struct sim_cell *sim_watched_cell(uintptr_t address);
 bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool write, uintptr_t pc, uintptr_t start,
                      size_t size);
 

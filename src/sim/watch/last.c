@@ -76,11 +76,13 @@ static uint64_t number_of(uint32_t stamp)
     return launch ? launch->number : 0;
 }
 
-static const sim_cell *global_cell(uintptr_t address)
+const sim_cell *sim_watched_cell(uintptr_t address)
 {
-    if (!sim_watching || address - sim_global_region.base >= sim_global_region.span)
+    const sim_region *region =
+        address - sim_data_region.base < sim_data_region.span ? &sim_data_region : &sim_global_region;
+    if (!sim_watching || address - region->base >= region->span)
         return NULL;
-    sim_page page = sim_page_find(&sim_global_region, address);
+    sim_page page = sim_page_find(region, address);
     return page.cells ? sim_cell_at(page, address) : NULL;
 }
 
@@ -97,7 +99,7 @@ static bool looks(const sim_earlier *write, const sim_earlier *read)
 sim_last sim_watch_last(uintptr_t address)
 {
     sim_last last = {0};
-    const sim_cell *cell = global_cell(address);
+    const sim_cell *cell = sim_watched_cell(address);
     if (cell && sim_exact_is(cell)) {
         sim_earlier write = {0}, read = {0};
         sim_exact_last_write(cell, &write);
@@ -137,7 +139,7 @@ static void tell_signal(const sim_earlier *one, void *context)
 
 void sim_watch_signals(uintptr_t address, void (*visit)(uint64_t number, void *context), void *context)
 {
-    const sim_cell *cell = global_cell(address);
+    const sim_cell *cell = sim_watched_cell(address);
     signals asked = {visit, context};
     if (cell && sim_exact_is(cell))
         sim_exact_each(cell, tell_signal, &asked);
@@ -145,18 +147,15 @@ void sim_watch_signals(uintptr_t address, void (*visit)(uint64_t number, void *c
 
 bool sim_watch_last_write(uintptr_t address, sim_place *place, const char **kernel)
 {
-    const sim_region *region =
-        address - sim_data_region.base < sim_data_region.span ? &sim_data_region : &sim_global_region;
-    if (!sim_watching || address - region->base >= region->span)
-        return false;
-    sim_page page = sim_page_find(region, address);
-    const sim_cell *cell = page.cells ? sim_cell_at(page, address) : NULL;
+    const sim_cell *cell = sim_watched_cell(address);
     sim_earlier last = {.site = 0};
     if (cell && sim_exact_is(cell))
         sim_exact_last_write(cell, &last);
     else if (cell && cell->write)
-        last = (sim_earlier){
-            sim_stamp_of(cell->write), sim_thread_of(cell->write), sim_site_of(cell->write), SIM_WRITE, false, 0};
+        last = (sim_earlier){.stamp = sim_stamp_of(cell->write),
+                             .thread = sim_thread_of(cell->write),
+                             .site = sim_site_of(cell->write),
+                             .kind = SIM_WRITE};
     const sim_launch_record *launch = last.site ? sim_launches_find(sim_clock_block_of(last.stamp)) : NULL;
     if (!launch)
         return false;

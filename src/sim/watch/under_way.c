@@ -95,10 +95,20 @@ static void each(const sim_cell *cell, void (*visit)(const sim_earlier *one, voi
 
 // --- cells -----------------------------------------------------------------------------------------------------------
 
-// The word keeps the site of the issue: that is the line that writes, as far as a person is concerned.
-static void land(const sim_view *view, sim_cell *cell, int thread, uint64_t me, uintptr_t address)
+// Most words of a copy are met by nobody between its issue and its landing: those take a few instructions.
+
+static inline void issue(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
 {
-    landing here = {.view = view, .thread = thread, .address = address};
+    if (cell->write < view->floor && cell->read < view->floor)
+        *cell = (sim_cell){.write = me};
+    else
+        sim_race_write_cell(view, cell, me, address);
+}
+
+// The word keeps the site of the issue: that is the line that writes, as far as a person is concerned.
+static __attribute__((noinline)) void land_slow(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
+{
+    landing here = {.view = view, .thread = (int)sim_thread_of(me), .address = address};
     each(cell, find_issue, &here);
     each(cell, judge, &here);
     sim_exact_forget(cell);
@@ -106,8 +116,19 @@ static void land(const sim_view *view, sim_cell *cell, int thread, uint64_t me, 
     cell->write = me | (uint64_t)site << SIM_SITE_SHIFT;
 }
 
-static void read_again(const sim_view *view, sim_cell *cell, int thread, uint64_t me, uintptr_t address)
+static inline void land(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
 {
+    unsigned site = sim_site_of(cell->write);
+    if (cell->read == 0 && !sim_exact_is(cell) && is_copy(site))
+        cell->write = me | (uint64_t)site << SIM_SITE_SHIFT;
+    else
+        land_slow(view, cell, me, address);
+}
+
+static __attribute__((noinline)) void read_again_slow(const sim_view *view, sim_cell *cell, uint64_t me,
+                                                      uintptr_t address)
+{
+    int thread = (int)sim_thread_of(me);
     uint64_t write = sim_exact_is(cell) || cell->read ? 0 : cell->write;
     if (write && !unnoticed && !is_copy(sim_site_of(write)) && sim_view_ordered(view, thread, write) &&
         sim_clock_block_of(sim_stamp_of(write)) == view->clock->serial) {
@@ -115,59 +136,143 @@ static void read_again(const sim_view *view, sim_cell *cell, int thread, uint64_
         sim_earlier used = earlier_of(write, SIM_WRITE);
         report(&here, &used, true);
     }
-    sim_race_read_cell(view, cell, me | (uint64_t)view->site << SIM_SITE_SHIFT, address);
+    sim_race_read_cell(view, cell, me, address);
 }
 
-static void access_cells(const sim_view *view, sim_region *region, int thread, uintptr_t address)
+// A word that several blocks have read and nobody has written, as inputs are, stays as it is.
+static inline void read_again(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
+{
+    bool many = (cell->read & SIM_FLAGS) == SIM_MANY_BLOCKS && cell->read >= view->begun;
+    if (!many || cell->write >= view->floor)
+        read_again_slow(view, cell, me, address);
+}
+
+static void access_cells(const sim_view *view, const sim_region *region, int thread, uintptr_t address)
 {
     const sim_site *about = &sim_sites[view->site];
-    uint64_t me = sim_clock_word(view->clock, thread);
+    uint64_t time = sim_clock_word(view->clock, thread), me = time | (uint64_t)view->site << SIM_SITE_SHIFT;
     for (uintptr_t at = address; at < address + about->bytes;) {
         sim_page page = sim_page_find(region, at);
         if (!page.cells || (about->bytes < 4 && page.grain != 0))
             return; // there was no memory for them
         sim_cell *cell = sim_cell_at(page, at);
         if (about->copy == SIM_COPY_ISSUED)
-            sim_race_write_cell(view, cell, me | (uint64_t)view->site << SIM_SITE_SHIFT, at);
+            issue(view, cell, me, at);
         else if (about->copy == SIM_COPY_LANDED)
-            land(view, cell, thread, me, at);
+            land(view, cell, time, at);
         else
-            read_again(view, cell, thread, me, at);
+            read_again(view, cell, me, at);
         at = (at >> page.grain << page.grain) + ((uintptr_t)1 << page.grain);
     }
 }
 
-static void access_lane(sim_worker *worker, unsigned site, int thread, uintptr_t address)
+// --- rows ------------------------------------------------------------------------------------------------------------
+
+// Lanes whose bytes, `span` in all, lie in one page.
+static void access_lanes(const sim_view *view, sim_region *region, const sim_stretch *run, size_t span)
 {
-    const sim_site *about = &sim_sites[site];
-    sim_region *region = sim_region_of(worker, address);
-    if (!region)
-        return;
-    if (about->copy == SIM_COPY_LANDED && region->initialised)
-        sim_region_mark(region, address, about->bytes, true);
+    int thread = view->worker->warp * SIM_LANES + run->first;
+    sim_page_at(region, run->address, sim_sites[view->site].bytes);
+    if (view->common)
+        sim_granules_lock(run->address, span);
+    for (int lane = 0; lane < run->lanes; lane++)
+        access_cells(view, region, thread + lane, run->address + (uintptr_t)run->stride * (unsigned)lane);
+    if (view->common)
+        sim_granules_unlock(run->address, span);
+}
+
+static void access_run(const sim_view *view, sim_region *region, const sim_stretch *run)
+{
+    unsigned bytes = sim_sites[view->site].bytes;
+    size_t span = run->stride ? (size_t)run->stride * (unsigned)run->lanes : bytes;
+    if (sim_sites[view->site].copy == SIM_COPY_LANDED && region->initialised)
+        sim_region_mark(region, run->address, span, true);
     if (sim_clock_spent)
         return;
-    sim_view view;
-    sim_view_make(&view, worker, region, site);
-    sim_page_at(region, address, about->bytes);
-    if (view.common)
-        sim_granules_lock(address, about->bytes);
-    access_cells(&view, region, thread, address);
-    if (view.common)
-        sim_granules_unlock(address, about->bytes);
+    if ((run->address & (SIM_PAGE_BYTES - 1)) + span <= SIM_PAGE_BYTES) {
+        access_lanes(view, region, run, span);
+        return;
+    }
+    // Each lane's own bytes are aligned, and so in one page.
+    for (int i = 0; i < run->lanes; i++) {
+        sim_stretch lane = {run->first + i, 1, run->address + (uintptr_t)run->stride * (unsigned)i, 0};
+        access_lanes(view, region, &lane, bytes);
+    }
 }
 
 void sim_under_way_row(sim_worker *worker, const sim_row *row)
 {
+    sim_region *region = NULL;
+    sim_view view;
     for (int i = 0; i < row->runs; i++) {
         const sim_stretch *run = &row->run[i];
-        for (int lane = 0; lane < run->lanes; lane++)
-            access_lane(worker, row->site, worker->warp * SIM_LANES + run->first + lane,
-                        run->address + (uintptr_t)run->stride * (unsigned)lane);
+        if (!region || run->address - region->base >= region->span) {
+            region = sim_region_of(worker, run->address);
+            if (!region)
+                continue;
+            sim_view_make(&view, worker, region, row->site);
+        }
+        access_run(&view, region, run);
     }
 }
 
 // --- what is told of a copy ------------------------------------------------------------------------------------------
+
+// Where the accesses of one place were last found good, as hooks know theirs. The place is the one that asked for the
+// copy: a wait lands copies of many. Each kind of access has an entry and a key of its own: no address of code has
+// these bits.
+static uintptr_t key_of(uintptr_t place, unsigned copy)
+{
+    enum { ABOVE_CODE = 60 };
+    return place | (uintptr_t)copy << ABOVE_CODE;
+}
+
+static sim_slot *slot_of(sim_worker *worker, uintptr_t place, unsigned copy)
+{
+    enum { APART = 2731 };
+    return &worker->slots[(sim_slot_of(place) + (size_t)copy * APART) % SIM_SLOTS];
+}
+
+// The site if an access of so many bytes at `pc` is known to be good; 0: it has to be looked at.
+static unsigned known_good(const sim_slot *slot, uintptr_t key, uintptr_t address, unsigned bytes, uintptr_t pc)
+{
+    if (slot->pc != key || address - slot->lo >= slot->span)
+        return 0;
+    unsigned site = (unsigned)(slot->tag >> SIM_ENTRY_SHIFT);
+    return sim_sites[site].bytes == bytes && sim_sites[site].pc == pc ? site : 0;
+}
+
+// The values that are stored are noted as those of the place that asked for the copy.
+static void note_value(sim_worker *worker, uintptr_t issued, uintptr_t address, unsigned bytes)
+{
+    if (issued && sim_sites[sim_site_find(issued)].values)
+        sim_values_store(worker, sim_site_copying(issued, SIM_COPY_ISSUED, SIM_WRITE, bytes), address);
+}
+
+static void note_piece(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned copy, uintptr_t pc,
+                       uintptr_t issued)
+{
+    unsigned kind = copy == SIM_COPY_SOURCE ? SIM_READ : SIM_WRITE;
+    uintptr_t place = issued ? issued : pc, key = key_of(place, copy);
+    sim_slot *slot = slot_of(worker, place, copy);
+    unsigned site = known_good(slot, key, address, bytes, pc);
+    if (site == 0) {
+        site = sim_site_copying(pc, copy, kind, bytes);
+        if (!sim_access_check(worker, site, address, bytes, kind, pc))
+            return;
+        if (sim_access_unnumbered(worker, site, address, bytes, copy == SIM_COPY_LANDED)) {
+            unnoticed |= copy == SIM_COPY_ISSUED;
+            return;
+        }
+        const sim_slot *found = &worker->slots[sim_slot_of(pc)];
+        if (found->pc == pc && found->tag == (uint64_t)site << SIM_ENTRY_SHIFT) {
+            *slot = *found;
+            slot->pc = key;
+        }
+    }
+    note_value(worker, issued, address, bytes);
+    sim_log_add(worker, site, address);
+}
 
 void sim_under_way_note(uintptr_t address, size_t bytes, unsigned copy, uintptr_t pc, uintptr_t issued)
 {
@@ -175,22 +280,11 @@ void sim_under_way_note(uintptr_t address, size_t bytes, unsigned copy, uintptr_
     sim_worker *worker = sim_current;
     if (!sim_watching || !worker || bytes == 0 || address - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo)
         return;
-    unsigned piece = LARGEST, kind = copy == SIM_COPY_SOURCE ? SIM_READ : SIM_WRITE;
-    while (bytes % piece != 0 || address % piece != 0)
+    unsigned piece = LARGEST;
+    while (((bytes | address) & (piece - 1)) != 0)
         piece /= 2;
-    unsigned site = sim_site_copying(pc, copy, kind, piece);
-    unsigned asked = issued ? sim_site_copying(issued, SIM_COPY_ISSUED, SIM_WRITE, piece) : 0;
-    for (uintptr_t at = address; at < address + bytes; at += piece) {
-        if (!sim_access_check(worker, site, at, piece, kind, pc))
-            continue;
-        if (sim_access_unnumbered(worker, site, at, piece, copy == SIM_COPY_LANDED)) {
-            unnoticed |= copy == SIM_COPY_ISSUED;
-            continue;
-        }
-        if (sim_sites[asked].values)
-            sim_values_store(worker, asked, at);
-        sim_log_add(worker, site, at);
-    }
+    for (uintptr_t at = address; at < address + bytes; at += piece)
+        note_piece(worker, at, piece, copy, pc, issued);
 }
 
 // Whoever has used the target since the issue cannot have waited. Nothing is logged: the threads have ended.

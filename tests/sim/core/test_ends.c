@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -156,7 +157,7 @@ static void a_thread_may_exit_anywhere(void)
     next_launch_is_unharmed();
 }
 
-static void a_crash_of_host_code_writes_the_report(void)
+static void crashes_and_says(void (*crash)(void), const char *words)
 {
     int ends[2], status;
     char text[200] = "";
@@ -164,9 +165,10 @@ static void a_crash_of_host_code_writes_the_report(void)
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        volatile int *volatile wild = (volatile int *)64;
+        const struct rlimit stack = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
+        setrlimit(RLIMIT_STACK, &stack); // whatever this shell allows
         dup2(ends[1], STDOUT_FILENO);
-        *wild = 1;
+        crash();
         _exit(0);
     }
     close(ends[1]);
@@ -174,17 +176,65 @@ static void a_crash_of_host_code_writes_the_report(void)
     check(read(ends[0], text, sizeof text - 1) > 0);
     close(ends[0]);
     check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-    check(strstr(text, "crashed: invalid memory access") != NULL);
+    check(strstr(text, words) != NULL);
+}
+
+static void write_wildly(void)
+{
+    volatile int *volatile wild = (volatile int *)64;
+    *wild = 1;
+}
+
+// Beyond the stack's other end: that is no recursion.
+static void write_above_the_stack(void)
+{
+    volatile char here[16];
+    for (volatile size_t at = 0;; at++)
+        here[at] |= 0;
+}
+
+static volatile bool endless = true;
+
+static int call_again(int depth)
+{
+    volatile char local[1000];
+    local[depth % 1000] = 1;
+    return endless ? call_again(depth + 1) + local[0] : 0;
+}
+
+static void recurse_without_end(void)
+{
+    call_again(0);
+}
+
+static void have_a_frame_larger_than_the_stack(void)
+{
+    volatile char large[4 << 20];
+    large[0] = 1;
+    large[sizeof large - 1] = large[0];
+}
+
+static void a_crash_of_host_code_writes_the_report(void)
+{
+    crashes_and_says(write_wildly, "crashed: invalid memory access");
+    crashes_and_says(write_above_the_stack, "crashed: invalid memory access");
+}
+
+static void host_code_that_has_used_up_its_stack_is_told_so(void)
+{
+    crashes_and_says(recurse_without_end, "crashed: the stack is used up");
+    crashes_and_says(have_a_frame_larger_than_the_stack, "crashed: the stack is used up");
 }
 
 int main(void)
 {
-    a_crash_of_host_code_writes_the_report(); // first: it forks
+    a_crash_of_host_code_writes_the_report(); // first: they fork
+    host_code_that_has_used_up_its_stack_is_told_so();
     a_wild_write_is_a_fault();
     a_fault_outside_the_program_has_a_place_in_it();
     endless_recursion_is_a_stack_overflow();
     assertions_and_traps_end_the_launch();
     a_thread_may_exit_anywhere();
-    puts("6 tests passed");
+    puts("7 tests passed");
     return EXIT_SUCCESS;
 }

@@ -21,6 +21,7 @@
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/reduce.h>
 #include <thrust/scan.h>
+#include <thrust/scatter.h>
 #include <thrust/sequence.h>
 #include <thrust/sort.h>
 #include <thrust/transform.h>
@@ -73,6 +74,18 @@ static void sequential_iterators()
     expect("from a list", v[3], 5);
 }
 
+// Elements looked up by others: iterators that make their elements are sources of a copy, too.
+static void looked_up()
+{
+    thrust::device_vector<int> at(3), table(5), found(3);
+    thrust::sequence(table.begin(), table.end(), 10);
+    at[0] = 4, at[1] = 0, at[2] = 2;
+    thrust::gather(at.begin(), at.end(), table.begin(), found.begin());
+    expect("gathered", found[0] * 10000 + found[1] * 100 + found[2], 141012);
+    thrust::scatter(found.begin(), found.end(), at.begin(), table.begin());
+    expect("scattered", table[4] * 10000 + table[0] * 100 + table[2], 141012);
+}
+
 struct store_sum {
     template <class Tuple> __host__ __device__ void operator()(Tuple t) const
     {
@@ -90,6 +103,7 @@ __global__ void twice(int *data, int n)
 int main()
 {
     sequential_iterators();
+    looked_up();
     const int n = 100;
     thrust::device_vector<int> v(n);
     thrust::sequence(v.begin(), v.end());

@@ -17,6 +17,11 @@ struct cublasContext {
     int processors; // cublasSetSmCountTarget
 };
 
+static inline bool sim_blas_numbers_on_device(const struct cublasContext *handle)
+{
+    return handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
+}
+
 // --- elements (numbers.c)
 // ---------------------------------------------------------------------------------------------
 
@@ -28,6 +33,13 @@ uint16_t sim_blas_to_half(float value);
 float sim_blas_from_bfloat(uint16_t bits);
 uint16_t sim_blas_to_bfloat(float value);
 
+// Where a call was made from: every public function passes its own name and return address on.
+typedef struct sim_blas_call {
+    const char *name;
+    const void *pc;
+} sim_blas_call;
+#define SIM_BLAS_CALL(name) ((sim_blas_call){name, __builtin_return_address(0)})
+
 // --- a number given by pointer: read at the call where it lies on the host, when the work runs where on the device
 // ----
 
@@ -36,18 +48,14 @@ typedef struct sim_blas_scalar {
     double value;
     const void *device; // NULL: value holds
 } sim_blas_scalar;
-sim_blas_scalar sim_blas_scalar_of(cublasHandle_t handle, cudaDataType type, const void *pointer);
-double sim_blas_scalar_value(const sim_blas_scalar *scalar);
+sim_blas_scalar sim_blas_scalar_of(sim_blas_call call, bool on_device, cudaDataType type, const void *pointer);
+// A number that the call itself reads or writes: host code may do that, and not with memory that only the card has.
+void sim_blas_used_by_host(sim_blas_call call, cudaDataType type, const void *pointer, bool write);
+// While the work runs. A number on the device is checked as spans are; name: of the argument.
+double sim_blas_scalar_value(sim_blas_call call, const char *name, const sim_blas_scalar *scalar);
 
 // --- work (work.c)
 // ----------------------------------------------------------------------------------------------------
-
-// Where a call was made from: every public function passes its own name and return address on.
-typedef struct sim_blas_call {
-    const char *name;
-    const void *pc;
-} sim_blas_call;
-#define SIM_BLAS_CALL(name) ((sim_blas_call){name, __builtin_return_address(0)})
 
 // Copies `work` and runs it in the stream as a kernel. `wait`: until it has run. Other libraries' calls use it too.
 bool sim_library_queue(cudaStream_t stream, sim_blas_call call, void (*run)(const void *work), const void *work,

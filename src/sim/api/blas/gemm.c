@@ -45,7 +45,8 @@ static void product_one(const product *p, double alpha, double beta, sim_blas_op
 static void product_run(const void *work)
 {
     const product *p = work;
-    double alpha = sim_blas_scalar_value(&p->alpha), beta = sim_blas_scalar_value(&p->beta);
+    double alpha = sim_blas_scalar_value(p->call, "alpha", &p->alpha);
+    double beta = sim_blas_scalar_value(p->call, "beta", &p->beta);
     if (p->by_pointers) {
         check_pointers(p, "Aarray", p->a.data);
         check_pointers(p, "Barray", p->b.data);
@@ -106,8 +107,8 @@ static cublasStatus_t queue_product(cublasHandle_t handle, sim_blas_call call, c
                  .n = (size_t)s->n,
                  .k = (size_t)s->k,
                  .batches = (size_t)s->batches,
-                 .alpha = sim_blas_scalar_of(handle, o->scalar_type, o->alpha),
-                 .beta = sim_blas_scalar_of(handle, o->scalar_type, o->beta),
+                 .alpha = sim_blas_scalar_of(call, sim_blas_numbers_on_device(handle), o->scalar_type, o->alpha),
+                 .beta = sim_blas_scalar_of(call, sim_blas_numbers_on_device(handle), o->scalar_type, o->beta),
                  .a = {o->a, o->a_type, (size_t)s->lda, s->transa != CUBLAS_OP_N},
                  .b = {o->b, o->b_type, (size_t)s->ldb, s->transb != CUBLAS_OP_N},
                  .c = o->c,

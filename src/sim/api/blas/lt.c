@@ -344,7 +344,8 @@ static void product_one(const product *p, double alpha, double beta, size_t batc
 static void product_run(const void *work)
 {
     const product *p = work;
-    double alpha = sim_blas_scalar_value(&p->alpha), beta = sim_blas_scalar_value(&p->beta);
+    double alpha = sim_blas_scalar_value(p->call, "alpha", &p->alpha);
+    double beta = sim_blas_scalar_value(p->call, "beta", &p->beta);
     for (size_t batch = 0; batch < (size_t)p->d.batches; batch++)
         product_one(p, alpha, beta, batch);
 }
@@ -388,16 +389,6 @@ static cublasStatus_t check_shapes(product *p)
             return sim_blas_wrong(p->call, "the leading dimension of %c, %lld, is smaller than its columns", "ABCD"[i],
                                   (long long)all[i] -> stride);
     return CUBLAS_STATUS_SUCCESS;
-}
-
-static sim_blas_scalar scalar_of(const description *how, const void *pointer)
-{
-    sim_blas_scalar scalar = {.type = how->scale};
-    if (how->pointer_mode == CUBLASLT_POINTER_MODE_DEVICE)
-        scalar.device = pointer;
-    else
-        scalar.value = sim_blas_load(how->scale, pointer, 0);
-    return scalar;
 }
 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
@@ -445,8 +436,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
         return status;
     if ((p.how.epilogue & BIAS_BIT) && !p.how.bias)
         return sim_blas_wrong(p.call, "the epilogue adds a bias, and its pointer is not set");
-    p.alpha = scalar_of(&p.how, alpha);
-    p.beta = scalar_of(&p.how, beta);
+    bool on_device = p.how.pointer_mode == CUBLASLT_POINTER_MODE_DEVICE;
+    p.alpha = sim_blas_scalar_of(p.call, on_device, p.how.scale, alpha);
+    p.beta = sim_blas_scalar_of(p.call, on_device, p.how.scale, beta);
     bool queued = sim_library_queue(stream, p.call, product_run, &p, sizeof p, false);
     return queued ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }

@@ -232,7 +232,8 @@ static void check(const matrix_work *w, double alpha, double beta, sim_blas_span
 static void matrix_run(const void *work)
 {
     const matrix_work *w = work;
-    double alpha = sim_blas_scalar_value(&w->alpha), beta = sim_blas_scalar_value(&w->beta);
+    double alpha = sim_blas_scalar_value(w->call, "alpha", &w->alpha);
+    double beta = sim_blas_scalar_value(w->call, "beta", &w->beta);
     sim_blas_span c;
     check(w, alpha, beta, &c);
     switch (w->operation) {
@@ -259,8 +260,8 @@ static cublasStatus_t queue_matrix(cublasHandle_t handle, matrix_work w, const v
         return sim_blas_wrong(w.call, "a leading dimension or increment is 0");
     if (w.m == 0 || w.n == 0)
         return CUBLAS_STATUS_SUCCESS;
-    w.alpha = sim_blas_scalar_of(handle, w.type, alpha);
-    w.beta = sim_blas_scalar_of(handle, w.type, beta);
+    w.alpha = sim_blas_scalar_of(w.call, sim_blas_numbers_on_device(handle), w.type, alpha);
+    w.beta = sim_blas_scalar_of(w.call, sim_blas_numbers_on_device(handle), w.type, beta);
     return sim_blas_queue(handle, w.call, matrix_run, &w, sizeof w, false);
 }
 

@@ -78,7 +78,9 @@ static void vector_run(const void *work)
     else if (w->y)
         sim_blas_writes(w->call, &y);
     if (!w->result) {
-        change(w, sim_blas_scalar_value(&w->alpha), sim_blas_scalar_value(&w->beta));
+        double alpha = sim_blas_scalar_value(w->call, w->operation == ROT ? "c" : "alpha", &w->alpha);
+        double beta = sim_blas_scalar_value(w->call, w->operation == ROT ? "s" : "beta", &w->beta);
+        change(w, alpha, beta);
         if (w->operation != SCAL)
             sim_blas_written(&y);
         if (w->operation != AXPY && w->operation != COPY)
@@ -86,18 +88,19 @@ static void vector_run(const void *work)
         return;
     }
     bool index = w->operation == AMAX || w->operation == AMIN;
-    sim_blas_store(index ? CUDA_R_32I : w->type, w->result, 0, combine(w));
-    if (w->alpha.device) {
-        sim_blas_span result = {"result", w->result, index ? CUDA_R_32I : w->type, 1, 1, 1};
+    sim_blas_span result = {"result", w->result, index ? CUDA_R_32I : w->type, 1, 1, 1};
+    if (w->alpha.device)
+        sim_blas_writes(w->call, &result);
+    sim_blas_store(result.type, w->result, 0, combine(w));
+    if (w->alpha.device)
         sim_blas_written(&result);
-    }
 }
 
 static cublasStatus_t queue_vector(cublasHandle_t handle, vector_work w)
 {
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
-    bool on_host = w.result && handle->pointer_mode == CUBLAS_POINTER_MODE_HOST;
+    bool on_host = w.result && !sim_blas_numbers_on_device(handle);
     if (w.n <= 0) {
         if (on_host)
             sim_blas_store(w.operation == AMAX || w.operation == AMIN ? CUDA_R_32I : w.type, w.result, 0, 0);
@@ -105,7 +108,10 @@ static cublasStatus_t queue_vector(cublasHandle_t handle, vector_work w)
     }
     if (w.result && !on_host)
         w.alpha.device = w.result; // marks that the result lies on the device
-    return sim_blas_queue(handle, w.call, vector_run, &w, sizeof w, on_host);
+    cublasStatus_t status = sim_blas_queue(handle, w.call, vector_run, &w, sizeof w, on_host);
+    if (on_host)
+        sim_blas_used_by_host(w.call, w.operation == AMAX || w.operation == AMIN ? CUDA_R_32I : w.type, w.result, true);
+    return status;
 }
 
 #define VECTORS(L, l, T, t)                                                                                            \
@@ -115,28 +121,30 @@ static cublasStatus_t queue_vector(cublasHandle_t handle, vector_work w)
         sim_blas_call call = SIM_BLAS_CALL("cublas" #L "axpy");                                                        \
         if (!handle)                                                                                                   \
             return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
-        return queue_vector(handle, (vector_work){.call = call,                                                        \
-                                                  .operation = AXPY,                                                   \
-                                                  .type = t,                                                           \
-                                                  .n = n,                                                              \
-                                                  .incx = incx,                                                        \
-                                                  .incy = incy,                                                        \
-                                                  .alpha = sim_blas_scalar_of(handle, t, alpha),                       \
-                                                  .x = (void *)(uintptr_t)x,                                           \
-                                                  .y = y});                                                            \
+        return queue_vector(                                                                                           \
+            handle, (vector_work){.call = call,                                                                        \
+                                  .operation = AXPY,                                                                   \
+                                  .type = t,                                                                           \
+                                  .n = n,                                                                              \
+                                  .incx = incx,                                                                        \
+                                  .incy = incy,                                                                        \
+                                  .alpha = sim_blas_scalar_of(call, sim_blas_numbers_on_device(handle), t, alpha),     \
+                                  .x = (void *)(uintptr_t)x,                                                           \
+                                  .y = y});                                                                            \
     }                                                                                                                  \
     cublasStatus_t cublas##L##scal_v2(cublasHandle_t handle, int n, const T *alpha, T *x, int incx)                    \
     {                                                                                                                  \
         sim_blas_call call = SIM_BLAS_CALL("cublas" #L "scal");                                                        \
         if (!handle)                                                                                                   \
             return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
-        return queue_vector(handle, (vector_work){.call = call,                                                        \
-                                                  .operation = SCAL,                                                   \
-                                                  .type = t,                                                           \
-                                                  .n = n,                                                              \
-                                                  .incx = incx,                                                        \
-                                                  .alpha = sim_blas_scalar_of(handle, t, alpha),                       \
-                                                  .x = x});                                                            \
+        return queue_vector(                                                                                           \
+            handle, (vector_work){.call = call,                                                                        \
+                                  .operation = SCAL,                                                                   \
+                                  .type = t,                                                                           \
+                                  .n = n,                                                                              \
+                                  .incx = incx,                                                                        \
+                                  .alpha = sim_blas_scalar_of(call, sim_blas_numbers_on_device(handle), t, alpha),     \
+                                  .x = x});                                                                            \
     }                                                                                                                  \
     cublasStatus_t cublas##L##rot_v2(cublasHandle_t handle, int n, T *x, int incx, T *y, int incy, const T *c,         \
                                      const T *s)                                                                       \
@@ -144,16 +152,17 @@ static cublasStatus_t queue_vector(cublasHandle_t handle, vector_work w)
         sim_blas_call call = SIM_BLAS_CALL("cublas" #L "rot");                                                         \
         if (!handle)                                                                                                   \
             return CUBLAS_STATUS_NOT_INITIALIZED;                                                                      \
-        return queue_vector(handle, (vector_work){.call = call,                                                        \
-                                                  .operation = ROT,                                                    \
-                                                  .type = t,                                                           \
-                                                  .n = n,                                                              \
-                                                  .incx = incx,                                                        \
-                                                  .incy = incy,                                                        \
-                                                  .alpha = sim_blas_scalar_of(handle, t, c),                           \
-                                                  .beta = sim_blas_scalar_of(handle, t, s),                            \
-                                                  .x = x,                                                              \
-                                                  .y = y});                                                            \
+        return queue_vector(handle,                                                                                    \
+                            (vector_work){.call = call,                                                                \
+                                          .operation = ROT,                                                            \
+                                          .type = t,                                                                   \
+                                          .n = n,                                                                      \
+                                          .incx = incx,                                                                \
+                                          .incy = incy,                                                                \
+                                          .alpha = sim_blas_scalar_of(call, sim_blas_numbers_on_device(handle), t, c), \
+                                          .beta = sim_blas_scalar_of(call, sim_blas_numbers_on_device(handle), t, s),  \
+                                          .x = x,                                                                      \
+                                          .y = y});                                                                    \
     }                                                                                                                  \
     TWO_VECTORS(L, copy, COPY, const T, T, t)                                                                          \
     TWO_VECTORS(L, swap, SWAP, T, T, t)                                                                                \

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "api/blas/blas.h"
+#include "api/touch.h"
+#include "core/options.h"
 #include "core/worker.h"
 #include "memory/memory.h"
 #include "report/report.h"
@@ -65,19 +67,32 @@ cublasStatus_t sim_blas_wrong(sim_blas_call call, const char *format, ...)
     return CUBLAS_STATUS_INVALID_VALUE;
 }
 
-sim_blas_scalar sim_blas_scalar_of(cublasHandle_t handle, cudaDataType type, const void *pointer)
+void sim_blas_used_by_host(sim_blas_call call, cudaDataType type, const void *pointer, bool write)
+{
+    uintptr_t address = (uintptr_t)pointer;
+    if (sim_options_get()->watch && address - sim_memory_base < sim_memory_span)
+        sim_api_host_touched(address, sim_blas_size(type), write, true, (uintptr_t)call.pc);
+}
+
+sim_blas_scalar sim_blas_scalar_of(sim_blas_call call, bool on_device, cudaDataType type, const void *pointer)
 {
     sim_blas_scalar scalar = {.type = type};
-    if (handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
+    if (on_device) {
         scalar.device = pointer;
-    else if (pointer)
+    } else if (pointer) {
+        sim_blas_used_by_host(call, type, pointer, false);
         scalar.value = sim_blas_load(type, pointer, 0);
+    }
     return scalar;
 }
 
-double sim_blas_scalar_value(const sim_blas_scalar *scalar)
+double sim_blas_scalar_value(sim_blas_call call, const char *name, const sim_blas_scalar *scalar)
 {
-    return scalar->device ? sim_blas_load(scalar->type, scalar->device, 0) : scalar->value;
+    if (!scalar->device)
+        return scalar->value;
+    sim_blas_span span = {name, scalar->device, scalar->type, 1, 1, 1};
+    sim_blas_reads(call, &span);
+    return sim_blas_load(scalar->type, scalar->device, 0);
 }
 
 // --- checks
@@ -90,6 +105,11 @@ static size_t span_bytes(const sim_blas_span *span)
     return ((span->columns - 1) * span->stride + span->rows) * sim_blas_size(span->type);
 }
 
+static bool is_number(const sim_blas_span *span)
+{
+    return span->rows == 1 && span->columns == 1;
+}
+
 static void report_span(sim_blas_call call, const sim_blas_span *span, sim_finding_kind kind, uintptr_t address,
                         const char *what, const char *note)
 {
@@ -99,8 +119,8 @@ static void report_span(sim_blas_call call, const sim_blas_span *span, sim_findi
                            .place = {{.pc = (uintptr_t)call.pc, .role = "call"}},
                            .address = address,
                            .bytes = sim_blas_size(span->type)};
-    snprintf(finding.message, sizeof finding.message, "%s %s %s, %zu bytes with gaps between columns included",
-             call.name, what, span->name, span_bytes(span));
+    snprintf(finding.message, sizeof finding.message, "%s %s %s, %zu bytes%s", call.name, what, span->name,
+             span_bytes(span), is_number(span) ? "" : " with gaps between columns included");
     snprintf(finding.note, sizeof finding.note, "%s", note);
     sim_report(&finding);
 }
@@ -130,7 +150,10 @@ static void check_place(sim_blas_call call, const sim_blas_span *span, const cha
                     freed    ? SIM_USE_AFTER_FREE
                     : device ? SIM_OUT_OF_BOUNDS
                              : SIM_HOST_POINTER,
-                    start, what, device ? "" : "cuBLAS takes device pointers for matrices and vectors");
+                    start, what,
+                    device            ? ""
+                    : is_number(span) ? "in the pointer mode of the device, numbers lie in memory of the card"
+                                      : "cuBLAS takes device pointers for matrices and vectors");
         sim_thread_fail(cudaErrorIllegalAddress);
     }
     if (end > found.start + found.bytes) {

@@ -168,11 +168,12 @@ class barrier_word
         }
     }
 
+    // Acquires, too: others may have made and handed over theirs since this thread saw that the phase had ended.
     template <int Scope> SIM_INLINE void hand_over(unsigned waited_for, unsigned *made)
     {
         if (*made == 0)
             return;
-        touch<Scope>(waited_for, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE);
+        touch<Scope>(waited_for, SIM_ATOMIC_UPDATE | SIM_ATOMIC_RELEASE | SIM_ATOMIC_ACQUIRE);
         sim_copy_made_for(this, waited_for, *made);
         *made = 0;
     }

@@ -58,7 +58,8 @@ SIM_INLINE sim_dim size_of(const dim3 &size)
     return copy;
 }
 
-SIM_INLINE sim_config configure(dim3 grid, dim3 block, size_t shared = 0, CUstream_st *stream = nullptr)
+// Not inlined, as the launch itself is not: a program with hundreds of launches would take the compiler minutes.
+SIM_NOINLINE inline sim_config configure(dim3 grid, dim3 block, size_t shared = 0, CUstream_st *stream = nullptr)
 {
     sim_config config = {size_of(grid), size_of(block), shared, stream, 0};
     return config;
@@ -166,12 +167,12 @@ template <class... Parameters> struct pointer_launcher {
     sim_config config;
     void (*kernel)(Parameters...);
 
-    SIM_INLINE void operator()(Parameters... arguments) const
+    SIM_NOINLINE void operator()(Parameters... arguments) const
     {
         static_assert(no_references<Parameters...>::value,
                       "a kernel's parameter is a reference: it would refer to memory of the host; pass it by value");
         sim_kernel bound = bind_values<Parameters...>(any_by_address<Parameters...>(), name, kernel, arguments...);
-        sim_launch(&config, &bound, nullptr);
+        sim_launch(&config, &bound, __builtin_return_address(0));
     }
 };
 

@@ -1,7 +1,7 @@
 // The last block adds up what the others stored by plain reads; its barrier is no fence towards them.
 #include "../corpus.h"
 
-// cure: behind the atomic that takes the lock
+// cure: that takes the lock or sees the flag, use
 __device__ unsigned finished;
 
 __global__ void sum(const int *input, int *partial, int *output)

@@ -1,7 +1,7 @@
 // The fence behind the lock is of block scope, and blocks take the lock from one another.
 #include "../corpus.h"
 
-// cure: behind the atomic that takes the lock
+// cure: that takes the lock or sees the flag, use
 // note: block scope
 __device__ void take(int *lock)
 {

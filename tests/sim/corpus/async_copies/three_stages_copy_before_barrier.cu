@@ -2,6 +2,7 @@
 #include "../corpus.h"
 #include <cuda_pipeline.h>
 
+// cure: before the copy where others may still use what it overwrites
 const int THREADS = 128, ROUNDS = 6;
 
 const int STAGES = 3;

@@ -232,7 +232,7 @@ enum access { READ, WRITE, CHANGE };
 template <class Iterator, class = void> struct can_jump : std::false_type {
 };
 template <class Iterator>
-struct can_jump<Iterator, decltype((void)*(std::declval<Iterator>() + (ptrdiff_t)1))> : std::true_type {
+struct can_jump<Iterator, decltype((void)(std::declval<Iterator>() + (ptrdiff_t)1))> : std::true_type {
 };
 
 // Any iterator of the host, and those that make their elements.
