@@ -13,6 +13,7 @@
 #include "api/exit.h"
 #include "api/stopped.h"
 #include "api/stream.h"
+#include "core/host_threads.h"
 #include "core/worker.h"
 #include "memory/memory.h"
 #include "sim/runtime_api.h"
@@ -78,8 +79,10 @@ void sim_api_lock(void)
 {
     if (call.depth++ == 0) {
         if (pthread_mutex_trylock(&lock) != 0) {
-            sim_progress_awake(false); // no kernel gets what it waits for from this thread any more
+            sim_progress_awake(true); // else it would be counted twice
+            sim_host_thread_waits(1); // no kernel gets what it waits for from this thread meanwhile
             pthread_mutex_lock(&lock);
+            sim_host_thread_waits(-1);
         }
         sim_api_start();
     }

@@ -53,7 +53,7 @@ void sim_poll_meanwhile(uintptr_t address, bool looks)
     static __thread uintptr_t polled;
     static __thread uint64_t polls;
     if (looks && polled == address) {
-        if (++polls == SIM_POLLING)
+        if (++polls % SIM_POLLING == 0)
             sim_progress_awake(false);
         return;
     }

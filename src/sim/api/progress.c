@@ -10,6 +10,7 @@
 
 #include "api/call.h"
 #include "api/stream.h"
+#include "core/host_threads.h"
 #include "core/worker.h"
 
 static const long look_every_ns = 50000000, look_at_run_every_ns = 200000;
@@ -54,6 +55,7 @@ static void run_all(void)
 static void *watch_over(void *unused)
 {
     (void)unused;
+    sim_host_thread_is_ours();
     uint64_t calls = 0;
     double since = seconds(CLOCK_MONOTONIC), used = seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (;;) {
@@ -80,8 +82,11 @@ void sim_progress_wanted(void)
     if (started)
         return;
     started = true;
+    sim_host_threads_ours(1);
     if (pthread_create(&thread, NULL, watch_over, NULL) == 0)
         pthread_detach(thread);
+    else
+        sim_host_threads_ours(-1);
 }
 
 // --- a program that polls
@@ -90,6 +95,8 @@ void sim_progress_wanted(void)
 enum { LONG_FUNCTION = 100 }; // looks at a function of the host that has not ended: 20 ms
 
 static atomic_bool under_way, in_host_function;
+static __thread char self;         // its address tells threads apart
+static const char *_Atomic let_go; // the thread that let another run what is queued
 
 bool sim_progress_under_way(void)
 {
@@ -101,11 +108,18 @@ void sim_progress_host_function(bool begins)
     atomic_store(&in_host_function, begins);
 }
 
-static void *run_once(void *unused)
+static void run_once(void)
 {
     run_all();
-    sim_spin_host(false);
+    sim_host_run_turns();
     atomic_store(&under_way, false);
+}
+
+static void *run_beside(void *unused)
+{
+    sim_host_thread_is_ours();
+    run_once();
+    sim_host_threads_ours(-1);
     return unused;
 }
 
@@ -115,10 +129,12 @@ void sim_progress_run(void)
     if (atomic_exchange(&under_way, true))
         return;
     const uint64_t idle = sim_spin_idle();
-    sim_spin_host(true);
-    if (pthread_create(&thread, NULL, run_once, NULL) != 0) {
-        sim_spin_host(false);
-        run_once(NULL);
+    atomic_store(&let_go, &self);
+    sim_host_run_turns();
+    sim_host_threads_ours(1);
+    if (pthread_create(&thread, NULL, run_beside, NULL) != 0) {
+        sim_host_threads_ours(-1);
+        run_once();
         return;
     }
     pthread_detach(thread);
@@ -132,6 +148,6 @@ void sim_progress_run(void)
 
 void sim_progress_awake(bool awake)
 {
-    if (atomic_load(&under_way))
-        sim_spin_host(awake);
+    if (atomic_load(&under_way) && atomic_load(&let_go) == &self)
+        sim_host_thread_polls(!awake);
 }

@@ -86,7 +86,8 @@ bool sim_progress_called_last(uint64_t *calls);
 void sim_progress_run(void);
 bool sim_progress_under_way(void);
 void sim_progress_host_function(bool begins);
-void sim_progress_awake(bool awake); // meanwhile: whether this thread goes on, or polls or waits
+// Meanwhile: whether the thread that has called it goes on, or polls. Of other threads it is not taken.
+void sim_progress_awake(bool awake);
 
 // Where in the order the function of the host stands that this thread runs for a stream: what comes after operation
 // `next` of the chain, which is the first behind the function, comes after the function.

@@ -100,7 +100,7 @@ static void renew(touch *one, const touched_word *now)
 // The first addresses, and then ever rarer ones.
 static void sample(touch *one, uintptr_t address)
 {
-    const touched_word now = {.address = address, .submitted = sim_streams_submitted(), .sets = sim_host_sets};
+    const touched_word now = {.address = address, .submitted = sim_streams_submitted(), .sets = sim_host_sets()};
     const uint64_t count = one->count++;
     if (one->renewed != now.submitted || one->renewed_sets != now.sets)
         renew(one, &now);
@@ -300,7 +300,7 @@ void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain
     // Whoever is in the API now may run something that waits for this very access.
     const bool locked = sim_api_try_lock();
     const bool polls = locked && !sim_host_waited_for_all() && touched_unwaited(address, bytes, write, plain, pc);
-    if (locked && write && !plain)
+    if (write && !plain)
         sim_host_set(address);
     // An exchange looks too. A store by itself does not, but is not told from one here.
     if (!plain)

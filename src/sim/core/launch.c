@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/host_threads.h"
 #include "core/index.h"
 
 // More than any chip holds at once (an H200 holds at most 4224): a program that needs more waits for ever on hardware
@@ -235,7 +236,9 @@ int sim_run(sim_launch_state *launch)
     sim_turns_begin(launch);
     if (sim_watching)
         sim_watch_launch_begin(launch);
+    sim_host_thread_waits(1);
     sim_pool_run(sim_launch_run_blocks, launch->blocks < (uint64_t)sim_workers ? (int)launch->blocks : sim_workers);
+    sim_host_thread_waits(-1);
     if (sim_watching)
         sim_watch_launch_end(launch);
     if (sim_printf_flush)

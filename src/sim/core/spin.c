@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "core/host_threads.h"
 #include "core/options.h"
 #include "core/scheduler.h"
 
@@ -23,13 +24,11 @@ enum {
 // Of the time that a thread is given to compute: polling says itself that it waits, so less is enough, but a loop that
 // counts its polls may be at work after all.
 static const double polling_share = 0.1, working_share = 3;
+static const double awake_share = 2;     // of a thread that polls, while the host goes on and may do it
 static const double idle_seconds = 0.05; // of polling in vain: what is waited for may be the host's to do
-
-static const double awake_share = 2; // of a thread that polls, while the host goes on and may do it
+static const double host_every = 0.001;  // seconds between looks at what the host does
 
 static uint64_t idle_turns; // written by the workers
-static bool host_awake;     // written by the host
-static uint64_t host_turns; // how often it has said so
 
 // sim_spin itself: saves the registers that a caller may keep its variables in, and passes their address.
 #if defined(__aarch64__)
@@ -248,10 +247,22 @@ uint64_t sim_spin_idle(void)
     return __atomic_load_n(&idle_turns, __ATOMIC_RELAXED);
 }
 
-void sim_spin_host(bool awake)
+// Whether the host goes on. turned: since this worker last asked, the host has said so or otherwise, or it has stopped:
+// what it did before, threads have to have looked at.
+static bool host_goes_on(double time, bool *turned)
 {
-    __atomic_store_n(&host_awake, awake, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&host_turns, 1, __ATOMIC_RELEASE);
+    static __thread uint64_t turns_seen;
+    static __thread double asked;
+    static __thread bool goes_on;
+    const uint64_t turns = sim_host_turns();
+    const bool before = goes_on;
+    if (turns != turns_seen || time - asked > host_every) {
+        goes_on = sim_host_goes_on();
+        asked = time;
+    }
+    *turned = turns != turns_seen || (before && !goes_on);
+    turns_seen = turns;
+    return goes_on;
 }
 
 bool sim_spin_endless(sim_worker *worker)
@@ -260,13 +271,11 @@ bool sim_spin_endless(sim_worker *worker)
     sim_resident_of(worker->block)->idle_rounds = 0;
     if (sim_workers > 1)
         sched_yield();
-    // What the host has done before it says that it polls, threads have to have looked at.
-    static __thread uint64_t turns_seen;
-    uint64_t progress, at_work, turns = __atomic_load_n(&host_turns, __ATOMIC_ACQUIRE);
-    if (turns != turns_seen)
-        runner->idle_count = 0;
-    turns_seen = turns;
+    uint64_t progress, at_work;
     double time = now(), limit = sim_options_get()->spin_limit;
+    bool turned, goes_on = host_goes_on(time, &turned);
+    if (turned)
+        runner->idle_count = 0;
     sum_of_all(&progress, &at_work);
     if (progress != runner->idle_progress || runner->idle_count == 0) {
         runner->idle_progress = progress;
@@ -281,7 +290,7 @@ bool sim_spin_endless(sim_worker *worker)
         return false;
     if (time - runner->idle_since > idle_seconds)
         __atomic_fetch_add(&idle_turns, 1, __ATOMIC_RELAXED);
-    double share = __atomic_load_n(&host_awake, __ATOMIC_RELAXED) ? awake_share : polling_share;
+    double share = goes_on ? awake_share : polling_share;
     return time - runner->polling_since > share * limit || time - runner->idle_since > working_share * limit;
 }
 

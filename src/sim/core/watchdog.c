@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "core/host_threads.h"
 #include "core/options.h"
 #include "core/scheduler.h"
 
@@ -100,8 +101,11 @@ static void *look_around(void *unused)
 void sim_watchdog_start(void)
 {
     pthread_t thread;
+    sim_host_threads_ours(1);
     if (pthread_create(&thread, NULL, look_around, NULL) == 0)
         pthread_detach(thread);
+    else
+        sim_host_threads_ours(-1);
 }
 
 __attribute__((noreturn)) static void end_thread(sim_worker *worker, sim_finding *finding)

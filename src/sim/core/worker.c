@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/host_threads.h"
 #include "core/index.h"
 #include "core/options.h"
 #include "core/scheduler.h"
@@ -91,8 +92,10 @@ static const char *start_worker(int number)
     if (!sim_stacks_reserve(&runner->stacks, sim_options_get()->stack))
         return "there is no address space for the stacks of CUDA threads: raise `ulimit -v` or lower SIM_STACK";
     runners[number] = runner;
+    sim_host_threads_ours(1);
     if (pthread_create(&runner->os_thread, NULL, work, runner) == 0)
         return NULL;
+    sim_host_threads_ours(-1);
     runners[number] = NULL;
     return "no thread can be started to run blocks on: raise `ulimit -u`";
 }

@@ -106,8 +106,6 @@ uintptr_t sim_thread_stack_top(sim_worker *worker); // of the current thread
 uint64_t sim_progress_of_all(void); // threads that have ended, barriers that were passed, meetings: on all workers
 // Rises while all blocks of a launch that have started poll in vain: they may wait for the host. From any thread.
 uint64_t sim_spin_idle(void);
-// Whether the host goes on while a launch runs, and does not poll itself: what a thread polls for may take it a while.
-void sim_spin_host(bool awake);
 // Index of a thread of the current block, for a report.
 void sim_thread_index(const sim_worker *worker, int thread, unsigned index[3]);
 // Set by options: which legal order of blocks, warps and lanes. 0: ascending.

@@ -87,7 +87,12 @@ static void at_exit(void)
 
 // Before every other constructor, so that at_exit runs after the destructors of the program's own objects, which may
 // still free memory.
-__attribute__((constructor(101))) void sim_report_start(void)
+__attribute__((constructor(101))) static void start_first(void) // the priority would be lost on a declared function
+{
+    sim_report_start();
+}
+
+void sim_report_start(void)
 {
     if (atomic_exchange(&started, true))
         return;

@@ -73,17 +73,43 @@ static bool holds_values(const sim_source *source, const sim_tokens *code, int o
            !sim_token_is(source, sim_token_at(code, next + 1), "."); // a pack: T... values
 }
 
+static const char *const class_words[] = {"class", "struct", "union", "enum", NULL};
+static const char *const attribute_words[] = {"__attribute__", "__align__", "alignas", NULL};
+
+// Behind the type that begins at `index` with one of class_words, named or written out: `struct params` of
+// `struct params p`, all before `p` of `struct params { int a; } p`.
+static int behind_class(const sim_source *source, const sim_tokens *code, int index)
+{
+    int next = index + 1;
+    while (sim_token_is_any(source, sim_token_at(code, next), class_words)) // enum class
+        next++;
+    while (sim_token_is_any(source, sim_token_at(code, next), attribute_words) &&
+           sim_token_at(code, next + 1)->match > next)
+        next = sim_token_at(code, next + 1)->match + 1;
+    if (sim_token_at(code, next)->kind == SIM_TOKEN_NAME)
+        next = behind_name(source, code, next, code->count);
+    if (sim_token_is(source, sim_token_at(code, next), ":")) // what it is derived from
+        while (next < code->count && !sim_token_is(source, &code->at[next], "{") &&
+               !sim_token_is(source, &code->at[next], ";"))
+            next++;
+    bool body = sim_token_is(source, sim_token_at(code, next), "{") && sim_token_at(code, next)->match > next;
+    return body ? sim_token_at(code, next)->match + 1 : next;
+}
+
 // Constants are left where they are: host code may read them too, and a section is writable or not.
 static declaration read_declaration(const sim_source *source, const sim_tokens *code, int start, int qualifier)
 {
-    static const char *const attributes[] = {"__attribute__", "__align__", "alignas", NULL};
-    static const char *const others[] = {"typedef", "using",     "class",  "struct", "union",
-                                         "enum",    "namespace", "friend", NULL};
+    static const char *const others[] = {"typedef", "using", "namespace", "friend", NULL};
     declaration found = {.is_variable = true};
     int angles = 0;
     bool to_function = false; // float (*f)(float)
     for (int i = start; i < code->count; i++) {
         const sim_token *token = &code->at[i];
+        if (angles == 0 && sim_token_is_any(source, token, class_words)) {
+            i = behind_class(source, code, i) - 1;
+            found.is_variable &= !sim_token_is(source, sim_token_at(code, i + 1), ";"); // else only a type is declared
+            continue;
+        }
         if (sim_token_is(source, token, ";") || sim_token_is(source, token, "{") || sim_token_is(source, token, "=") ||
             sim_token_is(source, token, "[")) {
             found.is_variable &= i > qualifier; // else it belongs to a lambda in the initialiser
@@ -100,7 +126,7 @@ static declaration read_declaration(const sim_source *source, const sim_tokens *
         if (sim_token_is(source, token, "*") && angles == 0)
             found.is_constant = false; // const float *pointer: what may change is the pointer
         bool call = sim_token_is(source, token, "(");
-        bool attribute = call && sim_token_is_any(source, sim_token_at(code, i - 1), attributes);
+        bool attribute = call && sim_token_is_any(source, sim_token_at(code, i - 1), attribute_words);
         bool pointer = call && sim_token_is(source, sim_token_at(code, i + 1), "*");
         to_function |= pointer;
         bool constructed = call && i > qualifier + 1 && holds_values(source, code, i);
@@ -117,13 +143,12 @@ static declaration read_declaration(const sim_source *source, const sim_tokens *
 static void edit_alignment(sim_source *source, const sim_tokens *code, int index)
 {
     static const char *const storage[] = {"__shared__", "extern", "static", NULL};
-    static const char *const classes[] = {"class", "struct", "union", "enum", NULL};
     const sim_token *open = sim_token_at(code, index + 1);
     int start = sim_statement_start(source, code, index);
     bool moved = false;
     for (int i = start; i < index; i++) {
         moved |= sim_token_is_any(source, &code->at[i], storage);
-        if (sim_token_is_any(source, &code->at[i], classes))
+        if (sim_token_is_any(source, &code->at[i], class_words))
             return;
     }
     if (!moved || !sim_token_is(source, open, "(") || open->match < 0)

@@ -187,6 +187,16 @@ static bool is_device_variable(uintptr_t address)
     return sim_is_cards_variable(address) || sim_is_managed_variable(address);
 }
 
+// Memory of the host that cudaHostRegister has opened; it has no shadow.
+static bool is_registered(sim_worker *worker, uintptr_t address, unsigned bytes)
+{
+    sim_allocation registered;
+    if (!sim_memory_find(address, &registered) || !inside(address, bytes, registered.start, registered.bytes))
+        return false;
+    sim_thread_acts(worker); // the host may be at it, too
+    return true;
+}
+
 bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
     if (address - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo)
@@ -207,8 +217,11 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
     } else if (address - module->data_lo < module->data_hi - module->data_lo) {
         sim_symbol symbol;
         bool known = sim_symbol_at(address, &symbol) && inside(address, bytes, symbol.start, symbol.bytes);
-        if (known && !symbol.merged && !is_device_variable(address))
+        if (known && !symbol.merged && !is_device_variable(address)) {
+            if (is_registered(worker, address, bytes))
+                return false;
             fail_host(worker, address, bytes, kind, pc);
+        }
         if (known && kind != SIM_READ && kind != SIM_VOLATILE_READ && sim_is_constant_variable(address))
             fail_constant(worker, address, bytes, kind, pc);
         if (known)
@@ -219,13 +232,9 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
                       worker->launch->kernel->closure_bytes)) {
         return false; // the kernel's arguments
     } else {
-        // Host memory is out of reach, unless cudaHostRegister has opened it; that has no shadow.
-        sim_allocation registered;
-        if (sim_memory_find(address, &registered) && inside(address, bytes, registered.start, registered.bytes)) {
-            sim_thread_acts(worker); // the host may be at it, too
+        if (is_registered(worker, address, bytes))
             return false;
-        }
-        fail_host(worker, address, bytes, kind, pc);
+        fail_host(worker, address, bytes, kind, pc); // host memory is out of reach
     }
     if ((address & (bytes - 1)) != 0)
         fail_misaligned(worker, address, bytes, kind, pc);

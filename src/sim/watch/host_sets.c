@@ -27,11 +27,13 @@ typedef struct look {
     uint64_t seen; // when the host had set the word
 } look;
 
+// Several threads may set words, and workers look at them, at a time. Looks are many and most are at words that the
+// host has not set, so they take no lock to see that: a word is in its place when it has its time.
+static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER;
 static host_set sets[SETS];
 static size_t sets_used;
-uint64_t sim_host_sets;
+static uint64_t times;
 
-// Several workers may look at a time.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static look looks[LOOKS];
 static size_t looks_used;
@@ -40,62 +42,104 @@ static uint64_t forgotten; // looks of launches up to this one may be
 static host_set *set_at(uintptr_t address)
 {
     size_t at = (size_t)((address >> 2) * 0x9e3779b97f4a7c15u >> 32) % SETS;
-    while (sets[at].address != 0 && sets[at].address != address)
+    for (uintptr_t there; (there = __atomic_load_n(&sets[at].address, __ATOMIC_ACQUIRE)) != 0 && there != address;)
         at = (at + 1) % SETS;
     return &sets[at];
 }
 
+uint64_t sim_host_sets(void)
+{
+    return __atomic_load_n(&times, __ATOMIC_RELAXED);
+}
+
+static void forget_sets(void)
+{
+    for (size_t i = 0; i < SETS; i++) {
+        __atomic_store_n(&sets[i].address, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&sets[i].when, 0, __ATOMIC_RELAXED);
+    }
+    sets_used = 0;
+}
+
 void sim_host_set(uintptr_t address)
 {
+    pthread_mutex_lock(&sets_lock);
     host_set *one = set_at(address);
     if (one->address == 0 && 2 * (sets_used + 1) > SETS) {
-        memset(sets, 0, sizeof sets);
-        sets_used = 0;
+        forget_sets();
         one = set_at(address);
     }
     sets_used += one->address == 0;
-    *one = (host_set){address, ++sim_host_sets};
+    __atomic_store_n(&one->when, __atomic_add_fetch(&times, 1, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+    __atomic_store_n(&one->address, address, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&sets_lock);
+}
+
+static uint64_t set_when(uintptr_t address)
+{
+    if (sim_host_sets() == 0)
+        return 0;
+    const host_set *one = set_at(address);
+    return __atomic_load_n(&one->address, __ATOMIC_ACQUIRE) == address ? __atomic_load_n(&one->when, __ATOMIC_ACQUIRE)
+                                                                       : 0;
 }
 
 // --- kernels look
 // ------------------------------------------------------------------------------------------------------
 
-static look *look_at(uintptr_t address, uint32_t serial, unsigned thread)
+// A look that sees the word set anew, while the kernel runs, is another one.
+static look *look_at(uintptr_t address, uint32_t serial, unsigned thread, uint64_t seen)
 {
-    const uint64_t key = (address >> 2) ^ (uint64_t)serial << 10 ^ (uint64_t)thread << 40;
+    const uint64_t key = (address >> 2) ^ (uint64_t)serial << 10 ^ (uint64_t)thread << 40 ^ seen << 20;
     size_t at = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) % LOOKS;
-    while (looks[at].address != 0 &&
-           !(looks[at].address == address && looks[at].serial == serial && looks[at].thread == thread))
+    while (looks[at].address != 0 && !(looks[at].address == address && looks[at].serial == serial &&
+                                       looks[at].thread == thread && looks[at].seen == seen))
         at = (at + 1) % LOOKS;
     return &looks[at];
 }
 
-void sim_host_set_looked(sim_worker *worker, uintptr_t address, bool certain)
+static void keep_look(sim_worker *worker, const look *made)
 {
-    const sim_block_clock *clock = worker->block->clock;
-    const uint64_t seen = sets_used > 0 ? set_at(address)->when : 0;
-    if (seen == 0 || !clock)
-        return;
-    const unsigned thread = (unsigned)worker->thread;
     pthread_mutex_lock(&lock);
-    look *one = look_at(address, clock->serial, thread);
-    if (one->address == 0 && 2 * (looks_used + 1) > LOOKS) {
+    const bool full = 2 * (looks_used + 1) > LOOKS;
+    look *one = look_at(made->address, made->serial, made->thread, made->seen);
+    if (one->address == 0 && full && made->seen != 0) {
         memset(looks, 0, sizeof looks);
         looks_used = 0;
         forgotten = worker->launch->number;
-        one = look_at(address, clock->serial, thread);
+        one = look_at(made->address, made->serial, made->thread, made->seen);
     }
-    if (one->address == 0) {
+    if (one->address == 0 && (!full || made->seen != 0)) {
         looks_used++;
-        *one = (look){.address = address,
-                      .serial = clock->serial,
-                      .stamp = clock->stamp,
-                      .thread = (uint16_t)thread,
-                      .clock = clock->clock[thread],
-                      .certain = certain,
-                      .seen = seen};
+        *one = *made;
     }
     pthread_mutex_unlock(&lock);
+}
+
+// The host may set the word between this and the read itself. So looks at a word that it has not set yet count too,
+// where a thread looks again and again.
+void sim_host_set_looked(sim_worker *worker, uintptr_t address, bool certain)
+{
+    static __thread look last;
+    static __thread bool kept;
+    const sim_block_clock *clock = worker->block->clock;
+    if (!clock)
+        return;
+    const unsigned thread = (unsigned)worker->thread;
+    const uint64_t seen = set_when(address);
+    const bool again = last.address == address && last.serial == clock->serial && last.thread == thread;
+    if (again && kept && last.seen == seen)
+        return;
+    last = (look){.address = address,
+                  .serial = clock->serial,
+                  .stamp = clock->stamp,
+                  .thread = (uint16_t)thread,
+                  .clock = clock->clock[thread],
+                  .certain = certain,
+                  .seen = seen};
+    kept = again || seen != 0;
+    if (kept)
+        keep_look(worker, &last);
 }
 
 // --- judging, when the kernel has run
@@ -133,6 +177,17 @@ static bool is_behind(const look *one, uint64_t use, bool met_blocks)
     return one->certain ? clock >= one->clock : clock > one->clock;
 }
 
+// A thread that did not look again when the host had set the word anew may have seen it by its last look; not when its
+// launch had ended before.
+static uint64_t seen_at_most(const look *one, uint64_t number)
+{
+    const sim_launch_record *launch = sim_launches_find(one->serial);
+    if (!launch || launch->number != number)
+        return one->seen;
+    const uint64_t when = set_when(one->address);
+    return look_at(one->address, one->serial, one->thread, when)->address == 0 ? when : one->seen;
+}
+
 static void judge(uint64_t use, bool reads, void *context)
 {
     question *asked = context;
@@ -143,7 +198,7 @@ static void judge(uint64_t use, bool reads, void *context)
     const bool met_blocks = has_met_blocks(use, launch);
     for (size_t i = 0; i < LOOKS; i++) {
         const look *one = &looks[i];
-        if (one->seen > asked->since && is_behind(one, use, met_blocks))
+        if (one->address != 0 && is_behind(one, use, met_blocks) && seen_at_most(one, asked->number) > asked->since)
             return;
     }
     asked->unordered = true;

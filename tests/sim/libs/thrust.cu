@@ -71,6 +71,8 @@ static void sequential_iterators()
     expect("list", *behind, 5);
     expect("list element", list.front() + *++list.begin(), 3);
     thrust::copy(list.begin(), list.end(), v.begin() + 1);
+    thrust::device_vector<int> of_list(list.begin(), list.end());
+    expect("made of a list", of_list.size() * 10 + of_list[2], 35);
     expect("from a list", v[3], 5);
 }
 

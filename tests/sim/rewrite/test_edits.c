@@ -246,6 +246,12 @@ static void variables_of_the_device_are_marked(void **state)
     (void)state;
     becomes("__device__ int a, b[4];\n", "SIM_DEVICE_VARIABLE __device__ int a, b[4];\n");
     becomes("static __constant__ float c[4] = {1};\n", "SIM_CONSTANT_VARIABLE static __constant__ float c[4] = {1};\n");
+    becomes("__constant__ struct params p;\n", "SIM_CONSTANT_VARIABLE __constant__ struct params p;\n");
+    becomes("__device__ struct n::P q[4];\n", "SIM_DEVICE_VARIABLE __device__ struct n::P q[4];\n");
+    becomes("__managed__ struct { int a; } s;\n", "SIM_MANAGED_VARIABLE __managed__ struct { int a; } s;\n");
+    becomes("__device__ enum class E : int { RED } e;\n",
+            "SIM_DEVICE_VARIABLE __device__ enum class E : int { RED } e;\n");
+    stays("struct P;\n__device__ struct P make(int);\n__device__ struct Q;\n");
     becomes("__managed__ const float *p;\n", "SIM_MANAGED_VARIABLE __managed__ const float *p;\n");
     becomes("namespace n {\n__device__ float (*f)(float);\n}\n",
             "namespace n {\nSIM_DEVICE_VARIABLE __device__ float (*f)(float);\n}\n");

@@ -99,12 +99,7 @@ template <class T, class Allocator = device_allocator<T>> class device_vector
     }
     template <class Iterator> void assign(Iterator first, Iterator last)
     {
-        take((size_t)(last - first));
-        sim_detail::view<Iterator> from(first, size_, sim_detail::READ);
-        sim_detail::view<iterator> to(begin(), size_, sim_detail::WRITE);
-        for (size_t i = 0; i < size_; i++)
-            to[i] = from[i];
-        to.put_back(size_);
+        assign(first, last, sim_detail::can_jump<Iterator>());
     }
     void resize(size_t n, const T &value = T())
     {
@@ -221,6 +216,19 @@ template <class T, class Allocator = device_allocator<T>> class device_vector
     }
 
   private:
+    template <class Iterator> void assign(Iterator first, Iterator last, std::true_type)
+    {
+        take((size_t)(last - first));
+        sim_detail::view<Iterator> from(first, size_, sim_detail::READ);
+        sim_detail::view<iterator> to(begin(), size_, sim_detail::WRITE);
+        for (size_t k = 0; k < size_; k++)
+            to[k] = from[k];
+        to.put_back(size_);
+    }
+    template <class Iterator> void assign(Iterator first, Iterator last, std::false_type) // of a list, of a file
+    {
+        *this = std::vector<T>(first, last);
+    }
     // Room for n elements whose old contents do not matter.
     void take(size_t n)
     {
