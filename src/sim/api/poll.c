@@ -63,8 +63,7 @@ void sim_poll_meanwhile(uintptr_t address, bool looks)
     polls = 0;
 }
 
-// --- words of the host's own memory
-// ------------------------------------------------------------------------------------
+// --- words of the host's own memory ----------------------------------------------------------------------------------
 
 // A loop may look at a few of them in turn.
 enum { WORDS = 8, WORD_BYTES = 4 };

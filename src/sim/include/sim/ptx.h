@@ -67,20 +67,21 @@ template <class Type, int count> struct alignas(sizeof(Type) * count) ptx_vector
     Type at[count];
 };
 
-template <class Type, class... Values> SIM_INLINE void ptx_load_vector(const char *address, Values &...values)
+// By value: the vector is one access.
+template <class Vector, class... Values> SIM_INLINE void ptx_spread(Vector vector, Values &...values)
 {
-    ptx_vector<Type, sizeof...(Values)> vector = *(const ptx_vector<Type, sizeof...(Values)> *)address;
     int i = 0;
     int order[] = {(ptx_set(values, vector.at[i]), i++)...};
     (void)order;
 }
+template <class Type, class... Values> SIM_INLINE void ptx_load_vector(const char *address, Values &...values)
+{
+    ptx_spread(*(const ptx_vector<Type, sizeof...(Values)> *)address, values...);
+}
 template <class Type, class... Values>
 SIM_INLINE void ptx_load_vector_past_cache(const char *address, Values &...values)
 {
-    ptx_vector<Type, sizeof...(Values)> vector = __ldcg((const ptx_vector<Type, sizeof...(Values)> *)address);
-    int i = 0;
-    int order[] = {(ptx_set(values, vector.at[i]), i++)...};
-    (void)order;
+    ptx_spread(__ldcg((const ptx_vector<Type, sizeof...(Values)> *)address), values...);
 }
 template <class Type, class... Values> SIM_INLINE void ptx_store_vector(char *address, const Values &...values)
 {
