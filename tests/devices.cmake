@@ -40,6 +40,14 @@ foreach(device ${devices})
   endforeach()
 endforeach()
 
+# What breaks a real GPU under a run is built wherever it can be, and used where there is one.
+add_library(test_gpu_fault MODULE ${CMAKE_CURRENT_SOURCE_DIR}/nn/gpu_fault.c)
+target_link_libraries(test_gpu_fault PRIVATE heddle_flags Threads::Threads ${CMAKE_DL_LIBS})
+if(cuda IN_LIST devices)
+  add_test(NAME nn.gpu_faults_cuda COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/nn/gpu_faults.sh $<TARGET_FILE:heddle>
+    $<TARGET_FILE:test_gpu_fault>)
+endif()
+
 # What is chosen for a card whose blocks have 99 KiB of shared memory.
 if(HEDDLE_SIM_MODULE)
   heddle_device_test(ops cards sim SIM_GPU=rtx4090)

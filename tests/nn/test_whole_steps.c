@@ -9,6 +9,7 @@
 
 #include "nn/optimizer.h"
 #include "nn/plan.h"
+#include "ops/define.h"
 
 // On a simulated GPU every sample takes a while; tf32 begins at 16.
 enum { FEW = 2, BATCH = 16 };
@@ -19,25 +20,29 @@ static bool simulated(void)
     return !name || strcmp(name, "sim") == 0;
 }
 
-// Two batches of noise, of the size that the fused step takes.
-static const heddle_dataset *noise(void)
+// `count` images of noise, of the size that the fused step takes; the last set is freed by the next.
+static const heddle_dataset *noise(int count)
 {
-    enum { COUNT = 2 * BATCH, SIDE = 28, CLASSES = 10 };
-    static uint8_t images[COUNT * SIDE * SIDE], labels[COUNT];
+    enum { SIDE = 28, CLASSES = 10 };
+    static uint8_t *images;
     static heddle_dataset set;
     heddle_random random = heddle_random_make(11, 0);
-    for (int i = 0; i < COUNT * SIDE * SIDE; i++)
+    const size_t pixels = (size_t)count * SIDE * SIDE;
+    free(images);
+    images = malloc(pixels + (size_t)count);
+    assert_non_null(images);
+    for (size_t i = 0; i < pixels; i++)
         images[i] = (uint8_t)heddle_random_below(&random, 256);
-    for (int i = 0; i < COUNT; i++)
-        labels[i] = (uint8_t)heddle_random_below(&random, CLASSES);
+    for (int i = 0; i < count; i++)
+        images[pixels + (size_t)i] = (uint8_t)heddle_random_below(&random, CLASSES);
     set = (heddle_dataset){.name = "noise",
-                           .count = simulated() ? 2 * FEW : COUNT,
+                           .count = count,
                            .channels = 1,
                            .height = SIDE,
                            .width = SIDE,
                            .classes = CLASSES,
                            .images = images,
-                           .labels = labels};
+                           .labels = images + pixels};
     return &set;
 }
 
@@ -58,9 +63,10 @@ typedef struct planned {
     heddle_feed *feed;
 } planned;
 
-static planned plan_begin(heddle_optimizer optimizer, int batch)
+// Data of `batches` batches.
+static planned plan_begin(heddle_optimizer optimizer, int batch, int batches)
 {
-    const heddle_dataset *data = noise();
+    const heddle_dataset *data = noise(batch * batches);
     planned all = {.device = open_device(), .model = model_for(data, "cnn")};
     const heddle_feed_options feed = {.batch = batch, .training = true, .seed = 3};
     assert_ok(heddle_stream_create(all.device, 0, &all.stream));
@@ -100,7 +106,7 @@ static void begins_with(const planned *all, const heddle_plan_options *how, cons
 static void whole_steps_are_one_operator_unless_gradients_are_wanted(void **state)
 {
     (void)state;
-    planned all = plan_begin(HEDDLE_SGD, simulated() ? FEW : BATCH);
+    planned all = plan_begin(HEDDLE_SGD, simulated() ? FEW : BATCH, 2);
     heddle_plan_options how = plan_how(&all, HEDDLE_BFLOAT, HEDDLE_SGD);
     begins_with(&all, &how, "cnn_train", 1);
     assert_ok(heddle_dist_open(HEDDLE_DIST_NCCL, NULL, &how.dist)); // a job of one rank, which has nobody to ask
@@ -116,8 +122,8 @@ static void whole_steps_are_one_operator_unless_gradients_are_wanted(void **stat
     plan_end(&all);
 }
 
-// Parameters and moments after two steps, taken together or one by one; the caller frees them.
-static float *two_steps(planned *all, heddle_plan *plan, bool together)
+// Parameters and moments after `steps` steps from the start, taken together or one by one; the caller frees them.
+static float *after_steps(planned *all, heddle_plan *plan, int steps, bool together)
 {
     const heddle_train_options options = heddle_train_defaults();
     const heddle_position start = heddle_position_start();
@@ -125,29 +131,38 @@ static float *two_steps(planned *all, heddle_plan *plan, bool together)
     float *values = calloc(2 * floats, sizeof *values);
     assert_ok(heddle_state_start(all->state, all->stream, 5));
     assert_ok(heddle_fill(all->stream, all->state->bank[HEDDLE_BANK_MOMENT1], 0, floats * sizeof *values));
-    assert_ok(heddle_feed_begin(all->feed, all->stream, &options, &start, 2, all->state->hyper));
-    if (together) {
-        assert_ok(heddle_plan_run_steps(plan, all->stream, 2));
-    } else {
+    assert_ok(heddle_feed_begin(all->feed, all->stream, &options, &start, all->feed->batches, all->state->hyper));
+    if (together)
+        assert_ok(heddle_plan_run_steps(plan, all->stream, steps));
+    for (int i = 0; !together && i < steps; i++)
         assert_ok(heddle_plan_run(plan, all->stream));
-        assert_ok(heddle_plan_run(plan, all->stream));
-    }
     assert_ok(heddle_state_read(all->state, all->stream, HEDDLE_BANK_PARAMETERS, values));
     assert_ok(heddle_state_read(all->state, all->stream, HEDDLE_BANK_MOMENT1, values + floats));
     return values;
 }
 
-static void compare_steps(planned *all, heddle_arithmetic arithmetic)
+static void same_bits(const planned *all, float *expected, float *values, const char *what)
+{
+    const size_t count = 2 * all->state->floats[HEDDLE_BANK_PARAMETERS];
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(expected + i, values + i, sizeof *values) != 0 || !isfinite(values[i]))
+            fail_msg("batch %d, %s: number %zu of %zu is %g, not %g", all->feed->options.batch, what, i, count,
+                     values[i], expected[i]);
+    free(values);
+}
+
+static void compare_steps(planned *all, heddle_arithmetic arithmetic, int steps)
 {
     heddle_plan_options how = plan_how(all, arithmetic, HEDDLE_MOMENTUM);
-    how.several = 2;
+    how.several = steps;
     heddle_plan *plan;
     assert_ok(heddle_plan_create(all->state, all->stream, &how, &plan));
-    assert_string_equal(plan->calls[0].op->name, "cnn_train");
-    float *together = two_steps(all, plan, true), *single = two_steps(all, plan, false);
-    assert_memory_equal(together, single, 2 * all->state->floats[HEDDLE_BANK_PARAMETERS] * sizeof *single);
+    assert_string_equal(plan->calls[0].op->name, arithmetic == HEDDLE_FP16 ? "cnn_step" : "cnn_train");
+    float *together = after_steps(all, plan, steps, true);
+    same_bits(all, together, after_steps(all, plan, steps, false), "steps one by one");
+    if (!simulated())
+        same_bits(all, together, after_steps(all, plan, steps, true), "the same once more");
     free(together);
-    free(single);
     heddle_plan_destroy(plan);
 }
 
@@ -155,13 +170,87 @@ static void compare_steps(planned *all, heddle_arithmetic arithmetic)
 static void steps_of_one_graph_give_the_bits_of_single_ones(void **state)
 {
     (void)state;
-    planned all = plan_begin(HEDDLE_MOMENTUM, simulated() ? FEW : BATCH);
-    compare_steps(&all, HEDDLE_BFLOAT);
+    planned all = plan_begin(HEDDLE_MOMENTUM, simulated() ? FEW : BATCH, 2);
+    compare_steps(&all, HEDDLE_BFLOAT, 2);
     if (!simulated()) {
-        compare_steps(&all, HEDDLE_TF32);
-        compare_steps(&all, HEDDLE_TF32X3);
+        compare_steps(&all, HEDDLE_TF32, 2);
+        compare_steps(&all, HEDDLE_TF32X3, 2);
     }
     plan_end(&all);
+}
+
+// --- batches of every size ------------------------------------------------------------------------------------------
+
+static const heddle_arithmetic arithmetics[] = {HEDDLE_BFLOAT, HEDDLE_FP16, HEDDLE_TF32, HEDDLE_TF32X3};
+
+// Batches up to HEDDLE_TEST_MOST, 4096 unless told, ended by 0: kernels differ by how many images a multiprocessor has.
+// On an H200 two blocks have an image up to 66, one has one up to 132, and above that blocks take several.
+static const int *batches(void)
+{
+    static const int all[] = {1, 17, 66, 100, 133, 300, 1024, 4096};
+    static int chosen[HEDDLE_COUNT(all) + 1];
+    const char *most = getenv("HEDDLE_TEST_MOST");
+    int count = 0;
+    for (int i = 0; i < HEDDLE_COUNT(all); i++)
+        if (all[i] <= (simulated() ? 1 : most ? atoi(most) : 4096))
+            chosen[count++] = all[i];
+    assert_true(count > 0);
+    chosen[count] = 0;
+    return chosen;
+}
+
+static void batches_of_every_size_give_the_same_bits_in_every_way(void **state)
+{
+    enum { STEPS = 3 };
+    (void)state;
+    for (const int *batch = batches(); *batch > 0; batch++) {
+        planned all = plan_begin(HEDDLE_MOMENTUM, *batch, STEPS);
+        for (int i = 0; i < (simulated() ? 1 : HEDDLE_COUNT(arithmetics)); i++)
+            compare_steps(&all, arithmetics[i], STEPS);
+        plan_end(&all);
+    }
+}
+
+// The distance of a step's result from another's, over the length of the step.
+static double distance(const float *start, const float *one, const float *other, size_t count)
+{
+    double difference = 0, step = 0;
+    for (size_t i = 0; i < count; i++) {
+        difference += pow((double)one[i] - other[i], 2);
+        step += pow((double)one[i] - start[i], 2);
+    }
+    return sqrt(difference / step);
+}
+
+// The optimiser's step where gradients are added up, and by an operator of its own: the same but for how the last
+// operation is rounded, of numbers some thousand times as large as the step.
+static void whole_steps_are_those_of_gradients_and_an_optimiser(void **state)
+{
+    (void)state;
+    for (const int *batch = batches(); *batch > 0; batch++) {
+        planned all = plan_begin(HEDDLE_MOMENTUM, *batch, 1);
+        const size_t count = all.state->floats[HEDDLE_BANK_PARAMETERS];
+        for (int i = 0; i < (simulated() ? 1 : HEDDLE_COUNT(arithmetics)); i++) {
+            heddle_plan_options how = plan_how(&all, arithmetics[i], HEDDLE_MOMENTUM);
+            heddle_plan *whole, *apart;
+            assert_ok(heddle_plan_create(all.state, all.stream, &how, &whole));
+            how.keep_gradients = true;
+            assert_ok(heddle_plan_create(all.state, all.stream, &how, &apart));
+            assert_string_equal(apart->calls[0].op->name, "cnn_step");
+            float *start = after_steps(&all, whole, 0, false);
+            float *one = after_steps(&all, whole, 1, false), *other = after_steps(&all, apart, 1, false);
+            const double found = distance(start, one, other, count);
+            if (!(found <= 1e-3))
+                fail_msg("batch %d, arithmetic %d: a whole step is %g of its length away from one in parts", *batch,
+                         (int)arithmetics[i], found);
+            free(start);
+            free(one);
+            free(other);
+            heddle_plan_destroy(whole);
+            heddle_plan_destroy(apart);
+        }
+        plan_end(&all);
+    }
 }
 
 // --- steps that are left out ----------------------------------------------------------------------------------------
@@ -248,7 +337,7 @@ static void third_step_is_the_second(planned *all, heddle_plan *plan, const hedd
 static void a_step_that_overflows_is_none_for_adamw(void **state)
 {
     (void)state;
-    planned all = plan_begin(HEDDLE_ADAMW, 1);
+    planned all = plan_begin(HEDDLE_ADAMW, 1, 4);
     heddle_plan_options how = plan_how(&all, HEDDLE_FP16, HEDDLE_ADAMW);
     heddle_plan *plan;
     heddle_train_options options = heddle_train_defaults();
@@ -283,12 +372,17 @@ static void a_step_that_overflows_is_none_for_adamw(void **state)
     plan_end(&all);
 }
 
-int main(void)
+// The tests to run, as cmocka's filter has them; all unless told.
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_steps_are_one_operator_unless_gradients_are_wanted),
         cmocka_unit_test(steps_of_one_graph_give_the_bits_of_single_ones),
+        cmocka_unit_test(batches_of_every_size_give_the_same_bits_in_every_way),
+        cmocka_unit_test(whole_steps_are_those_of_gradients_and_an_optimiser),
         cmocka_unit_test(a_step_that_overflows_is_none_for_adamw),
     };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
