@@ -5,7 +5,8 @@
 // Those of the weights are constants (prepare.h): conv2's of 64 and more, the hidden layer's of 256 and more are lost.
 //
 // Limited by: where batches are large, the backward kernel, in which wgmma and conv1's small products take turns
-// (backward_wgmma.h); at small batches the latency of seven launches, each of which waits for the one before.
+// (backward_wgmma.h); at small batches the latency of the launches, seven a step, six in
+// cnn_train, each of which waits for the one before.
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"

@@ -6,9 +6,9 @@
 // conv2's of 64 and more, the hidden layer's of 256 and more are lost. The windows' winners are found where conv2's
 // output is made, so that the hidden layer's kernel reads a quarter of it.
 //
-// Limited by: where batches are large, the backward kernel, in which all warps wait for shared memory, from which wgmma
-// takes its operands (backward_wgmma.h); at small batches the latency of seven launches, each of which waits for the
-// one before.
+// Limited by: where batches are large, the backward kernel, whose warps wait for each other and for shared memory, from
+// which wgmma takes its operands (backward_wgmma.h), and the power that a card may draw; at small batches the latency
+// of the launches, seven a step, six in cnn_train, each of which waits for the one before.
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"

@@ -3,9 +3,9 @@
 // Rung 4's kernels were bound by mma.sync, which runs at half of the tensor cores' rate. The hidden layer's were bound
 // by bytes: its input is made of the windows' winners on the way to the products, forward and back, and never stored.
 //
-// Limited by: where batches are large, the backward kernel, in which all warps wait for shared memory, from which wgmma
-// takes its operands (backward_wgmma.h); at small batches the latency of seven launches, each of which waits for the
-// one before.
+// Limited by: where batches are large, the backward kernel, whose warps wait for each other and for shared memory, from
+// which wgmma takes its operands (backward_wgmma.h), and the power that a card may draw; at small batches the latency
+// of the launches, seven a step, six in cnn_train, each of which waits for the one before.
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"

@@ -288,7 +288,7 @@ static const heddle_rung ladder[] = {
     CUDA_RUNG("06_tf32_wgmma", is_course_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma",
               "02 with its products by wgmma, forward and back, on halves: as long a mantissa"),
     CUDA_RUNG("08_bf16_wgmma", is_course, 16bit, HEDDLE_BFLOAT, 90, "wgmma",
-              "04 with conv2 by wgmma, forward and back: the tensor cores at their full rate"),
+              "04 with convolutions and hidden layer by wgmma, forward and back: tensor cores at their full rate"),
 };
 
 const heddle_op heddle_op_cnn_train = {
