@@ -44,7 +44,7 @@ endforeach()
 add_library(test_gpu_fault MODULE ${CMAKE_CURRENT_SOURCE_DIR}/nn/gpu_fault.c)
 target_link_libraries(test_gpu_fault PRIVATE heddle_flags Threads::Threads ${CMAKE_DL_LIBS})
 if(cuda IN_LIST devices)
-  add_test(NAME nn.gpu_faults_cuda COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/nn/gpu_faults.sh $<TARGET_FILE:heddle>
+  add_test(NAME nn.gpu_faults_cuda COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/nn/gpu_faults.sh $<TARGET_FILE:heddle_command>
     $<TARGET_FILE:test_gpu_fault>)
 endif()
 
