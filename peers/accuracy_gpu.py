@@ -6,11 +6,14 @@ from process start to 99 % with the checkpoint written.
                           [--skip quality|race]
 
 Quality is the mean test accuracy over the seeds after --epochs. The race is timed from outside, by the wall clock, the
-median of several runs; that the checkpoint is as good as claimed is checked afterwards with `heddle eval` on the CPU.
+median of several runs in a row; nothing is warmed up before the first of them, nor emptied, and whether heddle found
+choices of rungs from earlier runs is recorded. That the checkpoint is as good as claimed is checked afterwards with
+`heddle eval` on the CPU.
 """
 
 import argparse
 import concurrent.futures
+import glob
 import gzip
 import json
 import os
@@ -21,7 +24,11 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True  # nothing is left in the source tree
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import clocks  # noqa: E402
+
 ROOT = os.path.dirname(HERE)
 PRECISIONS = ["fp32", "tf32x3", "tf32", "fp16", "bf16"]
 PEER_OF = {"tf32x3": "fp32"}
@@ -117,8 +124,16 @@ def quality(options, scratch):
 
 # --- the race to 99 % ------------------------------------------------------------------------------------------------
 
+def choices_kept():
+    """Whether there is a file of rungs that earlier runs of heddle chose (src/nn/tune.c)."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    folder = cache if cache.startswith("/") else os.path.join(os.environ.get("HOME", ""), ".cache")
+    return bool(glob.glob(os.path.join(glob.escape(folder), "heddle", "tune-*.json")))
+
+
 def race_heddle(options, precision, scratch):
     folder, times, epochs = os.path.join(scratch, "race"), [], []
+    kept = choices_kept()
     for run in range(options.runs):
         rows, seconds = lines_of(heddle_command(options, precision, run + 1, folder, options.race) +
                                  ["--until", str(options.until)])
@@ -130,7 +145,8 @@ def race_heddle(options, precision, scratch):
     done = subprocess.run([options.heddle, "eval", os.path.join(folder, "best.safetensors"), "--data", options.data,
                            "--json"], stdout=subprocess.PIPE, check=True, text=True)
     checked = json.loads(done.stdout)
-    return {"seconds": statistics.median(times), "all": times, "epochs": epochs, "accuracy_on_cpu": checked["accuracy"]}
+    return {"seconds": statistics.median(times), "all": times, "epochs": epochs, "choices_kept": kept,
+            "accuracy_on_cpu": checked["accuracy"]}
 
 
 def race_torch(options, precision, scratch):
@@ -211,7 +227,8 @@ def parse():
 
 def main():
     options = parse()
-    document = {"format": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    document = {"format": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                **(clocks.card() if options.heddle_device.startswith("cuda") else {})}
     with tempfile.TemporaryDirectory() as scratch:
         options.data = unpacked(options.data, scratch)
         if options.skip != "race":

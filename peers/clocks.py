@@ -1,5 +1,5 @@
-"""How fast a GPU's clock runs while something computes, what power it draws, and what holds the clock back, by
-nvidia-smi. Standard library only."""
+"""How fast a GPU's clock runs while something computes, what power it draws, what holds the clock back, and which GPU
+it is, by nvidia-smi. Standard library only."""
 import statistics
 import subprocess
 import time
@@ -41,6 +41,17 @@ def summary(text):
             if 2 * sum(reasons[i] == "Active" for _, reasons in busy) > len(busy)]
     return {"megahertz": middle[0], "most_megahertz": middle[1], "watts": middle[2], "most_watts": middle[3],
             "held_by": sorted(set(held)), "samples": len(busy)}
+
+
+def card(program="nvidia-smi"):
+    """{"device_name", "driver"} of the first GPU; nothing where there is none."""
+    try:
+        text = subprocess.run([program, "--query-gpu=name,driver_version", "--format=csv,noheader", "-i", "0"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    words = [word.strip() for word in text.split(",")]
+    return dict(zip(("device_name", "driver"), words)) if len(words) == 2 else {}
 
 
 def while_running(call, program="nvidia-smi"):

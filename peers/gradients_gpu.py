@@ -33,6 +33,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
+import clocks  # noqa: E402
 import cnn_decisions  # noqa: E402
 import cnn_torch  # noqa: E402
 import gradients_judged  # noqa: E402
@@ -142,7 +143,7 @@ def compare(options, kernels, precision, batch):
         found = {name: step["gradients/" + name].to(options.device).double() for name in cnn_torch.NAMES}
         ours.add(found, right, edges, seed)
         theirs.add(gradients_of_torch(step, PEER_OF.get(precision, precision), options.device), right, edges, seed)
-    row = {"kernels": kernels, "precision": precision, "batch": batch,
+    row = {"kernels": kernels, "precision": precision, "batch": batch, "seeds": options.seeds,
            "peer_precision": PEER_OF.get(precision, precision), **ours.figures(""), **theirs.figures("peer_")}
     if precision in gradients_judged.WITH_EDGES:
         row["edges"] = {"bound": EDGE, "near": near, "taken": ours.taken, "peer_taken": theirs.taken}
@@ -201,7 +202,7 @@ def main():
     if options.json:
         document = {"format": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                     "version": "PyTorch %s" % torch.__version__, "seeds": options.seeds, "data": options.data,
-                    "results": rows}
+                    **(clocks.card() if options.heddle_device.startswith("cuda") else {}), "results": rows}
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(document, file, indent=1)
             file.write("\n")

@@ -3,24 +3,36 @@
 marked.
 
     peers/train_gpu.py [--batches 64,1024] [--precisions fp32,tf32] [--frameworks torch,jax] [--modes MODE,MODE]
-                       [--seconds S] [--total-seconds S] [--jobs N] [--clocks] [--json FILE]
+                       [--seconds S] [--total-seconds S] [--jobs N] [--alone K] [--clocks] [--json FILE]
 
 A step is what heddle's is: a batch gathered in shuffled order from bytes that are on the GPU, forward, backward,
 update, zero-grad; plain SGD, batch statistics. Blocks of 100 or more steps between two waits for the device; the median block
 counts. A mode that fails is listed with its reason. Each framework, precision and batch has a process of its own; with
 --jobs several of them compile at once, and then measure one after the other.
+
+Frameworks choose kernels by timing them while they prepare, and with --jobs others share the card then. With --alone K
+the K fastest modes of each batch and precision are prepared and measured once more, each in a process of its own with
+nothing else on the card, and without the choices made before: PyTorch has an empty TORCHINDUCTOR_CACHE_DIR, the place
+of compiled graphs and of what autotuning chose, and finds only Triton's compiled kernels again (TRITON_CACHE_DIR);
+JAX's compilation cache, whose programs have their kernels chosen, is off, and XLA loads no results of autotuning. The
+faster of the two figures stays: `alone` is true in a row whose figure is the second, and `twice` has both.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import clocks  # noqa: E402
+
 IMAGES = 61440  # resident, as bytes: a multiple of all usual batch sizes, about as many as MNIST has
 LEAST_BLOCKS, MOST_BLOCKS = 5, 200
 FRAMEWORKS = ["jax", "torch"]  # the one that compiles quickly first
@@ -31,12 +43,15 @@ MODES = {
     "jax": ["scan", "step", "scan nchw", "scan reduce-window"],
     "torch": ["compile graph channels-last", "reduce-overhead channels-last", "graph channels-last", "compile graph",
               "reduce-overhead", "compile", "whole-step compile graph", "graph", "channels-last", "eager",
-              "max-autotune graph channels-last", "max-autotune", "whole-step max-autotune graph"],
+              "max-autotune graph channels-last", "max-autotune", "whole-step max-autotune graph",
+              "whole-step compile graph channels-last", "whole-step max-autotune graph channels-last"],
 }
 PRECISIONS = ["tf32", "bf16", "fp32", "fp16", "bf16-pure", "fp16-pure"]
 START_SECONDS = 20  # for importing a framework, beside others
 CLOCK_SECONDS = 0.6  # of steps beside which the clock is looked at; nvidia-smi needs half of that to begin
 MEASURING_SECONDS = 1.5  # a mode, beyond those of --seconds: warm-up, and the blocks that are measured at least
+# Through these XLA would find what an earlier process chose by timing.
+XLA_KEPT_CHOICES = ("--xla_gpu_per_fusion_autotune_cache_dir", "--xla_gpu_load_autotune_results_from")
 LEARNED = 1.5  # a loss that a network which learns is below after the timing; guessing has 2.3
 
 
@@ -156,8 +171,6 @@ def measure(block, steps, loss_of, seconds, batch):
 
 def with_clock(row, block, seconds=CLOCK_SECONDS):
     """The row and what the card's clock does in such steps, looked at when the timing is over."""
-    import clocks
-
     def steps():
         end = time.perf_counter() + seconds
         while time.perf_counter() < end:
@@ -172,7 +185,6 @@ def reason(error):
 
 def worker(options):
     """Prepares and measures the modes; with --turns all are prepared first, and "go" comes on stdin."""
-    sys.path.insert(0, HERE)
     about = {"framework": options.worker, "precision": options.precision, "batch": options.batch}
     try:
         framework = {"torch": Torch, "jax": Jax}[options.worker](options)
@@ -211,8 +223,25 @@ def worker(options):
 
 # --- the parent: workers one by one, or several that compile at once -------------------------------------------------
 
+def environment(options, alone):
+    """A worker's: compiler threads for its share of the cores, because several processes with all of them each would
+    all be slower; `alone` is an empty folder, given where nothing chosen before may be found."""
+    made = {"TORCHINDUCTOR_COMPILE_THREADS": str(max(1, (os.cpu_count() or 1) // options.jobs))}
+    if options.kernels:
+        made["TRITON_CACHE_DIR"] = options.kernels
+    made.update(os.environ)
+    if alone:
+        flags = made.get("XLA_FLAGS", "").split()
+        made.update({
+            "TORCHINDUCTOR_CACHE_DIR": alone, "TORCHINDUCTOR_FX_GRAPH_REMOTE_CACHE": "0",
+            "TORCHINDUCTOR_AUTOTUNE_REMOTE_CACHE": "0", "TORCHINDUCTOR_BUNDLED_AUTOTUNE_REMOTE_CACHE": "0",
+            "JAX_ENABLE_COMPILATION_CACHE": "false",
+            "XLA_FLAGS": " ".join(flag for flag in flags if not flag.startswith(XLA_KEPT_CHOICES))})
+    return made
+
+
 class Worker:
-    def __init__(self, options, framework, precision, batch, modes, turns):
+    def __init__(self, options, framework, precision, batch, modes, turns, alone=None):
         command = [sys.executable, os.path.abspath(__file__), "--worker", framework, "--precision", precision,
                    "--batch", str(batch), "--seconds", str(options.seconds), "--device", options.device,
                    "--images", str(options.images), "--steps", str(options.steps),
@@ -224,11 +253,8 @@ class Worker:
         self.modes = modes
         self.ready, self.turns, self.rows, self.facts = not turns, turns, [], {}
         self.log = open(os.devnull if not options.log else options.log, "a")
-        # With as many compiler threads as cores in each of several processes all would be slower.
-        threads = max(1, (os.cpu_count() or 1) // options.jobs)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
-                                        env=dict({"TORCHINDUCTOR_COMPILE_THREADS": str(threads)}, **os.environ),
-                                        text=True, bufsize=1)
+                                        env=environment(options, alone), text=True, bufsize=1)
 
     def next(self):
         """Reads a line; False at the end."""
@@ -263,7 +289,9 @@ class Worker:
             pass
         signal.setitimer(signal.ITIMER_REAL, 0)
         code = self.process.wait()
-        self.log.close()
+        for file in (self.process.stdin, self.process.stdout, self.log):
+            with contextlib.suppress(BrokenPipeError):  # it ended before it was told to go
+                file.close()
         if code != 0:
             told = {row["mode"] for row in self.rows}
             for mode in self.modes:
@@ -296,6 +324,18 @@ def jobs(options):
 
 def run_all(options):
     deadline = time.monotonic() + options.total_seconds
+    options.kernels = None
+    if not options.alone:
+        return run_once(options, deadline)
+    # A compiler of a process that ran out of time may still write there.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        options.kernels = os.path.join(folder, "triton")
+        rows, facts = run_once(options, deadline)
+        run_alone(options, rows, folder, deadline)
+    return rows, facts
+
+
+def run_once(options, deadline):
     waiting, done, facts = list(jobs(options)), [], {}
     turns = options.jobs > 1
     while waiting:
@@ -321,6 +361,43 @@ def run_all(options):
             if one.facts:
                 facts[one.about["framework"]] = one.facts
     return done, facts
+
+
+def run_alone(options, rows, folder, deadline):
+    """The fastest of each batch and precision once more, one process after the other; `rows` has the faster figures."""
+    for count, row in enumerate(fastest_of_each(rows, options.alone)):
+        left = deadline - time.monotonic() - START_SECONDS
+        one = [row["framework"], row["precision"], row["batch"], [row["mode"]]]
+        if left <= measuring_seconds(options, [one]):
+            print("no time left to measure more of them alone", flush=True)
+            return
+        print("alone: ", end="", flush=True)
+        choices = os.path.join(folder, "choices-%d" % count)
+        os.mkdir(choices)
+        unshared = argparse.Namespace(**dict(vars(options), jobs=1, prepare_total=left))
+        worker_alone = Worker(unshared, *one, False, choices)
+        worker_alone.finish(deadline)
+        for second in worker_alone.rows:
+            keep_faster(row, second)
+
+
+def fastest_of_each(rows, count):
+    """The fastest of every batch and precision, then all that are second, and so on: time may be short."""
+    groups = {}
+    for row in sorted((row for row in rows if "microseconds" in row), key=lambda row: row["microseconds"]):
+        groups.setdefault((row["batch"], row["precision"]), []).append(row)
+    return [group[place] for place in range(count) for group in groups.values() if place < len(group)]
+
+
+def keep_faster(row, second):
+    if "error" in second:
+        row["alone_error"] = second["error"]
+        return
+    twice = [row["microseconds"], second["microseconds"]]
+    if twice[1] < twice[0]:
+        row.clear()
+        row.update(second, alone=True)
+    row["twice"] = twice
 
 
 def measuring_seconds(options, round_of):
@@ -367,6 +444,9 @@ def parse():
     parser.add_argument("--prepare-total", type=float, default=3600, help="for all modes of a process at most")
     parser.add_argument("--total-seconds", type=float, default=3600, help="what is not measured by then is left out")
     parser.add_argument("--jobs", type=int, default=1, help="processes that compile at once")
+    parser.add_argument("--alone", type=int, default=0, metavar="K",
+                        help="then measure the K fastest of each batch and precision once more, each prepared anew and "
+                             "alone on the card, in what is left of --total-seconds")
     parser.add_argument("--go", metavar="FILE", help="measure only once this file is there: compiles beside other work")
     parser.add_argument("--split", type=int, default=0, help="modes of a process at most; 0: all of a framework's")
     parser.add_argument("--clocks", action="store_true", help="look at the card's clock and power, too, after each timing")
@@ -400,6 +480,7 @@ def main():
         document = {"format": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                     "versions": {name: fact["version"] for name, fact in facts.items()},
                     "device": next((fact["device"] for fact in facts.values()), None), "images": options.images,
+                    **({"driver": clocks.card().get("driver")} if options.device == "cuda" else {}),
                     "command": " ".join(["peers/train_gpu.py"] + sys.argv[1:]), "results": rows}
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(document, file, indent=1)

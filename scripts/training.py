@@ -35,31 +35,92 @@ def save(path, document):
 
 
 def merged(whole, section, found):
-    """`whole` with a run's document in it: rows of `section` that were measured again anew, each with its date."""
+    """`whole` with a run's document in it: rows of `section` that were measured again anew, each with its date, and
+    those of peers with their framework's version. What limits a step is kept while its target is missed."""
     whole = whole or {"format": FORMAT}
     if whole["format"] != FORMAT:
         raise Trouble("the result file has another format: %s" % whole["format"])
+    check_card(whole, section, found)
     if section in ("train", "streamed", "infer"):
-        for fact in FACTS:
-            if fact in ("device_name", "driver") and whole.get(fact, found[fact]) != found[fact]:
-                raise Trouble("the result file is of another %s: %s, and this is %s" % (fact, whole[fact], found[fact]))
-            whole[fact] = found[fact]
-    if section not in KEYS:  # accuracy: all of it at once
+        whole.update({fact: found[fact] for fact in FACTS})
+    if section == "limits":
+        whole[section] = rows_with(whole.get(section, []), found, ("batch", "precision"))
+    elif section not in KEYS:  # accuracy, copies: all of it at once
         whole[section] = dict(whole.get(section, {}), **found)
-        return whole
+    else:
+        before = whole.get(section, {})
+        versions = dict(before.get("versions", {}), **found.get("versions", {}))
+        for row in found["results"] if section == "peers" else []:
+            if row["framework"] in found.get("versions", {}):
+                row["version"] = found["versions"][row["framework"]]
+        rows = rows_with(before.get("results", []), found, KEYS[section])
+        whole[section] = {**before, **found, "results": rows}
+        if versions:
+            whole[section]["versions"] = versions
+        if section == "peers":
+            mark_fastest(rows)
+    if whole.get("limits"):
+        whole["limits"] = live_limits(whole)
+    return whole
+
+
+def check_card(whole, section, found):
+    """Figures of two cards or drivers are not to stand in one file, whichever section names them."""
+    known = card_of(None, whole)
+    for name, one in whole.items():
+        if isinstance(one, dict):
+            known = {**card_of(name, one), **known}
+    for fact, value in card_of(section, found).items():
+        if known.get(fact, value) != value:
+            raise Trouble("the result file is of another %s: %s, and this is %s" % (fact, known[fact], value))
+
+
+def card_of(section, document):
+    named = {fact: document[fact] for fact in ("device_name", "driver") if document.get(fact)}
+    if section == "peers" and document.get("device"):
+        named["device_name"] = document["device"]
+    return named
+
+
+def rows_with(rows, found, keys):
+    """`rows` and those of a run, which take the place of earlier ones; but one that failed stands beside an earlier
+    figure, as `failed`, and does not take it away."""
+    def key_of(row):
+        return tuple(row[key] for key in keys)
+    earlier, made = {key_of(row): row for row in rows}, []
     for row in found["results"]:
         row["date"] = found["date"]
-    keys = KEYS[section]
-    again = {tuple(row[key] for key in keys) for row in found["results"]}
-    kept = [row for row in whole.get(section, {}).get("results", []) if tuple(row[key] for key in keys) not in again]
-    versions = dict(whole.get(section, {}).get("versions", {}), **found.get("versions", {}))
-    whole[section] = dict(whole.get(section, {}), **found)
-    if versions:
-        whole[section]["versions"] = versions
-    whole[section]["results"] = kept + found["results"]
-    if section == "peers":
-        mark_fastest(whole[section]["results"])
-    return whole
+        before = earlier.get(key_of(row))
+        if before and has_figure(before) and not has_figure(row):
+            row = {**before, "failed": {"date": found["date"],
+                                        "error": row.get("error") or row.get("message") or row.get("status", "failed")}}
+        made.append(row)
+    again = {key_of(row) for row in made}
+    return [row for row in rows if key_of(row) not in again] + made
+
+
+def live_limits(whole):
+    """Accounts of targets that are missed, but for those older than the newest of their precision which are of another
+    rung or of other kernels: these are no longer what runs."""
+    targets = {(target["batch"], target["precision"]): target for target in load(TARGETS)["targets"]}
+    newest = {}
+    for one in sorted(whole["limits"], key=lambda one: one.get("date", "")):
+        newest[one["precision"]] = one
+
+    def is_live(one):
+        target, last = targets.get((one["batch"], one["precision"])), newest[one["precision"]]
+        if not target or judge(target, whole)["met"]:
+            return False
+        return one.get("date", "") == last.get("date", "") or what_runs(one) == what_runs(last)
+    return [one for one in whole["limits"] if is_live(one)]
+
+
+def what_runs(account):
+    return account["rung"], [kernel["kernel"] for kernel in account["kernels"]]
+
+
+def has_figure(row):
+    return is_timed(row) or "errors" in row  # a time, or the errors of gradients
 
 
 def is_timed(row):
@@ -99,6 +160,22 @@ def unheard_peers(rows, batch, precision):
                and row["precision"].split("-")[0] == PEER_OF.get(precision, precision)]
     heard = {row["framework"] for row in fitting if is_timed(row)}
     return sorted({row["framework"] for row in rows} - heard)
+
+
+def modes_without_figure(rows, batch, precision, modes):
+    """[(framework, mode)] of `modes`, {framework: [mode]}, that have no time at a batch in a peers' precision."""
+    heard = {(row["framework"], row["mode"]) for row in rows
+             if is_timed(row) and row["batch"] == batch and row["precision"] == precision}
+    return [(framework, mode) for framework in sorted(modes) for mode in modes[framework]
+            if (framework, mode) not in heard]
+
+
+def against_16_bits(results, batch):
+    """How many times as fast as the fastest peer of 16 bits our tf32 is; None: one of them was not measured."""
+    own = fastest_own(results, batch, "tf32")
+    rows = results.get("peers", {}).get("results", [])
+    peers = [peer for peer in (fastest_peer(rows, batch, name) for name in ("bf16", "fp16")) if peer]
+    return min(peer["microseconds"] for peer in peers) / own["microseconds"] if own and peers else None
 
 
 def judge(target, results):

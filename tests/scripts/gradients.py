@@ -274,6 +274,19 @@ class Judgement(unittest.TestCase):
         self.assertEqual(self.why([3e-7] * 7 + [4e-6], self.GOOD, precision="tf32x3"),
                          "largest above 10, in conv1.weight")
 
+    def test_errors_against_plain_float64_are_shown_and_not_judged(self):
+        made = row(self.GOOD, self.GOOD)
+        self.assertNotIn("raw_ratio", gradients_judged.judged(made))
+        made["errors_raw"] = {"conv1.weight": 4e-5, "conv2.weight": 5e-8}
+        made["peer_errors_raw"] = {"conv1.weight": 2e-7, "conv2.weight": 1e-9}
+        judged = gradients_judged.judged(made)
+        self.assertEqual((judged["raw"], judged["met"]), ("conv1.weight", True))
+        self.assertAlmostEqual(judged["raw_ratio"], 200)
+        made["errors_raw"]["conv1.weight"] = 1e-8
+        judged = gradients_judged.judged(made)
+        self.assertEqual(judged["raw"], "conv2.weight")
+        self.assertAlmostEqual(judged["raw_ratio"], 0.5)  # below the floor an error counts as that
+
     def test_where_edges_cannot_be_told_the_median_counts(self):
         self.assertEqual(self.why([3e-3] * 7 + [9e-2], [3e-3] * 8, precision="fp16"), "")
 

@@ -60,14 +60,17 @@ INFER = dict(STEPS, job="infer", results=[own("bf16", 1, 20.0)])
 PEER_RUN = {"format": 1, "date": "2001-02-03T04:06:00Z", "versions": {"jax": "JAX 9", "torch": "PyTorch 9"},
             "results": [peer("jax", "tf32", 1024, "scan", 950.0), peer("torch", "tf32", 1024, "eager", 4000.0),
                         peer("torch", "bf16-pure", 1024, "graph", 700.0), peer("jax", "bf16", 1024, "scan", 800.0),
+                        peer("torch", "fp32", 1024, "graph", 1800.0),
                         {"framework": "torch", "precision": "tf32", "batch": 1024, "mode": "compile",
                          "error": "no compiler"}]}
 GRADIENTS = {"format": 1, "date": "2001-02-03T04:07:00Z", "results": [
-    {"kernels": "fused", "precision": "tf32", "batch": 7, "errors": {"conv1.weight": 3e-3},
-     "peer_errors": {"conv1.weight": 1e-3}, "peer_precision": "tf32", "worst": "conv1.weight", "worst_ratio": 3.0,
-     "allowed": 2, "met": False},
+    {"kernels": "fused", "precision": "tf32", "batch": 7, "seeds": 2, "errors": {"conv1.weight": 3e-3},
+     "errors_raw": {"conv1.weight": 3e-3, "norm1.bias": 5e-2}, "peer_errors": {"conv1.weight": 1e-3},
+     "peer_errors_raw": {"conv1.weight": 1e-3, "norm1.bias": 1e-4}, "peer_precision": "tf32", "worst": "conv1.weight",
+     "worst_ratio": 3.0, "allowed": 2, "met": False},
     {"kernels": "fused", "precision": "fp32", "batch": 7, "errors": {"conv1.weight": 1e-7},
-     "errors_max": {"conv1.weight": 3e-7}, "peer_errors": {"conv1.weight": 2e-7},
+     "errors_max": {"conv1.weight": 3e-7}, "errors_raw": {"conv1.weight": 4e-5},
+     "peer_errors_raw": {"conv1.weight": 2e-5}, "peer_errors": {"conv1.weight": 2e-7},
      "peer_errors_max": {"conv1.weight": 2e-7}, "peer_precision": "fp32", "worst": "conv1.weight", "worst_ratio": 0.5,
      "edges": {"bound": 4e-6, "near": [3, 2], "taken": [],
                "peer_taken": [{"stage": "hidden", "at": [1, 2], "place": -1, "margin": 1e-8, "instead_of": 0,
@@ -79,15 +82,17 @@ ACCURACY = {"format": 1, "date": "2001-02-03T04:08:00Z",
                 {"precision": "tf32", "heddle": [0.991, 0.993], "pytorch": [0.992, 0.992], "heddle_mean": 0.992,
                  "pytorch_mean": 0.992, "met": True}]},
             "race": {"settings": SETTINGS, "until": 0.99, "precision": "bf16", "runs": 3, "met": True,
-                     "heddle": {"seconds": 0.61, "all": [0.6, 0.61, 0.7], "epochs": [2, 2, 2], "accuracy_on_cpu": 0.99},
+                     "heddle": {"seconds": 0.61, "all": [0.7, 0.6, 0.61], "epochs": [2, 2, 2], "accuracy_on_cpu": 0.99,
+                                "choices_kept": False},
                      "pytorch": {"error": "not installed"}}}
 # What `heddle trace --json` writes of a run with streamed images.
 COPIES = {"seconds": 0.5, "kernel_seconds": 0.4, "streams": 3, "dropped": 0, "rows": [
     {"kind": "kernel", "name": "cnn_forward", "count": 100, "seconds": 0.4, "longest": 0.005},
     {"kind": "copy in", "name": "copy in", "count": 10, "seconds": 0.02, "longest": 0.003, "bytes": 1e9,
      "under_kernels": 0.019}]}
-LIMITS = [{"batch": 1024, "precision": "bf16", "rung": "08_bf16_wgmma", "kernels": [
-    {"kernel": "cnn_forward", "microseconds": 25.0, "facts": ["Busiest: something."]}]}]
+LIMITS = [{"batch": 1024, "precision": "bf16", "rung": "08_bf16_wgmma", "date": "2001-02-03T04:09:00Z", "kernels": [
+    {"kernel": "cnn_prepare", "microseconds": 5.0, "facts": []},
+    {"kernel": "cnn_forward", "microseconds": 20.0, "facts": ["Busiest: something."]}]}]
 
 
 def whole():
@@ -115,12 +120,102 @@ class Results(unittest.TestCase):
         self.assertEqual(made["peers"]["versions"], dict(PEER_RUN["versions"], jax="JAX 10"))
 
     def test_results_of_another_card_are_not_mixed_in(self):
-        with self.assertRaisesRegex(training.Trouble, "of another device_name: NVIDIA Test, and this is NVIDIA Other"):
-            training.merged(whole(), "train", dict(copy.deepcopy(STEPS), device_name="NVIDIA Other"))
+        other, driver = {"device_name": "NVIDIA Other"}, {"driver": "9.9"}
+        words = "of another device_name: NVIDIA Test, and this is NVIDIA Other"
+        for section, found in (("train", dict(STEPS, **other)), ("streamed", dict(STREAMED, **other)),
+                               ("peers", dict(PEER_RUN, device="NVIDIA Other")),
+                               ("gradients", dict(GRADIENTS, **other)), ("accuracy", dict(ACCURACY, **other)),
+                               ("copies", dict(COPIES, **other)),
+                               ("limits", dict(other, date="today", results=LIMITS))):
+            with self.assertRaisesRegex(training.Trouble, words):
+                training.merged(whole(), section, copy.deepcopy(found))
+        for section, found in (("train", STEPS), ("peers", PEER_RUN), ("gradients", GRADIENTS), ("accuracy", ACCURACY)):
+            with self.assertRaisesRegex(training.Trouble, "of another driver: 1.2, and this is 9.9"):
+                training.merged(whole(), section, copy.deepcopy(dict(found, **driver)))
+        training.merged(whole(), "peers", copy.deepcopy(dict(PEER_RUN, device="NVIDIA Test", driver="1.2")))
+
+    def test_a_file_that_only_the_peers_have_named_a_card_in_is_of_that_card(self):
+        made = training.merged(None, "peers", copy.deepcopy(dict(PEER_RUN, device="NVIDIA Other")))
+        with self.assertRaisesRegex(training.Trouble, "of another device_name: NVIDIA Other, and this is NVIDIA Test"):
+            training.merged(made, "train", copy.deepcopy(STEPS))
+
+    def test_a_row_that_failed_stands_beside_the_earlier_figure(self):
+        late = "2001-02-09T00:00:00Z"
+        made = training.merged(whole(), "peers", {"date": late, "versions": {"jax": "JAX 10"}, "results": [
+            {"framework": "jax", "precision": "tf32", "batch": 1024, "mode": "scan", "error": "no time left"},
+            {"framework": "torch", "precision": "tf32", "batch": 1024, "mode": "compile", "error": "again none"}]})
+        kept = training.fastest_peer(made["peers"]["results"], 1024, "tf32")
+        self.assertEqual((kept["microseconds"], kept["date"][:10], kept["version"]), (950.0, "2001-02-03", "JAX 9"))
+        self.assertEqual(kept["failed"], {"date": late, "error": "no time left"})
+        newest, = (row for row in made["peers"]["results"] if row["mode"] == "compile")
+        self.assertEqual((newest["error"], newest["date"]), ("again none", late))
+        made = training.merged(made, "train", dict(copy.deepcopy(STEPS), date=late, results=[
+            dict(own("tf32", 1024, 1.0), microseconds=None, status="failed", message="no memory")]))
+        step = training.fastest_own(made, 1024, "tf32")
+        self.assertEqual((step["microseconds"], step["failed"]["error"]), (100.0, "no memory"))
+        made = training.merged(made, "gradients", {"date": late, "results": [
+            {"kernels": "fused", "precision": "fp32", "batch": 7, "error": "no GPU"}]})
+        self.assertEqual([("errors" in row, "failed" in row) for row in made["gradients"]["results"]],
+                         [(True, False), (True, True)])
+        docs = module(DOCS)
+        told = "the figure is of 2001-02-03; on 2001-02-09: "
+        self.assertIn("| 1024 | tf32 | JAX | scan | %sno time left |" % told, docs.failed_peers(made))
+        self.assertIn("| 9.5 × | %sno memory |" % told, docs.road(made))
+        for section, shown in (("streamed", docs.streamed), ("infer", docs.infer)):
+            key = dict(made[section]["results"][0], microseconds=None, message="lost")
+            made = training.merged(made, section, dict(copy.deepcopy(STEPS), date=late, results=[key]))
+            self.assertIn(" | %slost |" % told, shown(made))
+        self.assertIn("| 0, 1 of 5 | %sno GPU |" % told, docs.gradients(made))
+        again = training.merged(made, "peers", copy.deepcopy(PEER_RUN))
+        self.assertNotIn("failed", training.fastest_peer(again["peers"]["results"], 1024, "tf32"))
+
+    def test_every_row_of_peers_has_the_version_and_date_of_its_run(self):
+        made = whole()
+        del made["peers"]["results"][0]["version"]  # as older files are
+        made = training.merged(made, "peers", {"date": "2001-02-09T00:00:00Z", "versions": {"torch": "PyTorch 10"},
+                                               "results": [peer("torch", "tf32", 64, "graph", 500.0)]})
+        rows = made["peers"]["results"]
+        self.assertEqual((rows[-1]["version"], rows[-1]["date"]), ("PyTorch 10", "2001-02-09T00:00:00Z"))
+        self.assertEqual([row.get("version") for row in rows[:2]], [None, "PyTorch 9"])
+        self.assertTrue(all("date" in row for row in rows))
+        self.assertIn("Peers: JAX 9; PyTorch 10; PyTorch 9.", module(DOCS).machine(made))
+
+    def test_accounts_are_kept_while_they_are_of_what_runs_and_misses(self):
+        def account(batch, precision, date, *kernels, rung="08"):
+            return dict({"date": date} if date else {}, batch=batch, precision=precision, rung=rung,
+                        kernels=[{"kernel": one, "microseconds": 1.0, "facts": []} for one in kernels])
+
+        def limits_after(*results, date="2001-02-05", of=()):
+            slow = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 120.0), own("tf32", 1024, 100.0)])
+            made = dict(training.merged(whole(), "train", slow), limits=list(of))
+            made = training.merged(made, "limits", {"date": date, "results": [copy.deepcopy(one) for one in results]})
+            return [(one["batch"], one["precision"], one.get("date"), one["kernels"][0]["kernel"])
+                    for one in made["limits"]]
+        old, few = account(4096, "bf16", None, "old"), account(64, "bf16", "2001-02-05", "few")
+        new = account(1024, "bf16", None, "new")
+        only = [(1024, "bf16", "2001-02-05", "new")]
+        self.assertEqual(limits_after(new), only)
+        self.assertEqual(limits_after(new, of=[account(1024, "bf16", None, "old")]), only)
+        # Of another batch: gone if it is older and of other kernels or another rung, not if it is of the same run.
+        self.assertEqual(limits_after(new, of=[old]), only)
+        self.assertEqual(limits_after(new, of=[account(4096, "bf16", "2001-02-04", "new", rung="07")]), only)
+        self.assertEqual(limits_after(new, of=[account(4096, "bf16", "2001-02-04", "new")]),
+                         [(4096, "bf16", "2001-02-04", "new")] + only)
+        self.assertEqual(limits_after(new, of=[few]), [(64, "bf16", "2001-02-05", "few")] + only)
+        # Of a target that is reached, or of none.
+        self.assertEqual(limits_after(account(1024, "tf32", None, "new"), account(1024, "fp16", None, "new")), [])
+
+    def test_an_account_goes_when_its_target_is_reached(self):
+        slow = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 120.0)])
+        made = training.merged(training.merged(whole(), "train", slow), "limits",
+                               {"date": "2001-02-05", "results": copy.deepcopy(LIMITS)})
+        self.assertEqual(len(made["limits"]), 1)
+        fast = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 1.0)])
+        self.assertEqual(training.merged(made, "train", fast)["limits"], [])
 
     def test_the_fastest_peer_is_that_of_all_frameworks_and_modes(self):
         fastest = [(row["precision"], row["mode"]) for row in whole()["peers"]["results"] if row.get("fastest")]
-        self.assertEqual(sorted(fastest), [("bf16-pure", "graph"), ("tf32", "scan")])
+        self.assertEqual(sorted(fastest), [("bf16-pure", "graph"), ("fp32", "graph"), ("tf32", "scan")])
 
     def test_targets_are_judged_against_the_fastest_peer_of_the_same_class(self):
         target = {"batch": 1024, "precision": "tf32", "at_least": 9}
@@ -140,6 +235,25 @@ class Results(unittest.TestCase):
         verdict = training.judge({"batch": 1024, "precision": "tf32", "at_least": 9}, made)
         self.assertEqual((verdict["reached"], verdict["unheard"], verdict["met"]), (40.0, ["jax"], False))
 
+    def test_modes_without_a_figure_are_named(self):
+        docs, made = module(DOCS), whole()
+        told = docs.unmeasured(made).splitlines()
+        self.assertIn("- bf16 at 1024: 1 of 19 modes, only JAX's `scan`.", told)
+        self.assertIn("- tf32 at 1024: 2 of 19 modes, only JAX's `scan`; PyTorch's `eager`.", told)
+        self.assertIn("- fp32 and bf16-pure at 1024: 1 of 19 modes, only PyTorch's `graph`.", told)
+        self.assertIn("- fp32, tf32, bf16 and bf16-pure at 64, 256 and 4096: none of 19 modes.", told)
+        self.assertIn("Of the 3 that are the fastest of their batch and precision, none was measured once more, alone on "
+                      "the card.", told)
+        training.fastest_peer(made["peers"]["results"], 1024, "tf32")["twice"] = [950.0, 960.0]
+        self.assertIn("precision, 1 was measured once more", docs.unmeasured(made))
+        made["peers"]["results"] = [peer(framework, "tf32", 64, mode, 1.0) for framework in docs.train_gpu.MODES
+                                    for mode in docs.train_gpu.MODES[framework]]
+        told = docs.unmeasured(made).splitlines()
+        self.assertEqual(told[0], "- tf32 at 64: all 19 modes.")
+        del made["peers"]["results"][0]["microseconds"]
+        told = docs.unmeasured(made).splitlines()
+        self.assertEqual(told[0], "- tf32 at 64: 18 of 19 modes, all but JAX's `scan`.")
+
     def test_the_cost_of_streaming_is_against_the_same_resident_step(self):
         made = whole()
         self.assertAlmostEqual(training.streamed_cost(made, made["streamed"]["results"][0]), 0.04)
@@ -150,7 +264,8 @@ class Page(unittest.TestCase):
         self.scratch = tempfile.TemporaryDirectory()
         self.results = os.path.join(self.scratch.name, "results.json")
         self.page = os.path.join(self.scratch.name, "page.md")
-        names = ["machine", "road", "peers", "failed-peers", "targets", "streamed", "infer", "gradients", "quality", "race"]
+        names = ["machine", "road", "peers", "failed-peers", "targets", "unmeasured", "against-16-bits", "streamed",
+                 "infer", "gradients", "quality", "race", "in-short"]
         with open(self.page, "w", encoding="utf-8") as file:
             file.write("".join("words\n\n<!-- figures: %s -->\n<!-- end -->\n" % name for name in names))
         training.save(self.results, whole())
@@ -174,14 +289,19 @@ class Page(unittest.TestCase):
         text = self.text()
         for line in ("| 1024 | cuda | fused | tf32 | 100 | 10240000 | 9.5 × |  |",
                      "| 1024 | cuda | fused | bf16 | – | – | – | no \\| such rung |",
-                     "| JAX | scan | **950** | 800 |  |",
+                     "| JAX | scan |  | **950** | 800 |  |",
                      "| 1024 | tf32 | PyTorch | compile | no compiler |",
-                     "| 1024 | tf32 | 100 | 950 | JAX, scan | 9.0 × | 9.5 × | reached |",
-                     "| 1024 | fused | tf32 | 104 | +4.0 % | reached |", "| 1 | cuda | fused | bf16 | 20.0 | 50000 |",
-                     "| fused | tf32 | 7 | conv1.weight | 3.0e-03 | 1.0e-03 (tf32) | 3.0 × | – | – | **above 2** |",
-                     "| fused | fp32 | 7 | conv1.weight | 1.0e-07 | 2.0e-07 (fp32) | 0.5 × | 1.5 × | 0, 1 of 5 |  |",
+                     "| 1024 | tf32 | 100 (100 to 100) | 950 | JAX, scan | 9.0 × | 9.5 × | reached |",
+                     "| 1024 | fused | tf32 | 104 | +4.0 % | reached |", "| 1 | cuda | fused | bf16 | 20.0 | 50000 |\n",
+                     "| 1024 | cuda | naive | fp32 | 5000 | 204800 | 0.36 × |  |", "2 seeds a row.",
+                     "| fused | tf32 | 7 | conv1.weight | 3.0e-03 | 1.0e-03 (tf32) | 3.0 × | – | 500 × (norm1.bias) | – | "
+                     "**above 2** |",
+                     "| fused | fp32 | 7 | conv1.weight | 1.0e-07 | 2.0e-07 (fp32) | 0.50 × | 1.5 × | 2.0 × | 0, 1 of 5 |  |",
                      "| tf32 | 99.20 % | 99.20 % | 99.10 % to 99.30 % |  |",
-                     "| heddle | 0.61 s | 0.60 to 0.70 s | 2, 2, 2 |",
+                     "| heddle | 0.61 s | 0.70, 0.60, 0.61 s | 2, 2, 2 |",
+                     "The first of heddle's runs did not find rungs that earlier ones chose.",
+                     "instead of tf32's, it is 7.0 times as fast at batch 1024.",
+                     "JAX: 0.4 to 0.4 times in `fp32`, the default; 9.5 to 9.5 times in `tf32`.",
                      "NVIDIA Test, driver 1.2, CUDA 13.0; Linux x86_64, Some CPU with 4 threads"):
             self.assertIn(line, text)
 
@@ -192,7 +312,7 @@ class Page(unittest.TestCase):
         training.save(self.results, made)
         self.assertTrue(row["met"], "what the file says")
         self.docs()
-        self.assertIn("| 0.5 × | 4.5 × | 0, 1 of 5 | **largest above 2, in conv1.weight** |", self.text())
+        self.assertIn("| 0.50 × | 4.5 × | 2.0 × | 0, 1 of 5 | **largest above 2, in conv1.weight** |", self.text())
 
     def test_a_figure_that_was_changed_by_hand_is_found(self):
         self.docs()
@@ -251,11 +371,49 @@ class GpuCheck(unittest.TestCase):
         steps = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 120.0)])
         results = dict(training.merged(whole(), "train", steps), limits=LIMITS)
         told = docs.limits(results)
-        self.assertIn("a step takes 120 µs; its 1 kernels, each alone, 25.0 µs", told)
-        self.assertIn("| cnn_forward | 25.0 | Busiest: something. |", told)
+        self.assertIn("(`08_bf16_wgmma`, 2001-02-03): a step takes 120 µs; the 2 kernels below, each alone, 25.0 µs, of "
+                      "which `cnn_prepare`, once a graph of eight steps, has 5.00.", told)
+        self.assertIn("| cnn_forward | 20.0 | Busiest: something. |", told)
         fast = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 1.0)])
         self.assertEqual(docs.limits(dict(training.merged(whole(), "train", fast), limits=LIMITS)),
                          "No target is missed.")
+
+
+class Accounts(unittest.TestCase):
+    def test_an_account_is_in_the_file_with_its_date(self):
+        program = module(os.path.join(ROOT, "scripts", "ladder-limits"))
+        program.clock_of_step = lambda *_: None
+        program.account_of_step = lambda build, op, batch, precision: dict(
+            {name: one for name, one in LIMITS[0].items() if name != "date"}, batch=batch, precision=precision)
+
+        def accounts(path, **card):
+            with unittest.mock.patch.object(program.clocks, "card", lambda: card):
+                return program.accounts_of_training(types.SimpleNamespace(training=path, build=""), {"cnn_step": None})
+        slow = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 120.0)])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "training.json")
+            training.save(path, training.merged(whole(), "train", slow))
+            self.assertEqual(accounts(path, device_name="NVIDIA Test", driver="1.2"), 0)
+            found = training.load(path)["limits"]
+            self.assertEqual(len(found), 11, "all but tf32 at 1024 are missed, or not measured")
+            self.assertEqual({one["date"][:2] for one in found}, {"20"})
+            with self.assertRaisesRegex(Exception, "of another device_name"):
+                accounts(path, device_name="NVIDIA Other")
+
+
+class Race(unittest.TestCase):
+    def test_choices_that_are_kept_are_seen(self):
+        program = module(os.path.join(ROOT, "peers", "accuracy_gpu.py"))
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(os.path.join(folder, ".cache", "heddle"))
+            for environment in ({"XDG_CACHE_HOME": os.path.join(folder, ".cache")}, {"HOME": folder},
+                                {"HOME": folder, "XDG_CACHE_HOME": "relative"}):
+                path = os.path.join(folder, ".cache", "heddle", "tune-NVIDIA-Test-0.1.0.json")
+                with unittest.mock.patch.dict(os.environ, environment, clear=True):
+                    self.assertFalse(program.choices_kept())
+                    with open(path, "w", encoding="utf-8"):
+                        self.assertTrue(program.choices_kept())
+                os.remove(path)
 
 
 class Clocks(unittest.TestCase):
@@ -283,12 +441,62 @@ class Clocks(unittest.TestCase):
             self.assertEqual((found["megahertz"], found["held_by"]), (1500, ["the power limit"]))
             self.assertIsNone(clocks.while_running(lambda: None, os.path.join(folder, "none")))
 
+    def test_the_card_is_named_where_there_is_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "nvidia-smi")
+            for says, found in (("echo NVIDIA Test, 1.2", {"device_name": "NVIDIA Test", "driver": "1.2"}),
+                                ("echo No devices were found; exit 6", {}), ("echo what", {})):
+                with open(program, "w", encoding="utf-8") as file:
+                    file.write("#!/bin/sh\n%s\n" % says)
+                os.chmod(program, 0o755)
+                self.assertEqual(clocks.card(program), found)
+            self.assertEqual(clocks.card(os.path.join(folder, "none")), {})
+
     def test_the_page_says_what_held_the_clock(self):
         docs, clock = module(DOCS), clocks.summary(self.LINES)
         steps = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 120.0)])
         told = docs.limits(dict(training.merged(whole(), "train", steps), limits=[dict(LIMITS[0], clock=clock)]))
-        self.assertIn("25.0 µs. While they run, the card's clock runs at 1500 MHz of 1980 and it draws 690 W of 700; "
+        self.assertIn("has 5.00. While they run, the card's clock runs at 1500 MHz of 1980 and it draws 690 W of 700; "
                       "the power limit holds the clock back.", told)
+
+
+def peers_with(worker, folder):
+    """peers/train_gpu.py, whose workers are this program."""
+    path = os.path.join(folder, "worker.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(worker)
+    program = importlib.util.module_from_spec(importlib.util.spec_from_file_location("train_gpu", PEERS))
+    program.__spec__.loader.exec_module(program)
+    program.__file__ = path  # what is started as a worker
+    return program
+
+
+# Says what it finds: its folder of choices, and whether other workers are there. The second figure of a mode differs.
+ALONE_WORKER = """import json, os, sys
+mode = sys.argv[sys.argv.index('--modes') + 1]
+alone = 'TORCHINDUCTOR_CACHE_DIR' in os.environ
+mine = os.path.join(os.environ['NOTES'], '%d.running' % os.getpid())
+open(mine, 'w').close()
+if '--turns' in sys.argv:
+    print(json.dumps({'ready': 1}), flush=True)
+    sys.stdin.readline()
+times = {'eager': [10], 'graph': [5, 6], 'compile': [7, 4], 'max-autotune': [8, None]}[mode]
+row = {'framework': 'torch', 'precision': 'fp32', 'batch': 8, 'mode': mode}
+if times[alone] is None:
+    row['error'] = 'it broke'
+else:
+    row.update(microseconds=times[alone], low=1, high=9, images_per_second=1, loss=1, prepare_seconds=1)
+others = [name for name in os.listdir(os.environ['NOTES']) if name.endswith('.running')]
+names = ('TORCHINDUCTOR_CACHE_DIR', 'TRITON_CACHE_DIR', 'JAX_ENABLE_COMPILATION_CACHE', 'XLA_FLAGS')
+note = {'mode': mode, 'alone': alone, 'running': len(others), **{name: os.environ.get(name) for name in names}}
+if alone:
+    note['kept'] = os.listdir(os.environ['TORCHINDUCTOR_CACHE_DIR'])
+    open(os.path.join(os.environ['TORCHINDUCTOR_CACHE_DIR'], 'chosen'), 'w').close()
+with open(os.path.join(os.environ['NOTES'], 'notes'), 'a') as file:
+    file.write(json.dumps(note) + '\\n')
+os.remove(mine)
+print(json.dumps(row), flush=True)
+"""
 
 
 class Peers(unittest.TestCase):
@@ -319,12 +527,7 @@ class Peers(unittest.TestCase):
                   "                  'high': 1, 'microseconds': 1, 'images_per_second': 1, 'loss': 1,\n"
                   "                  'prepare_seconds': 1}), flush=True)\n")
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "worker.py")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(worker)
-            program = importlib.util.module_from_spec(importlib.util.spec_from_file_location("train_gpu", PEERS))
-            program.__spec__.loader.exec_module(program)
-            program.__file__ = path  # what is started as a worker
+            program = peers_with(worker, folder)
             program.MEASURING_SECONDS = 1  # of the 12, ten are for getting ready
             arguments = ["train_gpu.py", "--batches", "8", "--precisions", "fp32", "--frameworks", "torch", "--modes",
                          "eager,graph", "--split", "1", "--jobs", "2", "--total-seconds", "12", "--seconds", "0"]
@@ -332,6 +535,58 @@ class Peers(unittest.TestCase):
                 rows, _ = program.run_all(program.parse())
         self.assertEqual([(row["mode"], row.get("microseconds"), row.get("error")) for row in rows],
                          [("eager", None, "no time left"), ("graph", 1, None)])
+
+    def test_the_fastest_are_measured_once_more_alone_and_without_choices_made_before(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = peers_with(ALONE_WORKER, folder)
+            arguments = ["train_gpu.py", "--batches", "8", "--precisions", "fp32", "--frameworks", "torch", "--modes",
+                         "eager,graph,compile,max-autotune", "--split", "1", "--jobs", "4", "--alone", "3"]
+            flags = "--xla_gpu_autotune_level=4 --xla_gpu_per_fusion_autotune_cache_dir=/tmp/x"
+            environment = {name: value for name, value in os.environ.items() if not name.startswith(("TRITON", "TORCH"))}
+            environment.update(NOTES=folder, XLA_FLAGS=flags)
+            with unittest.mock.patch.object(sys, "argv", arguments), \
+                    unittest.mock.patch.dict(os.environ, environment, clear=True):
+                rows, _ = program.run_all(program.parse())
+            with open(os.path.join(folder, "notes"), encoding="utf-8") as file:
+                notes = [json.loads(line) for line in file]
+        kept = {row["mode"]: (row["microseconds"], row.get("alone"), row.get("twice"), row.get("alone_error"))
+                for row in rows}
+        self.assertEqual(kept, {"eager": (10, None, None, None), "graph": (5, None, [5, 6], None),
+                                "compile": (4, True, [7, 4], None), "max-autotune": (8, None, None, "it broke")})
+        second = [note for note in notes if note["alone"]]
+        self.assertEqual([note["mode"] for note in second], ["graph", "compile", "max-autotune"])
+        self.assertEqual([note["running"] for note in second], [1, 1, 1])
+        self.assertEqual([note["kept"] for note in second], [[], [], []])
+        self.assertEqual({note["JAX_ENABLE_COMPILATION_CACHE"] for note in second}, {"false"})
+        self.assertEqual({note["XLA_FLAGS"] for note in second}, {"--xla_gpu_autotune_level=4"})
+        self.assertEqual({note["XLA_FLAGS"] for note in notes if not note["alone"]}, {flags})
+        self.assertEqual(len({note["TRITON_CACHE_DIR"] for note in notes} - {None}), 1)
+
+    def test_second_measurements_end_with_the_time_that_there_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = peers_with(ALONE_WORKER, folder)
+            arguments = ["train_gpu.py", "--batches", "8", "--precisions", "fp32", "--frameworks", "torch", "--modes",
+                         "graph", "--alone", "1", "--total-seconds", "15"]  # starting alone takes longer
+            with unittest.mock.patch.object(sys, "argv", arguments), \
+                    unittest.mock.patch.dict(os.environ, {"NOTES": folder}):
+                rows, _ = program.run_all(program.parse())
+        self.assertEqual([(row["microseconds"], row.get("twice")) for row in rows], [(5, None)])
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "needs PyTorch")
+    def test_pytorch_trains_alone_once_more(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "peers.json")
+            done = subprocess.run([sys.executable, PEERS, "--device", "cpu", "--batches", "8", "--precisions", "fp32",
+                                   "--frameworks", "torch", "--modes", "eager,channels-last", "--seconds", "0",
+                                   "--images", "512", "--alone", "1", "--json", path], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            document = training.load(path)
+            self.assertEqual(document["device"], "cpu")
+            self.assertEqual(sorted("twice" in row for row in document["results"]), [False, True])
+            again, = (row for row in document["results"] if "twice" in row)
+            self.assertEqual(again["microseconds"], min(again["twice"]))
+            self.assertEqual(again.get("alone", False), again["twice"][1] < again["twice"][0])
 
 
 if __name__ == "__main__":
