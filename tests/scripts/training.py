@@ -352,18 +352,26 @@ class GpuCheck(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             options = types.SimpleNamespace(
                 training=os.path.join(folder, "training.json"), build=folder, merge=False, quick=True, batches="1024",
-                peer_modes=None, peer_precisions=None, peer_jobs=1, peer_seconds=60, peer_go=None,
+                peer_modes=None, peer_precisions=None, peer_jobs=1, peer_alone=0, peer_seconds=60, peer_go=None,
                 mnist=folder, skip=None, kernels="fused")
             table = check.Table()
             for part in (check.train, check.gradients, check.accuracy):
                 part(options, table)
             self.assertFalse(table.failed())
-            self.assertEqual(len(table.rows), 9)
+            self.assertEqual(len(table.rows), 10)
             found = training.load(options.training)
             self.assertRegex(found["copies"].pop("date"), "^20")
             expected = whole()
             expected["copies"].pop("date")
             self.assertEqual(found, expected)
+
+    def test_the_page_shows_a_sustained_figure_where_there_is_one(self):
+        docs = module(DOCS)
+        self.assertNotIn("after ten seconds", docs.targets(whole()))
+        steps = dict(copy.deepcopy(STEPS), results=[dict(own("bf16", 1024, 90.0), sustained=101.0)])
+        told = docs.targets(training.merged(whole(), "train", steps))
+        self.assertIn("heddle after ten seconds, µs |", told)
+        self.assertRegex(told, r"\| 1024 \| bf16 \|.*\| 101 \|")
 
     def test_the_page_shows_copies_and_what_limits_a_step_that_misses(self):
         docs = module(DOCS)
