@@ -86,6 +86,9 @@ struct heddle_train_event {
     bool best;            // HEDDLE_TRAIN_EVALUATED: this is it
     double seconds;       // spent training so far (evaluation and saving not counted)
     const char *path;
+    // HEDDLE_TRAIN_STEP of a GPU: these steps had ended before the host looked, and the device is busy with more, so
+    // that the time of this event says nothing of them. Never so at the end of an epoch.
+    bool late;
 };
 
 typedef struct heddle_train_result {

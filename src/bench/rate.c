@@ -8,64 +8,13 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-
-static const double LONGEST_WARM_UP = 1; // seconds
-
-// Rounds of about equal length, each with its images and its time. Steps are counted by their images: a GPU tells of
-// several at once.
-typedef struct rounds {
-    const heddle_rate_options *options;
-    int64_t warmed; // images before the first round
-    double warming; // since when
-    int done;
-    double began;
-    int64_t images, all_images; // of this round, of all
-    double rate[HEDDLE_RATE_MAX_ROUNDS];
-} rounds;
-
-// Counts steps that ended at `now`; true when the last round is over.
-static bool count_steps(rounds *counted, int64_t images, double now)
-{
-    const heddle_rate_options *options = counted->options;
-    if (counted->warmed < (int64_t)options->warm_up * options->batch) {
-        counted->warmed = now - counted->warming < LONGEST_WARM_UP ? counted->warmed + images : INT64_MAX;
-        counted->began = now;
-        return false;
-    }
-    counted->images += images;
-    double spent = now - counted->began;
-    if (spent < options->seconds || counted->images < (int64_t)options->steps * options->batch)
-        return false;
-    counted->rate[counted->done++] = (double)counted->images / spent;
-    counted->all_images += counted->images;
-    counted->images = 0;
-    counted->began = now;
-    return counted->done == counted->options->rounds;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
-static heddle_rate summarise(rounds *counted)
-{
-    qsort(counted->rate, (size_t)counted->done, sizeof *counted->rate, ascending);
-    double median = counted->rate[counted->done / 2];
-    return (heddle_rate){
-        .images_per_second = median,
-        .least = counted->rate[0],
-        .most = counted->rate[counted->done - 1],
-        .step_milliseconds = 1000.0 * counted->options->batch / median,
-        .images = counted->all_images,
-    };
-}
+#include "bench/rate_watch.h"
 
 static heddle_status check(const heddle_rate_options *options, const heddle_dataset *dataset)
 {
-    if (options->rounds < 1 || options->rounds > HEDDLE_RATE_MAX_ROUNDS)
-        return heddle_fail(HEDDLE_INVALID, "%d rounds; 1 to %d are possible", options->rounds, HEDDLE_RATE_MAX_ROUNDS);
+    if (options->rounds < HEDDLE_RATE_MIN_ROUNDS || options->rounds > HEDDLE_RATE_MAX_ROUNDS)
+        return heddle_fail(HEDDLE_INVALID, "%d rounds; %d to %d are possible", options->rounds, HEDDLE_RATE_MIN_ROUNDS,
+                           HEDDLE_RATE_MAX_ROUNDS);
     if (options->batch < 1 || options->batch > dataset->count)
         return heddle_fail(HEDDLE_INVALID, "a batch of %d with %d images to measure on", options->batch,
                            dataset->count);
@@ -75,30 +24,54 @@ static heddle_status check(const heddle_rate_options *options, const heddle_data
 // --- training -------------------------------------------------------------------------------------------------------
 
 typedef struct train_watch {
-    rounds counted;
-    int64_t images_before; // of the epoch, at the step before
-    double loss;
+    heddle_rate_watch rate;
+    int64_t images_before; // of the epoch, at the report before
+    double loss_before;    // sum over them
     volatile int stop;
 } train_watch;
+
+// What has passed since the event before: an event tells of the epoch so far.
+static heddle_rate_report since_last(train_watch *watch, const heddle_train_event *event)
+{
+    double loss_sum = event->loss * (double)event->images;
+    int64_t images = event->images - watch->images_before;
+    double loss = (loss_sum - watch->loss_before) / (double)images;
+    bool epoch_over = event->images == event->images_total;
+    watch->images_before = epoch_over ? 0 : event->images;
+    watch->loss_before = epoch_over ? 0 : loss_sum;
+    return (heddle_rate_report){.now = heddle_now(), .images = images, .loss = loss, .late = event->late};
+}
 
 static void on_event(void *context, const heddle_train_event *event)
 {
     train_watch *watch = context;
     if (event->kind == HEDDLE_TRAIN_STARTED)
-        watch->counted.began = watch->counted.warming = heddle_now();
+        heddle_rate_watch_start(&watch->rate, watch->rate.options, heddle_now());
     if (event->kind != HEDDLE_TRAIN_STEP || watch->stop)
         return;
-    int64_t images = event->images - watch->images_before;
-    watch->images_before = event->images == event->images_total ? 0 : event->images;
-    watch->loss = event->loss;
-    watch->stop = count_steps(&watch->counted, images, heddle_now()); // all that passed, as a person's watch has it
+    heddle_rate_report report = since_last(watch, event); // all that passed, as a person's watch has it
+    watch->stop = heddle_rate_watch_take(&watch->rate, &report);
+}
+
+// A time is a figure only of a network that learns.
+static heddle_status check_learnt(const heddle_rate_watch *watch)
+{
+    const heddle_rate_options *options = watch->options;
+    double loss = heddle_rate_watch_loss(watch);
+    int64_t steps = watch->all / options->batch;
+    if (!isfinite(loss))
+        return heddle_fail(HEDDLE_DIVERGED, "the loss became %g while measuring", loss);
+    if (options->loss_below > 0 && steps >= options->loss_steps && !(loss < options->loss_below))
+        return heddle_fail(HEDDLE_DIVERGED, "the loss is %.3g after %lld steps, not below %g: it has not learnt", loss,
+                           (long long)steps, options->loss_below);
+    return HEDDLE_OK;
 }
 
 heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model, const heddle_dataset *dataset,
                                 const heddle_rate_options *options, heddle_rate *rate)
 {
     HEDDLE_TRY(check(options, dataset));
-    train_watch watch = {.counted = {.options = options}};
+    train_watch watch = {.rate = {.options = options}};
     heddle_train_options train = heddle_train_defaults();
     train.epochs = INT_MAX / 2; // until the last round is over
     train.batch = options->batch;
@@ -116,24 +89,27 @@ heddle_status heddle_rate_train(heddle_device *device, const heddle_model *model
         return heddle_fail(HEDDLE_INTERNAL, "training ended before the last round was over");
     if (status != HEDDLE_INTERRUPTED)
         return status;
-    if (!isfinite(watch.loss))
-        return heddle_fail(HEDDLE_DIVERGED, "the loss became %g while measuring", watch.loss);
-    *rate = summarise(&watch.counted);
+    HEDDLE_TRY(check_learnt(&watch.rate));
+    heddle_rate_watch_sum_up(&watch.rate, rate);
     return HEDDLE_OK;
 }
 
 // --- inference ------------------------------------------------------------------------------------------------------
 
-static heddle_status run_rounds(heddle_network *network, heddle_loader *loader, float *probabilities, rounds *counted)
+static heddle_status run_rounds(heddle_network *network, heddle_loader *loader, float *probabilities,
+                                const heddle_rate_options *options, heddle_rate *rate)
 {
+    heddle_rate_watch watch;
     bool over = false;
-    counted->began = counted->warming = heddle_now();
+    heddle_rate_watch_start(&watch, options, heddle_now());
     while (!over) {
         heddle_batch batch;
         HEDDLE_TRY(heddle_loader_next(loader, &batch));
         HEDDLE_TRY(heddle_network_predict(network, batch.images, batch.count, probabilities));
-        over = count_steps(counted, batch.count, heddle_now());
+        heddle_rate_report report = {.now = heddle_now(), .images = batch.count, .loss = NAN};
+        over = heddle_rate_watch_take(&watch, &report);
     }
+    heddle_rate_watch_sum_up(&watch, rate);
     return HEDDLE_OK;
 }
 
@@ -141,7 +117,6 @@ heddle_status heddle_rate_infer(heddle_device *device, const heddle_model *model
                                 const heddle_rate_options *options, heddle_rate *rate)
 {
     HEDDLE_TRY(check(options, dataset));
-    rounds counted = {.options = options};
     heddle_network *network = NULL;
     heddle_loader *loader = NULL;
     heddle_network_options how = {
@@ -160,9 +135,7 @@ heddle_status heddle_rate_infer(heddle_device *device, const heddle_model *model
     if (status == HEDDLE_OK)
         status = heddle_loader_create(dataset, &loading, &loader);
     if (status == HEDDLE_OK)
-        status = run_rounds(network, loader, probabilities, &counted);
-    if (status == HEDDLE_OK)
-        *rate = summarise(&counted);
+        status = run_rounds(network, loader, probabilities, options, rate);
     heddle_loader_destroy(loader);
     heddle_network_close(network);
     free(probabilities);

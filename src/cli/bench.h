@@ -20,7 +20,8 @@ typedef struct heddle_cli_bench_settings {
     const char *batch, *kernels, *precision; // lists: "64,1024"; the last two NULL: all there are
     const char *gradients;                   // a file for one step's
     int rounds, data_place;
-    int peers; // heddle_cli_peers
+    double sustained; // seconds beyond the rounds; 0: none
+    int peers;        // heddle_cli_peers
     bool unordered;
     // collectives
     int dist;       // heddle_dist_choice

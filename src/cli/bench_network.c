@@ -20,6 +20,17 @@
 static const double gpu_seconds = 0.2, cpu_seconds = 1;
 enum { GPU_STEPS = 100, GPU_WARM_UP = 20, CPU_WARM_UP = 5 };
 
+// A training run's time is a figure only if its loss was below this at the end; guessing one of ten has 2.3.
+// peers/train_gpu.py asks the same of PyTorch and JAX.
+static const double LEARNED = 1.5;
+// Steps after which a network is far below that at any batch that it can learn with: with three images of which it
+// takes mean and variance cnn learns nothing at this learning rate, with 8 it needs some 200 steps, with 64 only 40.
+static const struct learner {
+    const char *model;
+    int steps;
+} learners[] = {{"cnn", 100}, {"mlp", 300}};
+enum { LEARNING_BATCH = 8, LEARNING_IMAGES = 4096, LEARNING_SIZE = 28 };
+
 // Everything that rows are measured with.
 typedef struct bench_run {
     heddle_cli_road *road;
@@ -29,6 +40,24 @@ typedef struct bench_run {
 } bench_run;
 
 // --- measuring ------------------------------------------------------------------------------------------------------
+
+// After how many steps a row must have learnt; 0: never, for nobody knows how fast that network learns those images.
+static int steps_to_learn(const bench_run *run, int batch)
+{
+    static const char *const known[] = {"mnist", "fashion", "synth"};
+    const heddle_dataset *dataset = run->dataset;
+    bool named = false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        named |= strcmp(dataset->name, known[i]) == 0;
+    if (!named || dataset->height != LEARNING_SIZE || batch < LEARNING_BATCH)
+        return 0;
+    for (size_t i = 0; i < sizeof learners / sizeof *learners; i++)
+        if (strcmp(run->road->settings->model, learners[i].model) == 0) {
+            int steps = (LEARNING_IMAGES + batch - 1) / batch;
+            return steps > learners[i].steps ? steps : learners[i].steps;
+        }
+    return 0;
+}
 
 static void measure(const bench_run *run, heddle_cli_step *step)
 {
@@ -47,7 +76,10 @@ static void measure(const bench_run *run, heddle_cli_step *step)
         .steps = real_gpu ? GPU_STEPS / settings->rounds + 1 : 1,
         .rounds = settings->rounds,
         .warm_up = real_gpu ? GPU_WARM_UP : CPU_WARM_UP,
+        .sustained = settings->sustained,
+        .loss_steps = steps_to_learn(run, step->batch),
     };
+    how.loss_below = how.loss_steps ? LEARNED : 0;
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "batch %d, %s, %s kernels, %s ...\n", step->batch, on_cpu ? "cpu" : run->road->info.name,
                 heddle_tier_names[step->kernels], heddle_cli_precisions[step->arithmetic]);
@@ -77,6 +109,8 @@ static void start_table(heddle_table *table, const heddle_cli_road *road)
     heddle_table_column(table, "precision", HEDDLE_LEFT);
     heddle_table_column(table, "µs a step", HEDDLE_RIGHT);
     heddle_table_column(table, "images/s", HEDDLE_RIGHT);
+    if (road->settings->sustained > 0)
+        heddle_table_column(table, "sustained µs", HEDDLE_RIGHT);
     heddle_table_column(table, "× first", HEDDLE_RIGHT);
     if (road->peers)
         heddle_table_column(table, "× fastest peer", HEDDLE_RIGHT);
@@ -102,6 +136,14 @@ static void add_times(heddle_table *table, double microseconds, int batch)
     }
 }
 
+static void add_sustained(heddle_table *table, double microseconds)
+{
+    if (isfinite(microseconds))
+        heddle_table_cell(table, "%.1f", microseconds);
+    else
+        heddle_table_cell(table, "–");
+}
+
 static void add_steps(heddle_table *table, const heddle_cli_road *road, int batch)
 {
     double first = NAN;
@@ -116,6 +158,8 @@ static void add_steps(heddle_table *table, const heddle_cli_road *road, int batc
         heddle_table_cell(table, "%s", heddle_tier_names[step->kernels]);
         heddle_table_cell(table, "%s", heddle_cli_precisions[step->arithmetic]);
         add_times(table, time, batch);
+        if (road->settings->sustained > 0)
+            add_sustained(table, step->measured ? 1e6 * batch / step->rate.sustained : NAN);
         add_ratio(table, first / time);
         if (road->peers)
             add_ratio(table, step->measured ? heddle_cli_road_against(road, step) : NAN);
@@ -143,6 +187,8 @@ static void add_peers(heddle_table *table, const heddle_cli_road *road, int batc
         heddle_table_cell(table, "%s", text_of(row, "mode"));
         heddle_table_cell(table, "%s", text_of(row, "precision"));
         add_times(table, time->valuedouble, batch);
+        if (road->settings->sustained > 0)
+            add_sustained(table, NAN);
         heddle_table_cell(table, "%s", "");
         heddle_table_cell(table, "%s", "");
         heddle_table_cell(table, "%s",
@@ -202,6 +248,12 @@ static heddle_status open_all(bench_run *run)
     if (settings->device)
         HEDDLE_TRY(heddle_cli_data_place_check(settings->device, (heddle_data_place)settings->data_place));
     HEDDLE_TRY(open_devices(run));
+    if (road->info.kind == HEDDLE_CPU)
+        HEDDLE_TRY(heddle_cli_data_place_check("cpu", (heddle_data_place)settings->data_place));
+    if (road->info.kind != HEDDLE_CUDA && settings->peers == HEDDLE_CLI_PEERS_ALL)
+        return heddle_fail(HEDDLE_INVALID,
+                           "--peers all needs a GPU, where PyTorch and JAX are measured beside heddle; on a "
+                           "CPU `make bench-cpu` does that");
     if (road->info.kind == HEDDLE_SIM && !settings->gradients)
         return heddle_fail(HEDDLE_INVALID,
                            "the simulated GPU has no time, so `bench %s` has nothing to measure there: `heddle train "

@@ -22,10 +22,17 @@ static cJSON *step_json(const heddle_cli_road *road, const heddle_cli_step *step
         cJSON_AddStringToObject(json, "message", step->message);
         return json;
     }
-    // All three by the same arithmetic: rounding must not put the median outside its own range.
+    // All by the same arithmetic: rounding must not put the median, or a round, outside its own range.
     cJSON_AddNumberToObject(json, "microseconds", 1e6 * step->batch / rate->images_per_second);
     cJSON_AddNumberToObject(json, "low", 1e6 * step->batch / rate->most);
     cJSON_AddNumberToObject(json, "high", 1e6 * step->batch / rate->least);
+    cJSON *rounds = cJSON_AddArrayToObject(json, "rounds");
+    for (int i = 0; i < rate->rounds; i++)
+        cJSON_AddItemToArray(rounds, cJSON_CreateNumber(1e6 * step->batch / rate->round[i]));
+    if (isfinite(rate->sustained))
+        cJSON_AddNumberToObject(json, "sustained", 1e6 * step->batch / rate->sustained);
+    if (isfinite(rate->loss))
+        cJSON_AddNumberToObject(json, "loss", rate->loss);
     cJSON_AddNumberToObject(json, "rate", rate->images_per_second);
     cJSON_AddNumberToObject(json, "steps", (double)rate->images / step->batch);
     double against = heddle_cli_road_against(road, step);
@@ -47,6 +54,8 @@ cJSON *heddle_cli_road_json(const heddle_cli_road *road)
     cJSON_AddStringToObject(json, "data", road->data);
     cJSON_AddStringToObject(json, "data_place", heddle_data_place_names[road->settings->data_place]);
     cJSON_AddBoolToObject(json, "deterministic", !road->settings->unordered);
+    if (road->settings->sustained > 0)
+        cJSON_AddNumberToObject(json, "sustained_seconds", road->settings->sustained);
     cJSON_AddStringToObject(json, "cpu_name", road->cpu.name);
     cJSON_AddNumberToObject(json, "threads", road->cpu.threads);
     cJSON *results = cJSON_AddArrayToObject(json, "results");

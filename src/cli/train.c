@@ -1,5 +1,5 @@
-// `heddle train`: trains a model and shows it happening. The work is nn/'s; here are flags, progress and the last
-// words.
+// `heddle train`: trains a model and shows it happening. The work is nn/'s; here are flags and progress, the last words
+// are train_result.c's.
 
 #include <errno.h>
 #include <math.h>
@@ -10,14 +10,15 @@
 
 #include <cjson/cJSON.h>
 
-#include "base/file.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/precision.h"
+#include "cli/train_result.h"
 #include "dist/dist.h"
 #include "heddle/heddle.h"
+#include "nn/trainer_folder.h"
 
-enum { NAME_SIZE = 128, PATH_SIZE = 4096, MESSAGE_SIZE = 1024, MOST_RUNS = 9999 };
+enum { NAME_SIZE = 128, PATH_SIZE = 4096, MESSAGE_SIZE = 1024 };
 
 typedef struct train_settings {
     const char *data, *folder, *model, *out, *device;
@@ -76,11 +77,13 @@ static const heddle_cli_option options[] = {
      "1 unless told, 0 on a CPU where a rank has one thread, which cannot do both",
      0, 1e6, NULL},
     {"out", HEDDLE_CLI_TEXT, PLACE(out), "DIR", NULL,
-     "folder for best.safetensors and last.safetensors; unless told runs/DATA-MODEL, or where that holds a run "
+     "folder for best.safetensors and last.safetensors; unless told runs/DATA-MODEL, or where that is there already "
      "runs/DATA-MODEL-2 and so on",
      0, 0, NULL},
     {"resume", HEDDLE_CLI_FLAG, PLACE(resume), NULL, NULL,
-     "go on with the run in --out, with the settings it was begun with", 0, 0, NULL},
+     "go on with the run in --out, with the settings it was begun with; where it runs (--device, --threads) and until "
+     "when (--epochs, --until) are as given now",
+     0, 0, NULL},
     {"overwrite", HEDDLE_CLI_FLAG, PLACE(overwrite), NULL, NULL,
      "replace a run that is in --out, or in runs/DATA-MODEL without it", 0, 0, NULL},
     {"until", HEDDLE_CLI_NUMBER, PLACE(until), "ACCURACY", NULL,
@@ -128,6 +131,7 @@ typedef struct view {
     volatile int epoch, step; // done; another thread reads them when a rank is lost
     int batch;
     bool silent; // not the rank that speaks
+    bool saved;  // there is a checkpoint of this run to go on from
     heddle_progress *bar;
     heddle_progress_state state;
     double epoch_began; // on the training clock
@@ -177,7 +181,7 @@ static void print_json(const char *name, const heddle_train_event *event)
     cJSON_Delete(json);
 }
 
-static void on_step(view *shown, const heddle_train_event *event)
+static void show_progress(view *shown, const heddle_train_event *event)
 {
     begin_bar(shown, event);
     shown->state = (heddle_progress_state){
@@ -190,12 +194,30 @@ static void on_step(view *shown, const heddle_train_event *event)
     };
     if (shown->bar)
         heddle_progress_update(shown->bar, &shown->state);
+}
+
+static void on_step(view *shown, const heddle_train_event *event)
+{
+    show_progress(shown, event);
     if (event->images == event->images_total) {
         end_bar(shown);
         if (shown->settings->json)
             print_json("trained", event);
         shown->epoch_began = event->seconds;
     }
+}
+
+static void on_start(view *shown, const heddle_train_event *event)
+{
+    bool resumed = shown->settings->resume && event->epoch < event->epochs;
+    shown->saved = shown->settings->resume;
+    if (shown->settings->json)
+        print_json("started", event);
+    else if (!shown->settings->quiet && resumed)
+        printf("resumed at epoch %d, image %lld of %lld\n", event->epoch + 1, (long long)event->images,
+               (long long)event->images_total);
+    if (resumed && event->images > 0)
+        show_progress(shown, event); // before the first step, so that the rate counts what this process does alone
 }
 
 static void on_event(void *context, const heddle_train_event *event)
@@ -207,13 +229,7 @@ static void on_event(void *context, const heddle_train_event *event)
         return;
     bool plain = !shown->settings->quiet && !shown->settings->json;
     switch (event->kind) {
-    case HEDDLE_TRAIN_STARTED:
-        if (shown->settings->json)
-            print_json("started", event);
-        else if (plain && shown->settings->resume && event->epoch < event->epochs)
-            printf("resumed at epoch %d, image %lld of %lld\n", event->epoch + 1, (long long)event->images,
-                   (long long)event->images_total);
-        break;
+    case HEDDLE_TRAIN_STARTED: on_start(shown, event); break;
     case HEDDLE_TRAIN_STEP: on_step(shown, event); break;
     case HEDDLE_TRAIN_EVALUATED:
         if (shown->settings->until > 0 && event->accuracy >= shown->settings->until && !stop_requested) {
@@ -229,6 +245,7 @@ static void on_event(void *context, const heddle_train_event *event)
                    100 * event->accuracy, event->best ? "  (best so far)" : "");
         break;
     case HEDDLE_TRAIN_SAVED:
+        shown->saved = true;
         if (shown->settings->json)
             print_json("saved", event);
         break;
@@ -241,8 +258,9 @@ static void on_event(void *context, const heddle_train_event *event)
 // Everything a run holds, so that one function lets all of it go.
 typedef struct run {
     train_settings settings;
-    char data_name[PATH_SIZE], chosen[PATH_SIZE];
-    const char *out; // settings.out or `chosen`
+    char data_name[PATH_SIZE];
+    const char *out;         // settings.out or taken.path
+    heddle_run_folder taken; // unless --out says where
     heddle_device *device;
     heddle_dataset *train, *test;
     heddle_model *model;
@@ -262,6 +280,7 @@ static void let_go(run *current)
     heddle_dataset_close(current->test);
     if (current->device)
         heddle_device_close(current->device);
+    heddle_run_folder_give_back(&current->taken); // empty, if it came to nothing
 }
 
 // --- several ranks --------------------------------------------------------------------------------------------------
@@ -314,29 +333,39 @@ static heddle_status open_ranks(run *current, const heddle_cli_arguments *argume
     return HEDDLE_OK;
 }
 
-static bool holds(const char *folder, const char *file)
-{
-    char path[PATH_SIZE + 32];
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    return heddle_file_exists(path);
-}
-
-// runs/fashion-cnn, or runs/fashion-cnn-2 when that is taken and not to be replaced.
-static void choose_folder(run *current)
+// runs/fashion-cnn, or runs/fashion-cnn-2 when that is there and not to be replaced.
+static heddle_status take_folder(run *current)
 {
     // The last part of the folder's whole path, or the name without its options: "synth:count=500" is synth.
     const char *slash = strrchr(current->train->spec, '/');
     const char *data = slash && slash[1] ? slash + 1 : slash ? "data" : current->train->name;
-    for (int number = 1; number <= MOST_RUNS; number++) {
-        char suffix[16] = "";
-        if (number > 1)
-            snprintf(suffix, sizeof suffix, "-%d", number);
-        snprintf(current->chosen, sizeof current->chosen, "runs/%s-%s%s", data, heddle_model_name(current->model),
-                 suffix);
-        bool taken = holds(current->chosen, "last.safetensors") || holds(current->chosen, "best.safetensors");
-        if (!taken || current->settings.overwrite)
-            return;
+    char base[PATH_SIZE];
+    snprintf(base, sizeof base, "runs/%s-%s", data, heddle_model_name(current->model));
+    if (!current->settings.overwrite)
+        return heddle_run_folder_take(base, &current->taken);
+    current->taken.there = strlen(base); // nothing of it is made here
+    snprintf(current->taken.path, sizeof current->taken.path, "%s", base);
+    return HEDDLE_OK;
+}
+
+// The first rank takes it, and all know its name: whoever is left says it when that one is lost.
+static heddle_status choose_folder(run *current)
+{
+    heddle_status status = current->settings.out || current->ranks.rank > 0 ? HEDDLE_OK : take_folder(current);
+    HEDDLE_TRY(heddle_dist_agree(current->dist, status));
+    if (!current->settings.out && current->ranks.ranks > 1) {
+        heddle_exchange exchange = {.kind = HEDDLE_BROADCAST,
+                                    .dtype = HEDDLE_U8,
+                                    .send = &current->taken,
+                                    .receive = &current->taken,
+                                    .count = sizeof current->taken};
+        HEDDLE_TRY(heddle_dist_exchange(current->dist, HEDDLE_CHANNEL_HOST, &exchange));
+        if (current->ranks.rank > 0)
+            current->taken.there = strlen(current->taken.path); // made by another, perhaps elsewhere: not to give back
     }
+    current->out = current->settings.out ? current->settings.out : current->taken.path;
+    current->options.folder = current->out;
+    return HEDDLE_OK;
 }
 
 static void take_settings(run *current)
@@ -395,6 +424,11 @@ static heddle_status take_checkpoint(run *current, const heddle_cli_arguments *a
         current->options.epochs = current->settings.epochs;
     if (!current->settings.data)
         snprintf(current->data_name, sizeof current->data_name, "%s", dataset);
+    if (strcmp(current->settings.device, "cpu") == 0 && current->options.arithmetic != HEDDLE_FULL)
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s: this run was begun in %s, which the CPU has not: say where to go on with it, --device "
+                           "cuda or sim",
+                           current->settings.out, heddle_cli_precisions[current->options.arithmetic]);
     return HEDDLE_OK;
 }
 
@@ -407,6 +441,8 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
         return heddle_fail(HEDDLE_INVALID, "--resume goes on with a run and --overwrite replaces it; give one of them");
     if (settings->deterministic && settings->unordered)
         return heddle_fail(HEDDLE_INVALID, "--deterministic and --unordered say the opposite; give one of them");
+    if (settings->until == 0 && heddle_cli_given(&heddle_command_train, arguments, "until"))
+        return heddle_fail(HEDDLE_INVALID, "--until 0 is reached by any network: give an accuracy above 0, 0.99 say");
     const char *data = settings->data ? settings->data : heddle_dataset_default(settings->folder);
     snprintf(current->data_name, sizeof current->data_name, "%s", data);
     take_settings(current);
@@ -422,10 +458,6 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     if (!current->model)
         HEDDLE_TRY(heddle_model_open(settings->model, &input, &current->model));
     HEDDLE_TRY(heddle_device_open(settings->device, settings->threads, &current->device));
-    if (!settings->out)
-        choose_folder(current);
-    current->out = settings->out ? settings->out : current->chosen;
-    current->options.folder = current->out;
     current->options.resume = settings->resume;
     current->options.overwrite = settings->overwrite;
     current->options.save_every = settings->save_every;
@@ -463,48 +495,6 @@ static void print_header(const run *current)
     fflush(stdout);
 }
 
-static void print_result(const run *current, const heddle_train_result *result)
-{
-    char time[NAME_SIZE], path[PATH_SIZE + 32];
-    snprintf(path, sizeof path, "%s/best.safetensors", current->out);
-    if (current->settings.json) {
-        cJSON *json = cJSON_CreateObject();
-        cJSON_AddStringToObject(json, "event", "finished");
-        cJSON_AddNumberToObject(json, "epochs", result->epochs);
-        if (current->settings.until > 0)
-            cJSON_AddBoolToObject(json, "reached", result->best_accuracy >= current->settings.until);
-        if (isfinite(result->best_accuracy)) {
-            cJSON_AddNumberToObject(json, "test_accuracy", result->test_accuracy);
-            cJSON_AddNumberToObject(json, "best_accuracy", result->best_accuracy);
-        }
-        cJSON_AddNumberToObject(json, "seconds", result->seconds);
-        cJSON_AddNumberToObject(json, "images_per_second", result->images_per_second);
-        if (isfinite(result->best_accuracy))
-            cJSON_AddStringToObject(json, "best", path);
-        char *text = cJSON_PrintUnformatted(json);
-        puts(text ? text : "{}");
-        cJSON_free(text);
-        cJSON_Delete(json);
-        return;
-    }
-    if (!isfinite(result->test_accuracy)) {
-        printf("nothing trained: 0 epochs; the starting point is in %s/last.safetensors\n", current->out);
-        return;
-    }
-    if (result->images_per_second > 0)
-        printf("%s %d epoch%s in %s (%.*f images/s); ", current->settings.resume ? "went on to the end of" : "trained",
-               result->epochs, result->epochs == 1 ? "" : "s", heddle_text_seconds(result->seconds, time, sizeof time),
-               result->images_per_second < 10 ? 2 : 0, result->images_per_second);
-    else
-        printf("nothing left to train: the run has done %d epoch%s, %s; ", result->epochs,
-               result->epochs == 1 ? "" : "s",
-               current->options.epochs < result->epochs ? "more than --epochs asks for" : "--epochs N makes it longer");
-    printf("test accuracy %.2f %%, best %.2f %%\n", 100 * result->test_accuracy, 100 * result->best_accuracy);
-    printf("saved   %s\ntry     heddle predict ", path);
-    heddle_cli_print_quoted(stdout, path);
-    printf(" --count 5\n");
-}
-
 // The command that goes on, with what a checkpoint does not say: where to run is no part of a run.
 static void print_way_on(const run *current)
 {
@@ -540,7 +530,7 @@ static int say_failure(const run *current, heddle_status status)
         return heddle_cli_exit_code(status);
     heddle_fail(status, "%s", message);
     int exit_code = heddle_cli_fail(status);
-    if (status == HEDDLE_INTERRUPTED)
+    if (status == HEDDLE_INTERRUPTED || (status == HEDDLE_IO && current->shown.saved))
         print_way_on(current);
     if (status == HEDDLE_DIVERGED && current->settings.resume)
         fprintf(stderr, "heddle: a resumed run keeps its learning rate: begin anew, with --lr below %g\n",
@@ -558,6 +548,8 @@ int heddle_cli_train(int argc, char **argv)
     heddle_train_result result = {0};
     heddle_status status = open_all(&current, &arguments);
     status = heddle_dist_agree(current.dist, status);
+    if (status == HEDDLE_OK)
+        status = choose_folder(&current);
     bool speaks = current.ranks.rank == 0;
     current.shown = (view){.settings = &current.settings, .batch = current.options.batch, .silent = !speaks};
     if (status == HEDDLE_OK) {
@@ -572,7 +564,12 @@ int heddle_cli_train(int argc, char **argv)
     }
     end_bar(&current.shown);
     if (status == HEDDLE_OK && speaks)
-        print_result(&current, &result);
+        heddle_cli_print_trained(&(heddle_cli_trained){.result = &result,
+                                                       .folder = current.out,
+                                                       .epochs = current.options.epochs,
+                                                       .until = current.settings.until,
+                                                       .resumed = current.settings.resume,
+                                                       .json = current.settings.json});
     exit_code = say_failure(&current, status);
     // A stop that all ranks agreed on is no failure of one.
     heddle_dist_close(current.dist, status != HEDDLE_OK && status != HEDDLE_INTERRUPTED);

@@ -66,6 +66,7 @@ void heddle_trainer_tell(const heddle_trainer *trainer, heddle_train_event_kind 
         .best = evaluated && trainer->best_now,
         .seconds = trainer->seconds,
         .path = path,
+        .late = kind == HEDDLE_TRAIN_STEP && trainer->late,
     };
     trainer->options->listener(trainer->options->listener_context, &event);
 }
@@ -186,8 +187,10 @@ static heddle_status set_up(heddle_trainer *trainer)
     trainer->fingerprint = heddle_trainer_fingerprint(trainer->train);
     trainer->border = heddle_border_brightness(trainer->train);
     trainer->smooth_loss = NAN;
-    if (options->resume)
+    if (options->resume) {
         HEDDLE_TRY(heddle_trainer_resume(trainer));
+        HEDDLE_TRY(heddle_trainer_try_files(trainer));
+    }
     heddle_trainer_tell(trainer, HEDDLE_TRAIN_STARTED, NULL);
     if (!options->resume) // an unwritable folder shows now, not after an hour
         HEDDLE_TRY(heddle_trainer_begin_files(trainer));

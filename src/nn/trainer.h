@@ -40,6 +40,7 @@ typedef struct heddle_trainer {
     uint64_t fingerprint; // of the training data, and the brightness of its borders
     double border;
     int folder_lock; // a descriptor of the folder, locked; -1: none
+    bool begun;      // last.safetensors is there and this run's
     int batch;       // samples of a whole one, over all ranks: as asked for, or all there are
     int batches;     // of an epoch
     int64_t steps;   // of the whole run
@@ -47,6 +48,7 @@ typedef struct heddle_trainer {
     double last_save;
     double smooth_loss; // exponential mean over recent steps; NAN before the first
     bool best_now;      // the latest evaluation was the best so far
+    bool late;          // the latest report had waited for the host: heddle_train_event
     int64_t images;     // trained on in this process
 } heddle_trainer;
 
@@ -106,7 +108,10 @@ uint64_t heddle_trainer_fingerprint(const heddle_dataset *dataset);
 heddle_status heddle_trainer_prepare_folder(heddle_trainer *trainer);
 // Writes the first last.safetensors of a new run, then removes an earlier run's best.safetensors.
 heddle_status heddle_trainer_begin_files(heddle_trainer *trainer);
-// Writes folder/NAME.
+// A resumed run that has steps left writes the last.safetensors that is there once more, bit for bit: what hinders it
+// shows before the first step.
+heddle_status heddle_trainer_try_files(heddle_trainer *trainer);
+// Writes folder/NAME. A failure says from where the run can go on.
 heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name);
 // Takes numbers and position from folder/last.safetensors; refuses settings that would not continue the same run.
 heddle_status heddle_trainer_resume(heddle_trainer *trainer);

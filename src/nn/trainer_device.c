@@ -196,6 +196,9 @@ static heddle_status take_report(heddle_trainer *trainer, const heddle_feed_repo
 static heddle_status land(heddle_trainer *trainer)
 {
     heddle_flight *flight = trainer->flight;
+    bool landed = false;
+    bool known = heddle_event_query(flight->landed[flight->next], &landed) == HEDDLE_OK; // if not, the wait says why
+    trainer->late = known && landed && flight->count > 1; // with nothing queued behind it the device has waited too
     HEDDLE_TRY(heddle_event_synchronize(flight->landed[flight->next]));
     measure_chunk(trainer);
     heddle_feed_report *report = &flight->reports[flight->next];

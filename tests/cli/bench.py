@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ HEDDLE = os.path.abspath(sys.argv[1])
 WRONG = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 del sys.argv[1:]
 
-NETWORK = ["--model", "mlp", "--data", "synth:count=100", "--batch", "20", "--seconds", "0.02", "--rounds", "2"]
+NETWORK = ["--model", "mlp", "--data", "synth:count=100", "--batch", "20", "--seconds", "0.02", "--rounds", "3"]
 FIGURES = ["microseconds", "low", "high", "back_to_back", "gflops", "gbytes_per_second"]
 
 
@@ -374,6 +375,11 @@ class Bench(unittest.TestCase):
             row = document["results"][0]
             self.assertGreater(row["rate"], 0)
             self.assertTrue(row["low"] <= row["microseconds"] <= row["high"])
+            self.assertEqual((min(row["rounds"]), sorted(row["rounds"])[1], max(row["rounds"])),
+                             (row["low"], row["microseconds"], row["high"]))
+            self.assertEqual(len(row["rounds"]), 3)
+            self.assertEqual("loss" in row, job == "train")
+            self.assertNotIn("sustained", row)
             self.assertIn("images/s", self.bench(*how, "--json", self.file).stdout)
             with open(self.file, encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["job"], job)
@@ -393,16 +399,61 @@ class Bench(unittest.TestCase):
         with open(self.file, encoding="utf-8") as file:
             self.assertEqual([row["status"] for row in json.load(file)["results"]], ["measured", "failed"])
 
+    def test_sustained_is_shown_beside_the_rounds(self):
+        for job in ("train", "infer"):
+            result = self.bench(job, "--device", "cpu", "--kernels", "fused", *NETWORK, "--sustained", "0.1", "--json",
+                                self.file)
+            self.assertIn("sustained µs", result.stdout)
+            with open(self.file, encoding="utf-8") as file:
+                document = json.load(file)
+            row = document["results"][0]
+            self.assertEqual(document["sustained_seconds"], 0.1)
+            self.assertIn("%.1f" % row["sustained"], result.stdout)
+            self.assertTrue(row["low"] / 20 < row["sustained"] < 20 * row["high"])
+        self.assertNotIn("sustained", self.bench("train", "--device", "cpu", "--kernels", "fused", *NETWORK).stdout)
+
+    def blank_images(self, count=200):
+        """A folder with a set called mnist that nobody can learn: blank images whose labels go round."""
+        folder = os.path.join(self.scratch.name, "data", "mnist")
+        os.makedirs(folder)
+        for part in ("train", "t10k"):
+            with open(os.path.join(folder, part + "-images-idx3-ubyte"), "wb") as file:
+                file.write(struct.pack(">IIII", 0x803, count, 28, 28) + bytes(count * 28 * 28))
+            with open(os.path.join(folder, part + "-labels-idx1-ubyte"), "wb") as file:
+                file.write(struct.pack(">II", 0x801, count) + bytes(i % 10 for i in range(count)))
+        return os.path.dirname(folder)
+
+    def test_training_that_has_not_learnt_has_no_figure_and_says_its_loss(self):
+        train = ["train", "--device", "cpu", "--kernels", "fused", "--model", "mlp", "--data", "mnist", "--folder",
+                 self.blank_images(), "--seconds", "0.001", "--threads", "1", "--json", self.file]
+        self.bench(*train, "--batch", "200", "--rounds", "3")  # some ten steps, in which nobody learns
+        result = self.bench(*train, "--batch", "20", "--rounds", "3", "--sustained", "2", code=1)
+        said = r"the loss is 2\.3\d* after \d+ steps, not below 1\.5: it has not learnt"
+        self.assertRegex(result.stderr, "batch 20, fused kernels in fp32: " + said)
+        self.assertRegex(result.stdout, "– .*" + said)
+        with open(self.file, encoding="utf-8") as file:
+            row = json.load(file)["results"][0]
+        self.assertEqual(row["status"], "failed")
+        self.assertRegex(row["message"], said)
+        self.assertNotIn("microseconds", row)
+        # Nobody knows whether a network learns that has fewer images a step.
+        self.bench(*train, "--batch", "7", "--rounds", "3", "--sustained", "0.5")
+
     def test_mistakes_about_networks_are_explained(self):
         self.assert_refused(["train", "--batch", "6x"],
                             "heddle: --batch needs whole numbers from 1 to 1048576, as in 64,1024, not '6x'")
         self.assert_refused(["train", "--kernels", "naive,fuse"],
                             "heddle: --kernels is a list of naive, tuned, vendor, fused, not 'fuse'; did you mean fused?")
+        self.assert_refused(["train", "--rounds", "2"], "heddle bench: --rounds 2 is out of range: 3 to 64")
+        self.assert_refused(["matmul", "--sustained", "2"],
+                            "heddle bench: --sustained goes with `bench train` and `bench infer`")
         self.assert_refused(["train", "--device", "cpu", "--precision", "bf16"], "heddle: --precision bf16 needs "
                             "--device cuda: the CPU's operators compute in fp32 (--device sim, the simulated GPU, "
                             "takes it too)")
         self.assert_refused(["train", "--device", "cpu", "--data-place", "streamed"], "heddle: --data-place streamed "
                             "needs --device cuda: the CPU trains from where the dataset is already")
+        self.assert_refused(["train", "--device", "cpu", "--peers", "all"], "heddle: --peers all needs a GPU, where "
+                            "PyTorch and JAX are measured beside heddle; on a CPU `make bench-cpu` does that")
         self.assert_refused(["train", "--device", "sim"], "heddle: the simulated GPU has no time, so `bench train` has "
                             "nothing to measure there: `heddle train --device sim --data synth:count=64` shows that it "
                             "trains")

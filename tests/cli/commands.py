@@ -122,10 +122,29 @@ class Command(unittest.TestCase):
         for until, epochs, reached in ((0.01, 1, True), (1, 4, False)):
             rows = self.run_heddle(*train, "--until", str(until), "--overwrite").stdout.splitlines()
             end = json.loads(rows[-1])
-            self.assertEqual((end["event"], end["epochs"], end["reached"]), ("finished", epochs, reached))
+            self.assertEqual((end["event"], end["epochs"], end["until"], end["reached"]),
+                             ("finished", epochs, until, reached))
         self.run_heddle(*train, "--until", "0.01", "--overwrite")
         whole = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--json").stdout.splitlines()
         self.assertEqual(json.loads(whole[-1])["epochs"], 4)
+
+    def test_a_run_that_ends_without_the_accuracy_asked_for_says_so(self):
+        train = ["train", "--data", "synth:count=200", "--model", "mlp", "--epochs", "2", "--out", self.home + "/run",
+                 "--overwrite"]
+        for quiet in ([], ["--quiet"]):
+            said = self.run_heddle(*train, *quiet, "--until", "1").stdout.splitlines()
+            self.assertEqual(said[-1], "until   1 was not reached in 2 epochs; --epochs N gives it more")
+        self.assertNotIn("reached", self.run_heddle(*train, "--until", "0.01").stdout)
+        self.assertNotIn("reached", self.run_heddle(*train).stdout)
+        said = self.run_heddle("train", "--data", "synth:count=64", "--epochs", "0", "--until", "0.5", "--out",
+                               self.home + "/none").stdout.splitlines()
+        self.assertEqual(said[-1], "until   0.5 was not reached in 0 epochs; --epochs N gives it more")
+
+    def test_an_accuracy_that_any_network_reaches_is_refused(self):
+        for zero in ("0", "0.0", "-0"):
+            self.assert_refused(["train", "--data", "synth:count=64", "--until", zero],
+                                "heddle: --until 0 is reached by any network: give an accuracy above 0, 0.99 say")
+        self.assert_refused(["train", "--until", "1.5"], "heddle train: --until 1.5 is out of range: 0 to 1")
 
     def test_predictions_do_not_depend_on_how_many_are_made_at_a_time(self):
         self.run_heddle("train", "--data", "synth:count=100", "--model", "mlp", "--epochs", "1", "--out",
@@ -158,6 +177,63 @@ class Command(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.home + "/runs")), ["synth-mlp", "synth-mlp-2"])
         said = self.run_heddle("train", "--out", self.home + "/runs/synth-mlp", "--resume", "--epochs", "0").stdout
         self.assertIn("nothing left to train: the run has done 1 epoch, more than --epochs asks for; ", said)
+
+    def test_runs_begun_at_the_same_moment_take_folders_of_their_own(self):
+        command = [HEDDLE, "train", "--data", "synth:count=100", "--model", "mlp", "--epochs", "1", "--quiet"]
+        runs = [subprocess.Popen(command, cwd=self.home, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                 env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0")) for _ in range(4)]
+        said = [run.communicate(timeout=300)[0] for run in runs]
+        self.assertEqual([run.returncode for run in runs], [0] * 4, said)
+        names = ["synth-mlp", "synth-mlp-2", "synth-mlp-3", "synth-mlp-4"]
+        self.assertEqual(sorted(os.listdir(self.home + "/runs")), names)
+        for name in names:
+            self.assertEqual(sum(f"runs/{name}/best.safetensors\n" in text for text in said), 1, said)
+
+    def test_a_run_that_could_not_begin_leaves_no_folder(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+        said = self.train_in(self.home, "--quiet", code=1, preexec_fn=limit).stderr
+        self.assertIn("runs/synth-mlp/last.safetensors: cannot write: File too large\n", said)
+        self.assertNotIn("go on with", said)
+        self.assertEqual(os.listdir(self.home), [])
+
+    def test_a_save_that_fails_says_how_to_go_on(self):
+        train = ["--quiet", "--out", "run", "--epochs", "2000", "--save-every", "0"]
+        process = subprocess.Popen([HEDDLE, "train", "--data", "synth:count=100", "--model", "mlp", *train],
+                                   cwd=self.home, stderr=subprocess.PIPE, text=True,
+                                   env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
+        while not os.path.exists(self.home + "/run/best.safetensors"):
+            self.assertIsNone(process.poll())
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (100000, 100000))
+        said = process.communicate(timeout=300)[1]
+        self.assertEqual(process.returncode, 1)
+        self.assertRegex(said, r"cannot write: File too large; last\.safetensors is whole, as of the (start|end of epoch "
+                               r"\d+): mend that, then resume to go on from there\n"
+                               r"heddle: go on with: heddle train --out run --resume\n$")
+
+    def test_a_resumed_run_is_not_credited_with_what_was_done_before(self):
+        path = self.home + "/run/last.safetensors"
+        process = subprocess.Popen([HEDDLE, "train", "--data", "synth:count=4000", "--batch", "400", "--epochs", "1",
+                                    "--threads", "1", "--out", self.home + "/run", "--save-every", "0.001", "--quiet"],
+                                   stderr=subprocess.DEVNULL, env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
+        while not os.path.exists(path):
+            self.assertIsNone(process.poll())
+        began = os.stat(path).st_ino
+        while os.stat(path).st_ino == began:  # until the first step is saved
+            self.assertIsNone(process.poll())
+        process.terminate()
+        self.assertEqual(process.wait(timeout=300), 1)
+        said = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--threads", "1").stdout
+        # Where it goes on there is no rate yet, and from there it is measured.
+        self.assertRegex(said, r"resumed at epoch 1, image (\d+) of 4000\nepoch 1/1 +\d+ %  \1/4000 images  loss .*\n"
+                               r"epoch 1/1 +\d+ %  \d+/4000 images  \d+ images/s  ")
+
+    def test_a_run_in_a_precision_that_the_cpu_has_not_is_told_to_name_its_device(self):
+        self.run_heddle("train", "--device", "sim", "--precision", "bf16", "--model", "mlp", "--data", "synth:count=8",
+                        "--batch", "4", "--epochs", "1", "--quiet", "--out", self.home + "/run")
+        said = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--epochs", "2", code=2).stderr
+        self.assertEqual(said, "heddle: %s/run: this run was begun in bf16, which the CPU has not: say where to go on with "
+                               "it, --device cuda or sim\n" % self.home)
 
     def test_a_run_that_diverged_is_not_told_to_change_while_it_is_resumed(self):
         first = self.train_in(self.home, "--quiet", "--out", "run", "--lr", "1e5", code=1).stderr

@@ -476,6 +476,55 @@ static void images_that_do_not_fit_are_streamed(void **state)
     heddle_model_close(model);
 }
 
+// A host that comes late to every report, and one that comes to none too late.
+static heddle_status has_ended(heddle_event *event, bool *done)
+{
+    (void)event;
+    *done = true;
+    return HEDDLE_OK;
+}
+
+static heddle_status goes_on(heddle_event *event, bool *done)
+{
+    (void)event;
+    *done = false;
+    return HEDDLE_OK;
+}
+
+typedef struct lateness {
+    int steps, late, late_at_end;
+} lateness;
+
+static void count_late(void *context, const heddle_train_event *event)
+{
+    lateness *counted = context;
+    counted->steps += event->kind == HEDDLE_TRAIN_STEP;
+    counted->late += event->late;
+    counted->late_at_end += event->late && event->images == event->images_total;
+}
+
+static void a_report_that_waited_for_the_host_while_the_device_went_on_is_late(void **state)
+{
+    (void)state;
+    const heddle_dataset *data = small_dataset(24, 2);
+    heddle_model *model = tiny_model(data);
+    for (int held_up = 0; held_up < 2; held_up++) {
+        heddle_device *device = open_faulty();
+        lateness counted = {0};
+        fault.faulty.event_query = held_up ? has_ended : goes_on;
+        heddle_train_options options = quick_options(NULL);
+        options.kernels = HEDDLE_NAIVE;
+        options.listener = count_late;
+        options.listener_context = &counted;
+        assert_ok(train(device, model, data, &options, NULL));
+        assert_true(counted.steps > 2);
+        assert_true(held_up ? counted.late > 0 && counted.late < counted.steps : counted.late == 0);
+        assert_int_equal(counted.late_at_end, 0); // with nothing left to do the device waits too
+        heddle_device_close(device);
+    }
+    heddle_model_close(model);
+}
+
 static void no_memory_for_a_batch_says_how_much_was_wanted(void **state)
 {
     (void)state;
@@ -530,6 +579,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_lost_device_leaves_the_last_checkpoint),
         cmocka_unit_test(a_kernel_that_fails_leaves_the_last_checkpoint),
         cmocka_unit_test(images_that_do_not_fit_are_streamed),
+        cmocka_unit_test(a_report_that_waited_for_the_host_while_the_device_went_on_is_late),
         cmocka_unit_test(no_memory_for_a_batch_says_how_much_was_wanted),
         cmocka_unit_test(a_label_out_of_range_is_found_before_a_kernel_reads_there),
     };

@@ -202,7 +202,7 @@ static void an_earlier_runs_best_is_neither_kept_nor_lost_unasked(void **state)
     assert_ok(train(model, &options, NULL));
     assert_int_equal(unlink(last), 0);
     assert_int_equal(train(model, &options, NULL), HEDDLE_INVALID); // the best alone is a run too
-    assert_non_null(strstr(heddle_last_error(), "already holds a run"));
+    assert_non_null(strstr(heddle_last_error(), "already holds a run, but no last.safetensors of it; copy its best"));
     options.overwrite = true;
     options.epochs = 0;
     assert_ok(train(model, &options, NULL));
@@ -285,12 +285,17 @@ static void resuming_with_other_settings_is_refused(void **state)
     const heddle_dataset *data = small_dataset(400, 1);
     ((uint8_t *)data->images)[1] ^= 1; // one bit of one pixel
     assert_int_equal(heddle_train(device, model, data, NULL, &options, NULL), HEDDLE_INVALID);
-    assert_non_null(strstr(heddle_last_error(), "other data"));
-    assert_int_equal(heddle_train(device, model, small_dataset(400, 55), NULL, &options, NULL), HEDDLE_INVALID);
-    assert_non_null(strstr(heddle_last_error(), "other data"));
+    assert_non_null(strstr(heddle_last_error(), "the data of quarters has changed since"));
+    heddle_dataset elsewhere = *small_dataset(400, 55);
+    snprintf(elsewhere.spec, sizeof elsewhere.spec, "/data/elsewhere");
+    assert_int_equal(heddle_train(device, model, &elsewhere, NULL, &options, NULL), HEDDLE_INVALID);
+    assert_non_null(strstr(heddle_last_error(), "other data: on quarters, not /data/elsewhere"));
     heddle_device_close(device);
-    options.folder = temporary_folder();
+    char nowhere[PATH];
+    path_in(temporary_folder(), "nowhere", nowhere, sizeof nowhere);
+    options.folder = nowhere;
     assert_int_equal(train(model, &options, NULL), HEDDLE_NOT_FOUND);
+    assert_false(heddle_folder_exists(nowhere)); // nothing was begun, so nothing is made
     heddle_model_close(model);
 }
 

@@ -1,0 +1,47 @@
+// Cuts what is reported of a run into rounds and keeps their rates: no clock and no device of its own, so that a test
+// can be both. rate.c feeds it.
+#ifndef HEDDLE_BENCH_RATE_WATCH_H
+#define HEDDLE_BENCH_RATE_WATCH_H
+
+#include "bench/rate.h"
+
+// Steps that have ended since the report before.
+typedef struct heddle_rate_report {
+    double now;     // seconds on the watch of whoever waits for the result
+    int64_t images; // of these steps: a GPU tells of several at once
+    double loss;    // mean over them; NAN: there is none
+    bool late;      // they had ended before `now`, and the device has gone on since: the two do not belong together
+} heddle_rate_report;
+
+// What a run is cut into. A piece begins and ends with a report.
+typedef enum heddle_rate_piece {
+    HEDDLE_RATE_WARM_UP,
+    HEDDLE_RATE_ROUND,
+    HEDDLE_RATE_SETTLING,  // the first half of options.sustained
+    HEDDLE_RATE_SUSTAINED, // the second
+    HEDDLE_RATE_OVER,
+} heddle_rate_piece;
+
+typedef struct heddle_rate_watch {
+    const heddle_rate_options *options;
+    heddle_rate_piece piece;
+    double began, last, longest; // of this piece: its beginning, its latest report, the longest time between two
+    int64_t images;              // of this piece
+    int64_t measured, all;       // of the rounds; of everything, warm-up included
+    int done;                    // rounds
+    double rate[HEDDLE_RATE_MAX_ROUNDS], sustained; // images a second
+    struct heddle_rate_recent {
+        double loss_sum;
+        int64_t images;
+    } recent[2]; // the latest images and those before them: a step's own loss is noise where a batch is small
+} heddle_rate_watch;
+
+// `options` stay the caller's.
+void heddle_rate_watch_start(heddle_rate_watch *watch, const heddle_rate_options *options, double now);
+// True when the run is over.
+bool heddle_rate_watch_take(heddle_rate_watch *watch, const heddle_rate_report *report);
+double heddle_rate_watch_loss(const heddle_rate_watch *watch);
+// When the run is over.
+void heddle_rate_watch_sum_up(const heddle_rate_watch *watch, heddle_rate *rate);
+
+#endif

@@ -1,0 +1,82 @@
+// What `heddle train` says at its end, to a person or as the last JSON line.
+
+#include "cli/train_result.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+
+enum {
+    PATH_SIZE = 4096 + 32, // a folder and the name of a checkpoint
+    TIME_SIZE = 64
+};
+
+// Before the first evaluation there is no best accuracy, and NAN reaches nothing.
+static bool reached(const heddle_cli_trained *trained)
+{
+    return trained->result->best_accuracy >= trained->until;
+}
+
+static void print_json(const heddle_cli_trained *trained, const char *path)
+{
+    const heddle_train_result *result = trained->result;
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "event", "finished");
+    cJSON_AddNumberToObject(json, "epochs", result->epochs);
+    if (trained->until > 0) {
+        cJSON_AddNumberToObject(json, "until", trained->until);
+        cJSON_AddBoolToObject(json, "reached", reached(trained));
+    }
+    if (isfinite(result->best_accuracy)) {
+        cJSON_AddNumberToObject(json, "test_accuracy", result->test_accuracy);
+        cJSON_AddNumberToObject(json, "best_accuracy", result->best_accuracy);
+    }
+    cJSON_AddNumberToObject(json, "seconds", result->seconds);
+    cJSON_AddNumberToObject(json, "images_per_second", result->images_per_second);
+    if (isfinite(result->best_accuracy))
+        cJSON_AddStringToObject(json, "best", path);
+    char *text = cJSON_PrintUnformatted(json);
+    puts(text ? text : "{}");
+    cJSON_free(text);
+    cJSON_Delete(json);
+}
+
+static void print_text(const heddle_cli_trained *trained, const char *path)
+{
+    const heddle_train_result *result = trained->result;
+    const char *plural = result->epochs == 1 ? "" : "s";
+    char time[TIME_SIZE];
+    if (!isfinite(result->test_accuracy)) {
+        printf("nothing trained: 0 epochs; the starting point is in %s/last.safetensors\n", trained->folder);
+        return;
+    }
+    if (result->images_per_second > 0)
+        printf("%s %d epoch%s in %s (%.*f images/s); ", trained->resumed ? "went on to the end of" : "trained",
+               result->epochs, plural, heddle_text_seconds(result->seconds, time, sizeof time),
+               result->images_per_second < 10 ? 2 : 0, result->images_per_second);
+    else
+        printf("nothing left to train: the run has done %d epoch%s, %s; ", result->epochs, plural,
+               trained->epochs < result->epochs ? "more than --epochs asks for" : "--epochs N makes it longer");
+    printf("test accuracy %.2f %%, best %.2f %%\n", 100 * result->test_accuracy, 100 * result->best_accuracy);
+    printf("saved   %s\ntry     heddle predict ", path);
+    heddle_cli_print_quoted(stdout, path);
+    printf(" --count 5\n");
+}
+
+void heddle_cli_print_trained(const heddle_cli_trained *trained)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/best.safetensors", trained->folder);
+    if (trained->json) {
+        print_json(trained, path);
+        return;
+    }
+    print_text(trained, path);
+    if (trained->until > 0 && !reached(trained))
+        printf("until   %g was not reached in %d epoch%s; --epochs N gives it more\n", trained->until,
+               trained->result->epochs, trained->result->epochs == 1 ? "" : "s");
+}

@@ -1,0 +1,97 @@
+// Takes a folder by making it: of all who try a name, the system lets one succeed. A look whether the name is free and
+// a folder made later would leave a moment in which two runs find the same one.
+
+#include "nn/trainer_folder.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+enum {
+    MOST_RUNS = 9999,
+    MOST_TRIES = 100,   // of a name: another run that gives up may remove the folder above it at any moment
+    FOLDER_MODE = 0777, // less what umask takes
+};
+
+// Bytes of `path` without its last part and the slashes before that; 0: it has one part.
+static size_t parent_length(const char *path, size_t length)
+{
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    while (length > 0 && path[length - 1] == '/')
+        length--;
+    return length;
+}
+
+// How much of the way to `path` is there.
+static size_t length_there(const char *path)
+{
+    char part[HEDDLE_RUN_FOLDER_SIZE];
+    size_t length = parent_length(path, strlen(path));
+    for (; length > 0; length = parent_length(path, length)) {
+        snprintf(part, sizeof part, "%.*s", (int)length, path);
+        if (heddle_folder_exists(part))
+            break;
+    }
+    return length;
+}
+
+// *taken: it is ours. If not and nothing failed, the name has an owner.
+static heddle_status make(const char *path, bool *taken)
+{
+    char parent[HEDDLE_RUN_FOLDER_SIZE];
+    snprintf(parent, sizeof parent, "%.*s", (int)parent_length(path, strlen(path)), path);
+    heddle_status status = HEDDLE_OK;
+    *taken = false;
+    for (int i = 0; i < MOST_TRIES; i++) {
+        status = parent[0] ? heddle_folder_create(parent) : HEDDLE_OK;
+        if (status != HEDDLE_OK)
+            continue;
+        *taken = mkdir(path, FOLDER_MODE) == 0;
+        if (*taken || errno == EEXIST)
+            return HEDDLE_OK;
+        status = heddle_fail(HEDDLE_IO, "%s: cannot make this folder: %s", path, strerror(errno));
+    }
+    return heddle_fail(status, "%s; choose another (--out)", heddle_last_error());
+}
+
+heddle_status heddle_run_folder_take(const char *base, heddle_run_folder *folder)
+{
+    folder->path[0] = '\0';
+    if (strlen(base) + sizeof "-9999" > sizeof folder->path)
+        return heddle_fail(HEDDLE_INVALID, "the folder's name is longer than %d bytes", HEDDLE_RUN_FOLDER_SIZE);
+    folder->there = length_there(base);
+    for (int number = 1; number <= MOST_RUNS; number++) {
+        char suffix[16] = "";
+        bool taken;
+        if (number > 1)
+            snprintf(suffix, sizeof suffix, "-%d", number);
+        snprintf(folder->path, sizeof folder->path, "%s%s", base, suffix);
+        heddle_status status = make(folder->path, &taken);
+        if (taken)
+            return HEDDLE_OK;
+        if (status != HEDDLE_OK) {
+            heddle_run_folder_give_back(folder); // folders above it may have been made
+            folder->path[0] = '\0';
+            return status;
+        }
+    }
+    folder->path[0] = '\0';
+    return heddle_fail(HEDDLE_INVALID, "%s and %d more such folders are there already; choose a name (--out)", base,
+                       MOST_RUNS - 1);
+}
+
+void heddle_run_folder_give_back(const heddle_run_folder *folder)
+{
+    char path[HEDDLE_RUN_FOLDER_SIZE];
+    snprintf(path, sizeof path, "%s", folder->path);
+    for (size_t length = strlen(path); length > folder->there; length = parent_length(path, length)) {
+        path[length] = '\0';
+        (void)rmdir(path); // fails where something is in it, and then above as well
+    }
+}
