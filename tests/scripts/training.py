@@ -365,6 +365,21 @@ class GpuCheck(unittest.TestCase):
             expected["copies"].pop("date")
             self.assertEqual(found, expected)
 
+    def test_the_page_shows_what_the_sanitizer_said(self):
+        docs = module(DOCS)
+        one = {"clean": ["cnn_step", "cnn_train"], "not_clean": ["nn.whole_steps/a"], "most_images": 300,
+               "date": "2001-02-03T04:05:06Z"}
+        self.assertIn("| racecheck | 2 of 3 | nn.whole_steps/a | 1 to 300 | 2001-02-03 |",
+                      docs.sanitizer({"sanitizer": {"racecheck": one}}))
+        self.assertEqual(docs.sanitizer({}), docs.NOTHING)
+
+    def test_the_page_shows_quality_at_a_large_batch_beside_the_other(self):
+        docs = module(DOCS)
+        large = dict(ACCURACY["quality"], settings=dict(SETTINGS, batch=1024))
+        told = docs.quality(dict(whole(), accuracy=dict(ACCURACY, quality_large=large)))
+        self.assertEqual(told.count("| tf32 | 99.20 % | 99.20 % |"), 2)
+        self.assertIn("batch 1024, learning rate 0.1", told)
+
     def test_the_page_shows_a_sustained_figure_where_there_is_one(self):
         docs = module(DOCS)
         self.assertNotIn("after ten seconds", docs.targets(whole()))
