@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/log.h"
 #include "cli/precision.h"
 #include "data/prepare.h"
 #include "heddle/heddle.h"
@@ -171,6 +172,15 @@ static bool is_handwriting(const char *trained_on)
     return strncmp(name, "mnist", strlen("mnist")) == 0 || strncmp(name, "synth", strlen("synth")) == 0;
 }
 
+static bool is_of_one_colour(const heddle_picture *picture, int channels)
+{
+    const size_t pixels = (size_t)picture->height * (size_t)picture->width;
+    for (size_t i = 1; i < pixels; i++)
+        if (memcmp(picture->pixels, picture->pixels + i * (size_t)channels, (size_t)channels) != 0)
+            return false;
+    return true;
+}
+
 static heddle_status predict_file(predictor *opened, const char *path)
 {
     if (opened->input.channels != 1 && opened->input.channels != 3)
@@ -178,6 +188,8 @@ static heddle_status predict_file(predictor *opened, const char *path)
                            opened->input.channels);
     heddle_picture picture = {0};
     HEDDLE_TRY(heddle_png_read(path, opened->input.channels, &picture));
+    if (is_of_one_colour(&picture, opened->input.channels))
+        heddle_log(HEDDLE_LOG_WARN, "%s is all of one colour: whatever is said of it was not seen there", path);
     heddle_prepare_options prepare = {
         .channels = opened->input.channels,
         .height = opened->input.height,

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "nn/layout.h"
 #include "nn/run.h"
 #include "nn/tune.h"
@@ -91,6 +92,18 @@ static heddle_status measure_choices(heddle_plan *plan, heddle_stream *stream, c
     return status == HEDDLE_UNSUPPORTED || status == HEDDLE_OUT_OF_MEMORY ? HEDDLE_OK : status;
 }
 
+// What was really taken: a tier or a precision that an operator has no rung of is another one.
+static void tell_choices(const heddle_plan *plan)
+{
+    const char *what = plan->options.training ? "training step" : "evaluation";
+    for (int i = 0; i < plan->call_count; i++) {
+        const heddle_rung *rung = plan->calls[i].rung;
+        heddle_log(HEDDLE_LOG_INFO, "%s, batch %d: %s by %s (%s, %s)", what, plan->options.batch,
+                   plan->calls[i].op->name, rung->name, heddle_tier_names[rung->tier],
+                   rung->arithmetic == HEDDLE_FULL ? "fp32" : heddle_arithmetic_names[rung->arithmetic]);
+    }
+}
+
 static heddle_status choose_rungs(heddle_plan *plan, heddle_stream *stream)
 {
     const heddle_trace *trace = &plan->trace;
@@ -113,6 +126,8 @@ static heddle_status choose_rungs(heddle_plan *plan, heddle_stream *stream)
     if (status == HEDDLE_OK && measured)
         status = measure_choices(plan, stream, choices, most_bytes);
     free(choices);
+    if (status == HEDDLE_OK)
+        tell_choices(plan);
     return status;
 }
 

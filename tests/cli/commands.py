@@ -28,6 +28,16 @@ def write_idx(path, dims, payload):
         file.write(struct.pack(">BBBB", 0, 0, 8, len(dims)) + struct.pack(f">{len(dims)}I", *dims) + bytes(payload))
 
 
+def write_png(path, width, rows):
+    """Grey pixels, eight bits each."""
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    header = struct.pack(">IIBBBBB", width, len(rows), 8, 0, 0, 0, 0)
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
+                   chunk(b"IDAT", zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))) + chunk(b"IEND", b""))
+
+
 class Command(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
@@ -227,6 +237,12 @@ class Command(unittest.TestCase):
         # Where it goes on there is no rate yet, and from there it is measured.
         self.assertRegex(said, r"resumed at epoch 1, image (\d+) of 4000\nepoch 1/1 +\d+ %  \1/4000 images  loss .*\n"
                                r"epoch 1/1 +\d+ %  \d+/4000 images  \d+ images/s  ")
+
+    def test_the_log_says_which_rung_every_operator_got(self):
+        said = self.run_heddle("train", "--device", "sim", "--kernels", "naive", "--precision", "bf16", "--model", "mlp",
+                               "--data", "synth:count=4", "--batch", "4", "--epochs", "1", "--quiet", "--log", "info",
+                               "--out", self.home + "/run").stderr
+        self.assertIn("heddle: info: training step, batch 4: linear_forward by 01_naive (naive, fp32)\n", said)
 
     def test_a_run_in_a_precision_that_the_cpu_has_not_is_told_to_name_its_device(self):
         self.run_heddle("train", "--device", "sim", "--precision", "bf16", "--model", "mlp", "--data", "synth:count=8",
@@ -492,6 +508,17 @@ class Command(unittest.TestCase):
         width, height = struct.unpack(">II", content[16:24])
         self.assertIn(f"4 images, {width} × {height} pixels", result.stdout)
         self.assertEqual(struct.unpack(">I", content[29:33])[0], zlib.crc32(content[12:29]))
+
+    def test_an_image_of_one_colour_is_told_of(self):
+        if not json.loads(self.run_heddle("doctor", "--json").stdout)[2]["state"] == "ok":
+            self.skipTest("built without libpng")
+        self.train_in(self.home, "--quiet", "--out", "run")
+        for name, dot in (("blank.png", 200), ("dot.png", 0)):
+            path = os.path.join(self.home, name)
+            write_png(path, 28, [[200] * 28] * 27 + [[200] * 27 + [dot]])
+            said = self.run_heddle("predict", self.home + "/run/best.safetensors", path).stderr
+            self.assertEqual(said, "" if dot == 0 else "heddle: warning: %s is all of one colour: whatever is said of it "
+                                                       "was not seen there\n" % path)
 
     def test_data_show_says_what_is_wrong(self):
         folder = self.folder_of_images()
