@@ -55,6 +55,10 @@ def merged(whole, section, found):
                 row["version"] = found["versions"][row["framework"]]
         rows = rows_with(before.get("results", []), found, KEYS[section])
         whole[section] = {**before, **found, "results": rows}
+        if found.get("command"):  # of each run whose rows are still there: a row's date names it
+            dates = {row["date"] for row in rows if "date" in row}
+            commands = {**before.get("commands", {}), found["date"]: found["command"]}
+            whole[section]["commands"] = {date: command for date, command in commands.items() if date in dates}
         if versions:
             whole[section]["versions"] = versions
         if section == "peers":

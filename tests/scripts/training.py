@@ -365,6 +365,16 @@ class GpuCheck(unittest.TestCase):
             expected["copies"].pop("date")
             self.assertEqual(found, expected)
 
+    def test_the_command_of_every_run_is_kept_while_its_rows_are(self):
+        first = dict(copy.deepcopy(PEER_RUN), date="2001-01-01T00:00:00Z", command="one")
+        second = dict(copy.deepcopy(PEER_RUN), date="2001-01-02T00:00:00Z", command="two")
+        second["results"] = second["results"][:1]
+        found = training.merged(training.merged(whole(), "peers", first), "peers", copy.deepcopy(second))["peers"]
+        self.assertEqual(found["commands"], {first["date"]: "one", second["date"]: "two"})
+        again = training.merged({"format": training.FORMAT, "peers": found}, "peers",
+                                dict(copy.deepcopy(PEER_RUN), date="2001-01-03T00:00:00Z", command="three"))["peers"]
+        self.assertEqual(again["commands"], {"2001-01-03T00:00:00Z": "three"})
+
     def test_the_page_shows_what_the_sanitizer_said(self):
         docs = module(DOCS)
         one = {"clean": ["cnn_step", "cnn_train"], "not_clean": ["nn.whole_steps/a"], "most_images": 300,
