@@ -5,11 +5,11 @@ from process start to 99 % with the checkpoint written.
     peers/accuracy_gpu.py --data FOLDER [--heddle PROGRAM] [--precisions fp32,bf16] [--seeds 5] [--json FILE]
                           [--skip quality|race]
 
-Quality is the mean test accuracy over the seeds after --epochs, and once more with a large batch, where it is only
-compared. The race is timed from outside, by the wall clock, the
-median of several runs in a row; nothing is warmed up before the first of them, nor emptied, and whether heddle found
-choices of rungs from earlier runs is recorded. That the checkpoint is as good as claimed is checked afterwards with
-`heddle eval` on the CPU.
+Quality is the mean test accuracy over the seeds after --epochs, and once more with a large batch and a larger
+learning rate, where it is only compared. The race is timed from outside, by the wall clock, the median of several
+runs in a row; nothing is warmed up before the first of them, nor emptied, and whether heddle found choices of rungs
+from earlier runs is recorded. That the checkpoint is as good as claimed is checked afterwards with `heddle eval` on
+the CPU.
 """
 
 import argparse
@@ -117,8 +117,8 @@ def quality(options, scratch, settings, at_least):
         row.update(heddle=ours, pytorch=peer, heddle_mean=mean, pytorch_mean=peer_mean,
                    met=mean >= peer_mean - WITHIN and mean >= at_least)
         print("%-7s batch %d: heddle %.3f %% (%.2f to %.2f), PyTorch %.3f %% (%.2f to %.2f)%s" % (
-            precision, settings.batch, 100 * mean, 100 * min(ours), 100 * max(ours), 100 * peer_mean, 100 * min(peer), 100 * max(peer),
-            "" if row["met"] else "  NOT MET"), flush=True)
+            precision, settings.batch, *(100 * one for found in (ours, peer) for one in (
+                statistics.mean(found), min(found), max(found))), "" if row["met"] else "  NOT MET"), flush=True)
     pool.shutdown()
     return {"settings": settings.document(), "seeds": options.seeds, "torch": version, "results": rows}
 
@@ -209,7 +209,7 @@ def parse():
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--large-batch", type=int, default=1024, metavar="N",
                         help="the same once more with so many images a step, which other kernels do; 0: not")
-    parser.add_argument("--large-lr", type=float, default=0.12)
+    parser.add_argument("--large-lr", type=float, default=0.12, help="half of what the batch is larger by, times --lr")
     parser.add_argument("--until", type=float, default=0.99)
     parser.add_argument("--race-precision", default="bf16", choices=PRECISIONS)
     parser.add_argument("--race-batch", type=int, default=64)

@@ -10,8 +10,8 @@ FORMAT = "heddle training 1"
 PEER_OF = {"tf32x3": "fp32"}  # three tf32 products stand for float32
 FACTS = ("device_name", "driver", "runtime", "machine", "cpu_name", "threads", "version")
 # By what a row of a section is known; one that is measured again takes the place of the earlier one.
-KEYS = {"train": ("device", "kernels", "precision", "batch"), "streamed": ("device", "kernels", "precision", "batch"),
-        "infer": ("device", "kernels", "precision", "batch"), "peers": ("framework", "precision", "batch", "mode"),
+OWN = ("device", "kernels", "precision", "batch")
+KEYS = {"train": OWN, "sustained": OWN, "streamed": OWN, "infer": OWN, "peers": ("framework", "precision", "batch", "mode"),
         "gradients": ("kernels", "precision", "batch")}
 
 

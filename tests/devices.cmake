@@ -46,6 +46,7 @@ target_link_libraries(test_gpu_fault PRIVATE heddle_flags Threads::Threads ${CMA
 if(cuda IN_LIST devices)
   add_test(NAME nn.gpu_faults_cuda COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/nn/gpu_faults.sh $<TARGET_FILE:heddle_command>
     $<TARGET_FILE:test_gpu_fault>)
+  set_tests_properties(nn.gpu_faults_cuda PROPERTIES TIMEOUT 600)
 endif()
 
 # What is chosen for a card whose blocks have 99 KiB of shared memory.

@@ -8,7 +8,7 @@
 
 static const double LONGEST_WARM_UP = 1; // seconds
 // A host that is held up sees a report late, and then knows how much is done by about one report's steps too little.
-// Pieces end at reports that are not late; where all are, at one beside which that much is small.
+// Pieces begin and end at reports that are not late; where they cannot, they are so long that this much is small.
 static const double LATE_TIMES = 32;
 enum { RECENT_IMAGES = 256 }; // enough for a mean of the loss, few enough to be the end of the run
 
@@ -48,7 +48,8 @@ static bool is_over(const heddle_rate_watch *watch, const heddle_rate_report *re
 {
     const heddle_rate_options *options = watch->options;
     double spent = report->now - watch->began;
-    if (report->late && spent < LATE_TIMES * watch->longest)
+    const bool late = report->late || watch->began_late;
+    if (late && (watch->longest == 0 || spent < LATE_TIMES * watch->longest)) // 0: not known yet
         return false;
     switch (watch->piece) {
     case HEDDLE_RATE_WARM_UP:
@@ -83,7 +84,8 @@ static heddle_rate_piece finish(heddle_rate_watch *watch, double spent)
 
 bool heddle_rate_watch_take(heddle_rate_watch *watch, const heddle_rate_report *report)
 {
-    watch->longest = fmax(watch->longest, report->now - watch->last);
+    if (watch->all > 0) // the first comes after all that was set up
+        watch->longest = fmax(watch->longest, report->now - watch->last);
     watch->last = report->now;
     watch->images += report->images;
     watch->all += report->images;
@@ -91,6 +93,7 @@ bool heddle_rate_watch_take(heddle_rate_watch *watch, const heddle_rate_report *
     if (is_over(watch, report)) {
         watch->piece = finish(watch, report->now - watch->began);
         watch->began = report->now;
+        watch->began_late = report->late;
         watch->images = 0;
         watch->longest = 0;
     }

@@ -26,6 +26,7 @@ typedef struct heddle_rate_watch {
     const heddle_rate_options *options;
     heddle_rate_piece piece;
     double began, last, longest; // of this piece: its beginning, its latest report, the longest time between two
+    bool began_late;             // at a report that was
     int64_t images;              // of this piece
     int64_t measured, all;       // of the rounds; of everything, warm-up included
     int done;                    // rounds

@@ -530,7 +530,8 @@ static int say_failure(const run *current, heddle_status status)
         return heddle_cli_exit_code(status);
     heddle_fail(status, "%s", message);
     int exit_code = heddle_cli_fail(status);
-    if (status == HEDDLE_INTERRUPTED || (status == HEDDLE_IO && current->shown.saved))
+    const bool broken = status == HEDDLE_IO || status == HEDDLE_DEVICE;
+    if (status == HEDDLE_INTERRUPTED || (broken && current->shown.saved))
         print_way_on(current);
     if (status == HEDDLE_DIVERGED && current->settings.resume)
         fprintf(stderr, "heddle: a resumed run keeps its learning rate: begin anew, with --lr below %g\n",

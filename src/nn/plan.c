@@ -92,7 +92,7 @@ static heddle_status measure_choices(heddle_plan *plan, heddle_stream *stream, c
     return status == HEDDLE_UNSUPPORTED || status == HEDDLE_OUT_OF_MEMORY ? HEDDLE_OK : status;
 }
 
-// What was really taken: a tier or a precision that an operator has no rung of is another one.
+// What was really taken: an operator without a rung of the tier or the precision asked for has one of another.
 static void tell_choices(const heddle_plan *plan)
 {
     const char *what = plan->options.training ? "training step" : "evaluation";

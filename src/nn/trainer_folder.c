@@ -55,7 +55,10 @@ static heddle_status make(const char *path, bool *taken)
         *taken = mkdir(path, FOLDER_MODE) == 0;
         if (*taken || errno == EEXIST)
             return HEDDLE_OK;
-        status = heddle_fail(HEDDLE_IO, "%s: cannot make this folder: %s", path, strerror(errno));
+        const int why = errno;
+        status = heddle_fail(HEDDLE_IO, "%s: cannot make this folder: %s", path, strerror(why));
+        if (why != ENOENT) // which alone mends itself
+            break;
     }
     return heddle_fail(status, "%s; choose another (--out)", heddle_last_error());
 }

@@ -219,6 +219,33 @@ static void where_every_report_is_late_rounds_are_long(void **state)
     assert_true(now - 5 < 5 * 3); // long, but not for ever
 }
 
+// The first round ends at a late report, for it is long enough; the next report is prompt, and has what that one
+// lacked. A round from there to the next prompt one would have a report's images too many.
+static void a_round_that_begins_at_a_late_report_is_long(void **state)
+{
+    (void)state;
+    const double gap = 0.05;
+    const int64_t images = (int64_t)(gap * TRUE_RATE);
+    heddle_rate_options options = made_up();
+    heddle_rate_watch watch;
+    heddle_rate rate;
+    bool over = false;
+    options.warm_up = 0;
+    options.rounds = 3;
+    heddle_rate_watch_start(&watch, &options, 0);
+    for (int i = 1; !over && i < 1000; i++) {
+        const bool late = i > 60 && i <= 100;
+        heddle_rate_report report = {.now = i * gap, .images = images, .loss = 1, .late = late};
+        report.images = i == 61 ? 0 : i == 101 ? 2 * images : images;
+        options.seconds = i < 100 ? 5 : 0.2;
+        over = heddle_rate_watch_take(&watch, &report);
+    }
+    assert_true(over);
+    heddle_rate_watch_sum_up(&watch, &rate);
+    close_to(rate.least, TRUE_RATE, 0.04);
+    close_to(rate.most, TRUE_RATE, 0.04);
+}
+
 static void rounds_stay_in_their_order_and_two_in_the_middle_are_shared(void **state)
 {
     (void)state;
@@ -276,6 +303,7 @@ int main(void)
         cmocka_unit_test(sustained_goes_on_after_the_rounds),
         cmocka_unit_test(reports_in_bursts_give_the_true_rate),
         cmocka_unit_test(where_every_report_is_late_rounds_are_long),
+        cmocka_unit_test(a_round_that_begins_at_a_late_report_is_long),
         cmocka_unit_test(rounds_stay_in_their_order_and_two_in_the_middle_are_shared),
         cmocka_unit_test(sustained_is_the_mean_of_the_last_half),
     };

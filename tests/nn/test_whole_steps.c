@@ -229,11 +229,14 @@ static void whole_steps_are_those_of_gradients_and_an_optimiser(void **state)
     (void)state;
     for (const int *batch = batches(); *batch > 0; batch++) {
         planned all = plan_begin(HEDDLE_MOMENTUM, *batch, 1);
-        const size_t count = all.state->floats[HEDDLE_BANK_PARAMETERS];
+        const size_t count = 2 * all.state->floats[HEDDLE_BANK_PARAMETERS]; // and moments
         for (int i = 0; i < (simulated() ? 1 : HEDDLE_COUNT(arithmetics)); i++) {
             heddle_plan_options how = plan_how(&all, arithmetics[i], HEDDLE_MOMENTUM);
             heddle_plan *whole, *apart;
+            if (arithmetics[i] == HEDDLE_FP16) // which has no whole steps
+                continue;
             assert_ok(heddle_plan_create(all.state, all.stream, &how, &whole));
+            assert_string_equal(whole->calls[0].op->name, "cnn_train");
             how.keep_gradients = true;
             assert_ok(heddle_plan_create(all.state, all.stream, &how, &apart));
             assert_string_equal(apart->calls[0].op->name, "cnn_step");

@@ -355,6 +355,7 @@ class GpuCheck(unittest.TestCase):
                 peer_modes=None, peer_precisions=None, peer_jobs=1, peer_alone=0, peer_seconds=60, peer_go=None,
                 mnist=folder, skip=None, kernels="fused")
             table = check.Table()
+            training.save(options.training, {"format": training.FORMAT, "sanitizer": {"racecheck": {}}})
             for part in (check.train, check.gradients, check.accuracy):
                 part(options, table)
             self.assertFalse(table.failed())
@@ -363,6 +364,8 @@ class GpuCheck(unittest.TestCase):
             self.assertRegex(found["copies"].pop("date"), "^20")
             expected = whole()
             expected["copies"].pop("date")
+            self.assertEqual(found.pop("sustained")["results"], found["train"]["results"])
+            self.assertEqual(found.pop("sanitizer"), {"racecheck": {}}, "what an earlier part left there stays")
             self.assertEqual(found, expected)
 
     def test_the_command_of_every_run_is_kept_while_its_rows_are(self):
@@ -392,11 +395,13 @@ class GpuCheck(unittest.TestCase):
 
     def test_the_page_shows_a_sustained_figure_where_there_is_one(self):
         docs = module(DOCS)
-        self.assertNotIn("after ten seconds", docs.targets(whole()))
-        steps = dict(copy.deepcopy(STEPS), results=[dict(own("bf16", 1024, 90.0), sustained=101.0)])
-        told = docs.targets(training.merged(whole(), "train", steps))
-        self.assertIn("heddle after ten seconds, µs |", told)
+        self.assertNotIn("the last", docs.targets(whole()))
+        steps = dict(copy.deepcopy(STEPS), sustained_seconds=10, results=[dict(own("bf16", 1024, 95.0), sustained=101.0)])
+        results = training.merged(whole(), "sustained", steps)
+        told = docs.targets(results)
+        self.assertIn("heddle, the last 5 of 10 s, µs |", told)
         self.assertRegex(told, r"\| 1024 \| bf16 \|.*\| 101 \|")
+        self.assertEqual(results["train"], whole()["train"], "the step itself is as it was measured")
 
     def test_the_page_shows_copies_and_what_limits_a_step_that_misses(self):
         docs = module(DOCS)
