@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Training's result file and page: scripts/train-docs on a small result file, how runs are merged, what becomes of the
-targets, gpu-check's parts with everything that needs a GPU played, and the order in which the peers are run.
+targets, and gpu-check's parts with everything that needs a GPU played.
 
     training.py
 """
@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import types
 import unittest
 import unittest.mock
@@ -21,7 +20,6 @@ sys.dont_write_bytecode = True  # nothing is left in the source tree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCS = os.path.join(ROOT, "scripts", "train-docs")
-PEERS = os.path.join(ROOT, "peers", "train_gpu.py")
 
 
 def module(path):
@@ -33,7 +31,6 @@ def module(path):
 
 
 training = module(os.path.join(ROOT, "scripts", "training.py"))
-clocks = module(os.path.join(ROOT, "peers", "clocks.py"))
 
 
 def own(precision, batch, microseconds, device="cuda", kernels="fused"):
@@ -258,6 +255,16 @@ class Results(unittest.TestCase):
         made = whole()
         self.assertAlmostEqual(training.streamed_cost(made, made["streamed"]["results"][0]), 0.04)
 
+    def test_the_command_of_every_run_is_kept_while_its_rows_are(self):
+        first = dict(copy.deepcopy(PEER_RUN), date="2001-01-01T00:00:00Z", command="one")
+        second = dict(copy.deepcopy(PEER_RUN), date="2001-01-02T00:00:00Z", command="two")
+        second["results"] = second["results"][:1]
+        found = training.merged(training.merged(whole(), "peers", first), "peers", copy.deepcopy(second))["peers"]
+        self.assertEqual(found["commands"], {first["date"]: "one", second["date"]: "two"})
+        again = training.merged({"format": training.FORMAT, "peers": found}, "peers",
+                                dict(copy.deepcopy(PEER_RUN), date="2001-01-03T00:00:00Z", command="three"))["peers"]
+        self.assertEqual(again["commands"], {"2001-01-03T00:00:00Z": "three"})
+
 
 class Page(unittest.TestCase):
     def setUp(self):
@@ -333,51 +340,6 @@ class Page(unittest.TestCase):
             file.write("<!-- figures: speeed -->\n<!-- end -->\n")
         self.assertIn("there are no figures 'speeed'", self.docs(code=1))
 
-
-class GpuCheck(unittest.TestCase):
-    def test_its_parts_fill_the_result_file(self):
-        check = module(os.path.join(ROOT, "scripts", "gpu-check"))
-        played = {"bench": STEPS, "train_gpu.py": PEER_RUN, "gradients_gpu.py": GRADIENTS, "accuracy_gpu.py": ACCURACY}
-
-        def play(command):
-            name = "bench" if command[1] == "bench" else os.path.basename(command[1])
-            if name == "ladder-limits":
-                return 0, 1.0
-            document = COPIES if name == "trace" else STREAMED if "streamed" in command else INFER if "infer" in command else played[name]
-            with open(command[command.index("--json") + 1], "w", encoding="utf-8") as file:
-                json.dump(document, file)
-            return 0, 1.0
-
-        check.show_and_run = play
-        with tempfile.TemporaryDirectory() as folder:
-            options = types.SimpleNamespace(
-                training=os.path.join(folder, "training.json"), build=folder, merge=False, quick=True, batches="1024",
-                peer_modes=None, peer_precisions=None, peer_jobs=1, peer_alone=0, peer_seconds=60, peer_go=None,
-                mnist=folder, skip=None, kernels="fused")
-            table = check.Table()
-            training.save(options.training, {"format": training.FORMAT, "sanitizer": {"racecheck": {}}})
-            for part in (check.train, check.gradients, check.accuracy):
-                part(options, table)
-            self.assertFalse(table.failed())
-            self.assertEqual(len(table.rows), 10)
-            found = training.load(options.training)
-            self.assertRegex(found["copies"].pop("date"), "^20")
-            expected = whole()
-            expected["copies"].pop("date")
-            self.assertEqual(found.pop("sustained")["results"], found["train"]["results"])
-            self.assertEqual(found.pop("sanitizer"), {"racecheck": {}}, "what an earlier part left there stays")
-            self.assertEqual(found, expected)
-
-    def test_the_command_of_every_run_is_kept_while_its_rows_are(self):
-        first = dict(copy.deepcopy(PEER_RUN), date="2001-01-01T00:00:00Z", command="one")
-        second = dict(copy.deepcopy(PEER_RUN), date="2001-01-02T00:00:00Z", command="two")
-        second["results"] = second["results"][:1]
-        found = training.merged(training.merged(whole(), "peers", first), "peers", copy.deepcopy(second))["peers"]
-        self.assertEqual(found["commands"], {first["date"]: "one", second["date"]: "two"})
-        again = training.merged({"format": training.FORMAT, "peers": found}, "peers",
-                                dict(copy.deepcopy(PEER_RUN), date="2001-01-03T00:00:00Z", command="three"))["peers"]
-        self.assertEqual(again["commands"], {"2001-01-03T00:00:00Z": "three"})
-
     def test_the_page_shows_what_the_sanitizer_said(self):
         docs = module(DOCS)
         one = {"clean": ["cnn_step", "cnn_train"], "not_clean": ["nn.whole_steps/a"], "most_images": 300,
@@ -416,6 +378,49 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(docs.limits(dict(training.merged(whole(), "train", fast), limits=LIMITS)),
                          "No target is missed.")
 
+    def test_the_page_says_what_held_the_clock(self):
+        docs = module(DOCS)
+        clock = {"megahertz": 1500, "most_megahertz": 1980, "watts": 690, "most_watts": 700, "held_by": ["the power limit"]}
+        steps = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 120.0)])
+        told = docs.limits(dict(training.merged(whole(), "train", steps), limits=[dict(LIMITS[0], clock=clock)]))
+        self.assertIn("has 5.00. While they run, the card's clock runs at 1500 MHz of 1980 and it draws 690 W of 700; "
+                      "the power limit holds the clock back.", told)
+
+
+class GpuCheck(unittest.TestCase):
+    def test_its_parts_fill_the_result_file(self):
+        check = module(os.path.join(ROOT, "scripts", "gpu-check"))
+        played = {"bench": STEPS, "train_gpu.py": PEER_RUN, "gradients_gpu.py": GRADIENTS, "accuracy_gpu.py": ACCURACY}
+
+        def play(command):
+            name = "bench" if command[1] == "bench" else os.path.basename(command[1])
+            if name == "ladder-limits":
+                return 0, 1.0
+            document = COPIES if name == "trace" else STREAMED if "streamed" in command else INFER if "infer" in command else played[name]
+            with open(command[command.index("--json") + 1], "w", encoding="utf-8") as file:
+                json.dump(document, file)
+            return 0, 1.0
+
+        check.show_and_run = play
+        with tempfile.TemporaryDirectory() as folder:
+            options = types.SimpleNamespace(
+                training=os.path.join(folder, "training.json"), build=folder, merge=False, quick=True, batches="1024",
+                peer_modes=None, peer_precisions=None, peer_jobs=1, peer_alone=0, peer_seconds=60, peer_go=None,
+                mnist=folder, skip=None, kernels="fused")
+            table = check.Table()
+            training.save(options.training, {"format": training.FORMAT, "sanitizer": {"racecheck": {}}})
+            for part in (check.train, check.gradients, check.accuracy):
+                part(options, table)
+            self.assertFalse(table.failed())
+            self.assertEqual(len(table.rows), 10)
+            found = training.load(options.training)
+            self.assertRegex(found["copies"].pop("date"), "^20")
+            expected = whole()
+            expected["copies"].pop("date")
+            self.assertEqual(found.pop("sustained")["results"], found["train"]["results"])
+            self.assertEqual(found.pop("sanitizer"), {"racecheck": {}}, "what an earlier part left there stays")
+            self.assertEqual(found, expected)
+
 
 class Accounts(unittest.TestCase):
     def test_an_account_is_in_the_file_with_its_date(self):
@@ -437,194 +442,6 @@ class Accounts(unittest.TestCase):
             self.assertEqual({one["date"][:2] for one in found}, {"20"})
             with self.assertRaisesRegex(Exception, "of another device_name"):
                 accounts(path, device_name="NVIDIA Other")
-
-
-class Race(unittest.TestCase):
-    def test_choices_that_are_kept_are_seen(self):
-        program = module(os.path.join(ROOT, "peers", "accuracy_gpu.py"))
-        with tempfile.TemporaryDirectory() as folder:
-            os.makedirs(os.path.join(folder, ".cache", "heddle"))
-            for environment in ({"XDG_CACHE_HOME": os.path.join(folder, ".cache")}, {"HOME": folder},
-                                {"HOME": folder, "XDG_CACHE_HOME": "relative"}):
-                path = os.path.join(folder, ".cache", "heddle", "tune-NVIDIA-Test-0.1.0.json")
-                with unittest.mock.patch.dict(os.environ, environment, clear=True):
-                    self.assertFalse(program.choices_kept())
-                    with open(path, "w", encoding="utf-8"):
-                        self.assertTrue(program.choices_kept())
-                os.remove(path)
-
-
-class Clocks(unittest.TestCase):
-    LINES = ("1980, 1980, 120.5, 700.00, Not Active, Not Active, Not Active, Not Active, Not Active\n"  # not yet at work
-             "1500, 1980, 690.0, 700.00, Active, Not Active, Not Active, Not Active, Not Active\n"
-             "1480, 1980, 680.0, 700.00, Active, Not Active, Not Active, Not Active, Active\n"
-             "1520, 1980, 695.0, 700.00, Active, Not Active, Not Active, Not Active, Not Active\n"
-             "[N/A], 1980, 695.0, 700.00, Active, Not Active, Not Active, Not Active, Not Active\n"
-             "1520, 1980, 69")  # cut off
-
-    def test_only_samples_of_a_card_at_work_count(self):
-        found = clocks.summary(self.LINES)
-        self.assertEqual(found, {"megahertz": 1500, "most_megahertz": 1980, "watts": 690, "most_watts": 700,
-                                 "held_by": ["the power limit"], "samples": 3})
-        self.assertIsNone(clocks.summary("[N/A], [N/A]\n"))
-
-    def test_samples_are_taken_while_something_runs(self):
-        with tempfile.TemporaryDirectory() as folder:
-            program = os.path.join(folder, "nvidia-smi")
-            with open(program, "w", encoding="utf-8") as file:
-                file.write("#!/bin/sh\nwhile :; do printf '%s'; sleep 0.01; done\n" % self.LINES.splitlines()[1].join(
-                    ["", "\\n"]))
-            os.chmod(program, 0o755)
-            found = clocks.while_running(lambda: time.sleep(0.3), program)
-            self.assertEqual((found["megahertz"], found["held_by"]), (1500, ["the power limit"]))
-            self.assertIsNone(clocks.while_running(lambda: None, os.path.join(folder, "none")))
-
-    def test_the_card_is_named_where_there_is_one(self):
-        with tempfile.TemporaryDirectory() as folder:
-            program = os.path.join(folder, "nvidia-smi")
-            for says, found in (("echo NVIDIA Test, 1.2", {"device_name": "NVIDIA Test", "driver": "1.2"}),
-                                ("echo No devices were found; exit 6", {}), ("echo what", {})):
-                with open(program, "w", encoding="utf-8") as file:
-                    file.write("#!/bin/sh\n%s\n" % says)
-                os.chmod(program, 0o755)
-                self.assertEqual(clocks.card(program), found)
-            self.assertEqual(clocks.card(os.path.join(folder, "none")), {})
-
-    def test_the_page_says_what_held_the_clock(self):
-        docs, clock = module(DOCS), clocks.summary(self.LINES)
-        steps = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 120.0)])
-        told = docs.limits(dict(training.merged(whole(), "train", steps), limits=[dict(LIMITS[0], clock=clock)]))
-        self.assertIn("has 5.00. While they run, the card's clock runs at 1500 MHz of 1980 and it draws 690 W of 700; "
-                      "the power limit holds the clock back.", told)
-
-
-def peers_with(worker, folder):
-    """peers/train_gpu.py, whose workers are this program."""
-    path = os.path.join(folder, "worker.py")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(worker)
-    program = importlib.util.module_from_spec(importlib.util.spec_from_file_location("train_gpu", PEERS))
-    program.__spec__.loader.exec_module(program)
-    program.__file__ = path  # what is started as a worker
-    return program
-
-
-# Says what it finds: its folder of choices, and whether other workers are there. The second figure of a mode differs.
-ALONE_WORKER = """import json, os, sys
-mode = sys.argv[sys.argv.index('--modes') + 1]
-alone = 'TORCHINDUCTOR_CACHE_DIR' in os.environ
-mine = os.path.join(os.environ['NOTES'], '%d.running' % os.getpid())
-open(mine, 'w').close()
-if '--turns' in sys.argv:
-    print(json.dumps({'ready': 1}), flush=True)
-    sys.stdin.readline()
-times = {'eager': [10], 'graph': [5, 6], 'compile': [7, 4], 'max-autotune': [8, None]}[mode]
-row = {'framework': 'torch', 'precision': 'fp32', 'batch': 8, 'mode': mode}
-if times[alone] is None:
-    row['error'] = 'it broke'
-else:
-    row.update(microseconds=times[alone], low=1, high=9, images_per_second=1, loss=1, prepare_seconds=1)
-others = [name for name in os.listdir(os.environ['NOTES']) if name.endswith('.running')]
-names = ('TORCHINDUCTOR_CACHE_DIR', 'TRITON_CACHE_DIR', 'JAX_ENABLE_COMPILATION_CACHE', 'XLA_FLAGS')
-note = {'mode': mode, 'alone': alone, 'running': len(others), **{name: os.environ.get(name) for name in names}}
-if alone:
-    note['kept'] = os.listdir(os.environ['TORCHINDUCTOR_CACHE_DIR'])
-    open(os.path.join(os.environ['TORCHINDUCTOR_CACHE_DIR'], 'chosen'), 'w').close()
-with open(os.path.join(os.environ['NOTES'], 'notes'), 'a') as file:
-    file.write(json.dumps(note) + '\\n')
-os.remove(mine)
-print(json.dumps(row), flush=True)
-"""
-
-
-class Peers(unittest.TestCase):
-    def test_a_framework_that_is_missing_is_a_row_with_the_reason(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for name in ("torch", "jax"):  # whatever is installed, these are found first
-                with open(os.path.join(folder, name + ".py"), "w", encoding="utf-8") as file:
-                    file.write("raise ImportError('not here')\n")
-            path = os.path.join(folder, "peers.json")
-            done = subprocess.run([sys.executable, PEERS, "--batches", "8", "--precisions", "fp32", "--modes",
-                                   "scan,eager,graph", "--split", "1", "--jobs", "2", "--json", path],
-                                  env=dict(os.environ, PYTHONPATH=folder), stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True)
-            self.assertEqual(done.returncode, 1, done.stdout)
-            rows = training.load(path)["results"]
-            self.assertEqual([(row["framework"], row["mode"], row["error"]) for row in rows],
-                             [(framework, mode, "ImportError: not here")
-                              for framework, mode in (("jax", "scan"), ("torch", "eager"), ("torch", "graph"))])
-
-    def test_a_mode_that_takes_too_long_does_not_cost_those_that_are_ready(self):
-        worker = ("import json, sys, time\n"
-                  "mode = sys.argv[sys.argv.index('--modes') + 1]\n"
-                  "if mode == 'eager':\n"
-                  "    time.sleep(60)\n"
-                  "print(json.dumps({'ready': 1}), flush=True)\n"
-                  "sys.stdin.readline()\n"
-                  "print(json.dumps({'framework': 'torch', 'precision': 'fp32', 'batch': 8, 'mode': mode, 'low': 1,\n"
-                  "                  'high': 1, 'microseconds': 1, 'images_per_second': 1, 'loss': 1,\n"
-                  "                  'prepare_seconds': 1}), flush=True)\n")
-        with tempfile.TemporaryDirectory() as folder:
-            program = peers_with(worker, folder)
-            program.MEASURING_SECONDS = 1  # of the 12, ten are for getting ready
-            arguments = ["train_gpu.py", "--batches", "8", "--precisions", "fp32", "--frameworks", "torch", "--modes",
-                         "eager,graph", "--split", "1", "--jobs", "2", "--total-seconds", "12", "--seconds", "0"]
-            with unittest.mock.patch.object(sys, "argv", arguments):
-                rows, _ = program.run_all(program.parse())
-        self.assertEqual([(row["mode"], row.get("microseconds"), row.get("error")) for row in rows],
-                         [("eager", None, "no time left"), ("graph", 1, None)])
-
-    def test_the_fastest_are_measured_once_more_alone_and_without_choices_made_before(self):
-        with tempfile.TemporaryDirectory() as folder:
-            program = peers_with(ALONE_WORKER, folder)
-            arguments = ["train_gpu.py", "--batches", "8", "--precisions", "fp32", "--frameworks", "torch", "--modes",
-                         "eager,graph,compile,max-autotune", "--split", "1", "--jobs", "4", "--alone", "3"]
-            flags = "--xla_gpu_autotune_level=4 --xla_gpu_per_fusion_autotune_cache_dir=/tmp/x"
-            environment = {name: value for name, value in os.environ.items() if not name.startswith(("TRITON", "TORCH"))}
-            environment.update(NOTES=folder, XLA_FLAGS=flags)
-            with unittest.mock.patch.object(sys, "argv", arguments), \
-                    unittest.mock.patch.dict(os.environ, environment, clear=True):
-                rows, _ = program.run_all(program.parse())
-            with open(os.path.join(folder, "notes"), encoding="utf-8") as file:
-                notes = [json.loads(line) for line in file]
-        kept = {row["mode"]: (row["microseconds"], row.get("alone"), row.get("twice"), row.get("alone_error"))
-                for row in rows}
-        self.assertEqual(kept, {"eager": (10, None, None, None), "graph": (5, None, [5, 6], None),
-                                "compile": (4, True, [7, 4], None), "max-autotune": (8, None, None, "it broke")})
-        second = [note for note in notes if note["alone"]]
-        self.assertEqual([note["mode"] for note in second], ["graph", "compile", "max-autotune"])
-        self.assertEqual([note["running"] for note in second], [1, 1, 1])
-        self.assertEqual([note["kept"] for note in second], [[], [], []])
-        self.assertEqual({note["JAX_ENABLE_COMPILATION_CACHE"] for note in second}, {"false"})
-        self.assertEqual({note["XLA_FLAGS"] for note in second}, {"--xla_gpu_autotune_level=4"})
-        self.assertEqual({note["XLA_FLAGS"] for note in notes if not note["alone"]}, {flags})
-        self.assertEqual(len({note["TRITON_CACHE_DIR"] for note in notes} - {None}), 1)
-
-    def test_second_measurements_end_with_the_time_that_there_is(self):
-        with tempfile.TemporaryDirectory() as folder:
-            program = peers_with(ALONE_WORKER, folder)
-            arguments = ["train_gpu.py", "--batches", "8", "--precisions", "fp32", "--frameworks", "torch", "--modes",
-                         "graph", "--alone", "1", "--total-seconds", "15"]  # starting alone takes longer
-            with unittest.mock.patch.object(sys, "argv", arguments), \
-                    unittest.mock.patch.dict(os.environ, {"NOTES": folder}):
-                rows, _ = program.run_all(program.parse())
-        self.assertEqual([(row["microseconds"], row.get("twice")) for row in rows], [(5, None)])
-
-    @unittest.skipUnless(importlib.util.find_spec("torch"), "needs PyTorch")
-    def test_pytorch_trains_alone_once_more(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "peers.json")
-            done = subprocess.run([sys.executable, PEERS, "--device", "cpu", "--batches", "8", "--precisions", "fp32",
-                                   "--frameworks", "torch", "--modes", "eager,channels-last", "--seconds", "0",
-                                   "--images", "512", "--alone", "1", "--json", path], stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True)
-            self.assertEqual(done.returncode, 0, done.stdout)
-            document = training.load(path)
-            self.assertEqual(document["device"], "cpu")
-            self.assertEqual(sorted("twice" in row for row in document["results"]), [False, True])
-            again, = (row for row in document["results"] if "twice" in row)
-            self.assertEqual(again["microseconds"], min(again["twice"]))
-            self.assertEqual(again.get("alone", False), again["twice"][1] < again["twice"][0])
 
 
 if __name__ == "__main__":
