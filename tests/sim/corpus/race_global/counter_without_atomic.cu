@@ -1,5 +1,6 @@
-// Blocks add to one counter with a plain ++.
-// note: also seen as write and write
+// Blocks add to one counter with a plain ++: its read and its write race with the writes of others. Which of the two is
+// shown and which is told in the note is up to which blocks run at once.
+// note: also seen as
 // cure: __threadfence
 #include "../corpus.h"
 
