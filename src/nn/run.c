@@ -20,7 +20,8 @@ heddle_status heddle_alloc_for(heddle_device *device, const char *what, size_t b
     if (status != HEDDLE_OUT_OF_MEMORY || heddle_device_describe(device, &info) != HEDDLE_OK)
         return status;
     char wanted[32], free_now[32];
-    return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory on %s for %s: %s wanted, %s free; choose a smaller batch",
+    return heddle_fail(HEDDLE_OUT_OF_MEMORY,
+                       "no memory on %s for %s: %s wanted, %s free; choose a smaller batch or end what else is there",
                        heddle_device_kind_name(info.kind), what,
                        heddle_text_bytes((double)bytes, wanted, sizeof wanted),
                        heddle_text_bytes((double)info.memory_free, free_now, sizeof free_now));

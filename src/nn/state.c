@@ -6,6 +6,7 @@
 
 #include "heddle/ops.h"
 #include "heddle/random.h"
+#include "nn/run.h"
 
 enum {
     ALIGNMENT = 64,         // floats: each parameter starts on its own cache lines, 256 bytes as device memory does
@@ -32,11 +33,12 @@ static heddle_status allocate(heddle_state *state, heddle_stream *stream)
         if (state->floats[i] == 0)
             continue;
         size_t bytes = state->floats[i] * sizeof(float);
-        HEDDLE_TRY(heddle_alloc(state->device, bytes, (void **)&state->bank[i]));
+        HEDDLE_TRY(heddle_alloc_for(state->device, "a model's parameters", bytes, (void **)&state->bank[i]));
         HEDDLE_TRY(heddle_fill(stream, state->bank[i], 0, bytes));
     }
-    HEDDLE_TRY(heddle_alloc(state->device, HEDDLE_HYPER_COUNT * sizeof(float), (void **)&state->hyper));
-    HEDDLE_TRY(heddle_fill(stream, state->hyper, 0, HEDDLE_HYPER_COUNT * sizeof(float)));
+    const size_t bytes = HEDDLE_HYPER_COUNT * sizeof(float);
+    HEDDLE_TRY(heddle_alloc_for(state->device, "an optimiser's settings", bytes, (void **)&state->hyper));
+    HEDDLE_TRY(heddle_fill(stream, state->hyper, 0, bytes));
     return heddle_stream_synchronize(stream);
 }
 

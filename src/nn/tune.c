@@ -309,22 +309,33 @@ static size_t operand_bytes(const heddle_op *op, int index, const void *shape)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-// What the call updates in place goes to `scratch`, filled with what is there.
-static heddle_status divert_updates(heddle_tuner *tuner, const heddle_op *op, heddle_call *call,
-                                    heddle_workspace *scratch)
+// What a trial has of its own.
+static bool diverted(const heddle_operand *operand)
+{
+    return operand->role == HEDDLE_UPDATE || strcmp(operand->name, "cursor") == 0;
+}
+
+// What the call updates in place goes to `scratch`, filled with what is there; and the place in the order that it reads
+// samples from becomes the first: after an epoch it is behind the last.
+static heddle_status divert(heddle_tuner *tuner, const heddle_op *op, heddle_call *call, heddle_workspace *scratch)
 {
     size_t total = 0, offset = 0;
     for (int i = 0; i < op->operand_count; i++)
-        total += op->operands[i].role == HEDDLE_UPDATE ? operand_bytes(op, i, call->shape) : 0;
+        total += diverted(&op->operands[i]) ? operand_bytes(op, i, call->shape) : 0;
     HEDDLE_TRY(heddle_workspace_reserve(scratch, tuner->stream, total));
     for (int i = 0; i < op->operand_count; i++) {
         int slot;
-        if (op->operands[i].role != HEDDLE_UPDATE || !heddle_operand_slot(op, i, &slot) || !call->output[slot])
+        bool output = heddle_operand_slot(op, i, &slot);
+        const void *from = output ? call->output[slot] : call->input[slot];
+        if (!diverted(&op->operands[i]) || !from)
             continue;
         void *copy = (char *)scratch->memory + offset;
         size_t bytes = heddle_operand_elements(op, i, call->shape) * heddle_dtype_size(op->operands[i].dtype);
-        HEDDLE_TRY(heddle_copy(tuner->stream, copy, call->output[slot], bytes));
-        call->output[slot] = copy;
+        HEDDLE_TRY(output ? heddle_copy(tuner->stream, copy, from, bytes) : heddle_fill(tuner->stream, copy, 0, bytes));
+        if (output)
+            call->output[slot] = copy;
+        else
+            call->input[slot] = copy;
         offset += operand_bytes(op, i, call->shape);
     }
     return HEDDLE_OK;
@@ -370,7 +381,7 @@ heddle_status heddle_tuner_choose(heddle_tuner *tuner, const heddle_op *op, cons
     heddle_call trial_call = *call;
     heddle_workspace scratch = {0};
     trial_call.stream = tuner->stream;
-    heddle_status status = divert_updates(tuner, op, &trial_call, &scratch);
+    heddle_status status = divert(tuner, op, &trial_call, &scratch);
     if (status == HEDDLE_OK)
         *rung = quickest(tuner, op, candidates, count, &trial_call);
     // Also where a rung failed half-way: nothing of it may run on.

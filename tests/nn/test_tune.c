@@ -206,6 +206,35 @@ static void a_choice_made_meanwhile_is_taken_and_kept(void **state)
     end(&on);
 }
 
+// A plan may be made after an epoch, when the place that samples are read from is behind the last.
+static void trials_read_the_first_samples_wherever_the_feed_stands(void **state)
+{
+    (void)state;
+    use_empty_cache();
+    bench on = begin();
+    const heddle_gather_shape shape = {.n = 2, .count = 3, .length = 4, .pixels = 1};
+    const uint8_t dataset[] = {0, 51, 255};
+    const int32_t dataset_labels[] = {7, 8, 9}, order[] = {2, 1, 0, 0};
+    const int64_t cursor[HEDDLE_CURSOR_COUNT] = {(int64_t)1 << 40, 5};
+    int32_t labels[2] = {0};
+    float images[2] = {0};
+    const heddle_call call = {
+        .shape = &shape, .input = {dataset, dataset_labels, order, cursor}, .output = {images, labels}};
+    const heddle_op *op;
+    const heddle_rung *rung, *candidates[2];
+    assert_ok(heddle_op_find("gather", &op));
+    assert_ok(heddle_rung_find(op, "cpu_naive", &candidates[0]));
+    candidates[1] = candidates[0];
+    heddle_tuner *tuner = NULL;
+    assert_ok(heddle_tuner_open(on.stream, &tuner));
+    assert_ok(heddle_tuner_choose(tuner, op, &call, &tuned, candidates, 2, &rung));
+    heddle_tuner_close(tuner);
+    assert_int_equal(labels[0], 9);
+    assert_int_equal(labels[1], 8);
+    assert_true(cursor[0] == (int64_t)1 << 40 && cursor[1] == 5);
+    end(&on);
+}
+
 // Whether a dataset is all on the device or passes through it, the same rung is chosen.
 static void a_choice_is_the_same_however_large_the_dataset(void **state)
 {
@@ -294,6 +323,7 @@ int main(void)
         cmocka_unit_test(what_a_call_updates_is_left_as_it_was),
         cmocka_unit_test(a_cache_that_cannot_be_written_says_so_and_nothing_fails),
         cmocka_unit_test(a_choice_made_meanwhile_is_taken_and_kept),
+        cmocka_unit_test(trials_read_the_first_samples_wherever_the_feed_stands),
         cmocka_unit_test(a_choice_is_the_same_however_large_the_dataset),
         cmocka_unit_test(what_cannot_be_kept_is_not_measured),
         cmocka_unit_test(candidates_keep_to_what_was_asked_for),

@@ -123,6 +123,7 @@ static void whole_steps_are_one_operator_unless_gradients_are_wanted(void **stat
 }
 
 // Parameters and moments after `steps` steps from the start, taken together or one by one; the caller frees them.
+// Scratch memory is NaN before the ones and zero before the others, for nothing of it may matter.
 static float *after_steps(planned *all, heddle_plan *plan, int steps, bool together)
 {
     const heddle_train_options options = heddle_train_defaults();
@@ -131,6 +132,7 @@ static float *after_steps(planned *all, heddle_plan *plan, int steps, bool toget
     float *values = calloc(2 * floats, sizeof *values);
     assert_ok(heddle_state_start(all->state, all->stream, 5));
     assert_ok(heddle_fill(all->stream, all->state->bank[HEDDLE_BANK_MOMENT1], 0, floats * sizeof *values));
+    assert_ok(heddle_fill(all->stream, plan->workspace, together ? 0xff : 0, plan->workspace_bytes));
     assert_ok(heddle_feed_begin(all->feed, all->stream, &options, &start, all->feed->batches, all->state->hyper));
     if (together)
         assert_ok(heddle_plan_run_steps(plan, all->stream, steps));

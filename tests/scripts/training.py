@@ -421,6 +421,33 @@ class GpuCheck(unittest.TestCase):
             self.assertEqual(found.pop("sanitizer"), {"racecheck": {}}, "what an earlier part left there stays")
             self.assertEqual(found, expected)
 
+    def test_the_sanitizers_account_has_every_tool_and_names_what_is_not_clean(self):
+        check = module(os.path.join(ROOT, "scripts", "gpu-check"))
+        asked = []
+
+        def play(command, env=None, cwd=None):
+            if "--json" in command:
+                return 0, json.dumps([{"name": name, "ladder": [{"device": "cuda", "name": "01_a", "tier": "fused"}]}
+                                      for name in ("cnn_step", "cnn_train")]), 0.1
+            asked.append((command[command.index("--tool") + 1], command[-1], env.get("HEDDLE_TEST_MOST")))
+            bad = asked[-1][0] == "racecheck" and command[-1].startswith("whole")
+            return 99 if bad else 0, "========= a hazard\n" if bad else "1 test(s) run", 2.0
+
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(check.shutil, "which", lambda _: "there"):
+            check.run = play
+            options = types.SimpleNamespace(training=os.path.join(folder, "training.json"), build=folder, ops=None,
+                                            tools=check.TOOLS)
+            table = check.Table()
+            check.sanitizer(options, table)
+            found = training.load(options.training)["sanitizer"]
+        self.assertEqual([row[2] == "ok" for row in table.rows], [True, False, True, True])
+        self.assertEqual(found["racecheck"]["not_clean"], ["nn.whole_steps/whole_steps_are_those*"])
+        self.assertEqual(found["racecheck"]["clean"],
+                         ["cnn_step", "cnn_train", "nn.whole_steps/batches_of_every_size*"])
+        self.assertEqual([len(found[tool]["clean"]) for tool in ("memcheck", "synccheck", "initcheck")], [4, 4, 4])
+        self.assertIn(("initcheck", "batches_of_every_size*", str(found["initcheck"]["most_images"])), asked)
+        self.assertIn(("memcheck", "batches_of_every_size*", "300"), asked)
+
 
 class Accounts(unittest.TestCase):
     def test_an_account_is_in_the_file_with_its_date(self):
