@@ -147,7 +147,7 @@ def kernels_in(path, seen=None):
         return set()
     seen.add(path)
     with open(path) as file:
-        text = re.sub(r"__launch_bounds__\s*\([^)]*\)", "", file.read())
+        text = re.sub(r"__(launch_bounds|cluster_dims)__\s*\([^)]*\)", "", file.read())
     names = set(re.findall(r"__global__\s[^;{]*?(\w+)\s*\((?=[^;{]*\{)", text))
     for header in re.findall(r'^#include "(ops/[^"]+)"', text, re.MULTILINE):
         names |= kernels_in(os.path.join(ROOT, "src", header), seen)

@@ -242,6 +242,22 @@ def test_limits(folder):
          "88 % of the warps that fit are resident, with 32 registers a thread; shared memory allows 6 blocks")
 
 
+def test_kernels_are_found_whatever_stands_before_their_names(folder):
+    """ncu is asked for kernels by name: one that is not found is missing from an account without a word."""
+    put(os.path.join(folder, "rung.cu"), """
+template <int Blocks> static __global__ void __cluster_dims__(1, 3 - Blocks, 1)
+    __launch_bounds__(limits<Blocks>::THREADS, 1)
+        in_clusters(int n)
+{
+}
+__global__ void plain(float *to) { *to = 1; }
+__global__ void __launch_bounds__(256) declared_only(float *to);
+""")
+    sys.path.insert(0, os.path.join(ROOT, "scripts"))
+    found = importlib.import_module("ladders").kernels_in(os.path.join(folder, "rung.cu"))
+    expect(found == {"in_clusters", "plain"}, "kernels: %s" % sorted(found))
+
+
 # --- gpu-check's bench part -------------------------------------------------------------------------------------------
 
 def gpu_check():
@@ -382,6 +398,7 @@ def test_beside_ncu(build, folder):
 
 def main():
     tests = {"docs": [test_pages, test_fp32_class, test_wrong_rung, test_no_results, test_limits,
+                      test_kernels_are_found_whatever_stands_before_their_names,
                       test_runs_are_merged, test_a_target_without_a_usual_shape_is_measured_too],
              "counters": [test_simulator, test_beside_ncu]}[sys.argv[1]]
     for test in tests:
