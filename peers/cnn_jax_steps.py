@@ -14,7 +14,7 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
 
-SCANNED = 10  # steps of one call of a scan, at most
+SCANNED = 10  # steps of one call of a scan
 LEARNING_RATE = 0.05
 LOSS_SCALE = 1024.0
 EPSILON = 1e-5

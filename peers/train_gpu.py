@@ -3,25 +3,29 @@
 marked.
 
     peers/train_gpu.py [--batches 64,1024] [--precisions fp32,tf32] [--frameworks torch,jax] [--modes MODE,MODE]
-                       [--seconds S] [--total-seconds S] [--jobs N] [--alone K] [--clocks] [--json FILE]
+                       [--seconds S] [--total-seconds S] [--jobs N] [--go FILE] [--alone K] [--clocks] [--json FILE]
 
 A step is what heddle's is: a batch gathered in shuffled order from bytes that are on the GPU, forward, backward,
-update, zero-grad; plain SGD, batch statistics. Blocks of 100 or more steps between two waits for the device; the median block
-counts. A mode that fails is listed with its reason. Each framework, precision and batch has a process of its own; with
---jobs several of them compile at once, and then measure one after the other.
+update, zero-grad; plain SGD, batch statistics. Blocks of 100 or more steps between two waits for the device; the median
+block counts. A mode that fails is listed with its reason. Each framework, precision and batch has a process of its own;
+with --jobs several of them compile at once, and then measure one after the other. With --go FILE, however many there
+are, none measures before that file is there: they compile beside other work, and the file says that the card is free.
+Where it is not there when --total-seconds are over, nothing is measured.
 
-Frameworks choose kernels by timing them while they prepare, and with --jobs others share the card then. With --alone K
-the K fastest modes of each batch and precision are prepared and measured once more, each in a process of its own with
-nothing else on the card, and without the choices made before: PyTorch has an empty TORCHINDUCTOR_CACHE_DIR, the place
-of compiled graphs and of what autotuning chose, and finds only Triton's compiled kernels again (TRITON_CACHE_DIR);
-JAX's compilation cache, whose programs have their kernels chosen, is off, and XLA loads no results of autotuning. The
-faster of the two figures stays: `alone` is true in a row whose figure is the second, and `twice` has both.
+Frameworks choose kernels by timing them while they prepare, and with --jobs and --go others share the card then. With
+--alone K the K fastest modes of each batch and precision are prepared and measured once more, each in a process of its
+own with nothing else on the card, and without the choices made before: PyTorch has an empty TORCHINDUCTOR_CACHE_DIR,
+the place of compiled graphs and of what autotuning chose, and finds only Triton's compiled kernels again
+(TRITON_CACHE_DIR); JAX's compilation cache, whose programs have their kernels chosen, is off, and XLA loads no results
+of autotuning. The faster of the two figures stays: `alone` is true in a row whose figure is the second, and `twice` has
+both.
 """
 
 import argparse
 import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -108,7 +112,8 @@ class Torch:
 
     def prepare(self, mode, precision, batch):
         step, batches = self.steps.make(mode, precision, batch, self.images, self.labels)
-        trees = "reduce-overhead" in mode or mode == "max-autotune"
+        words = mode.split()  # a compiler that captures graphs itself is told where a step begins
+        trees = "reduce-overhead" in words or ("max-autotune" in words and "graph" not in words)
         state = {"loss": None, "done": 0}
 
         def block():
@@ -184,7 +189,8 @@ def reason(error):
 
 
 def worker(options):
-    """Prepares and measures the modes; with --turns all are prepared first, and "go" comes on stdin."""
+    """Prepares and measures the modes; with --turns all are prepared first, and nothing is measured until "go" comes on
+    stdin."""
     about = {"framework": options.worker, "precision": options.precision, "batch": options.batch}
     try:
         framework = {"torch": Torch, "jax": Jax}[options.worker](options)
@@ -208,7 +214,8 @@ def worker(options):
                 say(dict(about, mode=mode, error=reason(error)))
         if options.turns:
             say({"ready": len(prepared)})
-            sys.stdin.readline()
+            if not sys.stdin.readline():  # who would have said so is gone
+                return
         for mode in turn:
             if mode not in prepared:
                 continue
@@ -252,6 +259,7 @@ class Worker:
         self.about = {"framework": framework, "precision": precision, "batch": batch}
         self.modes = modes
         self.ready, self.turns, self.rows, self.facts = not turns, turns, [], {}
+        self.why_killed = "no time left"
         self.log = open(os.devnull if not options.log else options.log, "a")
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
                                         env=environment(options, alone), text=True, bufsize=1)
@@ -261,9 +269,12 @@ class Worker:
         line = self.process.stdout.readline()
         if not line:
             return False
-        if not line.startswith("{"):
+        try:
+            row = json.loads(line) if line.startswith("{") else {}
+        except ValueError:  # what a framework prints is no row, and no reason to lose those that follow
+            row = {}
+        if not row:
             return True
-        row = json.loads(line)
         if "ready" in row:
             self.ready = True
         elif "version" in row:
@@ -272,6 +283,10 @@ class Worker:
             self.rows.append(row)
             show(row)
         return True
+
+    def give_up(self, why):
+        self.why_killed = why
+        self.process.kill()
 
     def finish(self, deadline):
         """Everything it still has to say, but not beyond the deadline."""
@@ -287,8 +302,8 @@ class Worker:
                 pass
         except (BrokenPipeError, ValueError):
             pass
-        signal.setitimer(signal.ITIMER_REAL, 0)
         code = self.process.wait()
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for file in (self.process.stdin, self.process.stdout, self.log):
             with contextlib.suppress(BrokenPipeError):  # it ended before it was told to go
                 file.close()
@@ -296,7 +311,7 @@ class Worker:
             told = {row["mode"] for row in self.rows}
             for mode in self.modes:
                 if mode not in told:
-                    self.rows.append(dict(self.about, mode=mode, error="no time left" if code == -signal.SIGKILL
+                    self.rows.append(dict(self.about, mode=mode, error=self.why_killed if code == -signal.SIGKILL
                                           else "the process ended with %d" % code))
                     show(self.rows[-1])
 
@@ -311,11 +326,15 @@ def show(row):
             row["prepare_seconds"]), flush=True)
 
 
+def mode_words(framework):
+    return {word for mode in MODES[framework] for word in mode.split()}
+
+
 def jobs(options):
     for batch in options.batches:
         for precision in options.precisions:
             for framework in options.frameworks:
-                known = {word for mode in MODES[framework] for word in mode.split()}
+                known = mode_words(framework)
                 modes = [mode for mode in options.modes or MODES[framework] if set(mode.split()) <= known]
                 each = options.split or len(modes)
                 for begin in range(0, len(modes), max(each, 1)):
@@ -337,7 +356,7 @@ def run_all(options):
 
 def run_once(options, deadline):
     waiting, done, facts = list(jobs(options)), [], {}
-    turns = options.jobs > 1
+    turns = options.jobs > 1 or options.go is not None  # nobody measures before being told to
     while waiting:
         # A round of workers is prepared at once and measured in turn; the next round only begins when no other process
         # is left that could disturb a measurement.
@@ -353,8 +372,8 @@ def run_once(options, deadline):
         workers = [Worker(options, *job, turns) for job in round_of]
         if turns:
             wait_ready(workers, ready_by)
-        while options.go and not os.path.exists(options.go) and time.monotonic() < deadline:
-            time.sleep(0.1)
+        if options.go is not None:
+            wait_for_go(options.go, workers, deadline)
         for one in workers:
             one.finish(deadline)
             done += one.rows
@@ -415,6 +434,16 @@ def wait_ready(workers, deadline):
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
+def wait_for_go(path, workers, deadline):
+    """Until the file is there; workers that are ready to measure end where it is not by the deadline."""
+    while any(one.ready for one in workers) and not os.path.exists(path):
+        if time.monotonic() >= deadline:
+            for one in workers:
+                one.give_up("%s was not there in time" % path)
+            return
+        time.sleep(0.1)
+
+
 def mark_fastest(rows):
     """"fastest" on the fastest of all frameworks and modes of a batch and precision; -pure is bf16 or fp16 too."""
     best = {}
@@ -449,7 +478,8 @@ def parse():
                              "alone on the card, in what is left of --total-seconds")
     parser.add_argument("--go", metavar="FILE", help="measure only once this file is there: compiles beside other work")
     parser.add_argument("--split", type=int, default=0, help="modes of a process at most; 0: all of a framework's")
-    parser.add_argument("--clocks", action="store_true", help="look at the card's clock and power, too, after each timing")
+    parser.add_argument("--clocks", action="store_true",
+                        help="look at the card's clock and power, too, after each timing")
     parser.add_argument("--images", type=int, default=IMAGES, help="resident, to draw batches from")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"],
                         help="cpu: to try this program, not to measure")
@@ -460,9 +490,17 @@ def parse():
     parser.add_argument("--batch", type=int, default=64, help=argparse.SUPPRESS)
     parser.add_argument("--turns", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    for name in options.precisions:
-        if name not in PRECISIONS:
-            parser.error("there is no precision '%s'; there are %s" % (name, ", ".join(PRECISIONS)))
+    for what, asked, known in (("precision", options.precisions, PRECISIONS),
+                               ("framework", options.frameworks, FRAMEWORKS)):
+        for name in asked:
+            if name not in known:
+                parser.error("there is no %s '%s'; there are %s" % (what, name, ", ".join(known)))
+    for mode in options.modes or []:
+        if not any(set(mode.split()) <= mode_words(framework) for framework in FRAMEWORKS):
+            parser.error("no framework has the mode '%s'; their words are %s" % (
+                mode, ", ".join(sorted(set().union(*map(mode_words, FRAMEWORKS))))))
+    if options.jobs < 1:
+        parser.error("--jobs %d: it takes one process at least" % options.jobs)
     return options
 
 
@@ -481,7 +519,7 @@ def main():
                     "versions": {name: fact["version"] for name, fact in facts.items()},
                     "device": next((fact["device"] for fact in facts.values()), None), "images": options.images,
                     **({"driver": clocks.card().get("driver")} if options.device == "cuda" else {}),
-                    "command": " ".join(["peers/train_gpu.py"] + sys.argv[1:]), "results": rows}
+                    "command": shlex.join(["peers/train_gpu.py"] + sys.argv[1:]), "results": rows}
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(document, file, indent=1)
             file.write("\n")

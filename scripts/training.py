@@ -9,10 +9,11 @@ TARGETS = os.path.join(ROOT, "docs", "training-targets.json")
 FORMAT = "heddle training 1"
 PEER_OF = {"tf32x3": "fp32"}  # three tf32 products stand for float32
 FACTS = ("device_name", "driver", "runtime", "machine", "cpu_name", "threads", "version")
-# By what a row of a section is known; one that is measured again takes the place of the earlier one.
+# By what a row of a section is known; one that is measured again takes the place of the earlier one, but for a peer's
+# that is slower.
 OWN = ("device", "kernels", "precision", "batch")
-KEYS = {"train": OWN, "sustained": OWN, "streamed": OWN, "infer": OWN, "peers": ("framework", "precision", "batch", "mode"),
-        "gradients": ("kernels", "precision", "batch")}
+KEYS = {"train": OWN, "sustained": OWN, "streamed": OWN, "infer": OWN, "gradients": ("kernels", "precision", "batch"),
+        "peers": ("framework", "precision", "batch", "mode")}
 
 
 class Trouble(Exception):
@@ -35,8 +36,10 @@ def save(path, document):
 
 
 def merged(whole, section, found):
-    """`whole` with a run's document in it: rows of `section` that were measured again anew, each with its date, and
-    those of peers with their framework's version. What limits a step is kept while its target is missed."""
+    """`whole` with a run's document in it: rows of `section` that were measured again anew, each with its date and the
+    command of its run where that is known, and those of peers with their framework's version. Of our own rows the last
+    run counts; of a peer's mode the fastest figure that it ever had with one version of its framework (`faster`). What
+    limits a step is kept while its target is missed."""
     whole = whole or {"format": FORMAT}
     if whole["format"] != FORMAT:
         raise Trouble("the result file has another format: %s" % whole["format"])
@@ -53,12 +56,16 @@ def merged(whole, section, found):
         for row in found["results"] if section == "peers" else []:
             if row["framework"] in found.get("versions", {}):
                 row["version"] = found["versions"][row["framework"]]
-        rows = rows_with(before.get("results", []), found, KEYS[section])
+        for row in before.get("results", []) if section == "peers" else []:  # from when only the section had one
+            if "version" not in row and row["framework"] in before.get("versions", {}):
+                row["version"] = before["versions"][row["framework"]]
+        rows = rows_with(before.get("results", []), found, KEYS[section], faster if section == "peers" else None)
         whole[section] = {**before, **found, "results": rows}
-        if found.get("command"):  # of each run whose rows are still there: a row's date names it
-            dates = {row["date"] for row in rows if "date" in row}
-            commands = {**before.get("commands", {}), found["date"]: found["command"]}
-            whole[section]["commands"] = {date: command for date, command in commands.items() if date in dates}
+        for name in ("command", "commands"):  # rows have their own
+            whole[section].pop(name, None)
+        commands = older_commands(before, rows)
+        if commands:
+            whole[section]["commands"] = commands
         if versions:
             whole[section]["versions"] = versions
         if section == "peers":
@@ -66,6 +73,16 @@ def merged(whole, section, found):
     if whole.get("limits"):
         whole["limits"] = live_limits(whole)
     return whole
+
+
+def older_commands(before, rows):
+    """{date: command} of runs from the time when rows did not have their command, while rows of that date are there. It
+    stays as it is: of runs that ended in the same second it has one, and which rows are that one's is not known."""
+    known = dict(before.get("commands", {}))
+    if before.get("command"):
+        known.setdefault(before.get("date"), before["command"])
+    dates = {row.get("date") for row in rows if "command" not in row}
+    return {date: command for date, command in known.items() if date in dates}
 
 
 def check_card(whole, section, found):
@@ -86,21 +103,40 @@ def card_of(section, document):
     return named
 
 
-def rows_with(rows, found, keys):
-    """`rows` and those of a run, which take the place of earlier ones; but one that failed stands beside an earlier
-    figure, as `failed`, and does not take it away."""
+def rows_with(rows, found, keys, choose=None):
+    """`rows` and those of a run, which take the place of earlier ones or, where both have a figure, what `choose` makes
+    of the two; but one that failed stands beside an earlier figure, as `failed`, and does not take it away."""
     def key_of(row):
         return tuple(row[key] for key in keys)
-    earlier, made = {key_of(row): row for row in rows}, []
+    earlier, made = {key_of(row): row for row in rows}, {}
     for row in found["results"]:
         row["date"] = found["date"]
-        before = earlier.get(key_of(row))
+        if found.get("command"):
+            row["command"] = found["command"]
+        key = key_of(row)
+        before = made.get(key) or earlier.get(key)
         if before and has_figure(before) and not has_figure(row):
             row = {**before, "failed": {"date": found["date"],
                                         "error": row.get("error") or row.get("message") or row.get("status", "failed")}}
-        made.append(row)
-    again = {key_of(row) for row in made}
-    return [row for row in rows if key_of(row) not in again] + made
+        elif before and has_figure(before) and choose:
+            row = choose(before, row)
+        made[key] = row
+    return [row for row in rows if key_of(row) not in made] + list(made.values())
+
+
+def faster(before, row):
+    """Of two rows of a peer's mode: a later run can be slower because something else was on the card, and a framework
+    is held to what it can do. So with the same version of the framework the faster one stays, all of it, and a slower
+    figure that is not older stands in it as `later`, the last one alone. With another version, or where one of the two
+    has none, the new row takes the place of the other."""
+    if not row.get("version") or row["version"] != before.get("version"):
+        return row
+    kept = min(row, before, key=lambda one: one["microseconds"])  # of equals the new one
+    slower = [{"microseconds": one["microseconds"], "date": one["date"]}
+              for one in (before, row, before.get("later")) if one and one["microseconds"] > kept["microseconds"]
+              and one["date"] >= kept["date"]]
+    made = {name: value for name, value in kept.items() if name not in ("later", "failed")}
+    return {**made, "later": max(slower, key=lambda one: one["date"])} if slower else made
 
 
 def live_limits(whole):

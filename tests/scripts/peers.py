@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""What runs beside heddle, without a GPU: the order in which PyTorch and JAX are run and measured alone, what is read of a
-card's clock, and whether a race began with choices of earlier runs.
+"""What runs beside heddle, without a GPU: the order in which PyTorch and JAX are run and measured alone, that they wait
+for a free card, what is read of a card's clock, and whether a race began with choices of earlier runs.
 
     peers.py
 """
+import contextlib
 import importlib.util
+import io
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 import unittest.mock
 
@@ -41,7 +44,7 @@ class Race(unittest.TestCase):
 
 
 class Clocks(unittest.TestCase):
-    LINES = ("1980, 1980, 120.5, 700.00, Not Active, Not Active, Not Active, Not Active, Not Active\n"  # not yet at work
+    LINES = ("1980, 1980, 120.5, 700.00, Not Active, Not Active, Not Active, Not Active, Not Active\n"  # at rest
              "1500, 1980, 690.0, 700.00, Active, Not Active, Not Active, Not Active, Not Active\n"
              "1480, 1980, 680.0, 700.00, Active, Not Active, Not Active, Not Active, Active\n"
              "1520, 1980, 695.0, 700.00, Active, Not Active, Not Active, Not Active, Not Active\n"
@@ -116,7 +119,113 @@ print(json.dumps(row), flush=True)
 """
 
 
+# Notes what it does and whether the file GO is there then.
+GO_WORKER = """import json, os, sys
+def note(what):
+    with open(os.environ['NOTES'], 'a') as file:
+        file.write('%s %s\\n' % (what, os.path.exists(os.environ['GO'])))
+modes = sys.argv[sys.argv.index('--modes') + 1].split(',')
+def prepare(mode):
+    print('{this is no row', flush=True)  # as a compiler may print
+    note('prepares ' + mode)
+def measure(mode):
+    note('measures ' + mode)
+    print(json.dumps({'framework': 'torch', 'precision': 'fp32', 'batch': 8, 'mode': mode, 'low': 1, 'high': 1,
+                      'microseconds': 1, 'images_per_second': 1, 'loss': 1, 'prepare_seconds': 1}), flush=True)
+if '--turns' in sys.argv:
+    for mode in modes:
+        prepare(mode)
+    print(json.dumps({'ready': len(modes)}), flush=True)
+    if sys.stdin.readline():
+        for mode in modes:
+            measure(mode)
+else:
+    for mode in modes:
+        prepare(mode)
+        measure(mode)
+"""
+
+
+class Go(unittest.TestCase):
+    def run_with(self, *arguments, sleep):
+        """The rows, and what the workers noted. `sleep` is called, with the folder, wherever the program waits; what it
+        returns is how many seconds have passed."""
+        passed = [0]
+
+        def wait(_):
+            passed[0] += sleep(folder)
+
+        with tempfile.TemporaryDirectory() as folder:
+            program = peers_with(GO_WORKER, folder)
+            program.time = types.SimpleNamespace(sleep=wait, monotonic=lambda: time.monotonic() + passed[0])
+            self.go, self.notes = os.path.join(folder, "go"), os.path.join(folder, "notes")
+            arguments = ["train_gpu.py", "--batches", "8", "--precisions", "fp32", "--frameworks", "torch", "--modes",
+                         "eager,graph", "--go", self.go, *arguments]
+            with unittest.mock.patch.object(sys, "argv", arguments), \
+                    unittest.mock.patch.dict(os.environ, {"NOTES": self.notes, "GO": self.go}):
+                rows, _ = program.run_all(program.parse())
+            return rows, self.noted()
+
+    def noted(self):
+        if not os.path.exists(self.notes):
+            return []
+        with open(self.notes, encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    def free_the_card(self, _):
+        """Makes the file, when a worker that does not wait for it would have measured."""
+        end = time.monotonic() + 20
+        while not self.noted() and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        with open(self.go, "w", encoding="utf-8"):
+            return 0
+
+    def test_nobody_measures_before_the_file_is_there_however_many_there_are(self):
+        for arguments in (["--jobs", "1"], ["--jobs", "1", "--split", "1"], ["--jobs", "2", "--split", "1"]):
+            rows, notes = self.run_with(*arguments, sleep=self.free_the_card)
+            self.assertEqual([(row["mode"], row.get("microseconds")) for row in rows], [("eager", 1), ("graph", 1)])
+            self.assertEqual([note for note in notes if note.startswith("measures")],
+                             ["measures eager True", "measures graph True"], arguments)
+            self.assertEqual(sum(note.startswith("prepares") for note in notes), 2)
+            self.assertIn("prepares eager False", notes, "it prepares beside other work")
+
+    def test_nothing_is_measured_where_the_file_does_not_come(self):
+        for arguments in (["--jobs", "1"], ["--jobs", "2", "--split", "1"]):
+            rows, notes = self.run_with(*arguments, sleep=lambda _: 10000)
+            self.assertEqual([(row["mode"], row.get("error")) for row in rows],
+                             [(mode, "%s was not there in time" % self.go) for mode in ("eager", "graph")])
+            self.assertEqual(sorted(notes), ["prepares eager False", "prepares graph False"])
+
+    def test_a_worker_measures_when_it_is_told_to_and_not_when_nobody_is_left(self):
+        played = types.SimpleNamespace(version="1", device_name=lambda: "card",
+                                       prepare=lambda *_: (lambda: None, 1, lambda: 0.1))
+        with tempfile.TemporaryDirectory() as folder:
+            program = peers_with("", folder)
+        program.Torch = lambda _: played
+        arguments = ["train_gpu.py", "--worker", "torch", "--modes", "eager", "--seconds", "0", "--turns"]
+        for said, measured in (("go\n", 1), ("", 0)):
+            told = io.StringIO()
+            with unittest.mock.patch.object(sys, "argv", arguments), contextlib.redirect_stdout(told), \
+                    unittest.mock.patch.object(sys, "stdin", io.StringIO(said)):
+                program.worker(program.parse())
+            rows = [json.loads(line) for line in told.getvalue().splitlines()]
+            self.assertEqual([rows[0], rows[1]], [{"version": "1", "device": "card"}, {"ready": 1}])
+            self.assertEqual(sum("microseconds" in row for row in rows), measured)
+
+
 class Peers(unittest.TestCase):
+    def test_what_nobody_has_is_refused_before_anything_runs(self):
+        for arguments, words in ((["--modes", "eager,sacn"], "no framework has the mode 'sacn'; their words are "),
+                                 (["--modes", "scan graph"], "no framework has the mode 'scan graph'"),
+                                 (["--frameworks", "tensor"], "there is no framework 'tensor'; there are jax, torch"),
+                                 (["--precisions", "fp8"], "there is no precision 'fp8'"),
+                                 (["--jobs", "0"], "--jobs 0: it takes one process at least")):
+            done = subprocess.run([sys.executable, PEERS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  text=True, timeout=60)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(words, done.stdout)
+
     def test_a_framework_that_is_missing_is_a_row_with_the_reason(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("torch", "jax"):  # whatever is installed, these are found first
@@ -124,14 +233,16 @@ class Peers(unittest.TestCase):
                     file.write("raise ImportError('not here')\n")
             path = os.path.join(folder, "peers.json")
             done = subprocess.run([sys.executable, PEERS, "--batches", "8", "--precisions", "fp32", "--modes",
-                                   "scan,eager,graph", "--split", "1", "--jobs", "2", "--json", path],
+                                   "scan,eager,compile graph", "--split", "1", "--jobs", "2", "--json", path],
                                   env=dict(os.environ, PYTHONPATH=folder), stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True)
             self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("--modes 'scan,eager,compile graph' --split 1", training.load(path)["command"])
             rows = training.load(path)["results"]
             self.assertEqual([(row["framework"], row["mode"], row["error"]) for row in rows],
                              [(framework, mode, "ImportError: not here")
-                              for framework, mode in (("jax", "scan"), ("torch", "eager"), ("torch", "graph"))])
+                              for framework, mode in (("jax", "scan"), ("torch", "eager"),
+                                                      ("torch", "compile graph"))])
 
     def test_a_mode_that_takes_too_long_does_not_cost_those_that_are_ready(self):
         worker = ("import json, sys, time\n"
@@ -159,7 +270,8 @@ class Peers(unittest.TestCase):
             arguments = ["train_gpu.py", "--batches", "8", "--precisions", "fp32", "--frameworks", "torch", "--modes",
                          "eager,graph,compile,max-autotune", "--split", "1", "--jobs", "4", "--alone", "3"]
             flags = "--xla_gpu_autotune_level=4 --xla_gpu_per_fusion_autotune_cache_dir=/tmp/x"
-            environment = {name: value for name, value in os.environ.items() if not name.startswith(("TRITON", "TORCH"))}
+            environment = {name: value for name, value in os.environ.items()
+                           if not name.startswith(("TRITON", "TORCH"))}
             environment.update(NOTES=folder, XLA_FLAGS=flags)
             with unittest.mock.patch.object(sys, "argv", arguments), \
                     unittest.mock.patch.dict(os.environ, environment, clear=True):

@@ -4,9 +4,11 @@ targets, and gpu-check's parts with everything that needs a GPU played.
 
     training.py
 """
+import contextlib
 import copy
 import importlib.machinery
 import importlib.util
+import io
 import json
 import os
 import subprocess
@@ -17,6 +19,7 @@ import unittest
 import unittest.mock
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
+from gpu_faults import Faults  # noqa: E402,F401: its tests run with these
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCS = os.path.join(ROOT, "scripts", "train-docs")
@@ -87,6 +90,9 @@ COPIES = {"seconds": 0.5, "kernel_seconds": 0.4, "streams": 3, "dropped": 0, "ro
     {"kind": "kernel", "name": "cnn_forward", "count": 100, "seconds": 0.4, "longest": 0.005},
     {"kind": "copy in", "name": "copy in", "count": 10, "seconds": 0.02, "longest": 0.003, "bytes": 1e9,
      "under_kernels": 0.019}]}
+# What tests/nn/gpu_faults.sh writes.
+FAULTS = [{"fault": "trap", "exit_code": 1, "told": "heddle: a \"trap\"", "intact": True, "goes_on": True, "passed": True},
+          {"fault": "memory", "exit_code": 1, "told": "heddle: no memory", "intact": True, "goes_on": True, "passed": True}]
 LIMITS = [{"batch": 1024, "precision": "bf16", "rung": "08_bf16_wgmma", "date": "2001-02-03T04:09:00Z", "kernels": [
     {"kernel": "cnn_prepare", "microseconds": 5.0, "facts": []},
     {"kernel": "cnn_forward", "microseconds": 20.0, "facts": ["Busiest: something."]}]}]
@@ -168,12 +174,12 @@ class Results(unittest.TestCase):
 
     def test_every_row_of_peers_has_the_version_and_date_of_its_run(self):
         made = whole()
-        del made["peers"]["results"][0]["version"]  # as older files are
+        del made["peers"]["results"][0]["version"]  # as older files are: it is of their section's
         made = training.merged(made, "peers", {"date": "2001-02-09T00:00:00Z", "versions": {"torch": "PyTorch 10"},
                                                "results": [peer("torch", "tf32", 64, "graph", 500.0)]})
         rows = made["peers"]["results"]
         self.assertEqual((rows[-1]["version"], rows[-1]["date"]), ("PyTorch 10", "2001-02-09T00:00:00Z"))
-        self.assertEqual([row.get("version") for row in rows[:2]], [None, "PyTorch 9"])
+        self.assertEqual([row.get("version") for row in rows[:2]], ["JAX 9", "PyTorch 9"])
         self.assertTrue(all("date" in row for row in rows))
         self.assertIn("Peers: JAX 9; PyTorch 10; PyTorch 9.", module(DOCS).machine(made))
 
@@ -255,16 +261,6 @@ class Results(unittest.TestCase):
         made = whole()
         self.assertAlmostEqual(training.streamed_cost(made, made["streamed"]["results"][0]), 0.04)
 
-    def test_the_command_of_every_run_is_kept_while_its_rows_are(self):
-        first = dict(copy.deepcopy(PEER_RUN), date="2001-01-01T00:00:00Z", command="one")
-        second = dict(copy.deepcopy(PEER_RUN), date="2001-01-02T00:00:00Z", command="two")
-        second["results"] = second["results"][:1]
-        found = training.merged(training.merged(whole(), "peers", first), "peers", copy.deepcopy(second))["peers"]
-        self.assertEqual(found["commands"], {first["date"]: "one", second["date"]: "two"})
-        again = training.merged({"format": training.FORMAT, "peers": found}, "peers",
-                                dict(copy.deepcopy(PEER_RUN), date="2001-01-03T00:00:00Z", command="three"))["peers"]
-        self.assertEqual(again["commands"], {"2001-01-03T00:00:00Z": "three"})
-
 
 class Page(unittest.TestCase):
     def setUp(self):
@@ -272,7 +268,7 @@ class Page(unittest.TestCase):
         self.results = os.path.join(self.scratch.name, "results.json")
         self.page = os.path.join(self.scratch.name, "page.md")
         names = ["machine", "road", "peers", "failed-peers", "targets", "unmeasured", "against-16-bits", "streamed",
-                 "infer", "gradients", "quality", "race", "in-short"]
+                 "infer", "gradients", "faults", "quality", "race", "in-short"]
         with open(self.page, "w", encoding="utf-8") as file:
             file.write("".join("words\n\n<!-- figures: %s -->\n<!-- end -->\n" % name for name in names))
         training.save(self.results, whole())
@@ -348,6 +344,38 @@ class Page(unittest.TestCase):
                       docs.sanitizer({"sanitizer": {"racecheck": one}}))
         self.assertEqual(docs.sanitizer({}), docs.NOTHING)
 
+    def test_the_page_shows_what_became_of_a_run_whose_card_failed(self):
+        docs = module(DOCS)
+        found = {"date": "2001-02-03T04:05:06Z", "results": [
+            FAULTS[0], dict(FAULTS[1], exit_code=139, intact=False, passed=False),
+            {"fault": "lost", "exit_code": 70, "told": "gpu_fault: no", "intact": None, "goes_on": None, "passed": False}]}
+        told = docs.faults({"faults": found}).splitlines()
+        self.assertEqual(told[2:], [
+            "| a kernel traps | 1 | heddle: a \"trap\" | yes | yes |  | 2001-02-03 |",
+            "| no memory is left | 139 | heddle: no memory | **no** | yes | **not as asked** | 2001-02-03 |",
+            "| the context is destroyed | 70 | gpu_fault: no | – | – | **not as asked** | 2001-02-03 |"])
+        self.assertEqual(docs.faults({}), docs.NOTHING)
+
+    def test_a_failure_of_the_same_day_is_told_by_the_minute(self):
+        docs = module(DOCS)
+
+        def told(then, failed):
+            return docs.later_failure({"date": then, "failed": {"date": failed, "error": "lost"}})
+        self.assertEqual(told("2001-02-03T04:05:06Z", "2001-02-03T07:08:09Z"),
+                         "the figure is of 2001-02-03, 04:05; at 07:08: lost")
+        self.assertEqual(told("2001-02-03T04:05:06Z", "2001-02-03T04:05:09Z"),
+                         "the figure is of 2001-02-03, 04:05:06; at 04:05:09: lost")
+        self.assertEqual(told("2001-02-03T04:05:06Z", "2001-02-04T04:05:06Z"),
+                         "the figure is of 2001-02-03; on 2001-02-04: lost")
+
+    def test_a_long_message_is_cut_behind_a_word(self):
+        docs = module(DOCS)
+        for most, cut in ((18, "of which 33.38 MiB"), (17, "of which 33.38 …"), (16, "of which 33.38 …"),
+                          (15, "of which …")):
+            self.assertEqual(docs.shortened("of which 33.38 MiB", most), cut)
+        self.assertEqual(docs.shortened("abcdefgh", 5), "abc …")
+        self.assertEqual(docs.shortened("two\nlines", 9), "two lines")
+
     def test_the_page_shows_quality_at_a_large_batch_beside_the_other(self):
         docs = module(DOCS)
         large = dict(ACCURACY["quality"], settings=dict(SETTINGS, batch=1024))
@@ -421,32 +449,112 @@ class GpuCheck(unittest.TestCase):
             self.assertEqual(found.pop("sanitizer"), {"racecheck": {}}, "what an earlier part left there stays")
             self.assertEqual(found, expected)
 
-    def test_the_sanitizers_account_has_every_tool_and_names_what_is_not_clean(self):
-        check = module(os.path.join(ROOT, "scripts", "gpu-check"))
-        asked = []
+    def sanitize(self, outcome):
+        """The part, with `outcome(tool, job)` in the place of what a job gives; its table, the account, what was printed,
+        and the jobs' environments by tool and job."""
+        check, asked = module(os.path.join(ROOT, "scripts", "gpu-check")), {}
 
         def play(command, env=None, cwd=None):
             if "--json" in command:
                 return 0, json.dumps([{"name": name, "ladder": [{"device": "cuda", "name": "01_a", "tier": "fused"}]}
                                       for name in ("cnn_step", "cnn_train")]), 0.1
-            asked.append((command[command.index("--tool") + 1], command[-1], env.get("HEDDLE_TEST_MOST")))
-            bad = asked[-1][0] == "racecheck" and command[-1].startswith("whole")
-            return 99 if bad else 0, "========= a hazard\n" if bad else "1 test(s) run", 2.0
+            tool, job = command[command.index("--tool") + 1], command[-1]
+            asked[tool, job] = dict(env, there=os.path.isdir(env["XDG_CACHE_HOME"]))
+            return outcome(tool, job)
 
-        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(check.shutil, "which", lambda _: "there"):
-            check.run = play
+        check.run = play
+        printed = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed), \
+                unittest.mock.patch.object(check.shutil, "which", lambda _: "there"):
             options = types.SimpleNamespace(training=os.path.join(folder, "training.json"), build=folder, ops=None,
-                                            tools=check.TOOLS)
+                                            tools=check.sanitizing.TOOLS)
             table = check.Table()
             check.sanitizer(options, table)
             found = training.load(options.training)["sanitizer"]
-        self.assertEqual([row[2] == "ok" for row in table.rows], [True, False, True, True])
+        return {row[1]: row for row in table.rows}, found, printed.getvalue(), asked
+
+    def test_the_sanitizers_account_has_every_tool_and_names_what_is_not_clean(self):
+        def outcome(tool, job):
+            bad = tool == "racecheck" and job.startswith("whole")
+            return 99 if bad else 0, "========= a hazard\n1 test(s) run" if bad else "1 test(s) run", 2.0
+
+        table, found, printed, asked = self.sanitize(outcome)
+        self.assertEqual({tool: row[2] for tool, row in table.items()},
+                         {"memcheck": "ok", "racecheck": "FAILED", "synccheck": "ok", "initcheck": "ok"})
         self.assertEqual(found["racecheck"]["not_clean"], ["nn.whole_steps/whole_steps_are_those*"])
         self.assertEqual(found["racecheck"]["clean"],
                          ["cnn_step", "cnn_train", "nn.whole_steps/batches_of_every_size*"])
         self.assertEqual([len(found[tool]["clean"]) for tool in ("memcheck", "synccheck", "initcheck")], [4, 4, 4])
-        self.assertIn(("initcheck", "batches_of_every_size*", str(found["initcheck"]["most_images"])), asked)
-        self.assertIn(("memcheck", "batches_of_every_size*", "300"), asked)
+        self.assertEqual(asked["initcheck", "batches_of_every_size*"]["HEDDLE_TEST_MOST"],
+                         str(found["initcheck"]["most_images"]))
+        self.assertEqual(asked["memcheck", "batches_of_every_size*"]["HEDDLE_TEST_MOST"], "300")
+        self.assertIn("racecheck nn.whole_steps/whole_steps_are_those*: NOT CLEAN, exit code 99 (2 s)\n========= a hazard",
+                      printed)
+
+    def test_a_sanitizer_that_ends_well_but_ran_nothing_is_not_clean(self):
+        said = {"memcheck": "0 test(s) run", "synccheck": "no such test"}
+        table, found, printed, _ = self.sanitize(lambda tool, job: (0, said.get(tool, "1 test(s) run"), 1.0))
+        self.assertEqual({tool: row[2] for tool, row in table.items()},
+                         {"memcheck": "FAILED", "racecheck": "ok", "synccheck": "FAILED", "initcheck": "ok"})
+        self.assertEqual([len(found[tool]["not_clean"]) for tool in ("memcheck", "synccheck")], [4, 4])
+        self.assertIn("cnn_train (nothing ran)", table["memcheck"][3])
+        self.assertNotIn("exit code", printed)
+
+    def test_a_sanitizer_that_cannot_be_started_leaves_what_the_others_found(self):
+        def outcome(tool, job):
+            if tool == "memcheck" and job.startswith("cnn_step"):
+                raise OSError("no such program")
+            return 0, "1 test(s) run", 1.0
+
+        table, found, printed, _ = self.sanitize(outcome)
+        self.assertEqual({tool: row[2] for tool, row in table.items()},
+                         {"memcheck": "FAILED", "racecheck": "ok", "synccheck": "ok", "initcheck": "ok"})
+        self.assertEqual((found["memcheck"]["not_clean"], len(found["memcheck"]["clean"])), (["cnn_step"], 3))
+        self.assertEqual(len(found["racecheck"]["clean"]), 4)
+        self.assertIn("memcheck cnn_step: NOT CLEAN, OSError: no such program", printed)
+
+    def test_rungs_that_a_sanitizer_times_do_not_enter_the_users_cache(self):
+        _, _, _, asked = self.sanitize(lambda tool, job: (0, "1 test(s) run", 1.0))
+        caches = {environment["XDG_CACHE_HOME"] for environment in asked.values()}
+        self.assertEqual(len(caches), len(asked), "each has its own")
+        self.assertNotIn(os.environ.get("XDG_CACHE_HOME"), caches)
+        self.assertTrue(all(environment["there"] for environment in asked.values()))
+        self.assertFalse(any(os.path.exists(cache) for cache in caches), "and nothing of it is left")
+
+    def faults(self, rows, code, before=None):
+        """The part with its program played, which writes these rows (None: no file) and ends with `code`."""
+        check = module(os.path.join(ROOT, "scripts", "gpu-check"))
+
+        def play(command):
+            if rows is not None:
+                training.save(command[command.index("--json") + 1], {"results": rows})
+            return code, "what was said", 3.0
+
+        check.run = play
+        table = check.Table()
+        card = {"device_name": "NVIDIA Test", "driver": "1.2"}
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(check.clocks, "card", lambda: card):
+            options = types.SimpleNamespace(training=os.path.join(folder, "training.json"), build=folder)
+            training.save(options.training, before or {"format": training.FORMAT})
+            check.faults(options, table)
+            return table.rows[0], training.load(options.training).get("faults")
+
+    def test_what_was_seen_of_faults_is_stored_with_the_card_and_the_date(self):
+        row, found = self.faults(FAULTS, 0)
+        self.assertEqual(row[2:4], ("ok", "2 faults"))
+        self.assertEqual((found["results"], found["device_name"], found["driver"]), (FAULTS, "NVIDIA Test", "1.2"))
+        self.assertRegex(found["date"], "^20")
+
+    def test_a_fault_that_was_not_told_as_asked_is_stored_and_fails(self):
+        bad = [FAULTS[0], dict(FAULTS[1], exit_code=139, passed=False)]
+        row, found = self.faults(bad, 1)
+        self.assertEqual(row[2:4], ("FAILED", "not as asked: memory"))
+        self.assertEqual(found["results"], bad)
+
+    def test_faults_that_left_no_account_fail_and_leave_the_earlier_one(self):
+        earlier = {"results": FAULTS, "date": "2001-02-03T04:05:06Z"}
+        row, found = self.faults(None, 0, {"format": training.FORMAT, "faults": earlier})
+        self.assertEqual((row[2], found), ("FAILED", earlier))
 
 
 class Accounts(unittest.TestCase):

@@ -1,0 +1,91 @@
+"""gpu-check's part with compute-sanitizer: which tests run under which of its tools, several at once, and what came of
+each. Standard library only."""
+import concurrent.futures
+import os
+import re
+import tempfile
+
+TOOLS = ["memcheck", "racecheck", "synccheck", "initcheck"]
+SLOW_TOOLS = ["racecheck", "initcheck"]
+# A process under compute-sanitizer holds a context of its own on the card, and spends most of its time on a CPU.
+PROCESSES = 12
+# racecheck slows a kernel down a hundred times: the rungs of a ladder longer than this are looked at one by one, so that
+# they share the cores.
+LONG_LADDER = 5
+# The kernels of cnn_step and cnn_train for many images are not those for few, which the ladders' tests have: whole steps of
+# batches up to this, several in one graph, are looked at besides.
+WHOLE_STEPS = "nn.whole_steps"
+WHOLE_STEPS_TESTS = ["batches_of_every_size*", "whole_steps_are_those*"]
+WHOLE_STEPS_MOST = 300
+WHOLE_STEPS_MOST_SLOW = 133  # initcheck: one more than an H200 has multiprocessors
+ERRORS_FOUND = 99  # the exit code that compute-sanitizer is asked for where it has found something
+
+
+def most_images(tool):
+    return WHOLE_STEPS_MOST_SLOW if tool == "initcheck" else WHOLE_STEPS_MOST
+
+
+def jobs_of(ladders, tool):
+    """(operator, rung or None for all of them, or a test of whole steps), the longest first. `ladders`: {operator:
+    [rung]}."""
+    split = [op for op in ladders if tool == "racecheck" and len(ladders[op]) > LONG_LADDER]
+    steps = [(WHOLE_STEPS, test) for test in WHOLE_STEPS_TESTS] if {"cnn_step", "cnn_train"} <= set(ladders) else []
+    return steps + [(op, rung) for op in split for rung in reversed(ladders[op])] + [
+        (op, None) for op in ladders if op not in split]
+
+
+def name_of(job):
+    return "/".join(word for word in job if word)
+
+
+def of_training(names):
+    """Those jobs' names that the page on training speaks of."""
+    return [name for name in names if name.split("/")[0] in (WHOLE_STEPS, "cnn_step", "cnn_train")]
+
+
+def sanitize(run, build, tool, job):
+    """Why a job is not clean, in words, or None; what it printed; how many seconds it took. `run`: gpu-check's."""
+    op, rung = job
+    environment = dict(os.environ, HEDDLE_TEST_DEVICE="cuda")
+    if op == WHOLE_STEPS:
+        environment["HEDDLE_TEST_MOST"] = str(most_images(tool))
+        tested = [os.path.join(build, "tests", "test_" + WHOLE_STEPS.replace(".", "_")), rung]
+    else:
+        environment.update(HEDDLE_TEST_OWN_RUNGS="1", HEDDLE_TEST_RUNG=rung or "")
+        tested = [os.path.join(build, "tests", "test_ops_ladders"), op + ": every rung matches*"]
+    command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", str(ERRORS_FOUND), "--print-limit", "3"] + tested
+    if tool == "memcheck":
+        command[1:1] = ["--leak-check", "no"]
+    with tempfile.TemporaryDirectory() as cache:  # rungs that are timed here are slow in ways that nobody wants kept
+        environment["XDG_CACHE_HOME"] = cache
+        code, output, seconds = run(command, env=environment, cwd=os.path.join(build, "tests"))
+    ran = re.search(r"(\d+) test\(s\) run", output)
+    if code != 0:
+        return "exit code %d" % code, output, seconds
+    return None if ran and int(ran.group(1)) > 0 else "nothing ran", output, seconds
+
+
+def look(run, build, jobs):
+    """Runs all `jobs`, {tool: [job]}, the slow tools' first, and says how each went; {tool: {name: (why it is not clean
+    or None, seconds)}}. A job that could not even be started is not clean, and the others go on."""
+    found = {tool: {} for tool in jobs}
+    with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
+        waiting = {pool.submit(sanitize, run, build, tool, job): (tool, job)
+                   for tool in sorted(jobs, key=lambda tool: tool not in SLOW_TOOLS) for job in jobs[tool]}
+        for done in concurrent.futures.as_completed(waiting):
+            tool, job = waiting[done]
+            try:
+                why, output, seconds = done.result()
+            except Exception as problem:  # whatever it is: of this job alone
+                why, output, seconds = "%s: %s" % (type(problem).__name__, problem), "", 0
+            found[tool][name_of(job)] = why, seconds
+            print("%s %s: %s (%.0f s)" % (tool, name_of(job), "NOT CLEAN, " + why if why else "clean", seconds), flush=True)
+            if why:
+                print("\n".join(said(output)))
+    return found
+
+
+def said(output):
+    """The lines of a job's output that tell what was found."""
+    lines = "\n".join(line for line in output.splitlines() if line.startswith("=========") or "rung" in line)
+    return lines[:1500].strip().splitlines()[-14:]
