@@ -342,8 +342,12 @@ heddle_status heddle_train(heddle_device *device, const heddle_model *model, con
     heddle_status status = heddle_dist_agree(options->dist, set_up(&trainer));
     if (status == HEDDLE_OK)
         status = heddle_trainer_align(&trainer);
-    if (status == HEDDLE_OK)
+    if (status == HEDDLE_OK) {
         status = run(&trainer);
+        // What a device refuses by now, such as the handles of a context that is gone, is no caller's mistake.
+        if (status == HEDDLE_INVALID && trainer.feed)
+            status = HEDDLE_DEVICE;
+    }
     if (result) {
         const heddle_position *position = &trainer.position;
         *result = (heddle_train_result){

@@ -370,8 +370,10 @@ static void divergence_is_caught_and_the_checkpoint_kept(void **state)
 static struct {
     const heddle_backend *real;
     heddle_backend faulty;
-    size_t most;      // larger allocations fail
-    int launches;     // of graphs until one fails; -1: none does
+    size_t most;           // larger allocations fail
+    int launches;          // of graphs until one fails; -1: none does
+    heddle_status refusal; // what that one says
+    const char *reason;
     int synchronises; // until the device is lost; -1: never
 } fault;
 
@@ -393,7 +395,7 @@ static heddle_status lost_event_synchronize(heddle_event *event)
 static heddle_status failing_graph_launch(heddle_graph *graph, heddle_stream *stream)
 {
     if (fault.launches >= 0 && fault.launches-- == 0)
-        return heddle_fail(HEDDLE_DEVICE, "cudaGraphLaunch failed: an illegal instruction was encountered");
+        return heddle_fail(fault.refusal, "cudaGraphLaunch failed: %s", fault.reason);
     return fault.real->graph_launch(graph, stream);
 }
 
@@ -413,7 +415,7 @@ static heddle_device *open_faulty(void)
 
 // Trains until the fault, sees that it is told, and that the run goes on from its last checkpoint as if nothing had
 // been.
-static void fails_and_resumes(int synchronises, int launches, const char *message)
+static void fails_and_resumes(int synchronises, int launches, heddle_status refusal, const char *message)
 {
     const heddle_dataset *data = small_dataset(24, 2);
     heddle_model *model = tiny_model(data);
@@ -424,6 +426,8 @@ static void fails_and_resumes(int synchronises, int launches, const char *messag
     options.epochs = 3;
     fault.synchronises = synchronises;
     fault.launches = launches;
+    fault.refusal = refusal;
+    fault.reason = message;
     assert_int_equal(train(device, model, data, &options, NULL), HEDDLE_DEVICE);
     assert_non_null(strstr(heddle_last_error(), message));
     assert_non_null(strstr(heddle_last_error(), "the last checkpoint is whole"));
@@ -441,13 +445,21 @@ static void fails_and_resumes(int synchronises, int launches, const char *messag
 static void a_lost_device_leaves_the_last_checkpoint(void **state)
 {
     (void)state;
-    fails_and_resumes(4, -1, "fallen off the bus"); // three epochs have at least five reports
+    fails_and_resumes(4, -1, HEDDLE_DEVICE, "fallen off the bus"); // three epochs have at least five reports
 }
 
 static void a_kernel_that_fails_leaves_the_last_checkpoint(void **state)
 {
     (void)state;
-    fails_and_resumes(-1, 8, "illegal instruction"); // after the first epoch's 6 steps and its evaluation
+    fails_and_resumes(-1, 8, HEDDLE_DEVICE,
+                      "illegal instruction"); // after the first epoch's 6 steps and its evaluation
+}
+
+// Its handles are refused, which is told as the device's failure: the caller has made no mistake.
+static void a_context_that_is_gone_leaves_the_last_checkpoint(void **state)
+{
+    (void)state;
+    fails_and_resumes(-1, 8, HEDDLE_INVALID, "invalid resource handle");
 }
 
 static void images_that_do_not_fit_are_streamed(void **state)
@@ -578,6 +590,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(divergence_is_caught_and_the_checkpoint_kept),
         cmocka_unit_test(a_lost_device_leaves_the_last_checkpoint),
         cmocka_unit_test(a_kernel_that_fails_leaves_the_last_checkpoint),
+        cmocka_unit_test(a_context_that_is_gone_leaves_the_last_checkpoint),
         cmocka_unit_test(images_that_do_not_fit_are_streamed),
         cmocka_unit_test(a_report_that_waited_for_the_host_while_the_device_went_on_is_late),
         cmocka_unit_test(no_memory_for_a_batch_says_how_much_was_wanted),

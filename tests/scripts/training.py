@@ -300,7 +300,7 @@ class Page(unittest.TestCase):
                      "| fused | tf32 | 7 | conv1.weight | 3.0e-03 | 1.0e-03 (tf32) | 3.0 × | – | 500 × (norm1.bias) | – | "
                      "**above 2** |",
                      "| fused | fp32 | 7 | conv1.weight | 1.0e-07 | 2.0e-07 (fp32) | 0.50 × | 1.5 × | 2.0 × | 0, 1 of 5 |  |",
-                     "| tf32 | 99.20 % | 99.20 % | 99.10 % to 99.30 % |  |",
+                     "| tf32 | 99.20 % | 99.20 % | 99.10 % to 99.30 % | 99.20 % to 99.20 % | not recorded |  |",
                      "| heddle | 0.61 s | 0.70, 0.60, 0.61 s | 2, 2, 2 |",
                      "The first of heddle's runs did not find rungs that earlier ones chose.",
                      "instead of tf32's, it is 7.0 times as fast at batch 1024.",
@@ -381,7 +381,17 @@ class Page(unittest.TestCase):
         large = dict(ACCURACY["quality"], settings=dict(SETTINGS, batch=1024))
         told = docs.quality(dict(whole(), accuracy=dict(ACCURACY, quality_large=large)))
         self.assertEqual(told.count("| tf32 | 99.20 % | 99.20 % |"), 2)
-        self.assertIn("batch 1024, learning rate 0.1", told)
+        self.assertIn("|\n\n2 seeds, 5 epochs, batch 1024, learning rate 0.1", told, "two tables, not one")
+
+    def test_the_page_names_the_rungs_of_quality_and_the_races_without_choices(self):
+        docs = module(DOCS)
+        found = copy.deepcopy(ACCURACY)
+        found["quality"]["results"][0]["rungs"] = ["06_tf32_wgmma"]
+        self.assertIn("| `06_tf32_wgmma` |", docs.quality(dict(whole(), accuracy=found)))
+        self.assertIn("| not recorded |", docs.quality(dict(whole(), accuracy=ACCURACY)))
+        found["race"]["heddle"]["without_choices"] = [0.9, 0.95, 1.1]
+        self.assertIn("| heddle, no rungs chosen yet | 0.95 s | 0.90, 0.95, 1.10 s |",
+                      docs.race(dict(whole(), accuracy=found)))
 
     def test_the_page_shows_a_sustained_figure_where_there_is_one(self):
         docs = module(DOCS)
