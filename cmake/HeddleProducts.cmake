@@ -54,8 +54,9 @@ add_custom_target(heddle_pages ALL
 
 # What a person needs who does not run the tests, and all that is installed.
 add_custom_target(heddle_products DEPENDS heddle_shared heddle_static heddle_command heddle_pages sim simcc)
-foreach(module sim cuda mpi)
-  if(TARGET heddle_module_${module})
-    add_dependencies(heddle_products heddle_module_${module})
+get_property(heddle_targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+foreach(module ${heddle_targets})
+  if(module MATCHES "^heddle_module_")
+    add_dependencies(heddle_products ${module})
   endif()
 endforeach()
