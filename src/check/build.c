@@ -2,6 +2,7 @@
 
 #include "check/build.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +101,65 @@ static heddle_status add_errors(const sim_build_result *built, heddle_check_resu
                                                                "The compiler failed and did not say why.");
 }
 
+// --- habits of C -----------------------------------------------------------------------------------------------------
+
+// A conversion of void * that C makes by itself, in the words of gcc or clang.
+static bool converts_void(const char *text)
+{
+    const char *from = strstr(text, "invalid conversion from ");
+    if (!from)
+        return strstr(text, "of type 'void *'") || strstr(text, "from incompatible type 'void *'");
+    from += strlen("invalid conversion from ");
+    while (*from && !isalpha((unsigned char)*from)) // the quote, of one byte or of three
+        from++;
+    return strncmp(from, "void*", 5) == 0 && from[5] != '*';
+}
+
+static bool has_word(const char *line, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = line; (at = strstr(at, word)) != NULL; at++) {
+        bool begins = at == line || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        if (begins && !(isalnum((unsigned char)at[length]) || at[length] == '_'))
+            return true;
+    }
+    return false;
+}
+
+static bool is_c_file(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 2 && strcmp(path + length - 2, ".c") == 0;
+}
+
+// What cures an error that is right in C; NULL: it is none of those.
+static const char *habit_of(const sim_build_message *message, const char *line)
+{
+    if (is_c_file(message->file))
+        return strstr(line, "__global__") || strstr(line, "__device__") || strstr(line, "<<<")
+                   ? "a file that is called .c is compiled as C, which has no kernels: call it .cu"
+                   : NULL;
+    if (converts_void(message->text))
+        return "CUDA is C++, which converts no void * by itself: cast what malloc returns, (float *)malloc(bytes)";
+    return has_word(line, "restrict") ? "CUDA is C++, which has no restrict: write __restrict__" : NULL;
+}
+
+static heddle_status add_habits(const sim_build_result *built, heddle_check_result *result)
+{
+    for (int i = 0; i < built->count; i++) {
+        const sim_build_message *message = &built->messages[i];
+        const char *line = message->kind == SIM_MESSAGE_ERROR && message->file
+                               ? heddle_check_sources_line(result->sources, message->file, message->line)
+                               : NULL;
+        const char *habit = line ? habit_of(message, line) : NULL;
+        for (int n = 0; habit && n < result->note_count; n++)
+            habit = strcmp(result->notes[n], habit) == 0 ? NULL : habit;
+        if (habit)
+            HEDDLE_TRY(heddle_check_result_note(result, "%s", habit));
+    }
+    return HEDDLE_OK;
+}
+
 // Registers and stacks of threads are not watched: what the compiler knows of variables that are read before they are
 // set is all that there is. What it is sure of is a finding, what it suspects a note.
 static heddle_status add_warnings(const sim_build_result *built, heddle_check_result *result)
@@ -138,7 +198,10 @@ static heddle_status judge(sim_build_status status, const sim_build_result *buil
         result->built = true;
         HEDDLE_TRY(keep_messages(built, result));
         return add_warnings(built, result);
-    case SIM_BUILD_FAILED: HEDDLE_TRY(keep_messages(built, result)); return add_errors(built, result);
+    case SIM_BUILD_FAILED:
+        HEDDLE_TRY(keep_messages(built, result));
+        HEDDLE_TRY(add_habits(built, result));
+        return add_errors(built, result);
     case SIM_BUILD_USAGE: return fail_with(HEDDLE_INVALID, built, "the build's options make no sense");
     case SIM_BUILD_NO_COMPILER:
         return fail_with(HEDDLE_MISSING, built,

@@ -333,7 +333,8 @@ bool heddle_check_caret(const heddle_check_finding *finding, const heddle_check_
 {
     static const char *const barriers[] = {"sync", "barrier", "wait", NULL};
     static const char *const atomics[] = {"atomic", "fetch_", "exchange", "load", "store", "test_and_set", NULL};
-    const char *name = finding->memory ? finding->memory->name : "";
+    bool by_parameter = finding->parameter && place->has_thread && place->frames == 1;
+    const char *name = by_parameter ? finding->parameter : finding->memory ? finding->memory->name : "";
     char code[MOST_COLUMNS + 1] = "";
     choice chosen = {.count = 0};
     bool comment = false;

@@ -16,6 +16,7 @@ typedef struct heddle_check_options {
     const char *const *sources;
     const char *const *arguments; // of the program
     const char *op;               // the operator that a file without main computes; NULL: none
+    const char *const *shapes;    // to run it on; NULL: its test shapes
     const char *const *include, *const *define, *const *library;
     const char *compiler; // NULL: found
     const char *standard; // of C++: "c++20"; NULL: C++17, as nvcc has it

@@ -105,7 +105,10 @@ const char *heddle_check_headline(const heddle_check_finding *finding, char *tex
 {
     const heddle_check_kind_info *kind = &heddle_check_kinds[finding->kind];
     char memory[256] = "", space[64], kernel[256] = "";
-    if (kind->link && finding->memory)
+    if (kind->link && finding->memory && finding->parameter)
+        snprintf(memory, sizeof memory, " %s %s %s (allocated as %s)", kind->link,
+                 memory_text(finding, space, sizeof space), finding->parameter, finding->memory->name);
+    else if (kind->link && finding->memory)
         snprintf(memory, sizeof memory, " %s %s%s%s", kind->link, memory_text(finding, space, sizeof space),
                  finding->memory->name[0] ? " " : "", finding->memory->name);
     if (finding->kernel)

@@ -40,13 +40,35 @@ double heddle_check_field_value(const heddle_field *field, const void *shape)
     return value;
 }
 
+static bool is_unusual(const heddle_field *field, const void *shape)
+{
+    return !isnan(field->initial) && (float)field->initial != (float)heddle_check_field_value(field, shape);
+}
+
 bool heddle_check_usual_shape(const heddle_op *op, const void *shape)
 {
     for (int i = 0; i < op->field_count; i++)
-        if (!isnan(op->fields[i].initial) &&
-            (float)op->fields[i].initial != (float)heddle_check_field_value(&op->fields[i], shape))
+        if (is_unusual(&op->fields[i], shape))
             return false;
     return true;
+}
+
+int heddle_check_job_fields(const heddle_check_job *job, const bool *leave_out, char *text, size_t size)
+{
+    int count = 0;
+    size_t used = 0;
+    text[0] = '\0';
+    for (int f = 0; f < job->op->field_count && used < size; f++) {
+        bool set = false;
+        for (int i = 0; i < job->count && !set; i++) {
+            _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+            if (!leave_out[i] && heddle_shape_parse(job->op, job->shapes[i], shape) == HEDDLE_OK)
+                set = is_unusual(&job->op->fields[f], shape);
+        }
+        if (set)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", count++ ? ", " : "", job->op->fields[f].name);
+    }
+    return count;
 }
 
 static bool is_wanted(const heddle_field *field, bool complete)
@@ -54,8 +76,8 @@ static bool is_wanted(const heddle_field *field, bool complete)
     return complete || isnan(field->initial);
 }
 
-const char *heddle_check_job_signature(const heddle_op *op, const char *function, bool complete, char *text,
-                                       size_t size)
+// The operands and the fields that have to be there; the bracket is left open.
+static size_t print_signature(const heddle_op *op, const char *function, bool complete, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "void %s(", function);
     for (int i = 0; i < op->operand_count && used < size; i++)
@@ -66,8 +88,32 @@ const char *heddle_check_job_signature(const heddle_op *op, const char *function
         if (is_wanted(&op->fields[i], complete))
             used +=
                 (size_t)snprintf(text + used, size - used, ", %s %s", field_type(&op->fields[i]), op->fields[i].name);
+    return used < size ? used : size - 1;
+}
+
+const char *heddle_check_job_signature(const heddle_op *op, const char *function, bool complete, char *text,
+                                       size_t size)
+{
+    size_t used = print_signature(op, function, complete, text, size);
+    snprintf(text + used, size - used, ")");
+    return text;
+}
+
+const char *heddle_check_job_hint(const heddle_op *op, const char *function, char *text, size_t size)
+{
+    size_t used = print_signature(op, function, false, text, size);
+    bool optional = false;
+    for (int i = 0; i < op->field_count && used < size; i++) {
+        if (isnan(op->fields[i].initial))
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s, %s %s", optional ? "" : "[", field_type(&op->fields[i]),
+                                 op->fields[i].name);
+        optional = true;
+    }
     if (used < size)
-        snprintf(text + used, size - used, ")");
+        snprintf(text + used, size - used, "%s",
+                 optional ? "]); what is in [ ] may be left out, all of it: then only shapes with the defaults are run"
+                          : ")");
     return text;
 }
 
@@ -106,6 +152,18 @@ static void print_call(const heddle_check_job *job, bool complete, FILE *file)
     fprintf(file, ");\n");
 }
 
+// A shape that somebody asked for must not pass without having been compared.
+static void print_refusal(const heddle_check_job *job, FILE *file)
+{
+    static const bool none[HEDDLE_CHECK_MOST_CASES];
+    char fields[256];
+    if (job->given && heddle_check_job_fields(job, none, fields, sizeof fields) > 0)
+        fprintf(file,
+                "        static_assert(sizeof(Function) == 0, \"heddle: --shape sets %s, which %s does not take; leave "
+                "that out, or give %s the operator's optional fields as parameters\");\n",
+                fields, job->function, job->function);
+}
+
 // Calls the function with all fields or with those that have no default, whichever it takes.
 static void print_choice(const heddle_check_job *job, FILE *file)
 {
@@ -121,13 +179,15 @@ static void print_choice(const heddle_check_job *job, FILE *file)
     print_call(job, true, file);
     fprintf(file, "        return true;\n    } else if constexpr (std::is_invocable<Function");
     print_types(op, false, file);
-    fprintf(file, ">::value) {\n        if (!heddle_one.usual)\n            return false;\n");
+    fprintf(file, ">::value) {\n");
+    print_refusal(job, file);
+    fprintf(file, "        if (!heddle_one.usual)\n            return false;\n");
     print_call(job, false, file);
     fprintf(file,
             "        return true;\n    } else {\n        static_assert(sizeof(Function) == 0, \"heddle: the function "
             "should be %s\");\n"
             "        return false;\n    }\n}\n\n",
-            heddle_check_job_signature(op, job->function, false, signature, sizeof signature));
+            heddle_check_job_hint(op, job->function, signature, sizeof signature));
 }
 
 static void print_cases(const heddle_check_job *job, FILE *file)
@@ -155,8 +215,9 @@ static void print_run(const heddle_check_job *job, const char *folder, FILE *fil
     fprintf(file,
             "static void heddle_run(int heddle_number)\n{\n    const heddle_case &heddle_one = "
             "heddle_cases[heddle_number];\n"
+            "    heddle_begin(\"%s\", heddle_number);\n"
             "    FILE *heddle_input = heddle_open(\"%s\", heddle_number, \"in\", \"rb\");\n",
-            folder);
+            folder, folder);
     for (int i = 0; i < op->operand_count; i++) {
         const char *name = op->operands[i].name;
         fprintf(file, "    %s *%s = nullptr;\n", heddle_check_c_type(op->operands[i].dtype), name);
@@ -186,10 +247,14 @@ static const char helpers[] =
     "#include <cstdio>\n#include <cstdlib>\n#include <type_traits>\n#include <vector>\n\n"
     "static void heddle_check(cudaError_t status)\n{\n"
     "    if (status == cudaSuccess)\n        return;\n"
-    "    fprintf(stderr, \"%s\\n\", cudaGetErrorString(status));\n    exit(1);\n}\n\n"
+    "    fprintf(stderr, \"heddle's main stopped: %s\\n\", cudaGetErrorString(status));\n    exit(1);\n}\n\n"
     "static FILE *heddle_open(const char *folder, int number, const char *kind, const char *mode)\n{\n"
     "    char path[1024];\n    snprintf(path, sizeof path, \"%s/case-%d.%s\", folder, number, kind);\n"
     "    FILE *file = fopen(path, mode);\n    if (!file)\n        exit(1);\n    return file;\n}\n\n"
+    "static void heddle_begin(const char *folder, int number)\n{\n"
+    "    char path[1024];\n    snprintf(path, sizeof path, \"%s/case-at\", folder);\n"
+    "    FILE *file = fopen(path, \"wb\");\n"
+    "    if (!file || fwrite(&number, sizeof number, 1, file) != 1 || fclose(file) != 0)\n        exit(1);\n}\n\n"
     "static void heddle_fill(void *device, size_t bytes, FILE *file)\n{\n"
     "    std::vector<char> host(bytes);\n"
     "    if (fread(host.data(), 1, bytes, file) != bytes)\n        exit(1);\n"

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "check/build.h"
+#include "sim/build/build.h"
 
 enum {
     LARGEST_OUTPUT = 4 << 20,
@@ -98,11 +99,29 @@ static heddle_status start(heddle_check_opinion *opinion, const argument_list *a
     return status;
 }
 
+// The headers of NVIDIA's samples are not in the toolkit, but the simulator has them, and they are plain CUDA. nvcc
+// must not see its other headers, so these alone are linked into a folder of their own.
+static void link_helpers(const char *folder)
+{
+    static const char *const names[] = {"helper_cuda.h",   "helper_functions.h", "helper_image.h", "helper_math.h",
+                                        "helper_string.h", "helper_timer.h",     "exception.h"};
+    const char *headers = sim_build_headers();
+    if (headers[0] == '\0' || heddle_folder_create(folder) != HEDDLE_OK)
+        return; // then nvcc says which header it lacks
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char from[PATH_MAX], to[PATH_MAX];
+        snprintf(from, sizeof from, "%s/%s", headers, names[i]);
+        snprintf(to, sizeof to, "%s/%s", folder, names[i]);
+        if (symlink(from, to) != 0)
+            return;
+    }
+}
+
 heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const heddle_check_options *options,
                                        const heddle_check_folder *folder, const volatile int *stop)
 {
     *opinion = (heddle_check_opinion){.asked = false};
-    char nvcc[PATH_MAX], results[600], standard[32];
+    char nvcc[PATH_MAX], results[600], helpers[600], standard[32];
     if (options->nvcc == HEDDLE_CHECK_NVCC_NEVER)
         return HEDDLE_OK;
     if (!find_nvcc(nvcc, sizeof nvcc))
@@ -129,6 +148,10 @@ heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const hedd
         add(&arguments, "-D");
         add(&arguments, options->define[i]);
     }
+    heddle_check_folder_path(folder, "helpers", helpers, sizeof helpers);
+    link_helpers(helpers);
+    add(&arguments, "-isystem"); // behind all that the person named
+    add(&arguments, helpers);
     int files = 0;
     for (int i = 0; options->sources[i]; i++)
         if (is_cuda(options->sources[i])) {
@@ -159,6 +182,21 @@ static const char *cure_of(const char *message)
     return about_call ? NULL : "Change the kernel as nvcc says.";
 }
 
+// Launching a kernel from a kernel is legal; nvcc only wants to be told.
+static bool wants_flag(const char *message)
+{
+    return strstr(message, "launch from __device__ or __global__") && strstr(message, "separate compilation mode");
+}
+
+static heddle_status note_flag(const char *file, int line, heddle_check_result *result)
+{
+    for (int i = 0; i < result->note_count; i++)
+        if (strstr(result->notes[i], "-rdc=true"))
+            return HEDDLE_OK;
+    return heddle_check_result_note(result, "%s:%d launches a kernel from a kernel: build it by nvcc with -rdc=true",
+                                    file, line);
+}
+
 // "FILE(LINE): error: MESSAGE"
 static heddle_status read_line(const char *text, size_t length, heddle_check_result *result)
 {
@@ -174,6 +212,8 @@ static heddle_status read_line(const char *text, size_t length, heddle_check_res
     *open = '\0';
     const char *message = strchr(mark + 1, ' ');
     message = message ? strchr(message + 1, ' ') : NULL;
+    if (message && wants_flag(message))
+        return note_flag(line, (int)strtol(open + 1, NULL, 10), result);
     heddle_check_place place = {.role = "source", .frames = 1};
     char *absolute = realpath(line, NULL);
     place.frame[0] = (heddle_check_frame){
@@ -226,10 +266,10 @@ heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, double pa
     char *text = NULL;
     size_t size = 0;
     HEDDLE_TRY(heddle_file_read(opinion->output, LARGEST_OUTPUT, &text, &size));
-    int before = result->finding_count;
+    int before = result->finding_count + result->note_count;
     heddle_status status = heddle_check_opinion_read(text, result);
     // A header of a library that only the simulator has is no fault of the source.
-    if (status == HEDDLE_OK && result->finding_count == before)
+    if (status == HEDDLE_OK && result->finding_count + result->note_count == before)
         status =
             heddle_check_result_note(result, "nvcc could not judge the source: %.*s", (int)strcspn(text, "\n"), text);
     free(text);

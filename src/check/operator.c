@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "check/child.h"
 #include "check/scan.h"
 #include "check/values.h"
 #include "ops/tolerance.h"
@@ -17,6 +19,7 @@ enum {
     NAME_SIZE = 128,
     MOST_NAMES = 512, // of operators; more than there are
     MOST_WRONG = 3,   // shapes that are told: further ones say the same
+    MOST_NAMED = 4,   // shapes that are told one by one as compared
 };
 
 static const double most_flops = 5e7; // of a shape: about a second under watch
@@ -114,7 +117,7 @@ static heddle_status choose_function(heddle_check_job *job, const char *const *s
                 return HEDDLE_OK;
             }
         }
-    heddle_check_job_signature(job->op, names[count - 1], false, signature, sizeof signature);
+    heddle_check_job_hint(job->op, names[count - 1], signature, sizeof signature);
     if (kernel) {
         HEDDLE_TRY(find_launch(job, sources));
         job->function = kernel;
@@ -159,6 +162,44 @@ heddle_status heddle_check_job_prepare(heddle_check_job *job, const heddle_op *o
             job->left_out++;
         else
             job->shapes[job->count++] = op->test_shapes[i];
+    }
+    return HEDDLE_OK;
+}
+
+// Drawn, expected and computed values are held as doubles at once.
+static heddle_status refuse_large(const heddle_op *op, const void *shape, const char *text)
+{
+    double bytes = 0;
+    char size[32];
+    for (int i = 0; i < op->operand_count; i++)
+        bytes += 3 * sizeof(double) * (double)heddle_operand_elements(op, i, shape);
+    if (bytes <= (double)heddle_child_usual_memory())
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "--shape '%s': to compare it takes %s of memory, more than there is", text,
+                       heddle_text_bytes(bytes, size, sizeof size));
+}
+
+heddle_status heddle_check_job_set_shapes(heddle_check_job *job, const char *const *shapes)
+{
+    job->count = job->left_out = 0;
+    job->given = true;
+    for (int i = 0; shapes[i]; i++) {
+        _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+        if (heddle_shape_parse(job->op, shapes[i], shape) != HEDDLE_OK) {
+            char why[512];
+            snprintf(why, sizeof why, "%s", heddle_last_error());
+            return heddle_fail(HEDDLE_INVALID, "--shape '%s': %s; `heddle ops %s` lists the fields", shapes[i], why,
+                               job->op->name);
+        }
+        if (is_empty(job->op, shape))
+            return heddle_fail(HEDDLE_INVALID, "--shape '%s': at this shape there is nothing to compute", shapes[i]);
+        HEDDLE_TRY(refuse_large(job->op, shape, shapes[i]));
+        heddle_check_launch launch;
+        if (job->launch[0])
+            HEDDLE_TRY(heddle_check_launch_read(job->launch, job->op, shape, &launch));
+        if (job->count == HEDDLE_CHECK_MOST_CASES)
+            return heddle_fail(HEDDLE_INVALID, "--shape: more than %d shapes", HEDDLE_CHECK_MOST_CASES);
+        job->shapes[job->count++] = shapes[i];
     }
     return HEDDLE_OK;
 }
@@ -290,19 +331,126 @@ static heddle_status compare_case(const heddle_check_job *job, int number, FILE 
     return status;
 }
 
-// Why shapes were not compared, where that is no fault of their numbers.
-static const char *why_others(const heddle_check_result *result, bool some, bool right)
+// The shape that a run was at when it ended, as the driver wrote it down; NULL: it came to none.
+static const char *last_shape(const heddle_check_job *job, const heddle_check_folder *folder)
 {
-    bool ended = result->exit_status == 0 && result->run_count > 0 && strcmp(result->runs[0]->status, "finished") == 0;
-    if (!ended)
-        return "; the program stopped before the rest";
-    return some && right ? "; the others are large or use fields that the function does not take" : "";
+    char path[1024];
+    int number = -1;
+    FILE *file = fopen(heddle_check_folder_path(folder, "case-at", path, sizeof path), "re");
+    if (!file)
+        return NULL;
+    bool read = fread(&number, sizeof number, 1, file) == 1;
+    fclose(file);
+    return read && number >= 0 && number < job->count ? job->shapes[number] : NULL;
+}
+
+// The driver ends at the first kernel that is stopped: what stopped it happened at the last shape.
+static bool stops_kernel(const heddle_check_finding *finding)
+{
+    bool stops = (finding->kind >= HEDDLE_CHECK_OUT_OF_BOUNDS && finding->kind <= HEDDLE_CHECK_TRAP) ||
+                 finding->kind == HEDDLE_CHECK_DEADLOCK || finding->kind == HEDDLE_CHECK_SPIN;
+    return stops && finding->kernel && finding->tier == HEDDLE_CHECK_ERROR;
+}
+
+void heddle_check_job_name_shape(const heddle_check_job *job, const heddle_check_folder *folder,
+                                 heddle_check_report *report)
+{
+    const char *shape = report->unchecked[0] ? last_shape(job, folder) : NULL;
+    for (int i = 0; shape && i < report->finding_count; i++) {
+        char text[1024];
+        if (!stops_kernel(&report->findings[i]))
+            continue;
+        snprintf(text, sizeof text, "%s (%s with %s)", report->findings[i].message, job->op->name, shape);
+        const char *copy = heddle_arena_copy_text(report->arena, text);
+        report->findings[i].message = copy ? copy : report->findings[i].message;
+    }
+}
+
+static bool ended_well(const heddle_check_result *result)
+{
+    return result->exit_status == 0 && result->run_count > 0 && strcmp(result->runs[0]->status, "finished") == 0;
+}
+
+// Text that grows at its end and is cut where it is full.
+typedef struct sentence {
+    char text[768];
+    size_t used;
+} sentence;
+
+static void say(sentence *to, const char *format, ...) HEDDLE_PRINTF(2, 3);
+
+static void say(sentence *to, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(to->text + to->used, sizeof to->text - to->used, format, arguments);
+    va_end(arguments);
+    to->used += length > 0 ? (size_t)length : 0;
+    if (to->used >= sizeof to->text)
+        to->used = sizeof to->text - 1;
+}
+
+static double size_of_shape(const heddle_check_job *job, int number)
+{
+    _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+    if (heddle_shape_parse(job->op, job->shapes[number], shape) != HEDDLE_OK)
+        return 0;
+    heddle_cost cost = job->op->cost(shape);
+    return cost.flops + cost.bytes_read + cost.bytes_written;
+}
+
+// A few shapes by their names, of many the largest.
+static void say_compared(const heddle_check_job *job, const bool *compared, int count, sentence *to)
+{
+    int largest = -1, said = 0;
+    for (int i = 0; i < job->count; i++) {
+        if (!compared[i])
+            continue;
+        if (count <= MOST_NAMED)
+            say(to, "%s%s", said++ ? ", " : ": ", job->shapes[i]);
+        if (largest < 0 || size_of_shape(job, i) > size_of_shape(job, largest))
+            largest = i;
+    }
+    if (count > MOST_NAMED)
+        say(to, ", the largest %s", job->shapes[largest]);
+}
+
+// Why shapes were not compared, where that is no fault of their numbers.
+static void say_others(const heddle_check_job *job, const bool *compared, int count, sentence *to)
+{
+    char fields[256];
+    int without = job->count - count;
+    if (heddle_check_job_fields(job, compared, fields, sizeof fields) > 0)
+        say(to, "; %d other%s %s, which the function does not take", without, without == 1 ? " sets" : "s set", fields);
+    if (job->left_out > 0)
+        say(to, "; %d more %s too large to be watched", job->left_out, job->left_out == 1 ? "is" : "are");
+    if (!job->given)
+        say(to, "; --shape compares at others");
+}
+
+static heddle_status tell_compared(const heddle_check_job *job, const heddle_check_folder *folder, const bool *compared,
+                                   bool right, heddle_check_result *result)
+{
+    int count = 0, all = job->count + job->left_out;
+    for (int i = 0; i < job->count; i++)
+        count += compared[i];
+    sentence said = {.used = 0};
+    const char *at = last_shape(job, folder);
+    say_compared(job, compared, count, &said);
+    if (count < all && !ended_well(result))
+        say(&said, "; the program stopped %s%s%sbefore the rest", at ? "at " : "", at ? at : "", at ? ", " : "");
+    else if (count < all && count > 0 && right)
+        say_others(job, compared, count, &said);
+    return heddle_check_result_note(result, "%s: %d of %d %s compared with the float64 reference, seed %llu%s",
+                                    job->op->name, count, all, job->given ? "shapes of --shape" : "test shapes",
+                                    (unsigned long long)job->seed, said.text);
 }
 
 heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle_check_folder *folder,
                                        heddle_check_result *result)
 {
-    int compared = 0, before = result->finding_count;
+    int before = result->finding_count;
+    bool compared[HEDDLE_CHECK_MOST_CASES] = {false}, any = false;
     for (int i = 0; i < job->count && result->finding_count - before < MOST_WRONG; i++) {
         FILE *file = NULL;
         if (open_case(folder, i, "out", "rb", &file) != HEDDLE_OK)
@@ -310,13 +458,11 @@ heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle
         heddle_status status = compare_case(job, i, file, result);
         fclose(file);
         HEDDLE_TRY(status);
-        compared++;
+        compared[i] = any = true;
     }
-    if (compared == 0 && result->finding_count == 0)
+    bool right = result->finding_count == before;
+    if (!any && result->finding_count == 0)
         HEDDLE_TRY(heddle_check_result_add(result, HEDDLE_CHECK_WRONG_RESULT, HEDDLE_CHECK_ERROR,
                                            "%s: the program computed nothing that could be compared.", job->op->name));
-    int all = job->count + job->left_out;
-    const char *others = compared < all ? why_others(result, compared > 0, result->finding_count == before) : "";
-    return heddle_check_result_note(result, "%s: %d of %d test shapes compared with the float64 reference, seed %llu%s",
-                                    job->op->name, compared, all, (unsigned long long)job->seed, others);
+    return tell_compared(job, folder, compared, right, result);
 }

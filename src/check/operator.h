@@ -26,6 +26,7 @@ typedef struct heddle_check_job {
     char launch[HEDDLE_CHECK_LAUNCH_SIZE]; // where it is a kernel: what stands between <<< and >>>; else ""
     uint64_t seed;
     const char *shapes[HEDDLE_CHECK_MOST_CASES]; // those that are run
+    bool given;                                  // somebody asked for them
     int count;
     int left_out; // shapes that are too much for the simulated GPU
 } heddle_check_job;
@@ -38,12 +39,19 @@ const heddle_op *heddle_check_op_suggest(const char *const *sources);
 // Finds the function in the files (HEDDLE_INVALID says what it should look like) and chooses the shapes.
 heddle_status heddle_check_job_prepare(heddle_check_job *job, const heddle_op *op, const char *const *sources,
                                        uint64_t seed);
+// These shapes, a list that ends with NULL and outlives the job, in the place of the operator's test shapes.
+heddle_status heddle_check_job_set_shapes(heddle_check_job *job, const char *const *shapes);
 // Writes the inputs of every shape and the program around the files; *driver is its path.
 heddle_status heddle_check_job_write(const heddle_check_job *job, const char *const *sources,
                                      const heddle_check_folder *folder, char *driver, size_t size);
 // "void matmul(const float *a, ...)"; returns `text`.
 const char *heddle_check_job_signature(const heddle_op *op, const char *function, bool complete, char *text,
                                        size_t size);
+// The signature with the fields that may be left out in [ ], and what that means; returns `text`.
+const char *heddle_check_job_hint(const heddle_op *op, const char *function, char *text, size_t size);
+// Says of a finding that ended the run at which shape that was.
+void heddle_check_job_name_shape(const heddle_check_job *job, const heddle_check_folder *folder,
+                                 heddle_check_report *report);
 // Compares what a run left in the folder with the reference and adds the first difference of each shape.
 heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle_check_folder *folder,
                                        heddle_check_result *result);
@@ -54,6 +62,9 @@ void heddle_check_driver_print(const heddle_check_job *job, const char *const *s
 const char *heddle_check_c_type(heddle_dtype dtype);
 // Whether every optional field has its default.
 bool heddle_check_usual_shape(const heddle_op *op, const void *shape);
+// The fields that a shape of the job gives another value than their default, but for the shapes to `leave_out`: "alpha,
+// beta". Returns how many.
+int heddle_check_job_fields(const heddle_check_job *job, const bool *leave_out, char *text, size_t size);
 double heddle_check_field_value(const heddle_field *field, const void *shape);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "check/failures.h"
 #include "check/lines.h"
+#include "check/parameter.h"
 
 // --- life ------------------------------------------------------------------------------------------------------------
 
@@ -399,6 +400,7 @@ void heddle_check_result_finish(heddle_check_result *result, const heddle_check_
     heddle_check_failures_settle(result); // of those that are left: an error that is not shown cannot tell of another
     heddle_check_lines_settle(result);
     drop_suppressed(result, suppressions); // by the lines that are shown, too
+    heddle_check_parameters_settle(result);
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];
         if (strict)

@@ -62,7 +62,8 @@ static heddle_status find_sources(check_state *state)
         const char *path = state->options->sources[i];
         struct stat about;
         if (stat(path, &about) != 0)
-            return heddle_fail(HEDDLE_INVALID, "%s: %s", path, errno == ENOENT ? "no such file" : strerror(errno));
+            return errno == ENOENT ? heddle_check_missing_refuse(state->options->sources, i)
+                                   : heddle_fail(HEDDLE_INVALID, "%s: %s", path, strerror(errno));
         if (S_ISDIR(about.st_mode))
             return heddle_fail(HEDDLE_INVALID, "%s: is a folder; name the .cu files in it", path);
         if (!S_ISREG(about.st_mode))
@@ -98,13 +99,26 @@ static heddle_status refuse_no_sources(const check_state *state)
     for (int i = 0; state->sources[i]; i++)
         if (is_source(state->sources[i]))
             HEDDLE_TRY(heddle_check_file_refuse(state->options->sources[i], !state->sources[1]));
+    for (int i = 0; state->sources[i]; i++)
+        if (is_source(state->sources[i]))
+            HEDDLE_TRY(heddle_check_rung_refuse(state->options->sources[i]));
     return HEDDLE_OK;
+}
+
+static heddle_status prepare_job(check_state *state, const heddle_op *op)
+{
+    const heddle_check_options *options = state->options;
+    state->is_job = true;
+    HEDDLE_TRY(heddle_check_job_prepare(&state->job, op, (const char *const *)state->sources, options->seed));
+    return options->shapes ? heddle_check_job_set_shapes(&state->job, options->shapes) : HEDDLE_OK;
 }
 
 static heddle_status choose_program(check_state *state)
 {
     const heddle_check_options *options = state->options;
     bool own_main = false;
+    if (options->shapes && !options->op)
+        return heddle_fail(HEDDLE_INVALID, "--shape goes with --op NAME: it is a shape of that operator");
     HEDDLE_TRY(has_main(state, &own_main));
     if (!own_main)
         HEDDLE_TRY(refuse_no_sources(state));
@@ -113,8 +127,7 @@ static heddle_status choose_program(check_state *state)
         HEDDLE_TRY(heddle_check_op_find(options->op, &op));
         if (own_main)
             return heddle_fail(HEDDLE_INVALID, "%s has a main of its own: check it without --op", options->sources[0]);
-        state->is_job = true;
-        return heddle_check_job_prepare(&state->job, op, (const char *const *)state->sources, options->seed);
+        return prepare_job(state, op);
     }
     if (own_main)
         return HEDDLE_OK;
@@ -257,6 +270,19 @@ static bool has_error(const heddle_check_report *report)
     return false;
 }
 
+// Whether the program read an argument where it crashed, and was given none.
+static bool lacks_arguments(const check_state *state, const heddle_check_place *crash)
+{
+    const char *const *arguments = state->options->arguments;
+    for (int i = 0; crash && !(arguments && arguments[0]) && i < crash->frames; i++) {
+        const char *line =
+            heddle_check_sources_line(state->result->sources, crash->frame[i].file, crash->frame[i].line);
+        if (line && strstr(line, "argv["))
+            return true;
+    }
+    return false;
+}
+
 // A finding for an end that is not the program's own; one that the simulator has explained needs no second.
 static heddle_status judge_end(check_state *state, const heddle_child *child, const heddle_check_report *report)
 {
@@ -276,11 +302,14 @@ static heddle_status judge_end(check_state *state, const heddle_child *child, co
         if (report && has_error(report))
             return HEDDLE_OK;
         return heddle_check_result_add_at(
-            result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR, report ? report->crashed : NULL, "It was ended by %s%s.",
+            result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR, report ? report->crashed : NULL, "It was ended by %s%s%s.",
             report && strstr(report->status, "stack is used up")
                 ? "SIGSEGV (its stack is used up, by endless recursion or by large local arrays)"
                 : heddle_child_signal_name(child->code),
-            report && strstr(report->status, "in host code") ? " in host code" : "");
+            report && strstr(report->status, "in host code") ? " in host code" : "",
+            report && lacks_arguments(state, report->crashed)
+                ? ", where it reads an argument, and it was given none: they go behind --"
+                : "");
     case HEDDLE_CHILD_EXITED:
         if (report)
             return HEDDLE_OK;
@@ -342,8 +371,10 @@ static heddle_status run_once(check_state *state, run_plan *plan, heddle_check_r
     if (heddle_file_exists(plan->report) && heddle_check_report_read(plan->report, report) != HEDDLE_OK)
         HEDDLE_TRY(heddle_check_result_note(state->result, "the report of run %d is damaged: %s", plan->number,
                                             heddle_last_error()));
-    if (*report && state->is_job)
+    if (*report && state->is_job) {
         hide_driver(state, *report);
+        heddle_check_job_name_shape(&state->job, &state->folder, *report);
+    }
     heddle_status status = *report ? refuse_setting(*report) : HEDDLE_OK;
     if (status != HEDDLE_OK) {
         heddle_check_report_free(*report);

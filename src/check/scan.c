@@ -239,3 +239,38 @@ heddle_status heddle_check_file_refuse(const char *path, bool alone)
                                   path, wrong)
                     : HEDDLE_OK;
 }
+
+heddle_status heddle_check_missing_refuse(const char *const *sources, size_t number)
+{
+    const char *path = sources[number];
+    if (number == 0 || strpbrk(path, "./"))
+        return heddle_fail(HEDDLE_INVALID, "%s: no such file", path);
+    return heddle_fail(HEDDLE_INVALID,
+                       "%s: no such file; an argument of the program goes behind --: heddle check %s -- %s", path,
+                       sources[0], path);
+}
+
+// The text between the next two quotes; what follows them, or NULL.
+static const char *read_quoted(const char *at, char *text, size_t size)
+{
+    at = at ? strchr(at, '"') : NULL;
+    const char *end = at ? strchr(at + 1, '"') : NULL;
+    if (end)
+        snprintf(text, size, "%.*s", (int)(end - at - 1), at + 1);
+    return end ? end + 1 : NULL;
+}
+
+heddle_status heddle_check_rung_refuse(const char *path)
+{
+    char *text = NULL, op[128], rung[128];
+    size_t size = 0;
+    HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &text, &size));
+    const char *mark = strstr(text, "\nHEDDLE_CUDA_RUNG(");
+    bool found = read_quoted(read_quoted(mark, op, sizeof op), rung, sizeof rung) != NULL;
+    free(text);
+    return found ? heddle_fail(HEDDLE_INVALID,
+                               "%s: a rung of heddle's own, which runs as part of it; after a build, `heddle bench "
+                               "%s/%s --device sim` checks it on the simulated GPU",
+                               path, op, rung)
+                 : HEDDLE_OK;
+}

@@ -22,7 +22,8 @@ static const heddle_cli_option options[] = {
     {"dtype", HEDDLE_CLI_CHOICE, PLACE(dtype), "TYPE", "all", "only rungs that compute in this type", 0, 0,
      heddle_cli_bench_dtypes},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL,
-     "cuda, cpu, or sim, which checks and has no time; cuda where there is a GPU, else cpu", 0, 0, NULL},
+     "cuda, cpu, or for rungs and out-of-core sim, which checks and has no time; cuda where there is a GPU, else cpu",
+     0, 0, NULL},
     {"against", HEDDLE_CLI_TEXT, PLACE(against), "RUNG", NULL, "compare with this rung instead of the vendor's", 0, 0,
      NULL},
     {"op", HEDDLE_CLI_TEXT, PLACE(op), "NAME", NULL, "the operator that FILE.cu computes", 0, 0, NULL},
@@ -74,6 +75,7 @@ static const char *const of_ladders[] = {"shape", "dtype", "against", "html", "q
 static const char *const of_networks[] = {"batch",  "kernels",   "precision", "data-place", "unordered",
                                           "peers",  "gradients", "model",     "data",       "folder",
                                           "rounds", "sustained", NULL};
+static const char *const of_training[] = {"data-place", "peers", "gradients", NULL};
 static const char *const not_out_of_core[] = {"dtype", "against", "html", "quick", "op", "seconds", NULL};
 static const char *const of_collectives[] = {"dist", "largest", NULL};
 
@@ -117,6 +119,41 @@ int heddle_cli_bench(int argc, char **argv)
     return network ? heddle_cli_bench_network(&settings, what) : heddle_cli_bench_rungs(&settings, what);
 }
 
+// What help says of the topics, each on its own page and all on the command's.
+#define NETWORKS                                                                                                       \
+    "`train` and `infer` run the trainer itself: batch load, forward, backward and update count. They show the whole " \
+    "road in one table, from the CPU or the first kernel to the fused step, and on a GPU PyTorch and JAX beside it "   \
+    "where they are installed. A training run that has not learnt gets no number: the loss of cnn and mlp on mnist, "  \
+    "fashion and synth has to be below 1.5 at the end, where guessing has 2.3 (after 100 steps of cnn or 300 of mlp, " \
+    "and 4096 images, in batches of 8 or more)."
+#define OUT_OF_CORE                                                                                                    \
+    "`out-of-core` multiplies matrices in host memory that are too large to hold twice (--shape \"m= n= k= "           \
+    "memory=KiB\"), and shows how near matmul_host's rungs come to what the link and the arithmetic allow."
+#define COLLECTIVES "`collectives` measures what exchanges between ranks cost, over MPI or NCCL, as nccl-tests does."
+
+static const heddle_cli_topic topics[] = {
+    {"train",
+     "measure how fast a whole network trains",
+     NETWORKS,
+     "heddle bench train --batch 64,1024 --json training.json",
+     {of_ladders, of_collectives, NULL}},
+    {"infer",
+     "measure how fast a whole network predicts",
+     NETWORKS,
+     "heddle bench infer --batch 1,256",
+     {of_ladders, of_collectives, of_training, NULL}},
+    {"out-of-core",
+     "measure products of matrices that do not fit on the device",
+     OUT_OF_CORE,
+     "heddle bench out-of-core --shape \"m=49152 n=49152 k=16384\"",
+     {not_out_of_core, of_networks, of_collectives, NULL}},
+    {"collectives",
+     "measure exchanges between ranks",
+     COLLECTIVES,
+     "mpirun -n 4 heddle bench collectives",
+     {of_ladders, of_networks, NULL}},
+};
+
 const heddle_cli_command heddle_command_bench = {
     .name = "bench",
     .summary =
@@ -128,17 +165,7 @@ const heddle_cli_command heddle_command_bench = {
         "shows time, rate, share of the device's roofline and ratio to the vendor's rung; without a name every "
         "operator at its first shape. A rung that is wrong gets no number, and the command exits with 1. FILE.cu is a "
         "kernel of your own, as `heddle check FILE.cu --op NAME` takes it: compiled by nvcc, or by NVRTC where it has "
-        "no host code, it stands in the table as `yours`. `train` and `infer` run the trainer itself: batch load, "
-        "forward, backward and update count. They show the whole road in one table, from the CPU or the first kernel "
-        "to "
-        "the fused step, and on a GPU PyTorch and JAX beside it where they are installed. A training run that has not "
-        "learnt gets no number: the loss of cnn and mlp on mnist, fashion and synth has to be below 1.5 at the end, "
-        "where guessing has 2.3 (after 100 steps of cnn or 300 of mlp, and 4096 images, in batches of 8 or more). "
-        "`out-of-core` multiplies "
-        "matrices in host memory that are too large to hold twice (--shape \"m= n= k= memory=KiB\"), and shows how "
-        "near "
-        "matmul_host's rungs come to what the link and the arithmetic allow. `collectives` measures what exchanges "
-        "between ranks cost, over MPI or NCCL, as nccl-tests does.",
+        "no host code, it stands in the table as `yours`. " NETWORKS " " OUT_OF_CORE " " COLLECTIVES,
     .example = "heddle bench matmul\nheddle bench matmul_forward --shape \"m=4096 n=4096 k=4096\" --json results.json\n"
                "heddle bench transpose/03_padded_tiles --against 01_naive\nheddle bench my_matmul.cu --op matmul\n"
                "heddle bench train --batch 64,1024 --json training.json\n"
@@ -146,4 +173,6 @@ const heddle_cli_command heddle_command_bench = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = heddle_cli_bench,
+    .topics = topics,
+    .topic_count = sizeof topics / sizeof *topics,
 };

@@ -14,13 +14,14 @@
 #include "check/check.h"
 #include "check/describe.h"
 #include "check/show.h"
+#include "cli/bench.h"
 #include "cli/cli.h"
 
 enum { MOST_FILES = 64 };
 
 typedef struct check_settings {
     const char *op, *gpu, *suppress, *sarif, *html, *compiler, *standard;
-    heddle_cli_list include, define, library;
+    heddle_cli_list shapes, include, define, library;
     int schedules;
     double timeout, memory;
     uint64_t seed;
@@ -32,6 +33,8 @@ typedef struct check_settings {
 static const heddle_cli_option options[] = {
     {"op", HEDDLE_CLI_TEXT, PLACE(op), "NAME", NULL,
      "the operator that a file without main computes: run on its test shapes against its reference", 0, 0, NULL},
+    {"shape", HEDDLE_CLI_LIST, PLACE(shapes), "SHAPE", NULL,
+     "with --op: compare at this shape instead, \"m=512 n=512 k=100\"; may be given several times", 0, 0, NULL},
     {"schedules", HEDDLE_CLI_INT, PLACE(schedules), "N", "2", "runs, each in another legal order of blocks and threads",
      1, HEDDLE_CHECK_MOST_RUNS, NULL},
     {"gpu", HEDDLE_CLI_TEXT, PLACE(gpu), "NAME", NULL, "the card to be: h200, h100, a100, rtx4090, ...", 0, 0, NULL},
@@ -268,6 +271,11 @@ static heddle_status show(const check_settings *settings, heddle_check_result *r
 
 static int check(const check_settings *settings, const heddle_cli_arguments *arguments, char *const *program)
 {
+    heddle_cli_shapes asked;
+    const char *shapes[HEDDLE_CLI_MOST_SHAPES + 1] = {NULL};
+    heddle_status status = heddle_cli_shapes_read(&settings->shapes, &asked);
+    if (asked.count > 0)
+        memcpy(shapes, asked.items, (size_t)asked.count * sizeof *shapes);
     const char *sources[MOST_FILES + 1] = {NULL};
     for (int i = 0; i < arguments->count; i++)
         sources[i] = arguments->items[i];
@@ -276,6 +284,7 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
         .sources = sources,
         .arguments = (const char *const *)program,
         .op = settings->op,
+        .shapes = asked.count > 0 ? shapes : NULL,
         .include = settings->include.items,
         .define = settings->define.items,
         .library = settings->library.items,
@@ -302,7 +311,8 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
     heddle_check_result *result = NULL;
     fflush(stdout);
     watch_for_interrupts();
-    heddle_status status = refuse_standard(settings->standard);
+    if (status == HEDDLE_OK)
+        status = refuse_standard(settings->standard);
     if (status == HEDDLE_OK)
         status = refuse_unwritable("sarif", settings->sarif);
     if (status == HEDDLE_OK)
@@ -315,6 +325,7 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
                     : heddle_check_failed(result) ? HEDDLE_EXIT_FAILED
                                                   : HEDDLE_EXIT_OK;
     heddle_check_result_free(result);
+    heddle_cli_shapes_free(&asked);
     return exit_code;
 }
 
@@ -356,7 +367,8 @@ const heddle_cli_command heddle_command_check = {
         "own that is not 0; 2: wrong usage; 3: no C++ compiler.",
     .example = "heddle check reduce.cu\n"
                "heddle check main.cu kernels.cu -I include --gpu a100 -- 1024 1024\n"
-               "heddle check matmul.cu --op matmul_forward --html matmul.html",
+               "heddle check matmul.cu --op matmul_forward --html matmul.html\n"
+               "heddle check matmul.cu --op matmul --shape \"m=64 n=64 k=100\"",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = heddle_cli_check,

@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "device/device.h"
+#include "device/driver.h"
 #include "device/module.h"
 #include "dist/dist.h"
 #include "heddle/data.h"
@@ -191,8 +192,8 @@ static void examine_gpu(job_report *job)
         examine_libraries(job);
         return;
     }
-    bool driver = access("/proc/driver/nvidia/version", R_OK) == 0;
-    snprintf(job->detail, sizeof job->detail, "%s", driver ? "NVIDIA driver loaded" : "no NVIDIA driver is loaded");
+    snprintf(job->detail, sizeof job->detail, "%s",
+             heddle_nvidia_driver_is_loaded() ? "NVIDIA driver loaded" : "no NVIDIA driver is loaded");
 }
 
 // MPI is for all, NCCL for GPUs alone: where there is none, nothing is said of it.

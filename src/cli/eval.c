@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
+#include "cli/checkpoint.h"
 #include "cli/precision.h"
 #include "heddle/heddle.h"
 
@@ -97,11 +98,12 @@ static heddle_status print_classes(const heddle_network *network, const heddle_e
     return status;
 }
 
-static heddle_status evaluate(const eval_settings *settings, const char *checkpoint)
+static heddle_status evaluate(const eval_settings *settings, const char *given)
 {
-    char trained_on[NAME_SIZE];
+    char trained_on[NAME_SIZE], checkpoint[HEDDLE_CLI_CHECKPOINT_SIZE];
     heddle_train_options trained;
     HEDDLE_TRY(heddle_cli_precision_check(settings->device, (heddle_arithmetic)settings->precision));
+    HEDDLE_TRY(heddle_cli_checkpoint(given, checkpoint));
     HEDDLE_TRY(heddle_train_options_from(checkpoint, &trained, trained_on, sizeof trained_on));
     const char *name = settings->data ? settings->data : trained_on;
     heddle_split split = settings->split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN;
@@ -163,7 +165,8 @@ const heddle_cli_command heddle_command_eval = {
     .arguments = "CHECKPOINT",
     .least_arguments = 1,
     .most_arguments = 1,
-    .example = "heddle eval runs/fashion-cnn/best.safetensors\n"
+    .description = "CHECKPOINT is a file, or the folder of a run, whose best.safetensors is taken.",
+    .example = "heddle eval runs/fashion-cnn\n"
                "heddle eval runs/mnist-cnn/best.safetensors --data ~/digits --json",
     .options = options,
     .option_count = sizeof options / sizeof *options,

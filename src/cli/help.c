@@ -38,6 +38,14 @@ static int print_command(const heddle_cli_arguments *arguments)
 {
     const heddle_cli_command *command = heddle_cli_find(heddle_cli_commands, arguments->items[0]);
     if (command != NULL && arguments->count > 1) {
+        const heddle_cli_topic *topic = heddle_cli_find_topic(command, arguments->items[1]);
+        if (topic != NULL) {
+            heddle_cli_print_topic(command, topic, stdout);
+            return HEDDLE_EXIT_OK;
+        }
+        if (command->topics != NULL)
+            return heddle_cli_usage(&heddle_command_help, "%s has no page on '%s'; `heddle help %s` is all of it",
+                                    command->name, arguments->items[1], command->name);
         if (command->actions == NULL)
             return heddle_cli_usage(&heddle_command_help, "%s has no actions, but got '%s'", command->name,
                                     arguments->items[1]);
@@ -74,9 +82,10 @@ int heddle_cli_help(int argc, char **argv)
 const heddle_cli_command heddle_command_help = {
     .name = "help",
     .summary = "what the commands are, or all about one of them",
-    .arguments = "[COMMAND [ACTION]]",
+    .arguments = "[COMMAND [ACTION|TOPIC]]",
     .most_arguments = 2,
-    .example = "heddle help train\nheddle help data show\nsource <(heddle help --completion bash)",
+    .example =
+        "heddle help train\nheddle help data show\nheddle help bench train\nsource <(heddle help --completion bash)",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = heddle_cli_help,

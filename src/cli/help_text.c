@@ -11,6 +11,7 @@ enum {
     OPTION_COLUMN_MOST = 34, // an option longer than this has its help on the next line
     USAGE_SIZE = 256,
     SENTENCE_SIZE = 512,
+    MOST_OPTIONS = 64, // of a command
 };
 
 const char *heddle_cli_option_usage(const heddle_cli_option *option, char *text, size_t size)
@@ -125,4 +126,39 @@ void heddle_cli_print_help(const heddle_cli_command *command, FILE *file)
     print_options(file, heddle_cli_common_options, heddle_cli_common_option_count, width);
     fputs("\nExample:\n", file);
     print_indented(file, command->example);
+}
+
+const heddle_cli_topic *heddle_cli_find_topic(const heddle_cli_command *command, const char *name)
+{
+    for (int i = 0; i < command->topic_count; i++)
+        if (strcmp(command->topics[i].name, name) == 0)
+            return &command->topics[i];
+    return NULL;
+}
+
+static bool goes_with(const heddle_cli_topic *topic, const char *option)
+{
+    for (int i = 0; topic->without[i] != NULL; i++)
+        for (int j = 0; topic->without[i][j] != NULL; j++)
+            if (strcmp(topic->without[i][j], option) == 0)
+                return false;
+    return true;
+}
+
+void heddle_cli_print_topic(const heddle_cli_command *command, const heddle_cli_topic *topic, FILE *file)
+{
+    char name[USAGE_SIZE];
+    heddle_cli_option options[MOST_OPTIONS];
+    snprintf(name, sizeof name, "%s %s", command->name, topic->name);
+    heddle_cli_command part = {
+        .name = name,
+        .summary = topic->summary,
+        .description = topic->description,
+        .example = topic->example,
+        .options = options,
+    };
+    for (int i = 0; i < command->option_count && part.option_count < MOST_OPTIONS; i++)
+        if (goes_with(topic, command->options[i].name))
+            options[part.option_count++] = command->options[i];
+    heddle_cli_print_help(&part, file);
 }

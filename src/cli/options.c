@@ -39,8 +39,9 @@ static heddle_status out_of_range(const heddle_cli_option *option, const char *t
     if (option->most >= unlimited)
         return heddle_fail(HEDDLE_INVALID, "--%s %s is out of range: at least %.10g", option->name, text,
                            option->least);
-    return heddle_fail(HEDDLE_INVALID, "--%s %s is out of range: %.10g to %.10g", option->name, text, option->least,
-                       option->most);
+    bool is_part = option->kind == HEDDLE_CLI_NUMBER && option->least == 0 && option->most == 1;
+    return heddle_fail(HEDDLE_INVALID, "--%s %s is out of range: %.10g to %.10g%s", option->name, text, option->least,
+                       option->most, is_part ? ", for it is a fraction: 99 % is 0.99" : "");
 }
 
 static heddle_status read_int(const heddle_cli_option *option, const char *text, int *value)
@@ -285,7 +286,12 @@ bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, 
         return false;
     }
     if (arguments->help) {
-        heddle_cli_print_help(command, stdout);
+        const heddle_cli_topic *topic =
+            arguments->count > 0 ? heddle_cli_find_topic(command, arguments->items[0]) : NULL;
+        if (topic != NULL)
+            heddle_cli_print_topic(command, topic, stdout);
+        else
+            heddle_cli_print_help(command, stdout);
         *exit_code = HEDDLE_EXIT_OK;
         return false;
     }

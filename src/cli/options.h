@@ -46,6 +46,13 @@ typedef struct heddle_cli_list {
     int count;
 } heddle_cli_list;
 
+// A word that may stand in place of a command's argument and has a page of its own: `bench train`.
+typedef struct heddle_cli_topic {
+    const char *name;
+    const char *summary, *description, *example; // as a command's
+    const char *const *without[4];               // lists of options that do not go with it, all NULL-terminated
+} heddle_cli_topic;
+
 typedef struct heddle_cli_command heddle_cli_command;
 struct heddle_cli_command {
     const char *name;      // as typed after "heddle": "train", "data show"
@@ -59,6 +66,8 @@ struct heddle_cli_command {
     int option_count;
     int (*run)(int argc, char **argv);        // argv[0] is the command's own name; returns the exit code
     const heddle_cli_command *const *actions; // "data list", "data show"; NULL-terminated; NULL: none
+    const heddle_cli_topic *topics;           // NULL: none
+    int topic_count;
 };
 
 // What came with the command besides the settings.
@@ -90,6 +99,9 @@ extern const int heddle_cli_common_option_count;
 
 // What `heddle COMMAND --help` shows.
 void heddle_cli_print_help(const heddle_cli_command *command, FILE *file);
+// The topic of a command that is called `name`, or NULL; and what help prints of it.
+const heddle_cli_topic *heddle_cli_find_topic(const heddle_cli_command *command, const char *name);
+void heddle_cli_print_topic(const heddle_cli_command *command, const heddle_cli_topic *topic, FILE *file);
 // Prints `text` wrapped to the width of help, each line after the first indented by `indent`; `column` is where the
 // cursor stands.
 void heddle_cli_print_wrapped(FILE *file, const char *text, int column, int indent);

@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/log.h"
+#include "cli/checkpoint.h"
 #include "cli/precision.h"
 #include "data/prepare.h"
 #include "heddle/heddle.h"
@@ -62,8 +63,9 @@ typedef struct predictor {
     float *probabilities; // (batch, classes)
 } predictor;
 
-static heddle_status open_predictor(predictor *opened, const char *checkpoint)
+static heddle_status open_predictor(predictor *opened, const char *given)
 {
+    char checkpoint[HEDDLE_CLI_CHECKPOINT_SIZE];
     const predict_settings *settings = opened->settings;
     heddle_train_options trained;
     heddle_network_options how = {
@@ -73,6 +75,7 @@ static heddle_status open_predictor(predictor *opened, const char *checkpoint)
         .deterministic = true,
     };
     HEDDLE_TRY(heddle_cli_precision_check(settings->device, how.arithmetic));
+    HEDDLE_TRY(heddle_cli_checkpoint(given, checkpoint));
     HEDDLE_TRY(heddle_train_options_from(checkpoint, &trained, opened->trained_on, sizeof opened->trained_on));
     HEDDLE_TRY(heddle_device_open(settings->device, settings->threads, &opened->device));
     HEDDLE_TRY(heddle_network_open_with(opened->device, checkpoint, &how, &opened->network));
@@ -286,7 +289,8 @@ const heddle_cli_command heddle_command_predict = {
     .arguments = "CHECKPOINT [FILE.png...]",
     .least_arguments = 1,
     .most_arguments = MOST_IMAGES,
-    .description = "PNG files may have any size and be dark on light or light on dark; each is brought to what the "
+    .description = "CHECKPOINT is a file, or the folder of a run, whose best.safetensors is taken. PNG files may have "
+                   "any size and be dark on light or light on dark; each is brought to what the "
                    "network was trained on, and a line says how.",
     .example = "heddle predict runs/mnist-cnn/best.safetensors seven.png\n"
                "heddle predict runs/fashion-cnn/best.safetensors --data fashion --index 0 --count 5",

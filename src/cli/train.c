@@ -1,5 +1,5 @@
-// `heddle train`: trains a model and shows it happening. The work is nn/'s; here are flags and progress, the last words
-// are train_result.c's.
+// `heddle train`: trains a model and shows it happening. The work is nn/'s; here are flags and progress, the first
+// words are train_begin.c's and the last train_result.c's.
 
 #include <errno.h>
 #include <math.h>
@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/precision.h"
+#include "cli/train_begin.h"
 #include "cli/train_result.h"
 #include "dist/dist.h"
 #include "heddle/heddle.h"
@@ -351,7 +352,12 @@ static heddle_status take_folder(run *current)
 // The first rank takes it, and all know its name: whoever is left says it when that one is lost.
 static heddle_status choose_folder(run *current)
 {
-    heddle_status status = current->settings.out || current->ranks.rank > 0 ? HEDDLE_OK : take_folder(current);
+    const train_settings *settings = &current->settings;
+    // The trainer asks the same of --out, but only when all has been said of a run that is refused.
+    heddle_status status = current->ranks.rank > 0 ? HEDDLE_OK
+                           : settings->out
+                               ? heddle_run_folder_check(settings->out, settings->resume || settings->overwrite)
+                               : take_folder(current);
     HEDDLE_TRY(heddle_dist_agree(current->dist, status));
     if (!current->settings.out && current->ranks.ranks > 1) {
         heddle_exchange exchange = {.kind = HEDDLE_BROADCAST,
@@ -414,8 +420,12 @@ static heddle_status check_unchanged(const run *current, const heddle_cli_argume
 static heddle_status take_checkpoint(run *current, const heddle_cli_arguments *arguments)
 {
     char path[PATH_SIZE];
-    if (snprintf(path, sizeof path, "%s/last.safetensors", current->settings.out) >= PATH_SIZE)
+    const char *out = current->settings.out;
+    if (snprintf(path, sizeof path, "%s/" HEDDLE_RUN_LAST, out) >= PATH_SIZE)
         return heddle_fail(HEDDLE_INVALID, "--out is longer than a path can be");
+    if (heddle_run_folder_is_free(out) == HEDDLE_OK)
+        return heddle_fail(HEDDLE_NOT_FOUND, "there is no run to go on with in %s: leave out --resume to begin one",
+                           out);
     char dataset[PATH_SIZE];
     HEDDLE_TRY(heddle_train_options_from(path, &current->options, dataset, sizeof dataset));
     HEDDLE_TRY(heddle_model_from(path, &current->model));
@@ -428,7 +438,7 @@ static heddle_status take_checkpoint(run *current, const heddle_cli_arguments *a
         return heddle_fail(HEDDLE_INVALID,
                            "%s: this run was begun in %s, which the CPU has not: say where to go on with it, --device "
                            "cuda or sim",
-                           current->settings.out, heddle_cli_precisions[current->options.arithmetic]);
+                           out, heddle_cli_precisions[current->options.arithmetic]);
     return HEDDLE_OK;
 }
 
@@ -467,32 +477,21 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     return HEDDLE_OK;
 }
 
-static void print_header(const run *current)
+static void say_beginning(const run *current, const heddle_cli_arguments *arguments)
 {
-    heddle_device_info info;
-    if (heddle_device_describe(current->device, &info) != HEDDLE_OK)
-        return;
-    printf("model   %s, %zu parameters\n", heddle_model_name(current->model), heddle_model_parameters(current->model));
-    printf("data    %s, %d images to train on, %d to test on (%s)\n", current->train->name, current->train->count,
-           current->test->count, current->train->source);
-    if (info.kind == HEDDLE_CPU)
-        printf("device  %s, %s, %d thread%s\n", heddle_device_kind_name(info.kind), info.name, info.threads,
-               info.threads == 1 ? "" : "s");
-    else
-        printf("device  %s, %s, %s\n", heddle_device_kind_name(info.kind), info.name, info.instructions);
-    // Which of the two it is with auto is known only when all GPUs have been asked.
-    const char *between_gpus = current->settings.dist == HEDDLE_DIST_NCCL   ? "NCCL"
-                               : current->settings.dist == HEDDLE_DIST_AUTO ? "NCCL, or MPI where that cannot be had"
-                                                                            : "MPI";
-    if (current->dist)
-        printf("ranks   %d over %s, %d on this machine\n", current->ranks.ranks,
-               info.kind == HEDDLE_CUDA ? between_gpus : "MPI", current->ranks.local_ranks);
-    printf("run     %s, lr %g (%s), batch %d, seed %llu, %s kernels%s%s → %s\n", optimizers[current->options.optimizer],
-           current->options.learning_rate, schedules[current->options.schedule], current->options.batch,
-           (unsigned long long)current->options.seed, heddle_tier_names[current->options.kernels],
-           info.kind == HEDDLE_CPU ? "" : " in ",
-           info.kind == HEDDLE_CPU ? "" : heddle_cli_precisions[current->options.arithmetic], current->out);
-    fflush(stdout);
+    const train_settings *settings = &current->settings;
+    const bool told = heddle_cli_given(&heddle_command_train, arguments, "threads");
+    const heddle_cli_train_begin begin = {.device = current->device,
+                                          .model = current->model,
+                                          .train = current->train,
+                                          .test = current->test,
+                                          .options = &current->options,
+                                          .ranks = current->dist ? &current->ranks : NULL,
+                                          .dist = (heddle_dist_choice)settings->dist,
+                                          .threads = told ? settings->threads : 0};
+    heddle_cli_train_warn(&begin);
+    if (!settings->quiet && !settings->json)
+        heddle_cli_print_header(&begin);
 }
 
 // The command that goes on, with what a checkpoint does not say: where to run is no part of a run.
@@ -554,8 +553,8 @@ int heddle_cli_train(int argc, char **argv)
     bool speaks = current.ranks.rank == 0;
     current.shown = (view){.settings = &current.settings, .batch = current.options.batch, .silent = !speaks};
     if (status == HEDDLE_OK) {
-        if (!current.settings.quiet && !current.settings.json && speaks)
-            print_header(&current);
+        if (speaks)
+            say_beginning(&current, &arguments);
         catch_interrupts();
         current.options.listener = on_event;
         current.options.listener_context = &current.shown;

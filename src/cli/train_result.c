@@ -76,7 +76,12 @@ void heddle_cli_print_trained(const heddle_cli_trained *trained)
         return;
     }
     print_text(trained, path);
+    const int epochs = trained->result->epochs;
+    const char *plural = epochs == 1 ? "" : "s";
     if (trained->until > 0 && !reached(trained))
-        printf("until   %g was not reached in %d epoch%s; --epochs N gives it more\n", trained->until,
-               trained->result->epochs, trained->result->epochs == 1 ? "" : "s");
+        printf("until   %g was not reached in %d epoch%s; --epochs N gives it more\n", trained->until, epochs, plural);
+    else if (trained->until > 0 && epochs < trained->epochs)
+        printf("until   %g was reached in %d of %d epochs\n", trained->until, epochs, trained->epochs);
+    else if (trained->until > 0)
+        printf("until   %g was reached in %d epoch%s\n", trained->until, epochs, plural);
 }

@@ -239,8 +239,7 @@ heddle_status heddle_trainer_check_loss(heddle_trainer *trainer, double loss, in
                 "training diverged: the loss is %g at epoch %d, step %d (learning rate %g); try a smaller "
                 "learning rate%s",
                 loss, position->epoch + 1, position->batch + 1,
-                heddle_learning_rate(trainer->options, position->step, trainer->steps),
-                trainer->options->folder ? "; the last checkpoint is from before" : "");
+                heddle_learning_rate(trainer->options, position->step, trainer->steps), heddle_trainer_kept(trainer));
     // All ranks have the same loss: they end together, and none takes another for lost.
     return heddle_dist_agree(trainer->options->dist, HEDDLE_DIVERGED);
 }
@@ -266,10 +265,11 @@ static heddle_status finish_epoch(heddle_trainer *trainer)
             return heddle_fail_within(status, "evaluating after epoch %d%s", position->epoch,
                                       trainer->options->folder ? ", the last checkpoint is whole" : "");
         if (!isfinite(evaluation.loss))
-            return heddle_fail(HEDDLE_DIVERGED,
-                               "training diverged: the loss on the test set is %g after epoch %d; not saved, the last "
-                               "checkpoint is from before; try a smaller learning rate",
-                               evaluation.loss, position->epoch);
+            return heddle_fail(
+                HEDDLE_DIVERGED,
+                "training diverged: the loss on the test set is %g after epoch %d, which is not saved; try a "
+                "smaller learning rate%s",
+                evaluation.loss, position->epoch, heddle_trainer_kept(trainer));
         position->test_loss = evaluation.loss;
         position->test_accuracy = evaluation.accuracy;
         // Also when there is none yet; among equals the one that is surer of its answers.

@@ -39,12 +39,13 @@ typedef struct heddle_trainer {
     heddle_position position;
     uint64_t fingerprint; // of the training data, and the brightness of its borders
     double border;
-    int folder_lock; // a descriptor of the folder, locked; -1: none
-    bool begun;      // last.safetensors is there and this run's
-    int batch;       // samples of a whole one, over all ranks: as asked for, or all there are
-    int batches;     // of an epoch
-    int64_t steps;   // of the whole run
-    double seconds;  // training alone
+    int folder_lock;    // a descriptor of the folder, locked; -1: none
+    bool begun;         // last.safetensors is there and this run's
+    int64_t saved_step; // steps done as of last.safetensors
+    int batch;          // samples of a whole one, over all ranks: as asked for, or all there are
+    int batches;        // of an epoch
+    int64_t steps;      // of the whole run
+    double seconds;     // training alone
     double last_save;
     double smooth_loss; // exponential mean over recent steps; NAN before the first
     bool best_now;      // the latest evaluation was the best so far
@@ -111,6 +112,9 @@ heddle_status heddle_trainer_begin_files(heddle_trainer *trainer);
 // A resumed run that has steps left writes the last.safetensors that is there once more, bit for bit: what hinders it
 // shows before the first step.
 heddle_status heddle_trainer_try_files(heddle_trainer *trainer);
+// What a run that diverged has left, to end a message with: "; the last checkpoint is from before"; "" without a
+// folder.
+const char *heddle_trainer_kept(const heddle_trainer *trainer);
 // Writes folder/NAME. A failure says from where the run can go on.
 heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name);
 // Takes numbers and position from folder/last.safetensors; refuses settings that would not continue the same run.

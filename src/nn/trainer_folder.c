@@ -1,12 +1,13 @@
-// Takes a folder by making it: of all who try a name, the system lets one succeed. A look whether the name is free and
-// a folder made later would leave a moment in which two runs find the same one.
+// The folder of a run. One is taken by making it: of all who try a name, the system lets one succeed. A look whether
+// the name is free and a folder made later would leave a moment in which two runs find the same one.
 
 #include "nn/trainer_folder.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,50 @@ enum {
     MOST_TRIES = 100,   // of a name: another run that gives up may remove the folder above it at any moment
     FOLDER_MODE = 0777, // less what umask takes
 };
+
+// Two runs that write into one folder would take turns in destroying each other. The lock is on the folder itself, so
+// it leaves nothing behind and goes with the process, however that ends.
+heddle_status heddle_run_folder_lock(const char *folder, int *lock)
+{
+    *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return HEDDLE_OK; // a folder that cannot be read or locked is trained in without
+    close(*lock);
+    *lock = -1;
+    return heddle_fail(HEDDLE_INVALID, "another run is training in %s now; wait for it or choose another folder",
+                       folder);
+}
+
+static bool holds(const char *folder, const char *name)
+{
+    char path[HEDDLE_RUN_FOLDER_SIZE + sizeof HEDDLE_RUN_LAST];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return heddle_file_exists(path);
+}
+
+heddle_status heddle_run_folder_is_free(const char *folder)
+{
+    if (holds(folder, HEDDLE_RUN_LAST))
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s already holds a run; resume it (--resume), choose another folder (--out) or replace it "
+                           "(--overwrite)",
+                           folder);
+    if (holds(folder, HEDDLE_RUN_BEST))
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s already holds a run, but no %s of it; copy its %s to that name to resume it (--resume), "
+                           "choose another folder (--out) or replace it (--overwrite)",
+                           folder, HEDDLE_RUN_LAST, HEDDLE_RUN_BEST);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_run_folder_check(const char *folder, bool goes_on_or_replaces)
+{
+    int lock;
+    HEDDLE_TRY(heddle_run_folder_lock(folder, &lock));
+    if (lock >= 0)
+        close(lock);
+    return goes_on_or_replaces ? HEDDLE_OK : heddle_run_folder_is_free(folder);
+}
 
 // Bytes of `path` without its last part and the slashes before that; 0: it has one part.
 static size_t parent_length(const char *path, size_t length)

@@ -1,21 +1,20 @@
 // A run on disk: the folder, saving, and going on where a run stopped.
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "nn/optimizer.h"
 #include "nn/trainer.h"
+#include "nn/trainer_folder.h"
 
 enum { PATH_SIZE = 4096, PLACE_SIZE = 64, MESSAGE_SIZE = 1024 };
 
-static const char LAST[] = "last.safetensors", BEST[] = "best.safetensors";
+static const char LAST[] = HEDDLE_RUN_LAST, BEST[] = HEDDLE_RUN_BEST;
 
 static heddle_status path_in(const heddle_trainer *trainer, const char *name, char path[PATH_SIZE])
 {
@@ -100,18 +99,6 @@ static heddle_status open_checkpoint(const char *path, heddle_checkpoint **check
 
 // --- the folder -----------------------------------------------------------------------------------------------------
 
-// Two runs that write into one folder would take turns in destroying each other. The lock is on the folder itself, so
-// it leaves nothing behind and goes with the process, however that ends.
-static heddle_status lock_folder(heddle_trainer *trainer)
-{
-    const char *folder = trainer->options->folder;
-    trainer->folder_lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (trainer->folder_lock >= 0 && flock(trainer->folder_lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return heddle_fail(HEDDLE_INVALID, "another run is training in %s now; wait for it or choose another folder",
-                           folder);
-    return HEDDLE_OK; // a folder that cannot be read or locked is trained in without
-}
-
 heddle_status heddle_trainer_prepare_folder(heddle_trainer *trainer)
 {
     const heddle_train_options *options = trainer->options;
@@ -120,18 +107,9 @@ heddle_status heddle_trainer_prepare_folder(heddle_trainer *trainer)
     HEDDLE_TRY(path_in(trainer, BEST, best));
     if (!options->resume) // nothing is in a folder that is not there
         HEDDLE_TRY(heddle_folder_create(options->folder));
-    HEDDLE_TRY(lock_folder(trainer));
-    bool fresh = !options->resume && !options->overwrite;
-    if (fresh && heddle_file_exists(last))
-        return heddle_fail(HEDDLE_INVALID,
-                           "%s already holds a run; resume it (--resume), choose another folder (--out) or replace it "
-                           "(--overwrite)",
-                           options->folder);
-    if (fresh && heddle_file_exists(best))
-        return heddle_fail(HEDDLE_INVALID,
-                           "%s already holds a run, but no %s of it; copy its %s to that name to resume it (--resume), "
-                           "choose another folder (--out) or replace it (--overwrite)",
-                           options->folder, LAST, BEST);
+    HEDDLE_TRY(heddle_run_folder_lock(options->folder, &trainer->folder_lock));
+    if (!options->resume && !options->overwrite)
+        HEDDLE_TRY(heddle_run_folder_is_free(options->folder));
     heddle_file_sweep(last);
     heddle_file_sweep(best);
     return HEDDLE_OK;
@@ -189,6 +167,14 @@ static heddle_status tell_what_is_kept(const heddle_trainer *trainer, heddle_sta
     return status;
 }
 
+const char *heddle_trainer_kept(const heddle_trainer *trainer)
+{
+    if (!trainer->options->folder)
+        return "";
+    return trainer->saved_step > 0 ? "; the last checkpoint is from before"
+                                   : "; the last checkpoint is from before the first step";
+}
+
 heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name)
 {
     if (!trainer->options->folder || !heddle_trainer_is_first(trainer))
@@ -206,12 +192,13 @@ heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name)
     snprintf(about.dataset, sizeof about.dataset, "%s", name_of(trainer->train));
     heddle_status status = heddle_checkpoint_write(path, trainer->state, trainer->stream, &about);
     if (status == HEDDLE_DIVERGED)
-        return heddle_fail(status,
-                           "%s at epoch %d, step %d; not saved, the last checkpoint is from before; try a smaller "
-                           "learning rate",
-                           heddle_last_error(), trainer->position.epoch + 1, trainer->position.batch);
+        return heddle_fail(status, "%s at epoch %d, step %d, which is not saved; try a smaller learning rate%s",
+                           heddle_last_error(), trainer->position.epoch + 1, trainer->position.batch,
+                           heddle_trainer_kept(trainer));
     if (status != HEDDLE_OK)
         return trainer->begun ? tell_what_is_kept(trainer, status) : status;
+    if (strcmp(name, LAST) == 0)
+        trainer->saved_step = trainer->position.step;
     heddle_trainer_tell(trainer, HEDDLE_TRAIN_SAVED, path);
     return HEDDLE_OK;
 }
@@ -278,6 +265,7 @@ heddle_status heddle_trainer_resume(heddle_trainer *trainer)
         status = heddle_checkpoint_load(checkpoint, trainer->state, trainer->stream);
     if (status == HEDDLE_OK)
         trainer->position = heddle_checkpoint_about_of(checkpoint)->position;
+    trainer->saved_step = trainer->position.step;
     const heddle_position *position = &trainer->position;
     int64_t batches = trainer->batches;
     if (status == HEDDLE_OK &&

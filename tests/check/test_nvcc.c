@@ -68,6 +68,19 @@ static void test_a_header_that_is_missing_is_no_finding(void **state)
     heddle_check_result_free(result);
 }
 
+static void test_a_launch_in_a_kernel_is_legal_with_its_flag(void **state)
+{
+    (void)state;
+    heddle_check_result *result = read_opinion(
+        "k.cu(7): error: kernel launch from __device__ or __global__ functions requires separate compilation mode\n"
+        "k.cu(9): error: kernel launch from __device__ or __global__ functions requires separate compilation mode\n");
+    assert_int_equal(result->finding_count, 0);
+    assert_int_equal(result->note_count, 1);
+    assert_contains(result->notes[0], "k.cu:7 launches a kernel from a kernel");
+    assert_contains(result->notes[0], "-rdc=true");
+    heddle_check_result_free(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -75,6 +88,7 @@ int main(void)
         cmocka_unit_test(test_the_cure_fits_what_nvcc_says_of_a_kernel),
         cmocka_unit_test(test_what_may_be_the_toolkits_version_is_a_warning),
         cmocka_unit_test(test_a_header_that_is_missing_is_no_finding),
+        cmocka_unit_test(test_a_launch_in_a_kernel_is_legal_with_its_flag),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

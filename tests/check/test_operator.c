@@ -114,7 +114,9 @@ static void test_the_function_wanted_is_spelled_out(void **state)
     (void)state;
     heddle_check_job job;
     assert_fails(prepare(&job, "matmul", "void other() {}"), HEDDLE_INVALID,
-                 "void matmul(const float *a, const float *b, float *output, int m, int n, int k)");
+                 "void matmul(const float *a, const float *b, float *output, int m, int n, int k[, int transpose_a, "
+                 "int transpose_b, float alpha, float beta]); what is in [ ] may be left out");
+    assert_fails(prepare(&job, "relu", "void other() {}"), HEDDLE_INVALID, "int n)");
     assert_fails(prepare(&job, "matmul", "__global__ void matmul(float *a) {}"), HEDDLE_INVALID, "is a kernel");
     assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
     assert_string_equal(job.function, "matmul");
@@ -182,6 +184,67 @@ static void test_right_outputs_pass_and_wrong_ones_are_named(void **state)
     assert_int_equal(findings_for("softmax", softmax, 0.01, message, sizeof message), 1);
 }
 
+// Plays a program without optional fields, which gives no output for shapes that set one, and returns its note.
+static void note_of(heddle_check_job *job, char *note, size_t size)
+{
+    heddle_check_folder where;
+    heddle_check_result *result = NULL;
+    assert_ok(heddle_check_folder_create(&where, false));
+    assert_ok(heddle_check_result_create(&result));
+    result->runs[result->run_count++] = sample_parse(folder, "{\"status\": \"finished\", \"findings\": []}");
+    play_program(job, &where, 0);
+    for (int i = 0; i < job->count; i++) {
+        _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+        char name[64];
+        assert_ok(heddle_shape_parse(job->op, job->shapes[i], shape));
+        snprintf(name, sizeof name, "case-%d.out", i);
+        if (!heddle_check_usual_shape(job->op, shape))
+            assert_int_equal(remove(scratch_path(where.path, name)), 0);
+    }
+    assert_ok(heddle_check_job_compare(job, &where, result));
+    assert_int_equal(result->finding_count, 0);
+    assert_int_equal(result->note_count, 1);
+    snprintf(note, size, "%s", result->notes[0]);
+    heddle_check_result_free(result);
+    heddle_check_folder_release(&where);
+}
+
+static void test_the_note_names_what_was_compared_and_which_fields_the_rest_sets(void **state)
+{
+    (void)state;
+    heddle_check_job job;
+    char note[1024];
+    assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
+    note_of(&job, note, sizeof note);
+    assert_contains(note, "4 of 14 test shapes compared");
+    assert_contains(note, ": m=1 n=1 k=1, m=1 n=7 k=31, m=13 n=1 k=5, m=31 n=401 k=67;");
+    assert_contains(note, "; 10 others set transpose_a, transpose_b, alpha, beta, which the function does not take");
+    assert_contains(note, "--shape compares at others");
+    assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
+    static const char *const many[] = {"m=1 n=1 k=1", "m=2 n=2 k=2", "m=9 n=2 k=70",
+                                       "m=4 n=2 k=2", "m=5 n=2 k=2", NULL};
+    assert_ok(heddle_check_job_set_shapes(&job, many));
+    note_of(&job, note, sizeof note);
+    assert_contains(note, "5 of 5 shapes of --shape compared");
+    assert_contains(note, ", the largest m=9 n=2 k=70");
+    assert_lacks(note, "--shape compares at others");
+}
+
+static void test_shapes_that_are_none_of_the_operators_are_refused(void **state)
+{
+    (void)state;
+    heddle_check_job job;
+    assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
+    static const char *const unknown[] = {"m=1 q=3", NULL}, *const words[] = {"4x4", NULL},
+                             *const part[] = {"m=1 n=1", NULL}, *const none[] = {"m=0 n=1 k=1", NULL};
+    assert_fails(heddle_check_job_set_shapes(&job, unknown), HEDDLE_INVALID, "--shape 'm=1 q=3': ");
+    assert_fails(heddle_check_job_set_shapes(&job, words), HEDDLE_INVALID, "heddle ops matmul_forward");
+    assert_fails(heddle_check_job_set_shapes(&job, part), HEDDLE_INVALID, "must name 'k'");
+    assert_fails(heddle_check_job_set_shapes(&job, none), HEDDLE_INVALID, "nothing to compute");
+    static const char *const large[] = {"m=2000000 n=2000000 k=1", NULL};
+    assert_fails(heddle_check_job_set_shapes(&job, large), HEDDLE_INVALID, "more than there is");
+}
+
 static void test_a_program_that_computes_nothing_fails(void **state)
 {
     (void)state;
@@ -194,6 +257,34 @@ static void test_a_program_that_computes_nothing_fails(void **state)
     assert_ok(heddle_check_job_compare(&job, &where, result));
     assert_int_equal(result->finding_count, 1);
     assert_int_equal(result->findings[0]->kind, HEDDLE_CHECK_WRONG_RESULT);
+    heddle_check_result_free(result);
+    heddle_check_folder_release(&where);
+}
+
+// A program that stopped, and what its driver wrote down of where it was.
+static void test_a_fault_is_told_with_the_shape_it_happened_at(void **state)
+{
+    (void)state;
+    heddle_check_job job;
+    heddle_check_folder where;
+    heddle_check_result *result = NULL;
+    static const char text[] =
+        "{\"status\": \"finished\", \"unchecked\": \"kernel k stopped at its fault\", \"findings\": ["
+        "{\"kind\": \"out-of-bounds\", \"tier\": \"error\", \"kernel\": \"k\", \"message\": \"read of 4 bytes\"},"
+        "{\"kind\": \"leak\", \"tier\": \"warning\", \"message\": \"4 bytes\"}]}";
+    const int number = 1;
+    assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
+    assert_ok(heddle_check_folder_create(&where, false));
+    scratch_write(where.path, "case-at", (const char *)&number, sizeof number);
+    heddle_check_report *report = sample_parse(folder, text);
+    heddle_check_job_name_shape(&job, &where, report);
+    assert_string_equal(report->findings[0].message, "read of 4 bytes (matmul_forward with m=1 n=7 k=31)");
+    assert_string_equal(report->findings[1].message, "4 bytes");
+    assert_ok(heddle_check_result_create(&result));
+    result->exit_status = 1;
+    assert_ok(heddle_check_result_add_run(result, report));
+    assert_ok(heddle_check_job_compare(&job, &where, result));
+    assert_contains(result->notes[0], "; the program stopped at m=1 n=7 k=31, before the rest");
     heddle_check_result_free(result);
     heddle_check_folder_release(&where);
 }
@@ -227,6 +318,9 @@ int main(void)
         cmocka_unit_test(test_the_function_wanted_is_spelled_out),
         cmocka_unit_test(test_right_outputs_pass_and_wrong_ones_are_named),
         cmocka_unit_test(test_a_program_that_computes_nothing_fails),
+        cmocka_unit_test(test_the_note_names_what_was_compared_and_which_fields_the_rest_sets),
+        cmocka_unit_test(test_shapes_that_are_none_of_the_operators_are_refused),
+        cmocka_unit_test(test_a_fault_is_told_with_the_shape_it_happened_at),
         cmocka_unit_test(test_the_driver_hands_over_operands_and_fields_in_order),
     };
     return cmocka_run_group_tests(tests, create_folder, remove_folder);

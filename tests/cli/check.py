@@ -188,7 +188,7 @@ class Check(unittest.TestCase):
 
     def test_a_function_of_another_form_is_told_the_right_one(self):
         self.write("matmul.cu", "void matmul(float *a) { }\n")
-        self.assertIn("void matmul(const float *a, const float *b, float *output, int m, int n, int k)",
+        self.assertIn("void matmul(const float *a, const float *b, float *output, int m, int n, int k[, int transpose_a, ",
                       self.check("matmul.cu", "--op", "matmul", code=2).stderr)
 
     # --- what comes out -----------------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
-"""What `heddle check` makes of calls of the CUDA runtime that fail, of variables that host code uses by name, and of files
-that cannot be written.
+"""What `heddle check` makes of calls of the CUDA runtime that fail, of variables that host code uses by name, of files that
+cannot be written, and of what a person new to it types.
 
     check_calls.py path/to/heddle
 """
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -167,6 +169,54 @@ void transpose(const float *x, float *y, int rows, int columns) { stray<<<1, 1>>
 """
 
 
+# Right for all k that the test shapes without optional fields have.
+SHORT_SUM = r"""
+__global__ void kernel(const float *a, const float *b, float *c, int m, int n, int k)
+{
+    int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+    if (row >= m || column >= n)
+        return;
+    float sum = 0;
+    for (int i = 0; i < k && i < 70; i++)
+        sum += a[row * k + i] * b[i * n + column];
+    c[row * n + column] = sum;
+}
+void matmul(const float *a, const float *b, float *c, int m, int n, int k)
+{
+    kernel<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(a, b, c, m, n, k);
+}
+"""
+
+READS_ARGUMENT = KERNEL + r"""
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), *p;
+    cudaMalloc(&p, 4 * n);
+    fill<<<1, n>>>(p);
+    cudaFree(p);
+}
+"""
+
+TWO_NAMES = r"""
+__global__ void add(const float *a, const float *b, float *out)
+{
+    int i = threadIdx.x;
+    out[i] = a[i] + b[i];
+}
+int main()
+{
+    float *da, *db, *dout;
+    cudaMalloc(&da, 4 * 32);
+    cudaMalloc(&db, 4 * 31);
+    cudaMalloc(&dout, 4 * 32);
+    cudaMemset(da, 0, 4 * 32);
+    cudaMemset(db, 0, 4 * 31);
+    add<<<1, 32>>>(da, db, dout);
+    cudaDeviceSynchronize();
+}
+"""
+
+
 class Calls(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
@@ -176,13 +226,17 @@ class Calls(unittest.TestCase):
     def tearDown(self):
         self.scratch.cleanup()
 
-    def check(self, text, *options, code=0):
-        with open(os.path.join(self.scratch.name, "x.cu"), "w", encoding="utf-8") as file:
-            file.write(text)
-        result = subprocess.run([HEDDLE, "check", "--no-nvcc", *options, "x.cu"], capture_output=True, text=True,
+    def run_check(self, *words, text=None, code=0, nvcc=False):
+        if text is not None:
+            with open(os.path.join(self.scratch.name, "x.cu"), "w", encoding="utf-8") as file:
+                file.write(text)
+        result = subprocess.run([HEDDLE, "check", *([] if nvcc else ["--no-nvcc"]), *words], capture_output=True, text=True,
                                 env=self.environment, cwd=self.scratch.name, timeout=PATIENCE, check=False)
         self.assertEqual(result.returncode, code, f"{result.stdout}\n{result.stderr}")
         return result
+
+    def check(self, text, *options, code=0):
+        return self.run_check(*options, "x.cu", text=text, code=code)
 
     def test_a_program_that_asks_what_the_card_has_is_clean(self):
         lines = self.check(PROBES, "--strict").stdout.split("\n")
@@ -277,7 +331,80 @@ class Calls(unittest.TestCase):
 
     def test_shapes_behind_a_fault_are_not_called_large(self):
         said = self.check(STRAYS, "--op", "transpose", code=1).stdout
-        self.assertRegex(said, r"note: transpose: \d of \d test shapes compared .*; the program stopped before the rest")
+        self.assertRegex(said, r"note: transpose: \d of \d test shapes compared .*; the program stopped at rows=\d+ cols=\d+, "
+                               r"before the rest")
+
+    # --- a person's first steps ---------------------------------------------------------------------------------------
+
+    def test_a_shape_of_ones_own_shows_what_the_test_shapes_do_not_reach(self):
+        said = self.check(SHORT_SUM, "--op", "matmul").stdout
+        self.assertRegex(said, r"note: .* test shapes compared .*: m=1 n=1 k=1, .*; \d+ others set transpose_a, .*alpha, beta, "
+                               r"which the function does not take; --shape compares at others\n")
+        said = self.check(SHORT_SUM, "--op", "matmul", "--shape", "m=2 n=3 k=70", "--shape=m=2 n=3 k=71", code=1).stdout
+        self.assertIn("matmul_forward with m=2 n=3 k=71: 6 of 6 elements are wrong", said)
+        self.assertIn("note: matmul_forward: 2 of 2 shapes of --shape compared", said)
+        for options, why in ((("--op", "matmul", "--shape", "m=2 q=3"), "a shape has no 'q'"),
+                             (("--op", "matmul", "--shape", "m=2 n=2 k=2 alpha=3"), "--shape sets alpha, which matmul does not"),
+                             (("--shape", "m=2 n=2 k=2"), "--shape goes with --op")):
+            said = self.check(SHORT_SUM, *options, code=2).stderr
+            self.assertIn(why, said)
+            self.assertEqual(said.count("\n"), 1, said)
+
+    def test_a_function_written_to_the_hint_is_compared_at_all_shapes(self):
+        said = self.check("void other() { }\n", "--op", "saxpy", code=2).stderr
+        hint = re.search(r"void saxpy\(.*?\)", said).group().replace("[", "").replace("]", "")
+        self.assertEqual(hint, "void saxpy(const float *x, float *y, int n, float alpha)")
+        text = ("__global__ void k(const float *x, float *y, int n, float alpha)\n{\n    int i = blockIdx.x * 64 + threadIdx.x;\n"
+                "    if (i < n)\n        y[i] += alpha * x[i];\n}\n" + hint + " { k<<<(n + 63) / 64, 64>>>(x, y, n, alpha); }\n")
+        self.assertRegex(self.check(text, "--op", "saxpy").stdout, r"note: saxpy: (\d+) of \1 test shapes compared")
+
+    def test_a_fault_in_an_operator_names_its_shape(self):
+        result = self.check(STRAYS, "--op", "transpose", code=1)
+        self.assertRegex(result.stdout, r"\(transpose with rows=\d+ cols=\d+\)\n")
+        self.assertEqual(result.stderr, "heddle's main stopped: an illegal memory access was encountered\n")
+
+    def test_a_rung_of_heddles_own_is_told_how_it_runs(self):
+        rung = 'void launch() { }\nHEDDLE_CUDA_RUNG("transpose", "02_tiles", launch)\n'
+        for options in ((), ("--op", "transpose")):
+            said = self.check(rung, *options, code=2).stderr
+            self.assertIn("`heddle bench transpose/02_tiles --device sim`", said)
+            self.assertEqual(said.count("\n"), 1)
+
+    def test_habits_of_c_get_their_cure(self):
+        said = self.check(KERNEL + "int main() { float *a = malloc(4), *b = malloc(4); free(a); free(b); }\n", code=1).stdout
+        self.assertEqual(said.count("cast what malloc returns"), 1, said)
+        said = self.check("__global__ void k(float *restrict b) { b[0] = 1; }\nint main() { }\n", code=1).stdout
+        self.assertIn("note: CUDA is C++, which has no restrict: write __restrict__\n", said)
+        said = self.check("__global__ void k(float *__restrict__ b) { x[0] = 1; }\nint main() { }\n", code=1).stdout
+        self.assertNotIn("note:", said)
+        with open(os.path.join(self.scratch.name, "k.c"), "w", encoding="utf-8") as file:
+            file.write("__global__ void k(float *restrict b) { b[0] = 1; }\nint main(void) { return 0; }\n")
+        said = self.check("int x;\n", "k.c", code=1).stdout
+        self.assertIn("note: a file that is called .c is compiled as C, which has no kernels: call it .cu\n", said)
+        self.assertNotIn("__restrict__", said)
+
+    def test_arguments_are_told_where_they_go(self):
+        said = self.run_check("x.cu", "64", text=READS_ARGUMENT, code=2).stderr
+        self.assertEqual(said, "heddle: 64: no such file; an argument of the program goes behind --: heddle check x.cu -- 64\n")
+        self.assertEqual(self.run_check("x.cu", "y.cu", code=2).stderr, "heddle: y.cu: no such file\n")
+        self.assertEqual(self.run_check("64", code=2).stderr, "heddle: 64: no such file\n")
+        self.assertIn("it was given none: they go behind --.", self.run_check("x.cu", code=1).stdout)
+        self.run_check("x.cu", "--", "64")
+
+    def test_an_access_is_marked_by_the_kernels_own_name(self):
+        said = self.check(TWO_NAMES, code=1).stdout
+        self.assertIn("error: access out of bounds of global memory b (allocated as db) in kernel add\n", said)
+        self.assertRegex(said, r"\| +out\[i\] = a\[i\] \+ b\[i\];\n +\| {21}\^~~~\n")
+
+    @unittest.skipUnless(shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"), "no nvcc")
+    def test_nvcc_judges_a_file_with_the_samples_headers(self):
+        text = "#include <helper_cuda.h>\n#include <helper_functions.h>\n#include <helper_math.h>\n" + KERNEL
+        main = "int main() { int *p; checkCudaErrors(cudaMalloc(&p, 4)); fill<<<1, 1>>>(p); cudaFree(p); WORD }\n"
+        said = self.run_check("--nvcc", "x.cu", text=text + main.replace("WORD", ""), nvcc=True).stdout
+        self.assertNotIn("nvcc", said)
+        text = text.replace("p[threadIdx.x] = 1", "p[threadIdx.x] = rand()")
+        said = self.run_check("--nvcc", "x.cu", text=text + main.replace("WORD", ""), nvcc=True, code=1).stdout
+        self.assertIn("nvcc: calling a __host__ function(\"rand", said)
 
     def test_a_document_says_that_a_file_could_not_be_written(self):
         if not os.path.exists("/dev/full"):

@@ -21,6 +21,7 @@ HEDDLE = os.path.abspath(sys.argv.pop(1))
 COMMANDS = ["train", "eval", "predict", "bench", "check", "pipeline", "trace", "data", "ops", "devices",
             "doctor", "help", "version"]
 ACTIONS = [["data", "list"], ["data", "show"], ["data", "get"]]
+TOPICS = [["bench", "train"], ["bench", "infer"], ["bench", "out-of-core"], ["bench", "collectives"]]
 
 
 def write_idx(path, dims, payload):
@@ -69,7 +70,7 @@ class Command(unittest.TestCase):
     # --- help ---------------------------------------------------------------------------------------------------------
 
     def test_every_command_has_help_with_an_example(self):
-        for words in [[command] for command in COMMANDS] + ACTIONS:
+        for words in [[command] for command in COMMANDS] + ACTIONS + TOPICS:
             with self.subTest(words):
                 result = self.run_heddle(*words, "--help")
                 self.assertIn("Usage: heddle " + " ".join(words), result.stdout)
@@ -79,9 +80,21 @@ class Command(unittest.TestCase):
                 self.assertEqual(self.run_heddle("help", *words).stdout, result.stdout)
 
     def test_help_fits_a_hundred_columns(self):
-        for words in [[]] + [[command] for command in COMMANDS] + ACTIONS:
+        for words in [[]] + [[command] for command in COMMANDS] + ACTIONS + TOPICS:
             for line in self.run_heddle("help", *words).stdout.splitlines():
                 self.assertLessEqual(len(line), 100, line)
+
+    def test_the_page_of_a_topic_has_the_options_that_go_with_it(self):
+        options = {words[1]: re.findall(r"(?m)^  --([\w-]+)", self.run_heddle("help", *words).stdout) for words in TOPICS}
+        self.assertIn("batch", options["train"])
+        self.assertIn("gradients", options["train"])
+        self.assertNotIn("shape", options["train"])
+        self.assertNotIn("gradients", options["infer"])
+        self.assertIn("shape", options["out-of-core"])
+        self.assertIn("largest", options["collectives"])
+        self.assertNotIn("largest", options["out-of-core"])
+        self.assert_refused(["help", "bench", "matmul"],
+                            "heddle help: bench has no page on 'matmul'; `heddle help bench` is all of it")
 
     def test_the_overview_names_every_command(self):
         overview = self.run_heddle("help").stdout
@@ -144,7 +157,6 @@ class Command(unittest.TestCase):
         for quiet in ([], ["--quiet"]):
             said = self.run_heddle(*train, *quiet, "--until", "1").stdout.splitlines()
             self.assertEqual(said[-1], "until   1 was not reached in 2 epochs; --epochs N gives it more")
-        self.assertNotIn("reached", self.run_heddle(*train, "--until", "0.01").stdout)
         self.assertNotIn("reached", self.run_heddle(*train).stdout)
         said = self.run_heddle("train", "--data", "synth:count=64", "--epochs", "0", "--until", "0.5", "--out",
                                self.home + "/none").stdout.splitlines()
@@ -154,7 +166,14 @@ class Command(unittest.TestCase):
         for zero in ("0", "0.0", "-0"):
             self.assert_refused(["train", "--data", "synth:count=64", "--until", zero],
                                 "heddle: --until 0 is reached by any network: give an accuracy above 0, 0.99 say")
-        self.assert_refused(["train", "--until", "1.5"], "heddle train: --until 1.5 is out of range: 0 to 1")
+        self.assert_refused(["train", "--until", "1.5"], "heddle train: --until 1.5 is out of range: 0 to 1, for it is a fraction: 99 % is 0.99")
+
+    def test_a_run_that_ends_early_says_that_the_accuracy_was_reached(self):
+        train = ["train", "--data", "synth:count=200", "--model", "mlp", "--out", self.home + "/run", "--overwrite",
+                 "--until", "0.01", "--epochs"]
+        for epochs, said in (("3", "until   0.01 was reached in 1 of 3 epochs"), ("1", "until   0.01 was reached in 1 epoch")):
+            for quiet in ([], ["--quiet"]):
+                self.assertEqual(self.run_heddle(*train, epochs, *quiet).stdout.splitlines()[-1], said)
 
     def test_predictions_do_not_depend_on_how_many_are_made_at_a_time(self):
         self.run_heddle("train", "--data", "synth:count=100", "--model", "mlp", "--epochs", "1", "--out",

@@ -16,7 +16,7 @@
 typedef struct settings {
     int epochs, offset, tier;
     uint64_t seed;
-    double rate;
+    double rate, part;
     const char *out;
     bool resume;
     heddle_cli_list mirrors;
@@ -33,6 +33,7 @@ static const heddle_cli_option options[] = {
     {"out", HEDDLE_CLI_TEXT, offsetof(settings, out), "DIR", NULL, "where to", 0, 0, NULL},
     {"resume", HEDDLE_CLI_FLAG, offsetof(settings, resume), NULL, NULL, "go on", 0, 0, NULL},
     {"mirror", HEDDLE_CLI_LIST, offsetof(settings, mirrors), "URL", NULL, "where from", 0, 0, NULL},
+    {"part", HEDDLE_CLI_NUMBER, offsetof(settings, part), "X", NULL, "a fraction", 0, 1, NULL},
 };
 
 static const heddle_cli_command command = {
@@ -218,6 +219,7 @@ static void limits_are_kept_and_told(void **state)
     assert_refused("--epochs 1001", "--epochs 1001 is out of range: 1 to 1000");
     assert_refused("--epochs 99999999999999999999", "--epochs 99999999999999999999 is out of range: 1 to 1000");
     assert_refused("--rate -1", "--rate -1 is out of range: at least 0");
+    assert_refused("--part 99", "--part 99 is out of range: 0 to 1, for it is a fraction: 99 % is 0.99");
     assert_refused("--offset 2147483648", "--offset 2147483648 is out of range: -2147483648 to 2147483647");
     assert_int_equal(parse("--epochs 1000 --offset -2147483648 --rate 0"), HEDDLE_OK);
     assert_int_equal(values.offset, INT_MIN);

@@ -6,6 +6,7 @@
 
 #include "device/cuda/cuda.h"
 #include "device/cuda/finer.h"
+#include "device/driver.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/scratch.h"
 
@@ -77,8 +78,12 @@ static heddle_status open_device(int index, int threads, heddle_device **device)
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
         cudaGetLastError();
+        const char *why = error == cudaSuccess ? "none found" : cudaGetErrorString(error);
+        // "The driver's version is insufficient" would have one update a driver that is not there.
+        if (error == cudaErrorInsufficientDriver && !heddle_nvidia_driver_is_loaded())
+            why = "no NVIDIA driver is loaded";
         return heddle_cuda_fail(HEDDLE_MISSING, "no CUDA device here (%s): use cpu, or sim for kernels without a GPU",
-                                error == cudaSuccess ? "none found" : cudaGetErrorString(error));
+                                why);
     }
     if (index >= count)
         return heddle_cuda_fail(HEDDLE_NOT_FOUND, "no CUDA device %d: there %s %d, counted from 0", index,

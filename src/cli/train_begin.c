@@ -1,0 +1,76 @@
+// What `heddle train` says before its first step: settings that train, and not as whoever gave them expects; and what
+// the run is.
+
+#include "cli/train_begin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "cli/precision.h"
+#include "nn/optimizer.h"
+
+enum { TIME_SIZE = 64 };
+
+// Images a second that the simulated GPU trains on one core; a model file is taken for as slow as cnn.
+static const double SIM_RATE = 2, SIM_RATE_MLP = 20;
+static const double PATIENCE = 600; // seconds
+
+static void warn_of_sim(const heddle_cli_train_begin *begin)
+{
+    const int images = begin->train->count, epochs = begin->options->epochs;
+    double rate = strcmp(heddle_model_name(begin->model), "mlp") == 0 ? SIM_RATE_MLP : SIM_RATE;
+    double seconds = (double)images * epochs / rate;
+    char time[TIME_SIZE];
+    if (seconds > PATIENCE)
+        heddle_log(HEDDLE_LOG_WARN,
+                   "%d images in %d epoch%s may take %s on the simulated GPU, at some %.0f images a second; --data "
+                   "synth:count=64 is a short run",
+                   images, epochs, epochs == 1 ? "" : "s", heddle_text_seconds(seconds, time, sizeof time), rate);
+}
+
+void heddle_cli_train_warn(const heddle_cli_train_begin *begin)
+{
+    heddle_device_kind kind = heddle_device_get_kind(begin->device);
+    int cores = heddle_usable_cores();
+    if (kind == HEDDLE_SIM && !begin->options->resume) // of which nobody knows here how much is left
+        warn_of_sim(begin);
+    if (begin->options->batch > begin->train->count)
+        heddle_log(HEDDLE_LOG_WARN,
+                   "--batch %d is more than the %d images there are: an epoch is one step, which learns little",
+                   begin->options->batch, begin->train->count);
+    if (kind == HEDDLE_CPU && begin->threads > cores)
+        heddle_log(HEDDLE_LOG_WARN, "--threads %d is more than the %d core%s here: one a core is faster",
+                   begin->threads, cores, cores == 1 ? "" : "s");
+}
+
+void heddle_cli_print_header(const heddle_cli_train_begin *begin)
+{
+    const heddle_train_options *options = begin->options;
+    heddle_device_info info;
+    if (heddle_device_describe(begin->device, &info) != HEDDLE_OK)
+        return;
+    printf("model   %s, %zu parameters\n", heddle_model_name(begin->model), heddle_model_parameters(begin->model));
+    printf("data    %s, %d images to train on, %d to test on (%s)\n", begin->train->name, begin->train->count,
+           begin->test->count, begin->train->source);
+    if (info.kind == HEDDLE_CPU)
+        printf("device  %s, %s, %d thread%s\n", heddle_device_kind_name(info.kind), info.name, info.threads,
+               info.threads == 1 ? "" : "s");
+    else
+        printf("device  %s, %s, %s\n", heddle_device_kind_name(info.kind), info.name, info.instructions);
+    // Which of the two it is with auto is known only when all GPUs have been asked.
+    const char *between_gpus = begin->dist == HEDDLE_DIST_NCCL   ? "NCCL"
+                               : begin->dist == HEDDLE_DIST_AUTO ? "NCCL, or MPI where that cannot be had"
+                                                                 : "MPI";
+    if (begin->ranks)
+        printf("ranks   %d over %s, %d on this machine\n", begin->ranks->ranks,
+               info.kind == HEDDLE_CUDA ? between_gpus : "MPI", begin->ranks->local_ranks);
+    printf("run     %s, lr %g (%s), batch %d, seed %llu, %s kernels%s%s → %s\n",
+           heddle_optimizer_name(options->optimizer), options->learning_rate, heddle_schedule_name(options->schedule),
+           options->batch, (unsigned long long)options->seed, heddle_tier_names[options->kernels],
+           info.kind == HEDDLE_CPU ? "" : " in ",
+           info.kind == HEDDLE_CPU ? "" : heddle_cli_precisions[options->arithmetic], options->folder);
+    fflush(stdout);
+}

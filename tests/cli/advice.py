@@ -1,0 +1,157 @@
+"""What train, eval and predict say of settings and files that are not as they should be, and what to do instead.
+
+    advice.py path/to/heddle
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HEDDLE = os.path.abspath(sys.argv.pop(1))
+SHORT = ["train", "--data", "synth:count=100", "--model", "mlp", "--epochs", "1"]
+
+
+class Advice(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.home = self.scratch.name
+
+    def heddle(self, *arguments, code=0, **environment):
+        variables = {key: value for key, value in os.environ.items() if key not in ("HEDDLE_DATA", "HEDDLE_LOG")}
+        variables.update(ASAN_OPTIONS="detect_leaks=0", HOME=self.home, **environment)
+        result = subprocess.run([HEDDLE, *arguments], cwd=self.home, capture_output=True, text=True, env=variables,
+                                timeout=300)
+        self.assertEqual(result.returncode, code, f"{arguments}: {result.stdout}{result.stderr}")
+        return result
+
+    # --- the folder of a run ------------------------------------------------------------------------------------------
+
+    def test_a_folder_of_a_run_is_taken_for_its_best_checkpoint(self):
+        self.heddle(*SHORT, "--out", "run")
+        for words in (["eval"], ["predict", "--index", "0"]):
+            by_file = self.heddle(*words, "run/best.safetensors", "--json")
+            self.assertEqual(by_file.stderr, "")
+            for folder in ("run", "run/"):
+                by_folder = self.heddle(*words, folder, "--json")
+                self.assertEqual(by_folder.stderr, f"heddle: {folder} is a folder: taking run/best.safetensors\n")
+                if words[0] == "predict":  # eval's JSON has its time
+                    self.assertEqual(by_folder.stdout, by_file.stdout)
+
+    def test_a_folder_without_a_best_checkpoint_is_taken_for_its_last(self):
+        self.heddle(*SHORT, "--out", "run")
+        os.remove(self.home + "/run/best.safetensors")
+        for words in (["eval"], ["predict", "--index", "0"]):
+            self.assertEqual(self.heddle(*words, "run").stderr, "heddle: run is a folder: taking run/last.safetensors, "
+                                                                "for there is no best.safetensors\n")
+
+    def test_a_folder_without_a_checkpoint_says_what_is_missing(self):
+        os.mkdir(self.home + "/empty")
+        for words in (["eval"], ["predict", "--index", "0"]):
+            self.assertEqual(self.heddle(*words, "empty", code=2).stderr,
+                             "heddle: empty is a folder with neither best.safetensors nor last.safetensors: give a "
+                             "checkpoint, or the folder of a run\n")
+
+    def test_without_a_run_there_is_nothing_to_resume(self):
+        os.mkdir(self.home + "/empty")
+        for folder in ("nosuch", "empty"):
+            self.assertEqual(self.heddle("train", "--out", folder, "--resume", code=2).stderr,
+                             f"heddle: there is no run to go on with in {folder}: leave out --resume to begin one\n")
+        self.assertEqual(os.listdir(self.home), ["empty"])
+
+    def test_a_run_without_its_last_checkpoint_is_told_of_the_best(self):
+        self.heddle(*SHORT, "--out", "run")
+        os.remove(self.home + "/run/last.safetensors")
+        self.assertIn("best.safetensors beside it is whole, as of the end of epoch 1: use that, or copy it to ",
+                      self.heddle("train", "--out", "run", "--resume", code=2).stderr)
+
+    def test_a_taken_folder_is_refused_before_anything_is_said_of_the_run(self):
+        self.heddle(*SHORT, "--out", "run")
+        refused = self.heddle(*SHORT, "--out", "run", code=2)
+        self.assertEqual(refused.stdout, "")
+        self.assertEqual(refused.stderr, "heddle: run already holds a run; resume it (--resume), choose another folder "
+                                         "(--out) or replace it (--overwrite)\n")
+
+    def test_a_folder_that_is_trained_in_is_refused_before_anything_is_said_of_the_run(self):
+        first = subprocess.Popen([HEDDLE, *SHORT[:-1], "1000000", "--out", "run", "--quiet"], cwd=self.home,
+                                 stderr=subprocess.DEVNULL)
+        self.addCleanup(first.wait, timeout=300)
+        self.addCleanup(first.kill)
+        while not os.path.exists(self.home + "/run/last.safetensors"):
+            self.assertIsNone(first.poll())
+        for options in ([], ["--overwrite"], ["--resume"]):
+            refused = self.heddle("train", "--data", "synth:count=100", *options, "--out", "run", code=2)
+            self.assertEqual(refused.stdout, "")
+            self.assertEqual(refused.stderr, "heddle: another run is training in run now; wait for it or choose another "
+                                             "folder\n")
+
+    # --- settings that can hardly be meant ----------------------------------------------------------------------------
+
+    def test_a_batch_of_more_images_than_there_are_is_warned_of(self):
+        said = self.heddle(*SHORT, "--batch", "101").stderr
+        self.assertEqual(said, "heddle: warning: --batch 101 is more than the 100 images there are: an epoch is one step, "
+                               "which learns little\n")
+        self.assertEqual(self.heddle(*SHORT, "--batch", "100").stderr, "")
+
+    def test_more_threads_than_cores_are_warned_of(self):
+        said = self.heddle(*SHORT, "--threads", "1024").stderr
+        self.assertRegex(said, r"^heddle: warning: --threads 1024 is more than the \d+ cores? here: one a core is "
+                               r"faster\n$")
+        self.assertEqual(self.heddle(*SHORT, "--threads", "1").stderr, "")
+
+    def test_a_long_run_on_the_simulated_gpu_is_warned_of(self):
+        if not os.path.exists(os.path.join(os.path.dirname(HEDDLE), "libheddle-sim.so")):
+            self.skipTest("built without the simulated GPU")
+        run = ["train", "--device", "sim", "--epochs", "2", "--out", "run", "--data"]
+        process = subprocess.Popen([HEDDLE, *run, "synth:count=601"], cwd=self.home, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.assertIn("model", process.stdout.readline())
+        process.kill()
+        self.assertEqual(process.communicate(timeout=300)[1],
+                         "heddle: warning: 601 images in 2 epochs may take 10 min 1 s on the simulated GPU, at some 2 "
+                         "images a second; --data synth:count=64 is a short run\n")
+        shutil.rmtree(self.home + "/run", ignore_errors=True)
+        self.assertEqual(self.heddle(*run, "synth:count=4", "--model", "mlp", "--batch", "4").stderr, "")
+
+    def test_a_fraction_is_not_a_percentage(self):
+        for until in ("2", "99"):
+            self.assertEqual(self.heddle(*SHORT, "--until", until, code=2).stderr,
+                             f"heddle train: --until {until} is out of range: 0 to 1, for it is a fraction: 99 % is "
+                             "0.99\n")
+
+    # --- what is left after it diverged -------------------------------------------------------------------------------
+
+    def test_a_run_that_diverges_at_once_has_only_its_start(self):
+        said = self.heddle(*SHORT, "--lr", "1e5", "--out", "run", code=1).stderr
+        self.assertTrue(said.endswith("; the last checkpoint is from before the first step\n"), said)
+        said = self.heddle(*SHORT, "--lr", "1e5", "--out", "run", "--overwrite", "--save-every", "1e-9", code=1).stderr
+        self.assertTrue(said.endswith("; the last checkpoint is from before\n"), said)
+
+    # --- a GPU that is not here ---------------------------------------------------------------------------------------
+
+    def test_a_driver_that_is_not_there_is_not_called_too_old(self):
+        if not os.path.exists(os.path.join(os.path.dirname(HEDDLE), "libheddle-cuda.so")):
+            self.skipTest("built without CUDA")
+        if os.path.exists("/proc/driver/nvidia/version"):
+            self.skipTest("there is a driver")
+        self.assertEqual(self.heddle(*SHORT, "--device", "cuda", code=3).stderr,
+                         "heddle: no CUDA device here (no NVIDIA driver is loaded): use cpu, or sim for kernels without a "
+                         "GPU\n")
+        for job in ("train", "infer"):  # which have nothing to measure on sim
+            self.assertEqual(self.heddle("bench", job, "--device", "cuda", code=3).stderr,
+                             "heddle: no CUDA device here (no NVIDIA driver is loaded): use cpu\n")
+
+    def test_networks_are_not_told_to_be_measured_on_the_simulated_gpu(self):
+        for job in ("train", "infer"):
+            said = self.heddle("bench", job, "--device", "cuda", code=3, HEDDLE_MODULES=self.home).stderr
+            self.assertRegex(said, r"^heddle: device 'cuda' needs .* or use cpu\n$")
+        said = self.heddle("bench", "train", "--device", "cuda", "--gradients", "step.safetensors", code=3,
+                           HEDDLE_MODULES=self.home).stderr
+        self.assertTrue(said.endswith(" or use cpu or sim\n"), said)
+
+
+if __name__ == "__main__":
+    unittest.main()
