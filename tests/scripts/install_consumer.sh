@@ -30,6 +30,7 @@ expect 'bin/heddle'
 expect 'include/heddle/heddle.h'
 expect 'lib*/libheddle.so.0'
 expect 'lib*/libheddle.a'
+expect 'share/doc/heddle/docs/data.md' # messages name it
 expect 'share/man/man1/heddle.1'
 expect 'share/bash-completion/completions/heddle'
 expect 'share/zsh/site-functions/_heddle'
