@@ -3,7 +3,6 @@
 
 #include "check/barrier.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,23 +11,9 @@
 // Between two accesses, and back to the head of a loop; of a line, of blocks and of #if that are inside each other.
 enum { MOST_LINES = 20, MOST_COLUMNS = 1000, DEEPEST = 64, DEEPEST_IF = 16 };
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool is(const char *word, size_t length, const char *other)
 {
     return strlen(other) == length && memcmp(word, other, length) == 0;
-}
-
-static bool has_word(const char *code, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = code; (at = strstr(at, word)) != NULL; at++)
-        if ((at == code || !is_word(at[-1])) && !is_word(at[length]))
-            return true;
-    return false;
 }
 
 // __syncthreads(, barrier.wait<1>(, for (.
@@ -37,7 +22,7 @@ static bool has_call(const char *code, const char *function)
     size_t length = strlen(function);
     for (const char *at = code; (at = strstr(at, function)) != NULL; at++) {
         const char *behind = at + length + strspn(at + length, " ");
-        if ((at == code || !is_word(at[-1])) && (*behind == '(' || *behind == '<'))
+        if ((at == code || !heddle_check_is_word(at[-1])) && (*behind == '(' || *behind == '<'))
             return true;
     }
     return false;
@@ -96,7 +81,7 @@ static void read_code(line_reader *reader)
     const char *at = reader->code;
     while (*at) {
         const char *word = at;
-        while (is_word(*at))
+        while (heddle_check_is_word(*at))
             at++;
         size_t length = (size_t)(at - word);
         if (length == 0) {
@@ -174,7 +159,7 @@ static bool read_shape(line_reader *reader, line_shape *shape)
         return false;
     shape->after = reader->depth;
     shape->least = reader->least;
-    shape->has_else = has_word(reader->code, "else") || reader->other_branch;
+    shape->has_else = heddle_check_find_word(reader->code, reader->code, "else") || reader->other_branch;
     shape->heads_next = heads_next(reader->code);
     shape->begins_block = reader->code[strspn(reader->code, " ")] == '{';
     return true;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/code.h"
 #include "sim/build/build.h"
 
 // Options of a list with their letter before them: -DNAME; then, unless it is NULL, -std=STANDARD. The caller frees the
@@ -115,17 +116,6 @@ static bool converts_void(const char *text)
     return strncmp(from, "void*", 5) == 0 && from[5] != '*';
 }
 
-static bool has_word(const char *line, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = line; (at = strstr(at, word)) != NULL; at++) {
-        bool begins = at == line || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-        if (begins && !(isalnum((unsigned char)at[length]) || at[length] == '_'))
-            return true;
-    }
-    return false;
-}
-
 static bool is_c_file(const char *path)
 {
     size_t length = strlen(path);
@@ -141,7 +131,8 @@ static const char *habit_of(const sim_build_message *message, const char *line)
                    : NULL;
     if (converts_void(message->text))
         return "CUDA is C++, which converts no void * by itself: cast what malloc returns, (float *)malloc(bytes)";
-    return has_word(line, "restrict") ? "CUDA is C++, which has no restrict: write __restrict__" : NULL;
+    return heddle_check_find_word(line, line, "restrict") ? "CUDA is C++, which has no restrict: write __restrict__"
+                                                          : NULL;
 }
 
 static heddle_status add_habits(const sim_build_result *built, heddle_check_result *result)

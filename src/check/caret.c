@@ -31,14 +31,9 @@ static void offer(choice *chosen, size_t start, size_t end)
 
 // --- reading a line --------------------------------------------------------------------------------------------------
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static size_t word_end(const char *code, size_t at)
 {
-    while (is_word(code[at]))
+    while (heddle_check_is_word(code[at]))
         at++;
     return at;
 }
@@ -79,7 +74,7 @@ static size_t blanks_before(const char *code, size_t at)
 static bool ends_in(const char *code, size_t end, const char *const *words)
 {
     size_t begin = end;
-    while (begin > 0 && is_word(code[begin - 1]))
+    while (begin > 0 && heddle_check_is_word(code[begin - 1]))
         begin--;
     for (; *words; words++)
         if (is_at(code, begin, end - begin, *words))
@@ -122,7 +117,8 @@ static size_t access_end(const char *code, size_t at)
         accesses = true;
     }
     bool member = at > 0 && (code[at - 1] == '.' || (code[at - 1] == '>' && at > 1 && code[at - 2] == '-'));
-    if (!is_word(code[at]) || isdigit((unsigned char)code[at]) || member || (at > 0 && is_word(code[at - 1])))
+    if (!heddle_check_is_word(code[at]) || isdigit((unsigned char)code[at]) || member ||
+        (at > 0 && heddle_check_is_word(code[at - 1])))
         return begin;
     at = word_end(code, at);
     for (;;) {
@@ -130,10 +126,10 @@ static size_t access_end(const char *code, size_t at)
         if (code[next] == '[') {
             at = behind_bracket(code, next);
             accesses = true;
-        } else if (code[next] == '-' && code[next + 1] == '>' && is_word(code[next + 2])) {
+        } else if (code[next] == '-' && code[next + 1] == '>' && heddle_check_is_word(code[next + 2])) {
             at = word_end(code, next + 2);
             accesses = true;
-        } else if (code[next] == '.' && is_word(code[next + 1])) {
+        } else if (code[next] == '.' && heddle_check_is_word(code[next + 1])) {
             at = word_end(code, next + 1);
         } else {
             break;
@@ -197,7 +193,7 @@ static void find_accesses(const char *code, bool write, const char *name, int mo
 static void find_words(const char *code, const char *name, choice *chosen)
 {
     for (size_t at = 0; name[0] && code[at]; at++) {
-        if (!is_word(code[at]) || (at > 0 && is_word(code[at - 1])))
+        if (!heddle_check_is_word(code[at]) || (at > 0 && heddle_check_is_word(code[at - 1])))
             continue;
         size_t end = word_end(code, at);
         if (is_at(code, at, end - at, name))
@@ -220,7 +216,7 @@ static bool has_part(const char *word, size_t length, const char *const *parts)
 static bool says(const char *message, const char *word, size_t length)
 {
     for (const char *at = message; (at = strstr(at, word)) != NULL; at++)
-        if ((at == message || !is_word(at[-1])) && !is_word(at[length]))
+        if ((at == message || !heddle_check_is_word(at[-1])) && !heddle_check_is_word(at[length]))
             return true;
     return false;
 }
@@ -230,7 +226,7 @@ static void find_calls(const char *code, const char *const *parts, const char *m
 {
     char word[128];
     for (size_t at = 0; code[at]; at++) {
-        if (!is_word(code[at]))
+        if (!heddle_check_is_word(code[at]))
             continue;
         size_t end = word_end(code, at), length = end - at;
         snprintf(word, sizeof word, "%.*s", (int)length, code + at);
@@ -248,7 +244,7 @@ static void find_launches(const char *code, choice *chosen)
     for (const char *at = code; (at = strstr(at, "<<<")) != NULL; at += 3) {
         size_t start = (size_t)(at - code);
         const char *close = strstr(at, ">>>");
-        while (start > 0 && (is_word(code[start - 1]) || strchr(":<>,", code[start - 1])))
+        while (start > 0 && (heddle_check_is_word(code[start - 1]) || strchr(":<>,", code[start - 1])))
             start--;
         offer(chosen, start, close ? (size_t)(close - code) + 3 : (size_t)(at - code) + 3);
     }

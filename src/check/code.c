@@ -3,19 +3,29 @@
 #include "check/code.h"
 
 #include <ctype.h>
+#include <string.h>
 
-static bool is_word(char c)
+bool heddle_check_is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
+}
+
+const char *heddle_check_find_word(const char *text, const char *at, const char *word)
+{
+    size_t length = strlen(word);
+    for (; length > 0 && (at = strstr(at, word)) != NULL; at++)
+        if ((at == text || !heddle_check_is_word(at[-1])) && !heddle_check_is_word(at[length]))
+            return at;
+    return NULL;
 }
 
 // Whether the ' at `at` parts the digits of a number, 1'000.
 static bool parts_digits(const char *line, size_t at)
 {
     size_t start = at;
-    while (start > 0 && (is_word(line[start - 1]) || line[start - 1] == '\''))
+    while (start > 0 && (heddle_check_is_word(line[start - 1]) || line[start - 1] == '\''))
         start--;
-    return isdigit((unsigned char)line[start]) && is_word(line[at + 1]);
+    return isdigit((unsigned char)line[start]) && heddle_check_is_word(line[at + 1]);
 }
 
 // Behind the comment or literal that begins at `at`, or goes on there; `at`: none does.

@@ -9,4 +9,9 @@
 // whether the line begins within a comment of several lines; becomes the same of the next line.
 void heddle_check_code_of(const char *line, bool *comment, char *code, size_t size);
 
+// Whether it can be part of a name.
+bool heddle_check_is_word(char c);
+// The next place in `text`, from `at` on, where `word` stands by itself; NULL: none, as of an empty word.
+const char *heddle_check_find_word(const char *text, const char *at, const char *word);
+
 #endif

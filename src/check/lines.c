@@ -3,27 +3,13 @@
 
 #include "check/lines.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "check/barrier.h"
+#include "check/code.h"
 
 enum { MOST_LINES = 20, LONGEST_NAME = 128 }; // that one call spans; of a function
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-static bool has_word(const char *line, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = line; length > 0 && (at = strstr(at, word)) != NULL; at++)
-        if ((at == line || !is_word(at[-1])) && !is_word(at[length]))
-            return true;
-    return false;
-}
 
 // cudaMemcpy(, cudaMalloc<float>(, but not in a comment.
 static bool has_call(const char *line, const char *function)
@@ -35,7 +21,7 @@ static bool has_call(const char *line, const char *function)
         const char *behind = at + length + strspn(at + length, " \t");
         if (end && at >= end)
             return false;
-        if ((at == line || !is_word(at[-1])) && (*behind == '(' || *behind == '<'))
+        if ((at == line || !heddle_check_is_word(at[-1])) && (*behind == '(' || *behind == '<'))
             return true;
     }
     return false;
@@ -80,7 +66,7 @@ static int line_of_launch(const heddle_check_result *result, const char *file, i
         if (!text || (line < last && strchr(text, ';')))
             break;
         configured |= strstr(text, "<<<") != NULL;
-        if (configured && (!kernel || has_word(text, kernel)))
+        if (configured && (!kernel || heddle_check_find_word(text, text, kernel)))
             return line;
     }
     return last;
@@ -90,7 +76,7 @@ static int line_of_launch(const heddle_check_result *result, const char *file, i
 static void first_word(const char *text, char name[LONGEST_NAME])
 {
     size_t length = 0;
-    while (is_word(text[length]) && length + 1 < LONGEST_NAME)
+    while (heddle_check_is_word(text[length]) && length + 1 < LONGEST_NAME)
         length++;
     snprintf(name, LONGEST_NAME, "%.*s", (int)length, text);
 }

@@ -12,24 +12,9 @@
 
 enum { LONGEST_LINE = 400, NOT_FOUND = -1, NOT_CLEAR = -2 };
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static const char *skip_blanks(const char *at)
 {
     return at + strspn(at, " \n");
-}
-
-// The next place from `at` on where the word stands by itself; NULL: none.
-static const char *find_word(const char *text, const char *at, const char *word)
-{
-    size_t length = strlen(word);
-    for (; (at = strstr(at, word)) != NULL; at++)
-        if ((at == text || !is_word(at[-1])) && !is_word(at[length]))
-            return at;
-    return NULL;
 }
 
 // The file's text without comments and literals; *offset: where the line begins. The caller frees it; NULL: there is
@@ -101,10 +86,10 @@ static piece name_in(const char *at, int index)
     size_t end = 0;
     while (end < item.length && item.start[end] != '=' && item.start[end] != '[')
         end++;
-    while (end > 0 && !is_word(item.start[end - 1]))
+    while (end > 0 && !heddle_check_is_word(item.start[end - 1]))
         end--;
     size_t begin = end;
-    while (begin > 0 && is_word(item.start[begin - 1]))
+    while (begin > 0 && heddle_check_is_word(item.start[begin - 1]))
         begin--;
     return (piece){item.start + begin, end - begin};
 }
@@ -115,7 +100,7 @@ static piece name_in(const char *at, int index)
 static const char *find_definition(const char *text, const char *kernel)
 {
     const char *found = NULL;
-    for (const char *at = text; (at = find_word(text, at, kernel)) != NULL; at++) {
+    for (const char *at = text; (at = heddle_check_find_word(text, at, kernel)) != NULL; at++) {
         const char *open = skip_blanks(at + strlen(kernel)), *end = open;
         if (*open != '(')
             continue;
@@ -158,7 +143,7 @@ static bool in_one_function(const char *a, const char *b)
 static int find_argument(const char *text, const char *allocated, const char *kernel, const char *name)
 {
     int found = NOT_FOUND;
-    for (const char *at = text; (at = find_word(text, at, kernel)) != NULL; at++) {
+    for (const char *at = text; (at = heddle_check_find_word(text, at, kernel)) != NULL; at++) {
         const char *arguments = arguments_of(at + strlen(kernel));
         int index = arguments && in_one_function(allocated, at) ? index_in(arguments, name) : NOT_FOUND;
         if (index != NOT_FOUND)
@@ -170,12 +155,12 @@ static int find_argument(const char *text, const char *allocated, const char *ke
 // Whether the pointer may have come to point to other memory.
 static bool is_moved(const char *text, const char *allocated, const char *name)
 {
-    for (const char *at = allocated; (at = find_word(text, at, name)) != NULL; at++) {
+    for (const char *at = allocated; (at = heddle_check_find_word(text, at, name)) != NULL; at++) {
         const char *next = skip_blanks(at + strlen(name));
         if (*next == '=' && next[1] != '=')
             return true;
     }
-    return find_word(text, text, "swap") != NULL;
+    return heddle_check_find_word(text, text, "swap") != NULL;
 }
 
 // "add" of "space::add<float>".
@@ -183,7 +168,7 @@ static bool name_of_kernel(const char *kernel, char *name, size_t size)
 {
     size_t length = strcspn(kernel, "<");
     size_t begin = length;
-    while (begin > 0 && is_word(kernel[begin - 1]))
+    while (begin > 0 && heddle_check_is_word(kernel[begin - 1]))
         begin--;
     if (length == begin || length - begin >= size)
         return false;

@@ -16,6 +16,14 @@ heddle_device *open_cpu(int threads)
     return device;
 }
 
+heddle_device *open_device(void)
+{
+    const char *name = getenv("HEDDLE_TEST_DEVICE");
+    heddle_device *device = NULL;
+    assert_ok(heddle_device_open(name ? name : "sim", 0, &device));
+    return device;
+}
+
 const heddle_dataset *small_dataset(int count, uint64_t seed)
 {
     static uint8_t images[SETS][MOST_IMAGES * SIDE * SIDE], labels[SETS][MOST_IMAGES];

@@ -15,6 +15,8 @@
 #define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
 
 heddle_device *open_cpu(int threads);
+// The one that HEDDLE_TEST_DEVICE names, the simulated GPU unless told.
+heddle_device *open_device(void);
 // `count` images of 12×12 with 4 classes that a small network can learn: a bright quarter on noise. Valid until three
 // more have been asked for (small_cnn asks for one).
 const heddle_dataset *small_dataset(int count, uint64_t seed);

@@ -13,14 +13,6 @@
 
 enum { PATH = 256, CLASSES = 4 };
 
-static heddle_device *open_device(void)
-{
-    const char *name = getenv("HEDDLE_TEST_DEVICE");
-    heddle_device *device = NULL;
-    assert_ok(heddle_device_open(name ? name : "sim", 0, &device));
-    return device;
-}
-
 static heddle_train_options quick_options(const char *folder)
 {
     heddle_train_options options = heddle_train_defaults();

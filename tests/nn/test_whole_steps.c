@@ -46,14 +46,6 @@ static const heddle_dataset *noise(int count)
     return &set;
 }
 
-static heddle_device *open_device(void)
-{
-    const char *name = getenv("HEDDLE_TEST_DEVICE");
-    heddle_device *device = NULL;
-    assert_ok(heddle_device_open(name ? name : "sim", 0, &device));
-    return device;
-}
-
 // What a plan is made of.
 typedef struct planned {
     heddle_device *device;
