@@ -561,14 +561,9 @@ static cudaError_t cnn_launch_backward_wgmma(
     const cnn_arguments<typename Arithmetic::operand, typename Arithmetic::convolution> &arguments, cudaStream_t stream)
 {
     typedef cnn_hopper_tiles<Arithmetic> tiles;
-    // With one image to a block there is nothing to stage, and the way to the first product and from the last matters
-    // more. fp16 has that of backward.h: it was measured there alone.
-    if (arguments.n <= arguments.backward_blocks) {
-        if constexpr (std::is_same<Arithmetic, cnn_fp16>::value)
-            return cnn_launch_backward<Arithmetic>(arguments, stream);
-        else
-            return cnn_launch_backward_few<Arithmetic>(arguments, stream);
-    }
+    // With one image to a block there is nothing to stage: the way to the first product and from the last matters more.
+    if (arguments.n <= arguments.backward_blocks)
+        return cnn_launch_backward_few<Arithmetic>(arguments, stream);
     cnn_hopper_maps maps = {};
     if (tiles::kind::stem_tiles && cnn_hopper_map<Arithmetic>(&maps, arguments) != HEDDLE_OK)
         return CNN_NO_MAP;

@@ -8,8 +8,9 @@
 //           other rows goes through shared memory. What comes out is the gradient of 2 × 8 windows of conv1, as many as
 //           one product of mma.sync takes, so the same warps go on to conv1's sums
 //
-// Two blocks have sums over different pixels: each sends the other one half of them, and adds and stores the other
-// half. So there are no more partial sums for finish.h to add up than with one block an image.
+// Two blocks have sums over different pixels: each sends the other one half of them, a column of taps while the next is
+// multiplied, and adds and stores the other half. So there are no more partial sums for finish.h to add up than with
+// one block an image.
 //
 // With two multiprocessors for each image that is quicker, though some of the blocks have to wait for one that the
 // kernel before still holds; with one, a block has both halves.
@@ -28,6 +29,14 @@
 
 // Fewer images than that have the data gradient's sums rounded as float32's are, where a float is two parts.
 enum { CNN_FEW_ROUNDED = 16 };
+
+// Whether the weight's products wait until the data gradient's are issued, after which more is left to do: where both
+// take long, and the data gradient's are issued at once. The barrier's name.
+template <typename Arithmetic, int Halves, bool Rounded> CNN_DEVICE constexpr bool cnn_few_is_behind()
+{
+    return Halves == 1 && cnn_hopper_kind<Arithmetic>::parts > 1 && !Rounded;
+}
+enum { CNN_FEW_ISSUED = 2 };
 
 // --- the other block of the cluster ----------------------------------------------------------------------------------
 
@@ -125,6 +134,42 @@ CNN_DEVICE void cnn_few_weight_products(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER
         cnn_hopper_settle(sum[column]);
 }
 
+// The same where all steps fit into registers: column by column of taps, so that one's sums are sent while the next is
+// still multiplied. Issued here, and not waited for.
+template <typename Arithmetic, bool Behind>
+CNN_DEVICE void cnn_few_weight_columns(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS], const char *shared,
+                                       int warp, int lane)
+{
+    typedef cnn_few_tiles<Arithmetic, 1> tiles;
+    typedef cnn_hopper_products<tiles::kind::parts> products;
+    enum { STEPS = CNN_SIDE1 / 2, PARTS = tiles::kind::parts };
+    const char *grad_at = shared + tiles::GRAD_AT + (warp * 2 + (lane >> 3 & 1)) * tiles::GRAD_CHUNK +
+                          ((lane >> 4) * tiles::PITCH + tiles::LEFT + (lane & 7)) * CNN_PART;
+    const uint64_t b = cnn_hopper_descriptor(shared + tiles::POOLED_AT, tiles::POOLED_ROW, tiles::STRIP);
+    uint32_t a[STEPS][PARTS][4];
+#pragma unroll
+    for (int step = 0; step < STEPS; step++)
+        cnn_few_weight_load<Arithmetic, 1>(a[step], grad_at, step);
+    if (Behind)
+        __barrier_sync_count(CNN_FEW_ISSUED, tiles::THREADS);
+#pragma unroll
+    for (int column = 0; column < CNN_HOPPER_TAPS; column++)
+        cnn_hopper_settle(sum[column]);
+    wgmma_fence();
+#pragma unroll
+    for (int column = 0; column < CNN_HOPPER_TAPS; column++) {
+#pragma unroll
+        for (int i = 0; i < STEPS * products::count; i++) {
+            const int step = i / products::count, part = i % products::count;
+            cnn_hopper_weight_product(typename tiles::kind::element(), sum[column], a[step][products::left(part)],
+                                      wgmma_descriptor_at(b, products::right(part) * tiles::POOLED_PART +
+                                                                 step * 2 * tiles::POOLED_ROW + column * CNN_PART),
+                                      i > 0);
+        }
+        wgmma_commit();
+    }
+}
+
 // A thread's sums, divided by the operands' scales, into the image's partial gradient.
 CNN_DEVICE void cnn_few_weight_store(float *partial, const float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS],
                                      float inverse)
@@ -140,46 +185,76 @@ CNN_DEVICE void cnn_few_weight_store(float *partial, const float (&sum)[CNN_HOPP
 }
 
 // The same with those of two blocks. Of a thread's sums of a tap, 16, the first eight are of inputs 0 to 15: those
-// block 0 adds up and stores, the others block 1.
-CNN_DEVICE void cnn_few_weight_exchange(float *partial, const float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS],
-                                        float4 *received, uint64_t *barrier, float inverse, int rank)
+// block 0 adds up and stores, the others block 1. Four of them, number `i` of a column's, and where:
+enum { CNN_FEW_COLUMN_FOURS = CNN_TAPS * 2 / CNN_HOPPER_TAPS };
+CNN_DEVICE float4 cnn_few_weight_four(const float (&sum)[CNN_HOPPER_WEIGHT_SUMS], int i, bool upper)
 {
     enum { TAP_SUMS = CNN_HOPPER_WEIGHT_SUMS / CNN_HOPPER_TAPS };
+    const float *low = sum + i / 2 * TAP_SUMS + i % 2 * 4, *high = low + 8;
+    return upper ? make_float4(high[0], high[1], high[2], high[3]) : make_float4(low[0], low[1], low[2], low[3]);
+}
+CNN_DEVICE int cnn_few_weight_received(int column, int i)
+{
+    return (column * CNN_FEW_COLUMN_FOURS + i) * HOPPER_WARPGROUP;
+}
+
+CNN_DEVICE void cnn_few_weight_send(const float (&sum)[CNN_HOPPER_WEIGHT_SUMS], const float4 *received,
+                                    const uint64_t *barrier, int column, int rank)
+{
     const uint32_t remote = cnn_few_remote(received, rank ^ 1), sent = cnn_few_remote(barrier, rank ^ 1);
 #pragma unroll
-    for (int i = 0; i < CNN_TAPS * 2; i++) {
-        const float *low = sum[i / 2 % 3] + i / 6 * TAP_SUMS + i % 2 * 4, *high = low + 8;
-        cnn_few_send(
-            remote + i * HOPPER_WARPGROUP * (int)sizeof(float4),
-            rank ? make_float4(low[0], low[1], low[2], low[3]) : make_float4(high[0], high[1], high[2], high[3]), sent);
-    }
-    partial += rank * 16;
+    for (int i = 0; i < CNN_FEW_COLUMN_FOURS; i++)
+        cnn_few_send(remote + cnn_few_weight_received(column, i) * (int)sizeof(float4),
+                     cnn_few_weight_four(sum, i, rank == 0), sent);
+}
+
+CNN_DEVICE void cnn_few_weight_add(float *partial, const float (&sum)[CNN_HOPPER_WEIGHT_SUMS], const float4 *received,
+                                   uint64_t *barrier, int column, float inverse, int rank)
+{
     mbarrier_wait(barrier, 0);
 #pragma unroll
-    for (int i = 0; i < CNN_TAPS * 2; i++) {
-        const float *low = sum[i / 2 % 3] + i / 6 * TAP_SUMS + i % 2 * 4, *high = low + 8;
-        const float4 more = received[i * HOPPER_WARPGROUP];
-        float *to = partial + i / 2 * CNN_CHANNELS1 + i % 2 * 8; // of an output, and of the one eight further on
-        *(float2 *)to =
-            make_float2(((rank ? high[0] : low[0]) + more.x) * inverse, ((rank ? high[1] : low[1]) + more.y) * inverse);
-        *(float2 *)(to + 8 * CNN_PATCH) =
-            make_float2(((rank ? high[2] : low[2]) + more.z) * inverse, ((rank ? high[3] : low[3]) + more.w) * inverse);
+    for (int i = 0; i < CNN_FEW_COLUMN_FOURS; i++) {
+        const float4 own = cnn_few_weight_four(sum, i, rank == 1), more = received[cnn_few_weight_received(column, i)];
+        float *to = partial + rank * 16 + (i / 2 * 3 + column) * CNN_CHANNELS1 + i % 2 * 8;
+        *(float2 *)to = make_float2((own.x + more.x) * inverse, (own.y + more.y) * inverse);
+        *(float2 *)(to + 8 * CNN_PATCH) = // of the output eight further on
+            make_float2((own.z + more.z) * inverse, (own.w + more.w) * inverse);
     }
 }
 
-template <typename Arithmetic, int Halves, typename Arguments>
+CNN_DEVICE void cnn_few_weight_exchange(float *partial, float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS],
+                                        float4 *received, uint64_t *barriers, float inverse, int rank)
+{
+    wgmma_wait<2>();
+    cnn_hopper_settle(sum[0]);
+    cnn_few_weight_send(sum[0], received, barriers, 0, rank);
+    wgmma_wait<1>();
+    cnn_hopper_settle(sum[1]);
+    cnn_few_weight_send(sum[1], received, barriers + 1, 1, rank);
+    wgmma_wait<0>();
+    cnn_hopper_settle(sum[2]);
+    cnn_few_weight_send(sum[2], received, barriers + 2, 2, rank);
+#pragma unroll
+    for (int column = 0; column < CNN_HOPPER_TAPS; column++)
+        cnn_few_weight_add(partial, sum[column], received, barriers + column, column, inverse, rank);
+}
+
+template <typename Arithmetic, int Halves, bool Behind, typename Arguments>
 CNN_DEVICE void cnn_few_weight_role(const Arguments &arguments, char *shared, cnn_few_barriers *barriers, float inverse,
                                     int rank, int warp, int lane)
 {
     float sum[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS] = {};
-    cnn_few_weight_products<Arithmetic, Halves>(sum, shared, warp, lane);
+    if constexpr (Halves == 2)
+        cnn_few_weight_products<Arithmetic, Halves>(sum, shared, warp, lane);
+    else
+        cnn_few_weight_columns<Arithmetic, Behind>(sum, shared, warp, lane);
     float *partial = arguments.workspace.grad_conv2_partial + (size_t)blockIdx.x * CNN_CHANNELS2 * CNN_PATCH +
                      (warp * 16 + lane / 4) * CNN_PATCH + lane % 4 * 2;
     if constexpr (Halves == 2) {
         cnn_few_weight_store(partial, sum, inverse);
     } else {
         float4 *received = (float4 *)(shared + cnn_few_tiles<Arithmetic, Halves>::RECEIVED_AT) + warp * 32 + lane;
-        cnn_few_weight_exchange(partial, sum, received, &barriers->weight, inverse, rank);
+        cnn_few_weight_exchange(partial, sum, received, barriers->weight, inverse, rank);
     }
 }
 
@@ -393,6 +468,8 @@ CNN_DEVICE void cnn_few_data_role(const Arguments &arguments, char *shared, cnn_
         for (int half = 0; half < FIRST; half++)
             cnn_few_data_products<Arithmetic, Halves, PRODUCTS>(sum[half], shared, group, half);
     }
+    if constexpr (cnn_few_is_behind<Arithmetic, Halves, Rounded>())
+        hopper_arrive<CNN_FEW_ISSUED, tiles::THREADS>();
 #pragma unroll
     for (int half = 0; half < Halves; half++) {
         float out[2][8];
@@ -443,7 +520,8 @@ static __global__ void __cluster_dims__(1, 3 - Halves, 1)
     const float data_inverse = 1.0f / first.grad_scale / (tiles::kind::scaled ? CNN_CONV2_SCALE : 1.0f);
     if (group == 0) {
         cnn_hopper_registers<tiles::WEIGHT_REGISTERS, tiles::REGISTERS>();
-        cnn_few_weight_role<Arithmetic, Halves>(arguments, cnn_shared, barriers, weight_inverse, rank, warp, lane);
+        cnn_few_weight_role<Arithmetic, Halves, cnn_few_is_behind<Arithmetic, Halves, Rounded>()>(
+            arguments, cnn_shared, barriers, weight_inverse, rank, warp, lane);
     } else if (group < 3) {
         cnn_hopper_registers<tiles::DATA_REGISTERS, tiles::REGISTERS>();
         cnn_few_data_role<Arithmetic, Halves, Rounded>(arguments, cnn_shared, barriers, data_inverse, rank, group - 1,

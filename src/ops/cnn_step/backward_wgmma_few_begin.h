@@ -51,7 +51,7 @@ template <typename Arithmetic, int Halves> struct cnn_few_tiles {
         STEM_AT = RECEIVED_AT + RECEIVED, // [data warp, then what the other block sends][STEM_SUMS]
         COEFFICIENTS_AT = STEM_AT + (DATA_WARPS + 1) * STEM_SUMS * (int)sizeof(float),
         BARRIERS_AT = COEFFICIENTS_AT + 3 * CNN_CHANNELS2 * (int)sizeof(float),
-        BYTES = BARRIERS_AT + 3 * (int)sizeof(uint64_t),
+        BYTES = BARRIERS_AT + (2 + CNN_HOPPER_TAPS) * (int)sizeof(uint64_t),
         GROUPS = Halves == 1 ? 3 : 4, // the last of four helps to bring the image, no more
         THREADS = GROUPS * HOPPER_WARPGROUP,
         REGISTERS = 65536 / THREADS / 8 * 8,
@@ -71,7 +71,7 @@ template <typename Arithmetic, int Halves> struct cnn_few_tiles {
 
 // The barriers of a block: they count the bytes of the weight, and what the other block of its cluster sends.
 struct cnn_few_barriers {
-    uint64_t loaded, weight, stem;
+    uint64_t loaded, weight[CNN_HOPPER_TAPS], stem;
 };
 
 // The first warp initialises them, and has the copy engine bring the data gradient's weight: a tap's at a time.
@@ -82,12 +82,14 @@ CNN_DEVICE void cnn_few_weight(const Arguments &arguments, char *shared, cnn_few
     const int lane = threadIdx.x, part = lane / CNN_TAPS, column = lane % CNN_TAPS / 3, row = lane % 3;
     if (lane == 0) {
         mbarrier_init(&barriers->loaded, 1);
-        mbarrier_init(&barriers->weight, 1);
+        for (int i = 0; i < CNN_HOPPER_TAPS; i++)
+            mbarrier_init(&barriers->weight[i], 1);
         mbarrier_init(&barriers->stem, 1);
         mbarrier_init_fence();
         mbarrier_arrive_expect(&barriers->loaded, tiles::kind::parts * tiles::WEIGHT_PART);
         if (Halves == 1) {
-            mbarrier_arrive_expect(&barriers->weight, tiles::RECEIVED);
+            for (int i = 0; i < CNN_HOPPER_TAPS; i++)
+                mbarrier_arrive_expect(&barriers->weight[i], tiles::RECEIVED / CNN_HOPPER_TAPS);
             mbarrier_arrive_expect(&barriers->stem, tiles::STEM_SUMS * sizeof(float));
         }
     }

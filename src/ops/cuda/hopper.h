@@ -33,6 +33,12 @@ HOPPER_DEVICE uint32_t hopper_shared(const void *pointer)
     return (uint32_t)__cvta_generic_to_shared(pointer);
 }
 
+// At barrier `Name` of the block, of whose `Threads` some wait by __barrier_sync_count: this one does not.
+template <int Name, int Threads> HOPPER_DEVICE void hopper_arrive()
+{
+    asm volatile("bar.arrive %0, %1;" ::"n"(Name), "n"(Threads) : "memory");
+}
+
 // --- mbarrier --------------------------------------------------------------------------------------------------------
 // A phase ends when `arrivals` arrivals and all bytes announced have come; then the next begins. Whoever waits names
 // the parity of the phase whose end is waited for: 0 for the first, 1 for the second, 0 for the third.
