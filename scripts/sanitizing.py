@@ -19,6 +19,9 @@ WHOLE_STEPS_TESTS = ["batches_of_every_size*", "whole_steps_are_those*"]
 WHOLE_STEPS_MOST = 300
 WHOLE_STEPS_MOST_SLOW = 133  # initcheck: one more than an H200 has multiprocessors
 ERRORS_FOUND = 99  # the exit code that compute-sanitizer is asked for where it has found something
+# So long may a job take, in seconds: a kernel that waits for what never comes would hold up all the others' account.
+LIMIT = 300
+TOO_LONG = 124  # the exit code of timeout(1)
 
 
 def most_images(tool):
@@ -53,15 +56,15 @@ def sanitize(run, build, tool, job):
     else:
         environment.update(HEDDLE_TEST_OWN_RUNGS="1", HEDDLE_TEST_RUNG=rung or "")
         tested = [os.path.join(build, "tests", "test_ops_ladders"), op + ": every rung matches*"]
-    command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", str(ERRORS_FOUND), "--print-limit", "3"] + tested
+    command = ["timeout", "-k", "10", str(LIMIT), "compute-sanitizer", "--tool", tool, "--error-exitcode", str(ERRORS_FOUND), "--print-limit", "3"] + tested
     if tool == "memcheck":
-        command[1:1] = ["--leak-check", "no"]
+        command[-len(tested):-len(tested)] = ["--leak-check", "no"]
     with tempfile.TemporaryDirectory() as cache:  # rungs that are timed here are slow in ways that nobody wants kept
         environment["XDG_CACHE_HOME"] = cache
         code, output, seconds = run(command, env=environment, cwd=os.path.join(build, "tests"))
     ran = re.search(r"(\d+) test\(s\) run", output)
     if code != 0:
-        return "exit code %d" % code, output, seconds
+        return "not ended after %d s" % LIMIT if code == TOO_LONG else "exit code %d" % code, output, seconds
     return None if ran and int(ran.group(1)) > 0 else "nothing ran", output, seconds
 
 
@@ -86,6 +89,7 @@ def look(run, build, jobs):
 
 
 def said(output):
-    """The lines of a job's output that tell what was found."""
-    lines = "\n".join(line for line in output.splitlines() if line.startswith("=========") or "rung" in line)
+    """The lines of a job's output that tell what was found: compute-sanitizer's, and the test's own."""
+    lines = "\n".join(line for line in output.splitlines()
+                      if line.startswith(("=========", "[  ERROR")) or "rung" in line)
     return lines[:1500].strip().splitlines()[-14:]

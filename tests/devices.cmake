@@ -41,10 +41,10 @@ foreach(device ${devices})
 endforeach()
 
 # What breaks a real GPU under a run is built wherever it can be, and used where there is one.
-add_library(test_gpu_fault MODULE ${CMAKE_CURRENT_SOURCE_DIR}/nn/gpu_fault.c)
+add_library(test_gpu_fault MODULE ${CMAKE_CURRENT_SOURCE_DIR}/nn/faults/fault.c ${CMAKE_CURRENT_SOURCE_DIR}/nn/faults/lost.c)
 target_link_libraries(test_gpu_fault PRIVATE heddle_flags Threads::Threads ${CMAKE_DL_LIBS})
 if(cuda IN_LIST devices)
-  add_test(NAME nn.gpu_faults_cuda COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/nn/gpu_faults.sh $<TARGET_FILE:heddle_command>
+  add_test(NAME nn.gpu_faults_cuda COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/nn/faults/gpu_faults.sh $<TARGET_FILE:heddle_command>
     $<TARGET_FILE:test_gpu_fault>)
   set_tests_properties(nn.gpu_faults_cuda PROPERTIES TIMEOUT 600)
 endif()

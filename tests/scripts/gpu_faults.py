@@ -1,4 +1,4 @@
-"""tests/nn/gpu_faults.sh with the program and the card played: what it asks, and what it writes of it. training.py runs
+"""tests/nn/faults/gpu_faults.sh with the program and the card played: what it asks, and what it writes of it. training.py runs
 these tests with its own."""
 import json
 import os
@@ -29,7 +29,7 @@ if [ -n "${HEDDLE_FAULT-}" ]; then
     case $HEDDLE_FAULT in
     trap) echo 'heddle: "step": unspecified launch failure \ here' >&2 ;;
     address) echo "heddle: an illegal memory access" >&2 ;;
-    lost) echo "heddle: context is destroyed" >&2 ;;
+    lost) echo "heddle: no device is available: busy or unavailable" >&2 ;;
     memory) echo "heddle: out of memory" >&2 ;;
     esac
     [ "$HEDDLE_FAULT" = memory ] || echo "heddle: go on with: heddle train --resume" >&2
@@ -49,7 +49,7 @@ class Faults(unittest.TestCase):
             with open(heddle, "w", encoding="utf-8") as program:
                 program.write(HEDDLE.replace("{spoil}", spoil))
             os.chmod(heddle, 0o755)
-            done = subprocess.run([os.path.join(ROOT, "tests", "nn", "gpu_faults.sh"), heddle, "", "--json", file],
+            done = subprocess.run([os.path.join(ROOT, "tests", "nn", "faults", "gpu_faults.sh"), heddle, "", "--json", file],
                                   env=dict(os.environ, PLAYED=heddle), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True)
             self.assertEqual(done.returncode, code, done.stdout)

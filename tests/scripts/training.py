@@ -90,7 +90,7 @@ COPIES = {"seconds": 0.5, "kernel_seconds": 0.4, "streams": 3, "dropped": 0, "ro
     {"kind": "kernel", "name": "cnn_forward", "count": 100, "seconds": 0.4, "longest": 0.005},
     {"kind": "copy in", "name": "copy in", "count": 10, "seconds": 0.02, "longest": 0.003, "bytes": 1e9,
      "under_kernels": 0.019}]}
-# What tests/nn/gpu_faults.sh writes.
+# What tests/nn/faults/gpu_faults.sh writes.
 FAULTS = [{"fault": "trap", "exit_code": 1, "told": "heddle: a \"trap\"", "intact": True, "goes_on": True, "passed": True},
           {"fault": "memory", "exit_code": 1, "told": "heddle: no memory", "intact": True, "goes_on": True, "passed": True}]
 LIMITS = [{"batch": 1024, "precision": "bf16", "rung": "08_bf16_wgmma", "date": "2001-02-03T04:09:00Z", "kernels": [
@@ -353,7 +353,7 @@ class Page(unittest.TestCase):
         self.assertEqual(told[2:], [
             "| a kernel traps | 1 | heddle: a \"trap\" | yes | yes |  | 2001-02-03 |",
             "| no memory is left | 139 | heddle: no memory | **no** | yes | **not as asked** | 2001-02-03 |",
-            "| the context is destroyed | 70 | gpu_fault: no | – | – | **not as asked** | 2001-02-03 |"])
+            "| the driver has no card any more | 70 | gpu_fault: no | – | – | **not as asked** | 2001-02-03 |"])
         self.assertEqual(docs.faults({}), docs.NOTHING)
 
     def test_a_failure_of_the_same_day_is_told_by_the_minute(self):
@@ -509,6 +509,16 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual([len(found[tool]["not_clean"]) for tool in ("memcheck", "synccheck")], [4, 4])
         self.assertIn("cnn_train (nothing ran)", table["memcheck"][3])
         self.assertNotIn("exit code", printed)
+
+    def test_a_sanitizer_that_does_not_end_is_not_clean(self):
+        table, found, printed, _ = self.sanitize(
+            lambda tool, job: (124, "[  ERROR   ] --- batch 3: it waits", 300.0) if tool == "initcheck" else
+            (0, "1 test(s) run", 1.0))
+        self.assertEqual({tool: row[2] for tool, row in table.items()},
+                         {"memcheck": "ok", "racecheck": "ok", "synccheck": "ok", "initcheck": "FAILED"})
+        self.assertEqual(len(found["initcheck"]["not_clean"]), 4)
+        self.assertIn("initcheck cnn_train: NOT CLEAN, not ended after 300 s (300 s)\n[  ERROR   ] --- batch 3: it waits",
+                      printed)
 
     def test_a_sanitizer_that_cannot_be_started_leaves_what_the_others_found(self):
         def outcome(tool, job):

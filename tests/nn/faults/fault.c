@@ -1,14 +1,15 @@
-// Loaded into heddle before all else (LD_PRELOAD), this breaks the GPU under it: for tests/nn/gpu_faults.sh, which sees
-// what training makes of a real fault. By the driver's own calls, in the context that the runtime uses too.
+// Loaded into heddle before all else (LD_PRELOAD), this breaks the GPU under it: for tests/nn/faults/gpu_faults.sh,
+// which sees what training makes of a real fault. By the driver's own calls, in the context that the runtime uses too.
 //
 //   HEDDLE_FAULT=trap|address    a kernel that traps, one that writes where nothing is
 //   HEDDLE_FAULT=memory          no memory but a little
-//   HEDDLE_FAULT=lost            the context is destroyed that all of the program's memory, streams and graphs are in:
-//                                a card cannot be made to fall off the bus, but as then nothing is left of what was
-//                                made on it, and calls that use it fail
+//   HEDDLE_FAULT=lost            the driver answers that there is no card (lost.c): a real one cannot be made to
+//                                fall off the bus, and where its context is destroyed the driver itself crashes
 //   HEDDLE_FAULT_AFTER=FILE      once this file is there
 //
 // What cannot be done ends the program with 70 and a line that begins with "gpu_fault: ".
+
+#include "lost.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -36,7 +37,6 @@ typedef struct driver {
     int (*init)(unsigned);
     int (*retain)(void **context, int device);
     int (*enter)(void *context);
-    int (*reset)(int device);
     int (*load)(void **module, const void *image);
     int (*function)(void **function, void *module, const char *name);
     int (*launch)(void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *stream,
@@ -62,7 +62,6 @@ static driver driver_open(void)
     *(void **)&all.init = symbol(library, "cuInit");
     *(void **)&all.retain = symbol(library, "cuDevicePrimaryCtxRetain");
     *(void **)&all.enter = symbol(library, "cuCtxSetCurrent");
-    *(void **)&all.reset = symbol(library, "cuDevicePrimaryCtxReset_v2");
     *(void **)&all.load = symbol(library, "cuModuleLoadData");
     *(void **)&all.function = symbol(library, "cuModuleGetFunction");
     *(void **)&all.launch = symbol(library, "cuLaunchKernel");
@@ -98,16 +97,16 @@ static void *work(void *kind_)
     void *context, *module, *function;
     while (after && access(after, F_OK) != 0)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    if (strcmp(kind, "lost") == 0) {
+        gpu_lose();
+        return NULL;
+    }
     const driver calls = driver_open();
     must(calls.init(0), "cuInit");
     must(calls.retain(&context, 0), "cuDevicePrimaryCtxRetain");
     must(calls.enter(context), "cuCtxSetCurrent");
     if (strcmp(kind, "memory") == 0) {
         take_memory(&calls);
-        return NULL;
-    }
-    if (strcmp(kind, "lost") == 0) {
-        must(calls.reset(0), "cuDevicePrimaryCtxReset");
         return NULL;
     }
     snprintf(name, sizeof name, "%s_", kind);

@@ -2,7 +2,7 @@
 # Real faults on a real GPU while the fused step trains: one line that says what happened, exit code 1, and the last
 # checkpoint as it was: another process evaluates it and goes on from it.
 #
-#   tests/nn/gpu_faults.sh HEDDLE LIBRARY [--json FILE]    LIBRARY: gpu_fault.c's; FILE: what was seen, a row a fault
+#   tests/nn/faults/gpu_faults.sh HEDDLE LIBRARY [--json FILE]    LIBRARY: fault.c's; FILE: what was seen, a row a fault
 set -u
 heddle=$1 library=$2 json=
 [ "${3-}" != --json ] || json=$4
@@ -88,7 +88,7 @@ look_after
 note
 
 begin lost
-break_it "context|unavailable"
+break_it "unavailable"
 look_after
 note
 
