@@ -16,7 +16,8 @@ LONG_LADDER = 5
 # batches up to this, several in one graph, are looked at besides.
 WHOLE_STEPS = "nn.whole_steps"
 WHOLE_STEPS_TESTS = ["batches_of_every_size*", "whole_steps_are_those*"]
-WHOLE_STEPS_MOST = 300
+WHOLE_STEPS_SIZES = [1, 17, 66, 100, 133, 300]  # of the test's batches; racecheck takes minutes, and has a job for each
+WHOLE_STEPS_MOST = WHOLE_STEPS_SIZES[-1]
 WHOLE_STEPS_MOST_SLOW = 133  # initcheck: one more than an H200 has multiprocessors
 ERRORS_FOUND = 99  # the exit code that compute-sanitizer is asked for where it has found something
 # So long may a job take, in seconds: a kernel that waits for what never comes would hold up all the others' account.
@@ -29,16 +30,19 @@ def most_images(tool):
 
 
 def jobs_of(ladders, tool):
-    """(operator, rung or None for all of them, or a test of whole steps), the longest first. `ladders`: {operator:
-    [rung]}."""
+    """(operator, rung or None for all of them), or (whole steps, test, images a step or None for all), the longest first.
+    `ladders`: {operator: [rung]}."""
     split = [op for op in ladders if tool == "racecheck" and len(ladders[op]) > LONG_LADDER]
-    steps = [(WHOLE_STEPS, test) for test in WHOLE_STEPS_TESTS] if {"cnn_step", "cnn_train"} <= set(ladders) else []
-    return steps + [(op, rung) for op in split for rung in reversed(ladders[op])] + [
-        (op, None) for op in ladders if op not in split]
+    sizes = reversed(WHOLE_STEPS_SIZES) if tool == "racecheck" else [None]
+    first, second = WHOLE_STEPS_TESTS
+    steps = [(WHOLE_STEPS, first, size) for size in sizes] + [(WHOLE_STEPS, second, None)]
+    return (steps if {"cnn_step", "cnn_train"} <= set(ladders) else []) + [
+        (op, rung) for op in split for rung in reversed(ladders[op])] + [(op, None) for op in ladders if op not in split]
 
 
 def name_of(job):
-    return "/".join(word for word in job if word)
+    name = "/".join(word for word in job[:2] if word)
+    return "%s of %d" % (name, job[2]) if len(job) > 2 and job[2] else name
 
 
 def of_training(names):
@@ -48,10 +52,11 @@ def of_training(names):
 
 def sanitize(run, build, tool, job):
     """Why a job is not clean, in words, or None; what it printed; how many seconds it took. `run`: gpu-check's."""
-    op, rung = job
+    op, rung = job[:2]
     environment = dict(os.environ, HEDDLE_TEST_DEVICE="cuda")
     if op == WHOLE_STEPS:
-        environment["HEDDLE_TEST_MOST"] = str(most_images(tool))
+        environment["HEDDLE_TEST_LEAST"] = str(job[2] or 1)
+        environment["HEDDLE_TEST_MOST"] = str(job[2] or most_images(tool))
         tested = [os.path.join(build, "tests", "test_" + WHOLE_STEPS.replace(".", "_")), rung]
     else:
         environment.update(HEDDLE_TEST_OWN_RUNGS="1", HEDDLE_TEST_RUNG=rung or "")

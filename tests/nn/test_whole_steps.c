@@ -156,7 +156,6 @@ static void compare_steps(planned *all, heddle_arithmetic arithmetic, int steps)
     heddle_plan *plan;
     assert_ok(heddle_plan_create(all->state, all->stream, &how, &plan));
     assert_string_equal(plan->calls[0].op->name, arithmetic == HEDDLE_FP16 ? "cnn_step" : "cnn_train");
-    assert_int_equal(plan->calls[0].rung->arithmetic, arithmetic);
     float *together = after_steps(all, plan, steps, true);
     same_bits(all, together, after_steps(all, plan, steps, false), "steps one by one");
     if (!simulated())
@@ -182,16 +181,17 @@ static void steps_of_one_graph_give_the_bits_of_single_ones(void **state)
 
 static const heddle_arithmetic arithmetics[] = {HEDDLE_BFLOAT, HEDDLE_FP16, HEDDLE_TF32, HEDDLE_TF32X3};
 
-// Batches up to HEDDLE_TEST_MOST, 4096 unless told, ended by 0: kernels differ by how many images a multiprocessor has.
-// On an H200 two blocks have an image up to 66, one has one up to 132, and above that blocks take several.
+// Batches from HEDDLE_TEST_LEAST to HEDDLE_TEST_MOST, all unless told, ended by 0: kernels differ by how many images a
+// multiprocessor has. On an H200 two blocks have an image up to 66, one has one up to 132, and above that blocks take
+// several. scripts/sanitizing.py knows the sizes up to 300.
 static const int *batches(void)
 {
     static const int all[] = {1, 17, 66, 100, 133, 300, 1024, 4096};
     static int chosen[HEDDLE_COUNT(all) + 1];
-    const char *most = getenv("HEDDLE_TEST_MOST");
+    const char *least = getenv("HEDDLE_TEST_LEAST"), *most = getenv("HEDDLE_TEST_MOST");
     int count = 0;
     for (int i = 0; i < HEDDLE_COUNT(all); i++)
-        if (all[i] <= (simulated() ? 1 : most ? atoi(most) : 4096))
+        if (all[i] >= (least ? atoi(least) : 1) && all[i] <= (simulated() ? 1 : most ? atoi(most) : 4096))
             chosen[count++] = all[i];
     assert_true(count > 0);
     chosen[count] = 0;

@@ -461,7 +461,7 @@ class GpuCheck(unittest.TestCase):
 
     def sanitize(self, outcome):
         """The part, with `outcome(tool, job)` in the place of what a job gives; its table, the account, what was printed,
-        and the jobs' environments by tool and job."""
+        and the jobs' environments by tool, job and least batch."""
         check, asked = module(os.path.join(ROOT, "scripts", "gpu-check")), {}
 
         def play(command, env=None, cwd=None):
@@ -469,7 +469,7 @@ class GpuCheck(unittest.TestCase):
                 return 0, json.dumps([{"name": name, "ladder": [{"device": "cuda", "name": "01_a", "tier": "fused"}]}
                                       for name in ("cnn_step", "cnn_train")]), 0.1
             tool, job = command[command.index("--tool") + 1], command[-1]
-            asked[tool, job] = dict(env, there=os.path.isdir(env["XDG_CACHE_HOME"]))
+            asked[tool, job, env.get("HEDDLE_TEST_LEAST")] = dict(env, there=os.path.isdir(env["XDG_CACHE_HOME"]))
             return outcome(tool, job)
 
         check.run = play
@@ -491,13 +491,14 @@ class GpuCheck(unittest.TestCase):
         table, found, printed, asked = self.sanitize(outcome)
         self.assertEqual({tool: row[2] for tool, row in table.items()},
                          {"memcheck": "ok", "racecheck": "FAILED", "synccheck": "ok", "initcheck": "ok"})
-        self.assertEqual(found["racecheck"]["not_clean"], ["nn.whole_steps/whole_steps_are_those*"])
-        self.assertEqual(found["racecheck"]["clean"],
-                         ["cnn_step", "cnn_train", "nn.whole_steps/batches_of_every_size*"])
+        self.assertEqual(found["racecheck"]["not_clean"], ["nn.whole_steps/whole_steps_are_those* (exit code 99)"])
+        self.assertEqual(found["racecheck"]["clean"], ["cnn_step", "cnn_train"] + [
+            "nn.whole_steps/batches_of_every_size* of %s" % size for size in sorted(["1", "17", "66", "100", "133", "300"])])
+        self.assertEqual(asked["racecheck", "batches_of_every_size*", "66"]["HEDDLE_TEST_MOST"], "66")
         self.assertEqual([len(found[tool]["clean"]) for tool in ("memcheck", "synccheck", "initcheck")], [4, 4, 4])
-        self.assertEqual(asked["initcheck", "batches_of_every_size*"]["HEDDLE_TEST_MOST"],
+        self.assertEqual(asked["initcheck", "batches_of_every_size*", "1"]["HEDDLE_TEST_MOST"],
                          str(found["initcheck"]["most_images"]))
-        self.assertEqual(asked["memcheck", "batches_of_every_size*"]["HEDDLE_TEST_MOST"], "300")
+        self.assertEqual(asked["memcheck", "batches_of_every_size*", "1"]["HEDDLE_TEST_MOST"], "300")
         self.assertIn("racecheck nn.whole_steps/whole_steps_are_those*: NOT CLEAN, exit code 99 (2 s)\n========= a hazard",
                       printed)
 
@@ -529,8 +530,9 @@ class GpuCheck(unittest.TestCase):
         table, found, printed, _ = self.sanitize(outcome)
         self.assertEqual({tool: row[2] for tool, row in table.items()},
                          {"memcheck": "FAILED", "racecheck": "ok", "synccheck": "ok", "initcheck": "ok"})
-        self.assertEqual((found["memcheck"]["not_clean"], len(found["memcheck"]["clean"])), (["cnn_step"], 3))
-        self.assertEqual(len(found["racecheck"]["clean"]), 4)
+        self.assertEqual((found["memcheck"]["not_clean"], len(found["memcheck"]["clean"])),
+                         (["cnn_step (OSError: no such program)"], 3))
+        self.assertEqual(len(found["racecheck"]["clean"]), 9)
         self.assertIn("memcheck cnn_step: NOT CLEAN, OSError: no such program", printed)
 
     def test_rungs_that_a_sanitizer_times_do_not_enter_the_users_cache(self):

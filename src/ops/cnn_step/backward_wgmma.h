@@ -35,8 +35,6 @@
 #ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_H
 #define HEDDLE_OPS_CNN_STEP_BACKWARD_WGMMA_H
 
-#include <type_traits>
-
 #include "ops/cnn_step/backward.h"
 #include "ops/cnn_step/backward_wgmma_begin.h"
 #include "ops/cnn_step/backward_wgmma_few.h"

@@ -31,12 +31,12 @@
 enum { CNN_FEW_ROUNDED = 16 };
 
 // Whether the weight's products wait until the data gradient's are issued, after which more is left to do: where both
-// take long, and the data gradient's are issued at once. The barrier's name.
+// take long, and the data gradient's are issued at once.
 template <typename Arithmetic, int Halves, bool Rounded> CNN_DEVICE constexpr bool cnn_few_is_behind()
 {
     return Halves == 1 && cnn_hopper_kind<Arithmetic>::parts > 1 && !Rounded;
 }
-enum { CNN_FEW_ISSUED = 2 };
+enum { CNN_FEW_ISSUED = 2 }; // the barrier they wait at
 
 // --- the other block of the cluster ----------------------------------------------------------------------------------
 
@@ -88,45 +88,41 @@ CNN_DEVICE void cnn_few_weight_load(uint32_t (&a)[cnn_hopper_kind<Arithmetic>::p
                                    (step / Halves * 2 * tiles::PITCH + step % Halves * CNN_HOPPER_HALF) * CNN_PART);
 }
 
-// sum (column of taps, 64 outputs, row of taps, 32 inputs) = over the half's pixels, grad (pixel, output) * pooled
-// (pixel + tap, input).
-template <typename Arithmetic, int Halves>
+// sum (column of taps, 64 outputs, row of taps, 32 inputs) = over both halves' pixels, grad (pixel, output) * pooled
+// (pixel + tap, input). A step is eight pixels of two rows, and the next one's are loaded while its products run.
+template <typename Arithmetic>
 CNN_DEVICE void cnn_few_weight_products(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS], const char *shared,
                                         int warp, int lane)
 {
-    typedef cnn_few_tiles<Arithmetic, Halves> tiles;
+    enum { HALVES = 2, STEPS = HALVES * CNN_SIDE1 / 2 };
+    typedef cnn_few_tiles<Arithmetic, HALVES> tiles;
     typedef cnn_hopper_products<tiles::kind::parts> products;
-    // A step is eight pixels of two rows. Few are all loaded first, many each while the last one's products run.
-    enum { STEPS = Halves * CNN_SIDE1 / 2, PARTS = tiles::kind::parts, KEPT = Halves == 1 ? (int)STEPS : 2 };
     const char *grad_at = shared + tiles::GRAD_AT + (warp * 2 + (lane >> 3 & 1)) * tiles::GRAD_CHUNK +
                           ((lane >> 4) * tiles::PITCH + tiles::LEFT + (lane & 7)) * CNN_PART;
     const uint64_t b = cnn_hopper_descriptor(shared + tiles::POOLED_AT, tiles::POOLED_ROW, tiles::STRIP);
-    uint32_t a[KEPT][PARTS][4];
-#pragma unroll
-    for (int step = 0; step < (KEPT < STEPS ? 1 : (int)STEPS); step++)
-        cnn_few_weight_load<Arithmetic, Halves>(a[step], grad_at, step);
+    uint32_t a[2][tiles::kind::parts][4];
+    cnn_few_weight_load<Arithmetic, HALVES>(a[0], grad_at, 0);
 #pragma unroll
     for (int column = 0; column < CNN_HOPPER_TAPS; column++)
         cnn_hopper_settle(sum[column]);
 #pragma unroll
     for (int step = 0; step < STEPS; step++) {
-        if (step == 0 || KEPT < STEPS)
-            wgmma_fence();
+        wgmma_fence();
 #pragma unroll
         for (int i = 0; i < products::count; i++)
 #pragma unroll
             for (int column = 0; column < CNN_HOPPER_TAPS; column++)
                 cnn_hopper_weight_product(
-                    typename tiles::kind::element(), sum[column], a[step % KEPT][products::left(i)],
+                    typename tiles::kind::element(), sum[column], a[step % 2][products::left(i)],
                     wgmma_descriptor_at(b, products::right(i) * tiles::POOLED_PART +
-                                               step / Halves * 2 * tiles::POOLED_ROW +
-                                               (step % Halves * CNN_HOPPER_HALF + column) * CNN_PART),
+                                               step / HALVES * 2 * tiles::POOLED_ROW +
+                                               (step % HALVES * CNN_HOPPER_HALF + column) * CNN_PART),
                     step > 0 || i > 0);
         wgmma_commit();
-        if (KEPT < STEPS && step > 0)
+        if (step > 0)
             wgmma_wait<1>();
-        if (KEPT < STEPS && step + 1 < STEPS)
-            cnn_few_weight_load<Arithmetic, Halves>(a[(step + 1) % KEPT], grad_at, step + 1);
+        if (step + 1 < STEPS)
+            cnn_few_weight_load<Arithmetic, HALVES>(a[(step + 1) % 2], grad_at, step + 1);
     }
     wgmma_wait<0>();
 #pragma unroll
@@ -134,8 +130,8 @@ CNN_DEVICE void cnn_few_weight_products(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER
         cnn_hopper_settle(sum[column]);
 }
 
-// The same where all steps fit into registers: column by column of taps, so that one's sums are sent while the next is
-// still multiplied. Issued here, and not waited for.
+// The same over one half's, which all fit into registers: column by column of taps, so that one's sums are sent while
+// the next is still multiplied. Issued here, and not waited for.
 template <typename Arithmetic, bool Behind>
 CNN_DEVICE void cnn_few_weight_columns(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS], const char *shared,
                                        int warp, int lane)
@@ -245,7 +241,7 @@ CNN_DEVICE void cnn_few_weight_role(const Arguments &arguments, char *shared, cn
 {
     float sum[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS] = {};
     if constexpr (Halves == 2)
-        cnn_few_weight_products<Arithmetic, Halves>(sum, shared, warp, lane);
+        cnn_few_weight_products<Arithmetic>(sum, shared, warp, lane);
     else
         cnn_few_weight_columns<Arithmetic, Behind>(sum, shared, warp, lane);
     float *partial = arguments.workspace.grad_conv2_partial + (size_t)blockIdx.x * CNN_CHANNELS2 * CNN_PATCH +

@@ -90,16 +90,28 @@ static void step_between(const char *name, void **found)
 typedef int find(const char *name, void **found, int version, uint64_t flags, void *status);
 static find *first_find, *second_find; // cuGetProcAddress; its second version has one argument more
 
+static int step_behind_second(const char *name, void **found, int version, uint64_t flags, void *status);
+
+// What was found for `name`; cuGetProcAddress itself is asked for by that name, too, and answers from then on.
 static int step_behind(int result, const char *name, void **found)
 {
-    if (result == 0 && found && *found)
+    find *second = step_behind_second;
+    if (result != 0 || !found || !*found)
+        return result;
+    if (strcmp(name, "cuGetProcAddress") != 0) {
         step_between(name, found);
+    } else if (*found != *(void **)&second) {
+        *(void **)&second_find = *found;
+        *found = *(void **)&second;
+    }
     return result;
 }
+
 static int step_behind_first(const char *name, void **found, int version, uint64_t flags, void *status)
 {
     return step_behind(first_find(name, found, version, flags, status), name, found);
 }
+
 static int step_behind_second(const char *name, void **found, int version, uint64_t flags, void *status)
 {
     return step_behind(second_find(name, found, version, flags, status), name, found);
