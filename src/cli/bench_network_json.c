@@ -1,4 +1,4 @@
-// The JSON document of `heddle bench train` and `heddle bench infer`; docs/training.md lists its fields.
+// The JSON document of `heddle bench train` and `heddle bench infer`; docs/training-measured.md lists its fields.
 
 #include <math.h>
 
