@@ -43,7 +43,13 @@ install(FILES ${heddle_pages}/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${heddle_pages}/heddle.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heddle)
 install(FILES ${heddle_pages}/_heddle DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${heddle_pages}/heddle.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle)
-# Messages name pages as docs/data.md.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle FILES_MATCHING PATTERN "*.md"
-  PATTERN "*.svg")
+
+# Messages name pages of docs/ by where they are installed: src/base/place.c. Links into the sources would lead nowhere.
+file(GLOB_RECURSE heddle_documents CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/*.svg)
+add_custom_command(OUTPUT ${heddle_pages}/doc/README.md
+  COMMAND ${PROJECT_SOURCE_DIR}/scripts/installed-pages ${heddle_pages}/doc
+  DEPENDS ${PROJECT_SOURCE_DIR}/scripts/installed-pages ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
+    ${heddle_documents} VERBATIM)
+add_custom_target(heddle_documents ALL DEPENDS ${heddle_pages}/doc/README.md)
+add_dependencies(heddle_products heddle_documents)
+install(DIRECTORY ${heddle_pages}/doc/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle)

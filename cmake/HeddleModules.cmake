@@ -27,6 +27,11 @@ set(heddle_cuda_includes -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}
 file(RELATIVE_PATH heddle_modules_from_program /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR}/heddle)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/module.c PROPERTIES
   COMPILE_DEFINITIONS HEDDLE_MODULES_FROM_PROGRAM="${heddle_modules_from_program}")
+# The same for the pages, and seen from the library too.
+file(RELATIVE_PATH heddle_pages_from_program /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_DATADIR}/doc/heddle/docs)
+file(RELATIVE_PATH heddle_pages_from_library /${CMAKE_INSTALL_LIBDIR} /${CMAKE_INSTALL_DATADIR}/doc/heddle/docs)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/base/place.c PROPERTIES COMPILE_DEFINITIONS
+  "HEDDLE_PAGES_FROM_PROGRAM=\"${heddle_pages_from_program}\";HEDDLE_PAGES_FROM_LIBRARY=\"${heddle_pages_from_library}\"")
 
 # "src/ops/matmul/01_naive.cu" becomes FOLDER/ops_matmul_01_naive.o
 function(heddle_object_of source folder object)

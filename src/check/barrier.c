@@ -11,23 +11,6 @@
 // Between two accesses, and back to the head of a loop; of a line, of blocks and of #if that are inside each other.
 enum { MOST_LINES = 20, MOST_COLUMNS = 1000, DEEPEST = 64, DEEPEST_IF = 16 };
 
-static bool is(const char *word, size_t length, const char *other)
-{
-    return strlen(other) == length && memcmp(word, other, length) == 0;
-}
-
-// __syncthreads(, barrier.wait<1>(, for (.
-static bool has_call(const char *code, const char *function)
-{
-    size_t length = strlen(function);
-    for (const char *at = code; (at = strstr(at, function)) != NULL; at++) {
-        const char *behind = at + length + strspn(at + length, " ");
-        if ((at == code || !heddle_check_is_word(at[-1])) && (*behind == '(' || *behind == '<'))
-            return true;
-    }
-    return false;
-}
-
 // --- reading a file line by line -------------------------------------------------------------------------------------
 
 typedef struct line_reader {
@@ -81,14 +64,14 @@ static void read_code(line_reader *reader)
     const char *at = reader->code;
     while (*at) {
         const char *word = at;
-        while (heddle_check_is_word(*at))
-            at++;
-        size_t length = (size_t)(at - word);
+        size_t length = heddle_check_word_length(word);
+        at += length;
         if (length == 0) {
             read_sign(reader, *at++);
-        } else if (is(word, length, "if") || is(word, length, "else") || is(word, length, "switch")) {
+        } else if (heddle_check_word_is(word, length, "if") || heddle_check_word_is(word, length, "else") ||
+                   heddle_check_word_is(word, length, "switch")) {
             reader->branch = reader->branch > 0 ? reader->branch : reader->line;
-        } else if (is(word, length, "constexpr")) {
+        } else if (heddle_check_word_is(word, length, "constexpr")) {
             reader->branch = 0; // all threads take it alike
         }
     }
@@ -126,7 +109,7 @@ static bool any_line_calls(const heddle_check_result *result, const char *file, 
     read_before(&reader, first);
     while (reader.line < last && read_line(&reader))
         for (int i = 0; words[i]; i++)
-            if (has_call(reader.code, words[i]))
+            if (heddle_check_has_call(reader.code, words[i]))
                 return true;
     return false;
 }
@@ -138,7 +121,8 @@ static bool heads_next(const char *code)
     while (length > 0 && code[length - 1] == ' ')
         length--;
     return length > 0 && code[length - 1] == ')' &&
-           (has_call(code, "if") || has_call(code, "for") || has_call(code, "while"));
+           (heddle_check_has_call(code, "if") || heddle_check_has_call(code, "for") ||
+            heddle_check_has_call(code, "while"));
 }
 
 // What is known of a line between the two accesses.

@@ -2,13 +2,12 @@
 
 #include "check/build.h"
 
-#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/code.h"
+#include "check/advice.h"
 #include "sim/build/build.h"
 
 // Options of a list with their letter before them: -DNAME; then, unless it is NULL, -std=STANDARD. The caller frees the
@@ -102,47 +101,16 @@ static heddle_status add_errors(const sim_build_result *built, heddle_check_resu
                                                                "The compiler failed and did not say why.");
 }
 
-// --- habits of C -----------------------------------------------------------------------------------------------------
-
-// A conversion of void * that C makes by itself, in the words of gcc or clang.
-static bool converts_void(const char *text)
-{
-    const char *from = strstr(text, "invalid conversion from ");
-    if (!from)
-        return strstr(text, "of type 'void *'") || strstr(text, "from incompatible type 'void *'");
-    from += strlen("invalid conversion from ");
-    while (*from && !isalpha((unsigned char)*from)) // the quote, of one byte or of three
-        from++;
-    return strncmp(from, "void*", 5) == 0 && from[5] != '*';
-}
-
-static bool is_c_file(const char *path)
-{
-    size_t length = strlen(path);
-    return length > 2 && strcmp(path + length - 2, ".c") == 0;
-}
-
-// What cures an error that is right in C; NULL: it is none of those.
-static const char *habit_of(const sim_build_message *message, const char *line)
-{
-    if (is_c_file(message->file))
-        return strstr(line, "__global__") || strstr(line, "__device__") || strstr(line, "<<<")
-                   ? "a file that is called .c is compiled as C, which has no kernels: call it .cu"
-                   : NULL;
-    if (converts_void(message->text))
-        return "CUDA is C++, which converts no void * by itself: cast what malloc returns, (float *)malloc(bytes)";
-    return heddle_check_find_word(line, line, "restrict") ? "CUDA is C++, which has no restrict: write __restrict__"
-                                                          : NULL;
-}
-
+// What people write who come from C is said once, as a note.
 static heddle_status add_habits(const sim_build_result *built, heddle_check_result *result)
 {
+    char code[HEDDLE_CHECK_CODE_SIZE];
     for (int i = 0; i < built->count; i++) {
         const sim_build_message *message = &built->messages[i];
-        const char *line = message->kind == SIM_MESSAGE_ERROR && message->file
-                               ? heddle_check_sources_line(result->sources, message->file, message->line)
-                               : NULL;
-        const char *habit = line ? habit_of(message, line) : NULL;
+        if (message->kind != SIM_MESSAGE_ERROR || !message->file)
+            continue;
+        heddle_check_line_code(result->sources, message->file, message->line, code, sizeof code);
+        const char *habit = heddle_check_habit_of_c(message->file, message->text, code);
         for (int n = 0; habit && n < result->note_count; n++)
             habit = strcmp(result->notes[n], habit) == 0 ? NULL : habit;
         if (habit)

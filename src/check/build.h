@@ -15,12 +15,18 @@ typedef struct heddle_check_opinion {
     bool asked;
     heddle_child child;
     char output[600]; // the file its messages go to
+    // What it was asked with, to ask again: all of it outlives the opinion.
+    const heddle_check_options *options;
+    const heddle_check_folder *folder;
+    const volatile int *stop;
+    bool separate; // with -rdc=true
 } heddle_check_opinion;
 
 // Finds nvcc on PATH or in /usr/local/cuda and starts it; without one nothing is asked.
 heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const heddle_check_options *options,
                                        const heddle_check_folder *folder, const volatile int *stop);
-// Waits up to `patience` seconds for the answer (negative: as long as it takes) and adds what it says to the result.
+// Waits up to `patience` seconds for the answer (negative: as long as it takes) and adds what it says to the result. A
+// launch in a kernel is where nvcc ends without its flag, so it is asked again with it.
 heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, double patience, heddle_check_result *result);
 
 // The findings in what nvcc printed.

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check/code.h"
+#include "check/parameter.h"
 
 enum { MOST_COLUMNS = 400 }; // what lies beyond is not shown either
 
@@ -33,9 +34,7 @@ static void offer(choice *chosen, size_t start, size_t end)
 
 static size_t word_end(const char *code, size_t at)
 {
-    while (heddle_check_is_word(code[at]))
-        at++;
-    return at;
+    return at + heddle_check_word_length(code + at);
 }
 
 static size_t skip_blanks(const char *code, size_t at)
@@ -58,7 +57,7 @@ static size_t behind_bracket(const char *code, size_t at)
 
 static bool is_at(const char *code, size_t at, size_t length, const char *word)
 {
-    return strlen(word) == length && strncmp(code + at, word, length) == 0;
+    return heddle_check_word_is(code + at, length, word);
 }
 
 // --- accesses --------------------------------------------------------------------------------------------------------
@@ -213,14 +212,6 @@ static bool has_part(const char *word, size_t length, const char *const *parts)
     return false;
 }
 
-static bool says(const char *message, const char *word, size_t length)
-{
-    for (const char *at = message; (at = strstr(at, word)) != NULL; at++)
-        if ((at == message || !heddle_check_is_word(at[-1])) && !heddle_check_is_word(at[length]))
-            return true;
-    return false;
-}
-
 // The calls whose name has one of these parts (NULL: any), or that the message names.
 static void find_calls(const char *code, const char *const *parts, const char *message, choice *chosen)
 {
@@ -231,7 +222,8 @@ static void find_calls(const char *code, const char *const *parts, const char *m
         size_t end = word_end(code, at), length = end - at;
         snprintf(word, sizeof word, "%.*s", (int)length, code + at);
         bool called = code[skip_blanks(code, end)] == '(' || code[skip_blanks(code, end)] == '<';
-        bool fits = parts ? has_part(code + at, length, parts) : length < sizeof word && says(message, word, length);
+        bool fits = parts ? has_part(code + at, length, parts)
+                          : length < sizeof word && heddle_check_find_word(message, message, word) != NULL;
         if (called && fits)
             offer(chosen, at, end);
         at = end - 1;
@@ -324,13 +316,22 @@ static void find_call(const char *code, const heddle_check_finding *finding, con
         find_calls(code, finding->kernel ? of_a_warp : of_the_runtime, NULL, chosen);
 }
 
+// What the code at the place calls the memory; "": that is not known.
+static const char *name_at(const heddle_check_finding *finding, const heddle_check_place *place)
+{
+    if (!finding->memory)
+        return "";
+    if (!finding->parameter || !place->has_thread)
+        return finding->memory->name;
+    return heddle_check_is_in_kernel(finding, place) ? finding->parameter : "";
+}
+
 bool heddle_check_caret(const heddle_check_finding *finding, const heddle_check_place *place, const char *line,
                         size_t *start, size_t *end)
 {
     static const char *const barriers[] = {"sync", "barrier", "wait", NULL};
     static const char *const atomics[] = {"atomic", "fetch_", "exchange", "load", "store", "test_and_set", NULL};
-    bool by_parameter = finding->parameter && place->has_thread && place->frames == 1;
-    const char *name = by_parameter ? finding->parameter : finding->memory ? finding->memory->name : "";
+    const char *name = name_at(finding, place);
     char code[MOST_COLUMNS + 1] = "";
     choice chosen = {.count = 0};
     bool comment = false;

@@ -10,6 +10,19 @@ bool heddle_check_is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
+size_t heddle_check_word_length(const char *at)
+{
+    size_t length = 0;
+    while (heddle_check_is_word(at[length]))
+        length++;
+    return length;
+}
+
+bool heddle_check_word_is(const char *at, size_t length, const char *word)
+{
+    return strlen(word) == length && strncmp(at, word, length) == 0;
+}
+
 const char *heddle_check_find_word(const char *text, const char *at, const char *word)
 {
     size_t length = strlen(word);
@@ -17,6 +30,17 @@ const char *heddle_check_find_word(const char *text, const char *at, const char 
         if ((at == text || !heddle_check_is_word(at[-1])) && !heddle_check_is_word(at[length]))
             return at;
     return NULL;
+}
+
+bool heddle_check_has_call(const char *code, const char *function)
+{
+    for (const char *at = code; (at = heddle_check_find_word(code, at, function)) != NULL; at++) {
+        const char *behind = at + strlen(function);
+        behind += strspn(behind, " \t");
+        if (*behind == '(' || *behind == '<')
+            return true;
+    }
+    return false;
 }
 
 // Whether the ' at `at` parts the digits of a number, 1'000.

@@ -101,11 +101,17 @@ const char *heddle_check_memory_sentence(const heddle_check_finding *finding, ch
     return text;
 }
 
+// Whether the kernel is known to call the memory otherwise than host code.
+static bool has_two_names(const heddle_check_finding *finding)
+{
+    return finding->parameter && finding->parameter[0] && strcmp(finding->parameter, finding->memory->name) != 0;
+}
+
 const char *heddle_check_headline(const heddle_check_finding *finding, char *text, size_t size)
 {
     const heddle_check_kind_info *kind = &heddle_check_kinds[finding->kind];
     char memory[256] = "", space[64], kernel[256] = "";
-    if (kind->link && finding->memory && finding->parameter)
+    if (kind->link && finding->memory && has_two_names(finding))
         snprintf(memory, sizeof memory, " %s %s %s (allocated as %s)", kind->link,
                  memory_text(finding, space, sizeof space), finding->parameter, finding->memory->name);
     else if (kind->link && finding->memory)

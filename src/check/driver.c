@@ -240,7 +240,7 @@ static void print_run(const heddle_check_job *job, const char *folder, FILE *fil
         fprintf(file, "    heddle_check(%s(%s));\n", op->operands[i].on_host ? "cudaFreeHost" : "cudaFree",
                 op->operands[i].name);
     }
-    fprintf(file, "    if (heddle_output)\n        fclose(heddle_output);\n}\n\n");
+    fprintf(file, "    if (heddle_output && fclose(heddle_output) != 0)\n        heddle_unwritten();\n}\n\n");
 }
 
 static const char helpers[] =
@@ -251,6 +251,8 @@ static const char helpers[] =
     "static FILE *heddle_open(const char *folder, int number, const char *kind, const char *mode)\n{\n"
     "    char path[1024];\n    snprintf(path, sizeof path, \"%s/case-%d.%s\", folder, number, kind);\n"
     "    FILE *file = fopen(path, mode);\n    if (!file)\n        exit(1);\n    return file;\n}\n\n"
+    "static void heddle_unwritten()\n{\n"
+    "    perror(\"heddle's main stopped: it cannot write the output\");\n    exit(1);\n}\n\n"
     "static void heddle_begin(const char *folder, int number)\n{\n"
     "    char path[1024];\n    snprintf(path, sizeof path, \"%s/case-at\", folder);\n"
     "    FILE *file = fopen(path, \"wb\");\n"
@@ -262,7 +264,7 @@ static const char helpers[] =
     "static void heddle_save(const void *device, size_t bytes, FILE *file)\n{\n"
     "    std::vector<char> host(bytes);\n    if (!file)\n        return;\n"
     "    if (bytes)\n        heddle_check(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDefault));\n"
-    "    fwrite(host.data(), 1, bytes, file);\n}\n\n";
+    "    if (fwrite(host.data(), 1, bytes, file) != bytes)\n        heddle_unwritten();\n}\n\n";
 
 void heddle_check_driver_print(const heddle_check_job *job, const char *const *sources, const char *folder, FILE *file)
 {
@@ -275,6 +277,8 @@ void heddle_check_driver_print(const heddle_check_job *job, const char *const *s
     print_cases(job, file);
     print_choice(job, file);
     print_run(job, folder, file);
-    fprintf(file, "int main()\n{\n    for (int number = 0; number < %d; number++)\n        heddle_run(number);\n}\n",
-            job->count);
+    fprintf(file,
+            "int main()\n{\n    for (int number = 0; number < %d; number++)\n        heddle_run(number);\n"
+            "    heddle_begin(\"%s\", %d); // behind the last: it came to its end\n}\n",
+            job->count, folder, job->count);
 }

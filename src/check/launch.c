@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "check/code.h"
 #include "check/operator.h"
 
 enum {
@@ -52,12 +53,10 @@ static heddle_status sum(reader *in, long long *value);
 
 static heddle_status read_field(reader *in, long long *value)
 {
-    size_t length = 0;
-    while (isalnum((unsigned char)in->at[length]) || in->at[length] == '_')
-        length++;
+    size_t length = heddle_check_word_length(in->at);
     for (int i = 0; i < in->op->field_count; i++) {
         const heddle_field *field = &in->op->fields[i];
-        if (strlen(field->name) == length && strncmp(field->name, in->at, length) == 0) {
+        if (heddle_check_word_is(in->at, length, field->name)) {
             *value = (long long)heddle_check_field_value(field, in->shape);
             in->at += length;
             return HEDDLE_OK;

@@ -9,23 +9,7 @@
 #include "check/barrier.h"
 #include "check/code.h"
 
-enum { MOST_LINES = 20, LONGEST_NAME = 128 }; // that one call spans; of a function
-
-// cudaMemcpy(, cudaMalloc<float>(, but not in a comment.
-static bool has_call(const char *line, const char *function)
-{
-    const char *comment = strstr(line, "//"), *other = strstr(line, "/*");
-    const char *end = comment && (!other || comment < other) ? comment : other;
-    size_t length = strlen(function);
-    for (const char *at = line; length > 0 && (at = strstr(at, function)) != NULL; at++) {
-        const char *behind = at + length + strspn(at + length, " \t");
-        if (end && at >= end)
-            return false;
-        if ((at == line || !heddle_check_is_word(at[-1])) && (*behind == '(' || *behind == '<'))
-            return true;
-    }
-    return false;
-}
+enum { MOST_LINES = 20, MOST_COLUMNS = 1000, LONGEST_NAME = 128 }; // that one call spans; of a line; of a function
 
 // The parentheses that a line leaves open, with those that were before it; 0 as soon as all are closed.
 static int open_after(const char *line, int open, bool *closed)
@@ -41,15 +25,17 @@ static int open_after(const char *line, int open, bool *closed)
 //     cudaMemcpy(...   from the first line to the second.
 static int line_of_call(const heddle_check_result *result, const char *file, int first, const char *function)
 {
+    char code[MOST_COLUMNS + 1];
     int open = 0;
-    bool closed = false;
+    bool closed = false, comment = false;
     for (int line = first; line < first + MOST_LINES && !closed; line++) {
         const char *text = heddle_check_sources_line(result->sources, file, line);
         if (!text)
             break;
-        if (has_call(text, function))
+        heddle_check_code_of(text, &comment, code, sizeof code);
+        if (heddle_check_has_call(code, function))
             return line;
-        open = open_after(text, open, &closed);
+        open = open_after(code, open, &closed);
         if (open <= 0)
             break;
     }
@@ -75,10 +61,7 @@ static int line_of_launch(const heddle_check_result *result, const char *file, i
 // "cudaMemcpy fails with ...", "cublasSgemm: ...", "scale<float>".
 static void first_word(const char *text, char name[LONGEST_NAME])
 {
-    size_t length = 0;
-    while (heddle_check_is_word(text[length]) && length + 1 < LONGEST_NAME)
-        length++;
-    snprintf(name, LONGEST_NAME, "%.*s", (int)length, text);
+    snprintf(name, LONGEST_NAME, "%.*s", (int)heddle_check_word_length(text), text);
 }
 
 static void settle_place(const heddle_check_result *result, const heddle_check_finding *finding,

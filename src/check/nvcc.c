@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "check/build.h"
 #include "sim/build/build.h"
 
@@ -74,8 +75,7 @@ static const char *standard_for_nvcc(const char *standard, char *text, size_t si
 }
 
 // Its temporary files go where they are swept with ours: it leaves them when it is killed.
-static heddle_status start(heddle_check_opinion *opinion, const argument_list *arguments, const char *folder,
-                           const volatile int *stop)
+static heddle_status start(heddle_check_opinion *opinion, const argument_list *arguments, const char *folder)
 {
     char temporary[PATH_MAX];
     snprintf(temporary, sizeof temporary, "TMPDIR=%s", folder);
@@ -91,7 +91,7 @@ static heddle_status start(heddle_check_opinion *opinion, const argument_list *a
         .errors = file,
         .seconds = longest,
         .polite = true,
-        .stop = stop,
+        .stop = opinion->stop,
     };
     heddle_status status = heddle_child_start(&opinion->child, &how);
     close(file);
@@ -117,10 +117,10 @@ static void link_helpers(const char *folder)
     }
 }
 
-heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const heddle_check_options *options,
-                                       const heddle_check_folder *folder, const volatile int *stop)
+static heddle_status ask(heddle_check_opinion *opinion)
 {
-    *opinion = (heddle_check_opinion){.asked = false};
+    const heddle_check_options *options = opinion->options;
+    const heddle_check_folder *folder = opinion->folder;
     char nvcc[PATH_MAX], results[600], helpers[600], standard[32];
     if (options->nvcc == HEDDLE_CHECK_NVCC_NEVER)
         return HEDDLE_OK;
@@ -136,6 +136,8 @@ heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const hedd
     add(&arguments, nvcc);
     for (int i = 0; flags[i]; i++)
         add(&arguments, flags[i]);
+    if (opinion->separate)
+        add(&arguments, "-rdc=true");
     add(&arguments, "-std");
     add(&arguments, standard_for_nvcc(options->standard, standard, sizeof standard));
     add(&arguments, "-odir");
@@ -158,7 +160,14 @@ heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const hedd
             add(&arguments, options->sources[i]);
             files++;
         }
-    return files ? start(opinion, &arguments, results, stop) : HEDDLE_OK;
+    return files ? start(opinion, &arguments, results) : HEDDLE_OK;
+}
+
+heddle_status heddle_check_opinion_ask(heddle_check_opinion *opinion, const heddle_check_options *options,
+                                       const heddle_check_folder *folder, const volatile int *stop)
+{
+    *opinion = (heddle_check_opinion){.options = options, .folder = folder, .stop = stop};
+    return ask(opinion);
 }
 
 // --- what it says ----------------------------------------------------------------------------------------------------
@@ -188,90 +197,132 @@ static bool wants_flag(const char *message)
     return strstr(message, "launch from __device__ or __global__") && strstr(message, "separate compilation mode");
 }
 
-static heddle_status note_flag(const char *file, int line, heddle_check_result *result)
+// "FILE(LINE): error: MESSAGE"
+typedef struct remark {
+    char text[LONGEST_LINE];
+    const char *file, *message;
+    int line;
+} remark;
+
+static bool read_remark(const char *text, size_t length, remark *said)
+{
+    snprintf(said->text, sizeof said->text, "%.*s", (int)length, text);
+    char *mark = strstr(said->text, "): error");
+    char *open = mark;
+    while (open && open > said->text && *open != '(')
+        open--;
+    if (!mark || open == said->text)
+        return false;
+    *mark = '\0';
+    *open = '\0';
+    const char *message = strchr(mark + 1, ' ');
+    message = message ? strchr(message + 1, ' ') : NULL;
+    said->file = said->text;
+    said->line = (int)strtol(open + 1, NULL, 10);
+    said->message = message ? message + 1 : "error";
+    return true;
+}
+
+static heddle_status note_flag(const remark *said, heddle_check_result *result)
 {
     for (int i = 0; i < result->note_count; i++)
         if (strstr(result->notes[i], "-rdc=true"))
             return HEDDLE_OK;
     return heddle_check_result_note(result, "%s:%d launches a kernel from a kernel: build it by nvcc with -rdc=true",
-                                    file, line);
+                                    said->file, said->line);
 }
 
-// "FILE(LINE): error: MESSAGE"
-static heddle_status read_line(const char *text, size_t length, heddle_check_result *result)
+static heddle_status add_remark(const remark *said, heddle_check_result *result)
 {
-    char line[LONGEST_LINE];
-    snprintf(line, sizeof line, "%.*s", (int)length, text);
-    char *mark = strstr(line, "): error");
-    char *open = mark;
-    while (open && open > line && *open != '(')
-        open--;
-    if (!mark || open == line)
-        return HEDDLE_OK;
-    *mark = '\0';
-    *open = '\0';
-    const char *message = strchr(mark + 1, ' ');
-    message = message ? strchr(message + 1, ' ') : NULL;
-    if (message && wants_flag(message))
-        return note_flag(line, (int)strtol(open + 1, NULL, 10), result);
     heddle_check_place place = {.role = "source", .frames = 1};
-    char *absolute = realpath(line, NULL);
+    char *absolute = realpath(said->file, NULL);
     place.frame[0] = (heddle_check_frame){
-        .file = heddle_arena_copy_text(result->arena, absolute ? absolute : line),
-        .line = (int)strtol(open + 1, NULL, 10),
+        .file = heddle_arena_copy_text(result->arena, absolute ? absolute : said->file),
+        .line = said->line,
         .function = "",
     };
     free(absolute);
-    char *said = NULL;
-    if (asprintf(&said, "nvcc: %s", message ? message + 1 : "error") < 0)
+    char *message = NULL;
+    if (asprintf(&message, "nvcc: %s", said->message) < 0)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for nvcc's messages");
-    bool illegal = is_about_legality(said);
+    bool illegal = is_about_legality(message);
     heddle_check_finding finding = {
         .kind = HEDDLE_CHECK_NOT_LEGAL,
         .tier = illegal ? HEDDLE_CHECK_ERROR : HEDDLE_CHECK_WARNING,
-        .cure = cure_of(said),
+        .cure = cure_of(message),
         .count = 1,
-        .message = heddle_arena_copy_text(result->arena, said),
+        .message = heddle_arena_copy_text(result->arena, message),
         .note = "",
         .places = &place,
         .place_count = 1,
     };
-    free(said);
+    free(message);
     return heddle_check_result_add_finding(result, &finding);
 }
 
-heddle_status heddle_check_opinion_read(const char *text, heddle_check_result *result)
+static heddle_status read_remarks(const char *text, bool flags_alone, heddle_check_result *result)
 {
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        HEDDLE_TRY(read_line(text, length, result));
-        text += length + (text[length] == '\n');
+    remark said = {.line = 0};
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        if (!read_remark(text, length, &said))
+            continue;
+        if (wants_flag(said.message))
+            HEDDLE_TRY(note_flag(&said, result));
+        else if (!flags_alone)
+            HEDDLE_TRY(add_remark(&said, result));
     }
     return HEDDLE_OK;
 }
 
-heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, double patience, heddle_check_result *result)
+heddle_status heddle_check_opinion_read(const char *text, heddle_check_result *result)
 {
-    if (!opinion->asked)
-        return HEDDLE_OK;
-    heddle_child_wait(&opinion->child, patience);
-    if (opinion->child.end == HEDDLE_CHILD_RUNNING) {
-        heddle_child_kill(&opinion->child);
-        return heddle_check_result_note(result,
-                                        "nvcc had no time to say whether the source is legal CUDA; --nvcc waits "
-                                        "for it");
-    }
-    if (opinion->child.end != HEDDLE_CHILD_EXITED || opinion->child.code == 0)
-        return HEDDLE_OK;
+    return read_remarks(text, false, result);
+}
+
+// Where it wanted a flag, it looked no further: what the rest is worth it says with that flag.
+static heddle_status ask_again(heddle_check_opinion *opinion, const char *text, heddle_check_result *result)
+{
+    opinion->asked = false;
+    opinion->separate = true;
+    HEDDLE_TRY(read_remarks(text, true, result));
+    return ask(opinion);
+}
+
+static heddle_status read_answer(heddle_check_opinion *opinion, heddle_check_result *result, bool *again)
+{
     char *text = NULL;
     size_t size = 0;
     HEDDLE_TRY(heddle_file_read(opinion->output, LARGEST_OUTPUT, &text, &size));
     int before = result->finding_count + result->note_count;
-    heddle_status status = heddle_check_opinion_read(text, result);
+    *again = !opinion->separate && wants_flag(text);
+    heddle_status status = *again ? ask_again(opinion, text, result) : heddle_check_opinion_read(text, result);
     // A header of a library that only the simulator has is no fault of the source.
-    if (status == HEDDLE_OK && result->finding_count + result->note_count == before)
+    if (status == HEDDLE_OK && !*again && result->finding_count + result->note_count == before)
         status =
             heddle_check_result_note(result, "nvcc could not judge the source: %.*s", (int)strcspn(text, "\n"), text);
     free(text);
     return status;
+}
+
+heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, double patience, heddle_check_result *result)
+{
+    double began = heddle_now();
+    bool again = true;
+    while (again && opinion->asked) {
+        double left = patience - (heddle_now() - began);
+        heddle_child_wait(&opinion->child, patience < 0 ? patience : left > 0 ? left : 0);
+        if (opinion->child.end == HEDDLE_CHILD_RUNNING) {
+            heddle_child_kill(&opinion->child);
+            return heddle_check_result_note(result,
+                                            "nvcc had no time to say whether the source is legal CUDA; --nvcc waits "
+                                            "for it");
+        }
+        if (opinion->child.end == HEDDLE_CHILD_SIGNALLED || opinion->child.end == HEDDLE_CHILD_TIMED_OUT)
+            return heddle_check_result_note(result, "nvcc was ended before it had judged the source");
+        if (opinion->child.end != HEDDLE_CHILD_EXITED || opinion->child.code == 0)
+            return HEDDLE_OK;
+        HEDDLE_TRY(read_answer(opinion, result, &again));
+    }
+    return HEDDLE_OK;
 }

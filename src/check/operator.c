@@ -293,8 +293,9 @@ static heddle_status compare_operand(const heddle_check_job *job, const comparis
                                    expected[first], (unsigned long long)job->seed);
 }
 
+// *compared: all of its output was there.
 static heddle_status compare_outputs(const heddle_check_job *job, comparison *trial, int number, FILE *file,
-                                     heddle_check_result *result)
+                                     heddle_check_result *result, bool *compared)
 {
     HEDDLE_TRY(heddle_check_values_draw(&trial->drawn, job->seed));
     HEDDLE_TRY(heddle_check_values_draw(&trial->expected, job->seed));
@@ -310,10 +311,12 @@ static heddle_status compare_outputs(const heddle_check_job *job, comparison *tr
                                             job->shapes[number]);
         HEDDLE_TRY(compare_operand(job, trial, i, job->shapes[number], result));
     }
+    *compared = true;
     return HEDDLE_OK;
 }
 
-static heddle_status compare_case(const heddle_check_job *job, int number, FILE *file, heddle_check_result *result)
+static heddle_status compare_case(const heddle_check_job *job, int number, FILE *file, heddle_check_result *result,
+                                  bool *compared)
 {
     _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
     comparison trial = {.reduction = 1};
@@ -324,24 +327,31 @@ static heddle_status compare_case(const heddle_check_job *job, int number, FILE 
     if (status == HEDDLE_OK)
         status = heddle_check_values_create(&trial.got, job->op, shape);
     if (status == HEDDLE_OK)
-        status = compare_outputs(job, &trial, number, file, result);
+        status = compare_outputs(job, &trial, number, file, result, compared);
     heddle_check_values_destroy(&trial.drawn);
     heddle_check_values_destroy(&trial.expected);
     heddle_check_values_destroy(&trial.got);
     return status;
 }
 
-// The shape that a run was at when it ended, as the driver wrote it down; NULL: it came to none.
-static const char *last_shape(const heddle_check_job *job, const heddle_check_folder *folder)
+// The number of the shape that a run was at when it ended, as the driver wrote it down, or how many there are where it
+// came to its end; -1: it came to none.
+static int last_number(const heddle_check_job *job, const heddle_check_folder *folder)
 {
     char path[1024];
     int number = -1;
     FILE *file = fopen(heddle_check_folder_path(folder, "case-at", path, sizeof path), "re");
     if (!file)
-        return NULL;
+        return -1;
     bool read = fread(&number, sizeof number, 1, file) == 1;
     fclose(file);
-    return read && number >= 0 && number < job->count ? job->shapes[number] : NULL;
+    return read && number >= 0 && number <= job->count ? number : -1;
+}
+
+static const char *last_shape(const heddle_check_job *job, const heddle_check_folder *folder)
+{
+    int number = last_number(job, folder);
+    return number >= 0 && number < job->count ? job->shapes[number] : NULL;
 }
 
 // The driver ends at the first kernel that is stopped: what stopped it happened at the last shape.
@@ -364,11 +374,6 @@ void heddle_check_job_name_shape(const heddle_check_job *job, const heddle_check
         const char *copy = heddle_arena_copy_text(report->arena, text);
         report->findings[i].message = copy ? copy : report->findings[i].message;
     }
-}
-
-static bool ended_well(const heddle_check_result *result)
-{
-    return result->exit_status == 0 && result->run_count > 0 && strcmp(result->runs[0]->status, "finished") == 0;
 }
 
 // Text that grows at its end and is cut where it is full.
@@ -415,54 +420,103 @@ static void say_compared(const heddle_check_job *job, const bool *compared, int 
         say(to, ", the largest %s", job->shapes[largest]);
 }
 
+// What was held against the reference.
+typedef struct account {
+    bool compared[HEDDLE_CHECK_MOST_CASES];
+    int count;          // of those
+    int wrong;          // of those, too
+    bool gave_up;       // with shapes left, after so many wrong ones
+    bool came_to_end;   // the program did: what it has no output for, its function does not take
+    const char *end_at; // the shape it was at otherwise; NULL: at none
+} account;
+
 // Why shapes were not compared, where that is no fault of their numbers.
-static void say_others(const heddle_check_job *job, const bool *compared, int count, sentence *to)
+static void say_others(const heddle_check_job *job, const account *all, sentence *to)
 {
     char fields[256];
-    int without = job->count - count;
-    if (heddle_check_job_fields(job, compared, fields, sizeof fields) > 0)
+    int without = job->count - all->count;
+    if (heddle_check_job_fields(job, all->compared, fields, sizeof fields) > 0)
         say(to, "; %d other%s %s, which the function does not take", without, without == 1 ? " sets" : "s set", fields);
     if (job->left_out > 0)
         say(to, "; %d more %s too large to be watched", job->left_out, job->left_out == 1 ? "is" : "are");
-    if (!job->given)
+    if (!job->given && all->wrong == 0)
         say(to, "; --shape compares at others");
 }
 
-static heddle_status tell_compared(const heddle_check_job *job, const heddle_check_folder *folder, const bool *compared,
-                                   bool right, heddle_check_result *result)
+static heddle_status tell_compared(const heddle_check_job *job, const account *all, heddle_check_result *result)
 {
-    int count = 0, all = job->count + job->left_out;
-    for (int i = 0; i < job->count; i++)
-        count += compared[i];
+    int shapes = job->count + job->left_out;
+    const char *at = all->end_at;
     sentence said = {.used = 0};
-    const char *at = last_shape(job, folder);
-    say_compared(job, compared, count, &said);
-    if (count < all && !ended_well(result))
+    say_compared(job, all->compared, all->count, &said);
+    if (all->gave_up)
+        say(&said, "; stopped after %d wrong ones", all->wrong);
+    else if (all->count < shapes && !all->came_to_end)
         say(&said, "; the program stopped %s%s%sbefore the rest", at ? "at " : "", at ? at : "", at ? ", " : "");
-    else if (count < all && count > 0 && right)
-        say_others(job, compared, count, &said);
+    else if (all->count < shapes && all->count > 0)
+        say_others(job, all, &said);
     return heddle_check_result_note(result, "%s: %d of %d %s compared with the float64 reference, seed %llu%s",
-                                    job->op->name, count, all, job->given ? "shapes of --shape" : "test shapes",
+                                    job->op->name, all->count, shapes, job->given ? "shapes of --shape" : "test shapes",
                                     (unsigned long long)job->seed, said.text);
+}
+
+static heddle_status compare_all(const heddle_check_job *job, const heddle_check_folder *folder,
+                                 heddle_check_result *result, account *all)
+{
+    for (int i = 0; i < job->count && !all->gave_up; i++) {
+        FILE *file = NULL;
+        if (open_case(folder, i, "out", "rb", &file) != HEDDLE_OK)
+            continue; // a shape that the function does not take, or that the program did not come to
+        int before = result->finding_count;
+        heddle_status status = compare_case(job, i, file, result, &all->compared[i]);
+        fclose(file);
+        HEDDLE_TRY(status);
+        all->count += all->compared[i];
+        all->wrong += result->finding_count > before;
+        all->gave_up = all->wrong == MOST_WRONG && i + 1 < job->count;
+    }
+    return HEDDLE_OK;
+}
+
+static heddle_status add_early_end(const heddle_check_job *job, const char *shape, heddle_check_result *result)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s with %s: the program ended with status %d before it had computed this.",
+             job->op->name, shape, result->exit_status);
+    heddle_check_finding finding = {
+        .kind = HEDDLE_CHECK_DIED,
+        .tier = HEDDLE_CHECK_ERROR,
+        .count = 1,
+        .message = heddle_arena_copy_text(result->arena, text),
+        .note = "",
+        .cure = "Let the function return where it calls exit(): the main around it goes on to the next shape.",
+    };
+    return finding.message ? heddle_check_result_add_finding(result, &finding)
+                           : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
+}
+
+// What was not compared must not pass for right, where nothing else says that the run was no good: neither an error nor
+// an exit status that counts.
+static heddle_status judge_uncompared(const heddle_check_job *job, const account *all, heddle_check_result *result)
+{
+    if (heddle_check_result_has_errors(result) || (result->exit_status != 0 && !result->any_status))
+        return HEDDLE_OK;
+    if (!all->came_to_end && all->end_at)
+        return add_early_end(job, all->end_at, result);
+    if (all->count == 0)
+        return heddle_check_result_add(result, HEDDLE_CHECK_WRONG_RESULT, HEDDLE_CHECK_ERROR,
+                                       "%s: the program computed nothing that could be compared.", job->op->name);
+    if (!all->came_to_end || (job->given && all->count < job->count))
+        return heddle_check_result_add(result, HEDDLE_CHECK_WRONG_RESULT, HEDDLE_CHECK_ERROR,
+                                       "%s: the program did not compute all that it was asked for.", job->op->name);
+    return HEDDLE_OK;
 }
 
 heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle_check_folder *folder,
                                        heddle_check_result *result)
 {
-    int before = result->finding_count;
-    bool compared[HEDDLE_CHECK_MOST_CASES] = {false}, any = false;
-    for (int i = 0; i < job->count && result->finding_count - before < MOST_WRONG; i++) {
-        FILE *file = NULL;
-        if (open_case(folder, i, "out", "rb", &file) != HEDDLE_OK)
-            continue; // a shape that the function does not take, or that the program did not come to
-        heddle_status status = compare_case(job, i, file, result);
-        fclose(file);
-        HEDDLE_TRY(status);
-        compared[i] = any = true;
-    }
-    bool right = result->finding_count == before;
-    if (!any && result->finding_count == 0)
-        HEDDLE_TRY(heddle_check_result_add(result, HEDDLE_CHECK_WRONG_RESULT, HEDDLE_CHECK_ERROR,
-                                           "%s: the program computed nothing that could be compared.", job->op->name));
-    return tell_compared(job, folder, compared, right, result);
+    account all = {.came_to_end = last_number(job, folder) == job->count, .end_at = last_shape(job, folder)};
+    HEDDLE_TRY(compare_all(job, folder, result, &all));
+    HEDDLE_TRY(judge_uncompared(job, &all, result));
+    return tell_compared(job, &all, result);
 }

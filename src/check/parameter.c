@@ -1,12 +1,14 @@
 // From cudaMalloc(&da, ...) by way of add<<<...>>>(da, ...) to __global__ void add(const float *a, ...). A wrong name
-// is worse than none: where launches differ, where the pointer is given another value, or where it is allocated in
-// another function than the one that launches, nothing is said.
+// is worse than none: where launches differ, where the pointer may reach the kernel in another way than by its name, or
+// where it is allocated in another function than the one that launches, nothing is said.
 
 #include "check/parameter.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "check/code.h"
 
@@ -44,6 +46,11 @@ typedef struct piece {
     size_t length;
 } piece;
 
+static bool is_text(piece it, const char *text)
+{
+    return heddle_check_word_is(it.start, it.length, text);
+}
+
 // The item that begins at `at` and ends at a comma or at the bracket that closes the list; blanks around it left out.
 static piece item_at(const char *at, const char **end)
 {
@@ -60,17 +67,31 @@ static piece item_at(const char *at, const char **end)
     return (piece){at, (size_t)(close - at)};
 }
 
+// Whether the list, which opens before `at`, can be told apart by its commas: those of a template's arguments look like
+// any other.
+static bool is_plain(const char *at)
+{
+    for (;; at++) {
+        piece item = item_at(at, &at);
+        if (memchr(item.start, '<', item.length))
+            return false;
+        if (*at != ',')
+            return true;
+    }
+}
+
 // Where in the list, which opens before `at`, the name stands alone.
 static int index_in(const char *at, const char *name)
 {
     int found = NOT_FOUND;
-    for (int i = 0;; i++) {
+    if (!is_plain(at))
+        return NOT_CLEAR;
+    for (int i = 0;; i++, at++) {
         piece item = item_at(at, &at);
-        if (item.length == strlen(name) && memcmp(item.start, name, item.length) == 0)
+        if (is_text(item, name))
             found = found == NOT_FOUND ? i : NOT_CLEAR;
         if (*at != ',')
             return found;
-        at++;
     }
 }
 
@@ -78,6 +99,8 @@ static int index_in(const char *at, const char *name)
 static piece name_in(const char *at, int index)
 {
     piece item = {at, 0};
+    if (!is_plain(at))
+        return item;
     for (int i = 0; i <= index; i++) {
         if (i > 0 && *at++ != ',')
             return (piece){at, 0};
@@ -92,6 +115,224 @@ static piece name_in(const char *at, int index)
     while (begin > 0 && heddle_check_is_word(item.start[begin - 1]))
         begin--;
     return (piece){item.start + begin, end - begin};
+}
+
+// Behind the bracket that opens the arguments of the launch whose kernel's name ends at `at`; NULL: it is no launch.
+static const char *arguments_of(const char *at)
+{
+    const char *open = strstr(at, "<<<");
+    const size_t before = strcspn(at, ";{}");
+    const char *close = open && (size_t)(open - at) < before ? strstr(open, ">>>") : NULL;
+    const char *first = skip_blanks(at);
+    if (!close || *first != '<')
+        return NULL;
+    close = skip_blanks(close + 3);
+    return *close == '(' ? close + 1 : NULL;
+}
+
+// --- functions -------------------------------------------------------------------------------------------------------
+
+// What stands between the braces of a function; end NULL: none.
+typedef struct body {
+    const char *start, *end;
+} body;
+
+static bool is_within(body it, const char *at)
+{
+    return it.end && at >= it.start && at < it.end;
+}
+
+// Behind `template <...>`.
+static const char *skip_template(const char *at, const char *end)
+{
+    static const char word[] = "template";
+    int depth = 0;
+    at = skip_blanks(at);
+    if (strncmp(at, word, sizeof word - 1) != 0)
+        return at;
+    for (at += strcspn(at, "<"); at < end; at++) {
+        depth += *at == '<';
+        depth -= *at == '>';
+        if (depth == 0)
+            return skip_template(at + 1, end);
+    }
+    return end;
+}
+
+// Whether the brace at `open` is that of a class, a namespace or extern "C", in which functions stand. What it opens is
+// said before any bracket: void f(struct pair p).
+static bool holds_functions(const char *text, const char *open)
+{
+    static const char *const scopes[] = {"namespace", "struct", "class", "union", "enum"};
+    const char *head = open;
+    while (head > text && !strchr(";{}", head[-1]))
+        head--;
+    head = skip_template(head, open);
+    const size_t external = strlen("extern");
+    if (heddle_check_word_is(head, heddle_check_word_length(head), "extern") && skip_blanks(head + external) == open)
+        return true; // the "C" is blanked
+    for (const char *at = head; at < open && *at != '('; at++) {
+        const size_t length = heddle_check_word_length(at);
+        for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+            if (heddle_check_word_is(at, length, scopes[i]))
+                return true;
+        at += length > 0 ? length - 1 : 0;
+    }
+    return false;
+}
+
+// The body of the function in which `at` stands. Braces that do not close, as preprocessor lines can have it, make
+// none.
+static body body_around(const char *text, const char *at)
+{
+    for (const char *open = text; (open = strchr(open, '{')) != NULL && open < at; open++) {
+        if (holds_functions(text, open))
+            continue;
+        int depth = 1;
+        const char *end = open + 1;
+        for (; *end && depth > 0; end++)
+            depth += (*end == '{') - (*end == '}');
+        if (depth > 0)
+            break;
+        if (at < end)
+            return (body){open + 1, end - 1};
+        open = end - 1;
+    }
+    return (body){text, NULL};
+}
+
+// --- what is done with the pointer -----------------------------------------------------------------------------------
+
+// The last sign before `at`, blanks left out; the text begins with one that means nothing.
+static const char *sign_before(const char *text, const char *at)
+{
+    while (at > text && isspace((unsigned char)at[-1]))
+        at--;
+    return at > text ? at - 1 : "\n";
+}
+
+// The word that ends at `last`; of length 0 where none does.
+static piece word_to(const char *text, const char *last)
+{
+    size_t length = 0;
+    while ((size_t)(last - text) >= length && heddle_check_is_word(last[-(ptrdiff_t)length]))
+        length++;
+    return (piece){last + 1 - length, length};
+}
+
+// "float *name" and ", *name".
+static bool is_declared(const char *text, const char *name)
+{
+    const char *sign = sign_before(text, name);
+    if (*sign != '*')
+        return false;
+    while (*sign == '*')
+        sign = sign_before(text, sign);
+    return *sign == ',' || (heddle_check_is_word(*sign) && !is_text(word_to(text, sign), "return") &&
+                            !is_text(word_to(text, sign), "sizeof"));
+}
+
+// The bracket that opens the arguments among which `at` stands, those of an expression left out; NULL: it is in none.
+static const char *bracket_around(const char *text, const char *at)
+{
+    int depth = 0;
+    while (at-- > text) {
+        if (depth == 0 && strchr(";{}", *at))
+            return NULL;
+        depth += *at == ')';
+        if (*at == '(' && depth-- == 0) {
+            const char *sign = sign_before(text, at);
+            if (heddle_check_is_word(*sign) || *sign == '>')
+                return at;
+            depth = 0;
+        }
+    }
+    return NULL;
+}
+
+static bool begins(piece word, const char *with)
+{
+    return word.length >= strlen(with) && memcmp(word.start, with, strlen(with)) == 0;
+}
+
+static bool has_swap(piece word)
+{
+    for (size_t i = 0; i + 4 <= word.length; i++)
+        if (strncasecmp(word.start + i, "swap", 4) == 0)
+            return true;
+    return false;
+}
+
+// Whether the use of the pointer at `at` leaves no other way for it into a kernel than a launch that names it.
+// Functions that are given it may keep it for other launches, where there are any.
+static bool is_harmless(const char *text, const char *at, size_t length, bool launched_otherwise)
+{
+    static const char *const looks[] = {"if", "while", "assert", "printf", "fprintf"};
+    const char *next = skip_blanks(at + length), *before = sign_before(text, at);
+    const bool assigned = *next == '=' && next[1] != '=';
+    if (is_declared(text, at) || assigned)
+        return false;
+    const bool element = *next == '[' || (*next == '-' && next[1] == '>') || *before == '*';
+    const char *bracket = bracket_around(text, at);
+    if (!bracket)
+        return element && *before != '&';
+    const char *sign = sign_before(text, bracket);
+    const bool alone = (*before == '(' || *before == ',') && (*next == ')' || *next == ',');
+    if (*sign == '>' && sign - text >= 2 && sign[-1] == '>' && sign[-2] == '>')
+        return alone;
+    piece callee = word_to(text, sign);
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+        if (is_text(callee, looks[i]))
+            return *before != '&';
+    if (begins(callee, "cuda") && !begins(callee, "cudaLaunch"))
+        return true;
+    return *before != '&' && (element || (alone && !launched_otherwise && !has_swap(callee)));
+}
+
+// Whether the kernel may be launched in another way than here with the pointer's name.
+static bool is_launched_otherwise(const char *text, body here, const char *kernel, const char *name)
+{
+    for (const char *at = text; (at = heddle_check_find_word(text, at, kernel)) != NULL; at++) {
+        const char *behind = at + strlen(kernel);
+        const char *arguments = is_within(here, at) ? arguments_of(behind) : NULL;
+        if (arguments ? index_in(arguments, name) == NOT_FOUND : !is_within(here, at) && *skip_blanks(behind) != '(')
+            return true;
+    }
+    return false;
+}
+
+// Where the allocation's call names the pointer; NULL: it does not.
+static const char *find_allocation(const char *text, const char *line, const char *name)
+{
+    const char *at = heddle_check_find_word(text, line, name);
+    while (at && is_declared(text, at))
+        at = heddle_check_find_word(text, at + 1, name);
+    return at;
+}
+
+static bool is_local(const char *text, body function, const char *allocated, const char *name)
+{
+    for (const char *at = function.start; (at = heddle_check_find_word(text, at, name)) != NULL && at < allocated; at++)
+        if (is_declared(text, at))
+            return true;
+    return false;
+}
+
+// Whether the pointer comes into the kernel by launches in this function alone, and by its name. What all functions
+// share may be used by all of them.
+static bool is_certain(const char *text, body function, const char *allocated, const char *kernel, const char *name)
+{
+    const bool otherwise = is_launched_otherwise(text, function, kernel, name);
+    const bool local = is_local(text, function, allocated, name);
+    if (otherwise && !local)
+        return false;
+    for (const char *at = local ? allocated : text; (at = heddle_check_find_word(text, at, name)) != NULL; at++) {
+        const bool here = is_within(function, at);
+        const bool concerns = here ? at >= allocated : !local && body_around(text, at).end;
+        if (concerns && !is_harmless(text, at, strlen(name), otherwise))
+            return false;
+    }
+    return true;
 }
 
 // --- the way from name to name ---------------------------------------------------------------------------------------
@@ -119,95 +360,94 @@ static const char *find_definition(const char *text, const char *kernel)
     return found;
 }
 
-// Behind the bracket that opens the arguments of the launch whose kernel's name ends at `at`; NULL: it is no launch.
-static const char *arguments_of(const char *at)
-{
-    const char *open = strstr(at, "<<<");
-    const size_t before = strcspn(at, ";{}");
-    const char *close = open && (size_t)(open - at) < before ? strstr(open, ">>>") : NULL;
-    const char *first = skip_blanks(at);
-    if (!close || *first != '<')
-        return NULL;
-    close = skip_blanks(close + 3);
-    return *close == '(' ? close + 1 : NULL;
-}
-
-static bool in_one_function(const char *a, const char *b)
-{
-    const char *first = a < b ? a : b, *last = a < b ? b : a;
-    const char *end = strstr(first, "\n}");
-    return !end || end >= last;
-}
-
-// The argument by which the launches that follow the allocation hand the pointer over.
-static int find_argument(const char *text, const char *allocated, const char *kernel, const char *name)
+// The argument by which the function's launches hand the pointer over.
+static int find_argument(const char *text, body function, const char *kernel, const char *name)
 {
     int found = NOT_FOUND;
     for (const char *at = text; (at = heddle_check_find_word(text, at, kernel)) != NULL; at++) {
-        const char *arguments = arguments_of(at + strlen(kernel));
-        int index = arguments && in_one_function(allocated, at) ? index_in(arguments, name) : NOT_FOUND;
+        const char *arguments = is_within(function, at) ? arguments_of(at + strlen(kernel)) : NULL;
+        int index = arguments ? index_in(arguments, name) : NOT_FOUND;
         if (index != NOT_FOUND)
             found = found == NOT_FOUND || found == index ? index : NOT_CLEAR;
     }
     return found;
 }
 
-// Whether the pointer may have come to point to other memory.
-static bool is_moved(const char *text, const char *allocated, const char *name)
+// Whether the kernel, whose parameters open before `parameters`, gives this one another value than from its old one.
+static bool is_set_anew(const char *text, const char *parameters, const char *name)
 {
-    for (const char *at = allocated; (at = heddle_check_find_word(text, at, name)) != NULL; at++) {
+    const char *open = strchr(parameters, '{');
+    const body kernel = open ? body_around(text, open + 1) : (body){text, NULL};
+    for (const char *at = open; (at = heddle_check_find_word(text, at, name)) != NULL && is_within(kernel, at); at++) {
         const char *next = skip_blanks(at + strlen(name));
-        if (*next == '=' && next[1] != '=')
+        if (*next != '=' || next[1] == '=')
+            continue;
+        next = skip_blanks(next + 1);
+        if (heddle_check_find_word(text, next, name) != next)
             return true;
     }
-    return heddle_check_find_word(text, text, "swap") != NULL;
+    return false;
 }
 
 // "add" of "space::add<float>".
-static bool name_of_kernel(const char *kernel, char *name, size_t size)
+static piece own_name(const char *kernel)
 {
     size_t length = strcspn(kernel, "<");
     size_t begin = length;
     while (begin > 0 && heddle_check_is_word(kernel[begin - 1]))
         begin--;
-    if (length == begin || length - begin >= size)
+    return (piece){kernel + begin, length - begin};
+}
+
+static bool is_plain_name(const char *name)
+{
+    return name[heddle_check_word_length(name)] == '\0';
+}
+
+// The parameter of the kernel that is the pointer `name`, allocated in this line of `host`. False: not certain.
+static bool find_parameter(const char *host, const char *line, const char *device, const char *kernel, const char *name,
+                           char *parameter, size_t size)
+{
+    const char *parameters = find_definition(device, kernel);
+    const char *allocated = parameters && is_plain_name(name) ? find_allocation(host, line, name) : NULL;
+    const body function = body_around(host, allocated ? allocated : host);
+    if (!allocated || !function.end || !is_certain(host, function, allocated, kernel, name))
         return false;
-    memcpy(name, kernel + begin, length - begin);
-    name[length - begin] = '\0';
-    return true;
+    int index = find_argument(host, function, kernel, name);
+    piece found = index >= 0 ? name_in(parameters, index) : (piece){"", 0};
+    if (found.length == 0 || found.length >= size)
+        return false;
+    snprintf(parameter, size, "%.*s", (int)found.length, found.start);
+    return !is_set_anew(device, parameters, parameter);
+}
+
+// The first place in code of the kernel's own: a function that it calls has names of its own. NULL: there is none.
+static const heddle_check_place *place_in_kernel(const heddle_check_finding *finding)
+{
+    for (int i = 0; i < finding->place_count; i++)
+        if (heddle_check_is_in_kernel(finding, &finding->places[i]))
+            return &finding->places[i];
+    return NULL;
 }
 
 static void settle(heddle_check_result *result, heddle_check_finding *finding)
 {
     const heddle_check_memory *memory = finding->memory;
-    const heddle_check_frame *frame = &finding->places[0].frame[0];
-    char kernel[128];
-    size_t place = 0, ignored = 0;
-    if (!name_of_kernel(finding->kernel, kernel, sizeof kernel))
+    const heddle_check_place *place = place_in_kernel(finding);
+    char kernel[128], name[128];
+    size_t line = 0, ignored = 0;
+    piece own = own_name(finding->kernel);
+    if (!place || own.length >= sizeof kernel)
         return;
-    char *host = code_of(result, memory->allocated.file, memory->allocated.line, &place);
-    char *device = code_of(result, frame->file, 0, &ignored);
-    const char *parameters = device ? find_definition(device, kernel) : NULL;
-    if (host && parameters && !is_moved(host, host + place, memory->name)) {
-        int index = find_argument(host, host + place, kernel, memory->name);
-        piece found = index >= 0 ? name_in(parameters, index) : (piece){"", 0};
-        if (found.length > 0 &&
-            !(found.length == strlen(memory->name) && memcmp(found.start, memory->name, found.length) == 0)) {
-            char name[128] = "";
-            if (found.length < sizeof name)
-                memcpy(name, found.start, found.length);
-            finding->parameter = name[0] ? heddle_arena_copy_text(result->arena, name) : NULL;
-        }
+    snprintf(kernel, sizeof kernel, "%.*s", (int)own.length, own.start);
+    char *host = code_of(result, memory->allocated.file, memory->allocated.line, &line);
+    char *device = code_of(result, place->frame[0].file, 0, &ignored);
+    if (host && device && find_parameter(host, host + line, device, kernel, memory->name, name, sizeof name)) {
+        const char *copy = heddle_arena_copy_text(result->arena, name);
+        finding->parameter = copy ? copy : "";
     }
     free(host);
     free(device);
-}
-
-// In code of the kernel's own: a function that it calls has names of its own.
-static bool is_in_kernel(const heddle_check_finding *finding)
-{
-    return finding->kernel && finding->place_count > 0 && finding->places[0].has_thread &&
-           finding->places[0].frames == 1;
 }
 
 // An access far from all memory is told by the allocation that happens to be nearest.
@@ -217,13 +457,26 @@ static bool is_near(const heddle_check_memory *memory)
     return memory->offset >= -reach && memory->offset <= memory->bytes + reach;
 }
 
+bool heddle_check_is_in_kernel(const heddle_check_finding *finding, const heddle_check_place *place)
+{
+    if (!finding->kernel || !place->has_thread || place->frames != 1)
+        return false;
+    piece kernel = own_name(finding->kernel), function = own_name(place->frame[0].function);
+    return kernel.length > 0 && kernel.length == function.length &&
+           memcmp(kernel.start, function.start, kernel.length) == 0;
+}
+
 void heddle_check_parameters_settle(heddle_check_result *result)
 {
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];
         const heddle_check_memory *memory = finding->memory;
-        bool named = memory && memory->name[0] && memory->allocated.line > 0 && is_near(memory);
-        if (named && is_in_kernel(finding) && !heddle_check_is_shared(memory->space))
+        bool of_host = memory && !heddle_check_is_shared(memory->space) && !strstr(memory->space, "variable");
+        if (!of_host || !memory->name[0] || !finding->kernel)
+            continue;
+        if (memory->allocated.line > 0 || !is_near(memory))
+            finding->parameter = "";
+        if (memory->allocated.line > 0 && is_near(memory))
             settle(result, finding);
     }
 }

@@ -51,7 +51,7 @@ typedef struct heddle_check_finding {
     heddle_check_place *places;
     int place_count;
     const heddle_check_memory *memory; // NULL: not about memory
-    const char *parameter;             // what the kernel calls it, where host code has another name; NULL
+    const char *parameter;             // what the kernel calls it; "": not certain; NULL: nobody looked
     long long *values;                 // offsets to ask for with SIM_VALUES: what they store decides the tier
     int value_count;
     long long *settled; // offsets whose part in it was found to be harmless

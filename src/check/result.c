@@ -323,6 +323,14 @@ heddle_status heddle_check_result_note(heddle_check_result *result, const char *
     return HEDDLE_OK;
 }
 
+bool heddle_check_result_has_errors(const heddle_check_result *result)
+{
+    for (int i = 0; i < result->finding_count; i++)
+        if (result->findings[i]->tier == HEDDLE_CHECK_ERROR)
+            return true;
+    return false;
+}
+
 // --- comparing runs --------------------------------------------------------------------------------------------------
 
 bool heddle_check_result_explains_difference(const heddle_check_result *result)

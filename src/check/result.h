@@ -50,6 +50,8 @@ heddle_status heddle_check_result_note(heddle_check_result *result, const char *
 
 // Whether two findings are about one call, as far as their lines do not tell: several calls may stand in one.
 bool heddle_check_same_call(const heddle_check_finding *a, const heddle_check_finding *b);
+// Whether any of them is an error, as far as they are known: finish() may yet drop some.
+bool heddle_check_result_has_errors(const heddle_check_result *result);
 // Whether something that was found explains that results differ from run to run.
 bool heddle_check_result_explains_difference(const heddle_check_result *result);
 

@@ -11,9 +11,11 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "check/advice.h"
 #include "check/build.h"
 #include "check/check.h"
 #include "check/describe.h"
+#include "check/hide.h"
 #include "check/input.h"
 #include "check/operator.h"
 #include "check/order.h"
@@ -62,8 +64,7 @@ static heddle_status find_sources(check_state *state)
         const char *path = state->options->sources[i];
         struct stat about;
         if (stat(path, &about) != 0)
-            return errno == ENOENT ? heddle_check_missing_refuse(state->options->sources, i)
-                                   : heddle_fail(HEDDLE_INVALID, "%s: %s", path, strerror(errno));
+            return heddle_fail(HEDDLE_INVALID, "%s: %s", path, errno == ENOENT ? "no such file" : strerror(errno));
         if (S_ISDIR(about.st_mode))
             return heddle_fail(HEDDLE_INVALID, "%s: is a folder; name the .cu files in it", path);
         if (!S_ISREG(about.st_mode))
@@ -275,9 +276,10 @@ static bool lacks_arguments(const check_state *state, const heddle_check_place *
 {
     const char *const *arguments = state->options->arguments;
     for (int i = 0; crash && !(arguments && arguments[0]) && i < crash->frames; i++) {
-        const char *line =
-            heddle_check_sources_line(state->result->sources, crash->frame[i].file, crash->frame[i].line);
-        if (line && strstr(line, "argv["))
+        char code[HEDDLE_CHECK_CODE_SIZE];
+        const heddle_check_frame *frame = &crash->frame[i];
+        if (heddle_check_reads_argument(
+                heddle_check_line_code(state->result->sources, frame->file, frame->line, code, sizeof code)))
             return true;
     }
     return false;
@@ -323,32 +325,6 @@ static heddle_status judge_end(check_state *state, const heddle_child *child, co
     return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
 }
 
-// Lines of the main that heddle wrote mean nothing to a person.
-static void hide_driver_frame(const check_state *state, heddle_check_frame *frame)
-{
-    if (strncmp(frame->file, state->folder.path, strlen(state->folder.path)) != 0)
-        return;
-    frame->file = "heddle's main";
-    frame->line = 0;
-}
-
-static void hide_driver(const check_state *state, heddle_check_report *report)
-{
-    for (int f = 0; report->crashed && f < report->crashed->frames; f++)
-        hide_driver_frame(state, &report->crashed->frame[f]);
-    for (int i = 0; i < report->finding_count; i++) {
-        heddle_check_finding *finding = &report->findings[i];
-        for (int p = 0; p < finding->place_count; p++)
-            for (int f = 0; f < finding->places[p].frames; f++)
-                hide_driver_frame(state, &finding->places[p].frame[f]);
-        heddle_check_memory *memory = (heddle_check_memory *)finding->memory;
-        if (memory) {
-            hide_driver_frame(state, &memory->allocated);
-            hide_driver_frame(state, &memory->freed);
-        }
-    }
-}
-
 // A setting that the simulator does not know is a mistake in our own command line.
 static heddle_status refuse_setting(const heddle_check_report *report)
 {
@@ -372,7 +348,7 @@ static heddle_status run_once(check_state *state, run_plan *plan, heddle_check_r
         HEDDLE_TRY(heddle_check_result_note(state->result, "the report of run %d is damaged: %s", plan->number,
                                             heddle_last_error()));
     if (*report && state->is_job) {
-        hide_driver(state, *report);
+        heddle_check_job_hide(&state->job, &state->folder, *report);
         heddle_check_job_name_shape(&state->job, &state->folder, *report);
     }
     heddle_status status = *report ? refuse_setting(*report) : HEDDLE_OK;
@@ -483,14 +459,6 @@ static heddle_status note_unchecked(const check_state *state)
     return HEDDLE_OK;
 }
 
-static bool has_errors(const heddle_check_result *result)
-{
-    for (int i = 0; i < result->finding_count; i++)
-        if (result->findings[i]->tier == HEDDLE_CHECK_ERROR)
-            return true;
-    return false;
-}
-
 static bool has_kind(const heddle_check_result *result, heddle_check_kind kind)
 {
     for (int i = 0; i < result->finding_count; i++)
@@ -508,7 +476,7 @@ static heddle_status note_nothing(const check_state *state)
         accesses += result->runs[run]->accesses;
         launches += result->runs[run]->launches;
     }
-    if (accesses > 0 || result->run_count == 0 || state->options->unwatched || has_errors(result))
+    if (accesses > 0 || result->run_count == 0 || state->options->unwatched || heddle_check_result_has_errors(result))
         return HEDDLE_OK;
     if (heddle_check_library_calls(result) > 0)
         return heddle_check_result_note(state->result,

@@ -10,17 +10,13 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "check/code.h"
 
 enum {
     LARGEST_SOURCE = 16 << 20,
     DEEPEST_INCLUDE = 8,
     DEEPEST_IF = 16,
 };
-
-static bool is_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 static const char *skip_quoted(const char *at)
 {
@@ -108,22 +104,15 @@ static const char *skip_brackets(const char *at, bool *closed)
     return at;
 }
 
-static bool word_is(const char *at, size_t length, const char *word)
-{
-    return strlen(word) == length && strncmp(at, word, length) == 0;
-}
-
 // Whether the text calls or defines `name` anywhere. Where a bracket is never closed, what a function is cannot be
 // told, and the compiler is to say what is wrong.
 static bool mentions(const char *text, const char *name)
 {
     for (const char *at = next_token(text); *at; at = next_token(at)) {
-        const char *word = at;
-        while (is_name(*at))
-            at++;
-        if (word_is(word, (size_t)(at - word), name) && *next_token(at) == '(')
+        size_t length = heddle_check_word_length(at);
+        if (heddle_check_word_is(at, length, name) && *next_token(at + length) == '(')
             return true;
-        at += at == word;
+        at += length > 0 ? length : 1;
     }
     return false;
 }
@@ -132,11 +121,8 @@ static bool mentions(const char *text, const char *name)
 static bool body_follows(const char *at)
 {
     at = next_token(at);
-    while (is_name(*at)) {
-        while (is_name(*at))
-            at++;
-        at = next_token(at);
-    }
+    while (heddle_check_is_word(*at))
+        at = next_token(at + heddle_check_word_length(at));
     return *at == '{';
 }
 
@@ -144,16 +130,14 @@ heddle_check_defines heddle_check_text_defines(const char *text, const char *nam
 {
     bool kernel = false, transparent = false, closed = true;
     for (const char *at = next_token(text); *at; at = next_token(at)) {
-        if (is_name(*at)) {
-            const char *word = at;
-            while (is_name(*at))
-                at++;
-            size_t length = (size_t)(at - word);
-            kernel |= word_is(word, length, "__global__");
-            transparent |= word_is(word, length, "namespace") || word_is(word, length, "extern");
-            const char *open = next_token(at);
-            if (word_is(word, length, name) && *open == '(' && body_follows(skip_brackets(open, &closed)))
+        size_t length = heddle_check_word_length(at);
+        if (length > 0) {
+            kernel |= heddle_check_word_is(at, length, "__global__");
+            transparent |= heddle_check_word_is(at, length, "namespace") || heddle_check_word_is(at, length, "extern");
+            const char *open = next_token(at + length);
+            if (heddle_check_word_is(at, length, name) && *open == '(' && body_follows(skip_brackets(open, &closed)))
                 return kernel ? HEDDLE_CHECK_IS_KERNEL : HEDDLE_CHECK_FUNCTION;
+            at += length;
             continue;
         }
         if (*at == '(') {
@@ -238,39 +222,4 @@ heddle_status heddle_check_file_refuse(const char *path, bool alone)
                                   "by --op",
                                   path, wrong)
                     : HEDDLE_OK;
-}
-
-heddle_status heddle_check_missing_refuse(const char *const *sources, size_t number)
-{
-    const char *path = sources[number];
-    if (number == 0 || strpbrk(path, "./"))
-        return heddle_fail(HEDDLE_INVALID, "%s: no such file", path);
-    return heddle_fail(HEDDLE_INVALID,
-                       "%s: no such file; an argument of the program goes behind --: heddle check %s -- %s", path,
-                       sources[0], path);
-}
-
-// The text between the next two quotes; what follows them, or NULL.
-static const char *read_quoted(const char *at, char *text, size_t size)
-{
-    at = at ? strchr(at, '"') : NULL;
-    const char *end = at ? strchr(at + 1, '"') : NULL;
-    if (end)
-        snprintf(text, size, "%.*s", (int)(end - at - 1), at + 1);
-    return end ? end + 1 : NULL;
-}
-
-heddle_status heddle_check_rung_refuse(const char *path)
-{
-    char *text = NULL, op[128], rung[128];
-    size_t size = 0;
-    HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &text, &size));
-    const char *mark = strstr(text, "\nHEDDLE_CUDA_RUNG(");
-    bool found = read_quoted(read_quoted(mark, op, sizeof op), rung, sizeof rung) != NULL;
-    free(text);
-    return found ? heddle_fail(HEDDLE_INVALID,
-                               "%s: a rung of heddle's own, which runs as part of it; after a build, `heddle bench "
-                               "%s/%s --device sim` checks it on the simulated GPU",
-                               path, op, rung)
-                 : HEDDLE_OK;
 }

@@ -22,10 +22,9 @@ heddle_status heddle_check_file_defines(const char *path, const char *name, hedd
 // Fails where a file without a main is empty, no text, or no CUDA source; beside others (not `alone`) it may have
 // variables and nothing else.
 heddle_status heddle_check_file_refuse(const char *path, bool alone);
-// Fails for a file that is not there, by its number in the list: a word behind the first that does not look like a file
-// is mostly meant for the program.
-heddle_status heddle_check_missing_refuse(const char *const *sources, size_t number);
-// Fails where a file is a rung of heddle's own, which is no program but a part of one, and says how a rung is run.
+
+// rung.c: fails where a file is a rung of heddle's own, which is no program but a part of one, and says how it is run:
+// on the simulated GPU, or on a real one where the registry says that only that has what it needs.
 heddle_status heddle_check_rung_refuse(const char *path);
 
 #endif

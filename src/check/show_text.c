@@ -139,8 +139,8 @@ static void print_finding(const heddle_check_result *result, const heddle_check_
                     i > 0 && same_line(&finding->places[i - 1], &finding->places[i]), colours, file);
     if (heddle_check_memory_sentence(finding, text, sizeof text)[0])
         fprintf(file, "  memory    %s\n", text);
-    if (finding->note[0])
-        fprintf(file, "  because   %s\n", finding->note);
+    if (finding->note[0]) // of what the simulator lacks, it says what would do
+        fprintf(file, "  %s   %s\n", finding->kind == HEDDLE_CHECK_UNSUPPORTED ? "instead" : "because", finding->note);
     if (heddle_check_cause(finding)[0])
         fprintf(file, "  usually   %s\n", heddle_check_cause(finding));
     if (heddle_check_cure(finding)[0])

@@ -22,7 +22,8 @@ static const heddle_cli_option options[] = {
     {"dtype", HEDDLE_CLI_CHOICE, PLACE(dtype), "TYPE", "all", "only rungs that compute in this type", 0, 0,
      heddle_cli_bench_dtypes},
     {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL,
-     "cuda, cpu, or for rungs and out-of-core sim, which checks and has no time; cuda where there is a GPU, else cpu",
+     "cuda, cpu, or for rungs and out-of-core sim, which checks and has no time; cuda where there is a GPU, else cpu; "
+     "collectives: cpu unless told or --dist nccl",
      0, 0, NULL},
     {"against", HEDDLE_CLI_TEXT, PLACE(against), "RUNG", NULL, "compare with this rung instead of the vendor's", 0, 0,
      NULL},
@@ -32,8 +33,9 @@ static const heddle_cli_option options[] = {
      NULL},
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "of the inputs; of the run that --gradients begins", 0, 0, NULL},
     {"seconds", HEDDLE_CLI_NUMBER, PLACE(seconds), "S", NULL,
-     "time for a rung (0.5 unless told), or length of a round of train and infer (1 on cpu, 0.2 on cuda)", 0.001, 3600,
-     NULL},
+     "time for a rung, 0.5 unless told; length of a round: of train and infer 1 on cpu and 0.2 on cuda, of collectives "
+     "0.01",
+     0.001, 3600, NULL},
     {"quick", HEDDLE_CLI_FLAG, PLACE(quick), NULL, NULL, "a tenth of the time, one shape an operator", 0, 0, NULL},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
     {"batch", HEDDLE_CLI_TEXT, PLACE(batch), "N,N", "64", "train, infer: images a step, or a list of sizes", 0, 0,
@@ -75,9 +77,10 @@ static const char *const of_ladders[] = {"shape", "dtype", "against", "html", "q
 static const char *const of_networks[] = {"batch",  "kernels",   "precision", "data-place", "unordered",
                                           "peers",  "gradients", "model",     "data",       "folder",
                                           "rounds", "sustained", NULL};
-static const char *const of_training[] = {"data-place", "peers", "gradients", NULL};
+static const char *const not_infer[] = {"data-place", "peers", "gradients", "seed", NULL};
 static const char *const not_out_of_core[] = {"dtype", "against", "html", "quick", "op", "seconds", NULL};
 static const char *const of_collectives[] = {"dist", "largest", NULL};
+static const char *const not_collectives[] = {"seed", "threads", NULL}; // ranks share the cores out
 
 // The first option that is given and among `names`; NULL: none.
 static const char *given(const heddle_cli_arguments *arguments, const char *const *names)
@@ -86,6 +89,15 @@ static const char *given(const heddle_cli_arguments *arguments, const char *cons
         if (heddle_cli_given(&heddle_command_bench, arguments, names[i]))
             return names[i];
     return NULL;
+}
+
+// Refuses the first option that is given and does not go with the job, which is NULL where there is none of that name.
+static bool refuse(const heddle_cli_arguments *arguments, const char *const *names, const char *job, int *exit_code)
+{
+    const char *foreign = job ? given(arguments, names) : NULL;
+    if (foreign)
+        *exit_code = heddle_cli_usage(&heddle_command_bench, "--%s does not go with `bench %s`", foreign, job);
+    return foreign != NULL;
 }
 
 int heddle_cli_bench(int argc, char **argv)
@@ -99,10 +111,12 @@ int heddle_cli_bench(int argc, char **argv)
     bool network = what && (strcmp(what, "train") == 0 || strcmp(what, "infer") == 0);
     bool collectives = what && strcmp(what, "collectives") == 0;
     bool out_of_core = what && strcmp(what, "out-of-core") == 0;
-    const char *foreign = out_of_core ? given(&arguments, not_out_of_core) : NULL;
-    if (foreign)
-        return heddle_cli_usage(&heddle_command_bench, "--%s does not go with `bench out-of-core`", foreign);
-    foreign = network || collectives ? given(&arguments, of_ladders) : NULL;
+    bool infer = what && strcmp(what, "infer") == 0;
+    if (refuse(&arguments, not_out_of_core, out_of_core ? what : NULL, &exit_code) ||
+        refuse(&arguments, not_infer, infer ? what : NULL, &exit_code) ||
+        refuse(&arguments, not_collectives, collectives ? what : NULL, &exit_code))
+        return exit_code;
+    const char *foreign = network || collectives ? given(&arguments, of_ladders) : NULL;
     if (foreign)
         return heddle_cli_usage(&heddle_command_bench, "--%s goes with operators, not with %s", foreign,
                                 network ? "train and infer" : what);
@@ -120,12 +134,15 @@ int heddle_cli_bench(int argc, char **argv)
 }
 
 // What help says of the topics, each on its own page and all on the command's.
-#define NETWORKS                                                                                                       \
-    "`train` and `infer` run the trainer itself: batch load, forward, backward and update count. They show the whole " \
-    "road in one table, from the CPU or the first kernel to the fused step, and on a GPU PyTorch and JAX beside it "   \
-    "where they are installed. A training run that has not learnt gets no number: the loss of cnn and mlp on mnist, "  \
-    "fashion and synth has to be below 1.5 at the end, where guessing has 2.3 (after 100 steps of cnn or 300 of mlp, " \
-    "and 4096 images, in batches of 8 or more)."
+#define ROAD "It shows the whole road in one table, from the CPU or the first kernel to the fused step"
+#define TRAINING                                                                                                       \
+    "`train` runs the trainer itself: batch load, forward, backward and update count. " ROAD ", and on a GPU PyTorch " \
+    "and JAX beside it where they are installed. A training run that has not learnt gets no number: the loss of cnn "  \
+    "and mlp on mnist, fashion and synth has to be below 1.5 at the end, where guessing has 2.3 (after 100 steps of "  \
+    "cnn or 300 of mlp, and 4096 images, in batches of 8 or more)."
+#define INFERENCE                                                                                                      \
+    "`infer` runs a network with the parameters it starts with: batch load, forward and the probabilities' way back "  \
+    "to the host count."
 #define OUT_OF_CORE                                                                                                    \
     "`out-of-core` multiplies matrices in host memory that are too large to hold twice (--shape \"m= n= k= "           \
     "memory=KiB\"), and shows how near matmul_host's rungs come to what the link and the arithmetic allow."
@@ -134,14 +151,14 @@ int heddle_cli_bench(int argc, char **argv)
 static const heddle_cli_topic topics[] = {
     {"train",
      "measure how fast a whole network trains",
-     NETWORKS,
+     TRAINING,
      "heddle bench train --batch 64,1024 --json training.json",
      {of_ladders, of_collectives, NULL}},
     {"infer",
      "measure how fast a whole network predicts",
-     NETWORKS,
+     INFERENCE " " ROAD ".",
      "heddle bench infer --batch 1,256",
-     {of_ladders, of_collectives, of_training, NULL}},
+     {of_ladders, of_collectives, not_infer, NULL}},
     {"out-of-core",
      "measure products of matrices that do not fit on the device",
      OUT_OF_CORE,
@@ -151,7 +168,7 @@ static const heddle_cli_topic topics[] = {
      "measure exchanges between ranks",
      COLLECTIVES,
      "mpirun -n 4 heddle bench collectives",
-     {of_ladders, of_networks, NULL}},
+     {of_ladders, of_networks, not_collectives, NULL}},
 };
 
 const heddle_cli_command heddle_command_bench = {
@@ -165,7 +182,7 @@ const heddle_cli_command heddle_command_bench = {
         "shows time, rate, share of the device's roofline and ratio to the vendor's rung; without a name every "
         "operator at its first shape. A rung that is wrong gets no number, and the command exits with 1. FILE.cu is a "
         "kernel of your own, as `heddle check FILE.cu --op NAME` takes it: compiled by nvcc, or by NVRTC where it has "
-        "no host code, it stands in the table as `yours`. " NETWORKS " " OUT_OF_CORE " " COLLECTIVES,
+        "no host code, it stands in the table as `yours`. " TRAINING " " INFERENCE " " OUT_OF_CORE " " COLLECTIVES,
     .example = "heddle bench matmul\nheddle bench matmul_forward --shape \"m=4096 n=4096 k=4096\" --json results.json\n"
                "heddle bench transpose/03_padded_tiles --against 01_naive\nheddle bench my_matmul.cu --op matmul\n"
                "heddle bench train --batch 64,1024 --json training.json\n"

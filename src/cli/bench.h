@@ -43,21 +43,18 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
 // `job` is "train" or "infer".
 int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const char *job);
 
+// bench_device.c: --device, or without a word cuda where there is one and else cpu. Where --device is a GPU that is not
+// here, the message ends with `instead`: what to do without one. NULL: nothing.
+heddle_status heddle_cli_bench_device(const heddle_cli_bench_settings *settings, const char *instead,
+                                      heddle_device **device);
+// heddle_device_open with such a message.
+heddle_status heddle_cli_bench_open(const char *name, int threads, const char *instead, heddle_device **device);
+
 // matmul_host's rungs at --shape, or at one that takes seconds.
 int heddle_cli_bench_out_of_core(const heddle_cli_bench_settings *settings);
 
 // Exchanges between ranks.
 int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings);
-
-// bench_shapes.c: what --shape says, one by one. The caller frees them, after a failure too.
-enum { HEDDLE_CLI_MOST_SHAPES = 64 };
-typedef struct heddle_cli_shapes {
-    char *text; // what the items point into
-    const char *items[HEDDLE_CLI_MOST_SHAPES];
-    int count;
-} heddle_cli_shapes;
-heddle_status heddle_cli_shapes_read(const heddle_cli_list *given, heddle_cli_shapes *shapes);
-void heddle_cli_shapes_free(heddle_cli_shapes *shapes);
 
 // bench_stop.c: Ctrl-C. From _watch to _unwatch the caller has the turn, but for what it does away (bench/bench.h); a
 // signal sets `heddle_cli_bench_stop` to its number, and where the caller stays away, take_over(context) is called in

@@ -28,6 +28,7 @@ enum {
     NAME_SIZE = 64,
 };
 static const double ROUND_SECONDS = 0.01; // unless told
+static const char WITHOUT_GPU[] = "`mpirun -n 4 heddle bench collectives` measures between CPUs, over MPI";
 
 static const char *const names[HEDDLE_COLLECTIVES] = {"all-reduce", "broadcast", "all-gather", "reduce-scatter"};
 
@@ -315,7 +316,8 @@ static heddle_status open_all(bench *run, const heddle_cli_bench_settings *setti
     int threads;
     HEDDLE_TRY(heddle_dist_threads(run->dist, &threads));
     // Together: who has no device must not leave the others waiting for it in NCCL.
-    HEDDLE_TRY(heddle_dist_agree(run->dist, heddle_device_open(name, threads, &run->device)));
+    heddle_status status = heddle_cli_bench_open(name, threads, WITHOUT_GPU, &run->device);
+    HEDDLE_TRY(heddle_dist_agree(run->dist, status));
     if (heddle_device_get_kind(run->device) == HEDDLE_SIM)
         return heddle_fail(HEDDLE_INVALID, "the simulated GPU has no time to show: use --device cpu or cuda");
     HEDDLE_TRY(heddle_dist_use(run->dist, run->device));

@@ -18,7 +18,7 @@
 
 // A GPU's round is short, and all rounds together have a hundred steps at least.
 static const double gpu_seconds = 0.2, cpu_seconds = 1;
-enum { GPU_STEPS = 100, GPU_WARM_UP = 20, CPU_WARM_UP = 5, MESSAGE_SIZE = 1024 };
+enum { GPU_STEPS = 100, GPU_WARM_UP = 20, CPU_WARM_UP = 5 };
 
 // A training run's time is a figure only if its loss was below this at the end; guessing one of ten has 2.3.
 // peers/train_gpu.py asks the same of PyTorch and JAX.
@@ -225,29 +225,12 @@ static heddle_status print_table(const heddle_cli_road *road, FILE *file)
 
 // --- the command ----------------------------------------------------------------------------------------------------
 
-// Where there is no GPU, what is said of it ends with what to use instead: cpu or sim. The latter has no time.
-static heddle_status advise_without_sim(heddle_status status)
-{
-    char message[MESSAGE_SIZE];
-    snprintf(message, sizeof message, "%s", heddle_last_error());
-    char *sim = strstr(message, " or sim");
-    if (status != HEDDLE_MISSING || !sim)
-        return status;
-    sim -= sim > message && sim[-1] == ',';
-    *sim = '\0';
-    return heddle_fail(status, "%s", message);
-}
-
-// The device that is asked for; without a word cuda where there is one.
 static heddle_status open_devices(bench_run *run)
 {
     const heddle_cli_bench_settings *settings = run->road->settings;
-    heddle_status status =
-        heddle_device_open(settings->device ? settings->device : "cuda", settings->threads, &run->device);
-    if (status != HEDDLE_OK && !settings->device)
-        status = heddle_device_open("cpu", settings->threads, &run->device);
-    if (status != HEDDLE_OK)
-        return settings->gradients ? status : advise_without_sim(status);
+    // The simulated GPU has no time, but gradients.
+    const char *instead = settings->gradients ? "without a GPU use cpu or sim" : "without a GPU use cpu";
+    HEDDLE_TRY(heddle_cli_bench_device(settings, instead, &run->device));
     HEDDLE_TRY(heddle_device_describe(run->device, &run->road->info));
     run->cpu = run->device;
     if (run->road->info.kind != HEDDLE_CPU)

@@ -13,6 +13,7 @@
 #include "bench/out_of_core.h"
 #include "bench/timing.h"
 #include "cli/bench.h"
+#include "cli/shapes.h"
 #include "device/device.h"
 
 // Three matrices of 2.4 GB, of which the operator's own limit for tiles lets a part be on the device.
@@ -253,7 +254,8 @@ static heddle_status open_devices(run *on)
         return heddle_fail(HEDDLE_INVALID,
                            "out-of-core is about a device whose memory is not the host's: --device cuda, or --device "
                            "sim, which checks the rungs and has no time");
-    heddle_status status = heddle_device_open(name, on->settings->threads, &on->device);
+    heddle_status status = heddle_cli_bench_open(name, on->settings->threads,
+                                                 "--device sim checks its rungs without, and has no time", &on->device);
     if (status == HEDDLE_MISSING && !on->settings->device)
         return heddle_fail(status, "out-of-core needs a GPU, and `heddle doctor` says why there is none here: --device "
                                    "sim checks its rungs without, and has no time");

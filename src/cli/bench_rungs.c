@@ -12,6 +12,7 @@
 #include "bench/shrink.h"
 #include "cli/bench.h"
 #include "cli/ops.h"
+#include "cli/shapes.h"
 
 enum { MOST_NAMES = 1024, NAME_SIZE = 128 };
 
@@ -463,14 +464,33 @@ static heddle_status measure_all(request *asked)
     return status == HEDDLE_OK ? check_outcome(asked) : status;
 }
 
-// Cuda where there is one.
-static heddle_status open_device(const heddle_cli_bench_settings *settings, heddle_device **device)
+// What to do with a rung where there is no GPU; NULL: nothing.
+static const char *without_gpu(const request *asked)
 {
-    if (settings->device)
-        return heddle_device_open(settings->device, settings->threads, device);
-    if (heddle_device_open("cuda", settings->threads, device) == HEDDLE_OK)
-        return HEDDLE_OK;
-    return heddle_device_open("cpu", settings->threads, device);
+    const heddle_rung *rung;
+    bool on_cpu = false, on_sim = false;
+    for (int i = 0; i < heddle_op_count(); i++) {
+        if (!is_asked_for(asked, heddle_op_at(i)) || heddle_rung_find(heddle_op_at(i), asked->rung, &rung) != HEDDLE_OK)
+            continue;
+        on_cpu |= heddle_rung_runs_on(rung, HEDDLE_CPU);
+        on_sim |= heddle_rung_runs_on(rung, HEDDLE_SIM);
+    }
+    return on_cpu   ? "this rung is for cpu: --device cpu"
+           : on_sim ? "--device sim checks this rung without, and has no time"
+                    : NULL;
+}
+
+static heddle_status open_device(const request *asked, heddle_device **device)
+{
+    char check[HEDDLE_BENCH_MESSAGE];
+    const char *instead = "--device cpu has rungs of its own, and --device sim checks those of a GPU, without times";
+    if (asked->rung)
+        instead = without_gpu(asked);
+    if (asked->file) {
+        snprintf(check, sizeof check, "`heddle check %s --op %s` checks it without", asked->file, asked->name);
+        instead = check;
+    }
+    return heddle_cli_bench_device(asked->settings, instead, device);
 }
 
 static int tell_wrong(const heddle_bench *bench)
@@ -559,7 +579,7 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
     if (status == HEDDLE_OK)
         status = heddle_cli_can_write(settings->html);
     if (status == HEDDLE_OK)
-        status = open_device(settings, &device);
+        status = open_device(&asked, &device);
     heddle_cli_bench_file *file = NULL;
     if (status == HEDDLE_OK && asked.file)
         status = heddle_cli_bench_file_open(asked.file, device, &file, &asked.own);

@@ -1,6 +1,7 @@
 // `heddle check`: checks a CUDA program on the simulated GPU. This file reads the command line and shows the result;
 // the check itself is the room check/'s.
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,8 +15,8 @@
 #include "check/check.h"
 #include "check/describe.h"
 #include "check/show.h"
-#include "cli/bench.h"
 #include "cli/cli.h"
+#include "cli/shapes.h"
 
 enum { MOST_FILES = 64 };
 
@@ -172,6 +173,43 @@ static heddle_status refuse_standard(const char *name)
     return heddle_fail(HEDDLE_INVALID, "--std: no C++ standard is called '%s'; there are c++17, c++20 and c++23", name);
 }
 
+// 64, 0.5, 512x512: no folder in it, and nothing like the end of a file's name.
+static bool is_like_argument(const char *word)
+{
+    char *end = NULL;
+    strtod(word, &end);
+    if (end > word && *end == '\0')
+        return true;
+    for (const char *dot = strchr(word, '.'); dot; dot = strchr(dot + 1, '.'))
+        if (isalpha((unsigned char)dot[1]))
+            return false;
+    return !strchr(word, '/');
+}
+
+static bool is_missing(const char *path)
+{
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+// A word behind the first file that is none, and does not look like one, is mostly meant for the program.
+static heddle_status refuse_stray_words(const check_settings *settings, const heddle_cli_arguments *arguments)
+{
+    for (int i = 1; i < arguments->count && !is_missing(arguments->items[0]); i++) {
+        const char *word = arguments->items[i];
+        if (!is_missing(word) || !is_like_argument(word))
+            continue;
+        if (settings->op)
+            return heddle_fail(HEDDLE_INVALID,
+                               "%s: no such file; with --op no program takes arguments: --shape says what to compare "
+                               "at, and `heddle ops %s` lists the fields of a shape",
+                               word, settings->op);
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s: no such file; an argument of the program goes behind --: heddle check %s -- %s", word,
+                           arguments->items[0], word);
+    }
+    return HEDDLE_OK;
+}
+
 // --- signals ---------------------------------------------------------------------------------------------------------
 
 static void on_interrupt(int signal_number)
@@ -269,22 +307,11 @@ static heddle_status show(const check_settings *settings, heddle_check_result *r
     return print(settings, result);
 }
 
-static int check(const check_settings *settings, const heddle_cli_arguments *arguments, char *const *program)
+static heddle_check_options options_of(const check_settings *settings)
 {
-    heddle_cli_shapes asked;
-    const char *shapes[HEDDLE_CLI_MOST_SHAPES + 1] = {NULL};
-    heddle_status status = heddle_cli_shapes_read(&settings->shapes, &asked);
-    if (asked.count > 0)
-        memcpy(shapes, asked.items, (size_t)asked.count * sizeof *shapes);
-    const char *sources[MOST_FILES + 1] = {NULL};
-    for (int i = 0; i < arguments->count; i++)
-        sources[i] = arguments->items[i];
     const double gigabyte = 1e9;
-    heddle_check_options how = {
-        .sources = sources,
-        .arguments = (const char *const *)program,
+    return (heddle_check_options){
         .op = settings->op,
-        .shapes = asked.count > 0 ? shapes : NULL,
         .include = settings->include.items,
         .define = settings->define.items,
         .library = settings->library.items,
@@ -308,15 +335,33 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
                                    : STDOUT_FILENO,
         .errors = settings->quiet ? -1 : STDERR_FILENO,
     };
+}
+
+// Before the run, which may be long: what of the command line cannot be meant.
+static heddle_status refuse_settings(const check_settings *settings, const heddle_cli_arguments *arguments)
+{
+    HEDDLE_TRY(refuse_stray_words(settings, arguments));
+    HEDDLE_TRY(refuse_standard(settings->standard));
+    HEDDLE_TRY(refuse_unwritable("sarif", settings->sarif));
+    return refuse_unwritable("html", settings->html);
+}
+
+static int check(const check_settings *settings, const heddle_cli_arguments *arguments, char *const *program)
+{
+    const char *sources[MOST_FILES + 1] = {NULL};
+    for (int i = 0; i < arguments->count; i++)
+        sources[i] = arguments->items[i];
+    heddle_check_options how = options_of(settings);
+    how.sources = sources;
+    how.arguments = (const char *const *)program;
+    heddle_cli_shapes shapes;
     heddle_check_result *result = NULL;
+    heddle_status status = heddle_cli_shapes_read(&settings->shapes, &shapes);
+    how.shapes = shapes.count > 0 ? shapes.items : NULL;
     fflush(stdout);
     watch_for_interrupts();
     if (status == HEDDLE_OK)
-        status = refuse_standard(settings->standard);
-    if (status == HEDDLE_OK)
-        status = refuse_unwritable("sarif", settings->sarif);
-    if (status == HEDDLE_OK)
-        status = refuse_unwritable("html", settings->html);
+        status = refuse_settings(settings, arguments);
     if (status == HEDDLE_OK)
         status = heddle_check_run(&how, &result);
     if (status == HEDDLE_OK)
@@ -325,7 +370,7 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
                     : heddle_check_failed(result) ? HEDDLE_EXIT_FAILED
                                                   : HEDDLE_EXIT_OK;
     heddle_check_result_free(result);
-    heddle_cli_shapes_free(&asked);
+    heddle_cli_shapes_free(&shapes);
     return exit_code;
 }
 

@@ -7,16 +7,17 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "nn/trainer_folder.h"
 
-// Whether it is there. A path that is too long names nothing.
-static bool find(const char *folder, const char *name, char path[HEDDLE_CLI_CHECKPOINT_SIZE])
+static heddle_status name_path(const char *folder, const char *name, char path[HEDDLE_CLI_CHECKPOINT_SIZE])
 {
     int length = (int)strlen(folder);
     while (length > 1 && folder[length - 1] == '/')
         length--;
-    int used = snprintf(path, HEDDLE_CLI_CHECKPOINT_SIZE, "%.*s/%s", length, folder, name);
-    return used < HEDDLE_CLI_CHECKPOINT_SIZE && heddle_file_exists(path);
+    if (snprintf(path, HEDDLE_CLI_CHECKPOINT_SIZE, "%.*s/%s", length, folder, name) < HEDDLE_CLI_CHECKPOINT_SIZE)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_NOT_FOUND, "%.40s...: longer than a path can be", folder);
 }
 
 heddle_status heddle_cli_checkpoint(const char *given, char path[HEDDLE_CLI_CHECKPOINT_SIZE])
@@ -26,13 +27,15 @@ heddle_status heddle_cli_checkpoint(const char *given, char path[HEDDLE_CLI_CHEC
             return heddle_fail(HEDDLE_NOT_FOUND, "%.40s...: longer than a path can be", given);
         return HEDDLE_OK;
     }
-    if (find(given, HEDDLE_RUN_BEST, path))
-        fprintf(stderr, "heddle: %s is a folder: taking %s\n", given, path);
-    else if (find(given, HEDDLE_RUN_LAST, path))
-        fprintf(stderr, "heddle: %s is a folder: taking %s, for there is no %s\n", given, path, HEDDLE_RUN_BEST);
-    else
+    bool best, last;
+    HEDDLE_TRY(heddle_run_folder_holds(given, HEDDLE_RUN_BEST, &best));
+    HEDDLE_TRY(heddle_run_folder_holds(given, HEDDLE_RUN_LAST, &last));
+    if (!best && !last)
         return heddle_fail(HEDDLE_NOT_FOUND,
                            "%s is a folder with neither %s nor %s: give a checkpoint, or the folder of a run", given,
                            HEDDLE_RUN_BEST, HEDDLE_RUN_LAST);
+    HEDDLE_TRY(name_path(given, best ? HEDDLE_RUN_BEST : HEDDLE_RUN_LAST, path));
+    heddle_log(HEDDLE_LOG_WARN, "%s is a folder: taking %s%s", given, path,
+               best ? "" : ", for there is no " HEDDLE_RUN_BEST);
     return HEDDLE_OK;
 }

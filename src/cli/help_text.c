@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/place.h"
 #include "cli/cli.h"
 
 enum {
     HELP_WIDTH = 100,        // readable in half a wide screen, and in any terminal that is not tiny
     OPTION_COLUMN_MOST = 34, // an option longer than this has its help on the next line
     USAGE_SIZE = 256,
+    WORD_SIZE = HEDDLE_PLACE_SIZE + 64,
     SENTENCE_SIZE = 512,
     MOST_OPTIONS = 64, // of a command
 };
@@ -28,19 +30,36 @@ const char *heddle_cli_option_usage(const heddle_cli_option *option, char *text,
     return text;
 }
 
+// A word as it is printed: a page of docs/ by where it is, with whatever stands behind its name.
+static const char *word_of(const char *text, int length, char word[WORD_SIZE])
+{
+    static const char docs[] = "docs/", md[] = ".md";
+    char given[USAGE_SIZE], name[USAGE_SIZE], path[HEDDLE_PLACE_SIZE];
+    snprintf(word, WORD_SIZE, "%.*s", length, text);
+    snprintf(given, sizeof given, "%s", word);
+    const char *begin = given + strlen(docs), *end = strstr(given, md);
+    if (strncmp(given, docs, strlen(docs)) != 0 || end == NULL)
+        return word;
+    end += strlen(md);
+    snprintf(name, sizeof name, "%.*s", (int)(end - begin), begin);
+    snprintf(word, WORD_SIZE, "%s%s", heddle_page(name, path), end);
+    return word;
+}
+
 void heddle_cli_print_wrapped(FILE *file, const char *text, int column, int indent)
 {
     bool line_is_empty = true;
     while (*text != '\0') {
-        int length = (int)strcspn(text, " \n");
+        char word[WORD_SIZE];
+        const int taken = (int)strcspn(text, " \n"), length = (int)strlen(word_of(text, taken, word));
         if (!line_is_empty && column + 1 + length > HELP_WIDTH) {
             fprintf(file, "\n%*s", indent, "");
             column = indent;
             line_is_empty = true;
         }
-        column += fprintf(file, "%s%.*s", line_is_empty ? "" : " ", length, text);
+        column += fprintf(file, "%s%s", line_is_empty ? "" : " ", word);
         line_is_empty = false;
-        text += length;
+        text += taken;
         if (*text == '\n') {
             fprintf(file, "\n%*s", text[1] == '\n' || text[1] == '\0' ? 0 : indent, "");
             column = indent;

@@ -82,7 +82,10 @@ static void print_closing(FILE *file)
           ".TP\n.B HEDDLE_SIMD\nwhich vector kernels the CPU uses: generic, neon, avx2 or avx512; the best unless set\n"
           ".TP\n.B NO_COLOR\nwhen set and not empty,\n.B heddle data show\ndraws without colours\n"
           ".TP\n.B XDG_DATA_HOME\n.I $XDG_DATA_HOME/heddle\nis where\n.B heddle data get\nputs datasets;"
-          "\n.I ~/.local/share/heddle\nunless set\n",
+          "\n.I ~/.local/share/heddle\nunless set\n"
+          ".SH FILES\n"
+          ".TP\n.I share/doc/heddle/docs\nbelow where heddle is installed, as in /usr/local: the pages that are called "
+          "docs/NAME.md here\n",
           file);
 }
 

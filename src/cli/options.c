@@ -246,7 +246,21 @@ static heddle_status read_option(const heddle_cli_command *command, int argc, ch
     return take_option(command, option, value, settings, arguments);
 }
 
-static heddle_status check_arguments(const heddle_cli_command *command, const heddle_cli_arguments *arguments)
+// An argument that the command takes none of: behind a flag it was meant for that, else perhaps for an option.
+static heddle_status refuse_argument(const heddle_cli_command *command, const char *argument, const char *before)
+{
+    const heddle_cli_option *flag = strncmp(before, "--", 2) == 0 ? find_option(command, before + 2) : NULL;
+    if (flag && flag->kind == HEDDLE_CLI_FLAG)
+        return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s': --%s has no value", argument, flag->name);
+    if (command->meant)
+        return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s'; did you mean --%s %s?", argument,
+                           command->meant, argument);
+    return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s'", argument);
+}
+
+// `before`: what stood before the first of them.
+static heddle_status check_arguments(const heddle_cli_command *command, const heddle_cli_arguments *arguments,
+                                     const char *before)
 {
     if (arguments->count < command->least_arguments)
         return heddle_fail(HEDDLE_INVALID, "needs %s; `heddle %s --help` has an example", command->arguments,
@@ -254,7 +268,7 @@ static heddle_status check_arguments(const heddle_cli_command *command, const he
     if (arguments->count > command->most_arguments) {
         const char *first = arguments->items[command->most_arguments];
         if (command->most_arguments == 0)
-            return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s'", first);
+            return refuse_argument(command, first, before);
         return heddle_fail(HEDDLE_INVALID, "one argument too many: '%s'", first);
     }
     return HEDDLE_OK;
@@ -266,15 +280,17 @@ heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int ar
     *arguments = (heddle_cli_arguments){.items = argv + 1};
     HEDDLE_TRY(store_defaults(command, settings));
     bool options_over = false;
+    const char *before = ""; // the first argument, which is put in its place
     for (int i = 1; i < argc; i++) {
         if (!options_over && strcmp(argv[i], "--") == 0)
             options_over = true;
-        else if (options_over || argv[i][0] != '-' || argv[i][1] == '\0')
+        else if (options_over || argv[i][0] != '-' || argv[i][1] == '\0') {
+            before = arguments->count == 0 ? argv[i - 1] : before;
             arguments->items[arguments->count++] = argv[i];
-        else
+        } else
             HEDDLE_TRY(read_option(command, argc, argv, &i, settings, arguments));
     }
-    return arguments->help ? HEDDLE_OK : check_arguments(command, arguments);
+    return arguments->help ? HEDDLE_OK : check_arguments(command, arguments, before);
 }
 
 bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, void *settings,

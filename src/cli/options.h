@@ -60,6 +60,7 @@ struct heddle_cli_command {
     const char *arguments; // what help calls the positional arguments: "[NAME]"; NULL: takes none
     int least_arguments;   // how many there may be
     int most_arguments;
+    const char *meant;       // the option that a command without arguments is probably given one for; NULL: none
     const char *description; // more about it, for help; may be NULL
     const char *example;     // one or more lines, as typed
     const heddle_cli_option *options;

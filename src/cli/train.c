@@ -59,8 +59,7 @@ static const heddle_cli_option options[] = {
      heddle_cli_precisions},
     {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
      "where a GPU takes the images from: its own memory (resident), or the host's while it computes (streamed); "
-     "resident "
-     "unless they do not fit",
+     "resident unless they do not fit",
      0, 0, heddle_data_place_names},
     {"deterministic", HEDDLE_CLI_FLAG, PLACE(deterministic), NULL, NULL,
      "the same bits every run, on a GPU as well: that is so unless --unordered is given", 0, 0, NULL},
@@ -131,8 +130,9 @@ typedef struct view {
     const train_settings *settings;
     volatile int epoch, step; // done; another thread reads them when a rank is lost
     int batch;
-    bool silent; // not the rank that speaks
-    bool saved;  // there is a checkpoint of this run to go on from
+    bool silent;    // not the rank that speaks
+    bool saved;     // there is a checkpoint of this run to go on from
+    int reached_in; // the first epoch here that had the accuracy of --until; 0: none
     heddle_progress *bar;
     heddle_progress_state state;
     double epoch_began; // on the training clock
@@ -233,8 +233,9 @@ static void on_event(void *context, const heddle_train_event *event)
     case HEDDLE_TRAIN_STARTED: on_start(shown, event); break;
     case HEDDLE_TRAIN_STEP: on_step(shown, event); break;
     case HEDDLE_TRAIN_EVALUATED:
-        if (shown->settings->until > 0 && event->accuracy >= shown->settings->until && !stop_requested) {
-            until_reached = true;
+        if (shown->settings->until > 0 && event->accuracy >= shown->settings->until) {
+            shown->reached_in = shown->reached_in ? shown->reached_in : event->epoch + 1;
+            until_reached |= !stop_requested;
             stop_requested = 1;
         }
         if (shown->silent)
@@ -423,7 +424,10 @@ static heddle_status take_checkpoint(run *current, const heddle_cli_arguments *a
     const char *out = current->settings.out;
     if (snprintf(path, sizeof path, "%s/" HEDDLE_RUN_LAST, out) >= PATH_SIZE)
         return heddle_fail(HEDDLE_INVALID, "--out is longer than a path can be");
-    if (heddle_run_folder_is_free(out) == HEDDLE_OK)
+    bool last, best;
+    HEDDLE_TRY(heddle_run_folder_holds(out, HEDDLE_RUN_LAST, &last));
+    HEDDLE_TRY(heddle_run_folder_holds(out, HEDDLE_RUN_BEST, &best));
+    if (!last && !best)
         return heddle_fail(HEDDLE_NOT_FOUND, "there is no run to go on with in %s: leave out --resume to begin one",
                            out);
     char dataset[PATH_SIZE];
@@ -568,6 +572,7 @@ int heddle_cli_train(int argc, char **argv)
                                                        .folder = current.out,
                                                        .epochs = current.options.epochs,
                                                        .until = current.settings.until,
+                                                       .reached_in = current.shown.reached_in,
                                                        .resumed = current.settings.resume,
                                                        .json = current.settings.json});
     exit_code = say_failure(&current, status);
@@ -580,10 +585,10 @@ int heddle_cli_train(int argc, char **argv)
 const heddle_cli_command heddle_command_train = {
     .name = "train",
     .summary = "train a network on labelled images",
+    .meant = "data",
     .description = "Trains, evaluates on the test images after each epoch, and saves the best and the last checkpoint. "
                    "Ctrl-C, SIGTERM or a closed terminal finish the step and save; --resume goes on, and gives the "
-                   "same bits as a run that was "
-                   "never stopped.",
+                   "same bits as a run that was never stopped.",
     .example = "heddle train --data fashion --epochs 3\nheddle train --data ~/my-images --model mlp --out runs/mine\n"
                "heddle train --device cuda --precision bf16 --batch 256 --optimizer momentum --until 0.99\n"
                "heddle train --out runs/mine --resume",

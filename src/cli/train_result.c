@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "nn/trainer_folder.h"
 
 enum {
     PATH_SIZE = 4096 + 32, // a folder and the name of a checkpoint
@@ -30,6 +31,8 @@ static void print_json(const heddle_cli_trained *trained, const char *path)
     if (trained->until > 0) {
         cJSON_AddNumberToObject(json, "until", trained->until);
         cJSON_AddBoolToObject(json, "reached", reached(trained));
+        if (trained->reached_in > 0)
+            cJSON_AddNumberToObject(json, "reached_in", trained->reached_in);
     }
     if (isfinite(result->best_accuracy)) {
         cJSON_AddNumberToObject(json, "test_accuracy", result->test_accuracy);
@@ -51,7 +54,7 @@ static void print_text(const heddle_cli_trained *trained, const char *path)
     const char *plural = result->epochs == 1 ? "" : "s";
     char time[TIME_SIZE];
     if (!isfinite(result->test_accuracy)) {
-        printf("nothing trained: 0 epochs; the starting point is in %s/last.safetensors\n", trained->folder);
+        printf("nothing trained: 0 epochs; the starting point is in %s/" HEDDLE_RUN_LAST "\n", trained->folder);
         return;
     }
     if (result->images_per_second > 0)
@@ -67,21 +70,28 @@ static void print_text(const heddle_cli_trained *trained, const char *path)
     printf(" --count 5\n");
 }
 
+// A run that was resumed may have had the accuracy before, in an epoch that its checkpoint does not name.
+static void print_until(const heddle_cli_trained *trained)
+{
+    const heddle_train_result *result = trained->result;
+    printf("until   %g was ", trained->until);
+    if (!reached(trained))
+        printf("not reached in %d epoch%s; --epochs N gives it more\n", result->epochs, result->epochs == 1 ? "" : "s");
+    else if (trained->reached_in == 0)
+        printf("reached before this run was resumed\n");
+    else
+        printf("reached in epoch %d of %d\n", trained->reached_in, trained->epochs);
+}
+
 void heddle_cli_print_trained(const heddle_cli_trained *trained)
 {
     char path[PATH_SIZE];
-    snprintf(path, sizeof path, "%s/best.safetensors", trained->folder);
+    snprintf(path, sizeof path, "%s/" HEDDLE_RUN_BEST, trained->folder);
     if (trained->json) {
         print_json(trained, path);
         return;
     }
     print_text(trained, path);
-    const int epochs = trained->result->epochs;
-    const char *plural = epochs == 1 ? "" : "s";
-    if (trained->until > 0 && !reached(trained))
-        printf("until   %g was not reached in %d epoch%s; --epochs N gives it more\n", trained->until, epochs, plural);
-    else if (trained->until > 0 && epochs < trained->epochs)
-        printf("until   %g was reached in %d of %d epochs\n", trained->until, epochs, trained->epochs);
-    else if (trained->until > 0)
-        printf("until   %g was reached in %d epoch%s\n", trained->until, epochs, plural);
+    if (trained->until > 0)
+        print_until(trained);
 }

@@ -9,6 +9,7 @@ typedef struct heddle_cli_trained {
     const char *folder; // where the checkpoints are
     int epochs;         // asked for
     double until;       // accuracy that was to end the run; 0: none
+    int reached_in;     // the epoch that had it; 0: none of those that were trained now
     bool resumed, json;
 } heddle_cli_trained;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/place.h"
 #include "data/folder.h"
 #include "data/owned.h"
 #include "data/registry.h"
@@ -159,9 +160,10 @@ int heddle_dataset_list(const char *folder, heddle_dataset_info *list, int room)
 
 static heddle_status unknown_name(const char *name)
 {
+    char page[HEDDLE_PLACE_SIZE];
     if (heddle_file_exists(name))
-        return heddle_fail(HEDDLE_INVALID, "%s is a file, not a folder of a dataset; docs/data.md shows the layout",
-                           name);
+        return heddle_fail(HEDDLE_INVALID, "%s is a file, not a folder of a dataset; %s shows the layout", name,
+                           heddle_page("data.md", page));
     if (strchr(name, '/'))
         return heddle_fail(HEDDLE_NOT_FOUND, "no folder %s", name);
     const char *nearest = heddle_named_set_nearest(name);

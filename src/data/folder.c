@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/place.h"
 #include "data/owned.h"
 
 enum {
@@ -59,13 +60,14 @@ static heddle_status need_file(const char *folder, heddle_split split, heddle_id
     if (heddle_folder_file(folder, split, kind, path))
         return HEDDLE_OK;
     const char *name = kind == HEDDLE_IDX_LABELS ? "labels-idx1-ubyte" : "images-idx3-ubyte";
-    char inner[HEDDLE_PATH_SIZE];
+    char inner[HEDDLE_PATH_SIZE], page[HEDDLE_PLACE_SIZE];
     snprintf(inner, sizeof inner, "%s/mnist", folder);
     if (heddle_folder_has(inner, split))
         return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz; did you mean %s?", folder, split_name(split),
                            name, inner);
-    return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz%s; docs/data.md shows the layout", folder,
-                       split_name(split), name, kind == HEDDLE_IDX_IMAGES ? " (nor idx4)" : "");
+    return heddle_fail(HEDDLE_NOT_FOUND, "%s has no %s-%s, raw or .gz%s; %s shows the layout", folder,
+                       split_name(split), name, kind == HEDDLE_IDX_IMAGES ? " (nor idx4)" : "",
+                       heddle_page("data.md", page));
 }
 
 // --- classes --------------------------------------------------------------------------------------------------------

@@ -5,6 +5,10 @@
 #include "heddle/device.h"
 #include "heddle/op.h" // heddle_pool
 
+// As heddle_device_open; but where a device is missing the message says why and not what to use instead, which is left
+// to callers who know what will do.
+heddle_status heddle_device_open_plain(const char *name, int threads, heddle_device **device);
+
 // The threads that cpu rungs spread over; NULL where operators do not run on the host.
 heddle_pool *heddle_device_pool(heddle_device *device);
 

@@ -10,25 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/place.h"
+
 enum { PATH_SIZE = 4096, KINDS = HEDDLE_SIM + 1 };
 
 static const heddle_module_host host = {HEDDLE_MODULE_VERSION, heddle_fail};
 static const heddle_module *loaded[KINDS];
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-
-// The folder of the file that this code is part of: the library's, or the command's.
-static void own_folder(char *folder, size_t size)
-{
-    Dl_info info;
-    snprintf(folder, size, ".");
-    char *slash;
-    if (dladdr((const void *)&host, &info) && info.dli_fname && strchr(info.dli_fname, '/'))
-        snprintf(folder, size, "%s", info.dli_fname);
-    else if (readlink("/proc/self/exe", folder, size - 1) <= 0)
-        return;
-    if ((slash = strrchr(folder, '/')))
-        *slash = '\0';
-}
 
 bool heddle_module_find(const char *file, char *path, size_t size)
 {
@@ -40,8 +28,8 @@ bool heddle_module_find(const char *file, char *path, size_t size)
         snprintf(path, size, "%s/%s", named, file);
         return access(path, R_OK) == 0;
     }
-    char folder[PATH_SIZE / 2] = {0};
-    own_folder(folder, sizeof folder);
+    char folder[HEDDLE_PLACE_SIZE];
+    heddle_own_folder(folder);
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
         snprintf(path, size, "%s%s/%s", folder, beside[i], file);
         if (access(path, R_OK) == 0)
@@ -57,8 +45,8 @@ static heddle_status load(heddle_device_kind kind, const heddle_module **module)
     snprintf(file, sizeof file, "libheddle-%s.so", name);
     if (!heddle_module_find(file, path, sizeof path))
         return heddle_fail(HEDDLE_MISSING, "device '%s' needs %s, which is not beside heddle: %s", name, file,
-                           kind == HEDDLE_CUDA ? "build where the CUDA toolkit (nvcc) is found, or use cpu or sim"
-                                               : "build with a C++ compiler (g++ or clang++), or use cpu");
+                           kind == HEDDLE_CUDA ? "build where the CUDA toolkit (nvcc) is found"
+                                               : "build with a C++ compiler (g++ or clang++)");
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!object)
         return heddle_fail(HEDDLE_MISSING, "device '%s': %s", name, dlerror());

@@ -74,7 +74,7 @@ static heddle_status parse_name(const char *name, const struct known_device **kn
     return HEDDLE_OK;
 }
 
-heddle_status heddle_device_open(const char *name, int threads, heddle_device **device)
+heddle_status heddle_device_open_plain(const char *name, int threads, heddle_device **device)
 {
     if (!device)
         return heddle_fail(HEDDLE_INVALID, "heddle_device_open: nowhere to put the device (NULL)");
@@ -94,4 +94,14 @@ heddle_status heddle_device_open(const char *name, int threads, heddle_device **
     heddle_allocations_init(&opened->allocations);
     *device = opened;
     return HEDDLE_OK;
+}
+
+heddle_status heddle_device_open(const char *name, int threads, heddle_device **device)
+{
+    heddle_status status = heddle_device_open_plain(name, threads, device);
+    if (status != HEDDLE_MISSING) // as without a name
+        return status;
+    const bool gpu = strncmp(name, "cuda", strlen("cuda")) == 0;
+    return heddle_fail(status, "%s; %s", heddle_last_error(),
+                       gpu ? "without a GPU use cpu, or sim for kernels" : "without it use cpu");
 }

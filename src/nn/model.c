@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/place.h"
 #include "base/text.h"
 
 enum {
@@ -229,13 +230,13 @@ heddle_status heddle_model_open(const char *name, const heddle_input_shape *inpu
                            "there is no model '%s', and no file of that name; built in: cnn, mlp%s%s%s", name,
                            nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
     }
-    char *text = NULL;
+    char *text = NULL, page[HEDDLE_PLACE_SIZE];
     size_t size = 0;
     heddle_status status = heddle_file_read(name, MODEL_FILE_LIMIT, &text, &size);
     bool too_large = status == HEDDLE_CORRUPT, has_zero_byte = status == HEDDLE_OK && strlen(text) != size;
     if (too_large || has_zero_byte)
-        status = heddle_fail(HEDDLE_CORRUPT, "%s is no model file: it %s; a model is JSON text, see docs/models.md",
-                             name, too_large ? "is larger than 1 MiB" : "is not text");
+        status = heddle_fail(HEDDLE_CORRUPT, "%s is no model file: it %s; a model is JSON text, see %s", name,
+                             too_large ? "is larger than 1 MiB" : "is not text", heddle_page("models.md", page));
     else if (status == HEDDLE_OK)
         status = heddle_model_parse(name, text, input, model);
     free(text);

@@ -282,9 +282,9 @@ static heddle_status finish_epoch(heddle_trainer *trainer)
     }
     // The best first: a crash between the two repeats the epoch and writes the same file again.
     if (best)
-        HEDDLE_TRY(heddle_trainer_save(trainer, "best.safetensors"));
+        HEDDLE_TRY(heddle_trainer_save_best(trainer));
     trainer->last_save = heddle_now();
-    return heddle_trainer_save(trainer, "last.safetensors");
+    return heddle_trainer_save_last(trainer);
 }
 
 bool heddle_trainer_asked_to_stop(const heddle_trainer *trainer)
@@ -306,7 +306,7 @@ static heddle_status save_now_and_then(heddle_trainer *trainer)
 {
     if (!heddle_trainer_save_is_due(trainer))
         return HEDDLE_OK;
-    HEDDLE_TRY(heddle_trainer_save(trainer, "last.safetensors"));
+    HEDDLE_TRY(heddle_trainer_save_last(trainer));
     trainer->last_save = heddle_now();
     return HEDDLE_OK;
 }
@@ -323,7 +323,7 @@ static heddle_status run(heddle_trainer *trainer)
         }
         if (heddle_trainer_asked_to_stop(trainer) && trainer->position.epoch < trainer->options->epochs) {
             if (trainer->position.batch > 0)
-                HEDDLE_TRY(heddle_trainer_save(trainer, "last.safetensors"));
+                HEDDLE_TRY(heddle_trainer_save_last(trainer));
             return heddle_fail(HEDDLE_INTERRUPTED, "stopped on request at epoch %d, step %d%s",
                                trainer->position.epoch + 1, trainer->position.batch,
                                trainer->options->folder ? "; saved, resume to go on" : "");

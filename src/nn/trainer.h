@@ -115,8 +115,9 @@ heddle_status heddle_trainer_try_files(heddle_trainer *trainer);
 // What a run that diverged has left, to end a message with: "; the last checkpoint is from before"; "" without a
 // folder.
 const char *heddle_trainer_kept(const heddle_trainer *trainer);
-// Writes folder/NAME. A failure says from where the run can go on.
-heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name);
+// Write the checkpoint of where the run is, and of where it was best. A failure says from where the run can go on.
+heddle_status heddle_trainer_save_last(heddle_trainer *trainer);
+heddle_status heddle_trainer_save_best(heddle_trainer *trainer);
 // Takes numbers and position from folder/last.safetensors; refuses settings that would not continue the same run.
 heddle_status heddle_trainer_resume(heddle_trainer *trainer);
 

@@ -32,21 +32,46 @@ heddle_status heddle_run_folder_lock(const char *folder, int *lock)
                        folder);
 }
 
-static bool holds(const char *folder, const char *name)
+// What is there under its name, or under that of a folder above it, is a file.
+static heddle_status not_a_folder(const char *folder)
+{
+    if (heddle_file_exists(folder))
+        return heddle_fail(HEDDLE_INVALID, "%s is a file, and a run has a folder: choose another name (--out)", folder);
+    return heddle_fail(HEDDLE_INVALID, "%s: one of the folders above it is a file: choose another name (--out)",
+                       folder);
+}
+
+heddle_status heddle_run_folder_holds(const char *folder, const char *name, bool *there)
 {
     char path[HEDDLE_RUN_FOLDER_SIZE + sizeof HEDDLE_RUN_LAST];
+    struct stat about;
+    *there = false;
+    if (strlen(folder) >= HEDDLE_RUN_FOLDER_SIZE)
+        return heddle_fail(HEDDLE_INVALID, "the folder's name is longer than %d bytes", HEDDLE_RUN_FOLDER_SIZE);
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    return heddle_file_exists(path);
+    if (stat(path, &about) == 0) {
+        *there = !S_ISDIR(about.st_mode);
+        return HEDDLE_OK;
+    }
+    const int why = errno;
+    if (why == ENOENT)
+        return HEDDLE_OK;
+    if (why == ENOTDIR)
+        return not_a_folder(folder);
+    return heddle_fail(HEDDLE_IO, "%s: cannot see whether there is a run in it: %s", folder, strerror(why));
 }
 
 heddle_status heddle_run_folder_is_free(const char *folder)
 {
-    if (holds(folder, HEDDLE_RUN_LAST))
+    bool last, best;
+    HEDDLE_TRY(heddle_run_folder_holds(folder, HEDDLE_RUN_LAST, &last));
+    HEDDLE_TRY(heddle_run_folder_holds(folder, HEDDLE_RUN_BEST, &best));
+    if (last)
         return heddle_fail(HEDDLE_INVALID,
                            "%s already holds a run; resume it (--resume), choose another folder (--out) or replace it "
                            "(--overwrite)",
                            folder);
-    if (holds(folder, HEDDLE_RUN_BEST))
+    if (best)
         return heddle_fail(HEDDLE_INVALID,
                            "%s already holds a run, but no %s of it; copy its %s to that name to resume it (--resume), "
                            "choose another folder (--out) or replace it (--overwrite)",
@@ -57,6 +82,8 @@ heddle_status heddle_run_folder_is_free(const char *folder)
 heddle_status heddle_run_folder_check(const char *folder, bool goes_on_or_replaces)
 {
     int lock;
+    bool there;
+    HEDDLE_TRY(heddle_run_folder_holds(folder, HEDDLE_RUN_LAST, &there)); // that it can be one at all
     HEDDLE_TRY(heddle_run_folder_lock(folder, &lock));
     if (lock >= 0)
         close(lock);

@@ -25,10 +25,12 @@ heddle_status heddle_run_folder_take(const char *base, heddle_run_folder *folder
 // Locks a folder that is there until *lock, a descriptor, is closed. HEDDLE_INVALID: another run is training in it now.
 // *lock < 0: it cannot be read or locked.
 heddle_status heddle_run_folder_lock(const char *folder, int *lock);
+// *there: the folder, which need not be there itself, holds a file of that name. A failure where nobody can tell.
+heddle_status heddle_run_folder_holds(const char *folder, const char *name, bool *there);
 // HEDDLE_INVALID where `folder`, which need not be there, holds a run already.
 heddle_status heddle_run_folder_is_free(const char *folder);
-// HEDDLE_INVALID where a run cannot train in `folder` as things are: one does so now, or it holds one that is neither
-// resumed nor overwritten.
+// HEDDLE_INVALID where a run cannot train in `folder` as things are: it is a file, one does so now, or it holds one
+// that is neither resumed nor overwritten. HEDDLE_IO: one may not look into it.
 heddle_status heddle_run_folder_check(const char *folder, bool goes_on_or_replaces);
 // Removes what taking it made, as far as that is still empty: nothing of a run that has saved.
 void heddle_run_folder_give_back(const heddle_run_folder *folder);

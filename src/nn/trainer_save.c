@@ -117,7 +117,7 @@ heddle_status heddle_trainer_prepare_folder(heddle_trainer *trainer)
 
 heddle_status heddle_trainer_begin_files(heddle_trainer *trainer)
 {
-    HEDDLE_TRY(heddle_trainer_save(trainer, LAST));
+    HEDDLE_TRY(heddle_trainer_save_last(trainer));
     if (!trainer->options->folder || !heddle_trainer_is_first(trainer))
         return HEDDLE_OK;
     trainer->begun = true;
@@ -175,7 +175,7 @@ const char *heddle_trainer_kept(const heddle_trainer *trainer)
                                    : "; the last checkpoint is from before the first step";
 }
 
-heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name)
+static heddle_status save(heddle_trainer *trainer, const char *name)
 {
     if (!trainer->options->folder || !heddle_trainer_is_first(trainer))
         return HEDDLE_OK;
@@ -197,10 +197,20 @@ heddle_status heddle_trainer_save(heddle_trainer *trainer, const char *name)
                            heddle_trainer_kept(trainer));
     if (status != HEDDLE_OK)
         return trainer->begun ? tell_what_is_kept(trainer, status) : status;
-    if (strcmp(name, LAST) == 0)
-        trainer->saved_step = trainer->position.step;
     heddle_trainer_tell(trainer, HEDDLE_TRAIN_SAVED, path);
     return HEDDLE_OK;
+}
+
+heddle_status heddle_trainer_save_last(heddle_trainer *trainer)
+{
+    HEDDLE_TRY(save(trainer, LAST));
+    trainer->saved_step = trainer->position.step;
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_trainer_save_best(heddle_trainer *trainer)
+{
+    return save(trainer, BEST);
 }
 
 // --- going on -------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 
 #include "bench/out_of_core.h"
 #include "heddle/device.h"
+#include "under_test.h"
 
 #define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
 
@@ -108,10 +109,9 @@ static void every_rung_is_right_on_tiles_smaller_than_the_matrices(void **state)
 {
     (void)state;
     const heddle_matmul_host_shape shape = {.m = 75, .n = 59, .k = 33, .memory = 8};
-    const char *name = getenv("HEDDLE_TEST_DEVICE");
     heddle_device *device;
     heddle_out_of_core result;
-    assert_ok(heddle_device_open(name && name[0] ? name : "cpu", 1, &device));
+    assert_ok(heddle_device_open(device_under_test("cpu"), 1, &device));
     assert_ok(heddle_out_of_core_measure(device, NULL, &shape, SEED, NULL, &result));
     assert_true(result.count >= 2);
     for (int i = 0; i < result.count; i++) {

@@ -13,6 +13,7 @@
 #include <cjson/cJSON.h>
 
 #include "bench/pipeline_parts.h"
+#include "under_test.h"
 
 #define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
 
@@ -24,8 +25,7 @@ static heddle_pipeline *pipeline;
 static int open_pipeline(void **state)
 {
     (void)state;
-    const char *name = getenv("HEDDLE_TEST_DEVICE");
-    assert_ok(heddle_device_open(name ? name : "cpu", 1, &device));
+    assert_ok(heddle_device_open(device_under_test("cpu"), 1, &device));
     heddle_pipeline_options how = {.batches = BATCHES, .bytes = BYTES, .work = WORK, .rounds = 2};
     assert_ok(heddle_pipeline_open(device, &how, &pipeline));
     return 0;
@@ -68,7 +68,7 @@ static void more_streams_than_batches_will_do(void **state)
 static void stages_and_batches_keep_their_order(void **state)
 {
     (void)state;
-    if (getenv("HEDDLE_TEST_DEVICE") && strcmp(getenv("HEDDLE_TEST_DEVICE"), "sim") == 0) {
+    if (heddle_device_get_kind(device) == HEDDLE_SIM) {
         assert_false(pipeline->timed); // no time, so no timeline
         return;
     }

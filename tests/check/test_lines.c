@@ -88,7 +88,9 @@ static const char source[] = "__global__ void sum(float *x, int n)\n"           
                              "    }\n"                                             // 79
                              "    s[0] = 6;\n"                                     // 80
                              "    x[0] = s[0];\n"                                  // 81
-                             "}\n";                                                // 82
+                             "}\n"                                                 // 82
+                             "    CHECK(\"stage; one)\", /* of two */\n"           // 83
+                             "          cudaMemcpy(x, y, 4, 0));\n";               // 84
 
 static heddle_check_result *settled(const char *finding)
 {
@@ -129,6 +131,7 @@ static void test_a_call_inside_a_checker_is_where_its_name_stands(void **state)
                  "\"file\": \"@\", \"line\": 14}]}",
                  14);                   // whose message names no call
     line_becomes(COPY_FAILS("23"), 23); // the call of the next statement is another one
+    line_becomes(COPY_FAILS("83"), 84); // signs in a literal are no code
 }
 
 static void test_a_launch_is_where_its_kernel_stands(void **state)

@@ -125,10 +125,19 @@ static void test_the_function_wanted_is_spelled_out(void **state)
     assert_true(job.count > 3);
 }
 
-// Writes what the reference gives as the program's output, with element `wrong` of the first shape moved by `distance`.
-static void play_program(const heddle_check_job *job, const heddle_check_folder *where, double distance)
+// What the driver writes down of where it is; the number of shapes: at its end.
+static void write_place(const heddle_check_folder *where, int number)
 {
-    for (int i = 0; i < job->count; i++) {
+    scratch_write(where->path, "case-at", &number, sizeof number);
+}
+
+// Writes what the reference gives as the program's output, with the first element of the first `wrong` shapes moved by
+// `distance`, as far as the shape `end`; that many shapes: to the end.
+static void play_part(const heddle_check_job *job, const heddle_check_folder *where, int wrong, double distance,
+                      int end)
+{
+    write_place(where, end);
+    for (int i = 0; i < end; i++) {
         _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
         heddle_check_values values;
         char name[64];
@@ -142,13 +151,18 @@ static void play_program(const heddle_check_job *job, const heddle_check_folder 
         for (int o = 0; o < job->op->operand_count; o++) {
             if (job->op->operands[o].role == HEDDLE_INPUT || job->op->operands[o].saved)
                 continue;
-            if (i == 0)
+            if (i < wrong)
                 values.operand[o][0] += distance;
             assert_true(heddle_check_values_write(&values, o, file));
         }
         fclose(file);
         heddle_check_values_destroy(&values);
     }
+}
+
+static void play_program(const heddle_check_job *job, const heddle_check_folder *where, double distance)
+{
+    play_part(job, where, 1, distance, job->count);
 }
 
 static int findings_for(const char *name, const char *source, double distance, char *message, size_t size)
@@ -261,6 +275,88 @@ static void test_a_program_that_computes_nothing_fails(void **state)
     heddle_check_folder_release(&where);
 }
 
+// A program of five shapes that ends by itself at shape `end`, with `wrong` wrong results before that and no more found
+// than a leak. The caller frees the result.
+static heddle_check_result *compared_up_to(bool given, int wrong, int end, int exit_status)
+{
+    static const char text[] = "{\"status\": \"finished\", \"findings\": [{\"kind\": \"leak\", \"tier\": "
+                               "\"warning\", \"message\": \"4 bytes\"}]}";
+    static const char *const shapes[] = {"m=1 n=1 k=1", "m=2 n=2 k=2", "m=3 n=3 k=3",
+                                         "m=4 n=4 k=4", "m=5 n=5 k=5", NULL};
+    heddle_check_job job;
+    heddle_check_folder where;
+    heddle_check_result *result = NULL;
+    assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
+    assert_ok(heddle_check_job_set_shapes(&job, shapes));
+    job.given = given;
+    assert_ok(heddle_check_folder_create(&where, false));
+    assert_ok(heddle_check_result_create(&result));
+    assert_ok(heddle_check_result_add_run(result, sample_parse(folder, text)));
+    result->exit_status = exit_status;
+    play_part(&job, &where, wrong, 0.5, end);
+    assert_ok(heddle_check_job_compare(&job, &where, result));
+    heddle_check_folder_release(&where);
+    return result;
+}
+
+static void test_a_program_that_ends_before_a_shape_is_compared_fails(void **state)
+{
+    (void)state;
+    for (int end = 0; end < 5; end += 2)
+        for (int given = 0; given < 2; given++) {
+            heddle_check_result *result = compared_up_to(given, 0, end, 0);
+            assert_int_equal(result->finding_count, 2); // the leak is the other
+            assert_int_equal(result->findings[1]->kind, HEDDLE_CHECK_DIED);
+            assert_int_equal(result->findings[1]->tier, HEDDLE_CHECK_ERROR);
+            assert_contains(result->findings[1]->message,
+                            "the program ended with status 0 before it had computed this");
+            assert_contains(result->notes[0], "; the program stopped at m=");
+            heddle_check_result_free(result);
+        }
+    heddle_check_result *whole = compared_up_to(true, 0, 5, 0);
+    assert_int_equal(whole->finding_count, 1);
+    assert_contains(whole->notes[0], "5 of 5 shapes of --shape compared");
+    heddle_check_result_free(whole);
+    heddle_check_result *failed = compared_up_to(true, 0, 2, 1); // its status says it
+    assert_int_equal(failed->finding_count, 1);
+    heddle_check_result_free(failed);
+}
+
+static void test_what_the_program_wrote_no_output_for_is_not_called_compared(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"m=1 n=1 k=1", "m=2 n=2 k=2", NULL};
+    heddle_check_job job;
+    heddle_check_folder where;
+    heddle_check_result *result = NULL;
+    assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
+    assert_ok(heddle_check_job_set_shapes(&job, shapes));
+    assert_ok(heddle_check_folder_create(&where, false));
+    assert_ok(heddle_check_result_create(&result));
+    play_program(&job, &where, 0);
+    scratch_write(where.path, "case-1.out", "abc", 3);
+    assert_ok(heddle_check_job_compare(&job, &where, result));
+    assert_int_equal(result->finding_count, 1);
+    assert_contains(result->findings[0]->message, "did not compute all that it was asked for");
+    assert_contains(result->notes[result->note_count - 1], "1 of 2 shapes of --shape compared");
+    heddle_check_result_free(result);
+    heddle_check_folder_release(&where);
+}
+
+static void test_the_note_says_where_comparing_stopped_after_wrong_shapes(void **state)
+{
+    (void)state;
+    heddle_check_result *result = compared_up_to(true, 5, 5, 0);
+    assert_int_equal(result->finding_count, 4);
+    assert_contains(result->notes[0], "3 of 5 shapes of --shape compared");
+    assert_contains(result->notes[0], "; stopped after 3 wrong ones");
+    heddle_check_result_free(result);
+    result = compared_up_to(true, 2, 5, 0);
+    assert_contains(result->notes[0], "5 of 5 shapes of --shape compared");
+    assert_lacks(result->notes[0], "stopped");
+    heddle_check_result_free(result);
+}
+
 // A program that stopped, and what its driver wrote down of where it was.
 static void test_a_fault_is_told_with_the_shape_it_happened_at(void **state)
 {
@@ -272,10 +368,9 @@ static void test_a_fault_is_told_with_the_shape_it_happened_at(void **state)
         "{\"status\": \"finished\", \"unchecked\": \"kernel k stopped at its fault\", \"findings\": ["
         "{\"kind\": \"out-of-bounds\", \"tier\": \"error\", \"kernel\": \"k\", \"message\": \"read of 4 bytes\"},"
         "{\"kind\": \"leak\", \"tier\": \"warning\", \"message\": \"4 bytes\"}]}";
-    const int number = 1;
     assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
     assert_ok(heddle_check_folder_create(&where, false));
-    scratch_write(where.path, "case-at", (const char *)&number, sizeof number);
+    write_place(&where, 1);
     heddle_check_report *report = sample_parse(folder, text);
     heddle_check_job_name_shape(&job, &where, report);
     assert_string_equal(report->findings[0].message, "read of 4 bytes (matmul_forward with m=1 n=7 k=31)");
@@ -318,6 +413,9 @@ int main(void)
         cmocka_unit_test(test_the_function_wanted_is_spelled_out),
         cmocka_unit_test(test_right_outputs_pass_and_wrong_ones_are_named),
         cmocka_unit_test(test_a_program_that_computes_nothing_fails),
+        cmocka_unit_test(test_a_program_that_ends_before_a_shape_is_compared_fails),
+        cmocka_unit_test(test_what_the_program_wrote_no_output_for_is_not_called_compared),
+        cmocka_unit_test(test_the_note_says_where_comparing_stopped_after_wrong_shapes),
         cmocka_unit_test(test_the_note_names_what_was_compared_and_which_fields_the_rest_sets),
         cmocka_unit_test(test_shapes_that_are_none_of_the_operators_are_refused),
         cmocka_unit_test(test_a_fault_is_told_with_the_shape_it_happened_at),

@@ -19,7 +19,8 @@ static heddle_check_result *read_beyond(const char *source, const char *name, in
     char report[2048];
     snprintf(report, sizeof report,
              "{\"findings\": [{\"kind\": \"out-of-bounds\", \"kernel\": \"add\", \"message\": \"\", \"places\": "
-             "[{\"role\": \"read\", \"file\": \"@\", \"line\": 3, \"thread\": [16, 0, 0], \"block\": [0, 0, 0]}], "
+             "[{\"role\": \"read\", \"file\": \"@\", \"line\": 3, \"function\": \"add\", \"thread\": [16, 0, 0], "
+             "\"block\": [0, 0, 0]}], "
              "\"memory\": {\"space\": \"global\", \"name\": \"%s\", \"bytes\": 64, \"offset\": %d, \"size\": 4, "
              "\"live\": true, \"allocated\": {\"file\": \"@\", \"line\": 7, \"call\": \"cudaMalloc\"}}}]}",
              name, offset);
@@ -66,12 +67,120 @@ static void test_a_name_that_is_not_certain_is_not_told(void **state)
         "    run(db, da);\n}\nvoid run(float *da, float *db)\n{\n    add<<<1, 32>>>(da, db, 0);\n}\n",
         "    // add<<<1, 32>>>(da, db, dc);\n}\n",
         "    add<<<1, 32>>>(da + 1, db, dc);\n}\n",
+        "    add<<<1, 32>>>(da, db, dc);\n    add<<<1, 32>>>(db, da + 1, dc);\n}\n",
+        // by another name
+        "    add<<<1, 32>>>(da, db, dc);\n    first = da;\n    add<<<1, 32>>>(db, first, dc);\n}\n",
+        "    add<<<1, 32>>>(da, db, dc);\n    Pair pair = {db, da};\n    add<<<1, 32>>>(pair.x, pair.y, dc);\n}\n",
+        "    add<<<1, 32>>>(da, db, dc);\n    Pair pair(db, da);\n    add<<<1, 32>>>(pair.x, pair.y, dc);\n}\n",
+        "    add<<<1, 32>>>(da, db, dc);\n    flip(&da, &db);\n    add<<<1, 32>>>(da, db, dc);\n}\n",
+        "    auto run = [](float *da, float *db) { add<<<1, 32>>>(da, db, 0); };\n    run(db, da);\n}\n",
+        "    void *list[] = {&db, &da, &dc};\n    cudaLaunchKernel(add, 1, 32, list);\n"
+        "#if 0\n    add<<<1, 32>>>(da, db, dc);\n#endif\n}\n",
+        // by a function that launches it too
+        "    add<<<1, 32>>>(da, db, dc);\n    run(db, da);\n}\n"
+        "void run(float *x, float *y)\n{\n    add<<<1, 32>>>(x, y, 0);\n}\n",
+        // a template's comma
+        "    add<<<1, 32>>>(da, sum<float, 3>(db), dc);\n}\n",
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         char source[1024];
         snprintf(source, sizeof source, "%sint main()\n{\n    cudaMalloc(&da, 64);\n%s", KERNEL, bodies[i]);
         headline_has(source, "da", 64, "of global memory da in kernel add");
     }
+}
+
+// Commas between < and > are no commas of the list.
+static void test_parameters_of_a_template_are_not_counted(void **state)
+{
+    (void)state;
+    headline_has("__global__ void add(Array<int, 2> shape, const float *a, const float *b)\n"
+                 "{\n    c[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];\n}\n"
+                 "int main()\n{\n    cudaMalloc(&db, 64);\n    add<<<1, 32>>>(s, da, db);\n}\n",
+                 "db", 64, "of global memory db in kernel add");
+}
+
+static void test_a_kernel_that_sets_its_parameter_anew_has_no_name_for_it(void **state)
+{
+    (void)state;
+    static const char host[] = "int main()\n{\n    cudaMalloc(&da, 64);\n    add<<<1, 32>>>(da, db);\n}\n";
+    char source[512];
+    snprintf(source, sizeof source, "__global__ void add(float *a, float *b)\n{ float *p = b; b = a; a = p;\n}\n\n%s",
+             host);
+    headline_has(source, "da", 64, "of global memory da in kernel add");
+    snprintf(source, sizeof source,
+             "__global__ void add(float *a, float *b)\n{ a = a + 3; a += 4; if (a == b) { }\n}\n\n%s", host);
+    headline_has(source, "da", 64, "of global memory a (allocated as da) in kernel add");
+}
+
+// Functions end at their brace, wherever it stands, and what is done in another one does not matter here.
+static void test_only_the_function_that_allocates_counts(void **state)
+{
+    (void)state;
+    static const char other[] = "void go(float *da, float *db) { float *t = da; add<<<1, 32>>>(db, t, 0); }\n";
+    char source[1024];
+    snprintf(source, sizeof source,
+             "%sint main() { float *da, *db;\n\n    cudaMalloc(&da, 64);\n"
+             "    if (!da) { return 1; }\n    add<<<1, 32>>>(da, db, dc);\n    cudaFree(da); }\n%s",
+             KERNEL, other);
+    headline_has(source, "da", 64, "of global memory a (allocated as da) in kernel add");
+    snprintf(source, sizeof source,
+             "%sstruct Runner {\n    void first(float *da) {\n        cudaMalloc(&da, 64); run(db, da);\n"
+             "    }\n    void run(float *da, float *x) {\n        add<<<1, 32>>>(da, x, 0);\n    }\n};\n",
+             KERNEL);
+    headline_has(source, "da", 64, "of global memory da in kernel add");
+    static const char *const around[][2] = {
+        {"namespace space { template <class T> void run() {\n    T *da, *db;\n", "} }\n"},
+        {"extern \"C\" { void run() {\n    float *da, *db;\n", "} }\n"},
+        {"extern \"C\" void run(struct pair p) {\n    float *da, *db;\n", "}\n"},
+        {"template <template <class> class T> struct alignas(16) s : t { void run() {\n    float *da, *db;\n",
+         "} };\n"},
+    };
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+        snprintf(source, sizeof source, "%s%s    cudaMalloc(&da, 64);\n    add<<<1, 32>>>(da, db, 0);\n%s%s", KERNEL,
+                 around[i][0], around[i][1], other);
+        headline_has(source, "da", 64, "of global memory a (allocated as da) in kernel add");
+    }
+    // Braces that preprocessor lines leave open: where the function ends is not known.
+    snprintf(
+        source, sizeof source,
+        "%svoid run() {\n    if (x) {\n    cudaMalloc(&da, 64);\n#if Y\n    if (y) {\n#else\n    {\n#endif\n    } }\n"
+        "    add<<<1, 32>>>(da, db, 0);\n}\n",
+        KERNEL);
+    headline_has(source, "da", 64, "of global memory da in kernel add");
+}
+
+// Host code and kernel use the two names for one another's memory.
+static void test_the_caret_is_not_under_the_hosts_name_where_the_kernels_is_not_certain(void **state)
+{
+    (void)state;
+    const char *line = "    c[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x];";
+    size_t start = 0, end = 0;
+    heddle_check_result *result = read_beyond(KERNEL "int main()\n{\n    cudaMalloc(&a, 64);\n"
+                                                     "    first = a;\n    add<<<1, 32>>>(b, first, c);\n}\n",
+                                              "a", 64);
+    assert_false(heddle_check_caret(result->findings[0], &result->findings[0]->places[0], line, &start, &end));
+    heddle_check_result_free(result);
+    result = read_beyond(KERNEL "int main()\n{\n    cudaMalloc(&a, 64);\n    add<<<1, 32>>>(b, a, c);\n}\n", "a", 64);
+    assert_true(heddle_check_caret(result->findings[0], &result->findings[0]->places[0], line, &start, &end));
+    assert_int_equal(start, strstr(line, "b[") - line);
+    heddle_check_result_free(result);
+}
+
+static void test_the_caret_in_another_function_is_not_by_the_kernels_parameter(void **state)
+{
+    (void)state;
+    const char *line = "    a[i] = a[i] + b[i];";
+    size_t start = 0, end = 0;
+    heddle_check_result *result = read_beyond(KERNEL "int main()\n{\n    cudaMalloc(&da, 64);\n"
+                                                     "    add<<<1, 32>>>(da, db, dc);\n}\n",
+                                              "da", 64);
+    heddle_check_place place = result->findings[0]->places[0];
+    assert_true(heddle_check_caret(result->findings[0], &place, line, &start, &end));
+    place.frame[0].function = "first"; // another kernel, or a function that the kernel calls
+    assert_false(heddle_check_caret(result->findings[0], &place, line, &start, &end));
+    place.frame[0].function = "add<float>";
+    assert_true(heddle_check_caret(result->findings[0], &place, line, &start, &end));
+    heddle_check_result_free(result);
 }
 
 static void test_the_caret_is_under_the_parameter(void **state)
@@ -93,6 +202,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_has_both_its_names),
         cmocka_unit_test(test_a_name_that_is_not_certain_is_not_told),
+        cmocka_unit_test(test_parameters_of_a_template_are_not_counted),
+        cmocka_unit_test(test_a_kernel_that_sets_its_parameter_anew_has_no_name_for_it),
+        cmocka_unit_test(test_only_the_function_that_allocates_counts),
+        cmocka_unit_test(test_the_caret_is_not_under_the_hosts_name_where_the_kernels_is_not_certain),
+        cmocka_unit_test(test_the_caret_in_another_function_is_not_by_the_kernels_parameter),
         cmocka_unit_test(test_the_caret_is_under_the_parameter),
     };
     return cmocka_run_group_tests(tests, create_folder, remove_folder);

@@ -45,6 +45,18 @@ static void test_text_shows_both_places_with_their_lines(void **state)
     heddle_check_result_free(result);
 }
 
+static void test_text_says_what_would_do_instead_of_what_the_simulator_lacks(void **state)
+{
+    (void)state;
+    heddle_check_result *result = sample_result(folder, sample_report);
+    for (int i = 0; i < result->finding_count; i++)
+        result->findings[i]->kind = HEDDLE_CHECK_UNSUPPORTED;
+    char *text = sample_shown(result, show_plain);
+    assert_contains(text, "  instead   no barrier between\n");
+    free(text);
+    heddle_check_result_free(result);
+}
+
 static void test_text_tells_the_allocation_in_a_sentence(void **state)
 {
     (void)state;
@@ -410,6 +422,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_shows_both_places_with_their_lines),
+        cmocka_unit_test(test_text_says_what_would_do_instead_of_what_the_simulator_lacks),
         cmocka_unit_test(test_text_tells_the_allocation_in_a_sentence),
         cmocka_unit_test(test_the_caret_is_under_what_is_meant),
         cmocka_unit_test(test_there_is_no_caret_where_two_things_could_be_meant),

@@ -8,9 +8,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
+NOBODY = 65534
 SHORT = ["train", "--data", "synth:count=100", "--model", "mlp", "--epochs", "1"]
 
 
@@ -20,11 +22,11 @@ class Advice(unittest.TestCase):
         self.addCleanup(self.scratch.cleanup)
         self.home = self.scratch.name
 
-    def heddle(self, *arguments, code=0, **environment):
+    def heddle(self, *arguments, code=0, user=None, **environment):
         variables = {key: value for key, value in os.environ.items() if key not in ("HEDDLE_DATA", "HEDDLE_LOG")}
         variables.update(ASAN_OPTIONS="detect_leaks=0", HOME=self.home, **environment)
         result = subprocess.run([HEDDLE, *arguments], cwd=self.home, capture_output=True, text=True, env=variables,
-                                timeout=300)
+                                timeout=300, user=user)
         self.assertEqual(result.returncode, code, f"{arguments}: {result.stdout}{result.stderr}")
         return result
 
@@ -37,7 +39,8 @@ class Advice(unittest.TestCase):
             self.assertEqual(by_file.stderr, "")
             for folder in ("run", "run/"):
                 by_folder = self.heddle(*words, folder, "--json")
-                self.assertEqual(by_folder.stderr, f"heddle: {folder} is a folder: taking run/best.safetensors\n")
+                self.assertEqual(by_folder.stderr,
+                                 f"heddle: warning: {folder} is a folder: taking run/best.safetensors\n")
                 if words[0] == "predict":  # eval's JSON has its time
                     self.assertEqual(by_folder.stdout, by_file.stdout)
 
@@ -45,8 +48,15 @@ class Advice(unittest.TestCase):
         self.heddle(*SHORT, "--out", "run")
         os.remove(self.home + "/run/best.safetensors")
         for words in (["eval"], ["predict", "--index", "0"]):
-            self.assertEqual(self.heddle(*words, "run").stderr, "heddle: run is a folder: taking run/last.safetensors, "
-                                                                "for there is no best.safetensors\n")
+            self.assertEqual(self.heddle(*words, "run").stderr,
+                             "heddle: warning: run is a folder: taking run/last.safetensors, for there is no "
+                             "best.safetensors\n")
+
+    def test_which_checkpoint_is_taken_is_one_line_of_the_log(self):
+        self.heddle(*SHORT, "--out", "two\nlines")
+        said = self.heddle("predict", "two\nlines", "--index", "0").stderr
+        self.assertEqual(said, "heddle: warning: two?lines is a folder: taking two?lines/best.safetensors\n")
+        self.assertEqual(self.heddle("--log", "error", "predict", "two\nlines", "--index", "0").stderr, "")
 
     def test_a_folder_without_a_checkpoint_says_what_is_missing(self):
         os.mkdir(self.home + "/empty")
@@ -61,6 +71,36 @@ class Advice(unittest.TestCase):
             self.assertEqual(self.heddle("train", "--out", folder, "--resume", code=2).stderr,
                              f"heddle: there is no run to go on with in {folder}: leave out --resume to begin one\n")
         self.assertEqual(os.listdir(self.home), ["empty"])
+
+    def unreadable_run(self):
+        """A run in a folder that one may not look into, and who may not."""
+        self.heddle(*SHORT, "--out", "run")
+        user = NOBODY if os.geteuid() == 0 else None
+        if user and subprocess.run(["test", "-x", HEDDLE], user=user).returncode != 0:
+            self.skipTest("only root can run heddle where it is")
+        os.chmod(self.home, 0o755)
+        os.chmod(self.home + "/run", 0)
+        self.addCleanup(os.chmod, self.home + "/run", 0o700)
+        return user
+
+    def test_a_folder_that_cannot_be_looked_into_is_not_said_to_hold_no_run(self):
+        user = self.unreadable_run()
+        for words in ([*SHORT, "--out", "run"], [*SHORT, "--out", "run", "--overwrite"],
+                      ["train", "--out", "run", "--resume"], ["eval", "run"], ["predict", "run", "--index", "0"]):
+            refused = self.heddle(*words, code=1, user=user)
+            self.assertEqual(refused.stdout, "")
+            self.assertEqual(refused.stderr,
+                             "heddle: run: cannot see whether there is a run in it: Permission denied\n")
+
+    def test_a_file_is_no_folder_of_a_run_and_refused_before_anything_is_said_of_it(self):
+        with open(self.home + "/file", "w", encoding="utf-8"):
+            pass
+        for options in ([], ["--resume"], ["--overwrite"]):
+            for out, said in (("file", "file is a file, and a run has a folder"),
+                              ("file/run", "file/run: one of the folders above it is a file")):
+                refused = self.heddle(*SHORT, *options, "--out", out, code=2)
+                self.assertEqual(refused.stdout, "")
+                self.assertEqual(refused.stderr, f"heddle: {said}: choose another name (--out)\n")
 
     def test_a_run_without_its_last_checkpoint_is_told_of_the_best(self):
         self.heddle(*SHORT, "--out", "run")
@@ -80,8 +120,11 @@ class Advice(unittest.TestCase):
                                  stderr=subprocess.DEVNULL)
         self.addCleanup(first.wait, timeout=300)
         self.addCleanup(first.kill)
+        deadline = time.monotonic() + 60
         while not os.path.exists(self.home + "/run/last.safetensors"):
             self.assertIsNone(first.poll())
+            self.assertLess(time.monotonic(), deadline, "it has not saved its start")
+            time.sleep(0.02)
         for options in ([], ["--overwrite"], ["--resume"]):
             refused = self.heddle("train", "--data", "synth:count=100", *options, "--out", "run", code=2)
             self.assertEqual(refused.stdout, "")
@@ -138,19 +181,41 @@ class Advice(unittest.TestCase):
         if os.path.exists("/proc/driver/nvidia/version"):
             self.skipTest("there is a driver")
         self.assertEqual(self.heddle(*SHORT, "--device", "cuda", code=3).stderr,
-                         "heddle: no CUDA device here (no NVIDIA driver is loaded): use cpu, or sim for kernels without a "
-                         "GPU\n")
-        for job in ("train", "infer"):  # which have nothing to measure on sim
-            self.assertEqual(self.heddle("bench", job, "--device", "cuda", code=3).stderr,
-                             "heddle: no CUDA device here (no NVIDIA driver is loaded): use cpu\n")
+                         "heddle: no CUDA device here (no NVIDIA driver is loaded); without a GPU use cpu, or sim for "
+                         "kernels\n")
+        self.assertEqual(self.heddle("bench", "train", "--device", "cuda", code=3).stderr,
+                         "heddle: no CUDA device here (no NVIDIA driver is loaded); without a GPU use cpu\n")
 
-    def test_networks_are_not_told_to_be_measured_on_the_simulated_gpu(self):
-        for job in ("train", "infer"):
-            said = self.heddle("bench", job, "--device", "cuda", code=3, HEDDLE_MODULES=self.home).stderr
-            self.assertRegex(said, r"^heddle: device 'cuda' needs .* or use cpu\n$")
-        said = self.heddle("bench", "train", "--device", "cuda", "--gradients", "step.safetensors", code=3,
-                           HEDDLE_MODULES=self.home).stderr
-        self.assertTrue(said.endswith(" or use cpu or sim\n"), said)
+    def test_without_a_gpu_each_job_is_told_what_it_can_do(self):
+        kernel = self.home + "/mine.cu"
+        with open(kernel, "w", encoding="utf-8") as file:
+            file.write("__global__ void one(float *c) { c[0] = 1; }\n"
+                       "void matmul(const float *a, const float *b, float *c, int m, int n, int k)\n"
+                       "{\n    one<<<1, 1>>>(c);\n}\n")
+        told = (
+            (["train"], "without a GPU use cpu, or sim for kernels"),
+            (["bench", "train"], "without a GPU use cpu"),  # which has nothing to measure on sim
+            (["bench", "infer"], "without a GPU use cpu"),
+            (["bench", "train", "--gradients", "step.safetensors"], "without a GPU use cpu or sim"),
+            (["bench", "matmul"], "--device cpu has rungs of its own, and --device sim checks those of a GPU, without "
+                                  "times"),
+            (["bench", "matmul/01_naive"], "--device sim checks this rung without, and has no time"),
+            (["bench", "matmul/cpu_naive"], "this rung is for cpu: --device cpu"),
+            (["bench", "matmul/cublas"], None),
+            (["bench", kernel, "--op", "matmul"], f"`heddle check {kernel} --op matmul_forward` checks it without"),
+            (["bench", "out-of-core"], "--device sim checks its rungs without, and has no time"),
+        )
+        for words, advice in told:
+            said = self.heddle(*words, "--device", "cuda", code=3, HEDDLE_MODULES=self.home).stderr
+            self.assertEqual(said, "heddle: device 'cuda' needs libheddle-cuda.so, which is not beside heddle: build "
+                                   f"where the CUDA toolkit (nvcc) is found{'; ' + advice if advice else ''}\n")
+
+    def test_without_the_simulated_gpu_there_is_the_cpu(self):
+        missing = ("heddle: device 'sim' needs libheddle-sim.so, which is not beside heddle: build with a C++ compiler "
+                   "(g++ or clang++)")
+        for words, advice in ((["train"], "; without it use cpu"), (["bench", "matmul"], "")):
+            said = self.heddle(*words, "--device", "sim", code=3, HEDDLE_MODULES=self.home).stderr
+            self.assertEqual(said, missing + advice + "\n")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import tempfile
 import unittest
 
 HEDDLE = os.path.abspath(sys.argv.pop(1))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PATIENCE = 240
 
 KERNEL = "#include <cstdio>\n#include <cstdlib>\n__global__ void fill(int *p) { p[threadIdx.x] = 1; }\n"
@@ -350,6 +351,28 @@ class Calls(unittest.TestCase):
             self.assertIn(why, said)
             self.assertEqual(said.count("\n"), 1, said)
 
+    def test_a_shape_that_is_none_is_not_taken_for_the_test_shapes(self):
+        for shape in (";", " ", "\n"):
+            for options in (("--op", "matmul"), ()):
+                said = self.check(SHORT_SUM, *options, "--shape", shape, code=2).stderr
+                self.assertIn("--shape names no shape", said)
+
+    def test_a_function_that_ends_the_program_is_not_called_right(self):
+        text = SHORT_SUM.replace("kernel<<<", "if (k == 3)\n        exit(STATUS);\n    kernel<<<")
+        shapes = ("--op", "matmul", "--shape", "m=2 n=3 k=2;m=2 n=3 k=3;m=2 n=3 k=4")
+        for status, options in (("0", ()), ("3", ("--any-status",))):
+            said = self.check("#include <cstdlib>\n" + text.replace("STATUS", status), *shapes, *options, code=1).stdout
+            self.assertIn(f"matmul_forward with m=2 n=3 k=3: the program ended with status {status} before it had computed this",
+                          said)
+            self.assertIn("1 of 3 shapes of --shape compared", said)
+            self.assertIn("; the program stopped at m=2 n=3 k=3, before the rest\n", said)
+
+    def test_the_note_of_shapes_is_one_line_and_says_why_some_were_not_compared(self):
+        wrong = ";".join(f"m=2\n n=3 k={k}" for k in range(71, 76))
+        said = self.check(SHORT_SUM, "--op", "matmul", "--shape", wrong, code=1).stdout
+        self.assertRegex(said, r"\nnote: matmul_forward: 3 of 5 shapes of --shape compared .*: m=2 n=3 k=71, m=2 n=3 k=72, "
+                               r"m=2 n=3 k=73; stopped after 3 wrong ones\n")
+
     def test_a_function_written_to_the_hint_is_compared_at_all_shapes(self):
         said = self.check("void other() { }\n", "--op", "saxpy", code=2).stderr
         hint = re.search(r"void saxpy\(.*?\)", said).group().replace("[", "").replace("]", "")
@@ -364,11 +387,15 @@ class Calls(unittest.TestCase):
         self.assertEqual(result.stderr, "heddle's main stopped: an illegal memory access was encountered\n")
 
     def test_a_rung_of_heddles_own_is_told_how_it_runs(self):
-        rung = 'void launch() { }\nHEDDLE_CUDA_RUNG("transpose", "02_tiles", launch)\n'
+        rung = 'void launch() { }\nHEDDLE_CUDA_RUNG("transpose", "01_naive", launch)\n'
         for options in ((), ("--op", "transpose")):
             said = self.check(rung, *options, code=2).stderr
-            self.assertIn("`heddle bench transpose/02_tiles --device sim`", said)
+            self.assertIn("`heddle bench transpose/01_naive --device sim`", said)
             self.assertEqual(said.count("\n"), 1)
+        said = self.run_check(os.path.join(ROOT, "src", "ops", "matmul", "13_tf32_wgmma_tma.cu"), code=2).stderr
+        self.assertIn("`heddle bench matmul_forward/13_tf32_wgmma_tma --device cuda` checks it on a real GPU", said)
+        said = self.run_check(os.path.join(ROOT, "src", "ops", "activation", "01_naive.cu"), code=2).stderr
+        self.assertIn("`heddle bench relu_forward/01_naive --device sim`", said)
 
     def test_habits_of_c_get_their_cure(self):
         said = self.check(KERNEL + "int main() { float *a = malloc(4), *b = malloc(4); free(a); free(b); }\n", code=1).stdout
@@ -386,6 +413,13 @@ class Calls(unittest.TestCase):
     def test_arguments_are_told_where_they_go(self):
         said = self.run_check("x.cu", "64", text=READS_ARGUMENT, code=2).stderr
         self.assertEqual(said, "heddle: 64: no such file; an argument of the program goes behind --: heddle check x.cu -- 64\n")
+        said = self.run_check("x.cu", "0.5", code=2).stderr
+        self.assertEqual(said, "heddle: 0.5: no such file; an argument of the program goes behind --: heddle check x.cu -- 0.5\n")
+        said = self.run_check("--op", "matmul", "x.cu", "64", code=2).stderr
+        self.assertIn("heddle: 64: no such file; with --op no program takes arguments: --shape says what to compare at", said)
+        self.assertNotIn(" -- ", said)
+        self.assertEqual(self.run_check("x.cu", "in.txt", code=2).stderr, "heddle: in.txt: no such file\n")
+        self.assertEqual(self.run_check("y.cu", "64", code=2).stderr, "heddle: y.cu: no such file\n")
         self.assertEqual(self.run_check("x.cu", "y.cu", code=2).stderr, "heddle: y.cu: no such file\n")
         self.assertEqual(self.run_check("64", code=2).stderr, "heddle: 64: no such file\n")
         self.assertIn("it was given none: they go behind --.", self.run_check("x.cu", code=1).stdout)
@@ -405,6 +439,40 @@ class Calls(unittest.TestCase):
         text = text.replace("p[threadIdx.x] = 1", "p[threadIdx.x] = rand()")
         said = self.run_check("--nvcc", "x.cu", text=text + main.replace("WORD", ""), nvcc=True, code=1).stdout
         self.assertIn("nvcc: calling a __host__ function(\"rand", said)
+
+    def play_nvcc(self, script):
+        tools = os.path.join(self.scratch.name, "tools")
+        os.makedirs(tools, exist_ok=True)
+        with open(os.path.join(tools, "nvcc"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + script)
+        os.chmod(file.name, 0o755)
+        self.environment["PATH"] = tools + ":" + os.environ["PATH"]
+
+    def test_nvcc_is_asked_again_with_the_flag_that_it_wants(self):
+        text = KERNEL + "int main() { int *p; cudaMalloc(&p, 4); fill<<<1, 1>>>(p); cudaFree(p); }\n"
+        wants = "kernel launch from __device__ or __global__ functions requires separate compilation mode"
+        answer = ('for last; do :; done\ncase "$*" in\n*-rdc=true*) {} ;;\n'
+                  f'*) echo "$last(3): error: {wants}"; exit 1 ;;\nesac\n')
+        note = "note: x.cu:3 launches a kernel from a kernel: build it by nvcc with -rdc=true\n"
+        illegal = 'calling a __host__ function(\\"rand\\") from a __global__ function(\\"k\\") is not allowed'
+        self.play_nvcc(answer.format(f'echo "$last(3): error: {illegal}"; exit 1'))
+        said = self.run_check("--nvcc", "x.cu", text=text, nvcc=True, code=1).stdout
+        self.assertIn("error: not legal CUDA\n  nvcc: calling a __host__ function", said)
+        self.assertEqual(said.count(note), 1, said)
+        self.play_nvcc(answer.format("exit 0"))
+        said = self.run_check("--nvcc", "x.cu", text=text, nvcc=True).stdout
+        self.assertEqual(said.count(note), 1, said)
+        self.play_nvcc("kill -9 $$\n")
+        said = self.run_check("--nvcc", "x.cu", text=text, nvcc=True).stdout
+        self.assertIn("note: nvcc was ended before it had judged the source\n", said)
+
+    @unittest.skipUnless(shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"), "no nvcc")
+    def test_a_launch_in_a_kernel_hides_nothing_from_nvcc(self):
+        text = KERNEL + ("__global__ void parent(int *p, int deep) { if (deep) fill<<<1, 1>>>(p); p[0] = rand(); }\n"
+                         "int main(int argc, char **) { int *p; cudaMalloc(&p, 4); parent<<<1, 1>>>(p, argc > 5); cudaFree(p); }\n")
+        said = self.run_check("--nvcc", "x.cu", text=text, nvcc=True, code=1).stdout
+        self.assertIn("nvcc: calling a __host__ function(\"rand", said)
+        self.assertIn("with -rdc=true\n", said)
 
     def test_a_document_says_that_a_file_could_not_be_written(self):
         if not os.path.exists("/dev/full"):

@@ -89,12 +89,27 @@ class Command(unittest.TestCase):
         self.assertIn("batch", options["train"])
         self.assertIn("gradients", options["train"])
         self.assertNotIn("shape", options["train"])
-        self.assertNotIn("gradients", options["infer"])
+        for option, value in (("gradients", "f"), ("peers", "no"), ("data-place", "auto"), ("seed", "1")):
+            self.assertNotIn(option, options["infer"])
+            self.assert_refused(["bench", "infer", "--" + option, value],
+                                f"heddle bench: --{option} does not go with `bench infer`")
         self.assertIn("shape", options["out-of-core"])
         self.assertIn("largest", options["collectives"])
+        for option in ("threads", "seed"):  # ranks share the cores out, and send the same numbers always
+            self.assertNotIn(option, options["collectives"])
+            self.assert_refused(["bench", "collectives", "--" + option, "1"],
+                                f"heddle bench: --{option} does not go with `bench collectives`")
         self.assertNotIn("largest", options["out-of-core"])
         self.assert_refused(["help", "bench", "matmul"],
                             "heddle help: bench has no page on 'matmul'; `heddle help bench` is all of it")
+
+    def test_the_page_of_a_topic_speaks_of_that_topic(self):
+        infer = self.run_heddle("help", "bench", "infer").stdout
+        for word in ("PyTorch", "JAX", "backward", "learnt"):
+            self.assertIn(word, self.run_heddle("help", "bench", "train").stdout)
+            self.assertNotIn(word, infer)
+        self.assertIn("`infer` runs", infer)
+        self.assertRegex(self.run_heddle("help", "bench", "collectives").stdout, r"of\s+collectives\s+0\.01")
 
     def test_the_overview_names_every_command(self):
         overview = self.run_heddle("help").stdout
@@ -171,9 +186,23 @@ class Command(unittest.TestCase):
     def test_a_run_that_ends_early_says_that_the_accuracy_was_reached(self):
         train = ["train", "--data", "synth:count=200", "--model", "mlp", "--out", self.home + "/run", "--overwrite",
                  "--until", "0.01", "--epochs"]
-        for epochs, said in (("3", "until   0.01 was reached in 1 of 3 epochs"), ("1", "until   0.01 was reached in 1 epoch")):
+        for epochs in ("3", "1"):
             for quiet in ([], ["--quiet"]):
-                self.assertEqual(self.run_heddle(*train, epochs, *quiet).stdout.splitlines()[-1], said)
+                self.assertEqual(self.run_heddle(*train, epochs, *quiet).stdout.splitlines()[-1],
+                                 f"until   0.01 was reached in epoch 1 of {epochs}")
+
+    def test_an_accuracy_is_said_to_be_reached_in_the_epoch_that_reached_it(self):
+        train = ["train", "--data", "synth:count=200", "--model", "mlp", "--out", self.home + "/run"]
+        self.run_heddle(*train, "--epochs", "3")
+        resume = ["train", "--out", self.home + "/run", "--resume", "--until", "0.01"]
+        self.assertEqual(self.run_heddle(*resume).stdout.splitlines()[-1],
+                         "until   0.01 was reached before this run was resumed")
+        self.assertNotIn("reached_in", json.loads(self.run_heddle(*resume, "--json").stdout.splitlines()[-1]))
+        self.assertEqual(self.run_heddle(*resume, "--epochs", "5").stdout.splitlines()[-1],
+                         "until   0.01 was reached in epoch 4 of 5")
+        end = json.loads(self.run_heddle(*train, "--overwrite", "--epochs", "2", "--until", "0.01",
+                                         "--json").stdout.splitlines()[-1])
+        self.assertEqual((end["reached"], end["reached_in"], end["epochs"]), (True, 1, 1))
 
     def test_predictions_do_not_depend_on_how_many_are_made_at_a_time(self):
         self.run_heddle("train", "--data", "synth:count=100", "--model", "mlp", "--epochs", "1", "--out",
@@ -369,6 +398,8 @@ class Command(unittest.TestCase):
         self.assert_refused(["--log", "loud", "version"],
                             "heddle: --log is one of error, warn, info, debug, not 'loud'")
         self.assert_refused(["version", "now"], "heddle version: takes no arguments, but got 'now'")
+        self.assert_refused(["train", "synth"],
+                            "heddle train: takes no arguments, but got 'synth'; did you mean --data synth?")
         self.assert_refused(["data", "get"], "heddle data get: needs NAME; `heddle data get --help` has an example")
         self.assert_refused(["help", "ops", "list"], "heddle help: ops has no actions, but got 'list'")
 

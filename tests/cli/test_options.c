@@ -267,6 +267,11 @@ static void arguments_are_counted(void **state)
     other.most_arguments = 0;
     assert_int_equal(parse_with(&other, "a"), HEDDLE_INVALID);
     assert_string_equal(heddle_last_error(), "takes no arguments, but got 'a'");
+    assert_int_equal(parse_with(&other, "--resume runs/a"), HEDDLE_INVALID);
+    assert_string_equal(heddle_last_error(), "takes no arguments, but got 'runs/a': --resume has no value");
+    other.meant = "out";
+    assert_int_equal(parse_with(&other, "--epochs 2 a"), HEDDLE_INVALID);
+    assert_string_equal(heddle_last_error(), "takes no arguments, but got 'a'; did you mean --out a?");
     other = command;
     other.least_arguments = 1;
     assert_int_equal(parse_with(&other, ""), HEDDLE_INVALID);

@@ -3,8 +3,9 @@
 
 #include "fixture.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "under_test.h"
 
 static heddle_stream *make_kind(heddle_stream_kind kind)
 {
@@ -132,7 +133,7 @@ static void data_goes_from_stream_to_stream_through_the_default_one(void **state
 
 static int named_open(void **state)
 {
-    const char *name = getenv("HEDDLE_TEST_DEVICE");
+    const char *name = device_under_test(NULL);
     if (!name)
         return device_open(state);
     if (heddle_device_open(name, 0, &opened) == HEDDLE_OK)
@@ -158,5 +159,5 @@ int main(void)
                                         device_close),
     };
     int failed = cmocka_run_group_tests(everywhere, NULL, NULL);
-    return failed + (getenv("HEDDLE_TEST_DEVICE") ? 0 : cmocka_run_group_tests(on_cpu, NULL, NULL));
+    return failed + (device_under_test(NULL) ? 0 : cmocka_run_group_tests(on_cpu, NULL, NULL));
 }

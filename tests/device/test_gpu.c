@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "under_test.h"
+
 enum { BYTES = 1000 };
 
 static const char *device_name(void)
 {
-    const char *name = getenv("HEDDLE_TEST_DEVICE");
-    return name && name[0] ? name : "sim";
+    return device_under_test("sim");
 }
 
 static int gpu_open(void **state)

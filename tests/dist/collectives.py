@@ -5,8 +5,10 @@ times.
 """
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import ranks
@@ -42,10 +44,10 @@ class Collectives(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("mpirun -n 4 heddle bench collectives", done.stderr)
 
-    def told(self, count, *command):
+    def told(self, count, *command, **variables):
         """What the ranks of heddle itself say on standard error, and the exit code of mpirun."""
         done = subprocess.run([MPIRUN, "-n", str(count), HEDDLE, *command], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, env=ranks.environment(), timeout=60)
+                              stderr=subprocess.PIPE, text=True, env=dict(ranks.environment(), **variables), timeout=60)
         self.assertEqual(done.stdout, "")
         return [line for line in done.stderr.splitlines() if line.startswith("heddle")], done.returncode
 
@@ -66,6 +68,16 @@ class Collectives(unittest.TestCase):
         said, code = self.told(1, "bench", "collectives", "--dist", "mpi")
         self.assertEqual(code, 2)
         self.assertIn("collectives are between ranks, and this is one", said[0])
+
+    def test_ranks_without_gpus_are_told_of_mpi_and_of_no_device_that_has_no_time(self):
+        mpi = os.path.join(os.path.dirname(os.path.abspath(HEDDLE)), "libheddle-mpi.so")
+        with tempfile.TemporaryDirectory() as modules:  # as in a build without CUDA
+            os.symlink(mpi, modules + "/libheddle-mpi.so")
+            said, code = self.told(2, "bench", "collectives", "--device", "cuda", HEDDLE_MODULES=modules)
+        self.assertEqual((len(said), code), (1, 3), said)
+        self.assertTrue(said[0].startswith("heddle: device 'cuda' needs "), said[0])
+        self.assertIn("; `mpirun -n 4 heddle bench collectives` measures between CPUs, over MPI", said[0])
+        self.assertNotIn("sim", said[0])
 
     def test_the_table_is_aligned(self):
         said = ranks.run(MPIRUN, "-n", "2", HEDDLE, "bench", "collectives", "--largest", "0.001", "--seconds", "0.001")

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "under_test.h"
 
 enum { SIDE = 12, CLASSES = 4, MOST_IMAGES = 1024, SETS = 4 };
 
@@ -18,9 +19,8 @@ heddle_device *open_cpu(int threads)
 
 heddle_device *open_device(void)
 {
-    const char *name = getenv("HEDDLE_TEST_DEVICE");
     heddle_device *device = NULL;
-    assert_ok(heddle_device_open(name ? name : "sim", 0, &device));
+    assert_ok(heddle_device_open(device_under_test("sim"), 0, &device));
     return device;
 }
 

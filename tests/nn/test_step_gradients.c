@@ -15,6 +15,7 @@
 
 #include "heddle/safetensors.h"
 #include "nn/gradients.h"
+#include "under_test.h"
 
 #define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
 
@@ -98,9 +99,8 @@ static double norm_of(const float *a, const float *b, size_t count)
 static void the_device_under_test_agrees_with_naive_kernels_on_the_cpu(void **state)
 {
     const fixture *with = *state;
-    const char *device = getenv("HEDDLE_TEST_DEVICE");
     heddle_safetensors *naive = step_on(with, "cpu", HEDDLE_NAIVE);
-    heddle_safetensors *fused = step_on(with, device ? device : "cpu", HEDDLE_FUSED);
+    heddle_safetensors *fused = step_on(with, device_under_test("cpu"), HEDDLE_FUSED);
     int compared = 0;
     for (int i = 0; i < heddle_safetensors_count(naive); i++) {
         const heddle_array *expected = heddle_safetensors_at(naive, i);

@@ -10,14 +10,14 @@
 #include "nn/optimizer.h"
 #include "nn/plan.h"
 #include "ops/define.h"
+#include "under_test.h"
 
 // On a simulated GPU every sample takes a while; tf32 begins at 16.
 enum { FEW = 2, BATCH = 16 };
 
 static bool simulated(void)
 {
-    const char *name = getenv("HEDDLE_TEST_DEVICE");
-    return !name || strcmp(name, "sim") == 0;
+    return strcmp(device_under_test("sim"), "sim") == 0;
 }
 
 // `count` images of noise, of the size that the fused step takes; the last set is freed by the next.

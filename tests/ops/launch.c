@@ -6,6 +6,7 @@
 
 #include "device/module.h"
 #include "harness.h"
+#include "under_test.h"
 
 enum {
     GUARD_BYTES = 256,     // on cuda, on both sides of an operand
@@ -20,8 +21,7 @@ static heddle_stream *stream;
 
 const char *harness_device_name(void)
 {
-    const char *name = getenv("HEDDLE_TEST_DEVICE");
-    return name && name[0] ? name : "cpu";
+    return device_under_test("cpu");
 }
 
 static heddle_status open_device(void);

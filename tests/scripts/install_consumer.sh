@@ -1,16 +1,20 @@
 #!/bin/sh
 # An installed heddle can be used by a program that knows nothing of its source: through pkg-config, shared and static,
-# and through find_package. The installed tree is moved first, because it must not matter where it stands.
+# and through find_package. The installed tree is moved first, because it must not matter where it stands. Its messages
+# and pages name nothing that is not there, and what was installed can be removed.
 #
 #     install_consumer.sh BUILD_FOLDER CC
 set -eu
 build=$1 compiler=$2
 consumer=$(cd "$(dirname "$0")" && pwd)/consumer
-scratch=$(mktemp -d)
+uninstall=$(cd "$(dirname "$0")/../.." && pwd)/scripts/uninstall
+scratch=$(cd "$(mktemp -d)" && pwd -P)
 trap 'rm -rf "$scratch"' EXIT
 
 cp "$build/install_manifest.txt" "$scratch/manifest" 2>/dev/null || :
 cmake --install "$build" --prefix "$scratch/first" >"$scratch/install.log"
+mkdir "$scratch/list"
+cp "$build/install_manifest.txt" "$scratch/list"
 # The list of a real installation belongs to `make uninstall`, not to this test.
 if [ -f "$scratch/manifest" ]; then
     cp "$scratch/manifest" "$build/install_manifest.txt"
@@ -30,7 +34,9 @@ expect 'bin/heddle'
 expect 'include/heddle/heddle.h'
 expect 'lib*/libheddle.so.0'
 expect 'lib*/libheddle.a'
-expect 'share/doc/heddle/docs/data.md' # messages name it
+expect 'share/doc/heddle/docs/data.md'
+expect 'share/doc/heddle/docs/ladders/matmul.md'
+expect 'share/doc/heddle/LICENSE'
 expect 'share/man/man1/heddle.1'
 expect 'share/bash-completion/completions/heddle'
 expect 'share/zsh/site-functions/_heddle'
@@ -59,5 +65,68 @@ run "$scratch/static"
 cmake -S "$consumer" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler" >"$scratch/cmake.log"
 cmake --build "$scratch/cmake" >>"$scratch/cmake.log"
 run "$scratch/cmake/consumer"
+
+# --- messages name a page by where it is ------------------------------------------------------------------------------
+says() { # WORDS: what was said has them
+    case $(printf %s "$said" | tr -s ' \n' ' ') in
+    *"$1"*) ;;
+    *)
+        printf 'not said: %s\nbut: %s\n' "$1" "$said"
+        exit 1
+        ;;
+    esac
+}
+page=$prefix/share/doc/heddle/docs/data.md
+said=$("$prefix/bin/heddle" data show "$consumer/main.c" 2>&1) && exit 1
+says "; $page shows the layout"
+said=$("$prefix/bin/heddle" help data list)
+says "; $page shows how to make one."
+said=$("$build/heddle" help data list)
+says "; docs/data.md shows how to make one."
+cat >"$scratch/page.c" <<'END'
+#include <heddle/heddle.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    heddle_dataset *dataset = NULL;
+    heddle_dataset_open(argv[argc - 1], NULL, HEDDLE_TRAIN, &dataset);
+    puts(heddle_last_error());
+    return 0;
+}
+END
+# shellcheck disable=SC2046
+"$compiler" -std=c11 -o "$scratch/page" "$scratch/page.c" $(pkg-config --cflags --libs heddle)
+said=$(LD_LIBRARY_PATH=$libraries "$scratch/page" "$consumer/main.c")
+says "; $page shows the layout"
+
+# --- the pages' links lead somewhere ----------------------------------------------------------------------------------
+find "$prefix/share/doc/heddle" -name '*.md' | while read -r page; do
+    grep -oE '\]\([^)#]+' "$page" | sed 's/^](//' | sort -u | while read -r link; do
+        case $link in
+        http*) ;;
+        *) [ -e "${page%/*}/$link" ] || echo "${page#"$prefix/"}: $link" ;;
+        esac
+    done
+done >"$scratch/broken"
+if [ -s "$scratch/broken" ]; then
+    echo "links that lead nowhere:"
+    cat "$scratch/broken"
+    exit 1
+fi
+if ! grep -q '](ladders/matmul.md)\|](docs/ladders/matmul.md)\|](matmul.md)' -r "$prefix/share/doc/heddle"; then
+    echo "links between pages are gone as well"
+    exit 1
+fi
+
+# --- nothing stays ----------------------------------------------------------------------------------------------------
+sed -i "s#^$scratch/first/#$scratch/prefix/#" "$scratch/list/install_manifest.txt"
+"$uninstall" "$scratch/list"
+find "$prefix" ! -type d -o -name heddle -o -path '*/heddle/*' >"$scratch/left"
+if [ -s "$scratch/left" ]; then
+    echo "left behind by uninstall:"
+    cat "$scratch/left"
+    exit 1
+fi
 
 echo "heddle $version used through pkg-config (shared, static) and find_package"

@@ -82,8 +82,7 @@ static heddle_status open_device(int index, int threads, heddle_device **device)
         // "The driver's version is insufficient" would have one update a driver that is not there.
         if (error == cudaErrorInsufficientDriver && !heddle_nvidia_driver_is_loaded())
             why = "no NVIDIA driver is loaded";
-        return heddle_cuda_fail(HEDDLE_MISSING, "no CUDA device here (%s): use cpu, or sim for kernels without a GPU",
-                                why);
+        return heddle_cuda_fail(HEDDLE_MISSING, "no CUDA device here (%s)", why);
     }
     if (index >= count)
         return heddle_cuda_fail(HEDDLE_NOT_FOUND, "no CUDA device %d: there %s %d, counted from 0", index,

@@ -1,0 +1,43 @@
+// Where this heddle stands, found from where its own code was loaded from: an installed tree may have been moved.
+
+#include "base/place.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char here = 0; // something of ours to ask the loader about
+
+void heddle_own_folder(char folder[HEDDLE_PLACE_SIZE])
+{
+    Dl_info info;
+    char *slash;
+    ssize_t length;
+    snprintf(folder, HEDDLE_PLACE_SIZE, ".");
+    if (dladdr(&here, &info) && info.dli_fname && strchr(info.dli_fname, '/'))
+        snprintf(folder, HEDDLE_PLACE_SIZE, "%s", info.dli_fname);
+    else if ((length = readlink("/proc/self/exe", folder, HEDDLE_PLACE_SIZE - 1)) > 0)
+        folder[length] = '\0';
+    if ((slash = strrchr(folder, '/')))
+        *slash = '\0';
+}
+
+const char *heddle_page(const char *name, char path[HEDDLE_PLACE_SIZE])
+{
+    static const char *const from[] = {HEDDLE_PAGES_FROM_PROGRAM, HEDDLE_PAGES_FROM_LIBRARY};
+    char folder[HEDDLE_PLACE_SIZE], installed[2 * HEDDLE_PLACE_SIZE];
+    heddle_own_folder(folder);
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        snprintf(installed, sizeof installed, "%s/%s/%s", folder, from[i], name);
+        char *whole = realpath(installed, NULL);
+        if (!whole)
+            continue;
+        snprintf(path, HEDDLE_PLACE_SIZE, "%s", whole);
+        free(whole);
+        return path;
+    }
+    snprintf(path, HEDDLE_PLACE_SIZE, "docs/%s", name);
+    return path;
+}

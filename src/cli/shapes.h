@@ -1,0 +1,20 @@
+// What --shape says, for the commands that have it.
+#ifndef HEDDLE_CLI_SHAPES_H
+#define HEDDLE_CLI_SHAPES_H
+
+#include "cli/cli.h"
+#include "heddle/status.h"
+
+enum { HEDDLE_CLI_MOST_SHAPES = 64 };
+
+typedef struct heddle_cli_shapes {
+    char *text;                                    // what the items point into
+    const char *items[HEDDLE_CLI_MOST_SHAPES + 1]; // the last is followed by NULL
+    int count;
+} heddle_cli_shapes;
+
+// One by one. A --shape without any is HEDDLE_INVALID. The caller frees them, after a failure too.
+heddle_status heddle_cli_shapes_read(const heddle_cli_list *given, heddle_cli_shapes *shapes);
+void heddle_cli_shapes_free(heddle_cli_shapes *shapes);
+
+#endif
