@@ -20,6 +20,10 @@ void heddle_own_folder(char folder[HEDDLE_PLACE_SIZE])
         snprintf(folder, HEDDLE_PLACE_SIZE, "%s", info.dli_fname);
     else if ((length = readlink("/proc/self/exe", folder, HEDDLE_PLACE_SIZE - 1)) > 0)
         folder[length] = '\0';
+    char *whole = realpath(folder, NULL); // the program may have been started by a link to it
+    if (whole)
+        snprintf(folder, HEDDLE_PLACE_SIZE, "%s", whole);
+    free(whole);
     if ((slash = strrchr(folder, '/')))
         *slash = '\0';
 }

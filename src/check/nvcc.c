@@ -318,6 +318,8 @@ heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, double pa
                                             "nvcc had no time to say whether the source is legal CUDA; --nvcc waits "
                                             "for it");
         }
+        if (opinion->child.end == HEDDLE_CHILD_STOPPED)
+            return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
         if (opinion->child.end == HEDDLE_CHILD_SIGNALLED || opinion->child.end == HEDDLE_CHILD_TIMED_OUT)
             return heddle_check_result_note(result, "nvcc was ended before it had judged the source");
         if (opinion->child.end != HEDDLE_CHILD_EXITED || opinion->child.code == 0)

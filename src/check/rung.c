@@ -107,13 +107,16 @@ heddle_status heddle_check_rung_refuse(const char *path)
     free(text);
     if (!own)
         return HEDDLE_OK;
-    const char *device = !found.rung                                   ? ""
-                         : heddle_rung_runs_on(found.rung, HEDDLE_SIM) ? " --device sim"
-                                                                       : " --device cuda";
-    if (found.rung && found.rung->gpu_only)
-        snprintf(where, sizeof where, " on a real GPU: the simulated one has no %s", found.rung->gpu_only);
-    else if (found.rung)
+    const char *device = "";
+    if (found.rung && heddle_rung_runs_on(found.rung, HEDDLE_CPU)) {
+        device = " --device cpu";
+    } else if (found.rung && heddle_rung_runs_on(found.rung, HEDDLE_SIM)) {
+        device = " --device sim";
         snprintf(where, sizeof where, " on the simulated GPU");
+    } else if (found.rung) {
+        device = " --device cuda";
+        snprintf(where, sizeof where, " on a real GPU: the simulated one has no %s", found.rung->gpu_only);
+    }
     if (found.ladder && !lies_in(path, found.ladder))
         snprintf(change, sizeof change, "change it in src/ops/%s, not in a copy, and after a build", found.ladder);
     return heddle_fail(HEDDLE_INVALID,

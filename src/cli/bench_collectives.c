@@ -362,8 +362,8 @@ int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings)
 {
     bench run = {.ranks = {.ranks = 1}, .began = time(NULL)};
     heddle_status status = heddle_cli_can_write(settings->json);
-    if (status != HEDDLE_OK) // the same on all ranks, and said once
-        return heddle_dist_is_first() ? heddle_cli_fail(status) : heddle_cli_exit_code(status);
+    if (status != HEDDLE_OK) // the same on all ranks
+        return heddle_cli_fail_once(status);
     status = open_all(&run, settings);
     status = heddle_dist_agree(run.dist, status);
     bool speaks = run.ranks.rank == 0, wrong = false;

@@ -229,7 +229,7 @@ static heddle_status open_devices(bench_run *run)
 {
     const heddle_cli_bench_settings *settings = run->road->settings;
     // The simulated GPU has no time, but gradients.
-    const char *instead = settings->gradients ? "without a GPU use cpu or sim" : "without a GPU use cpu";
+    const char *instead = settings->gradients ? "use cpu or sim instead" : "use cpu instead";
     HEDDLE_TRY(heddle_cli_bench_device(settings, instead, &run->device));
     HEDDLE_TRY(heddle_device_describe(run->device, &run->road->info));
     run->cpu = run->device;

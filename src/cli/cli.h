@@ -18,6 +18,8 @@ int heddle_cli_exit_code(heddle_status status);
 // Prints "heddle: " and this thread's last error on stderr and returns the exit code. Call it once for a failure. Of
 // several ranks that are told the same nonsense only the first prints.
 int heddle_cli_fail(heddle_status status);
+// The same where all ranks have the same failure, whatever it is: only the first prints.
+int heddle_cli_fail_once(heddle_status status);
 // The same for a mistake in the command line that the command itself found.
 int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...) HEDDLE_PRINTF(2, 3);
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
@@ -26,15 +27,29 @@ int heddle_cli_exit_code(heddle_status status)
     }
 }
 
+// What makes no sense makes none on any rank, and the first says so for all. Launchers end every rank as soon as one
+// has ended with an error: the others give it the time to.
+static bool speaks_for_all(void)
+{
+    if (heddle_dist_is_first())
+        return true;
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    return false;
+}
+
 int heddle_cli_fail(heddle_status status)
 {
     const char *message = heddle_last_error();
     if (status == HEDDLE_IO && ferror(stdout)) // what standard output did not take is told once, at the end (main.c)
         return HEDDLE_EXIT_FAILED;
-    // What makes no sense makes none on any rank: the first says so for all.
-    if (status != HEDDLE_INVALID || heddle_dist_is_first())
+    if (status != HEDDLE_INVALID || speaks_for_all())
         fprintf(stderr, "heddle: %s\n", message[0] != '\0' ? message : heddle_status_name(status));
     return heddle_cli_exit_code(status);
+}
+
+int heddle_cli_fail_once(heddle_status status)
+{
+    return speaks_for_all() ? heddle_cli_fail(status) : heddle_cli_exit_code(status);
 }
 
 int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...)
@@ -44,7 +59,7 @@ int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (heddle_dist_is_first())
+    if (speaks_for_all())
         fprintf(stderr, "heddle %s: %s\n", command->name, line);
     return HEDDLE_EXIT_USAGE;
 }

@@ -103,5 +103,5 @@ heddle_status heddle_device_open(const char *name, int threads, heddle_device **
         return status;
     const bool gpu = strncmp(name, "cuda", strlen("cuda")) == 0;
     return heddle_fail(status, "%s; %s", heddle_last_error(),
-                       gpu ? "without a GPU use cpu, or sim for kernels" : "without it use cpu");
+                       gpu ? "use cpu instead, or sim for kernels" : "use cpu instead");
 }

@@ -73,21 +73,27 @@ static bool any_runs_on_sim(const char *ladder, const char *name)
 static void test_every_rungs_file_is_sent_where_it_runs(void **state)
 {
     (void)state;
-    int seen = 0, on_sim = 0;
+    int seen = 0, on_sim = 0, on_cpu = 0;
     for (int i = 0; i < heddle_op_count(); i++) {
         const heddle_op *op = heddle_op_at(i);
         for (int r = 0; r < op->rungs; r++) {
             char path[1024];
-            snprintf(path, sizeof path, HEDDLE_SOURCE_DIR "/src/ops/%s/%s.cu", op->ladder_name, op->ladder[r].name);
-            if (op->ladder[r].device != HEDDLE_CUDA || !heddle_file_exists(path))
+            const bool cpu = op->ladder[r].device == HEDDLE_CPU;
+            snprintf(path, sizeof path, HEDDLE_SOURCE_DIR "/src/ops/%s/%s.%s", op->ladder_name, op->ladder[r].name,
+                     cpu ? "c" : "cu");
+            if (!heddle_file_exists(path))
                 continue;
-            bool runs = any_runs_on_sim(op->ladder_name, op->ladder[r].name);
-            assert_fails(heddle_check_rung_refuse(path), HEDDLE_INVALID, runs ? " --device sim`" : " --device cuda`");
+            const bool runs = !cpu && any_runs_on_sim(op->ladder_name, op->ladder[r].name);
+            assert_fails(heddle_check_rung_refuse(path), HEDDLE_INVALID,
+                         cpu    ? " --device cpu` checks it"
+                         : runs ? " --device sim`"
+                                : " --device cuda`");
             seen++;
             on_sim += runs;
+            on_cpu += cpu;
         }
     }
-    assert_true(on_sim > 0 && on_sim < seen);
+    assert_true(on_sim > 0 && on_cpu > 0 && on_sim + on_cpu < seen);
 }
 
 int main(void)

@@ -122,7 +122,7 @@ fi
 # --- nothing stays ----------------------------------------------------------------------------------------------------
 sed -i "s#^$scratch/first/#$scratch/prefix/#" "$scratch/list/install_manifest.txt"
 "$uninstall" "$scratch/list"
-find "$prefix" ! -type d -o -name heddle -o -path '*/heddle/*' >"$scratch/left"
+(cd "$prefix" && find . ! -type d -o -name heddle -o -path '*/heddle/*') >"$scratch/left"
 if [ -s "$scratch/left" ]; then
     echo "left behind by uninstall:"
     cat "$scratch/left"
