@@ -466,6 +466,14 @@ class Calls(unittest.TestCase):
         said = self.run_check("--nvcc", "x.cu", text=text, nvcc=True).stdout
         self.assertIn("note: nvcc was ended before it had judged the source\n", said)
 
+    def test_an_interrupt_while_nvcc_is_waited_for_is_no_clean_answer(self):
+        ran = os.path.join(self.scratch.name, "ran")
+        self.play_nvcc(f"while [ ! -e {ran} ]; do sleep 0.05; done\nsleep 1\nkill -INT $PPID\nexec sleep 60\n")
+        text = f'#include <cstdio>\nint main() {{ std::fclose(std::fopen("{ran}", "w")); }}\n'
+        result = self.run_check("--nvcc", "x.cu", text=text, nvcc=True, code=1)
+        self.assertNotIn("clean", result.stdout)
+        self.assertEqual(result.stderr, "heddle: interrupted\n")
+
     @unittest.skipUnless(shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"), "no nvcc")
     def test_a_launch_in_a_kernel_hides_nothing_from_nvcc(self):
         text = KERNEL + ("__global__ void parent(int *p, int deep) { if (deep) fill<<<1, 1>>>(p); p[0] = rand(); }\n"
