@@ -35,7 +35,8 @@ heddle_status heddle_cli_checkpoint(const char *given, char path[HEDDLE_CLI_CHEC
                            "%s is a folder with neither %s nor %s: give a checkpoint, or the folder of a run", given,
                            HEDDLE_RUN_BEST, HEDDLE_RUN_LAST);
     HEDDLE_TRY(name_path(given, best ? HEDDLE_RUN_BEST : HEDDLE_RUN_LAST, path));
-    heddle_log(HEDDLE_LOG_WARN, "%s is a folder: taking %s%s", given, path,
+    // That the best is taken is what the manual says.
+    heddle_log(best ? HEDDLE_LOG_INFO : HEDDLE_LOG_WARN, "%s is a folder: taking %s%s", given, path,
                best ? "" : ", for there is no " HEDDLE_RUN_BEST);
     return HEDDLE_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cjson/cJSON.h>
 
@@ -139,6 +140,8 @@ static heddle_status evaluate(const eval_settings *settings, const char *given)
         printf("\n%s, %s: %d of %d right, accuracy %.2f %%, loss %.4f (%.0f images/s)\n", dataset->name,
                splits[settings->split], evaluation.correct, evaluation.count, 100 * evaluation.accuracy,
                evaluation.loss, evaluation.count / seconds);
+        if (strcmp(name, trained_on) != 0) // so that nobody wonders at an accuracy of chance
+            printf("trained on %s\n", trained_on);
     }
     free(confusion);
     heddle_network_close(network);

@@ -39,8 +39,9 @@ class Advice(unittest.TestCase):
             self.assertEqual(by_file.stderr, "")
             for folder in ("run", "run/"):
                 by_folder = self.heddle(*words, folder, "--json")
-                self.assertEqual(by_folder.stderr,
-                                 f"heddle: warning: {folder} is a folder: taking run/best.safetensors\n")
+                self.assertEqual(by_folder.stderr, "")
+                self.assertIn(f"heddle: info: {folder} is a folder: taking run/best.safetensors\n",
+                              self.heddle("--log", "info", *words, folder).stderr)
                 if words[0] == "predict":  # eval's JSON has its time
                     self.assertEqual(by_folder.stdout, by_file.stdout)
 
@@ -54,9 +55,17 @@ class Advice(unittest.TestCase):
 
     def test_which_checkpoint_is_taken_is_one_line_of_the_log(self):
         self.heddle(*SHORT, "--out", "two\nlines")
+        os.remove(self.home + "/two\nlines/best.safetensors")
         said = self.heddle("predict", "two\nlines", "--index", "0").stderr
-        self.assertEqual(said, "heddle: warning: two?lines is a folder: taking two?lines/best.safetensors\n")
+        self.assertEqual(said, "heddle: warning: two?lines is a folder: taking two?lines/last.safetensors, for there is "
+                               "no best.safetensors\n")
         self.assertEqual(self.heddle("--log", "error", "predict", "two\nlines", "--index", "0").stderr, "")
+
+    def test_other_images_than_a_network_was_trained_on_are_told(self):
+        self.heddle(*SHORT, "--out", "run")
+        self.assertNotIn("trained on", self.heddle("eval", "run").stdout)
+        self.assertTrue(self.heddle("eval", "run", "--data", "synth:count=50").stdout.endswith(
+            "\ntrained on synth:count=100\n"))
 
     def test_a_folder_without_a_checkpoint_says_what_is_missing(self):
         os.mkdir(self.home + "/empty")
