@@ -101,22 +101,29 @@ const char *heddle_check_memory_sentence(const heddle_check_finding *finding, ch
     return text;
 }
 
-// Whether the kernel is known to call the memory otherwise than host code.
-static bool has_two_names(const heddle_check_finding *finding)
+// The memory's name, led by a blank, as a kernel's reader knows it: what the kernel calls it and what host code does.
+// Where the first is not certain, host code's alone may be that of another parameter, so it is told whose it is.
+static const char *names_text(const heddle_check_finding *finding, char *text, size_t size)
 {
-    return finding->parameter && finding->parameter[0] && strcmp(finding->parameter, finding->memory->name) != 0;
+    const char *name = finding->memory->name, *parameter = finding->parameter;
+    if (!name[0])
+        text[0] = '\0';
+    else if (!parameter || strcmp(parameter, name) == 0)
+        snprintf(text, size, " %s", name);
+    else if (!parameter[0])
+        snprintf(text, size, " allocated as %s", name);
+    else
+        snprintf(text, size, " %s (allocated as %s)", parameter, name);
+    return text;
 }
 
 const char *heddle_check_headline(const heddle_check_finding *finding, char *text, size_t size)
 {
     const heddle_check_kind_info *kind = &heddle_check_kinds[finding->kind];
-    char memory[256] = "", space[64], kernel[256] = "";
-    if (kind->link && finding->memory && has_two_names(finding))
-        snprintf(memory, sizeof memory, " %s %s %s (allocated as %s)", kind->link,
-                 memory_text(finding, space, sizeof space), finding->parameter, finding->memory->name);
-    else if (kind->link && finding->memory)
-        snprintf(memory, sizeof memory, " %s %s%s%s", kind->link, memory_text(finding, space, sizeof space),
-                 finding->memory->name[0] ? " " : "", finding->memory->name);
+    char memory[512] = "", space[64], names[384], kernel[256] = "";
+    if (kind->link && finding->memory)
+        snprintf(memory, sizeof memory, " %s %s%s", kind->link, memory_text(finding, space, sizeof space),
+                 names_text(finding, names, sizeof names));
     if (finding->kernel)
         snprintf(kernel, sizeof kernel, " in kernel %s", finding->kernel);
     snprintf(text, size, "%s%s%s", kind->title, memory, kernel);

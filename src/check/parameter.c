@@ -1,6 +1,7 @@
 // From cudaMalloc(&da, ...) by way of add<<<...>>>(da, ...) to __global__ void add(const float *a, ...). A wrong name
 // is worse than none: where launches differ, where the pointer may reach the kernel in another way than by its name, or
-// where it is allocated in another function than the one that launches, nothing is said.
+// where it is no local variable of the one function that allocates and launches (what others share, other files may
+// launch with), nothing is said.
 
 #include "check/parameter.h"
 
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "check/code.h"
 
@@ -19,14 +19,16 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \n");
 }
 
-// The file's text without comments and literals; *offset: where the line begins. The caller frees it; NULL: there is
-// none.
+// The file's text without comments and literals, behind an empty line; *offset: where the line begins. The caller frees
+// it; NULL: there is none.
 static char *code_of(const heddle_check_result *result, const char *path, int line, size_t *offset)
 {
     const heddle_check_source *source = path[0] ? heddle_check_sources_get(result->sources, path) : NULL;
-    char *text = source && source->count > 0 ? malloc((size_t)source->count * (LONGEST_LINE + 1) + 1) : NULL;
+    char *text = source && source->count > 0 ? malloc((size_t)source->count * (LONGEST_LINE + 1) + 2) : NULL;
     size_t used = 0;
     bool comment = false;
+    if (text)
+        text[used++] = '\n';
     for (int i = 0; text && i < source->count; i++) {
         if (i + 1 == line)
             *offset = used;
@@ -120,11 +122,9 @@ static piece name_in(const char *at, int index)
 // Behind the bracket that opens the arguments of the launch whose kernel's name ends at `at`; NULL: it is no launch.
 static const char *arguments_of(const char *at)
 {
-    const char *open = strstr(at, "<<<");
-    const size_t before = strcspn(at, ";{}");
-    const char *close = open && (size_t)(open - at) < before ? strstr(open, ">>>") : NULL;
-    const char *first = skip_blanks(at);
-    if (!close || *first != '<')
+    const char *open = *skip_blanks(at) == '<' ? strstr(at, "<<<") : NULL;
+    const char *close = open && (size_t)(open - at) < strcspn(at, ";{}") ? strstr(open, ">>>") : NULL;
+    if (!close)
         return NULL;
     close = skip_blanks(close + 3);
     return *close == '(' ? close + 1 : NULL;
@@ -181,11 +181,11 @@ static bool holds_functions(const char *text, const char *open)
     return false;
 }
 
-// The body of the function in which `at` stands. Braces that do not close, as preprocessor lines can have it, make
-// none.
-static body body_around(const char *text, const char *at)
+// The body of the function in which `at` stands, looked for from `from` on, which is in none. Braces that do not close,
+// as preprocessor lines can have it, make none.
+static body body_around(const char *text, const char *from, const char *at)
 {
-    for (const char *open = text; (open = strchr(open, '{')) != NULL && open < at; open++) {
+    for (const char *open = from; (open = strchr(open, '{')) != NULL && open < at; open++) {
         if (holds_functions(text, open))
             continue;
         int depth = 1;
@@ -208,28 +208,40 @@ static const char *sign_before(const char *text, const char *at)
 {
     while (at > text && isspace((unsigned char)at[-1]))
         at--;
-    return at > text ? at - 1 : "\n";
+    return at > text ? at - 1 : text;
 }
 
 // The word that ends at `last`; of length 0 where none does.
 static piece word_to(const char *text, const char *last)
 {
-    size_t length = 0;
-    while ((size_t)(last - text) >= length && heddle_check_is_word(last[-(ptrdiff_t)length]))
-        length++;
-    return (piece){last + 1 - length, length};
+    const char *first = last + 1;
+    while (first > text && heddle_check_is_word(first[-1]))
+        first--;
+    return (piece){first, (size_t)(last + 1 - first)};
 }
 
 // "float *name" and ", *name".
 static bool is_declared(const char *text, const char *name)
 {
+    static const char *const others[] = {"return", "sizeof", "else", "do"};
     const char *sign = sign_before(text, name);
     if (*sign != '*')
         return false;
     while (*sign == '*')
         sign = sign_before(text, sign);
-    return *sign == ',' || (heddle_check_is_word(*sign) && !is_text(word_to(text, sign), "return") &&
-                            !is_text(word_to(text, sign), "sizeof"));
+    if (!heddle_check_is_word(*sign))
+        return *sign == ',';
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (is_text(word_to(text, sign), others[i]))
+            return false;
+    return true;
+}
+
+// "name = ...", but not "*name = ...".
+static bool is_set(const char *text, const char *name, size_t length)
+{
+    const char *next = skip_blanks(name + length);
+    return *next == '=' && next[1] != '=' && (*sign_before(text, name) != '*' || is_declared(text, name));
 }
 
 // The bracket that opens the arguments among which `at` stands, those of an expression left out; NULL: it is in none.
@@ -255,47 +267,83 @@ static bool begins(piece word, const char *with)
     return word.length >= strlen(with) && memcmp(word.start, with, strlen(with)) == 0;
 }
 
-static bool has_swap(piece word)
+static bool has_text(const char *from, const char *end, const char *text)
 {
-    for (size_t i = 0; i + 4 <= word.length; i++)
-        if (strncasecmp(word.start + i, "swap", 4) == 0)
+    for (; from < end; from++)
+        if (strncmp(from, text, strlen(text)) == 0)
             return true;
     return false;
 }
 
-// Whether the use of the pointer at `at` leaves no other way for it into a kernel than a launch that names it.
-// Functions that are given it may keep it for other launches, where there are any.
-static bool is_harmless(const char *text, const char *at, size_t length, bool launched_otherwise)
+// A call of the runtime, but for those that launch, or that give the pointer another name.
+static bool is_of_runtime(piece callee)
+{
+    static const char *const others[] = {"cudaLaunch", "cudaHostGet", "cudaPointerGet"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (begins(callee, others[i]))
+            return false;
+    return begins(callee, "cuda") && isupper((unsigned char)callee.start[4]);
+}
+
+// Whether the line, or the one that it goes on from, is the preprocessor's.
+static bool is_in_directive(const char *text, const char *at)
+{
+    for (;; at--) {
+        while (at > text && at[-1] != '\n')
+            at--;
+        if (at == text || *sign_before(text, at) != '\\')
+            return *skip_blanks(at) == '#';
+    }
+}
+
+// Whether the use of the pointer at `at` leaves no other way for it into a kernel than a launch that names it. Any
+// function that is given it may change it, keep it or launch with it.
+static bool is_harmless(const char *text, const char *at, size_t length)
 {
     static const char *const looks[] = {"if", "while", "assert", "printf", "fprintf"};
     const char *next = skip_blanks(at + length), *before = sign_before(text, at);
-    const bool assigned = *next == '=' && next[1] != '=';
-    if (is_declared(text, at) || assigned)
+    if (is_declared(text, at) || is_set(text, at, length))
         return false;
     const bool element = *next == '[' || (*next == '-' && next[1] == '>') || *before == '*';
     const char *bracket = bracket_around(text, at);
     if (!bracket)
         return element && *before != '&';
     const char *sign = sign_before(text, bracket);
-    const bool alone = (*before == '(' || *before == ',') && (*next == ')' || *next == ',');
     if (*sign == '>' && sign - text >= 2 && sign[-1] == '>' && sign[-2] == '>')
-        return alone;
+        return (*before == '(' || *before == ',') && (*next == ')' || *next == ',');
     piece callee = word_to(text, sign);
+    if (is_of_runtime(callee))
+        return *before != '&' || !begins(callee, "cudaMemcpy"); // which would copy the pointer itself
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         if (is_text(callee, looks[i]))
-            return *before != '&';
-    if (begins(callee, "cuda") && !begins(callee, "cudaLaunch"))
-        return true;
-    return *before != '&' && (element || (alone && !launched_otherwise && !has_swap(callee)));
+            return element || strchr("(,!|", *before) != NULL;
+    return *before != '&' && element;
 }
 
-// Whether the kernel may be launched in another way than here with the pointer's name.
-static bool is_launched_otherwise(const char *text, body here, const char *kernel, const char *name)
+// Whether the function is one that a GPU runs.
+static bool is_on_device(const char *text, body function)
 {
+    const char *open = function.start - 1, *head = open;
+    while (head > text && !strchr(";{}", head[-1]))
+        head--;
+    return has_text(head, open, "__global__") || has_text(head, open, "__device__");
+}
+
+// Whether the kernel may be launched with pointers that its launches in host code do not name: by another name, by a
+// macro, by a kernel.
+static bool has_hidden_launches(const char *text, const char *kernel)
+{
+    body around = {text, text};
     for (const char *at = text; (at = heddle_check_find_word(text, at, kernel)) != NULL; at++) {
         const char *behind = at + strlen(kernel);
-        const char *arguments = is_within(here, at) ? arguments_of(behind) : NULL;
-        if (arguments ? index_in(arguments, name) == NOT_FOUND : !is_within(here, at) && *skip_blanks(behind) != '(')
+        const bool launch = arguments_of(behind) != NULL, declared = *skip_blanks(behind) == '(';
+        const char *bracket = launch || declared ? NULL : bracket_around(text, at);
+        if (launch && !is_within(around, at))
+            around = body_around(text, around.end, at);
+        const bool hidden = launch
+                                ? !around.end || is_on_device(text, around)
+                                : !declared && !(bracket && is_of_runtime(word_to(text, sign_before(text, bracket))));
+        if (hidden)
             return true;
     }
     return false;
@@ -318,18 +366,15 @@ static bool is_local(const char *text, body function, const char *allocated, con
     return false;
 }
 
-// Whether the pointer comes into the kernel by launches in this function alone, and by its name. What all functions
-// share may be used by all of them.
-static bool is_certain(const char *text, body function, const char *allocated, const char *kernel, const char *name)
+// Whether the pointer comes into kernels by launches in this function alone, and by its name. Before it is allocated,
+// it may be declared and set.
+static bool is_certain(const char *text, body function, const char *allocated, const char *name)
 {
-    const bool otherwise = is_launched_otherwise(text, function, kernel, name);
-    const bool local = is_local(text, function, allocated, name);
-    if (otherwise && !local)
+    if (!is_local(text, function, allocated, name))
         return false;
-    for (const char *at = local ? allocated : text; (at = heddle_check_find_word(text, at, name)) != NULL; at++) {
-        const bool here = is_within(function, at);
-        const bool concerns = here ? at >= allocated : !local && body_around(text, at).end;
-        if (concerns && !is_harmless(text, at, strlen(name), otherwise))
+    for (const char *at = text; (at = heddle_check_find_word(text, at, name)) != NULL; at++) {
+        const bool first = at < allocated && (is_declared(text, at) || is_set(text, at, strlen(name)));
+        if (is_in_directive(text, at) || (is_within(function, at) && !first && !is_harmless(text, at, strlen(name))))
             return false;
     }
     return true;
@@ -350,8 +395,7 @@ static const char *find_definition(const char *text, const char *kernel)
         const char *begin = at;
         while (begin > text && !strchr(";{}", begin[-1]))
             begin--;
-        const char *global = strstr(begin, "__global__");
-        if (*end != '{' || !global || global > at)
+        if (*end != '{' || !has_text(begin, at, "__global__"))
             continue;
         if (found)
             return NULL;
@@ -377,13 +421,10 @@ static int find_argument(const char *text, body function, const char *kernel, co
 static bool is_set_anew(const char *text, const char *parameters, const char *name)
 {
     const char *open = strchr(parameters, '{');
-    const body kernel = open ? body_around(text, open + 1) : (body){text, NULL};
+    const body kernel = open ? body_around(text, text, open + 1) : (body){text, NULL};
     for (const char *at = open; (at = heddle_check_find_word(text, at, name)) != NULL && is_within(kernel, at); at++) {
-        const char *next = skip_blanks(at + strlen(name));
-        if (*next != '=' || next[1] == '=')
-            continue;
-        next = skip_blanks(next + 1);
-        if (heddle_check_find_word(text, next, name) != next)
+        const char *value = skip_blanks(skip_blanks(at + strlen(name)) + 1);
+        if (is_set(text, at, strlen(name)) && heddle_check_find_word(text, value, name) != value)
             return true;
     }
     return false;
@@ -410,8 +451,9 @@ static bool find_parameter(const char *host, const char *line, const char *devic
 {
     const char *parameters = find_definition(device, kernel);
     const char *allocated = parameters && is_plain_name(name) ? find_allocation(host, line, name) : NULL;
-    const body function = body_around(host, allocated ? allocated : host);
-    if (!allocated || !function.end || !is_certain(host, function, allocated, kernel, name))
+    const body function = body_around(host, host, allocated ? allocated : host);
+    if (!allocated || !function.end || !is_certain(host, function, allocated, name) ||
+        has_hidden_launches(host, kernel) || has_hidden_launches(device, kernel))
         return false;
     int index = find_argument(host, function, kernel, name);
     piece found = index >= 0 ? name_in(parameters, index) : (piece){"", 0};
