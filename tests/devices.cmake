@@ -43,6 +43,21 @@ endforeach()
 # What breaks a real GPU under a run is built wherever it can be, and used where there is one.
 add_library(test_gpu_fault MODULE ${CMAKE_CURRENT_SOURCE_DIR}/nn/faults/fault.c ${CMAKE_CURRENT_SOURCE_DIR}/nn/faults/lost.c)
 target_link_libraries(test_gpu_fault PRIVATE heddle_flags Threads::Threads ${CMAKE_DL_LIBS})
+# How it steps between CUDA's runtime and the driver needs neither. (A sanitizer's library would have to be loaded before.)
+if(NOT HEDDLE_SANITIZE)
+  set(faults ${CMAKE_CURRENT_SOURCE_DIR}/nn/faults)
+  add_library(test_played_driver SHARED ${faults}/played_driver.c)
+  set_target_properties(test_played_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/played_driver)
+  add_executable(test_played_runtime ${faults}/played_runtime.c)
+  foreach(target test_played_driver test_played_runtime)
+    target_link_libraries(${target} PRIVATE heddle_flags ${CMAKE_DL_LIBS})
+  endforeach()
+  add_dependencies(test_played_runtime test_played_driver test_gpu_fault)
+  add_test(NAME nn.lost_card COMMAND test_played_runtime)
+  set_tests_properties(nn.lost_card PROPERTIES TIMEOUT 60 ENVIRONMENT
+    "LD_PRELOAD=$<TARGET_FILE:test_gpu_fault>;LD_LIBRARY_PATH=${CMAKE_CURRENT_BINARY_DIR}/played_driver;HEDDLE_FAULT=lost;HEDDLE_FAULT_AFTER=${CMAKE_CURRENT_BINARY_DIR}/lost_card_now")
+endif()
 if(cuda IN_LIST devices)
   add_test(NAME nn.gpu_faults_cuda COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/nn/faults/gpu_faults.sh $<TARGET_FILE:heddle_command>
     $<TARGET_FILE:test_gpu_fault>)
