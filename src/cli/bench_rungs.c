@@ -1,6 +1,5 @@
 // `heddle bench OP`: which rungs at which shapes, progress, and where the results go.
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -272,13 +271,9 @@ static heddle_status write_page(const request *asked)
     const char *path = asked->settings->html;
     if (!path)
         return HEDDLE_OK;
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
-    heddle_status status = heddle_bench_show_page(asked->bench, file);
-    if (fclose(file) != 0 && status == HEDDLE_OK)
-        status = heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
-    return status;
+    heddle_cli_page page;
+    HEDDLE_TRY(heddle_cli_page_begin(&page));
+    return heddle_cli_page_end(&page, path, heddle_bench_show_page(asked->bench, page.file));
 }
 
 // What there is so far is in the file, whatever happens next.

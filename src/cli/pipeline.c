@@ -1,7 +1,6 @@
 // `heddle pipeline`: batches through copy-in, compute and copy-out over several streams. This file is the command line
 // and where results go; bench/pipeline does the work.
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,13 +62,9 @@ static const char *const ways[] = {"streams", "memory", "blocking", "callbacks",
 
 static heddle_status write_page(const heddle_pipeline *pipeline, const char *path)
 {
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
-    heddle_status status = heddle_pipeline_show_page(pipeline, file);
-    if (fclose(file) != 0 && status == HEDDLE_OK)
-        status = heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(errno));
-    return status;
+    heddle_cli_page page;
+    HEDDLE_TRY(heddle_cli_page_begin(&page));
+    return heddle_cli_page_end(&page, path, heddle_pipeline_show_page(pipeline, page.file));
 }
 
 static heddle_status show(const heddle_pipeline *pipeline, const pipeline_settings *settings)

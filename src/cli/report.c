@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,6 +76,23 @@ void heddle_cli_print_quoted(FILE *file, const char *text)
     for (; *text; text++)
         fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, file);
     fputc('\'', file);
+}
+
+heddle_status heddle_cli_page_begin(heddle_cli_page *page)
+{
+    *page = (heddle_cli_page){.file = NULL};
+    page->file = open_memstream(&page->text, &page->size);
+    return page->file ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a page");
+}
+
+heddle_status heddle_cli_page_end(heddle_cli_page *page, const char *path, heddle_status status)
+{
+    if (fclose(page->file) != 0 && status == HEDDLE_OK)
+        status = heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a page");
+    if (status == HEDDLE_OK)
+        status = heddle_file_write_atomic(path, &(heddle_slice){page->text, page->size}, 1);
+    free(page->text);
+    return status;
 }
 
 heddle_status heddle_cli_write_json(cJSON *json, const char *path)

@@ -357,6 +357,19 @@ class Bench(unittest.TestCase):
         for part in ("http:", "https:", "<script", "nan", "inf "):
             self.assertNotIn(part, text)
 
+    def test_a_page_that_cannot_be_written_leaves_the_one_before(self):
+        page = os.path.join(self.scratch.name, "page.html")
+        with open(page, "w", encoding="utf-8") as file:
+            file.write("the old one")
+        limited = ["sh", "-c", 'ulimit -f 2; trap "" XFSZ; exec "$@"', "sh", HEDDLE, "bench", "matmul_forward", "--device",
+                   "cpu", "--quick", "--shape", "m=64 n=64 k=64", "--html", page]
+        done = subprocess.run(limited, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("page.html: ", done.stderr)
+        self.assertEqual(os.listdir(self.scratch.name), ["page.html"])
+        with open(page, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "the old one")
+
     def test_the_page_of_the_simulated_gpu_has_no_times(self):
         page = os.path.join(self.scratch.name, "page.html")
         self.bench("shift", "--device", "sim", "--shape", "n=33", "--html", page)
