@@ -6,7 +6,8 @@ import subprocess
 import tempfile
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from loading import ROOT
+
 FAULTS = ["trap", "address", "lost", "memory"]
 
 # A run of one epoch, one that is broken by a fault, one that goes on, an evaluation. In the place of {spoil} a test

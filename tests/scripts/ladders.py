@@ -7,8 +7,7 @@ file, gpu-check's merging of runs, ladder-counters on the simulated GPU and besi
 """
 import argparse
 import copy
-import importlib.machinery
-import importlib.util
+import importlib
 import json
 import os
 import subprocess
@@ -16,8 +15,8 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
+from loading import ROOT, gpu_check  # noqa: E402
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHAPE = "rows=16384 cols=16384"
 
 REGISTRY = [{
@@ -259,14 +258,6 @@ __global__ void __launch_bounds__(256) declared_only(float *to);
 
 
 # --- gpu-check's bench part -------------------------------------------------------------------------------------------
-
-def gpu_check():
-    path = os.path.join(ROOT, "scripts", "gpu-check")
-    loader = importlib.machinery.SourceFileLoader("gpu_check", path)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_check", loader))
-    loader.exec_module(module)
-    return module
-
 
 class Machine:
     """What gpu-check would run on a GPU, played: each operator takes a run, and PyTorch knows one of them."""

@@ -4,8 +4,6 @@ gpu-check's part that measures them, with everything that needs a GPU played.
 
     streams.py
 """
-import importlib.machinery
-import importlib.util
 import json
 import os
 import subprocess
@@ -15,8 +13,8 @@ import types
 import unittest
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
+from loading import ROOT, gpu_check  # noqa: E402
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCS = os.path.join(ROOT, "scripts", "stream-docs")
 
 
@@ -160,13 +158,6 @@ class Page(unittest.TestCase):
         self.assertFalse(os.path.exists(self.results))
         self.write("products.json", {"device_name": "NVIDIA Test", "results": []})
         self.assertIn("is no result of `heddle bench out-of-core --json`", self.docs(code=1))
-
-
-def gpu_check():
-    loader = importlib.machinery.SourceFileLoader("gpu_check", os.path.join(ROOT, "scripts", "gpu-check"))
-    check = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(check)
-    return check
 
 
 class GpuCheck(unittest.TestCase):

@@ -1,0 +1,19 @@
+"""Programs of scripts/ as modules, for tests that run their parts."""
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def module(path):
+    loader = importlib.machinery.SourceFileLoader(os.path.basename(path).replace("-", "_").replace(".py", ""), path)
+    made = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    sys.modules[loader.name] = made
+    loader.exec_module(made)
+    return made
+
+
+def gpu_check():
+    return module(os.path.join(ROOT, "scripts", "gpu-check"))
