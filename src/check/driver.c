@@ -128,13 +128,26 @@ static void print_types(const heddle_op *op, bool complete, FILE *file)
             fprintf(file, ", %s", field_type(&op->fields[i]));
 }
 
+// What heddle's main calls the function. A kernel that it launches is called as in the file, so that findings call it
+// that too, unless an operand or a field has that name, for these stand beside it.
+static const char *name_of(const heddle_check_job *job)
+{
+    const heddle_op *op = job->op;
+    bool taken = !job->launch[0];
+    for (int i = 0; i < op->operand_count; i++)
+        taken |= strcmp(op->operands[i].name, job->function) == 0;
+    for (int i = 0; i < op->field_count; i++)
+        taken |= strcmp(op->fields[i].name, job->function) == 0;
+    return taken ? "function" : job->function;
+}
+
 // A kernel's launch may speak of every field.
 static void print_launch(const heddle_check_job *job, FILE *file)
 {
     for (int i = 0; i < job->op->field_count; i++)
         fprintf(file, "        [[maybe_unused]] const %s %s = (%s)heddle_one.field[%d];\n",
                 field_type(&job->op->fields[i]), job->op->fields[i].name, field_type(&job->op->fields[i]), i);
-    fprintf(file, "        function<<<%s>>>(", job->launch);
+    fprintf(file, "        %s<<<%s>>>(", name_of(job), job->launch);
 }
 
 static void print_call(const heddle_check_job *job, bool complete, FILE *file)
@@ -143,7 +156,7 @@ static void print_call(const heddle_check_job *job, bool complete, FILE *file)
     if (job->launch[0])
         print_launch(job, file);
     else
-        fprintf(file, "        function(");
+        fprintf(file, "        %s(", name_of(job));
     for (int i = 0; i < op->operand_count; i++)
         fprintf(file, "%s%s", i ? ", " : "", op->operands[i].name);
     for (int i = 0; i < op->field_count; i++)
@@ -169,8 +182,8 @@ static void print_choice(const heddle_check_job *job, FILE *file)
 {
     const heddle_op *op = job->op;
     char signature[2048];
-    fprintf(file,
-            "template <typename Function> static bool heddle_apply(Function function, const heddle_case &heddle_one");
+    fprintf(file, "template <typename Function> static bool heddle_apply(Function %s, const heddle_case &heddle_one",
+            name_of(job));
     for (int i = 0; i < op->operand_count; i++)
         fprintf(file, ", %s *%s", heddle_check_c_type(op->operands[i].dtype), op->operands[i].name);
     fprintf(file, ")\n{\n    if constexpr (std::is_invocable<Function");

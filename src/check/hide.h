@@ -4,6 +4,6 @@
 
 #include "check/operator.h"
 
-void heddle_check_job_hide(const heddle_check_job *job, const heddle_check_folder *folder, heddle_check_report *report);
+void heddle_check_job_hide(const heddle_check_folder *folder, heddle_check_report *report);
 
 #endif

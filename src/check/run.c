@@ -348,7 +348,7 @@ static heddle_status run_once(check_state *state, run_plan *plan, heddle_check_r
         HEDDLE_TRY(heddle_check_result_note(state->result, "the report of run %d is damaged: %s", plan->number,
                                             heddle_last_error()));
     if (*report && state->is_job) {
-        heddle_check_job_hide(&state->job, &state->folder, *report);
+        heddle_check_job_hide(&state->folder, *report);
         heddle_check_job_name_shape(&state->job, &state->folder, *report);
     }
     heddle_status status = *report ? refuse_setting(*report) : HEDDLE_OK;

@@ -104,7 +104,7 @@ static void test_a_kernel_with_a_launch_is_a_job(void **state)
     heddle_check_driver_print(&job, sources, "/folder", stream);
     fclose(stream);
     assert_contains(text, "const int m = (int)heddle_one.field[0];\n");
-    assert_contains(text, "function<<<m, n>>>(a, b, output, (int)heddle_one.field[0], (int)heddle_one.field[1], "
+    assert_contains(text, "matmul<<<m, n>>>(a, b, output, (int)heddle_one.field[0], (int)heddle_one.field[1], "
                           "(int)heddle_one.field[2]);");
     free(text);
 }

@@ -173,6 +173,10 @@ class Check(unittest.TestCase):
                          r"note: matmul_forward: \d+ of \d+ test shapes compared")
         self.write("matmul.cu", KERNEL.replace("i < k", "i < k - 1"))
         self.assertIn("error: wrong result", self.check("matmul.cu", "--op", "matmul", code=1).stdout)
+        self.write("matmul.cu", KERNEL.replace("b[i * n + column]", "b[i * n + column + 100000]"))
+        said = self.check("matmul.cu", "--op", "matmul", code=1).stdout
+        self.assertIn(" in kernel matmul\n", said)
+        self.assertIn("note: kernel matmul stopped at its fault", said)
         self.write("matmul.cu", KERNEL.replace("sum +=", "som +="))
         result = self.check("matmul.cu", "--op", "matmul", code=1)
         self.assertIn("som", result.stdout + result.stderr)
