@@ -184,6 +184,21 @@ static heddle_status capture(heddle_plan *plan, heddle_stream *stream, int steps
     return status != HEDDLE_OK ? status : ended;
 }
 
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+int heddle_plan_steps_for(int steps, int most)
+{
+    const int longest = least(most, HEDDLE_PLAN_WHOLE_STEPS);
+    int best = least(steps, longest);
+    for (int graph = best; graph > longest / 2; graph--) // shorter ones would cost more than the steps left over
+        if (steps % graph < steps % best)
+            best = graph;
+    return best;
+}
+
 heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, const heddle_plan_options *options,
                                  heddle_plan **plan)
 {
@@ -211,8 +226,9 @@ heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, con
         status = heddle_plan_cut(made, state, parameters);
     if (status == HEDDLE_OK)
         status = capture(made, stream, 1, &made->graph);
-    if (status == HEDDLE_OK && options->several > 1)
-        status = capture(made, stream, options->several, &made->several);
+    made->several_steps = made->whole_steps ? options->several : least(options->several, HEDDLE_PLAN_STEPS);
+    if (status == HEDDLE_OK && made->several_steps > 1)
+        status = capture(made, stream, made->several_steps, &made->several);
     free(parameters);
     made->lowering.parameters = NULL;
     if (status != HEDDLE_OK) {
@@ -247,7 +263,7 @@ heddle_status heddle_plan_run(heddle_plan *plan, heddle_stream *stream)
 
 heddle_status heddle_plan_run_steps(heddle_plan *plan, heddle_stream *stream, int steps)
 {
-    for (; plan->several && steps >= plan->options.several; steps -= plan->options.several)
+    for (; plan->several && steps >= plan->several_steps; steps -= plan->several_steps)
         HEDDLE_TRY(heddle_graph_launch(plan->several, stream));
     for (; steps > 0; steps--)
         HEDDLE_TRY(heddle_graph_launch(plan->graph, stream));

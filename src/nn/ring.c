@@ -9,8 +9,8 @@
 #include "nn/run.h"
 
 enum {
-    SLOT_BYTES = 8 << 20, // about as much is copied at once: large enough for the bus, small beside any card's memory
-    LOADED_AHEAD = 2,     // slots that the loader's thread gathers ahead of the copies
+    SLOT_BYTES = 16 << 20, // about as much is copied at once: large enough for the bus, small beside any card's memory
+    LOADED_AHEAD = 2,      // slots that the loader's thread gathers ahead of the copies
     // What the loader gave stays until its copy has ended, which is known when the slot's turn comes again.
     HELD = HEDDLE_RING_SLOTS,
     LOADS_AT_ONCE = 2, // so that the first steps do not wait for a whole ring
@@ -37,9 +37,11 @@ struct heddle_ring {
 
 int heddle_ring_slot_batches(const heddle_dataset *dataset, int batch)
 {
-    double bytes = (double)batch * dataset->channels * dataset->height * dataset->width;
-    double batches = SLOT_BYTES / bytes;
-    return batches < 1 ? 1 : batches > HEDDLE_PLAN_STEPS ? HEDDLE_PLAN_STEPS : (int)batches;
+    const int whole = dataset->count / batch;
+    double fit = SLOT_BYTES / ((double)batch * dataset->channels * dataset->height * dataset->width);
+    int most = whole / (HEDDLE_RING_SLOTS + 1); // a ring that holds them all would save no memory
+    int batches = heddle_plan_steps_for(whole, fit < most ? (int)fit : most);
+    return batches < 1 ? 1 : batches;
 }
 
 // --- making and ending ----------------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ static heddle_status make_plans(heddle_trainer *trainer)
     // As many steps a graph as there are together: in an epoch, or in a slot of the ring.
     int together = !trainer->feed        ? 0
                    : trainer->feed->ring ? heddle_ring_slot_batches(trainer->train, trainer->batch)
-                                         : HEDDLE_PLAN_STEPS;
+                                         : heddle_plan_steps_for(whole, whole);
     heddle_plan_options plan = {
         .training = true,
         .kernels = options->kernels,

@@ -212,6 +212,20 @@ static void values_alive_together_never_overlap(void **state)
     heddle_model_close(model);
 }
 
+static void a_graph_has_as_many_steps_as_leave_few_over(void **state)
+{
+    (void)state;
+    static const struct {
+        int steps, most, graph;
+    } cases[] = {
+        {0, 64, 0},    {1, 1, 1},      {15, 15, 15}, {58, 58, 58}, {60, 20, 20},   {15, 5, 5},
+        {14, 5, 4},    {64, 64, 64},   {65, 65, 64}, {66, 66, 33}, {937, 937, 52}, {960, 960, 64},
+        {240, 81, 60}, {234, 234, 39}, {100, 0, 0},  {9, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(heddle_plan_steps_for(cases[i].steps, cases[i].most), cases[i].graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_batch_of_one_works),
         cmocka_unit_test(a_batch_with_more_elements_than_can_be_counted_is_refused),
         cmocka_unit_test(values_alive_together_never_overlap),
+        cmocka_unit_test(a_graph_has_as_many_steps_as_leave_few_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
