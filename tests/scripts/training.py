@@ -235,7 +235,8 @@ class Results(unittest.TestCase):
         self.assertIn("Of the 3 that are the fastest of their batch and precision, none was measured once more, alone on "
                       "the card.", told)
         training.fastest_peer(made["peers"]["results"], 1024, "tf32")["twice"] = [950.0, 960.0]
-        self.assertIn("precision, 1 was measured once more", docs.unmeasured(made))
+        self.assertIn("precision, 1 was measured once more, alone on the card: JAX's `scan` at 1024 in tf32, 950 µs beside "
+                      "others and 960 alone.", docs.unmeasured(made))
         made["peers"]["results"] = [peer(framework, "tf32", 64, mode, 1.0) for framework in docs.train_gpu.MODES
                                     for mode in docs.train_gpu.MODES[framework]]
         told = docs.unmeasured(made).splitlines()
@@ -397,7 +398,7 @@ class Page(unittest.TestCase):
         results = dict(training.merged(whole(), "train", steps), limits=LIMITS)
         told = docs.limits(results)
         self.assertIn("(`08_bf16_wgmma`, 2001-02-03): a step takes 120 µs; the 2 kernels below, each alone, 25.0 µs, of "
-                      "which `cnn_prepare`, once a graph of eight steps, has 5.00.", told)
+                      "which `cnn_prepare`, once a graph of many steps, has 5.00.", told)
         self.assertIn("| cnn_forward | 20.0 | Busiest: something. |", told)
         fast = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 1.0)])
         self.assertEqual(docs.limits(dict(training.merged(whole(), "train", fast), limits=LIMITS)),
