@@ -91,7 +91,7 @@ static void measure(const bench_run *run, heddle_cli_step *step)
     if (!step->measured)
         snprintf(step->message, sizeof step->message, "%s", heddle_last_error());
     else if (isatty(STDERR_FILENO))
-        fprintf(stderr, "    %.1f µs a step\n", 1000 * step->rate.step_milliseconds);
+        fprintf(stderr, "    %.1f µs a %s\n", 1000 * step->rate.step_milliseconds, train ? "step" : "batch");
 }
 
 static heddle_status write_json(const heddle_cli_road *road)
@@ -107,7 +107,7 @@ static void start_table(heddle_table *table, const heddle_cli_road *road)
     heddle_table_column(table, "on", HEDDLE_LEFT);
     heddle_table_column(table, "kernels", HEDDLE_LEFT);
     heddle_table_column(table, "precision", HEDDLE_LEFT);
-    heddle_table_column(table, "µs a step", HEDDLE_RIGHT);
+    heddle_table_column(table, strcmp(road->job, "infer") == 0 ? "µs a batch" : "µs a step", HEDDLE_RIGHT);
     heddle_table_column(table, "images/s", HEDDLE_RIGHT);
     if (road->settings->sustained > 0)
         heddle_table_column(table, "sustained µs", HEDDLE_RIGHT);

@@ -15,6 +15,7 @@
 #include "dist/dist.h"
 #include "heddle/data.h"
 #include "heddle/device.h"
+#include "sim/build/compiler.h"
 
 enum { LINE_SIZE = 512, PATH_SIZE = 1024 };
 
@@ -172,6 +173,18 @@ static void examine_simulator(job_report *job)
         snprintf(job->detail, sizeof job->detail, "no simulated GPU");
 }
 
+static void examine_checking(job_report *job)
+{
+    sim_compiler compiler;
+    if (sim_compiler_find(&compiler, NULL)) {
+        snprintf(job->detail, sizeof job->detail, "`heddle check`, by %.400s %d", compiler.path, compiler.version);
+        return;
+    }
+    job->state = JOB_MISSING;
+    snprintf(job->detail, sizeof job->detail, "`heddle check` needs a C++ compiler, and there is none on PATH");
+    snprintf(job->advice, sizeof job->advice, "apt install g++, version 10 or later, or clang, 14 or later");
+}
+
 // The vendor's libraries are for comparison: without one, heddle's own rungs run all the same.
 static void examine_libraries(job_report *job)
 {
@@ -310,6 +323,7 @@ int heddle_cli_doctor(int argc, char **argv)
         {.name = "predict PNG files", .examine = examine_pictures},
         {.name = "compile CUDA kernels", .examine = examine_toolkit},
         {.name = "run without a GPU", .examine = examine_simulator},
+        {.name = "check CUDA programs", .examine = examine_checking},
         {.name = "run on a GPU", .examine = examine_gpu},
         {.name = "trace a GPU program", .examine = examine_tracing},
         {.name = "train in several ranks", .examine = examine_ranks},

@@ -272,6 +272,8 @@ int heddle_cli_predict(int argc, char **argv)
             status = predict_dataset(&opened, dataset);
         heddle_dataset_close(dataset);
     }
+    if (status == HEDDLE_OK && settings.data && !settings.json && strcmp(settings.data, opened.trained_on) != 0)
+        printf("trained on %s\n", opened.trained_on); // so that nobody wonders at the answers
     // One bad file does not keep the others from being looked at.
     exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
     for (int i = 1; i < arguments.count && status == HEDDLE_OK; i++) {

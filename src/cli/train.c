@@ -568,13 +568,15 @@ int heddle_cli_train(int argc, char **argv)
     }
     end_bar(&current.shown);
     if (status == HEDDLE_OK && speaks)
-        heddle_cli_print_trained(&(heddle_cli_trained){.result = &result,
-                                                       .folder = current.out,
-                                                       .epochs = current.options.epochs,
-                                                       .until = current.settings.until,
-                                                       .reached_in = current.shown.reached_in,
-                                                       .resumed = current.settings.resume,
-                                                       .json = current.settings.json});
+        heddle_cli_print_trained(
+            &(heddle_cli_trained){.result = &result,
+                                  .folder = current.out,
+                                  .epochs = current.options.epochs,
+                                  .until = current.settings.until,
+                                  .reached_in = current.shown.reached_in,
+                                  .resumed = current.settings.resume,
+                                  .json = current.settings.json,
+                                  .simulated = heddle_device_get_kind(current.device) == HEDDLE_SIM});
     exit_code = say_failure(&current, status);
     // A stop that all ranks agreed on is no failure of one.
     heddle_dist_close(current.dist, status != HEDDLE_OK && status != HEDDLE_INTERRUPTED);

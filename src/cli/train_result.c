@@ -65,6 +65,8 @@ static void print_text(const heddle_cli_trained *trained, const char *path)
         printf("nothing left to train: the run has done %d epoch%s, %s; ", result->epochs, plural,
                trained->epochs < result->epochs ? "more than --epochs asks for" : "--epochs N makes it longer");
     printf("test accuracy %.2f %%, best %.2f %%\n", 100 * result->test_accuracy, 100 * result->best_accuracy);
+    if (trained->simulated && result->images_per_second > 0)
+        printf("checked every access and launch of the kernels: no errors found\n");
     printf("saved   %s\ntry     heddle predict ", path);
     heddle_cli_print_quoted(stdout, path);
     printf(" --count 5\n");

@@ -11,6 +11,7 @@ typedef struct heddle_cli_trained {
     double until;       // accuracy that was to end the run; 0: none
     int reached_in;     // the epoch that had it; 0: none of those that were trained now
     bool resumed, json;
+    bool simulated; // on the simulated GPU, where a finding would have been the run's failure
 } heddle_cli_trained;
 
 // What came of a run that ended well, and how to go on from there.

@@ -63,9 +63,18 @@ class Advice(unittest.TestCase):
 
     def test_other_images_than_a_network_was_trained_on_are_told(self):
         self.heddle(*SHORT, "--out", "run")
-        self.assertNotIn("trained on", self.heddle("eval", "run").stdout)
-        self.assertTrue(self.heddle("eval", "run", "--data", "synth:count=50").stdout.endswith(
-            "\ntrained on synth:count=100\n"))
+        for words in (["eval", "run"], ["predict", "run", "--count", "2"]):
+            self.assertNotIn("trained on", self.heddle(*words).stdout)
+            self.assertTrue(self.heddle(*words, "--data", "synth:count=50").stdout.endswith(
+                "\ntrained on synth:count=100\n"))
+        self.assertNotIn("trained on", self.heddle("predict", "run", "--data", "synth:count=50", "--json").stdout)
+
+    def test_a_run_on_the_simulated_gpu_says_that_it_was_checked(self):
+        run = ["train", "--device", "sim", "--model", "mlp", "--kernels", "naive", "--data", "synth:count=8", "--batch", "4",
+               "--epochs", "1", "--out", "run"]
+        checked = "\nchecked every access and launch of the kernels: no errors found\n"
+        self.assertIn(checked, self.heddle(*run).stdout)
+        self.assertNotIn(checked, self.heddle(*run, "--resume").stdout)  # of nothing
 
     def test_a_folder_without_a_checkpoint_says_what_is_missing(self):
         os.mkdir(self.home + "/empty")

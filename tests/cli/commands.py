@@ -479,13 +479,15 @@ class Command(unittest.TestCase):
     def test_doctor_knows_every_job_and_how_to_get_what_lacks(self):
         text = self.run_heddle("doctor").stdout
         jobs = json.loads(self.run_heddle("doctor", "--json").stdout)
-        self.assertEqual(len(jobs), 10)
+        self.assertEqual(len(jobs), 11)
         for job in jobs:
             self.assertIn(job["job"], text)
             self.assertIn(job["state"], ("ok", "limited", "missing"))
             self.assertTrue(job["detail"])
             self.assertEqual(bool(job["advice"]), job["state"] != "ok", job)
         self.assertNotEqual(jobs[0]["state"], "missing")
+        without = json.loads(self.run_heddle("doctor", "--json", PATH="/nowhere").stdout)
+        self.assertEqual([job["state"] for job in without if job["job"] == "check CUDA programs"], ["missing"])
         state = {job["job"]: job["state"] for job in jobs}
         if state["run on a GPU"] == "missing":
             self.assertEqual(state["trace a GPU program"], "missing")

@@ -313,11 +313,18 @@ class Page(unittest.TestCase):
             file.write(text.replace("9.5 ×", "19.5 ×"))
         self.assertIn("does not say what", self.docs("--check", code=1))
 
-    def test_without_results_the_page_says_so(self):
-        os.remove(self.results)
+    def test_without_results_of_a_part_the_page_says_so(self):
+        training.save(self.results, {"format": training.FORMAT})
         self.docs()
         self.assertIn("Not measured yet.", self.text())
         self.docs("--check")
+
+    def test_without_a_result_file_the_page_stays(self):
+        self.docs()
+        before = self.text()
+        os.remove(self.results)
+        self.assertIn("No such file", self.docs(code=1))
+        self.assertEqual(self.text(), before)
 
     def test_a_block_that_nobody_makes_is_an_error(self):
         with open(self.page, "w", encoding="utf-8") as file:
@@ -414,6 +421,26 @@ class Page(unittest.TestCase):
 
 
 class GpuCheck(unittest.TestCase):
+    def test_old_figures_stay_until_there_are_new_ones(self):
+        check = gpu_check()
+        with tempfile.TemporaryDirectory() as folder:
+            path, part = os.path.join(folder, "training.json"), os.path.join(folder, "part")
+            training.save(path, whole())
+            program = os.path.join(ROOT, "scripts", "gpu-check")
+            done = subprocess.run([sys.executable, program, "train", "--build", folder, "--training", path],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self.assertEqual((done.returncode, done.stdout.count("\n")), (1, 1))
+            self.assertIn("there is no heddle in " + folder, done.stdout)
+            self.assertEqual(training.load(path), whole())
+            options = types.SimpleNamespace(training=path, build=folder, anew=True)
+            self.assertFalse(check.into_training(options, "train", part))
+            self.assertEqual(training.load(path), whole())
+            for section, document in (("streamed", STREAMED), ("infer", INFER)):
+                training.save(part, document)
+                self.assertTrue(check.into_training(options, section, part))
+            self.assertEqual({"streamed", "infer"} & set(training.load(path)), {"streamed", "infer"})
+            self.assertNotIn("peers", training.load(path))
+
     def test_its_parts_fill_the_result_file(self):
         check = gpu_check()
         played = {"bench": STEPS, "train_gpu.py": PEER_RUN, "gradients_gpu.py": GRADIENTS, "accuracy_gpu.py": ACCURACY}
@@ -430,7 +457,7 @@ class GpuCheck(unittest.TestCase):
         check.show_and_run = play
         with tempfile.TemporaryDirectory() as folder:
             options = types.SimpleNamespace(
-                training=os.path.join(folder, "training.json"), build=folder, merge=False, quick=True, batches="1024",
+                training=os.path.join(folder, "training.json"), build=folder, anew=False, quick=True, batches="1024",
                 peer_modes=None, peer_precisions=None, peer_jobs=1, peer_alone=0, peer_seconds=60, peer_go=None,
                 mnist=folder, skip=None, kernels="fused")
             table = check.Table()
@@ -460,7 +487,7 @@ class GpuCheck(unittest.TestCase):
         table = check.Table()
         card = {"device_name": "NVIDIA Test", "driver": "1.2"}
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(check.clocks, "card", lambda: card):
-            options = types.SimpleNamespace(training=os.path.join(folder, "training.json"), build=folder)
+            options = types.SimpleNamespace(training=os.path.join(folder, "training.json"), build=folder, anew=False)
             training.save(options.training, before or {"format": training.FORMAT})
             check.faults(options, table)
             return table.rows[0], training.load(options.training).get("faults")
