@@ -39,8 +39,9 @@ HEDDLE_API const heddle_array *heddle_safetensors_at(const heddle_safetensors *f
 HEDDLE_API const heddle_array *heddle_safetensors_find(const heddle_safetensors *file, const char *name); // or NULL
 HEDDLE_API const char *heddle_safetensors_metadata(const heddle_safetensors *file, const char *key);      // or NULL
 
-// Notes a CRC-32 of the tensors' names and bytes, whatever their order, in the metadata as tensors_crc32: reading a
-// file that has it holds the tensors against it.
+// Notes two CRC-32s in the metadata, tensors_crc32 of the tensors' names and bytes and header_crc32 of everything else
+// that the header says, both whatever the order; and as heddle.checksums that both are there. Reading a file that has
+// them holds it against them.
 HEDDLE_API heddle_status heddle_safetensors_write(const char *path, const heddle_array *arrays, int count,
                                                   const heddle_text_pair *metadata, int metadata_count);
 

@@ -1,8 +1,10 @@
-// The element types of safetensors, the size of a tensor, the sum over tensors, and names cut to fit messages. Reading
-// and writing are in safetensors_read.c and safetensors_write.c.
+// The element types of safetensors, the size of a tensor, the sums over tensors and header, and names cut to fit
+// messages. Reading and writing are in safetensors_read.c and safetensors_write.c.
 
 #include "io/safetensors_format.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <zlib.h>
@@ -56,6 +58,84 @@ uint32_t heddle_safetensors_add_to_sum(uint32_t sum, const heddle_array *array)
     // zlib begins anew where there is no data.
     return array->bytes > 0 ? (uint32_t)crc32_z(sum, array->data, array->bytes) : sum;
 }
+
+// --- the sum of a header --------------------------------------------------------------------------------------------
+
+// With the zero behind it, so that what follows cannot be taken for a part of it.
+static uint32_t add_text(uint32_t sum, const char *text)
+{
+    return (uint32_t)crc32_z(sum, (const unsigned char *)text, strlen(text) + 1);
+}
+
+static const char *text_of(const cJSON *item)
+{
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+static uint32_t add_type_and_shape(uint32_t sum, const cJSON *tensor)
+{
+    enum { NUMBER_SIZE = 32 };
+    const cJSON *dim;
+    sum = add_text(sum, text_of(cJSON_GetObjectItemCaseSensitive(tensor, "dtype")));
+    cJSON_ArrayForEach(dim, cJSON_GetObjectItemCaseSensitive(tensor, "shape"))
+    {
+        char text[NUMBER_SIZE];
+        snprintf(text, sizeof text, "%.17g", dim->valuedouble);
+        sum = add_text(sum, text);
+    }
+    return add_text(sum, ""); // there are no more dimensions
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    return strcmp((*(const cJSON *const *)left)->string, (*(const cJSON *const *)right)->string);
+}
+
+// The entries of an object sorted by name; NULL when out of memory. The caller frees them.
+static const cJSON **sorted_entries(const cJSON *object, int *count)
+{
+    *count = cJSON_IsObject(object) ? cJSON_GetArraySize(object) : 0;
+    const cJSON **entries = calloc((size_t)*count + 1, sizeof *entries);
+    const cJSON *next = object->child;
+    for (int i = 0; entries && i < *count; i++, next = next->next)
+        entries[i] = next;
+    if (entries)
+        qsort(entries, (size_t)*count, sizeof *entries, compare_entries);
+    return entries;
+}
+
+static bool add_metadata(const cJSON *metadata, uint32_t *sum)
+{
+    int count;
+    const cJSON **entries = sorted_entries(metadata, &count);
+    if (!entries)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (strcmp(entries[i]->string, HEDDLE_SAFETENSORS_HEADER_SUM) != 0)
+            *sum = add_text(add_text(*sum, entries[i]->string), text_of(entries[i]));
+    free(entries);
+    return true;
+}
+
+bool heddle_safetensors_header_sum(const cJSON *header, char text[HEDDLE_SAFETENSORS_SUM_SIZE])
+{
+    int count;
+    uint32_t sum = 0;
+    const cJSON **entries = sorted_entries(header, &count);
+    bool added = entries != NULL;
+    for (int i = 0; added && i < count; i++) {
+        sum = add_text(sum, entries[i]->string);
+        if (strcmp(entries[i]->string, HEDDLE_SAFETENSORS_METADATA) == 0)
+            added = add_metadata(entries[i], &sum);
+        else
+            sum = add_type_and_shape(sum, entries[i]);
+    }
+    free(entries);
+    snprintf(text, HEDDLE_SAFETENSORS_SUM_SIZE, "%08x", (unsigned)sum);
+    return added;
+}
+
+// --- messages -------------------------------------------------------------------------------------------------------
 
 const char *heddle_safetensors_shown(const char *name, char *text, size_t size)
 {

@@ -1,4 +1,5 @@
-// What reading and writing safetensors share: the format's limits and its names of element types.
+// What reading and writing safetensors share: the format's limits, its names of element types, and the sums that files
+// of heddle carry.
 #ifndef HEDDLE_IO_SAFETENSORS_FORMAT_H
 #define HEDDLE_IO_SAFETENSORS_FORMAT_H
 
@@ -6,14 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "heddle/safetensors.h"
 
 // A file is: length of the header (8 bytes, little-endian), the header (JSON), the tensors' bytes without gaps.
 #define HEDDLE_SAFETENSORS_METADATA "__metadata__"
-// An entry of the metadata that heddle writes, for a flipped bit in a parameter is no error of the format: one CRC-32,
-// as eight hexadecimal digits, of every tensor's name and bytes, the tensors sorted by the bytes of their names. So it
-// stays the same where another program writes the same tensors in another order.
-#define HEDDLE_SAFETENSORS_SUM "tensors_crc32"
+// Entries of the metadata that heddle writes, for a flipped bit in a parameter or in a setting is no error of the
+// format. Each is a CRC-32, as eight hexadecimal digits: of every tensor's name and bytes, the tensors sorted by the
+// bytes of their names; and of what the header says besides its own sum, that is every other entry of the metadata and
+// every tensor's name, type and shape, sorted likewise. Where the tensors lie is left to the first sum. So both stay
+// the same where another program writes the same things in another order.
+#define HEDDLE_SAFETENSORS_SUM        "tensors_crc32"
+#define HEDDLE_SAFETENSORS_HEADER_SUM "header_crc32"
+// The entry that says that both are there, so that one whose name was damaged is missed. Files of earlier versions have
+// neither it nor the header's sum.
+#define HEDDLE_SAFETENSORS_SUMS       "heddle.checksums"
+#define HEDDLE_SAFETENSORS_SUMS_VALUE HEDDLE_SAFETENSORS_HEADER_SUM " " HEDDLE_SAFETENSORS_SUM
+// The three of them, for messages.
+#define HEDDLE_SAFETENSORS_SUMS_NAMED                                                                                  \
+    HEDDLE_SAFETENSORS_SUMS ", " HEDDLE_SAFETENSORS_HEADER_SUM " and " HEDDLE_SAFETENSORS_SUM
 enum {
     HEDDLE_SAFETENSORS_SUM_SIZE = 9, // its digits and the zero behind them
     HEDDLE_SAFETENSORS_LENGTH_BYTES = 8,
@@ -31,6 +43,9 @@ bool heddle_safetensors_bytes(heddle_dtype dtype, const int64_t *dims, int rank,
 
 // The sum goes on over one tensor more; that of none is 0. The caller sorts them.
 uint32_t heddle_safetensors_add_to_sum(uint32_t sum, const heddle_array *array);
+
+// The sum of what a header says, whatever it is; false when there is no memory to sort it.
+bool heddle_safetensors_header_sum(const cJSON *header, char text[HEDDLE_SAFETENSORS_SUM_SIZE]);
 
 // `name` for a message, cut where it is long. Returns `text`.
 const char *heddle_safetensors_shown(const char *name, char *text, size_t size);

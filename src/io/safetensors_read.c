@@ -1,6 +1,6 @@
-// Reading safetensors. Nothing of a file is handed out before all of it has been checked: the header's length and JSON,
-// each tensor's type, shape and place, and that the places cover the data exactly once. Writing is in
-// safetensors_write.c.
+// Reading safetensors. Nothing of a file is handed out before all of it has been checked: the header's length, JSON and
+// sum, each tensor's type, shape and place, that the places cover the data exactly once, and the data's sum. Writing is
+// in safetensors_write.c.
 
 #include "heddle/safetensors.h"
 
@@ -16,7 +16,10 @@
 #error "safetensors data is little-endian and used in place"
 #endif
 
-enum { SHOWN_SIZE = 96 };                                       // of a name in a message
+enum {
+    SHOWN_SIZE = 96,    // of a name in a message
+    OPENING_SIZE = 128, // of a file, in which the names of heddle's own sums stand
+};
 static const double largest_exact_integer = 9007199254740992.0; // 2^53: JSON numbers are doubles
 static const size_t largest_file = (size_t)1 << 38;             // 256 GiB
 
@@ -147,6 +150,84 @@ static heddle_status read_tensor(const char *what, const cJSON *tensor, uint64_t
     return HEDDLE_OK;
 }
 
+// --- the sums that heddle writes ------------------------------------------------------------------------------------
+
+#define DAMAGED "it is damaged, or another program changed it"
+#define ADVICE  "; take another checkpoint"
+
+// Metadata of a header that nobody has looked at yet; NULL when it is not there once, as text.
+static const char *raw_metadata(const cJSON *header, const char *key)
+{
+    const cJSON *metadata = only_field(header, HEDDLE_SAFETENSORS_METADATA);
+    const cJSON *item = cJSON_IsObject(metadata) ? only_field(metadata, key) : NULL;
+    return cJSON_IsString(item) ? item->valuestring : NULL;
+}
+
+// `part` of a file is not as its sum says, or that sum is not there.
+static heddle_status fail_sum(const char *what, const heddle_safetensors *file, const char *part, const char *problem)
+{
+    bool both = raw_metadata(file->header, HEDDLE_SAFETENSORS_SUMS) ||
+                raw_metadata(file->header, HEDDLE_SAFETENSORS_HEADER_SUM);
+    return heddle_fail(HEDDLE_CORRUPT,
+                       "%s: its %s is not what was written: " DAMAGED " (%s)" ADVICE
+                       ", or remove %s from its metadata to read it all the same",
+                       what, part, problem, both ? HEDDLE_SAFETENSORS_SUMS_NAMED : HEDDLE_SAFETENSORS_SUM);
+}
+
+static heddle_status compare_sums(const char *what, const heddle_safetensors *file, const char *part, const char *found,
+                                  const char *expected)
+{
+    char shown[SHOWN_SIZE], problem[2 * SHOWN_SIZE];
+    if (strcmp(found, expected) == 0)
+        return HEDDLE_OK;
+    snprintf(problem, sizeof problem, "CRC-32 %s, should be %s", found,
+             heddle_safetensors_shown(expected, shown, sizeof shown));
+    return fail_sum(what, file, part, problem);
+}
+
+// Before anything of the header is believed. Files of others, and older ones, have no such sum.
+static heddle_status check_header_sum(const char *what, const heddle_safetensors *file)
+{
+    const char *expected = raw_metadata(file->header, HEDDLE_SAFETENSORS_HEADER_SUM);
+    if (raw_metadata(file->header, HEDDLE_SAFETENSORS_SUMS)) {
+        if (!expected)
+            return fail_sum(what, file, "header", "it has no " HEDDLE_SAFETENSORS_HEADER_SUM);
+        if (!raw_metadata(file->header, HEDDLE_SAFETENSORS_SUM))
+            return fail_sum(what, file, "header", "it has no " HEDDLE_SAFETENSORS_SUM);
+    }
+    if (!expected)
+        return HEDDLE_OK;
+    char found[HEDDLE_SAFETENSORS_SUM_SIZE];
+    if (!heddle_safetensors_header_sum(file->header, found))
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to check its header", what);
+    return compare_sums(what, file, "header", found, expected);
+}
+
+static heddle_status check_tensors_sum(const char *what, const heddle_safetensors *file)
+{
+    const char *expected = heddle_safetensors_metadata(file, HEDDLE_SAFETENSORS_SUM);
+    if (!expected)
+        return HEDDLE_OK;
+    uint32_t sum = 0;
+    for (int i = 0; i < file->count; i++)
+        sum = heddle_safetensors_add_to_sum(sum, file->by_name[i].array);
+    char found[HEDDLE_SAFETENSORS_SUM_SIZE];
+    snprintf(found, sizeof found, "%08x", (unsigned)sum);
+    return compare_sums(what, file, "data", found, expected);
+}
+
+// Adds to the message of a file that cannot be read that it was one of heddle's once. One whose header cannot be parsed
+// is known by the names of the sums, which stand at its beginning; damage to one of them leaves the others.
+static heddle_status tell_damage(heddle_status status, const char *content, size_t size)
+{
+    static const char *const names[] = {HEDDLE_SAFETENSORS_SUMS, HEDDLE_SAFETENSORS_HEADER_SUM};
+    size_t searched = size < OPENING_SIZE ? size : OPENING_SIZE;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (status == HEDDLE_CORRUPT && memmem(content, searched, names[i], strlen(names[i])))
+            return heddle_fail(HEDDLE_CORRUPT, "%s: " DAMAGED ADVICE, heddle_last_error());
+    return status;
+}
+
 // --- the header as a whole ------------------------------------------------------------------------------------------
 
 static heddle_status check_metadata(const char *what, const cJSON *metadata)
@@ -246,27 +327,6 @@ static heddle_status place_data(const char *what, heddle_safetensors *file, cons
     return HEDDLE_OK;
 }
 
-// What the writer noted of the tensors. Files of others, and older ones, have no such note.
-static heddle_status check_sum(const char *what, const heddle_safetensors *file)
-{
-    const char *expected = heddle_safetensors_metadata(file, HEDDLE_SAFETENSORS_SUM);
-    char found[HEDDLE_SAFETENSORS_SUM_SIZE];
-    if (!expected)
-        return HEDDLE_OK;
-    uint32_t sum = 0;
-    for (int i = 0; i < file->count; i++)
-        sum = heddle_safetensors_add_to_sum(sum, file->by_name[i].array);
-    snprintf(found, sizeof found, "%08x", (unsigned)sum);
-    if (strcmp(found, expected) == 0)
-        return HEDDLE_OK;
-    char shown[SHOWN_SIZE];
-    return heddle_fail(HEDDLE_CORRUPT,
-                       "%s: its data is not what was written: it is damaged, or another program changed it (CRC-32 %s, "
-                       "should be %s); take another checkpoint, or remove " HEDDLE_SAFETENSORS_SUM
-                       " from its metadata to read it all the same",
-                       what, found, heddle_safetensors_shown(expected, shown, sizeof shown));
-}
-
 static heddle_status read_entries(const char *what, heddle_safetensors *file, heddle_place *places, const char *data,
                                   uint64_t data_size)
 {
@@ -288,8 +348,7 @@ static heddle_status read_entries(const char *what, heddle_safetensors *file, he
     qsort(file->by_name, (size_t)file->count, sizeof *file->by_name, compare_names);
     HEDDLE_TRY(check_names_differ(what, file));
     HEDDLE_TRY(place_data(what, file, places, data));
-    HEDDLE_TRY(check_coverage(what, places, file->count, data_size)); // last of these: it sorts the places
-    return check_sum(what, file);
+    return check_coverage(what, places, file->count, data_size); // last of these: it sorts the places
 }
 
 static heddle_status read_header(const char *what, heddle_safetensors *file, const char *data, uint64_t data_size)
@@ -324,7 +383,9 @@ static heddle_status check_first_character(const char *what, const char *content
     return HEDDLE_OK;
 }
 
-static heddle_status read_content(const char *what, const char *content, size_t size, heddle_safetensors *file)
+// Parses the header and says where the data begins.
+static heddle_status read_json(const char *what, const char *content, size_t size, heddle_safetensors *file,
+                               const char **data)
 {
     if (size < HEDDLE_SAFETENSORS_LENGTH_BYTES)
         return heddle_fail(HEDDLE_CORRUPT, "%s: %zu bytes are too few for a safetensors file (is the file whole?)",
@@ -341,7 +402,18 @@ static heddle_status read_content(const char *what, const char *content, size_t 
     HEDDLE_TRY(heddle_json_parse(what, text, (size_t)length, &file->header));
     if (!cJSON_IsObject(file->header))
         return heddle_fail(HEDDLE_CORRUPT, "%s: the header is not an object", what);
-    return read_header(what, file, text + length, rest - length);
+    *data = text + length;
+    return HEDDLE_OK;
+}
+
+static heddle_status read_content(const char *what, const char *content, size_t size, heddle_safetensors *file)
+{
+    const char *data = NULL;
+    HEDDLE_TRY(tell_damage(read_json(what, content, size, file, &data), content, size));
+    HEDDLE_TRY(check_header_sum(what, file));
+    size_t data_size = (size_t)(content + size - data);
+    HEDDLE_TRY(tell_damage(read_header(what, file, data, data_size), content, size));
+    return check_tensors_sum(what, file);
 }
 
 // --- the public side ------------------------------------------------------------------------------------------------
@@ -365,16 +437,16 @@ heddle_status heddle_safetensors_parse(const char *what, const void *content, si
 // cannot be opened or is too short is left to the reader to tell.
 static heddle_status peek(const char *path)
 {
-    char opening[HEDDLE_SAFETENSORS_LENGTH_BYTES + 1];
+    char opening[OPENING_SIZE];
     FILE *file = fopen(path, "rb");
     size_t size = file ? fread(opening, 1, sizeof opening, file) : 0;
     if (file)
         (void)fclose(file);
-    if (size < sizeof opening)
+    if (size <= HEDDLE_SAFETENSORS_LENGTH_BYTES)
         return HEDDLE_OK;
     uint64_t length;
-    HEDDLE_TRY(read_length(path, opening, &length));
-    return check_first_character(path, opening, length);
+    HEDDLE_TRY(tell_damage(read_length(path, opening, &length), opening, size));
+    return tell_damage(check_first_character(path, opening, length), opening, size);
 }
 
 heddle_status heddle_safetensors_open(const char *path, heddle_safetensors **file)

@@ -33,6 +33,18 @@ static heddle_status check_array(const char *path, const heddle_array *array)
     return HEDDLE_OK;
 }
 
+static heddle_status check_entry(const char *path, const heddle_text_pair *entry, int index)
+{
+    static const char *const own[] = {HEDDLE_SAFETENSORS_SUMS, HEDDLE_SAFETENSORS_HEADER_SUM, HEDDLE_SAFETENSORS_SUM};
+    if (!entry->key || !entry->value)
+        return heddle_fail(HEDDLE_INVALID, "%s: metadata entry %d lacks its key or value", path, index);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(entry->key, own[i]) == 0)
+            return heddle_fail(HEDDLE_INVALID, "%s: metadata entry %d is called %s, which is the writer's own", path,
+                               index, own[i]);
+    return HEDDLE_OK;
+}
+
 static int compare_text(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
@@ -110,20 +122,27 @@ static bool add_sum(cJSON *metadata, const heddle_array *arrays, int count)
     return cJSON_AddStringToObject(metadata, HEDDLE_SAFETENSORS_SUM, text) != NULL;
 }
 
+// The sums stand first, so that a reader knows the file for one of heddle's where the rest of the header is damaged.
 static bool add_metadata(cJSON *header, const heddle_array *arrays, int count, const heddle_text_pair *metadata,
-                         int metadata_count)
+                         int metadata_count, cJSON **header_sum)
 {
     cJSON *object = cJSON_AddObjectToObject(header, HEDDLE_SAFETENSORS_METADATA);
+    if (!object || !cJSON_AddStringToObject(object, HEDDLE_SAFETENSORS_SUMS, HEDDLE_SAFETENSORS_SUMS_VALUE))
+        return false;
+    *header_sum = cJSON_AddStringToObject(object, HEDDLE_SAFETENSORS_HEADER_SUM, "00000000"); // once all is there
+    if (!*header_sum || !add_sum(object, arrays, count))
+        return false;
     for (int i = 0; i < metadata_count; i++)
-        if (!object || !cJSON_AddStringToObject(object, metadata[i].key, metadata[i].value))
+        if (!cJSON_AddStringToObject(object, metadata[i].key, metadata[i].value))
             return false;
-    return object && add_sum(object, arrays, count);
+    return true;
 }
 
 static bool fill_header(cJSON *header, const heddle_array *arrays, int count, const heddle_text_pair *metadata,
                         int metadata_count)
 {
-    if (!add_metadata(header, arrays, count, metadata, metadata_count))
+    cJSON *header_sum;
+    if (!add_metadata(header, arrays, count, metadata, metadata_count, &header_sum))
         return false;
     uint64_t begin = 0;
     for (int i = 0; i < count; i++) {
@@ -131,7 +150,7 @@ static bool fill_header(cJSON *header, const heddle_array *arrays, int count, co
             return false;
         begin += arrays[i].bytes;
     }
-    return true;
+    return heddle_safetensors_header_sum(header, header_sum->valuestring);
 }
 
 // The header's text, padded with spaces; NULL when out of memory. The caller frees it.
@@ -166,11 +185,7 @@ heddle_status heddle_safetensors_write(const char *path, const heddle_array *arr
     for (int i = 0; i < count; i++)
         HEDDLE_TRY(check_array(path, &arrays[i]));
     for (int i = 0; i < metadata_count; i++)
-        if (!metadata[i].key || !metadata[i].value || strcmp(metadata[i].key, HEDDLE_SAFETENSORS_SUM) == 0)
-            return heddle_fail(HEDDLE_INVALID,
-                               "%s: metadata entry %d lacks its key or value, or is called " HEDDLE_SAFETENSORS_SUM
-                               ", which is the writer's own",
-                               path, i);
+        HEDDLE_TRY(check_entry(path, &metadata[i], i));
     HEDDLE_TRY(check_names(path, arrays, count, metadata, metadata_count));
 
     uint64_t length = 0;

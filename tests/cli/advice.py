@@ -3,6 +3,9 @@
     advice.py path/to/heddle
 """
 
+import importlib.util
+import json
+import math
 import os
 import shutil
 import subprocess
@@ -73,6 +76,9 @@ class Advice(unittest.TestCase):
         run = ["train", "--device", "sim", "--model", "mlp", "--kernels", "naive", "--data", "synth:count=8", "--batch", "4",
                "--epochs", "1", "--out", "run"]
         checked = "\nchecked every access and launch of the kernels: no errors found\n"
+        if not os.path.exists(os.path.join(os.path.dirname(HEDDLE), "libheddle-sim.so")):
+            self.assertIn("libheddle-sim.so", self.heddle(*run, code=3).stderr)
+            return
         self.assertIn(checked, self.heddle(*run).stdout)
         self.assertNotIn(checked, self.heddle(*run, "--resume").stdout)  # of nothing
 
@@ -151,6 +157,78 @@ class Advice(unittest.TestCase):
             self.assertEqual(refused.stdout, "")
             self.assertEqual(refused.stderr, "heddle: another run is training in run now; wait for it or choose another "
                                              "folder\n")
+
+    # --- damaged checkpoints ------------------------------------------------------------------------------------------
+
+    def assert_damage_is_told(self, part, advice):
+        """By all who open it, in one line."""
+        for words in (["eval", "run/last.safetensors"], ["predict", "run/last.safetensors", "--index", "0"],
+                      ["train", "--out", "run", "--resume", "--epochs", "2"]):
+            self.assertRegex(self.heddle(*words, code=1).stderr,
+                             rf"^heddle: run/last\.safetensors: {part}.*it is damaged, or another program changed it"
+                             rf"( \(.*\))?; take another checkpoint{advice}.*\n$")
+
+    def test_a_damaged_checkpoint_is_not_used(self):
+        self.heddle(*SHORT, "--quiet", "--out", "run")
+        with open(self.home + "/run/last.safetensors", "rb") as file:
+            whole = file.read()
+        remove = ", or remove heddle\\.checksums, header_crc32 and tensors_crc32 from its metadata"
+        header, data = "its header is not what was written: ", "its data is not what was written: "
+        for part, advice, old, new in (
+                (header, remove, b'\\"learning_rate\\":0.05,', b'\\"learning_rate\\":0.85,'),
+                (header, remove, b'\\"epsilon\\":1e-08', b'\\"epsilon\\":1e-01'),
+                (header, remove, b'\\"channels\\":', b'\\"ciannels\\":'),
+                (header, remove, b'"tensors_crc32":', b'"tensors_crc33":'),
+                (header, remove, b'"header_crc32":', b'"header_crc33":'),
+                (header, remove, b'"heddle.checksums":', b'"heddle.checksumz":'),
+                ("line 1, column ", "", b'{"__metadata__":', b'{"__metadata__"z'),
+                ("says its header has ", "", whole[:8], whole[:7] + b"\x01"),
+                (data, remove, whole[-1000:], bytes([whole[-1000] ^ 1]) + whole[-999:])):
+            with self.subTest(new[:30]):
+                self.assertEqual(whole.count(old), 1)
+                with open(self.home + "/run/last.safetensors", "wb") as file:
+                    file.write(whole.replace(old, new))
+                self.assert_damage_is_told(part, advice)
+
+    def test_a_checkpoint_is_a_file_that_others_read(self):
+        self.heddle(*SHORT, "--quiet", "--out", "run")
+        with open(self.home + "/run/last.safetensors", "rb") as file:
+            content = file.read()
+        length = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8:8 + length])
+        metadata = header.pop("__metadata__")
+        self.assertTrue(all(isinstance(value, str) for value in metadata.values()))
+        self.assertEqual(metadata["heddle.checksums"], "header_crc32 tensors_crc32")
+        for name in metadata["heddle.checksums"].split():
+            self.assertRegex(metadata[name], "^[0-9a-f]{8}$")
+        ends = [0]
+        for tensor in sorted(header.values(), key=lambda tensor: tensor["data_offsets"]):
+            begin, end = tensor["data_offsets"]
+            self.assertEqual((begin, end), (ends[-1], ends[-1] + 4 * math.prod(tensor["shape"])))
+            ends.append(end)
+        self.assertEqual(8 + length + ends[-1], len(content))
+        # As another program writes it again: the same things in another order.
+        turned = dict(reversed(header.items()), __metadata__=dict(reversed(metadata.items())))
+        text = json.dumps(turned, indent=1).encode()
+        with open(self.home + "/again.safetensors", "wb") as file:
+            file.write(len(text).to_bytes(8, "little") + text + content[8 + length:])
+        words = ["predict", "--index", "0", "--json"]
+        self.assertEqual(self.heddle(*words, "again.safetensors").stdout,
+                         self.heddle(*words, "run/last.safetensors").stdout)
+
+    @unittest.skipUnless(importlib.util.find_spec("safetensors") and importlib.util.find_spec("numpy"),
+                         "the package safetensors is not here")
+    def test_the_package_safetensors_reads_a_checkpoint_and_writes_it_again(self):
+        from safetensors import safe_open
+        from safetensors.numpy import save_file
+        self.heddle(*SHORT, "--quiet", "--out", "run")
+        with safe_open(self.home + "/run/last.safetensors", "numpy") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+            save_file(tensors, self.home + "/again.safetensors", file.metadata())
+        self.assertIn("linear1.weight", tensors)
+        words = ["predict", "--index", "0", "--json"]
+        self.assertEqual(self.heddle(*words, "again.safetensors").stdout,
+                         self.heddle(*words, "run/last.safetensors").stdout)
 
     # --- settings that can hardly be meant ----------------------------------------------------------------------------
 

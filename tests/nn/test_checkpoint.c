@@ -1,5 +1,5 @@
-// Checkpoints whose text or numbers are not what they should be: each is refused with one line that says so, whoever
-// opens it, before room is made for anything it claims.
+// Checkpoints whose text or numbers are not what they should be, or not what was written: each is refused with one line
+// that says so, whoever opens it, before room is made for anything it claims. Those of earlier versions still load.
 
 #include "helpers.h"
 
@@ -10,10 +10,11 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/file.h"
 #include "nn/checkpoint.h"
 #include "nn/checkpoint_about.h"
 
-enum { PATH = 256, MOST_ARRAYS = 64 };
+enum { PATH = 256, MOST_ARRAYS = 64, LENGTH_BYTES = 8 };
 static const char KEY_MODEL[] = "heddle.model", KEY_TRAINING[] = "heddle.training";
 
 // A checkpoint in the middle of an epoch, with momentum's arrays.
@@ -268,6 +269,123 @@ static void numbers_that_are_not_finite_are_refused(void **state)
     must_be_refused(path, "'linear1.weight' has numbers that are not finite", "NaN");
 }
 
+// --- damage ---------------------------------------------------------------------------------------------------------
+
+// Where the data begins.
+static size_t header_end(const char *content)
+{
+    uint64_t length;
+    memcpy(&length, content, sizeof length);
+    return LENGTH_BYTES + (size_t)length;
+}
+
+static void every_flipped_bit_of_a_checkpoints_header_is_told_as_damage(void **state)
+{
+    (void)state;
+    char path[PATH];
+    size_t size;
+    write_good(path);
+    char *content = read_file(path, &size);
+    for (size_t place = 0; place < header_end(content); place++)
+        for (int bit = 0; bit < 8; bit++) {
+            heddle_checkpoint *checkpoint = NULL;
+            content[place] ^= (char)(1 << bit);
+            heddle_status status = heddle_checkpoint_parse("damaged.safetensors", content, size, &checkpoint);
+            content[place] ^= (char)(1 << bit);
+            if (status != HEDDLE_CORRUPT)
+                fail_msg("byte %zu, bit %d: %s", place, bit, heddle_status_name(status));
+            if (!strstr(heddle_last_error(), "it is damaged, or another program changed it") ||
+                !strstr(heddle_last_error(), "; take another checkpoint") || strchr(heddle_last_error(), '\n'))
+                fail_msg("byte %zu, bit %d: %s", place, bit, heddle_last_error());
+            assert_null(checkpoint);
+        }
+    free(content);
+}
+
+static void edits_of_equal_length_are_refused_by_all_who_open_a_checkpoint(void **state)
+{
+    (void)state;
+    static const char *const edits[][2] = {
+        {"\\\"epsilon\\\":1e-05", "\\\"epsilon\\\":1e-01"}, // of batchnorm, in the model
+        {"\\\"learning_rate\\\":0.05", "\\\"learning_rate\\\":0.85"},
+        {"\"tensors_crc32\":", "\"tensors_crc33\":"},
+        {"\"header_crc32\":", "\"header_crc33\":"},
+        {"\\\"channels\\\":", "\\\"channelz\\\":"},
+    };
+    char path[PATH];
+    size_t size;
+    write_good(path);
+    char *content = read_file(path, &size);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        char *changed = malloc(size), *place;
+        memcpy(changed, content, size);
+        place = memmem(changed, header_end(content), edits[i][0], strlen(edits[i][0]));
+        if (!place)
+            fail_msg("%s is not in the header: %.*s", edits[i][0], (int)header_end(content) - LENGTH_BYTES,
+                     content + LENGTH_BYTES);
+        memcpy(place, edits[i][1], strlen(edits[i][1]));
+        heddle_slice slice = {changed, size};
+        assert_ok(heddle_file_write_atomic(path, &slice, 1));
+        must_be_refused(path, "its header is not what was written: it is damaged, or another program changed it",
+                        edits[i][1]);
+        free(changed);
+    }
+    free(content);
+}
+
+// Writes the file again without entries of its metadata.
+static void remove_metadata(const char *path, const char *const *keys, int count)
+{
+    size_t size;
+    char *content = read_file(path, &size);
+    cJSON *header = cJSON_ParseWithLength(content + LENGTH_BYTES, header_end(content) - LENGTH_BYTES);
+    for (int i = 0; i < count; i++) {
+        cJSON *metadata = cJSON_GetObjectItemCaseSensitive(header, "__metadata__");
+        assert_true(cJSON_HasObjectItem(metadata, keys[i]));
+        cJSON_DeleteItemFromObjectCaseSensitive(metadata, keys[i]);
+    }
+    char *text = cJSON_PrintUnformatted(header);
+    uint64_t length = strlen(text);
+    const heddle_slice slices[] = {
+        {&length, sizeof length}, {text, length}, {content + header_end(content), size - header_end(content)}};
+    assert_ok(heddle_file_write_atomic(path, slices, 3));
+    cJSON_free(text);
+    cJSON_Delete(header);
+    free(content);
+}
+
+static void a_checkpoint_of_an_earlier_version_still_loads(void **state)
+{
+    (void)state;
+    static const char *const header_keys[] = {"heddle.checksums", "header_crc32"}, *const tensor_key = "tensors_crc32";
+    char path[PATH];
+    write_good(path);
+    for (int version = 0; version < 2; version++) { // with a sum of its tensors, and with none
+        if (version == 0)
+            remove_metadata(path, header_keys, 2);
+        else
+            remove_metadata(path, &tensor_key, 1);
+        heddle_device *device = open_cpu(1);
+        heddle_network *network = NULL;
+        heddle_train_options options;
+        assert_ok(heddle_network_open(device, path, 1, HEDDLE_FUSED, &network));
+        assert_ok(heddle_train_options_from(path, &options, NULL, 0));
+        assert_int_equal(options.batch, 10);
+        heddle_network_close(network);
+        heddle_device_close(device);
+        size_t size;
+        char *content = read_file(path, &size);
+        heddle_checkpoint *checkpoint = NULL;
+        content[size - 1] ^= 1;
+        assert_int_equal(heddle_checkpoint_parse(path, content, size, &checkpoint),
+                         version == 0 ? HEDDLE_CORRUPT : HEDDLE_OK);
+        heddle_checkpoint_close(checkpoint);
+        free(content);
+    }
+}
+
+// --- the text of the training ---------------------------------------------------------------------------------------
+
 // Resuming adds to sums that were written as text: not one may come back changed.
 static void doubles_survive_being_written_exactly(void **state)
 {
@@ -355,6 +473,9 @@ int main(void)
         cmocka_unit_test(arrays_that_do_not_fit_the_model_are_refused),
         cmocka_unit_test(missing_moments_stop_resuming_and_nothing_else),
         cmocka_unit_test(numbers_that_are_not_finite_are_refused),
+        cmocka_unit_test(every_flipped_bit_of_a_checkpoints_header_is_told_as_damage),
+        cmocka_unit_test(edits_of_equal_length_are_refused_by_all_who_open_a_checkpoint),
+        cmocka_unit_test(a_checkpoint_of_an_earlier_version_still_loads),
         cmocka_unit_test(doubles_survive_being_written_exactly),
         cmocka_unit_test(a_checkpoint_from_before_there_were_arithmetics_is_full),
         cmocka_unit_test(a_checkpoint_from_before_steps_were_left_out_has_none),

@@ -258,11 +258,13 @@ static void a_run_that_could_not_begin_claims_to_have_kept_nothing(void **state)
 
 // --- what cannot be read --------------------------------------------------------------------------------------------
 
-static void damage(const char *path)
+// Flips a bit of the data, or of the header.
+static void damage(const char *path, bool header)
 {
+    enum { WITHIN_HEADER = 300, FROM_END = 100 };
     size_t size;
     char *content = read_file(path, &size);
-    content[size - 100] ^= 1;
+    content[header ? WITHIN_HEADER : size - FROM_END] ^= 1;
     heddle_slice slice = {content, size};
     assert_ok(heddle_file_write_atomic(path, &slice, 1));
     free(content);
@@ -296,17 +298,20 @@ static void a_run_whose_last_checkpoint_is_damaged_or_gone_goes_on_from_its_best
     static const char way[] =
         "; best.safetensors beside it is whole, as of the end of epoch 1: use that, or copy it to "
         "last.safetensors and --resume goes on from there";
-    for (int gone = 0; gone < 2; gone++) {
+    enum { DATA, HEADER, GONE, WAYS };
+    for (int how = 0; how < WAYS; how++) {
         const char *folder = temporary_folder();
         char last[PATH], best[PATH];
         path_in(folder, "last.safetensors", last, sizeof last);
         path_in(folder, "best.safetensors", best, sizeof best);
         stop_after(folder, EPOCH_STEPS + 3);
-        if (gone)
+        if (how == GONE)
             assert_int_equal(unlink(last), 0);
         else
-            damage(last);
-        must_fail_to_resume(folder, gone ? HEDDLE_NOT_FOUND : HEDDLE_CORRUPT, way);
+            damage(last, how == HEADER);
+        must_fail_to_resume(folder, how == GONE ? HEDDLE_NOT_FOUND : HEDDLE_CORRUPT, way);
+        if (how == HEADER)
+            assert_said("it is damaged, or another program changed it");
         copy(best, last);
         watch run = {0};
         assert_ok(resume(folder, &run));
@@ -323,15 +328,15 @@ static void a_run_of_which_nothing_is_whole_is_to_begin_anew(void **state)
     path_in(folder, "last.safetensors", last, sizeof last);
     path_in(folder, "best.safetensors", best, sizeof best);
     stop_after(folder, EPOCH_STEPS + 3);
-    damage(last);
-    damage(best);
+    damage(last, false);
+    damage(best, true);
     must_fail_to_resume(folder, HEDDLE_CORRUPT, "there is no whole best.safetensors beside it either to go on from: ");
     assert_int_equal(unlink(best), 0);
     must_fail_to_resume(folder, HEDDLE_CORRUPT, "begin the run anew");
     heddle_train_options options;
-    damage(last); // whole again: only what is said of a last checkpoint is about the best
+    damage(last, false); // whole again: only what is said of a last checkpoint is about the best
     copy(last, best);
-    damage(best);
+    damage(best, false);
     assert_int_equal(heddle_train_options_from(best, &options, NULL, 0), HEDDLE_CORRUPT);
     assert_null(strstr(heddle_last_error(), "beside it"));
 }
