@@ -49,6 +49,9 @@ def merged(whole, section, found):
     if section == "limits":
         whole[section] = rows_with(whole.get(section, []), found, ("batch", "precision"))
     elif section not in KEYS:  # accuracy, copies: all of it at once
+        if section == "accuracy":  # of which each part may be measured by itself
+            found = {name: dict(part, date=found["date"]) if isinstance(part, dict) else part
+                     for name, part in found.items()}
         whole[section] = dict(whole.get(section, {}), **found)
     else:
         before = whole.get(section, {})

@@ -53,7 +53,7 @@ bool heddle_check_usual_shape(const heddle_op *op, const void *shape)
     return true;
 }
 
-int heddle_check_job_fields(const heddle_check_job *job, const bool *leave_out, char *text, size_t size)
+int heddle_check_job_fields(const heddle_check_job *job, char *text, size_t size)
 {
     int count = 0;
     size_t used = 0;
@@ -62,7 +62,7 @@ int heddle_check_job_fields(const heddle_check_job *job, const bool *leave_out, 
         bool set = false;
         for (int i = 0; i < job->count && !set; i++) {
             _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
-            if (!leave_out[i] && heddle_shape_parse(job->op, job->shapes[i], shape) == HEDDLE_OK)
+            if (heddle_shape_parse(job->op, heddle_check_job_shape(job, i), shape) == HEDDLE_OK)
                 set = is_unusual(&job->op->fields[f], shape);
         }
         if (set)
@@ -112,8 +112,7 @@ const char *heddle_check_job_hint(const heddle_op *op, const char *function, cha
     }
     if (used < size)
         snprintf(text + used, size - used, "%s",
-                 optional ? "]); what is in [ ] may be left out, all of it: then only shapes with the defaults are run"
-                          : ")");
+                 optional ? "]); what is in [ ] may be left out, all of it: then it is run with the defaults" : ")");
     return text;
 }
 
@@ -168,9 +167,8 @@ static void print_call(const heddle_check_job *job, bool complete, FILE *file)
 // A shape that somebody asked for must not pass without having been compared.
 static void print_refusal(const heddle_check_job *job, FILE *file)
 {
-    static const bool none[HEDDLE_CHECK_MOST_CASES];
     char fields[256];
-    if (job->given && heddle_check_job_fields(job, none, fields, sizeof fields) > 0)
+    if (job->given && heddle_check_job_fields(job, fields, sizeof fields) > 0)
         fprintf(file,
                 "        static_assert(sizeof(Function) == 0, \"heddle: --shape sets %s, which %s does not take; leave "
                 "that out, or give %s the operator's optional fields as parameters\");\n",
@@ -188,13 +186,13 @@ static void print_choice(const heddle_check_job *job, FILE *file)
         fprintf(file, ", %s *%s", heddle_check_c_type(op->operands[i].dtype), op->operands[i].name);
     fprintf(file, ")\n{\n    if constexpr (std::is_invocable<Function");
     print_types(op, true, file);
-    fprintf(file, ">::value) {\n");
+    fprintf(file, ">::value) {\n        if (!heddle_one.complete)\n            return false;\n");
     print_call(job, true, file);
     fprintf(file, "        return true;\n    } else if constexpr (std::is_invocable<Function");
     print_types(op, false, file);
     fprintf(file, ">::value) {\n");
     print_refusal(job, file);
-    fprintf(file, "        if (!heddle_one.usual)\n            return false;\n");
+    fprintf(file, "        if (!heddle_one.plain)\n            return false;\n");
     print_call(job, false, file);
     fprintf(file,
             "        return true;\n    } else {\n        static_assert(sizeof(Function) == 0, \"heddle: the function "
@@ -208,9 +206,10 @@ static void print_cases(const heddle_check_job *job, FILE *file)
     fprintf(file, "static const heddle_case heddle_cases[] = {\n");
     for (int i = 0; i < job->count; i++) {
         _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
-        if (heddle_shape_parse(job->op, job->shapes[i], shape) != HEDDLE_OK)
+        if (heddle_shape_parse(job->op, heddle_check_job_shape(job, i), shape) != HEDDLE_OK)
             continue;
-        fprintf(file, "    {%d, {", heddle_check_usual_shape(job->op, shape));
+        fprintf(file, "    {%d, %d, {", heddle_check_takes(job->cases[i].kind, true),
+                heddle_check_takes(job->cases[i].kind, false));
         for (int o = 0; o < job->op->operand_count; o++)
             fprintf(file, "%zu, ",
                     heddle_operand_elements(job->op, o, shape) * heddle_dtype_size(job->op->operands[o].dtype));
@@ -285,7 +284,9 @@ void heddle_check_driver_print(const heddle_check_job *job, const char *const *s
     for (int i = 0; sources[i]; i++)
         fprintf(file, "#include \"%s\"\n", sources[i]);
     fputs(helpers, file);
-    fprintf(file, "struct heddle_case {\n    bool usual;\n    size_t bytes[%d];\n    double field[%d];\n};\n\n",
+    fprintf(file,
+            "struct heddle_case {\n    bool complete, plain; // which functions take it\n    size_t bytes[%d];\n    "
+            "double field[%d];\n};\n\n",
             job->op->operand_count, job->op->field_count > 0 ? job->op->field_count : 1);
     print_cases(job, file);
     print_choice(job, file);

@@ -1,4 +1,4 @@
-// Operators: choosing function and shapes, writing inputs, comparing outputs.
+// Operators: choosing the function, writing inputs, comparing outputs.
 
 #include "check/operator.h"
 
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "check/child.h"
 #include "check/scan.h"
 #include "check/values.h"
 #include "ops/tolerance.h"
@@ -21,8 +20,6 @@ enum {
     MOST_WRONG = 3,   // shapes that are told: further ones say the same
     MOST_NAMED = 4,   // shapes that are told one by one as compared
 };
-
-static const double most_flops = 5e7; // of a shape: about a second under watch
 
 // --- names -----------------------------------------------------------------------------------------------------------
 
@@ -132,15 +129,6 @@ static heddle_status choose_function(heddle_check_job *job, const char *const *s
                        signature);
 }
 
-// Nothing to compute: a launch of no blocks is an error on a GPU, and guarding against it teaches nothing.
-static bool is_empty(const heddle_op *op, const void *shape)
-{
-    for (int i = 0; i < op->operand_count; i++)
-        if (heddle_operand_elements(op, i, shape) == 0)
-            return true;
-    return false;
-}
-
 heddle_status heddle_check_job_prepare(heddle_check_job *job, const heddle_op *op, const char *const *sources,
                                        uint64_t seed)
 {
@@ -150,58 +138,7 @@ heddle_status heddle_check_job_prepare(heddle_check_job *job, const heddle_op *o
             return heddle_fail(HEDDLE_UNSUPPORTED, "--op %s: operands of type %s cannot be checked yet", op->name,
                                heddle_dtype_name(op->operands[i].dtype));
     HEDDLE_TRY(choose_function(job, sources));
-    for (int i = 0; op->test_shapes && op->test_shapes[i]; i++) {
-        _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
-        HEDDLE_TRY(heddle_shape_parse(op, op->test_shapes[i], shape));
-        if (is_empty(op, shape))
-            continue;
-        heddle_check_launch launch;
-        if (job->launch[0])
-            HEDDLE_TRY(heddle_check_launch_read(job->launch, op, shape, &launch));
-        if (job->count == HEDDLE_CHECK_MOST_CASES || op->cost(shape).flops > most_flops)
-            job->left_out++;
-        else
-            job->shapes[job->count++] = op->test_shapes[i];
-    }
-    return HEDDLE_OK;
-}
-
-// Drawn, expected and computed values are held as doubles at once.
-static heddle_status refuse_large(const heddle_op *op, const void *shape, const char *text)
-{
-    double bytes = 0;
-    char size[32];
-    for (int i = 0; i < op->operand_count; i++)
-        bytes += 3 * sizeof(double) * (double)heddle_operand_elements(op, i, shape);
-    if (bytes <= (double)heddle_child_usual_memory())
-        return HEDDLE_OK;
-    return heddle_fail(HEDDLE_INVALID, "--shape '%s': to compare it takes %s of memory, more than there is", text,
-                       heddle_text_bytes(bytes, size, sizeof size));
-}
-
-heddle_status heddle_check_job_set_shapes(heddle_check_job *job, const char *const *shapes)
-{
-    job->count = job->left_out = 0;
-    job->given = true;
-    for (int i = 0; shapes[i]; i++) {
-        _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
-        if (heddle_shape_parse(job->op, shapes[i], shape) != HEDDLE_OK) {
-            char why[512];
-            snprintf(why, sizeof why, "%s", heddle_last_error());
-            return heddle_fail(HEDDLE_INVALID, "--shape '%s': %s; `heddle ops %s` lists the fields", shapes[i], why,
-                               job->op->name);
-        }
-        if (is_empty(job->op, shape))
-            return heddle_fail(HEDDLE_INVALID, "--shape '%s': at this shape there is nothing to compute", shapes[i]);
-        HEDDLE_TRY(refuse_large(job->op, shape, shapes[i]));
-        heddle_check_launch launch;
-        if (job->launch[0])
-            HEDDLE_TRY(heddle_check_launch_read(job->launch, job->op, shape, &launch));
-        if (job->count == HEDDLE_CHECK_MOST_CASES)
-            return heddle_fail(HEDDLE_INVALID, "--shape: more than %d shapes", HEDDLE_CHECK_MOST_CASES);
-        job->shapes[job->count++] = shapes[i];
-    }
-    return HEDDLE_OK;
+    return heddle_check_job_choose_shapes(job);
 }
 
 static heddle_status open_case(const heddle_check_folder *folder, int number, const char *kind, const char *mode,
@@ -218,7 +155,7 @@ static heddle_status write_inputs(const heddle_check_job *job, const heddle_chec
     _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
     heddle_check_values values;
     FILE *file = NULL;
-    HEDDLE_TRY(heddle_shape_parse(job->op, job->shapes[number], shape));
+    HEDDLE_TRY(heddle_shape_parse(job->op, heddle_check_job_shape(job, number), shape));
     HEDDLE_TRY(open_case(folder, number, "in", "wb", &file));
     heddle_status status = heddle_check_values_create(&values, job->op, shape);
     if (status == HEDDLE_OK) {
@@ -308,8 +245,8 @@ static heddle_status compare_outputs(const heddle_check_job *job, comparison *tr
             continue;
         if (!heddle_check_values_read(&trial->got, i, file))
             return heddle_check_result_note(result, "%s: the program ended before it wrote its output",
-                                            job->shapes[number]);
-        HEDDLE_TRY(compare_operand(job, trial, i, job->shapes[number], result));
+                                            heddle_check_job_shape(job, number));
+        HEDDLE_TRY(compare_operand(job, trial, i, heddle_check_job_shape(job, number), result));
     }
     *compared = true;
     return HEDDLE_OK;
@@ -320,7 +257,7 @@ static heddle_status compare_case(const heddle_check_job *job, int number, FILE 
 {
     _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
     comparison trial = {.reduction = 1};
-    HEDDLE_TRY(heddle_shape_parse(job->op, job->shapes[number], shape));
+    HEDDLE_TRY(heddle_shape_parse(job->op, heddle_check_job_shape(job, number), shape));
     heddle_status status = heddle_check_values_create(&trial.drawn, job->op, shape);
     if (status == HEDDLE_OK)
         status = heddle_check_values_create(&trial.expected, job->op, shape);
@@ -351,7 +288,7 @@ static int last_number(const heddle_check_job *job, const heddle_check_folder *f
 static const char *last_shape(const heddle_check_job *job, const heddle_check_folder *folder)
 {
     int number = last_number(job, folder);
-    return number >= 0 && number < job->count ? job->shapes[number] : NULL;
+    return number >= 0 && number < job->count ? heddle_check_job_shape(job, number) : NULL;
 }
 
 // The driver ends at the first kernel that is stopped: what stopped it happened at the last shape.
@@ -398,7 +335,7 @@ static void say(sentence *to, const char *format, ...)
 static double size_of_shape(const heddle_check_job *job, int number)
 {
     _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
-    if (heddle_shape_parse(job->op, job->shapes[number], shape) != HEDDLE_OK)
+    if (heddle_shape_parse(job->op, heddle_check_job_shape(job, number), shape) != HEDDLE_OK)
         return 0;
     heddle_cost cost = job->op->cost(shape);
     return cost.flops + cost.bytes_read + cost.bytes_written;
@@ -412,12 +349,12 @@ static void say_compared(const heddle_check_job *job, const bool *compared, int 
         if (!compared[i])
             continue;
         if (count <= MOST_NAMED)
-            say(to, "%s%s", said++ ? ", " : ": ", job->shapes[i]);
+            say(to, "%s%s", said++ ? ", " : ": ", heddle_check_job_shape(job, i));
         if (largest < 0 || size_of_shape(job, i) > size_of_shape(job, largest))
             largest = i;
     }
     if (count > MOST_NAMED)
-        say(to, ", the largest %s", job->shapes[largest]);
+        say(to, ", the largest %s", heddle_check_job_shape(job, largest));
 }
 
 // What was held against the reference.
@@ -425,39 +362,77 @@ typedef struct account {
     bool compared[HEDDLE_CHECK_MOST_CASES];
     int count;          // of those
     int wrong;          // of those, too
+    int all;            // that the function takes, with those that were left out
+    int left_out;       // of all
+    bool complete;      // the function takes the optional fields
     bool gave_up;       // with shapes left, after so many wrong ones
     bool came_to_end;   // the program did: what it has no output for, its function does not take
     const char *end_at; // the shape it was at otherwise; NULL: at none
 } account;
 
-// Why shapes were not compared, where that is no fault of their numbers.
+// What no shape was compared at, where that is no fault of the function's numbers.
 static void say_others(const heddle_check_job *job, const account *all, sentence *to)
 {
     char fields[256];
-    int without = job->count - all->count;
-    if (heddle_check_job_fields(job, all->compared, fields, sizeof fields) > 0)
-        say(to, "; %d other%s %s, which the function does not take", without, without == 1 ? " sets" : "s set", fields);
-    if (job->left_out > 0)
-        say(to, "; %d more %s too large to be watched", job->left_out, job->left_out == 1 ? "is" : "are");
-    if (!job->given && all->wrong == 0)
+    int set = all->complete ? 0 : heddle_check_job_fields(job, fields, sizeof fields);
+    if (set > 0)
+        say(to, "; %s %s: the function does not take %s", fields, set == 1 ? "has its default" : "have their defaults",
+            set == 1 ? "it" : "them");
+    if (all->left_out > 0)
+        say(to, "; %d more %s too large to be watched", all->left_out, all->left_out == 1 ? "is" : "are");
+    if (!job->given && all->wrong == 0 && (set > 0 || all->count < all->all))
         say(to, "; --shape compares at others");
 }
 
 static heddle_status tell_compared(const heddle_check_job *job, const account *all, heddle_check_result *result)
 {
-    int shapes = job->count + job->left_out;
     const char *at = all->end_at;
     sentence said = {.used = 0};
     say_compared(job, all->compared, all->count, &said);
     if (all->gave_up)
         say(&said, "; stopped after %d wrong ones", all->wrong);
-    else if (all->count < shapes && !all->came_to_end)
+    else if (all->count < all->all && !all->came_to_end)
         say(&said, "; the program stopped %s%s%sbefore the rest", at ? "at " : "", at ? at : "", at ? ", " : "");
-    else if (all->count < shapes && all->count > 0)
+    else if (all->count > 0)
         say_others(job, all, &said);
-    return heddle_check_result_note(result, "%s: %d of %d %s compared with the float64 reference, seed %llu%s",
-                                    job->op->name, all->count, shapes, job->given ? "shapes of --shape" : "test shapes",
-                                    (unsigned long long)job->seed, said.text);
+    return heddle_check_result_note(
+        result, "%s: %d of %d %s compared with the float64 reference, seed %llu%s", job->op->name, all->count, all->all,
+        job->given ? "shapes of --shape" : "test shapes", (unsigned long long)job->seed, said.text);
+}
+
+static bool has_output(const heddle_check_folder *folder, int number)
+{
+    FILE *file = NULL;
+    if (open_case(folder, number, "out", "rb", &file) != HEDDLE_OK)
+        return false;
+    fclose(file);
+    return true;
+}
+
+// Whether the function takes the optional fields: the compiler knew it, and what was run shows it.
+static bool is_complete(const heddle_check_job *job, const heddle_check_folder *folder, bool came_to_end)
+{
+    int last = last_number(job, folder);
+    for (int i = 0; i < job->count; i++) {
+        bool ran = i == last || has_output(folder, i);
+        if (ran && job->cases[i].kind != HEDDLE_CHECK_USUAL)
+            return job->cases[i].kind == HEDDLE_CHECK_UNUSUAL;
+        if (!ran && came_to_end && job->cases[i].kind == HEDDLE_CHECK_UNUSUAL)
+            return false;
+    }
+    return true;
+}
+
+static account open_account(const heddle_check_job *job, const heddle_check_folder *folder)
+{
+    account all = {.came_to_end = last_number(job, folder) == job->count, .end_at = last_shape(job, folder)};
+    all.complete = is_complete(job, folder, all.came_to_end);
+    for (int kind = 0; kind < HEDDLE_CHECK_CASE_KINDS; kind++)
+        all.left_out += heddle_check_takes(kind, all.complete) ? job->left_out[kind] : 0;
+    all.all = all.left_out;
+    for (int i = 0; i < job->count; i++)
+        all.all += heddle_check_takes(job->cases[i].kind, all.complete);
+    return all;
 }
 
 static heddle_status compare_all(const heddle_check_job *job, const heddle_check_folder *folder,
@@ -473,7 +448,7 @@ static heddle_status compare_all(const heddle_check_job *job, const heddle_check
         HEDDLE_TRY(status);
         all->count += all->compared[i];
         all->wrong += result->finding_count > before;
-        all->gave_up = all->wrong == MOST_WRONG && i + 1 < job->count;
+        all->gave_up = all->wrong == MOST_WRONG && all->count + all->left_out < all->all;
     }
     return HEDDLE_OK;
 }
@@ -515,7 +490,7 @@ static heddle_status judge_uncompared(const heddle_check_job *job, const account
 heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle_check_folder *folder,
                                        heddle_check_result *result)
 {
-    account all = {.came_to_end = last_number(job, folder) == job->count, .end_at = last_shape(job, folder)};
+    account all = open_account(job, folder);
     HEDDLE_TRY(compare_all(job, folder, result, &all));
     HEDDLE_TRY(judge_uncompared(job, &all, result));
     return tell_compared(job, &all, result);

@@ -3,7 +3,7 @@
 //
 // The file defines one function with the operator's name: device pointers to its operands (inputs, then outputs), then
 // the fields of its shape, in the order of `heddle ops NAME`. Fields that have a default may be left out, all of them
-// together; then only shapes with those defaults are run:
+// together; then it is run on the test shapes with those defaults:
 //
 //     void matmul(const float *a, const float *b, float *output, int m, int n, int k)
 //
@@ -18,17 +18,34 @@
 #include "check/result.h"
 #include "heddle/op.h"
 
-enum { HEDDLE_CHECK_MOST_CASES = 64 };
+enum {
+    HEDDLE_CHECK_MOST_CASES = 64,
+    HEDDLE_CHECK_PLAIN_SIZE = 128, // bytes of a shape that names only the fields without a default
+};
+
+// Which functions are run on a shape: those with the optional fields as parameters, those without, or both.
+typedef enum heddle_check_case_kind {
+    HEDDLE_CHECK_USUAL,   // every optional field has its default: both
+    HEDDLE_CHECK_UNUSUAL, // one has another value: with
+    HEDDLE_CHECK_PLAIN,   // the defaults put back into an unusual one: without
+    HEDDLE_CHECK_CASE_KINDS,
+} heddle_check_case_kind;
+
+typedef struct heddle_check_case {
+    const char *text; // of the operator's list or of somebody's --shape; NULL: `plain` has it
+    char plain[HEDDLE_CHECK_PLAIN_SIZE];
+    heddle_check_case_kind kind;
+} heddle_check_case;
 
 typedef struct heddle_check_job {
     const heddle_op *op;
     const char *function;                  // what the file calls it: "matmul" or "matmul_forward"
     char launch[HEDDLE_CHECK_LAUNCH_SIZE]; // where it is a kernel: what stands between <<< and >>>; else ""
     uint64_t seed;
-    const char *shapes[HEDDLE_CHECK_MOST_CASES]; // those that are run
-    bool given;                                  // somebody asked for them
+    heddle_check_case cases[HEDDLE_CHECK_MOST_CASES];
+    bool given; // somebody asked for them
     int count;
-    int left_out; // shapes that are too much for the simulated GPU
+    int left_out[HEDDLE_CHECK_CASE_KINDS]; // shapes that are too much for the simulated GPU
 } heddle_check_job;
 
 // "matmul_forward", or "matmul" for the first operator of that name. HEDDLE_INVALID suggests the nearest.
@@ -39,8 +56,16 @@ const heddle_op *heddle_check_op_suggest(const char *const *sources);
 // Finds the function in the files (HEDDLE_INVALID says what it should look like) and chooses the shapes.
 heddle_status heddle_check_job_prepare(heddle_check_job *job, const heddle_op *op, const char *const *sources,
                                        uint64_t seed);
+
+// shapes.c: what is run. Of the operator's test shapes, those that the simulated GPU does in about a second.
+heddle_status heddle_check_job_choose_shapes(heddle_check_job *job);
 // These shapes, a list that ends with NULL and outlives the job, in the place of the operator's test shapes.
 heddle_status heddle_check_job_set_shapes(heddle_check_job *job, const char *const *shapes);
+// "m=1 n=7 k=31"
+const char *heddle_check_job_shape(const heddle_check_job *job, int number);
+// Whether a function with all fields as parameters (`complete`), or one without the optional ones, is run on such.
+bool heddle_check_takes(heddle_check_case_kind kind, bool complete);
+
 // Writes the inputs of every shape and the program around the files; *driver is its path.
 heddle_status heddle_check_job_write(const heddle_check_job *job, const char *const *sources,
                                      const heddle_check_folder *folder, char *driver, size_t size);
@@ -62,9 +87,8 @@ void heddle_check_driver_print(const heddle_check_job *job, const char *const *s
 const char *heddle_check_c_type(heddle_dtype dtype);
 // Whether every optional field has its default.
 bool heddle_check_usual_shape(const heddle_op *op, const void *shape);
-// The fields that a shape of the job gives another value than their default, but for the shapes to `leave_out`: "alpha,
-// beta". Returns how many.
-int heddle_check_job_fields(const heddle_check_job *job, const bool *leave_out, char *text, size_t size);
+// The fields that a shape of the job gives another value than their default: "alpha, beta". Returns how many.
+int heddle_check_job_fields(const heddle_check_job *job, char *text, size_t size);
 double heddle_check_field_value(const heddle_field *field, const void *shape);
 
 #endif

@@ -189,6 +189,19 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
+static heddle_status capture_several(heddle_plan *plan, heddle_stream *stream)
+{
+    const int asked = plan->options.several, few = least(asked, HEDDLE_PLAN_STEPS);
+    const int steps[] = {plan->whole_steps ? asked : few, plan->whole_steps && asked > few ? few : 0};
+    for (int i = 0; i < 2; i++) {
+        if (steps[i] < 2)
+            continue;
+        HEDDLE_TRY(capture(plan, stream, steps[i], &plan->several[i].graph));
+        plan->several[i].steps = steps[i];
+    }
+    return HEDDLE_OK;
+}
+
 int heddle_plan_steps_for(int steps, int most)
 {
     const int longest = least(most, HEDDLE_PLAN_WHOLE_STEPS);
@@ -226,9 +239,8 @@ heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, con
         status = heddle_plan_cut(made, state, parameters);
     if (status == HEDDLE_OK)
         status = capture(made, stream, 1, &made->graph);
-    made->several_steps = made->whole_steps ? options->several : least(options->several, HEDDLE_PLAN_STEPS);
-    if (status == HEDDLE_OK && made->several_steps > 1)
-        status = capture(made, stream, made->several_steps, &made->several);
+    if (status == HEDDLE_OK)
+        status = capture_several(made, stream);
     free(parameters);
     made->lowering.parameters = NULL;
     if (status != HEDDLE_OK) {
@@ -245,8 +257,9 @@ void heddle_plan_destroy(heddle_plan *plan)
         return;
     if (plan->graph)
         heddle_graph_destroy(plan->graph);
-    if (plan->several)
-        heddle_graph_destroy(plan->several);
+    for (int i = 0; i < 2; i++)
+        if (plan->several[i].graph)
+            heddle_graph_destroy(plan->several[i].graph);
     heddle_plan_reduce_destroy(plan);
     heddle_free(plan->device, plan->fixed);
     heddle_free(plan->device, plan->arena);
@@ -263,8 +276,9 @@ heddle_status heddle_plan_run(heddle_plan *plan, heddle_stream *stream)
 
 heddle_status heddle_plan_run_steps(heddle_plan *plan, heddle_stream *stream, int steps)
 {
-    for (; plan->several && steps >= plan->several_steps; steps -= plan->several_steps)
-        HEDDLE_TRY(heddle_graph_launch(plan->several, stream));
+    for (int i = 0; i < 2; i++)
+        for (; plan->several[i].steps && steps >= plan->several[i].steps; steps -= plan->several[i].steps)
+            HEDDLE_TRY(heddle_graph_launch(plan->several[i].graph, stream));
     for (; steps > 0; steps--)
         HEDDLE_TRY(heddle_graph_launch(plan->graph, stream));
     return HEDDLE_OK;

@@ -8,14 +8,19 @@
 #include "nn/lower.h"
 #include "nn/state.h"
 
-// Most steps in the larger of a plan's graphs: between two graphs a GPU is idle for some microseconds, between two
-// kernels of one it is not. With an operator for whole steps the first of a graph has work besides that the others find
-// done, and there are few kernels; else longer graphs would take longer to make than they ever save.
+// Most steps in a plan's graphs of several: between two graphs a GPU is idle for some microseconds, between two kernels
+// of one it is not. With an operator for whole steps the first of a graph has work besides that the others find done,
+// and there are few kernels: such a plan has a long graph, too. Else longer graphs would take longer to make than they
+// ever save.
 enum { HEDDLE_PLAN_STEPS = 8, HEDDLE_PLAN_WHOLE_STEPS = 64 };
 
-// As many steps a graph, at most `most` and HEDDLE_PLAN_WHOLE_STEPS, as leave the fewest of `steps` over: those are
-// launched one by one.
+// As many steps for the longest graph, at most `most` and HEDDLE_PLAN_WHOLE_STEPS, as leave the fewest of `steps` over.
 int heddle_plan_steps_for(int steps, int most);
+
+typedef struct heddle_plan_graph {
+    heddle_graph *graph;
+    int steps; // 0: there is none
+} heddle_plan_graph;
 
 typedef struct heddle_plan_options {
     int batch;
@@ -25,7 +30,7 @@ typedef struct heddle_plan_options {
     bool deterministic;           // no rung that adds in any order
     heddle_optimizer optimizer;
     const heddle_feed *feed; // batches come from here, one a step, and the tally goes there; NULL: the host brings them
-    int several;             // have a graph of so many steps, too, or fewer; needs a feed. 0 or 1: not
+    int several;             // have graphs of so many steps, or fewer, too; needs a feed. 0 or 1: not
     heddle_dist *dist;       // gradients are added up over these ranks before the update; NULL: alone
     size_t bucket;           // so many bytes of them at a time; 0: all at once
     bool keep_gradients;     // in the state, for who reads them; else an operator may use them up where it makes them
@@ -66,8 +71,7 @@ typedef struct heddle_plan {
     void *fixed; // what is read and written from outside, below
     size_t fixed_bytes;
     heddle_graph *graph;
-    heddle_graph *several; // of several_steps; NULL: not asked for
-    int several_steps;
+    heddle_plan_graph several[2]; // the longest first
     // Device memory. In: images (batch, c, h, w) and labels. Out: loss, correct, probabilities (batch, classes). Where
     // one operator is the whole step, only loss and correct are used.
     float *images;

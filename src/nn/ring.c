@@ -179,11 +179,15 @@ heddle_status heddle_ring_give(heddle_ring *ring, heddle_stream *stream, int bat
     HEDDLE_TRY(heddle_event_record(ring->empty[ring->taken % HEDDLE_RING_SLOTS], stream));
     ring->taken++;
     ring->entered = false;
+    int loads = LOADS_AT_ONCE;
     if (epoch_over) {
         ring->epoch++;
         ring->next = 0;
+        // What the next epoch begins with is copied over the same bus, and would wait for a slot that is not needed
+        // yet.
+        loads = ring->loaded == ring->taken;
     }
-    for (int i = 0; i < LOADS_AT_ONCE && ring->loaded < ring->taken + HEDDLE_RING_SLOTS; i++)
+    for (int i = 0; i < loads && ring->loaded < ring->taken + HEDDLE_RING_SLOTS; i++)
         HEDDLE_TRY(load(ring));
     return HEDDLE_OK;
 }

@@ -1,6 +1,6 @@
 // A ring of slots on a device that images pass through, where the dataset is larger than its memory: the loader's
 // thread gathers a few batches into pinned memory, a copy stream of the highest priority brings them over, and events
-// keep the two from treading on the steps' heels. A slot holds several batches, so that a graph of as many steps runs
+// keep the two from treading on the steps' heels. A slot holds several batches, so that a graph of many steps runs
 // between two events.
 #ifndef HEDDLE_NN_RING_H
 #define HEDDLE_NN_RING_H

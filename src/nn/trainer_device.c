@@ -141,8 +141,11 @@ static heddle_status queue_steps(heddle_trainer *trainer, int steps)
 static heddle_status queue_chunk(heddle_trainer *trainer)
 {
     heddle_flight *flight = trainer->flight;
-    int place = (flight->next + flight->count) % REPORTS;
-    HEDDLE_TRY(queue_steps(trainer, least(flight->chunk, trainer->batches - flight->queued)));
+    int place = (flight->next + flight->count) % REPORTS, longest = trainer->full->several[0].steps;
+    int steps = least(flight->chunk, trainer->batches - flight->queued);
+    if (longest > 0 && steps > longest && flight->queued + steps < trainer->batches) // whole graphs, as far as it goes
+        steps -= steps % longest;
+    HEDDLE_TRY(queue_steps(trainer, steps));
     HEDDLE_TRY(heddle_feed_report_to(trainer->feed, trainer->stream, &flight->reports[place]));
     HEDDLE_TRY(heddle_event_record(flight->landed[place], trainer->stream));
     flight->count++;

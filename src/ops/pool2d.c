@@ -80,6 +80,7 @@ const char *const heddle_pool2d_test_shapes[] = {
     "n=1 c=2 h=9 w=9 window=2 stride=3",
     "n=1 c=1 h=1 w=3 window=2 stride=2 padding=1",
     "n=2 c=67 h=28 w=28",
+    "n=1 c=2 h=66 w=70",
     NULL,
 };
 // Behind the CNN's two convolutions at batch 1024 and 64, then a large one and ResNet's.

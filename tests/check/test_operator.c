@@ -131,17 +131,26 @@ static void write_place(const heddle_check_folder *where, int number)
     scratch_write(where->path, "case-at", &number, sizeof number);
 }
 
-// Writes what the reference gives as the program's output, with the first element of the first `wrong` shapes moved by
-// `distance`, as far as the shape `end`; that many shapes: to the end.
-static void play_part(const heddle_check_job *job, const heddle_check_folder *where, int wrong, double distance,
-                      int end)
+// A program to play, whose function takes the optional fields or not: the first element of the output is moved by
+// `distance` at the first `wrong` shapes, and it ends at shape `end`; that many shapes: it comes to its end.
+typedef struct program {
+    bool complete;
+    int wrong;
+    double distance;
+    int end;
+} program;
+
+// Writes what the reference gives as the program's output.
+static void play_part(const heddle_check_job *job, const heddle_check_folder *where, program played)
 {
-    write_place(where, end);
-    for (int i = 0; i < end; i++) {
+    write_place(where, played.end);
+    for (int i = 0; i < played.end; i++) {
+        if (!heddle_check_takes(job->cases[i].kind, played.complete))
+            continue;
         _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
         heddle_check_values values;
         char name[64];
-        assert_ok(heddle_shape_parse(job->op, job->shapes[i], shape));
+        assert_ok(heddle_shape_parse(job->op, heddle_check_job_shape(job, i), shape));
         assert_ok(heddle_check_values_create(&values, job->op, shape));
         assert_ok(heddle_check_values_draw(&values, job->seed));
         heddle_check_values_reference(&values);
@@ -151,8 +160,8 @@ static void play_part(const heddle_check_job *job, const heddle_check_folder *wh
         for (int o = 0; o < job->op->operand_count; o++) {
             if (job->op->operands[o].role == HEDDLE_INPUT || job->op->operands[o].saved)
                 continue;
-            if (i < wrong)
-                values.operand[o][0] += distance;
+            if (i < played.wrong)
+                values.operand[o][0] += played.distance;
             assert_true(heddle_check_values_write(&values, o, file));
         }
         fclose(file);
@@ -162,7 +171,7 @@ static void play_part(const heddle_check_job *job, const heddle_check_folder *wh
 
 static void play_program(const heddle_check_job *job, const heddle_check_folder *where, double distance)
 {
-    play_part(job, where, 1, distance, job->count);
+    play_part(job, where, (program){true, 1, distance, job->count});
 }
 
 static int findings_for(const char *name, const char *source, double distance, char *message, size_t size)
@@ -198,23 +207,15 @@ static void test_right_outputs_pass_and_wrong_ones_are_named(void **state)
     assert_int_equal(findings_for("softmax", softmax, 0.01, message, sizeof message), 1);
 }
 
-// Plays a program without optional fields, which gives no output for shapes that set one, and returns its note.
-static void note_of(heddle_check_job *job, char *note, size_t size)
+// Plays a right program, and returns its note.
+static void note_of(heddle_check_job *job, bool complete, char *note, size_t size)
 {
     heddle_check_folder where;
     heddle_check_result *result = NULL;
     assert_ok(heddle_check_folder_create(&where, false));
     assert_ok(heddle_check_result_create(&result));
     result->runs[result->run_count++] = sample_parse(folder, "{\"status\": \"finished\", \"findings\": []}");
-    play_program(job, &where, 0);
-    for (int i = 0; i < job->count; i++) {
-        _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
-        char name[64];
-        assert_ok(heddle_shape_parse(job->op, job->shapes[i], shape));
-        snprintf(name, sizeof name, "case-%d.out", i);
-        if (!heddle_check_usual_shape(job->op, shape))
-            assert_int_equal(remove(scratch_path(where.path, name)), 0);
-    }
+    play_part(job, &where, (program){complete, 0, 0, job->count});
     assert_ok(heddle_check_job_compare(job, &where, result));
     assert_int_equal(result->finding_count, 0);
     assert_int_equal(result->note_count, 1);
@@ -223,22 +224,29 @@ static void note_of(heddle_check_job *job, char *note, size_t size)
     heddle_check_folder_release(&where);
 }
 
-static void test_the_note_names_what_was_compared_and_which_fields_the_rest_sets(void **state)
+static void test_the_note_names_what_was_compared_and_which_fields_were_not(void **state)
 {
     (void)state;
     heddle_check_job job;
     char note[1024];
     assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
-    note_of(&job, note, sizeof note);
-    assert_contains(note, "4 of 14 test shapes compared");
-    assert_contains(note, ": m=1 n=1 k=1, m=1 n=7 k=31, m=13 n=1 k=5, m=31 n=401 k=67;");
-    assert_contains(note, "; 10 others set transpose_a, transpose_b, alpha, beta, which the function does not take");
-    assert_contains(note, "--shape compares at others");
+    note_of(&job, true, note, sizeof note);
+    assert_contains(note, "14 of 14 test shapes compared");
+    assert_contains(note, ", the largest m=197 n=211 k=101 alpha=3 transpose_b=1");
+    assert_lacks(note, "default");
+    note_of(&job, false, note, sizeof note);
+    assert_contains(note, "14 of 14 test shapes compared");
+    assert_contains(note, ", the largest m=197 n=211 k=101; transpose_a, transpose_b, alpha, beta have their defaults: "
+                          "the function does not take them; --shape compares at others");
+    assert_ok(prepare(&job, "saxpy", "void saxpy(float *a) {}"));
+    note_of(&job, false, note, sizeof note);
+    assert_contains(note, "4 of 4 test shapes compared");
+    assert_contains(note, ": n=1, n=31, n=33, n=1027; alpha has its default: the function does not take it; --shape");
     assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
     static const char *const many[] = {"m=1 n=1 k=1", "m=2 n=2 k=2", "m=9 n=2 k=70",
                                        "m=4 n=2 k=2", "m=5 n=2 k=2", NULL};
     assert_ok(heddle_check_job_set_shapes(&job, many));
-    note_of(&job, note, sizeof note);
+    note_of(&job, false, note, sizeof note);
     assert_contains(note, "5 of 5 shapes of --shape compared");
     assert_contains(note, ", the largest m=9 n=2 k=70");
     assert_lacks(note, "--shape compares at others");
@@ -293,7 +301,7 @@ static heddle_check_result *compared_up_to(bool given, int wrong, int end, int e
     assert_ok(heddle_check_result_create(&result));
     assert_ok(heddle_check_result_add_run(result, sample_parse(folder, text)));
     result->exit_status = exit_status;
-    play_part(&job, &where, wrong, 0.5, end);
+    play_part(&job, &where, (program){true, wrong, 0.5, end});
     assert_ok(heddle_check_job_compare(&job, &where, result));
     heddle_check_folder_release(&where);
     return result;
@@ -416,7 +424,7 @@ int main(void)
         cmocka_unit_test(test_a_program_that_ends_before_a_shape_is_compared_fails),
         cmocka_unit_test(test_what_the_program_wrote_no_output_for_is_not_called_compared),
         cmocka_unit_test(test_the_note_says_where_comparing_stopped_after_wrong_shapes),
-        cmocka_unit_test(test_the_note_names_what_was_compared_and_which_fields_the_rest_sets),
+        cmocka_unit_test(test_the_note_names_what_was_compared_and_which_fields_were_not),
         cmocka_unit_test(test_shapes_that_are_none_of_the_operators_are_refused),
         cmocka_unit_test(test_a_fault_is_told_with_the_shape_it_happened_at),
         cmocka_unit_test(test_the_driver_hands_over_operands_and_fields_in_order),

@@ -170,7 +170,7 @@ void transpose(const float *x, float *y, int rows, int columns) { stray<<<1, 1>>
 """
 
 
-# Right for all k that the test shapes without optional fields have.
+# Right for every k of the test shapes.
 SHORT_SUM = r"""
 __global__ void kernel(const float *a, const float *b, float *c, int m, int n, int k)
 {
@@ -178,13 +178,38 @@ __global__ void kernel(const float *a, const float *b, float *c, int m, int n, i
     if (row >= m || column >= n)
         return;
     float sum = 0;
-    for (int i = 0; i < k && i < 70; i++)
+    for (int i = 0; i < k && i < 600; i++)
         sum += a[row * k + i] * b[i * n + column];
     c[row * n + column] = sum;
 }
 void matmul(const float *a, const float *b, float *c, int m, int n, int k)
 {
     kernel<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(a, b, c, m, n, k);
+}
+"""
+
+# Without the operators' optional fields, and without blockIdx.x in the one, blockIdx.y in the other.
+FIRST_BLOCK = r"""
+// launch: <<<(n + 255) / 256, 256>>>
+__global__ void saxpy(const float *x, float *y, int n)
+{
+    int i = threadIdx.x;
+    if (i < n && blockIdx.x == i / blockDim.x)
+        y[i] += 2 * x[i];
+}
+"""
+
+FIRST_ROW_OF_TILES = r"""
+// launch: <<<dim3((n + 31) / 32, 1), dim3(32, 32)>>>
+__global__ void matmul(const float *a, const float *b, float *c, int m, int n, int k)
+{
+    int column = blockIdx.x * 32 + threadIdx.x, row = threadIdx.y;
+    if (row >= m || column >= n)
+        return;
+    float sum = 0;
+    for (int i = 0; i < k; i++)
+        sum += a[row * k + i] * b[i * n + column];
+    c[row * n + column] = sum;
 }
 """
 
@@ -339,10 +364,11 @@ class Calls(unittest.TestCase):
 
     def test_a_shape_of_ones_own_shows_what_the_test_shapes_do_not_reach(self):
         said = self.check(SHORT_SUM, "--op", "matmul").stdout
-        self.assertRegex(said, r"note: .* test shapes compared .*: m=1 n=1 k=1, .*; \d+ others set transpose_a, .*alpha, beta, "
-                               r"which the function does not take; --shape compares at others\n")
-        said = self.check(SHORT_SUM, "--op", "matmul", "--shape", "m=2 n=3 k=70", "--shape=m=2 n=3 k=71", code=1).stdout
-        self.assertIn("matmul_forward with m=2 n=3 k=71: 6 of 6 elements are wrong", said)
+        self.assertRegex(said, r"note: .* (\d+) of \1 test shapes compared .*, the largest m=\d+ n=\d+ k=\d+; transpose_a, "
+                               r"transpose_b, alpha, beta have their defaults: the function does not take them; "
+                               r"--shape compares at others\n")
+        said = self.check(SHORT_SUM, "--op", "matmul", "--shape", "m=2 n=3 k=600", "--shape=m=2 n=3 k=601", code=1).stdout
+        self.assertIn("matmul_forward with m=2 n=3 k=601: 6 of 6 elements are wrong", said)
         self.assertIn("note: matmul_forward: 2 of 2 shapes of --shape compared", said)
         for options, why in ((("--op", "matmul", "--shape", "m=2 q=3"), "a shape has no 'q'"),
                              (("--op", "matmul", "--shape", "m=2 n=2 k=2 alpha=3"), "--shape sets alpha, which matmul does not"),
@@ -368,10 +394,10 @@ class Calls(unittest.TestCase):
             self.assertIn("; the program stopped at m=2 n=3 k=3, before the rest\n", said)
 
     def test_the_note_of_shapes_is_one_line_and_says_why_some_were_not_compared(self):
-        wrong = ";".join(f"m=2\n n=3 k={k}" for k in range(71, 76))
+        wrong = ";".join(f"m=2\n n=3 k={k}" for k in range(601, 606))
         said = self.check(SHORT_SUM, "--op", "matmul", "--shape", wrong, code=1).stdout
-        self.assertRegex(said, r"\nnote: matmul_forward: 3 of 5 shapes of --shape compared .*: m=2 n=3 k=71, m=2 n=3 k=72, "
-                               r"m=2 n=3 k=73; stopped after 3 wrong ones\n")
+        self.assertRegex(said, r"\nnote: matmul_forward: 3 of 5 shapes of --shape compared .*: m=2 n=3 k=601, m=2 n=3 k=602, "
+                               r"m=2 n=3 k=603; stopped after 3 wrong ones\n")
 
     def test_a_function_written_to_the_hint_is_compared_at_all_shapes(self):
         said = self.check("void other() { }\n", "--op", "saxpy", code=2).stderr
@@ -380,6 +406,17 @@ class Calls(unittest.TestCase):
         text = ("__global__ void k(const float *x, float *y, int n, float alpha)\n{\n    int i = blockIdx.x * 64 + threadIdx.x;\n"
                 "    if (i < n)\n        y[i] += alpha * x[i];\n}\n" + hint + " { k<<<(n + 63) / 64, 64>>>(x, y, n, alpha); }\n")
         self.assertRegex(self.check(text, "--op", "saxpy").stdout, r"note: saxpy: (\d+) of \1 test shapes compared")
+
+    def test_a_kernel_that_is_right_in_its_first_block_is_not_called_clean(self):
+        for text, options, block in ((FIRST_BLOCK, ("--op", "saxpy"), r"y\[256\]"),
+                                     (FIRST_ROW_OF_TILES, ("--op", "matmul"), r"output\[32\]\[0\]")):
+            said = self.check(text, *options, code=1).stdout
+            self.assertRegex(said, r"(saxpy|matmul_forward) with [a-z0-9= ]+: \d+ of \d+ elements are wrong; " + block + " is ")
+        whole = FIRST_BLOCK.replace("i = threadIdx.x", "i = blockIdx.x * blockDim.x + threadIdx.x")
+        self.assertRegex(self.check(whole, "--op", "saxpy").stdout,
+                         r"note: saxpy: (\d+) of \1 test shapes compared .*n=1027; alpha has its default: ")
+        whole = FIRST_ROW_OF_TILES.replace("row = threadIdx.y", "row = blockIdx.y * 32 + threadIdx.y")
+        self.check(whole.replace("/ 32, 1)", "/ 32, (m + 31) / 32)"), "--op", "matmul")
 
     def test_a_fault_in_an_operator_names_its_shape(self):
         result = self.check(STRAYS, "--op", "transpose", code=1)

@@ -282,7 +282,7 @@ class Page(unittest.TestCase):
                      "| 1024 | cuda | fused | bf16 | – | – | – | no \\| such rung |",
                      "| JAX | scan |  | **950** | 800 |  |",
                      "| 1024 | tf32 | PyTorch | compile | no compiler |",
-                     "| 1024 | tf32 | 100 (100 to 100) | 950 | JAX, scan | 9.0 × | 9.5 × | reached |",
+                     "| 1024 | tf32 | 100 (100 to 100) | 950 | JAX, scan (2001-02-03 04:06) | 2 of 19 | 9.0 × | 9.5 × | reached |",
                      "| 1024 | fused | tf32 | 104 | +4.0 % | reached |", "| 1 | cuda | fused | bf16 | 20.0 | 50000 |\n",
                      "| 1024 | cuda | naive | fp32 | 5000 | 204800 | 0.36 × |  |", "2 seeds a row.",
                      "| fused | tf32 | 7 | conv1.weight | 3.0e-03 | 1.0e-03 (tf32) | 3.0 × | – | 500 × (norm1.bias) | – | "
@@ -418,6 +418,14 @@ class Page(unittest.TestCase):
         told = docs.limits(dict(training.merged(whole(), "train", steps), limits=[dict(LIMITS[0], clock=clock)]))
         self.assertIn("has 5.00. While they run, the card's clock runs at 1500 MHz of 1980 and it draws 690 W of 700; "
                       "the power limit holds the clock back.", told)
+
+
+class Accuracy(unittest.TestCase):
+    def test_each_part_keeps_its_date(self):
+        late, race = "2001-02-09T00:00:00Z", ACCURACY["race"]
+        made = training.merged(whole(), "accuracy", {"date": late, "race": copy.deepcopy(race)})["accuracy"]
+        self.assertEqual((made["race"]["date"], made["quality"]["date"]), (late, ACCURACY["date"]))
+        self.assertIn("measured 2001-02-09 00:00 UTC", module(DOCS).race(dict(whole(), accuracy=made)))
 
 
 class GpuCheck(unittest.TestCase):

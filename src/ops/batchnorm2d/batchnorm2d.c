@@ -212,6 +212,7 @@ static const char *const training_test_shapes[] = {
     "n=3 c=2 h=29 w=31 epsilon=0.1 momentum=0.7",
     "n=5 c=3 h=32 w=30", // more than one tile of 02_channel_tiles, whole vectors, and
     "n=3 c=2 h=41 w=37", // ragged
+    "n=3 c=261 h=2 w=1", // more channels than a usual block has threads
     NULL,
 };
 static const char *const inference_test_shapes[] = {

@@ -34,6 +34,7 @@ static const char *const test_shapes[] = {
     "n=17 c=2 h=3 w=1",
     "n=5 c=3 h=32 w=30 epsilon=0.1 momentum=0.7",
     "n=3 c=2 h=41 w=37",
+    "n=3 c=261 h=2 w=1", // more channels than a usual block has threads
     NULL,
 };
 // 1 GiB; behind the CNN's two convolutions at batch 256.

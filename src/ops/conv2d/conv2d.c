@@ -267,6 +267,9 @@ static const char *const test_shapes[] = {
     // Large filters, of even sizes too, and one larger than the image.
     "n=5 c=1 h=5 w=7 k=6 r=4 s=5 padding=3",
     "n=1 c=2 h=4 w=6 k=1 r=7 s=6 padding=4",
+    // More pixels than a block of 32×32, and more filters than a usual block has threads.
+    "n=1 c=2 h=35 w=37 k=2",
+    "n=2 c=1 h=2 w=3 k=261",
     NULL,
 };
 // The CNN's two convolutions at batch 1024 and 64, then what other networks have: a block of ResNet, its first layer, a

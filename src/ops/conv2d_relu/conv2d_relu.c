@@ -34,6 +34,7 @@ static const char *const test_shapes[] = {
     "n=1 c=8 h=3 w=14 k=66",
     "n=1 c=5 h=2 w=28 k=33",
     "n=2 c=4 h=12 w=12 k=9 padding=0",
+    "n=1 c=2 h=35 w=37 k=2", // more than a block of 32×32
     NULL,
 };
 // The CNN's second convolution at batch 1024 and 64, a block of ResNet, its 1x1.

@@ -279,6 +279,8 @@ static const char *const test_shapes[] = {
     "n=4 c=5 h=19 w=22 k=21 input_channels_last=1", // more pixels than CONV_BLOCK_FEW_PIXELS
     "n=1 c=16 h=10 w=14 k=64 input_channels_last=1",
     "n=2 c=40 h=3 w=4 k=100 input_channels_last=1", // more than one tile of filters both ways
+    "n=1 c=1 h=66 w=70 k=2",                        // pooled, more than a block of 32×32, and
+    "n=2 c=1 h=4 w=2 k=261",                        // more channels than a usual block has threads
     NULL,
 };
 

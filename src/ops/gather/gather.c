@@ -114,13 +114,10 @@ static void reference(const void *shape_, const double *const *input, double *co
     }
 }
 
-static const char *const test_shapes[] = {"n=0 count=3 length=2 pixels=5",
-                                          "n=1 count=1 length=1 pixels=1",
-                                          "n=7 count=13 length=29 pixels=31",
-                                          "n=3 count=5 length=3 pixels=784",
-                                          "n=67 count=100 length=67 pixels=12",
-                                          "n=5 count=9 length=64 pixels=0",
-                                          NULL};
+static const char *const test_shapes[] = {"n=0 count=3 length=2 pixels=5",       "n=1 count=1 length=1 pixels=1",
+                                          "n=7 count=13 length=29 pixels=31",    "n=3 count=5 length=3 pixels=784",
+                                          "n=67 count=100 length=67 pixels=12",  "n=5 count=9 length=64 pixels=0",
+                                          "n=261 count=290 length=263 pixels=3", NULL};
 static const char *const bench_shapes[] = {"n=1024 count=60000 length=60000 pixels=784",
                                            "n=64 count=60000 length=60000 pixels=784", NULL};
 

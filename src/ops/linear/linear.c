@@ -121,9 +121,9 @@ static int64_t backward_reduction(const void *shape_)
     return shape->out > shape->n ? shape->out : shape->n;
 }
 
-static const char *const test_shapes[] = {"n=0 in=5 out=3",     "n=3 in=0 out=2",     "n=1 in=1 out=1",
-                                          "n=1 in=31 out=10",   "n=7 in=13 out=1",    "n=17 in=29 out=23",
-                                          "n=13 in=257 out=11", "n=64 in=784 out=67", NULL};
+static const char *const test_shapes[] = {
+    "n=0 in=5 out=3",    "n=3 in=0 out=2",     "n=1 in=1 out=1",     "n=1 in=31 out=10", "n=7 in=13 out=1",
+    "n=17 in=29 out=23", "n=13 in=257 out=11", "n=64 in=784 out=67", "n=3 in=5 out=261", NULL};
 // The CNN's two linear layers at batch 64 and 256, then a large one.
 static const char *const bench_shapes[] = {"n=64 in=3136 out=128",
                                            "n=256 in=3136 out=128",

@@ -89,9 +89,9 @@ static void dequantise_reference(const void *shape_, const double *const *input,
             output[0][(size_t)row * shape->cols + col] = input[1][row] * input[0][(size_t)row * shape->cols + col];
 }
 
-static const char *const test_shapes[] = {"rows=0 cols=3",    "rows=3 cols=0",   "rows=1 cols=1",
-                                          "rows=2 cols=31",   "rows=7 cols=33",  "rows=3 cols=1000",
-                                          "rows=2 cols=4099", "rows=5 cols=256", NULL};
+static const char *const test_shapes[] = {
+    "rows=0 cols=3",    "rows=3 cols=0",    "rows=1 cols=1",   "rows=2 cols=31",  "rows=7 cols=33",
+    "rows=3 cols=1000", "rows=2 cols=4099", "rows=5 cols=256", "rows=301 cols=3", NULL};
 static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=4096 cols=4096",
                                            NULL}; // 1 GiB of float32 first
 

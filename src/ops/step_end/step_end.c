@@ -123,7 +123,8 @@ static void reference(const void *shape_, const double *const *input, double *co
     }
 }
 
-static const char *const test_shapes[] = {"n=1 length=1", "n=64 length=5", "n=0 length=13", "n=37 length=100", NULL};
+static const char *const test_shapes[] = {"n=1 length=1",    "n=64 length=5",  "n=0 length=13",
+                                          "n=37 length=100", "n=5 length=263", NULL};
 static const char *const bench_shapes[] = {"n=1024 length=295", NULL};
 
 static const heddle_rung ladder[] = {

@@ -236,6 +236,8 @@ static const char *const test_shapes[] = {
     "n=3 c=5 h=7 w=11",
     "n=17 c=2 h=3 w=1",
     "n=3 c=2 h=19 w=17 epsilon=0.1 momentum=0.7",
+    "n=2 c=2 h=35 w=37", // more than a block of 32×32, and
+    "n=3 c=261 h=2 w=1", // more channels than a usual block has threads
     NULL,
 };
 // Behind the CNN's two convolutions at batch 256.
