@@ -160,7 +160,7 @@ static const char *raw_metadata(const cJSON *header, const char *key)
 {
     const cJSON *metadata = only_field(header, HEDDLE_SAFETENSORS_METADATA);
     const cJSON *item = cJSON_IsObject(metadata) ? only_field(metadata, key) : NULL;
-    return cJSON_IsString(item) ? item->valuestring : NULL;
+    return item && cJSON_IsString(item) ? item->valuestring : NULL;
 }
 
 // `part` of a file is not as its sum says, or that sum is not there.
