@@ -41,6 +41,21 @@ static inline void scratch_remove(char *folder)
     free(folder);
 }
 
+// A folder of its own for a test, which finds it in its state.
+static inline int scratch_set_up(void **state)
+{
+    *state = scratch_create();
+    return 0;
+}
+
+static inline int scratch_tear_down(void **state)
+{
+    scratch_remove(*state);
+    return 0;
+}
+
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_set_up, scratch_tear_down)
+
 // "folder/name" in one of a few buffers that are used in turn: for use at once, not to keep.
 static inline const char *scratch_path(const char *folder, const char *name)
 {

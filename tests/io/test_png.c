@@ -314,18 +314,6 @@ static void wrong_arguments_are_refused(void **state)
                  HEDDLE_NOT_FOUND, "a.png");
 }
 
-static int make_folder(void **state)
-{
-    *state = scratch_create();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    scratch_remove(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,7 +332,7 @@ int main(void)
         cmocka_unit_test(a_claim_that_the_file_cannot_hold_is_refused_before_memory_is_taken),
         cmocka_unit_test(wrong_arguments_are_refused),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, scratch_set_up, scratch_tear_down);
 }
 
 #else

@@ -486,20 +486,6 @@ static void a_failed_write_names_the_file(void **state)
     assert_fails(heddle_safetensors_write(path, NULL, 0, NULL, 0), HEDDLE_NOT_FOUND, "folder.safetensors");
 }
 
-static int make_folder(void **state)
-{
-    *state = scratch_create();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    scratch_remove(*state);
-    return 0;
-}
-
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 static void an_endless_file_of_another_kind_is_refused_by_its_first_bytes(void **state)
 {
     (void)state;

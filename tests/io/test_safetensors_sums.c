@@ -292,20 +292,6 @@ static void the_names_of_the_sums_are_the_writers_own(void **state)
     }
 }
 
-static int make_folder(void **state)
-{
-    *state = scratch_create();
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    scratch_remove(*state);
-    return 0;
-}
-
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

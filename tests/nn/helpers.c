@@ -64,6 +64,32 @@ heddle_model *model_for(const heddle_dataset *dataset, const char *name_or_json)
     return model;
 }
 
+const heddle_dataset *digits(int count)
+{
+    enum { MOST = 1501, DIGIT = 28 };
+    static uint8_t images[MOST * DIGIT * DIGIT], labels[MOST];
+    static heddle_dataset set;
+    assert_true(count <= MOST);
+    heddle_random random = heddle_random_make(11, 0);
+    for (int i = 0; i < count; i++) {
+        int label = (int)heddle_random_below(&random, 10);
+        labels[i] = (uint8_t)label;
+        for (int p = 0; p < DIGIT * DIGIT; p++) {
+            bool lit = p / DIGIT / 3 == label;
+            images[i * DIGIT * DIGIT + p] = (uint8_t)(heddle_random_below(&random, 120) + (lit ? 130 : 0));
+        }
+    }
+    set = (heddle_dataset){.name = "stripes",
+                           .count = count,
+                           .channels = 1,
+                           .height = DIGIT,
+                           .width = DIGIT,
+                           .classes = 10,
+                           .images = images,
+                           .labels = labels};
+    return &set;
+}
+
 heddle_model *small_cnn(void)
 {
     return model_for(

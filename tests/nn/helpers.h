@@ -20,7 +20,10 @@ heddle_device *open_device(void);
 // `count` images of 12×12 with 4 classes that a small network can learn: a bright quarter on noise. Valid until three
 // more have been asked for (small_cnn asks for one).
 const heddle_dataset *small_dataset(int count, uint64_t seed);
-// A CNN for them with one fusable block, dropout and two linear layers.
+// `count` images of 28×28 with 10 classes, as the fused step takes them: a bright stripe on noise. Valid until more are
+// asked for.
+const heddle_dataset *digits(int count);
+// A CNN for the smaller ones with one fusable block, dropout and two linear layers.
 heddle_model *small_cnn(void);
 heddle_model *model_for(const heddle_dataset *dataset, const char *name_or_json);
 // An empty folder that exists until the process ends.

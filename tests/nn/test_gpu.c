@@ -25,33 +25,6 @@ static heddle_train_options quick_options(const char *folder)
     return options;
 }
 
-// Images of 28×28 in 10 classes, as the fused step takes them.
-static const heddle_dataset *digits(int count)
-{
-    enum { MOST = 1501, SIDE = 28 };
-    static uint8_t images[MOST * SIDE * SIDE], labels[MOST];
-    static heddle_dataset set;
-    assert_true(count <= MOST);
-    heddle_random random = heddle_random_make(11, 0);
-    for (int i = 0; i < count; i++) {
-        int label = (int)heddle_random_below(&random, 10);
-        labels[i] = (uint8_t)label;
-        for (int p = 0; p < SIDE * SIDE; p++) {
-            bool lit = p / SIDE / 3 == label;
-            images[i * SIDE * SIDE + p] = (uint8_t)(heddle_random_below(&random, 120) + (lit ? 130 : 0));
-        }
-    }
-    set = (heddle_dataset){.name = "stripes",
-                           .count = count,
-                           .channels = 1,
-                           .height = SIDE,
-                           .width = SIDE,
-                           .classes = 10,
-                           .images = images,
-                           .labels = labels};
-    return &set;
-}
-
 // As few numbers as still learn: a simulated GPU looks at each access to them.
 static heddle_model *tiny_model(const heddle_dataset *data)
 {
