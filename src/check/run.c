@@ -106,6 +106,26 @@ static heddle_status refuse_no_sources(const check_state *state)
     return HEDDLE_OK;
 }
 
+// The compiler goes by a file's ending, and hands what it does not know to the linker, which reads objects and
+// archives.
+static heddle_status refuse_unknown_ending(const char *path)
+{
+    static const char *const endings[] = {".cu", ".cuh", ".c", ".cpp", ".cc", ".cxx", ".C", ".c++"};
+    const char *dot = strrchr(path, '.');
+    char begin[8] = "";
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(dot, endings[i]) == 0)
+            return HEDDLE_OK;
+    FILE *file = fopen(path, "rb");
+    size_t size = file ? fread(begin, 1, sizeof begin, file) : 0;
+    if (file)
+        fclose(file);
+    if (size == sizeof begin && (memcmp(begin, "\177ELF", 4) == 0 || memcmp(begin, "!<arch>\n", sizeof begin) == 0))
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "%s: this is no object, and by its ending no source; CUDA source ends in .cu",
+                       path);
+}
+
 static heddle_status prepare_job(check_state *state, const heddle_op *op)
 {
     const heddle_check_options *options = state->options;
@@ -123,6 +143,8 @@ static heddle_status choose_program(check_state *state)
     HEDDLE_TRY(has_main(state, &own_main));
     if (!own_main)
         HEDDLE_TRY(refuse_no_sources(state));
+    for (int i = 0; state->sources[i]; i++)
+        HEDDLE_TRY(refuse_unknown_ending(options->sources[i]));
     if (options->op) {
         const heddle_op *op = NULL;
         HEDDLE_TRY(heddle_check_op_find(options->op, &op));

@@ -316,6 +316,28 @@ class Advice(unittest.TestCase):
             said = self.heddle(*words, "--device", "sim", code=3, HEDDLE_MODULES=self.home).stderr
             self.assertEqual(said, missing + advice + "\n")
 
+    # --- files that check does not take -------------------------------------------------------------------------------
+
+    def refused_by_check(self, name, content):
+        with open(os.path.join(self.home, name), "wb") as file:
+            file.write(content)
+        said = self.heddle("check", name, code=2).stderr
+        self.assertEqual(said.count("\n"), 1)
+        return said
+
+    def test_what_is_no_cuda_source_is_told_so(self):
+        for content, said in ((b"", "the file is empty"), (b" \n\n", "the file is empty"),
+                              (b"dear diary\n", "this is no CUDA source"), (b"\x7fELF\0\0{", "this is no text")):
+            with self.subTest(content):
+                self.assertIn(f"odd.cu: {said}", self.refused_by_check("odd.cu", content))
+                self.assertIn("name a .cu file", self.refused_by_check("odd.cu", content))
+
+    def test_a_source_with_another_ending_is_refused(self):
+        for name in ("add.txt", "add", "add.h", "add.o"):
+            with self.subTest(name):
+                self.assertEqual(self.refused_by_check(name, b"int main() { return 0; }\n"),
+                                 f"heddle: {name}: this is no object, and by its ending no source; CUDA source ends in .cu\n")
+
 
 if __name__ == "__main__":
     unittest.main()

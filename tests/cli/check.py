@@ -363,17 +363,6 @@ class Check(unittest.TestCase):
             with self.subTest(arguments):
                 self.assertEqual(self.check(*arguments, code=2).stderr.count("\n"), 1)
 
-    def test_what_is_no_cuda_source_is_told_so(self):
-        for content, said in ((b"", "the file is empty"), (b" \n\n", "the file is empty"),
-                              (b"dear diary\n", "this is no CUDA source"), (b"\x7fELF\0\0{", "this is no text")):
-            with self.subTest(content):
-                with open(os.path.join(self.folder, "odd.cu"), "wb") as file:
-                    file.write(content)
-                result = self.check("odd.cu", code=2)
-                self.assertEqual(result.stderr.count("\n"), 1)
-                self.assertIn(f"odd.cu: {said}", result.stderr)
-                self.assertIn("name a .cu file", result.stderr)
-
     def test_an_operator_that_is_almost_right_is_suggested(self):
         self.write("matmul.cu", MATMUL.replace("SUM", "0"))
         self.assertIn("did you mean matmul?", self.check("matmul.cu", "--op", "matmull", code=2).stderr)
