@@ -110,12 +110,9 @@ static heddle_status refuse_no_sources(const check_state *state)
 // archives.
 static heddle_status refuse_unknown_ending(const char *path)
 {
-    static const char *const endings[] = {".cu", ".cuh", ".c", ".cpp", ".cc", ".cxx", ".C", ".c++"};
-    const char *dot = strrchr(path, '.');
     char begin[8] = "";
-    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (strcmp(dot, endings[i]) == 0)
-            return HEDDLE_OK;
+    if (sim_build_is_source(path))
+        return HEDDLE_OK;
     FILE *file = fopen(path, "rb");
     size_t size = file ? fread(begin, 1, sizeof begin, file) : 0;
     if (file)

@@ -56,6 +56,11 @@ static sim_language language_of(const char *path, bool all_cuda)
     return is_c ? SIM_LANGUAGE_C : is_cplusplus ? SIM_LANGUAGE_CPLUSPLUS : SIM_LANGUAGE_NONE;
 }
 
+bool sim_build_is_source(const char *path)
+{
+    return language_of(path, false) != SIM_LANGUAGE_NONE;
+}
+
 static const char *stem_of(const char *path, int *bytes)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');

@@ -60,4 +60,7 @@ void sim_build_interrupted(void);
 // Where the stand-in headers lie, to tell the simulator's lines from the user's. Valid as long as the program.
 const char *sim_build_headers(void);
 
+// Whether a file is compiled, by its ending; others go to the linker.
+bool sim_build_is_source(const char *path);
+
 #endif
