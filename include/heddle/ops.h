@@ -230,6 +230,99 @@ typedef struct heddle_step_end_shape {
 } heddle_step_end_shape;
 enum { HEDDLE_CURSOR_COUNT = 2, HEDDLE_TALLY_COUNT = 5 };
 
+// --- rows: networks in bf16 ------------------------------------------------------------------------------------------
+// Activations as a matrix of bf16, one row per pixel and one column per channel; channels are padded with zeros to a
+// multiple of 8. A frame of n images has h + gap lines of w + gap rows for each image: `gap` lines below the image and
+// `gap` rows to the right of each line. Where a convolution reads the frame these are zero, so that every tap of its
+// filter is a shift by a fixed number of rows. Features are images of one pixel, without a gap.
+
+// What follows a sum: out = function(z).
+typedef enum heddle_rows_function {
+    HEDDLE_ROWS_IDENTITY,
+    HEDDLE_ROWS_RELU,
+    HEDDLE_ROWS_TANH,
+    HEDDLE_ROWS_SIGMOID,
+    HEDDLE_ROWS_FUNCTIONS,
+} heddle_rows_function;
+
+// rows_conv: a convolution of stride 1 in one frame, input (rows, c) to output (rows, k), both with the same lines and
+// gaps; a linear layer has h = w = r = s = 1. Row p of the output is the sum over taps of input row p + shift(tap) times
+// the tap's weights; rows outside of the frame count as zero. weight is (k, r * s, c), its transpose `turned` (c, r * s,
+// k). Results are in the first h + 2 padding - r + 1 lines and w + 2 padding - s + 1 rows of each image.
+typedef struct heddle_rows_conv_shape {
+    int n, h, w, gap;
+    int c, k; // multiples of 8
+    int r, s, padding;
+    int function;  // forward: of the output; backward_data: the one whose results the input was, by which it multiplies
+    int zero_gaps; // 1: rows of the output without a result are zero
+    int parts;     // backward_weight: its sums are over this many parts of the rows, for rows_update to add up
+} heddle_rows_conv_shape;
+
+// rows_norm: batchnorm of what a convolution left, plus `add` (the way around a residual block), a function of that,
+// pooling over windows side by side, into another frame. Each of these may be absent.
+typedef struct heddle_rows_norm_shape {
+    int n, h, w;             // lines and rows of an image that hold results
+    int pitch, image_rows;   // rows from line to line and from image to image of the input
+    int c;
+    int normalise; // 1: batchnorm by `sums` over n * h * w results
+    int function;
+    int window, average; // pooling: 1 is none; 0: the largest, 1: the mean
+    int gap;             // of the output's frame of h / window lines
+    float epsilon, momentum;
+} heddle_rows_norm_shape;
+
+// rows_patches: each row of the output has what a filter sees at one place, (c, r, s), from the first `used` channels of
+// a frame (rows, c); `columns` is padded to a multiple of 8. A convolution of any kind is then a product.
+typedef struct heddle_rows_patches_shape {
+    int n, h, w, gap, c;
+    int used;
+    int r, s, stride, padding, dilation;
+    int columns;
+} heddle_rows_patches_shape;
+
+// rows_gather: the same for the images of a batch out of a dataset of bytes (count, c, h, w), as gather finds them.
+// A filter as large as the image makes one row of features of each.
+typedef struct heddle_rows_gather_shape {
+    int n, count, length;
+    int c, h, w;
+    int r, s, stride, padding, dilation;
+    int columns;
+} heddle_rows_gather_shape;
+
+// rows_loss: the mean cross-entropy of logits (n, k), of which the first `classes` count, and its gradient as rows.
+typedef struct heddle_rows_loss_shape {
+    int n, classes, k;
+} heddle_rows_loss_shape;
+
+// rows_weights, rows_collect, rows_update: between the parameters, float32 in one buffer in PyTorch's layout, and what
+// products take and leave: bf16 copies of weights and parts of gradients. `table` has a row of HEDDLE_SEGMENT_FIELDS for
+// each parameter. Element (row, tap, channel) of k * taps * c, each padded, is parameter (row * c + channel) * taps + tap.
+typedef struct heddle_rows_update_shape {
+    int segments;
+    int elements;   // of all segments, padding included
+    int parameters; // floats
+    int parts;      // floats
+    int copies;     // bf16 elements
+    int vectors;    // floats of biases that are padded
+    int optimizer;  // 0: sgd, 1: momentum, 2: AdamW
+} heddle_rows_update_shape;
+typedef enum heddle_segment_field {
+    HEDDLE_SEGMENT_FIRST,     // number of the segment's first element
+    HEDDLE_SEGMENT_PARAMETER, // where the parameter begins
+    HEDDLE_SEGMENT_K,         // rows, channels and taps that it has
+    HEDDLE_SEGMENT_C,
+    HEDDLE_SEGMENT_TAPS,
+    HEDDLE_SEGMENT_PADDED_K,
+    HEDDLE_SEGMENT_PADDED_C,
+    HEDDLE_SEGMENT_PARTS,   // of its gradient; 0: it is zero
+    HEDDLE_SEGMENT_PART,    // where they begin
+    HEDDLE_SEGMENT_COPY,    // where its copy (k, taps, c) begins; -1: it has none
+    HEDDLE_SEGMENT_TURNED,  // where its transpose begins; -1: it has none
+    HEDDLE_SEGMENT_FLAT,    // 1: the transpose is (taps, c, k), of a linear layer behind images; 0: (c, taps, k)
+    HEDDLE_SEGMENT_VECTOR,  // where its padded copy in float32 begins; -1: it has none
+    HEDDLE_SEGMENT_FIELDS,
+} heddle_segment_field;
+
 // polynomial: `rounds` times value * factor + addend, for each of n elements: a polynomial in `factor` by Horner's
 // rule. As much arithmetic for the same bytes as one likes.
 typedef struct heddle_polynomial_shape {

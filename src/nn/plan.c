@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "nn/layout.h"
+#include "nn/rows.h"
 #include "nn/run.h"
 #include "nn/tune.h"
 
@@ -172,6 +173,8 @@ static heddle_status capture(heddle_plan *plan, heddle_stream *stream, int steps
     heddle_status status = plan->whole_steps ? launch_whole_steps(plan, stream, steps) : HEDDLE_OK;
     for (int i = 0; !plan->whole_steps && i < steps * plan->call_count && status == HEDDLE_OK; i++) {
         int call = i % plan->call_count;
+        if (i >= plan->call_count && call < plan->once)
+            continue;
         heddle_planned_call *planned = &plan->calls[call];
         planned->call.stream = stream;
         status = heddle_plan_reduce_before(plan, stream, call);
@@ -226,7 +229,7 @@ heddle_status heddle_plan_create(heddle_state *state, heddle_stream *stream, con
     }
     made->device = state->device;
     made->options = *options;
-    heddle_status status = heddle_plan_trace(made, state, parameters);
+    heddle_status status = heddle_plan_trace(made, state, stream, parameters);
     if (status == HEDDLE_OK)
         status = place_values(made);
     if (status == HEDDLE_OK)
@@ -261,6 +264,7 @@ void heddle_plan_destroy(heddle_plan *plan)
         if (plan->several[i].graph)
             heddle_graph_destroy(plan->several[i].graph);
     heddle_plan_reduce_destroy(plan);
+    heddle_rows_destroy(plan);
     heddle_free(plan->device, plan->fixed);
     heddle_free(plan->device, plan->arena);
     heddle_free(plan->device, plan->workspace);

@@ -56,8 +56,10 @@ typedef struct heddle_plan {
     heddle_lowering lowering;
     heddle_planned_call *calls;
     int call_count;
-    int update_call;  // the one that updates the parameters; training only
-    bool whole_steps; // the only call is cnn_train's, which takes several steps at a time
+    int update_call;          // the one that updates the parameters; training only
+    bool whole_steps;         // the only call is cnn_train's, which takes several steps at a time
+    int once;                 // leading calls that a graph of several steps has only at its beginning
+    struct heddle_rows *rows; // of a plan over rows of bf16; else NULL, or without groups
     // With ranks: what they exchange, on a stream beside the calls'; `exchanges` is NULL where it is their own.
     heddle_bucket *buckets;
     int bucket_count;
@@ -108,7 +110,8 @@ heddle_status heddle_plan_place(heddle_plan *plan, const heddle_op *op, const vo
 // How many processes share a batch.
 int heddle_plan_ranks(const heddle_plan *plan);
 // The operators of a step. `parameters` gets a value for each parameter spec of the model.
-heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_value *parameters);
+heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
+                                heddle_value *parameters);
 
 // --- plan_reduce.c: gradients over ranks ----------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 #include "nn/plan.h"
 
 #include "heddle/ops.h"
+#include "nn/rows.h"
 #include "nn/run.h"
 
 int heddle_plan_ranks(const heddle_plan *plan)
@@ -215,9 +216,9 @@ static heddle_status add_model(heddle_plan *plan, const heddle_state *state, con
     return check_gradients(plan, state, parameters);
 }
 
-heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_value *parameters)
+heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_stream *stream, heddle_value *parameters)
 {
-    bool fused;
+    bool fused, rows = false;
     HEDDLE_TRY(place_fixed(plan, &state->model->input));
     HEDDLE_TRY(add_parameters(plan, state, parameters));
     plan->lowering = (heddle_lowering){
@@ -236,9 +237,12 @@ heddle_status heddle_plan_trace(heddle_plan *plan, heddle_state *state, heddle_v
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_plan_fuse(plan, state, parameters, &fused));
     if (!fused)
+        HEDDLE_TRY(heddle_plan_rows(plan, state, stream, parameters, &rows));
+    if (!fused && !rows)
         HEDDLE_TRY(add_model(plan, state, parameters));
-    plan->update_call = plan->trace.node_count;
-    if (plan->options.training)
+    if (!rows || plan->options.keep_gradients)
+        plan->update_call = plan->trace.node_count;
+    if (plan->options.training && (!rows || plan->options.keep_gradients))
         HEDDLE_TRY(add_update(plan, state));
     return plan->options.feed ? add_step_end(plan, state) : HEDDLE_OK;
 }

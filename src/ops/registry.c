@@ -31,6 +31,12 @@
 #include "ops/quantise/quantise.h"
 #include "ops/random/random.h"
 #include "ops/reduction/reduction.h"
+#include "ops/rows_conv/rows_conv.h"
+#include "ops/rows_gather/rows_gather.h"
+#include "ops/rows_loss/rows_loss.h"
+#include "ops/rows_norm/rows_norm.h"
+#include "ops/rows_patches/rows_patches.h"
+#include "ops/rows_update/rows_update.h"
 #include "ops/saxpy/saxpy.h"
 #include "ops/scan/scan.h"
 #include "ops/softmax/softmax.h"
@@ -130,6 +136,20 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_sgd_update,
     &heddle_op_momentum_update,
     &heddle_op_adamw_update,
+
+    &heddle_op_rows_gather,
+    &heddle_op_rows_patches_forward,
+    &heddle_op_rows_patches_backward,
+    &heddle_op_rows_conv_forward,
+    &heddle_op_rows_conv_logits,
+    &heddle_op_rows_conv_backward_data,
+    &heddle_op_rows_conv_backward_weight,
+    &heddle_op_rows_norm_forward,
+    &heddle_op_rows_norm_backward,
+    &heddle_op_rows_loss,
+    &heddle_op_rows_weights,
+    &heddle_op_rows_collect,
+    &heddle_op_rows_update,
 
     &heddle_op_cnn_step,
     &heddle_op_cnn_train,

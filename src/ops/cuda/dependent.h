@@ -30,11 +30,14 @@ static __device__ __forceinline__ void heddle_release_next()
 #endif
 }
 
+// In clusters of `cluster` blocks; 1: in none.
 template <typename... Parameters, typename... Arguments>
-static inline cudaError_t heddle_cuda_launch_dependent(void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                                       size_t shared_bytes, cudaStream_t stream, Arguments... arguments)
+static inline cudaError_t heddle_cuda_launch_clusters(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                                      unsigned cluster, size_t shared_bytes, cudaStream_t stream,
+                                                      Arguments... arguments)
 {
 #if defined(SIM_WATCHED)
+    (void)cluster;
     kernel<<<grid, block, shared_bytes, stream>>>(arguments...);
     return cudaPeekAtLastError();
 #else
@@ -47,18 +50,32 @@ static inline cudaError_t heddle_cuda_launch_dependent(void (*kernel)(Parameters
         error = cudaFuncGetAttributes(&built, (const void *)kernel);
     if (error != cudaSuccess)
         return error;
-    cudaLaunchAttribute attribute;
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[2];
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = major >= 9 && built.ptxVersion >= 90 ? 1 : 0;
+    config.attrs = attributes;
+    if (major >= 9 && built.ptxVersion >= 90) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cluster > 1) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+        attributes[config.numAttrs].val.clusterDim.x = cluster;
+        attributes[config.numAttrs].val.clusterDim.y = attributes[config.numAttrs].val.clusterDim.z = 1;
+        config.numAttrs++;
+    }
     return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 #endif
+}
+
+template <typename... Parameters, typename... Arguments>
+static inline cudaError_t heddle_cuda_launch_dependent(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                                       size_t shared_bytes, cudaStream_t stream, Arguments... arguments)
+{
+    return heddle_cuda_launch_clusters(kernel, grid, block, 1, shared_bytes, stream, arguments...);
 }
 
 #endif

@@ -49,9 +49,8 @@ static const heddle_operand adamw_operands[] = {
 };
 
 // Hyper-parameters after some steps, large enough that each of them shows.
-static void fill_hyper(const void *shape, int operand, uint64_t seed, double *values)
+void heddle_optimizer_fill_hyper(uint64_t seed, double *values)
 {
-    (void)shape, (void)operand;
     double step = 1 + (double)(seed % 5);
     values[HEDDLE_HYPER_LEARNING_RATE] = 0.1;
     values[HEDDLE_HYPER_WEIGHT_DECAY] = 0.05;
@@ -60,6 +59,12 @@ static void fill_hyper(const void *shape, int operand, uint64_t seed, double *va
     values[HEDDLE_HYPER_EPSILON] = 0.01;
     values[HEDDLE_HYPER_CORRECTION1] = 1 - pow(values[HEDDLE_HYPER_MOMENTUM], step);
     values[HEDDLE_HYPER_CORRECTION2] = 1 - pow(values[HEDDLE_HYPER_BETA2], step);
+}
+
+static void fill_hyper(const void *shape, int operand, uint64_t seed, double *values)
+{
+    (void)shape, (void)operand;
+    heddle_optimizer_fill_hyper(seed, values);
 }
 
 static heddle_cost cost(const void *shape_, double flops, double states)

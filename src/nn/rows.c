@@ -1,0 +1,487 @@
+// The operators of a training step over rows: forward, loss, gradients, update.
+
+#include "nn/rows.h"
+
+#include <stdlib.h>
+
+#include "ops/rows_conv/rows_conv.h"
+
+enum { MOST_BOUND = 12 };
+
+// Builds one plan's trace.
+typedef struct rows_builder {
+    heddle_plan *plan;
+    heddle_state *state;
+    const heddle_value *parameters;
+    heddle_rows *rows;
+    heddle_value labels;
+} rows_builder;
+
+// Operands that are bound so far; values that do not exist are left out.
+typedef struct bindings {
+    heddle_binding bound[MOST_BOUND];
+    int count;
+} bindings;
+
+static void bind(bindings *to, const char *operand, heddle_value value)
+{
+    if (value != HEDDLE_NO_VALUE)
+        to->bound[to->count++] = (heddle_binding){operand, value};
+}
+
+static heddle_status apply(rows_builder *builder, const char *name, const void *shape, const bindings *bound, int *node)
+{
+    const heddle_op *op;
+    HEDDLE_TRY(heddle_op_find(name, &op));
+    return heddle_trace_apply(&builder->plan->trace, op, shape, bound->bound, bound->count, node);
+}
+
+static heddle_value output_of(const rows_builder *builder, int node, const char *name)
+{
+    return heddle_trace_operand(&builder->plan->trace, node, name);
+}
+
+// A value of `elements` at `memory`.
+static heddle_status placed(rows_builder *builder, const char *name, heddle_dtype dtype, int elements, void *memory,
+                            heddle_value *value)
+{
+    HEDDLE_TRY(heddle_trace_value_add(&builder->plan->trace, name, dtype, 1, &elements, value));
+    builder->plan->trace.values[*value].memory = memory;
+    return HEDDLE_OK;
+}
+
+static const heddle_rows_segment *segment(const rows_builder *builder, int index)
+{
+    return index < 0 ? NULL : &builder->rows->segments[index];
+}
+
+// A weight's copy, or its transpose.
+static heddle_status weight_copy(rows_builder *builder, const heddle_rows_group *group, bool turned,
+                                 heddle_value *value)
+{
+    const heddle_rows_segment *of = segment(builder, group->weight);
+    const int elements = of->padded_k * of->taps * of->padded_c;
+    return placed(builder, "weight", HEDDLE_BF16, elements, builder->rows->copies + (turned ? of->turned : of->copy),
+                  value);
+}
+
+// A vector as operators take it: the parameter itself, or its padded copy.
+static heddle_status vector(rows_builder *builder, int index, heddle_value *value)
+{
+    const heddle_rows_segment *of = segment(builder, index);
+    *value = HEDDLE_NO_VALUE;
+    if (!of)
+        return HEDDLE_OK;
+    *value = builder->parameters[of->parameter];
+    return of->vector < 0
+               ? HEDDLE_OK
+               : placed(builder, "vector", HEDDLE_F32, of->padded_k, builder->rows->vectors + of->vector, value);
+}
+
+// Where a gradient's parts go.
+static heddle_status parts_of(rows_builder *builder, int index, heddle_value *value)
+{
+    const heddle_rows_segment *of = segment(builder, index);
+    *value = HEDDLE_NO_VALUE;
+    if (!of || of->parts == 0)
+        return HEDDLE_OK;
+    return placed(builder, "gradient", HEDDLE_F32, of->parts * of->padded_k * of->taps * of->padded_c,
+                  builder->rows->parts + of->part, value);
+}
+
+// Counters for the blocks of one call, zero between calls.
+static heddle_status counters(rows_builder *builder, int count, heddle_value *value)
+{
+    HEDDLE_TRY(placed(builder, "arrived", HEDDLE_I32, count, builder->rows->arrived + builder->rows->arrivals, value));
+    builder->rows->arrivals += count;
+    return HEDDLE_OK;
+}
+
+// --- forward ---------------------------------------------------------------------------------------------------------
+
+static heddle_status gather(rows_builder *builder, heddle_rows_group *group)
+{
+    const heddle_feed *feed = builder->plan->options.feed;
+    const heddle_input_shape *input = &builder->state->model->input;
+    const heddle_layer *layer = group->product;
+    const bool image = layer->in_rank == 3;
+    const heddle_rows_gather_shape shape = {
+        .n = builder->plan->options.batch,
+        .count = feed->rows,
+        .length = feed->length,
+        .c = input->channels,
+        .h = input->height,
+        .w = input->width,
+        .r = image ? layer->kernel : input->height,
+        .s = image ? layer->kernel : input->width,
+        .stride = image ? layer->stride : 1,
+        .padding = image ? layer->padding : 0,
+        .dilation = image ? layer->dilation : 1,
+        .columns = group->shape.c,
+    };
+    const heddle_placed places[] = {
+        {"dataset", feed->images},        {"dataset_labels", feed->labels},  {"order", feed->order},
+        {"cursor", feed->report->cursor}, {"labels", builder->plan->labels},
+    };
+    enum { PLACES = sizeof places / sizeof *places };
+    bindings bound = {.count = PLACES};
+    const heddle_op *op;
+    int node;
+    HEDDLE_TRY(heddle_op_find("rows_gather", &op));
+    HEDDLE_TRY(heddle_plan_place(builder->plan, op, &shape, places, PLACES, bound.bound));
+    HEDDLE_TRY(apply(builder, "rows_gather", &shape, &bound, &node));
+    group->input = output_of(builder, node, "output");
+    builder->labels = output_of(builder, node, "labels");
+    return HEDDLE_OK;
+}
+
+static heddle_rows_patches_shape patches_shape(const heddle_rows_group *group, const heddle_rows_group *before,
+                                               int batch)
+{
+    const heddle_layer *layer = group->product;
+    return (heddle_rows_patches_shape){
+        .n = batch,
+        .h = layer->in[1],
+        .w = layer->in[2],
+        .gap = before->gap,
+        .c = before->shape.k,
+        .used = layer->in[0],
+        .r = layer->kernel,
+        .s = layer->kernel,
+        .stride = layer->stride,
+        .padding = layer->padding,
+        .dilation = layer->dilation,
+        .columns = group->shape.c,
+    };
+}
+
+static heddle_status make_patches(rows_builder *builder, heddle_rows_group *group)
+{
+    const heddle_rows_patches_shape shape = patches_shape(group, group - 1, builder->plan->options.batch);
+    bindings bound = {.count = 0};
+    int node;
+    bind(&bound, "input", group->frame);
+    HEDDLE_TRY(apply(builder, "rows_patches_forward", &shape, &bound, &node));
+    group->input = output_of(builder, node, "output");
+    return HEDDLE_OK;
+}
+
+static heddle_status find_input(rows_builder *builder, heddle_rows_group *group, int index)
+{
+    if (index == 0)
+        return gather(builder, group);
+    group->frame = (group - 1)->left;
+    if (group->source == HEDDLE_ROWS_PATCHES)
+        return make_patches(builder, group);
+    group->input = group->frame;
+    if (group->source != HEDDLE_ROWS_FEATURES)
+        return HEDDLE_OK;
+    const int dims[] = {group->shape.n, group->shape.c};
+    return heddle_trace_reshape(&builder->plan->trace, group->frame, 2, dims, &group->input);
+}
+
+static heddle_status multiply(rows_builder *builder, heddle_rows_group *group, bool last)
+{
+    bindings bound = {.count = 0};
+    heddle_value weight, bias, arrived = HEDDLE_NO_VALUE;
+    int node;
+    HEDDLE_TRY(weight_copy(builder, group, false, &weight));
+    HEDDLE_TRY(vector(builder, group->bias, &bias));
+    bind(&bound, "input", group->input);
+    bind(&bound, "weight", weight);
+    bind(&bound, "bias", bias);
+    group->sums = HEDDLE_NO_VALUE;
+    if (group->norm) {
+        const int dims[] = {2, group->shape.k};
+        HEDDLE_TRY(heddle_trace_value_add(&builder->plan->trace, "sums", HEDDLE_F32, 2, dims, &group->sums));
+        HEDDLE_TRY(counters(builder, (group->shape.k + HEDDLE_ROWS_COUNTED - 1) / HEDDLE_ROWS_COUNTED, &arrived));
+    }
+    bind(&bound, "sums", group->sums);
+    bind(&bound, "arrived", arrived);
+    HEDDLE_TRY(apply(builder, last ? "rows_conv_logits" : "rows_conv_forward", &group->shape, &bound, &node));
+    group->output = group->left = output_of(builder, node, "output");
+    return HEDDLE_OK;
+}
+
+static heddle_rows_norm_shape norm_shape(const heddle_rows_group *group)
+{
+    const heddle_rows_conv_shape *shape = &group->shape;
+    const int pitch = shape->w + shape->gap;
+    return (heddle_rows_norm_shape){
+        .n = shape->n,
+        .h = group->out_h,
+        .w = group->out_w,
+        .pitch = pitch,
+        .image_rows = (shape->h + shape->gap) * pitch,
+        .c = shape->k,
+        .normalise = group->norm != NULL,
+        .function = (int)group->function,
+        .window = group->window,
+        .average = group->average,
+        .gap = group->gap,
+        .epsilon = group->norm ? group->norm->epsilon : 1,
+        .momentum = group->norm ? group->norm->momentum : 0,
+    };
+}
+
+// Sums, gamma and beta of a group's batchnorm; without one, values that are never looked at.
+static heddle_status bind_norm(rows_builder *builder, heddle_rows_group *group, bindings *bound)
+{
+    heddle_value sums = group->sums, gamma, beta;
+    const int dims[] = {2, group->shape.k};
+    HEDDLE_TRY(vector(builder, group->gamma, &gamma));
+    HEDDLE_TRY(vector(builder, group->beta, &beta));
+    if (sums == HEDDLE_NO_VALUE)
+        HEDDLE_TRY(heddle_trace_value_add(&builder->plan->trace, "unused", HEDDLE_F32, 2, dims, &sums));
+    if (gamma == HEDDLE_NO_VALUE)
+        HEDDLE_TRY(heddle_trace_value_add(&builder->plan->trace, "unused", HEDDLE_F32, 1, dims + 1, &gamma));
+    if (beta == HEDDLE_NO_VALUE)
+        HEDDLE_TRY(heddle_trace_value_add(&builder->plan->trace, "unused", HEDDLE_F32, 1, dims + 1, &beta));
+    bind(bound, "sums", sums);
+    bind(bound, "gamma", gamma);
+    bind(bound, "beta", beta);
+    return HEDDLE_OK;
+}
+
+static heddle_value statistic(const rows_builder *builder, const heddle_rows_group *group, const char *name)
+{
+    const int index = group->norm ? heddle_model_parameter_index(builder->state->model, group->norm->name, name) : -1;
+    return index < 0 ? HEDDLE_NO_VALUE : builder->parameters[index];
+}
+
+static heddle_status pass(rows_builder *builder, heddle_rows_group *group)
+{
+    const heddle_rows_norm_shape shape = norm_shape(group);
+    bindings bound = {.count = 0};
+    int node;
+    bind(&bound, "input", group->output);
+    HEDDLE_TRY(bind_norm(builder, group, &bound));
+    bind(&bound, "running_mean", statistic(builder, group, "running_mean"));
+    bind(&bound, "running_var", statistic(builder, group, "running_var"));
+    HEDDLE_TRY(apply(builder, "rows_norm_forward", &shape, &bound, &node));
+    group->left = output_of(builder, node, "output");
+    return HEDDLE_OK;
+}
+
+static heddle_status forward(rows_builder *builder)
+{
+    heddle_rows *rows = builder->rows;
+    for (int i = 0; i < rows->group_count; i++) {
+        heddle_rows_group *group = &rows->groups[i];
+        heddle_status status = find_input(builder, group, i);
+        if (status == HEDDLE_OK)
+            status = multiply(builder, group, i == rows->group_count - 1);
+        if (status == HEDDLE_OK && group->passes)
+            status = pass(builder, group);
+        if (status != HEDDLE_OK)
+            return heddle_fail_within(status, "layer %s", group->product->name);
+    }
+    return HEDDLE_OK;
+}
+
+// --- loss and gradients ----------------------------------------------------------------------------------------------
+
+static heddle_status loss(rows_builder *builder, heddle_value *gradient)
+{
+    const heddle_rows_group *last = &builder->rows->groups[builder->rows->group_count - 1];
+    heddle_plan *plan = builder->plan;
+    const heddle_rows_loss_shape shape = {
+        .n = last->shape.n,
+        .classes = last->product->features,
+        .k = last->shape.k,
+    };
+    const heddle_placed places[] = {{"grad_loss", plan->seed}, {"loss", plan->loss}, {"correct", plan->correct}};
+    enum { PLACES = sizeof places / sizeof *places };
+    bindings bound = {.count = PLACES};
+    const int dims[] = {shape.n, shape.k};
+    const heddle_op *op;
+    heddle_value arrived;
+    int node;
+    HEDDLE_TRY(heddle_op_find("rows_loss", &op));
+    HEDDLE_TRY(heddle_plan_place(plan, op, &shape, places, PLACES, bound.bound));
+    HEDDLE_TRY(counters(builder, 1, &arrived));
+    HEDDLE_TRY(heddle_trace_value_add(&plan->trace, "grad_logits", HEDDLE_BF16, 2, dims, gradient));
+    bind(&bound, "logits", last->output);
+    bind(&bound, "labels", builder->labels);
+    bind(&bound, "grad_logits", *gradient);
+    bind(&bound, "arrived", arrived);
+    return apply(builder, "rows_loss", &shape, &bound, &node);
+}
+
+static heddle_status weight_gradient(rows_builder *builder, const heddle_rows_group *group, heddle_value gradient)
+{
+    bindings bound = {.count = 0};
+    heddle_value weight, bias;
+    int node;
+    HEDDLE_TRY(parts_of(builder, group->weight, &weight));
+    HEDDLE_TRY(parts_of(builder, group->bias, &bias));
+    bind(&bound, "grad_output", gradient);
+    bind(&bound, "input", group->input);
+    bind(&bound, "grad_weight", weight);
+    bind(&bound, "grad_bias", bias);
+    return apply(builder, "rows_conv_backward_weight", &group->shape, &bound, &node);
+}
+
+// The gradient of what the group before left; where its product applied the function itself, that of the product's
+// sums.
+static heddle_status input_gradient(rows_builder *builder, const heddle_rows_group *group, heddle_value *gradient)
+{
+    const heddle_rows_group *before = group - 1;
+    heddle_rows_conv_shape shape = group->shape;
+    bindings bound = {.count = 0};
+    heddle_value turned;
+    int node;
+    shape.function = before->passes ? HEDDLE_ROWS_IDENTITY : (int)before->function;
+    shape.zero_gaps = !before->passes && group->source == HEDDLE_ROWS_SHIFTED;
+    HEDDLE_TRY(weight_copy(builder, group, true, &turned));
+    bind(&bound, "grad_output", *gradient);
+    bind(&bound, "turned", turned);
+    if (shape.function != HEDDLE_ROWS_IDENTITY)
+        bind(&bound, "input", group->input);
+    HEDDLE_TRY(apply(builder, "rows_conv_backward_data", &shape, &bound, &node));
+    *gradient = output_of(builder, node, "grad_input");
+    if (group->source != HEDDLE_ROWS_PATCHES)
+        return HEDDLE_OK;
+    const heddle_rows_patches_shape patches = patches_shape(group, before, builder->plan->options.batch);
+    bindings frame = {.count = 0};
+    bind(&frame, "grad_output", *gradient);
+    HEDDLE_TRY(apply(builder, "rows_patches_backward", &patches, &frame, &node));
+    *gradient = output_of(builder, node, "grad_input");
+    return HEDDLE_OK;
+}
+
+static heddle_status pass_gradient(rows_builder *builder, heddle_rows_group *group, heddle_value *gradient)
+{
+    const heddle_rows_norm_shape shape = norm_shape(group);
+    bindings bound = {.count = 0};
+    heddle_value gamma, beta, arrived;
+    int node;
+    HEDDLE_TRY(parts_of(builder, group->gamma, &gamma));
+    HEDDLE_TRY(parts_of(builder, group->beta, &beta));
+    HEDDLE_TRY(counters(builder, 1, &arrived));
+    bind(&bound, "grad_output", *gradient);
+    bind(&bound, "input", group->output);
+    HEDDLE_TRY(bind_norm(builder, group, &bound));
+    bind(&bound, "grad_gamma", gamma);
+    bind(&bound, "grad_beta", beta);
+    bind(&bound, "arrived", arrived);
+    HEDDLE_TRY(apply(builder, "rows_norm_backward", &shape, &bound, &node));
+    *gradient = output_of(builder, node, "grad_input");
+    return HEDDLE_OK;
+}
+
+static heddle_status backward(rows_builder *builder, heddle_value gradient)
+{
+    for (int i = builder->rows->group_count - 1; i >= 0; i--) {
+        heddle_rows_group *group = &builder->rows->groups[i];
+        heddle_status status = group->passes ? pass_gradient(builder, group, &gradient) : HEDDLE_OK;
+        if (status == HEDDLE_OK)
+            status = weight_gradient(builder, group, gradient);
+        if (status == HEDDLE_OK && i > 0)
+            status = input_gradient(builder, group, &gradient);
+        if (status != HEDDLE_OK)
+            return heddle_fail_within(status, "gradient of layer %s", group->product->name);
+    }
+    return HEDDLE_OK;
+}
+
+// --- parameters ------------------------------------------------------------------------------------------------------
+
+// An operator over all parameters: rows_weights, rows_collect or rows_update.
+static heddle_status over_parameters(rows_builder *builder, const char *name, const heddle_placed *places, int count)
+{
+    const heddle_op *op;
+    bindings bound = {.count = 0};
+    int node;
+    HEDDLE_TRY(heddle_op_find(name, &op));
+    for (int i = 0; i < count; i++) {
+        if (!places[i].memory)
+            continue;
+        HEDDLE_TRY(
+            heddle_plan_place(builder->plan, op, &builder->rows->update, &places[i], 1, &bound.bound[bound.count]));
+        bound.count++;
+    }
+    return apply(builder, name, &builder->rows->update, &bound, &node);
+}
+
+static heddle_status weights(rows_builder *builder)
+{
+    const heddle_placed places[] = {
+        {"table", builder->rows->table},
+        {"parameters", builder->state->bank[HEDDLE_BANK_PARAMETERS]},
+        {"copies", builder->rows->copies},
+        {"vectors", builder->rows->vectors},
+    };
+    return over_parameters(builder, "rows_weights", places, sizeof places / sizeof *places);
+}
+
+static heddle_status update(rows_builder *builder)
+{
+    float *const *bank = builder->state->bank;
+    const heddle_placed places[] = {
+        {"table", builder->rows->table},
+        {"parts", builder->rows->parts},
+        {"hyper", builder->state->hyper},
+        {"parameters", bank[HEDDLE_BANK_PARAMETERS]},
+        {"copies", builder->rows->copies},
+        {"vectors", builder->rows->vectors},
+        {"first_moment", bank[HEDDLE_BANK_MOMENT1]},
+        {"second_moment", bank[HEDDLE_BANK_MOMENT2]},
+    };
+    return over_parameters(builder, "rows_update", places, sizeof places / sizeof *places);
+}
+
+static heddle_status collect(rows_builder *builder)
+{
+    const heddle_placed places[] = {
+        {"table", builder->rows->table},
+        {"parts", builder->rows->parts},
+        {"gradients", builder->state->bank[HEDDLE_BANK_GRADIENTS]},
+    };
+    return over_parameters(builder, "rows_collect", places, sizeof places / sizeof *places);
+}
+
+// --- the step --------------------------------------------------------------------------------------------------------
+
+// On a card, only with rungs made for it: the naive ones are for the simulated GPU and for comparing.
+static bool has_rungs(const heddle_plan *plan, const heddle_rows *rows)
+{
+    const heddle_op *op;
+    const heddle_rung *rung;
+    const heddle_device_kind device = heddle_device_get_kind(plan->device);
+    if (heddle_op_find("rows_conv_forward", &op) != HEDDLE_OK ||
+        heddle_rung_choose(op, device, HEDDLE_FUSED, HEDDLE_BFLOAT, &rows->groups[0].shape, &rung) != HEDDLE_OK)
+        return false;
+    return device == HEDDLE_SIM || rung->tier == HEDDLE_FUSED;
+}
+
+static bool wanted(const heddle_plan *plan)
+{
+    return plan->options.training && plan->options.feed && plan->options.kernels == HEDDLE_FUSED &&
+           plan->options.arithmetic == HEDDLE_BFLOAT && heddle_plan_ranks(plan) == 1 &&
+           heddle_device_get_kind(plan->device) != HEDDLE_CPU;
+}
+
+heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
+                               const heddle_value *parameters, bool *made)
+{
+    *made = false;
+    if (!wanted(plan))
+        return HEDDLE_OK;
+    heddle_rows *rows = plan->rows = calloc(1, sizeof *rows);
+    if (!rows)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a plan");
+    if (!heddle_rows_group_layers(state->model, plan->options.batch, rows) || !has_rungs(plan, rows))
+        return HEDDLE_OK;
+    HEDDLE_TRY(heddle_rows_place(plan, state, stream, rows));
+    rows_builder builder = {.plan = plan, .state = state, .parameters = parameters, .rows = rows};
+    heddle_value gradient;
+    *made = true;
+    HEDDLE_TRY(weights(&builder));
+    plan->once = plan->options.keep_gradients ? 0 : plan->trace.node_count; // an update leaves the copies up to date
+    HEDDLE_TRY(forward(&builder));
+    HEDDLE_TRY(loss(&builder, &gradient));
+    HEDDLE_TRY(backward(&builder, gradient));
+    plan->update_call = plan->trace.node_count;
+    return plan->options.keep_gradients ? collect(&builder) : update(&builder);
+}

@@ -1,0 +1,82 @@
+// Networks over rows of bf16 (heddle/ops.h): a model's layers are grouped by what they are, each group becomes two or
+// three operators forward and as many backward, and no layer is looked for by name of its network.
+//
+// A group is a product (convolution or linear layer) with what follows it: batchnorm, a function, pooling. The product
+// adds the bias and, where batchnorm follows, the channels' sums; where nothing but a function follows, it applies that
+// as well. Anything else is one more operator, rows_norm, which also writes the frame that the next product wants.
+#ifndef HEDDLE_NN_ROWS_H
+#define HEDDLE_NN_ROWS_H
+
+#include "heddle/ops.h"
+#include "nn/plan.h"
+
+enum { HEDDLE_ROWS_MOST_GROUPS_OF_LAYERS = 64 };
+
+// Where a product's input comes from.
+typedef enum heddle_rows_source {
+    HEDDLE_ROWS_FROM_DATASET, // patches or features, gathered from bytes: the first group
+    HEDDLE_ROWS_SHIFTED,      // a 3x3 filter over a frame, each tap a shift
+    HEDDLE_ROWS_PATCHES,      // any other filter: what it sees is written out as patches first
+    HEDDLE_ROWS_FEATURES,     // a linear layer
+} heddle_rows_source;
+
+// A parameter's place in the buffers of heddle_rows: in elements, -1 for none.
+typedef struct heddle_rows_segment {
+    int parameter; // index in the model
+    int k, c, taps, padded_k, padded_c, flat;
+    int parts, part, copy, turned, vector;
+} heddle_rows_segment;
+
+typedef struct heddle_rows_group {
+    const heddle_layer *product, *norm; // norm: NULL without
+    heddle_rows_function function;
+    int window, average; // of the pooling; 1: none
+    heddle_rows_source source;
+    bool passes; // rows_norm follows the product
+    heddle_rows_conv_shape shape;
+    int out_h, out_w;              // results of the product, of one image
+    int next_h, next_w;            // what the group leaves
+    int gap;                       // of the frame that rows_norm writes
+    int weight, bias, gamma, beta; // segments; -1: none
+    // Values of the trace.
+    heddle_value frame;  // what the group before left; HEDDLE_NO_VALUE for the first group
+    heddle_value input;  // of the product: the frame, patches of it or features
+    heddle_value output; // of the product
+    heddle_value sums, unused_sums, unused_gamma, unused_beta;
+    heddle_value left; // what the group leaves: output, or what rows_norm made of it
+} heddle_rows_group;
+
+// Device memory of a plan over rows, and the groups it is for.
+typedef struct heddle_rows {
+    heddle_rows_group groups[HEDDLE_ROWS_MOST_GROUPS_OF_LAYERS];
+    int group_count;
+    heddle_rows_segment segments[4 * HEDDLE_ROWS_MOST_GROUPS_OF_LAYERS];
+    int segment_count;
+    heddle_rows_update_shape update; // sizes of the buffers below
+    int arrivals;                    // counters given out
+    void *memory;
+    int32_t *table;
+    uint16_t *copies; // bf16
+    float *parts, *vectors;
+    int32_t *arrived;
+} heddle_rows;
+
+// --- rows_groups.c ---------------------------------------------------------------------------------------------------
+
+// Groups the model's layers for batches of `batch`; false where some layer, or their order, is none of these rules'.
+bool heddle_rows_group_layers(const heddle_model *model, int batch, heddle_rows *rows);
+
+// --- rows_memory.c ---------------------------------------------------------------------------------------------------
+
+// Gives every parameter its places, allocates, and uploads the table; counters begin as zero.
+heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, heddle_stream *stream, heddle_rows *rows);
+void heddle_rows_destroy(heddle_plan *plan);
+
+// --- rows.c ----------------------------------------------------------------------------------------------------------
+
+// Where the model, the device and the arithmetic allow it: appends the operators of a step, update included, and sets
+// *made.
+heddle_status heddle_plan_rows(heddle_plan *plan, heddle_state *state, heddle_stream *stream,
+                               const heddle_value *parameters, bool *made);
+
+#endif

@@ -1,0 +1,178 @@
+// The buffers of a plan over rows: bf16 copies of the weights, parts of their gradients, padded biases, counters of
+// blocks, and the table that says where in them each parameter is.
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "nn/rows.h"
+#include "nn/run.h"
+#include "ops/rows_conv/rows_conv.h"
+
+enum { ALIGNMENT = 128 }; // elements: what every tensor begins at a multiple of
+
+// Room for `elements` more in a buffer of which *used are given out; returns where it begins, -1 where it would not be
+// countable.
+static int take(int *used, double elements)
+{
+    const int at = *used;
+    const double end = at + elements;
+    if (end > INT_MAX - ALIGNMENT)
+        return -1;
+    *used = ((int)end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at;
+}
+
+static heddle_status too_large(const heddle_model *model)
+{
+    return heddle_fail(HEDDLE_UNSUPPORTED, "model %s has too many parameters to be trained in bf16", model->name);
+}
+
+// A segment for a layer's parameter; *index is -1 where the layer has none of that name.
+static heddle_rows_segment *add_segment(const heddle_model *model, const heddle_layer *layer, const char *name,
+                                        heddle_rows *rows, int *index)
+{
+    const int parameter = layer ? heddle_model_parameter_index(model, layer->name, name) : -1;
+    *index = parameter < 0 ? -1 : rows->segment_count;
+    if (parameter < 0)
+        return NULL;
+    heddle_rows_segment *segment = &rows->segments[rows->segment_count++];
+    *segment = (heddle_rows_segment){
+        .parameter = parameter, .c = 1, .taps = 1, .padded_c = 1, .copy = -1, .turned = -1, .vector = -1};
+    return segment;
+}
+
+// How the weight's columns lie: channels by taps, or as the filter's patches have them.
+static void set_columns(const heddle_rows_group *group, const heddle_rows_group *before, heddle_rows_segment *segment)
+{
+    const heddle_layer *layer = group->product;
+    segment->padded_c = group->shape.c;
+    if (group->source == HEDDLE_ROWS_SHIFTED) {
+        segment->c = layer->in[0];
+        segment->taps = layer->kernel * layer->kernel;
+    } else if (group->source == HEDDLE_ROWS_FEATURES && before) {
+        segment->taps = before->next_h * before->next_w;
+        segment->c = layer->in[0] / segment->taps;
+        segment->padded_c = before->shape.k;
+        segment->flat = 1;
+    } else {
+        segment->c = layer->in_rank == 3 ? layer->in[0] * layer->kernel * layer->kernel : layer->in[0];
+    }
+}
+
+static heddle_status place_vector(const heddle_model *model, heddle_rows_segment *segment, int k, int padded_k,
+                                  int parts, heddle_rows *rows)
+{
+    segment->k = k;
+    segment->padded_k = padded_k;
+    segment->parts = parts;
+    segment->part = take(&rows->update.parts, (double)parts * padded_k);
+    if (k != padded_k)
+        segment->vector = take(&rows->update.vectors, padded_k);
+    return segment->part < 0 ? too_large(model) : HEDDLE_OK;
+}
+
+static heddle_status place_group(const heddle_model *model, heddle_rows *rows, heddle_rows_group *group, int index)
+{
+    const heddle_layer *layer = group->product;
+    const int k = layer->in_rank == 3 ? layer->channels : layer->features, padded_k = group->shape.k;
+    heddle_rows_segment *weight = add_segment(model, layer, "weight", rows, &group->weight);
+    if (!weight)
+        return heddle_fail(HEDDLE_INTERNAL, "layer %s has no weight", layer->name);
+    set_columns(group, index > 0 ? group - 1 : NULL, weight);
+    weight->k = k;
+    weight->padded_k = padded_k;
+    weight->parts = group->shape.parts;
+    const double elements = (double)padded_k * weight->taps * weight->padded_c;
+    weight->part = take(&rows->update.parts, weight->parts * elements);
+    weight->copy = take(&rows->update.copies, elements);
+    if (index > 0)
+        weight->turned = take(&rows->update.copies, elements);
+    if (weight->part < 0 || weight->copy < 0 || (index > 0 && weight->turned < 0))
+        return too_large(model);
+    // Before a batchnorm a bias makes no difference, and has no gradient.
+    heddle_rows_segment *bias = add_segment(model, layer, "bias", rows, &group->bias);
+    if (bias)
+        HEDDLE_TRY(place_vector(model, bias, k, padded_k, group->norm ? 0 : group->shape.parts, rows));
+    heddle_rows_segment *gamma = add_segment(model, group->norm, "weight", rows, &group->gamma);
+    if (gamma)
+        HEDDLE_TRY(place_vector(model, gamma, k, padded_k, 1, rows));
+    heddle_rows_segment *beta = add_segment(model, group->norm, "bias", rows, &group->beta);
+    if (beta)
+        HEDDLE_TRY(place_vector(model, beta, k, padded_k, 1, rows));
+    return HEDDLE_OK;
+}
+
+static void fill_table(const heddle_rows *rows, const heddle_state *state, int32_t *table)
+{
+    int first = 0;
+    for (int i = 0; i < rows->segment_count; i++, table += HEDDLE_SEGMENT_FIELDS) {
+        const heddle_rows_segment *segment = &rows->segments[i];
+        table[HEDDLE_SEGMENT_FIRST] = first;
+        table[HEDDLE_SEGMENT_PARAMETER] = (int32_t)state->offset[segment->parameter];
+        table[HEDDLE_SEGMENT_K] = segment->k;
+        table[HEDDLE_SEGMENT_C] = segment->c;
+        table[HEDDLE_SEGMENT_TAPS] = segment->taps;
+        table[HEDDLE_SEGMENT_PADDED_K] = segment->padded_k;
+        table[HEDDLE_SEGMENT_PADDED_C] = segment->padded_c;
+        table[HEDDLE_SEGMENT_PARTS] = segment->parts;
+        table[HEDDLE_SEGMENT_PART] = segment->part;
+        table[HEDDLE_SEGMENT_COPY] = segment->copy;
+        table[HEDDLE_SEGMENT_TURNED] = segment->turned;
+        table[HEDDLE_SEGMENT_FLAT] = segment->flat;
+        table[HEDDLE_SEGMENT_VECTOR] = segment->vector;
+        first += segment->padded_k * segment->taps * segment->padded_c;
+    }
+}
+
+static heddle_status upload_table(const heddle_rows *rows, const heddle_state *state, heddle_stream *stream)
+{
+    const size_t bytes = (size_t)rows->segment_count * HEDDLE_SEGMENT_FIELDS * sizeof(int32_t);
+    int32_t *table = malloc(bytes);
+    if (!table)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the table of a plan's parameters");
+    fill_table(rows, state, table);
+    heddle_status status = heddle_copy(stream, rows->table, table, bytes);
+    status = heddle_wait_after(stream, status);
+    free(table);
+    return status;
+}
+
+heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, heddle_stream *stream, heddle_rows *rows)
+{
+    double elements = 0;
+    int arrived = 0;
+    for (int i = 0; i < rows->group_count; i++) {
+        HEDDLE_TRY(place_group(state->model, rows, &rows->groups[i], i));
+        arrived += rows->groups[i].shape.k / HEDDLE_ROWS_COUNTED + 2; // of the product, of rows_norm's gradient
+    }
+    for (int i = 0; i < rows->segment_count; i++)
+        elements += (double)rows->segments[i].padded_k * rows->segments[i].taps * rows->segments[i].padded_c;
+    if (elements > INT_MAX)
+        return too_large(state->model);
+    rows->update.segments = rows->segment_count;
+    rows->update.elements = (int)elements;
+    rows->update.parameters = (int)state->floats[HEDDLE_BANK_PARAMETERS];
+    rows->update.optimizer = (int)plan->options.optimizer;
+    const size_t counters = (size_t)(arrived + 1) * sizeof(int32_t);
+    const heddle_part parts[] = {
+        {(void **)&rows->table, (size_t)rows->segment_count * HEDDLE_SEGMENT_FIELDS * sizeof(int32_t)},
+        {(void **)&rows->copies, (size_t)rows->update.copies * sizeof(uint16_t)},
+        {(void **)&rows->parts, (size_t)rows->update.parts * sizeof(float)},
+        {(void **)&rows->vectors, (size_t)rows->update.vectors * sizeof(float)},
+        {(void **)&rows->arrived, counters},
+    };
+    HEDDLE_TRY(heddle_alloc_parts(plan->device, "weights in bf16 and their gradients", parts,
+                                  sizeof parts / sizeof *parts, &rows->memory));
+    HEDDLE_TRY(heddle_fill(stream, rows->arrived, 0, counters));
+    // What no copy has, between two of them, is never looked at; but a copy of memory has to have been written.
+    HEDDLE_TRY(heddle_fill(stream, rows->copies, 0, (size_t)rows->update.copies * sizeof(uint16_t)));
+    HEDDLE_TRY(heddle_fill(stream, rows->parts, 0, (size_t)rows->update.parts * sizeof(float)));
+    return upload_table(rows, state, stream);
+}
+
+void heddle_rows_destroy(heddle_plan *plan)
+{
+    if (plan->rows)
+        heddle_free(plan->device, plan->rows->memory);
+    free(plan->rows);
+}

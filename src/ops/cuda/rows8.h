@@ -1,0 +1,57 @@
+// Eight channels of a row of bf16 at a time: one request of 16 bytes where the matrix is aligned to that, eight of two
+// bytes where it is not. For the kernels over rows that are limited by bytes.
+#ifndef HEDDLE_OPS_CUDA_ROWS8_H
+#define HEDDLE_OPS_CUDA_ROWS8_H
+
+#include <cuda_bf16.h>
+#include <stdint.h>
+
+enum { ROWS8 = 8 };
+
+struct rows8 {
+    float v[ROWS8];
+};
+
+template <bool Aligned> static __device__ inline rows8 rows8_load(const __nv_bfloat16 *from)
+{
+    rows8 values;
+    if (Aligned) {
+        const uint4 bits = *(const uint4 *)from;
+        const uint32_t words[4] = {bits.x, bits.y, bits.z, bits.w};
+#pragma unroll
+        for (int i = 0; i < ROWS8; i++)
+            values.v[i] = __uint_as_float(i % 2 ? words[i / 2] & 0xffff0000u : words[i / 2] << 16);
+    } else {
+#pragma unroll
+        for (int i = 0; i < ROWS8; i++)
+            values.v[i] = __bfloat162float(from[i]);
+    }
+    return values;
+}
+
+template <bool Aligned> static __device__ inline void rows8_store(__nv_bfloat16 *to, const rows8 &values)
+{
+    if (Aligned) {
+        uint32_t words[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const __nv_bfloat162 pair = __floats2bfloat162_rn(values.v[2 * i], values.v[2 * i + 1]);
+            words[i] = *(const uint32_t *)&pair;
+        }
+        *(uint4 *)to = make_uint4(words[0], words[1], words[2], words[3]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < ROWS8; i++)
+            to[i] = __float2bfloat16(values.v[i]);
+    }
+}
+
+// Threads of a block such that each keeps its eight channels when it goes on by whole grids: a multiple of the row's
+// groups of eight, or just many where a row has more of them than a block has threads.
+static inline unsigned rows8_threads(int channels)
+{
+    const int groups = channels / ROWS8, most = 256;
+    return (unsigned)(groups <= most ? most / groups * groups : most);
+}
+
+#endif

@@ -1,0 +1,67 @@
+// wgmma of 16-bit elements for any tile width that the rungs use: one template over the columns of b, the element type
+// and how the operands lie. hopper.h says what a descriptor is and which thread holds which sum.
+#ifndef HEDDLE_OPS_CUDA_WGMMA16_H
+#define HEDDLE_OPS_CUDA_WGMMA16_H
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "ops/cuda/hopper.h"
+
+// wgmma16<Columns, Element>::multiply<MMajorA, MMajorB>(d, a, b, add): d = a (64, 16) * b (16, Columns) + (add ? d :
+// 0).
+template <int Columns, typename Element> struct wgmma16;
+
+// The registers of d as text, "%0, %1, ...", and as operands.
+#define WGMMA16_NAMES_8  "%0, %1, %2, %3, %4, %5, %6, %7"
+#define WGMMA16_NAMES_16 WGMMA16_NAMES_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define WGMMA16_NAMES_32                                                                                               \
+    WGMMA16_NAMES_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA16_NAMES_48                                                                                               \
+    WGMMA16_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define WGMMA16_NAMES_64                                                                                               \
+    WGMMA16_NAMES_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA16_NAMES_96                                                                                               \
+    WGMMA16_NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "    \
+                     "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define WGMMA16_NAMES_128                                                                                              \
+    WGMMA16_NAMES_96 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "  \
+                     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define WGMMA16_D8(d)   HOPPER_D4(d, 0), HOPPER_D4(d, 4)
+#define WGMMA16_D16(d)  HOPPER_D16(d, 0)
+#define WGMMA16_D32(d)  HOPPER_D32(d, 0)
+#define WGMMA16_D48(d)  HOPPER_D32(d, 0), HOPPER_D16(d, 32)
+#define WGMMA16_D64(d)  HOPPER_D64(d, 0)
+#define WGMMA16_D96(d)  HOPPER_D64(d, 0), HOPPER_D32(d, 64)
+#define WGMMA16_D128(d) HOPPER_D64(d, 0), HOPPER_D64(d, 64)
+
+// `a`, `b`, ... are the numbers of the operands behind d.
+#define WGMMA16(columns, element, name, count, a, b, add, major_a, major_b)                                            \
+    template <> struct wgmma16<columns, element> {                                                                     \
+        template <int MMajorA, int MMajorB>                                                                            \
+        HOPPER_DEVICE void multiply(float (&d)[count], uint64_t from_a, uint64_t from_b, int add_to)                   \
+        {                                                                                                              \
+            asm volatile("{\n\t"                                                                                       \
+                         ".reg .pred add;\n\t"                                                                         \
+                         "setp.ne.b32 add, %" #add ", 0;\n\t"                                                          \
+                         "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." name "." name                         \
+                         " {" WGMMA16_NAMES_##count "}, %" #a ", %" #b ", add, 1, 1, %" #major_a ", %" #major_b        \
+                                                    ";\n\t"                                                            \
+                                                    "}"                                                                \
+                         : WGMMA16_D##count(d)                                                                         \
+                         : "l"(from_a), "l"(from_b), "r"(add_to), "n"(MMajorA), "n"(MMajorB));                         \
+        }                                                                                                              \
+    };
+#define WGMMA16_BOTH(columns, count, a, b, add, major_a, major_b)                                                      \
+    WGMMA16(columns, __nv_bfloat16, "bf16", count, a, b, add, major_a, major_b)                                        \
+    WGMMA16(columns, __half, "f16", count, a, b, add, major_a, major_b)
+
+WGMMA16_BOTH(16, 8, 8, 9, 10, 11, 12)
+WGMMA16_BOTH(32, 16, 16, 17, 18, 19, 20)
+WGMMA16_BOTH(64, 32, 32, 33, 34, 35, 36)
+WGMMA16_BOTH(96, 48, 48, 49, 50, 51, 52)
+WGMMA16_BOTH(128, 64, 64, 65, 66, 67, 68)
+WGMMA16_BOTH(192, 96, 96, 97, 98, 99, 100)
+WGMMA16_BOTH(256, 128, 128, 129, 130, 131, 132)
+
+#endif

@@ -1,0 +1,190 @@
+// rows_conv, rung 1: one thread per element of the result.
+//
+// Each tap of the filter is a shift by a number of rows, so a thread adds up its products without asking where in the
+// image it is. Sums over rows, for batchnorm and for gradients, are one thread's too.
+//
+// Limited by: loads, two for every product.
+
+#include <cuda_bf16.h>
+
+#include "ops/cuda/rung.h"
+#include "ops/rows_conv/functions.h"
+#include "ops/rows_conv/rows_conv.h"
+
+typedef heddle_rows_conv_shape conv_shape;
+
+// The geometry, worked out on the host: kernels take no division by what all of them share.
+struct naive_frame {
+    int rows, taps, pitch, image_rows, h, w; // h, w: lines and pixels that count
+    int shift[HEDDLE_ROWS_MOST_TAPS];
+};
+
+static naive_frame frame_of(const conv_shape *shape, int turn, int h, int w)
+{
+    naive_frame frame = {};
+    frame.rows = heddle_rows_conv_rows(shape);
+    frame.taps = shape->r * shape->s;
+    frame.pitch = shape->w + shape->gap;
+    frame.image_rows = (shape->h + shape->gap) * frame.pitch;
+    frame.h = h;
+    frame.w = w;
+    for (int tap = 0; tap < frame.taps; tap++)
+        frame.shift[tap] = turn * heddle_rows_conv_shift(shape, tap);
+    return frame;
+}
+
+__device__ static bool holds(const naive_frame &frame, int row)
+{
+    const int in_image = row % frame.image_rows;
+    return in_image / frame.pitch < frame.h && in_image % frame.pitch < frame.w;
+}
+
+// rows: (rows, c), weight: (to, taps, c)
+__device__ static float product(const naive_frame &frame, const __nv_bfloat16 *rows, const __nv_bfloat16 *weight, int c,
+                                int row, int to)
+{
+    float sum = 0;
+    for (int tap = 0; tap < frame.taps; tap++) {
+        const int at = row + frame.shift[tap];
+        if (at < 0 || at >= frame.rows)
+            continue;
+        for (int i = 0; i < c; i++)
+            sum += __bfloat162float(rows[(size_t)at * c + i]) *
+                   __bfloat162float(weight[((size_t)to * frame.taps + tap) * c + i]);
+    }
+    return sum;
+}
+
+// input: (rows, c), weight: (k, taps, c), bias: (k), output: (rows, k)
+template <typename Output>
+__global__ void rows_conv_naive(const naive_frame frame, int c, int k, int function, int zero_gaps,
+                                const __nv_bfloat16 *input, const __nv_bfloat16 *weight, const float *bias,
+                                Output *output)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (size_t)frame.rows * k)
+        return;
+    const int row = (int)(i / k), to = (int)(i % k);
+    const float sum = product(frame, input, weight, c, row, to) + (bias ? bias[to] : 0.0f);
+    output[i] = zero_gaps && !holds(frame, row) ? 0.0f : rows_function(function, sum);
+}
+
+// sums: (2, k), of what rows_conv_naive would store, not rounded
+__global__ void rows_conv_naive_sums(const naive_frame frame, int c, int k, int function, const __nv_bfloat16 *input,
+                                     const __nv_bfloat16 *weight, const float *bias, float *sums)
+{
+    const int to = blockIdx.x * blockDim.x + threadIdx.x;
+    if (to >= k)
+        return;
+    double sum = 0, squares = 0;
+    for (int row = 0; row < frame.rows; row++) {
+        if (!holds(frame, row))
+            continue;
+        const float value =
+            rows_function(function, product(frame, input, weight, c, row, to) + (bias ? bias[to] : 0.0f));
+        sum += value;
+        squares += (double)value * value;
+    }
+    sums[to] = (float)sum;
+    sums[k + to] = (float)squares;
+}
+
+// grad_output: (rows, k), turned: (c, taps, k), input, grad_input: (rows, c)
+__global__ void rows_conv_naive_data(const naive_frame frame, int c, int k, int function, int zero_gaps,
+                                     const __nv_bfloat16 *grad_output, const __nv_bfloat16 *turned,
+                                     const __nv_bfloat16 *input, __nv_bfloat16 *grad_input)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (size_t)frame.rows * c)
+        return;
+    const int row = (int)(i / c);
+    float sum = product(frame, grad_output, turned, k, row, (int)(i % c));
+    if (input)
+        sum *= rows_slope(function, __bfloat162float(input[i]));
+    grad_input[i] = __float2bfloat16(zero_gaps && !holds(frame, row) ? 0.0f : sum);
+}
+
+// grad_weight: (parts, k, taps, c); behind these elements come those of grad_bias: (parts, k)
+__global__ void rows_conv_naive_weight(const naive_frame frame, int c, int k, int parts, int part_rows,
+                                       const __nv_bfloat16 *grad_output, const __nv_bfloat16 *input, float *grad_weight,
+                                       float *grad_bias)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x, weights = (size_t)parts * k * frame.taps * c;
+    if (i >= weights + (grad_bias ? (size_t)parts * k : 0))
+        return;
+    const bool is_bias = i >= weights;
+    const size_t which = is_bias ? i - weights : i / ((size_t)frame.taps * c); // of parts * k
+    const int to = (int)(which % k), first = (int)(which / k) * part_rows, end = min(frame.rows, first + part_rows);
+    const int shift = is_bias ? 0 : frame.shift[i / c % frame.taps];
+    float sum = 0;
+    for (int row = first; row < end; row++) {
+        const int at = row + shift;
+        const float grad = __bfloat162float(grad_output[(size_t)row * k + to]);
+        if (is_bias)
+            sum += grad;
+        else if (at >= 0 && at < frame.rows)
+            sum += grad * __bfloat162float(input[(size_t)at * c + i % c]);
+    }
+    *(is_bias ? &grad_bias[which] : &grad_weight[i]) = sum;
+}
+
+static naive_frame forward_frame(const conv_shape *shape)
+{
+    return frame_of(shape, 1, heddle_rows_conv_out_h(shape), heddle_rows_conv_out_w(shape));
+}
+
+template <typename Output> static heddle_status launch_product(const heddle_call *call)
+{
+    const conv_shape *shape = (const conv_shape *)call->shape;
+    const naive_frame frame = forward_frame(shape);
+    rows_conv_naive<Output>
+        <<<heddle_cuda_blocks((size_t)frame.rows * shape->k), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+            frame, shape->c, shape->k, shape->function, shape->zero_gaps, (const __nv_bfloat16 *)call->input[0],
+            (const __nv_bfloat16 *)call->input[1], (const float *)call->input[2], (Output *)call->output[0]);
+    return heddle_cuda_launched("01_naive");
+}
+
+heddle_status heddle_rows_conv_forward_naive(const heddle_call *call)
+{
+    const conv_shape *shape = (const conv_shape *)call->shape;
+    const heddle_status status = launch_product<__nv_bfloat16>(call);
+    if (status != HEDDLE_OK || !call->output[1])
+        return status;
+    rows_conv_naive_sums<<<heddle_cuda_blocks(shape->k), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+        forward_frame(shape), shape->c, shape->k, shape->function, (const __nv_bfloat16 *)call->input[0],
+        (const __nv_bfloat16 *)call->input[1], (const float *)call->input[2], (float *)call->output[1]);
+    return heddle_cuda_launched("01_naive");
+}
+
+heddle_status heddle_rows_conv_logits_naive(const heddle_call *call)
+{
+    return launch_product<float>(call);
+}
+
+heddle_status heddle_rows_conv_data_naive(const heddle_call *call)
+{
+    const conv_shape *shape = (const conv_shape *)call->shape;
+    const naive_frame frame = frame_of(shape, -1, shape->h, shape->w);
+    rows_conv_naive_data<<<heddle_cuda_blocks((size_t)frame.rows * shape->c), HEDDLE_CUDA_BLOCK, 0,
+                           heddle_cuda_stream_of(call)>>>(
+        frame, shape->c, shape->k, shape->function, shape->zero_gaps, (const __nv_bfloat16 *)call->input[0],
+        (const __nv_bfloat16 *)call->input[1], (const __nv_bfloat16 *)call->input[2], (__nv_bfloat16 *)call->output[0]);
+    return heddle_cuda_launched("01_naive");
+}
+
+heddle_status heddle_rows_conv_weight_naive(const heddle_call *call)
+{
+    const conv_shape *shape = (const conv_shape *)call->shape;
+    const naive_frame frame = forward_frame(shape);
+    const size_t rows = (size_t)shape->parts * shape->k, elements = rows * frame.taps * shape->c;
+    rows_conv_naive_weight<<<heddle_cuda_blocks(elements + rows), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
+        frame, shape->c, shape->k, shape->parts, heddle_rows_conv_part_rows(shape),
+        (const __nv_bfloat16 *)call->input[0], (const __nv_bfloat16 *)call->input[1], (float *)call->output[0],
+        (float *)call->output[1]);
+    return heddle_cuda_launched("01_naive");
+}
+
+HEDDLE_CUDA_RUNG("rows_conv_forward", "01_naive", heddle_rows_conv_forward_naive)
+HEDDLE_CUDA_RUNG("rows_conv_logits", "01_naive", heddle_rows_conv_logits_naive)
+HEDDLE_CUDA_RUNG("rows_conv_backward_data", "01_naive", heddle_rows_conv_data_naive)
+HEDDLE_CUDA_RUNG("rows_conv_backward_weight", "01_naive", heddle_rows_conv_weight_naive)

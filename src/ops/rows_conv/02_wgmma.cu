@@ -1,0 +1,55 @@
+// rows_conv_forward, rung 2: wgmma, on rows that every tap reads from another first row.
+//
+// Rung 1 loads two elements for every product. Here a block keeps its weights in shared memory, loads each row once for
+// all taps, and the tensor cores multiply 64 channels by up to 256 rows at a time; product_wgmma.h says how. Bias,
+// function and the channels' sums for batchnorm are added while a tile is still in registers.
+//
+// Limited by: the tensor cores, from some hundred thousand rows on; below that by the latency of loads and stores.
+
+#include "ops/rows_conv/launch_wgmma.h"
+
+static rows_operands operands_of(const heddle_call *call)
+{
+    const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
+    rows_operands on = {};
+    on.input = call->input[0];
+    on.weight = call->input[1];
+    on.output = call->output[0];
+    on.c = shape->c;
+    on.k = shape->k;
+    on.turn = 1;
+    on.out_h = heddle_rows_conv_out_h(shape);
+    on.out_w = heddle_rows_conv_out_w(shape);
+    return on;
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
+    if (!rows_aligned(call))
+        return heddle_rows_conv_forward_naive(call);
+    rows_epilogue end = {};
+    end.bias = (const float *)call->input[2];
+    end.function = shape->function;
+    end.zero_gaps = shape->zero_gaps;
+    end.parts = (float *)call->workspace;
+    end.sums = (float *)call->output[1];
+    end.arrived = (int *)call->output[2];
+    return end.sums ? rows_launch<ROWS_END_SUMS>(call, operands_of(call), end)
+                    : rows_launch<ROWS_END_STORE>(call, operands_of(call), end);
+}
+
+static heddle_status launch_logits(const heddle_call *call)
+{
+    const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
+    if (!rows_aligned(call))
+        return heddle_rows_conv_logits_naive(call);
+    rows_epilogue end = {};
+    end.bias = (const float *)call->input[2];
+    end.function = shape->function;
+    end.floats = (float *)call->output[0];
+    return rows_launch<ROWS_END_FLOATS>(call, operands_of(call), end);
+}
+
+HEDDLE_CUDA_RUNG("rows_conv_forward", "02_wgmma", launch)
+HEDDLE_CUDA_RUNG("rows_conv_logits", "02_wgmma", launch_logits)

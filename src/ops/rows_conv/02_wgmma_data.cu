@@ -1,0 +1,33 @@
+// rows_conv_backward_data, rung 2: the forward product with the weights' transpose and shifts the other way.
+//
+// Where the input was made by a function, its gradient is multiplied by the function's slope before it is stored, so
+// that the layer before gets the gradient of its own sums.
+//
+// Limited by: as rows_conv_forward.
+
+#include "ops/rows_conv/launch_wgmma.h"
+
+static heddle_status launch(const heddle_call *call)
+{
+    const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
+    if (!rows_aligned(call))
+        return heddle_rows_conv_data_naive(call);
+    rows_operands on = {};
+    on.input = call->input[0];
+    on.weight = call->input[1];
+    on.output = call->output[0];
+    on.c = shape->k;
+    on.k = shape->c;
+    on.turn = -1;
+    on.out_h = shape->h;
+    on.out_w = shape->w;
+    rows_epilogue end = {};
+    end.zero_gaps = shape->zero_gaps;
+    if (!call->input[2] || shape->function == HEDDLE_ROWS_IDENTITY)
+        return rows_launch<ROWS_END_STORE>(call, on, end);
+    end.function = shape->function;
+    end.activated = (const uint16_t *)call->input[2];
+    return rows_launch<ROWS_END_SLOPE>(call, on, end);
+}
+
+HEDDLE_CUDA_RUNG("rows_conv_backward_data", "02_wgmma", launch)

@@ -1,0 +1,80 @@
+// rows_conv_backward_weight, rung 2: wgmma over rows; gradient_wgmma.h says how.
+//
+// Limited by: the tensor cores where there are many rows; with few, by the way to memory of each part's sums.
+
+#include "ops/cuda/rung.h"
+#include "ops/cuda/vector.h"
+#include "ops/rows_conv/gradient_wgmma.h"
+#include "ops/rows_conv/rows_conv.h"
+
+typedef __nv_bfloat16 bf16;
+
+enum {
+    SHARED_BYTES = 226 << 10,
+    PAIR = 2, // blocks of a cluster: more of them do not fit into all of the chip's partitions
+};
+
+template <int Lines, int Columns> static heddle_status launch_kind(const heddle_call *call)
+{
+    typedef rows_gradient_kind<Lines, Columns> kind;
+    const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
+    rows_gradient job = {};
+    job.rows = heddle_rows_conv_rows(shape);
+    job.c = shape->c;
+    job.k = shape->k;
+    job.taps = shape->r * shape->s;
+    job.first = heddle_rows_conv_shift(shape, 0);
+    const int last = heddle_rows_conv_shift(shape, job.taps - 1);
+    job.halo = (int)heddle_ceil_div(ROWS_GRADIENT_ROWS + last - job.first, 8) * 8;
+    for (int line = 0; line < Lines; line++)
+        job.shift[line] = heddle_rows_conv_shift(shape, Lines == 1 ? 0 : line * shape->s);
+    const int stage =
+        ((int)kind::OUTPUT_BOXES * ROWS_GRADIENT_ROWS + (int)kind::INPUT_BOXES * job.halo) * HOPPER_ROW_BYTES;
+    const int most_box = 256;
+    if (job.halo > most_box || 2 * stage > SHARED_BYTES)
+        return heddle_rows_conv_weight_naive(call);
+    job.stages = min((int)ROWS_GRADIENT_STAGES, (SHARED_BYTES - HOPPER_ROWS_BYTES) / stage);
+    job.k_tiles = (int)heddle_ceil_div(shape->k, kind::TILE_K);
+    job.c_tiles = (int)heddle_ceil_div(shape->c, Lines == 1 ? Columns : 64);
+    job.parts = shape->parts;
+    job.part_stages = heddle_rows_conv_part_rows(shape) / ROWS_GRADIENT_ROWS;
+    const int blocks = job.k_tiles * job.c_tiles * job.parts;
+    job.cluster = job.part_stages >= PAIR && blocks * PAIR <= heddle_cuda_multiprocessors() ? PAIR : 1;
+    CUtensorMap output, input;
+    heddle_status status = tma_map(&output, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(bf16), call->input[0], job.rows,
+                                   job.k, ROWS_GRADIENT_ROWS);
+    if (status == HEDDLE_OK)
+        status =
+            tma_map(&input, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(bf16), call->input[1], job.rows, job.c, job.halo);
+    if (status != HEDDLE_OK)
+        return status;
+    const int kept = kind::TILE_K * kind::SUMS_PITCH * (int)sizeof(float);
+    const int bytes = HOPPER_ROWS_BYTES + max(kept, job.stages * stage);
+    auto kernel = rows_gradient_wgmma<bf16, Lines, Columns>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    heddle_cuda_launch_clusters(kernel, dim3(blocks * job.cluster), dim3(kind::THREADS), job.cluster, bytes,
+                                heddle_cuda_stream_of(call), job, output, input, (float *)call->output[0],
+                                (float *)call->output[1]);
+    return heddle_cuda_launched("02_wgmma");
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
+    const bool aligned = heddle_aligned16(call->input[0]) && heddle_aligned16(call->input[1]) &&
+                         heddle_aligned16(call->output[0]) && heddle_aligned16(call->output[1]);
+    if (aligned && shape->r == 3 && shape->s == 3)
+        return launch_kind<3, 192>(call);
+    if (!aligned || shape->r * shape->s != 1)
+        return heddle_rows_conv_weight_naive(call);
+    // Narrow tiles where wide ones would leave multiprocessors without one.
+    const long long tiles = (long long)heddle_ceil_div(shape->k, 128) * shape->parts;
+    const int processors = heddle_cuda_multiprocessors();
+    if (shape->c > 128 && tiles * heddle_ceil_div(shape->c, 256) * 2 > processors)
+        return launch_kind<1, 256>(call);
+    if (shape->c > 64 && tiles * heddle_ceil_div(shape->c, 128) * 2 > processors)
+        return launch_kind<1, 128>(call);
+    return launch_kind<1, 64>(call);
+}
+
+HEDDLE_CUDA_RUNG("rows_conv_backward_weight", "02_wgmma", launch)

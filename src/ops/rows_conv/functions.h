@@ -1,0 +1,28 @@
+// heddle_rows_function as device code: the value, and the slope as the value tells it.
+#ifndef HEDDLE_OPS_ROWS_CONV_FUNCTIONS_H
+#define HEDDLE_OPS_ROWS_CONV_FUNCTIONS_H
+
+#include "heddle/ops.h"
+#include "ops/activation/functions.h"
+
+static __device__ __forceinline__ float rows_function(int function, float x)
+{
+    switch (function) {
+    case HEDDLE_ROWS_RELU: return relu_value(x);
+    case HEDDLE_ROWS_TANH: return tanh_value(x);
+    case HEDDLE_ROWS_SIGMOID: return sigmoid_value(x);
+    default: return x;
+    }
+}
+
+static __device__ __forceinline__ float rows_slope(int function, float y)
+{
+    switch (function) {
+    case HEDDLE_ROWS_RELU: return y > 0.0f ? 1.0f : 0.0f;
+    case HEDDLE_ROWS_TANH: return 1.0f - y * y;
+    case HEDDLE_ROWS_SIGMOID: return y * (1.0f - y);
+    default: return 1.0f;
+    }
+}
+
+#endif

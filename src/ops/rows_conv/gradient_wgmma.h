@@ -1,0 +1,265 @@
+// The product behind rows_conv_backward_weight on Hopper: grad_weight = sum over rows of grad_output times shifted
+// input.
+//
+// Both operands have the rows, over which is summed, where wgmma wants its k: M-major tiles. A tap is again a shift of
+// the input by rows, and taps side by side are shifts by one row: a wgmma that finds the next 64 columns of its operand
+// one row further on multiplies three taps at once. Three warpgroups have one line of a 3x3 filter each and share the
+// tile of grad_output. A filter of one tap (a linear layer, patches) has two warpgroups with 64 channels of grad_output
+// each.
+//
+// Each part of the rows is a cluster's, whose blocks add up their sums by reading each other's shared memory. The sums
+// of grad_output's columns, the gradient of the bias, are made by warps that would otherwise idle, from the same tiles.
+#ifndef HEDDLE_OPS_ROWS_CONV_GRADIENT_WGMMA_H
+#define HEDDLE_OPS_ROWS_CONV_GRADIENT_WGMMA_H
+
+#include "ops/rows_conv/product_wgmma.h"
+
+enum {
+    ROWS_GRADIENT_ROWS = 128, // of grad_output in one stage
+    ROWS_GRADIENT_STAGES = 8, // at most
+};
+
+struct rows_gradient {
+    int rows, c, k;
+    int taps;        // of the filter
+    int first, halo; // the smallest shift; input rows in one stage
+    int stages;
+    int k_tiles, c_tiles, parts;
+    int part_stages; // stages of rows in one part
+    int cluster;     // blocks that have a part together
+    int shift[3];    // of each line's first tap
+};
+
+struct rows_gradient_barriers {
+    uint64_t full[ROWS_GRADIENT_STAGES], empty[ROWS_GRADIENT_STAGES];
+};
+
+// Lines: of the filter's taps, three side by side in each; 1: a single tap.
+template <int Lines, int Columns> struct rows_gradient_kind {
+    enum {
+        WARPGROUPS = Lines == 1 ? 2 : Lines,
+        OUTPUT_BOXES = Lines == 1 ? 2 : 1,                  // of 64 channels of grad_output
+        INPUT_BOXES = Lines == 1 ? (Columns + 63) / 64 : 1, // of 64 channels of the input
+        THREADS = (WARPGROUPS + 1) * HOPPER_WARPGROUP,
+        TILE_K = OUTPUT_BOXES * 64,
+        TILE_N = Lines == 1 ? Columns : Lines * Columns, // of the sums of a block
+        SUMS_PITCH = TILE_N + 8,                         // floats from row to row of them in shared memory
+        ADDERS = 3,                                      // warps that add up columns
+        CONSUMER_REGISTERS = WARPGROUPS == 2 ? 232 : 152,
+    };
+};
+
+template <int Lines, int Columns>
+HOPPER_DEVICE void rows_gradient_load(const rows_gradient &job, const CUtensorMap *map_output,
+                                      const CUtensorMap *map_input, unsigned char *stages, int stage_bytes,
+                                      rows_gradient_barriers *barriers, int k, int c, int first, int count)
+{
+    typedef rows_gradient_kind<Lines, Columns> kind;
+    rows_stage at = {0, 0};
+    for (int i = 0; i < count; i++) {
+        const int row = (first + i) * ROWS_GRADIENT_ROWS;
+        unsigned char *place = stages + at.index * stage_bytes;
+        uint64_t *full = &barriers->full[at.index];
+        mbarrier_wait(&barriers->empty[at.index], at.phase ^ 1);
+        mbarrier_arrive_expect(full, stage_bytes);
+#pragma unroll
+        for (int box = 0; box < (int)kind::OUTPUT_BOXES; box++, place += ROWS_GRADIENT_ROWS * HOPPER_ROW_BYTES)
+            tma_load(place, map_output, k + box * 64, row, full);
+#pragma unroll
+        for (int box = 0; box < (int)kind::INPUT_BOXES; box++, place += job.halo * HOPPER_ROW_BYTES)
+            tma_load(place, map_input, c + box * 64, row + job.first, full);
+        rows_advance(&at, job.stages);
+    }
+}
+
+// A warpgroup's sums to shared memory.
+template <int Lines, int Columns>
+HOPPER_DEVICE void rows_gradient_keep(const float (&sums)[Columns / 2], float *kept, int warpgroup)
+{
+    typedef rows_gradient_kind<Lines, Columns> kind;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x % HOPPER_WARPGROUP / 32;
+    kept += Lines == 1 ? warpgroup * 64 * kind::SUMS_PITCH : warpgroup * Columns;
+#pragma unroll
+    for (int i = 0; i < Columns / 2; i += 2)
+        *(float2 *)&kept[(warp * 16 + i / 2 % 2 * 8 + lane / 4) * kind::SUMS_PITCH + i / 4 * 8 + lane % 4 * 2] =
+            make_float2(sums[i], sums[i + 1]);
+}
+
+// Four floats of shared memory of block `rank` of the cluster.
+HOPPER_DEVICE float4 cluster_read(const float *from, unsigned rank)
+{
+    uint32_t address;
+    float4 value;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(hopper_shared(from)), "r"(rank));
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                 : "r"(address)
+                 : "memory");
+    return value;
+}
+
+// This block's share of the cluster's sums, added up, to the cluster's part: (part, k, tap, c).
+template <int Lines, int Columns>
+HOPPER_DEVICE void rows_gradient_add(const rows_gradient &job, const float *kept, float *parts, int part, int k, int c)
+{
+    typedef rows_gradient_kind<Lines, Columns> kind;
+    const int rank = job.cluster > 1 ? cluster_rank() : 0, quads = kind::TILE_K * kind::TILE_N / 4;
+    for (int i = rank * kind::THREADS + threadIdx.x; i < quads; i += job.cluster * kind::THREADS) {
+        const int row = i / (kind::TILE_N / 4), column = i % (kind::TILE_N / 4) * 4;
+        const float *from = &kept[row * kind::SUMS_PITCH + column];
+        float4 sum = job.cluster > 1 ? cluster_read(from, 0) : *(const float4 *)from;
+        for (int other = 1; other < job.cluster; other++) {
+            const float4 more = cluster_read(from, other);
+            sum.x += more.x, sum.y += more.y, sum.z += more.z, sum.w += more.w;
+        }
+        const int tap = Lines == 1 ? 0 : column / 64, at = c + (Lines == 1 ? column : column % 64);
+        if (k + row < job.k && at < job.c) // c is a multiple of 8
+            *(float4 *)&parts[(((size_t)part * job.k + k + row) * job.taps + tap) * job.c + at] = sum;
+    }
+}
+
+// The stages of a block's rows: the sums of a warpgroup.
+template <typename Element, int Lines, int Columns>
+HOPPER_DEVICE void rows_gradient_multiply(const rows_gradient &job, float (&sums)[Columns / 2],
+                                          const unsigned char *stages, int stage_bytes,
+                                          rows_gradient_barriers *barriers, int count, int warpgroup)
+{
+    typedef rows_gradient_kind<Lines, Columns> kind;
+    const int line = Lines == 1 ? 0 : warpgroup, box = Lines == 1 ? warpgroup : 0;
+    rows_stage at = {0, 0};
+    int used = -1;
+#pragma unroll
+    for (int i = 0; i < Columns / 2; i++)
+        sums[i] = 0;
+    for (int i = 0; i < count; i++) {
+        const unsigned char *output = stages + at.index * stage_bytes;
+        const unsigned char *input = output + kind::OUTPUT_BOXES * ROWS_GRADIENT_ROWS * HOPPER_ROW_BYTES;
+        const uint64_t a = wgmma_descriptor(output + box * ROWS_GRADIENT_ROWS * HOPPER_ROW_BYTES, 0);
+        const uint64_t b = wgmma_descriptor(input + (job.shift[line] - job.first) * HOPPER_ROW_BYTES,
+                                            Lines == 1 ? job.halo * HOPPER_ROW_BYTES : (int)HOPPER_ROW_BYTES);
+        mbarrier_wait(&barriers->full[at.index], at.phase);
+        wgmma_fence();
+#pragma unroll
+        for (int step = 0; step < ROWS_GRADIENT_ROWS / ROWS_STEP; step++)
+            wgmma16<Columns, Element>::template multiply<1, 1>(
+                sums, wgmma_descriptor_at(a, step * ROWS_STEP * HOPPER_ROW_BYTES),
+                wgmma_descriptor_at(b, step * ROWS_STEP * HOPPER_ROW_BYTES), 1);
+        wgmma_commit();
+        wgmma_wait<1>();
+        if (used >= 0 && threadIdx.x % HOPPER_WARPGROUP == 0)
+            mbarrier_arrive(&barriers->empty[used]);
+        used = at.index;
+        rows_advance(&at, job.stages);
+    }
+    wgmma_wait<0>();
+}
+
+// The sums over rows of grad_output's columns: of two channels a lane, every third row a warp.
+template <typename Element, int Lines, int Columns>
+HOPPER_DEVICE void rows_gradient_add_columns(const rows_gradient &job, const unsigned char *stages, int stage_bytes,
+                                             rows_gradient_barriers *barriers, int count, float (*columns)[128])
+{
+    typedef rows_gradient_kind<Lines, Columns> kind;
+    const int lane = threadIdx.x % 32, adder = threadIdx.x % HOPPER_WARPGROUP / 32 - 1;
+    float2 sums[kind::OUTPUT_BOXES] = {};
+    rows_stage at = {0, 0};
+    for (int i = 0; i < count; i++) {
+        mbarrier_wait(&barriers->full[at.index], at.phase);
+        for (int row = adder; row < ROWS_GRADIENT_ROWS; row += kind::ADDERS)
+#pragma unroll
+            for (int box = 0; box < (int)kind::OUTPUT_BOXES; box++) {
+                const unsigned char *from = stages + at.index * stage_bytes +
+                                            (box * ROWS_GRADIENT_ROWS + row) * HOPPER_ROW_BYTES +
+                                            (lane / 4 ^ row % 8) * 16 + lane % 4 * 4;
+                const typename rows_element<Element>::pair pair = *(const typename rows_element<Element>::pair *)from;
+                const float2 values = rows_element<Element>::floats(pair);
+                sums[box].x += values.x, sums[box].y += values.y;
+            }
+        __syncwarp();
+        if (lane == 0)
+            mbarrier_arrive(&barriers->empty[at.index]);
+        rows_advance(&at, job.stages);
+    }
+#pragma unroll
+    for (int box = 0; box < (int)kind::OUTPUT_BOXES; box++)
+        *(float2 *)&columns[adder][box * 64 + lane * 2] = sums[box];
+}
+
+// This block's share of the sums of columns, all of them the first block's.
+template <int Lines, int Columns>
+HOPPER_DEVICE void rows_gradient_add_bias(const rows_gradient &job, const float (*columns)[128], float *bias, int part,
+                                          int k)
+{
+    typedef rows_gradient_kind<Lines, Columns> kind;
+    const int rank = job.cluster > 1 ? cluster_rank() : 0, quad = threadIdx.x * 4;
+    if (rank > 0 || quad >= kind::TILE_K || k + quad >= job.k)
+        return;
+    float4 sum = make_float4(0, 0, 0, 0);
+    for (int block = 0; block < job.cluster; block++)
+        for (int adder = 0; adder < (int)kind::ADDERS; adder++) {
+            const float4 more =
+                job.cluster > 1 ? cluster_read(&columns[adder][quad], block) : *(const float4 *)&columns[adder][quad];
+            sum.x += more.x, sum.y += more.y, sum.z += more.z, sum.w += more.w;
+        }
+    *(float4 *)&bias[(size_t)part * job.k + k + quad] = sum;
+}
+
+template <typename Element, int Lines, int Columns>
+__global__ void __launch_bounds__((rows_gradient_kind<Lines, Columns>::THREADS), 1)
+    rows_gradient_wgmma(const __grid_constant__ rows_gradient job, const __grid_constant__ CUtensorMap map_output,
+                        const __grid_constant__ CUtensorMap map_input, float *gradient, float *bias)
+{
+    typedef rows_gradient_kind<Lines, Columns> kind;
+    extern __shared__ unsigned char shared[];
+    __shared__ rows_gradient_barriers barriers;
+    __shared__ __align__(16) float columns[kind::ADDERS][128];
+    unsigned char *stages =
+        shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
+    const int stage_bytes =
+        ((int)kind::OUTPUT_BOXES * ROWS_GRADIENT_ROWS + (int)kind::INPUT_BOXES * job.halo) * HOPPER_ROW_BYTES;
+    const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0);
+    const int rank = blockIdx.x % job.cluster, part = blockIdx.x / job.cluster % job.parts;
+    const int tile = blockIdx.x / job.cluster / job.parts;
+    const int k = tile % job.k_tiles * kind::TILE_K, c = tile / job.k_tiles * (Lines == 1 ? Columns : 64);
+    const int all = (job.rows + ROWS_GRADIENT_ROWS - 1) / ROWS_GRADIENT_ROWS;
+    const int share = (job.part_stages + job.cluster - 1) / job.cluster, first = part * job.part_stages + rank * share;
+    const int count = min(min(share, job.part_stages - rank * share), all - first); // may be negative: none
+    const bool adds = bias && c == 0;
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < job.stages; i++) {
+            mbarrier_init(&barriers.full[i], 1);
+            mbarrier_init(&barriers.empty[i], kind::WARPGROUPS + (adds ? kind::ADDERS : 0));
+        }
+        mbarrier_init_fence();
+    }
+    __syncthreads();
+    heddle_wait_for_previous();
+    heddle_release_next();
+    if (warpgroup == (int)kind::WARPGROUPS) {
+        registers_give_back<ROWS_PRODUCER_REGISTERS>();
+        const int warp = threadIdx.x % HOPPER_WARPGROUP / 32;
+        if (threadIdx.x % HOPPER_WARPGROUP == 0)
+            rows_gradient_load<Lines, Columns>(job, &map_output, &map_input, stages, stage_bytes, &barriers, k, c,
+                                               first, count);
+        else if (warp > 0 && adds)
+            rows_gradient_add_columns<Element, Lines, Columns>(job, stages, stage_bytes, &barriers, count, columns);
+        __syncthreads(); // all products are done: their operands' memory is free
+    } else {
+        registers_take<kind::CONSUMER_REGISTERS>();
+        float sums[Columns / 2];
+        rows_gradient_multiply<Element, Lines, Columns>(job, sums, stages, stage_bytes, &barriers, count, warpgroup);
+        __syncthreads();
+        rows_gradient_keep<Lines, Columns>(sums, (float *)stages, warpgroup);
+    }
+    if (job.cluster > 1)
+        cluster_sync();
+    else
+        __syncthreads();
+    rows_gradient_add<Lines, Columns>(job, (const float *)stages, gradient, part, k, c);
+    if (adds)
+        rows_gradient_add_bias<Lines, Columns>(job, columns, bias, part, k);
+    if (job.cluster > 1) // no block leaves while another reads its sums
+        cluster_sync();
+}
+
+#endif

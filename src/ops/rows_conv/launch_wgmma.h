@@ -1,0 +1,178 @@
+// How a product of rows is cut into tiles and launched: the host's side of store_wgmma.h.
+#ifndef HEDDLE_OPS_ROWS_CONV_LAUNCH_WGMMA_H
+#define HEDDLE_OPS_ROWS_CONV_LAUNCH_WGMMA_H
+
+#include "ops/cuda/rung.h"
+#include "ops/cuda/vector.h"
+#include "ops/rows_conv/rows_conv.h"
+#include "ops/rows_conv/store_wgmma.h"
+
+typedef __nv_bfloat16 rows_bf16;
+
+enum {
+    ROWS_SHARED_BYTES = 227 << 10, // of a block, at most
+    ROWS_STATIC_BYTES = 3 << 10,   // of these, what the kernel has besides
+    ROWS_OUT_BYTES = ROWS_WARPGROUPS * ROWS_OUT_BOXES * ROWS_BOX_BYTES,
+    ROWS_STAGES_BYTES = ROWS_SHARED_BYTES - ROWS_STATIC_BYTES - HOPPER_ROWS_BYTES - ROWS_OUT_BYTES,
+};
+
+// A product as the kernel sees it: input (rows, c) by weight (k, taps, c); `turn` is -1 for shifts the other way.
+struct rows_operands {
+    const void *input, *weight;
+    void *output;
+    int c, k, turn;
+    int out_h, out_w; // lines and columns that hold results
+};
+
+static inline heddle_status rows_map(CUtensorMap *map, const void *matrix, long long rows, long long columns,
+                                     unsigned box_rows)
+{
+    return tma_map(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(rows_bf16), matrix, rows, columns, box_rows);
+}
+
+// Everything but the stages.
+static inline rows_product rows_product_of(const heddle_rows_conv_shape *shape, const rows_operands &on, int tile_rows,
+                                           int channels)
+{
+    rows_product job = {};
+    job.rows = heddle_rows_conv_rows(shape);
+    job.c = on.c;
+    job.k = on.k;
+    job.chunks = (int)heddle_ceil_div(on.c, ROWS_CHUNK);
+    job.taps = shape->r * shape->s;
+    job.pitch = shape->w + shape->gap;
+    job.image_rows = (shape->h + shape->gap) * job.pitch;
+    job.out_h = on.out_h;
+    job.out_w = on.out_w;
+    int last = 0;
+    for (int tap = 0; tap < job.taps; tap++) {
+        job.shift[tap] = on.turn * heddle_rows_conv_shift(shape, tap);
+        job.first = tap == 0 || job.shift[tap] < job.first ? job.shift[tap] : job.first;
+        last = tap == 0 || job.shift[tap] > last ? job.shift[tap] : last;
+    }
+    const int halo = tile_rows + last - job.first, most_box = 256;
+    job.boxes = (int)heddle_ceil_div(halo, most_box);
+    job.box_rows = (int)heddle_ceil_div(heddle_ceil_div(halo, job.boxes), 8) * 8;
+    job.tiles = (int)heddle_ceil_div(job.rows, tile_rows);
+    job.channel_tiles = (int)heddle_ceil_div(on.k, channels);
+    return job;
+}
+
+// Shares memory out among the stages; false: it does not hold enough of them.
+static inline bool rows_place_stages(rows_product *job, int rings, int weight_bytes)
+{
+    const int input_bytes = rings * job->boxes * job->box_rows * HOPPER_ROW_BYTES, weights = job->chunks * job->taps;
+    const int least = job->chunks > 1 ? 2 : 1; // a stage is handed back when the next one has been read from
+    job->resident = weights <= ROWS_MOST_WEIGHTS && weights * weight_bytes + least * input_bytes <= ROWS_STAGES_BYTES;
+    if (job->resident)
+        job->weight_stages = weights;
+    else if (job->taps == 1) // as many of one as of the other
+        job->weight_stages = min((int)ROWS_MOST_WEIGHTS, max(2, ROWS_STAGES_BYTES / (input_bytes + weight_bytes)));
+    else
+        job->weight_stages = min((int)ROWS_MOST_WEIGHTS, (ROWS_STAGES_BYTES - least * input_bytes) / weight_bytes);
+    job->input_stages =
+        min((int)ROWS_MOST_INPUTS, (ROWS_STAGES_BYTES - job->weight_stages * weight_bytes) / input_bytes);
+    return job->weight_stages >= 2 + (job->resident ? -1 : 0) && job->input_stages >= least;
+}
+
+template <int Rows, int Share, int Steps, int End>
+static heddle_status rows_launch_kernel(const heddle_call *call, const rows_operands &on, const rows_product &job,
+                                        rows_epilogue end, int groups)
+{
+    const int weight_rows = Share ? 128 : 64, rings = Share ? 1 : ROWS_WARPGROUPS;
+    CUtensorMap input, weight, output;
+    heddle_status status = rows_map(&input, on.input, job.rows, on.c, job.box_rows);
+    if (status == HEDDLE_OK)
+        status = rows_map(&weight, on.weight, on.k, (long long)job.taps * on.c, weight_rows);
+    if (status == HEDDLE_OK) // the kernel does not look at this one where it stores float32
+        status = rows_map(&output, End == ROWS_END_FLOATS ? on.input : on.output, job.rows,
+                          End == ROWS_END_FLOATS ? on.c : on.k, 64);
+    if (status != HEDDLE_OK)
+        return status;
+    const int bytes = HOPPER_ROWS_BYTES + job.weight_stages * weight_rows * HOPPER_ROW_BYTES +
+                      job.input_stages * rings * job.boxes * job.box_rows * HOPPER_ROW_BYTES + ROWS_OUT_BYTES;
+    auto kernel = rows_product_wgmma<rows_bf16, Rows, Share, Steps, End>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    heddle_cuda_launch_dependent(kernel, dim3(groups * job.channel_tiles), dim3(ROWS_THREADS), bytes,
+                                 heddle_cuda_stream_of(call), job, input, weight, output, end);
+    return heddle_cuda_launched("02_wgmma");
+}
+
+// Blocks that share the same channels, and rounds in which they are through.
+static inline int rows_groups(int tiles, int share, int channel_tiles)
+{
+    const int steps = share ? tiles : (int)heddle_ceil_div(tiles, ROWS_WARPGROUPS);
+    const int most = max(1, min(heddle_cuda_multiprocessors(), (int)HEDDLE_ROWS_MOST_GROUPS) / channel_tiles);
+    return min(steps, most);
+}
+
+// A tile's rows cost their products, and as much as this many rows for its beginning and end (measured on an H200).
+enum { ROWS_TILE_OVERHEAD = 40 };
+
+// The rows of a tile with which all rounds take least time.
+static inline int rows_choose_tile(int rows, int channel_tiles)
+{
+    int best = 0;
+    long long least = 0;
+    for (int tile = 256; tile >= 64; tile /= 2) {
+        const int tiles = (int)heddle_ceil_div(rows, tile), groups = rows_groups(tiles, 0, channel_tiles);
+        const long long rounds = heddle_ceil_div(heddle_ceil_div(tiles, ROWS_WARPGROUPS), groups);
+        const long long time = rounds * (tile + ROWS_TILE_OVERHEAD);
+        if (best == 0 || time < least) {
+            least = time;
+            best = tile;
+        }
+    }
+    return best;
+}
+
+template <int Rows, int Steps, int End>
+static heddle_status rows_launch_tile(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
+{
+    const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
+    rows_product job = rows_product_of(shape, on, Rows, 64);
+    const bool placed = rows_place_stages(&job, ROWS_WARPGROUPS, ROWS_BOX_BYTES);
+    // Weights that pass through are read once for both halves of 128 channels.
+    if constexpr (Rows >= 128 && Steps == 4 && End != ROWS_END_FLOATS && End != ROWS_END_SLOPE)
+        if ((!placed || !job.resident) && on.k > 64) {
+            rows_product shared = rows_product_of(shape, on, Rows, 128);
+            if (rows_place_stages(&shared, 1, 2 * ROWS_BOX_BYTES))
+                return rows_launch_kernel<Rows, 1, Steps, End>(call, on, shared, end,
+                                                               rows_groups(shared.tiles, 1, shared.channel_tiles));
+        }
+    if (!placed)
+        return HEDDLE_UNSUPPORTED;
+    return rows_launch_kernel<Rows, 0, Steps, End>(call, on, job, end, rows_groups(job.tiles, 0, job.channel_tiles));
+}
+
+// The tile as chosen, or a smaller one where a filter's reach takes too much memory.
+template <int Steps, int End>
+static heddle_status rows_launch_steps(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
+{
+    const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
+    const int tile = rows_choose_tile(heddle_rows_conv_rows(shape), (int)heddle_ceil_div(on.k, 64));
+    heddle_status status = HEDDLE_UNSUPPORTED;
+    if constexpr (End == ROWS_END_STORE || End == ROWS_END_SUMS) // the others are linear layers', of fewer rows
+        if (tile >= 256)
+            status = rows_launch_tile<256, Steps, End>(call, on, end);
+    if (status == HEDDLE_UNSUPPORTED && tile >= 128)
+        status = rows_launch_tile<128, Steps, End>(call, on, end);
+    return status == HEDDLE_UNSUPPORTED ? rows_launch_tile<64, Steps, End>(call, on, end) : status;
+}
+
+template <int End>
+static heddle_status rows_launch(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
+{
+    if constexpr (End == ROWS_END_STORE || End == ROWS_END_SUMS)
+        if (on.c <= ROWS_CHUNK / 2)
+            return rows_launch_steps<2, End>(call, on, end);
+    return rows_launch_steps<4, End>(call, on, end);
+}
+
+// What TMA takes.
+static inline bool rows_aligned(const heddle_call *call)
+{
+    return heddle_aligned16(call->input[0]) && heddle_aligned16(call->input[1]) && heddle_aligned16(call->output[0]);
+}
+
+#endif

@@ -1,0 +1,219 @@
+// The product behind rows_conv_forward and rows_conv_backward_data on Hopper: output rows = the sum over the filter's
+// taps of shifted input rows times the tap's weights, as one kernel of wgmma and TMA.
+//
+// A frame of images is a matrix with one row per pixel and zero rows between (rows_conv.h), so a tap is a shift by a
+// number of rows. A block loads the rows of a tile once for 64 channels, with the rows before and behind that the taps
+// reach, and each tap's product reads them from another first row: wgmma takes an operand at any row of a swizzled
+// tile, because the swizzle follows the address. So a 3x3 convolution loads its input once, not nine times.
+//
+// The products are transposed, 64 output channels by up to 256 rows, because a wgmma of 256 columns reads least shared
+// memory for its work, and because a thread then has many rows of two channels: a channel's sums are its own
+// registers'.
+//
+// Two warpgroups multiply; three threads of a third load. The two have tiles of different rows (Share 0) or the two
+// halves of 128 channels of the same rows (Share 1). Weights that fit are loaded once and stay; then nothing couples
+// warpgroups with tiles of their own, and one stores while the other multiplies. Others pass through a ring.
+//
+// Limited by: the tensor cores where a frame has many rows; else by the time from the first load to the first product.
+#ifndef HEDDLE_OPS_ROWS_CONV_PRODUCT_WGMMA_H
+#define HEDDLE_OPS_ROWS_CONV_PRODUCT_WGMMA_H
+
+#include "ops/cuda/dependent.h"
+#include "ops/cuda/wgmma16.h"
+
+enum {
+    ROWS_CHUNK = 64, // channels of one load: 128 bytes of 16-bit elements
+    ROWS_STEP = 16,  // channels of one wgmma
+    ROWS_MOST_TAPS = 25,
+    ROWS_WARPGROUPS = 2, // that multiply
+    ROWS_MOST_WEIGHTS = 20,
+    ROWS_MOST_INPUTS = 8,
+    ROWS_THREADS = (1 + ROWS_WARPGROUPS) * HOPPER_WARPGROUP,
+    ROWS_PRODUCER_REGISTERS = 40,
+    ROWS_CONSUMER_REGISTERS = 232,
+    ROWS_BOX_BYTES = 64 * HOPPER_ROW_BYTES, // 64 rows of 64 channels
+    ROWS_OUT_BOXES = 2,                     // on their way out, for each warpgroup
+};
+
+// What a launch works on, and how its blocks share it. Filled by the host.
+struct rows_product {
+    int rows, c, k;                  // of the frame; channels in and out
+    int chunks, taps;                // of 64 channels; of the filter
+    int first;                       // the smallest shift
+    int box_rows, boxes;             // how TMA brings the rows of one load
+    int input_stages, weight_stages; // the first for each ring
+    int resident;                    // every weight has a stage of its own
+    int tiles, channel_tiles;        // of the output
+    int pitch, image_rows;           // rows of the frame from line to line, from image to image
+    int out_h, out_w;                // lines and columns of an image that hold results
+    int shift[ROWS_MOST_TAPS];
+};
+
+struct rows_product_barriers {
+    uint64_t weights_full[ROWS_MOST_WEIGHTS], weights_empty[ROWS_MOST_WEIGHTS];
+    uint64_t input_full[ROWS_WARPGROUPS][ROWS_MOST_INPUTS], input_empty[ROWS_WARPGROUPS][ROWS_MOST_INPUTS];
+};
+
+// Pairs of elements, as a register has them.
+template <typename Element> struct rows_element;
+template <> struct rows_element<__nv_bfloat16> {
+    typedef __nv_bfloat162 pair;
+    HOPPER_DEVICE pair round(float low, float high)
+    {
+        return __floats2bfloat162_rn(low, high);
+    }
+    HOPPER_DEVICE float2 floats(pair from)
+    {
+        return __bfloat1622float2(from);
+    }
+};
+template <> struct rows_element<__half> {
+    typedef __half2 pair;
+    HOPPER_DEVICE pair round(float low, float high)
+    {
+        return __floats2half2_rn(low, high);
+    }
+    HOPPER_DEVICE float2 floats(pair from)
+    {
+        return __half22float2(from);
+    }
+};
+
+// A place in a ring of stages.
+struct rows_stage {
+    int index;
+    unsigned phase;
+};
+
+HOPPER_DEVICE void rows_advance(rows_stage *at, int stages)
+{
+    if (++at->index == stages) {
+        at->index = 0;
+        at->phase ^= 1;
+    }
+}
+
+// Which tiles a block has: one of the channel tiles, and every so many of the row tiles.
+struct rows_block {
+    int channel, group, groups, rounds;
+};
+
+template <int Share> HOPPER_DEVICE rows_block rows_block_of(const rows_product &job)
+{
+    const int steps = Share ? job.tiles : (job.tiles + ROWS_WARPGROUPS - 1) / ROWS_WARPGROUPS;
+    rows_block block;
+    block.channel = blockIdx.x % job.channel_tiles * (Share ? 128 : 64);
+    block.group = blockIdx.x / job.channel_tiles;
+    block.groups = gridDim.x / job.channel_tiles;
+    block.rounds = block.group < steps ? (steps - block.group + block.groups - 1) / block.groups : 0;
+    return block;
+}
+
+// The row tile of a round. Beyond the last one all rows are zero and none is stored.
+template <int Share> HOPPER_DEVICE int rows_tile_of(const rows_block &block, int round, int warpgroup)
+{
+    const int step = block.group + round * block.groups;
+    return Share ? step : step * ROWS_WARPGROUPS + warpgroup;
+}
+
+HOPPER_DEVICE bool rows_holds_result(const rows_product &job, int row)
+{
+    const int in_image = row % job.image_rows;
+    return row < job.rows && in_image / job.pitch < job.out_h && in_image % job.pitch < job.out_w;
+}
+
+// --- loading ---------------------------------------------------------------------------------------------------------
+
+template <int Share>
+HOPPER_DEVICE void rows_load_weights(const rows_product &job, const rows_block &block, const CUtensorMap *map,
+                                     unsigned char *stages, rows_product_barriers *barriers)
+{
+    const int bytes = (Share ? 2 : 1) * ROWS_BOX_BYTES;
+    rows_stage at = {0, 0};
+    for (int round = 0; round < (job.resident && block.rounds ? 1 : block.rounds); round++)
+        for (int chunk = 0; chunk < job.chunks; chunk++)
+            for (int tap = 0; tap < job.taps; tap++) {
+                mbarrier_wait(&barriers->weights_empty[at.index], at.phase ^ 1);
+                mbarrier_arrive_expect(&barriers->weights_full[at.index], bytes);
+                tma_load(stages + at.index * bytes, map, tap * job.c + chunk * ROWS_CHUNK, block.channel,
+                         &barriers->weights_full[at.index]);
+                rows_advance(&at, job.weight_stages);
+            }
+}
+
+// The rows of the tiles of one warpgroup, or of both where they share them.
+template <int Rows, int Share>
+HOPPER_DEVICE void rows_load_input(const rows_product &job, const rows_block &block, const CUtensorMap *map,
+                                   unsigned char *stages, rows_product_barriers *barriers, int warpgroup)
+{
+    const int box_bytes = job.box_rows * HOPPER_ROW_BYTES;
+    rows_stage at = {0, 0};
+    for (int round = 0; round < block.rounds; round++) {
+        const int row = rows_tile_of<Share>(block, round, warpgroup) * Rows + job.first;
+        for (int chunk = 0; chunk < job.chunks; chunk++) {
+            uint64_t *full = &barriers->input_full[warpgroup][at.index];
+            mbarrier_wait(&barriers->input_empty[warpgroup][at.index], at.phase ^ 1);
+            mbarrier_arrive_expect(full, job.boxes * box_bytes);
+            for (int box = 0; box < job.boxes; box++)
+                tma_load(stages + (at.index * job.boxes + box) * box_bytes, map, chunk * ROWS_CHUNK,
+                         row + box * job.box_rows, full);
+            rows_advance(&at, job.input_stages);
+        }
+    }
+}
+
+// --- multiplying -----------------------------------------------------------------------------------------------------
+
+// What a warpgroup reads, and what it has yet to hand back: stages whose products were issued but had not ended.
+struct rows_reader {
+    const unsigned char *inputs, *weights;
+    rows_product_barriers *barriers;
+    int ring;
+    rows_stage input, weight;
+    int used_input, used_weight; // -1: none
+};
+
+HOPPER_DEVICE void rows_release(const rows_product &job, rows_reader *from)
+{
+    if (threadIdx.x % HOPPER_WARPGROUP == 0) {
+        if (from->used_weight >= 0 && !job.resident)
+            mbarrier_arrive(&from->barriers->weights_empty[from->used_weight]);
+        if (from->used_input >= 0)
+            mbarrier_arrive(&from->barriers->input_empty[from->ring][from->used_input]);
+    }
+    from->used_input = from->used_weight = -1;
+}
+
+// All products of one tile, Steps times 16 channels of each chunk: sums (64 channels, Rows).
+template <typename Element, int Rows, int Share, int Steps>
+HOPPER_DEVICE void rows_multiply(const rows_product &job, float (&sums)[Rows / 2], rows_reader *from)
+{
+    const int weight_bytes = (Share ? 2 : 1) * ROWS_BOX_BYTES;
+    const int input_bytes = job.boxes * job.box_rows * HOPPER_ROW_BYTES;
+    for (int chunk = 0; chunk < job.chunks; chunk++) {
+        const unsigned char *input = from->inputs + from->input.index * input_bytes;
+        mbarrier_wait(&from->barriers->input_full[from->ring][from->input.index], from->input.phase);
+        for (int tap = 0; tap < job.taps; tap++) {
+            const uint64_t a = wgmma_descriptor(from->weights + from->weight.index * weight_bytes, 0);
+            const uint64_t b = wgmma_descriptor(input + (job.shift[tap] - job.first) * HOPPER_ROW_BYTES, 0);
+            mbarrier_wait(&from->barriers->weights_full[from->weight.index], job.resident ? 0 : from->weight.phase);
+            wgmma_fence();
+#pragma unroll
+            for (int step = 0; step < Steps; step++)
+                wgmma16<Rows, Element>::template multiply<0, 0>(sums, wgmma_descriptor_at(a, step * ROWS_STEP * 2),
+                                                                wgmma_descriptor_at(b, step * ROWS_STEP * 2),
+                                                                chunk + tap + step > 0);
+            wgmma_commit();
+            wgmma_wait<1>();
+            rows_release(job, from);
+            from->used_weight = from->weight.index;
+            rows_advance(&from->weight, job.weight_stages);
+        }
+        from->used_input = from->input.index;
+        rows_advance(&from->input, job.input_stages);
+    }
+    wgmma_wait<0>();
+    rows_release(job, from);
+}
+
+#endif

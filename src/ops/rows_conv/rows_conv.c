@@ -1,0 +1,438 @@
+// rows_conv: a convolution, or a linear layer, over rows of bf16 (heddle/ops.h). What it costs, what is right, and its
+// ladders.
+
+#include "ops/rows_conv/rows_conv.h"
+
+#include <math.h>
+
+#include "ops/by_reference.h"
+#include "ops/define.h"
+
+typedef heddle_rows_conv_shape conv_shape;
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(conv_shape, n, "images of the frame")},
+    {HEDDLE_OPTIONAL_INT(conv_shape, h, 1, "lines of an image")},
+    {HEDDLE_OPTIONAL_INT(conv_shape, w, 1, "pixels of a line")},
+    {HEDDLE_OPTIONAL_INT(conv_shape, gap, 0, "lines below and pixels right of an image")},
+    {HEDDLE_REQUIRED_INT(conv_shape, c, "input channels, a multiple of 8")},
+    {HEDDLE_REQUIRED_INT(conv_shape, k, "output channels, a multiple of 8")},
+    {HEDDLE_OPTIONAL_INT(conv_shape, r, 1, "lines of the filter")},
+    {HEDDLE_OPTIONAL_INT(conv_shape, s, 1, "pixels of a line of the filter")},
+    {HEDDLE_OPTIONAL_INT(conv_shape, padding, 0, "zeros around an image, at most the gap")},
+    {HEDDLE_OPTIONAL_INT(conv_shape, function, 0, "0: none, 1: relu, 2: tanh, 3: sigmoid")},
+    {HEDDLE_OPTIONAL_INT(conv_shape, zero_gaps, 0, "1: rows without a result are zero")},
+    {HEDDLE_OPTIONAL_INT(conv_shape, parts, 1, "of the rows that backward_weight adds up by themselves")},
+};
+
+static heddle_status validate(const void *shape_)
+{
+    const conv_shape *shape = shape_;
+    const double rows = (double)shape->n * (shape->h + shape->gap) * (shape->w + shape->gap);
+    if (shape->n < 1 || shape->h < 1 || shape->w < 1 || shape->c < 1 || shape->k < 1 || shape->parts < 1)
+        return heddle_fail(HEDDLE_INVALID, "rows_conv: n, h, w, c, k and parts must be at least 1");
+    if (shape->c % HEDDLE_ROWS_ALIGNMENT || shape->k % HEDDLE_ROWS_ALIGNMENT)
+        return heddle_fail(HEDDLE_INVALID, "rows_conv: c=%d and k=%d must be multiples of %d", shape->c, shape->k,
+                           HEDDLE_ROWS_ALIGNMENT);
+    if (shape->r < 1 || shape->s < 1 || shape->r * shape->s > HEDDLE_ROWS_MOST_TAPS)
+        return heddle_fail(HEDDLE_INVALID, "rows_conv: a filter of %d x %d; it has 1 to %d taps", shape->r, shape->s,
+                           HEDDLE_ROWS_MOST_TAPS);
+    if (shape->padding > shape->gap)
+        return heddle_fail(HEDDLE_INVALID, "rows_conv: padding=%d needs a gap as large, gap=%d", shape->padding,
+                           shape->gap);
+    const int out_h = heddle_rows_conv_out_h(shape), out_w = heddle_rows_conv_out_w(shape);
+    if (out_h < 1 || out_w < 1 || out_h > shape->h + shape->gap || out_w > shape->w + shape->gap)
+        return heddle_fail(HEDDLE_INVALID, "rows_conv: %d x %d results do not fit into a frame of %d x %d", out_h,
+                           out_w, shape->h + shape->gap, shape->w + shape->gap);
+    if (rows * shape->c > 2e9 || rows * shape->k > 2e9)
+        return heddle_fail(HEDDLE_INVALID, "rows_conv: more than 2e9 elements");
+    if (shape->function >= HEDDLE_ROWS_FUNCTIONS || shape->zero_gaps > 1)
+        return heddle_fail(HEDDLE_INVALID, "rows_conv: function=%d zero_gaps=%d", shape->function, shape->zero_gaps);
+    return HEDDLE_OK;
+}
+
+// --- operands -------------------------------------------------------------------------------------------------------
+
+static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const conv_shape *shape = shape_;
+    return heddle_dims2(dims, heddle_rows_conv_rows(shape), shape->c);
+}
+
+static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const conv_shape *shape = shape_;
+    return heddle_dims2(dims, heddle_rows_conv_rows(shape), shape->k);
+}
+
+static int dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const conv_shape *shape = shape_;
+    dims[0] = shape->k, dims[1] = shape->r * shape->s, dims[2] = shape->c;
+    return 3;
+}
+
+static int dims_turned(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const conv_shape *shape = shape_;
+    dims[0] = shape->c, dims[1] = shape->r * shape->s, dims[2] = shape->k;
+    return 3;
+}
+
+static int dims_channels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const conv_shape *shape = shape_;
+    return heddle_dims1(dims, shape->k);
+}
+
+static int dims_sums(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const conv_shape *shape = shape_;
+    return heddle_dims2(dims, 2, shape->k);
+}
+
+static int dims_parts(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const conv_shape *shape = shape_;
+    return heddle_dims4(dims, shape->parts, shape->k, shape->r * shape->s, shape->c);
+}
+
+static int dims_bias_parts(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const conv_shape *shape = shape_;
+    return heddle_dims2(dims, shape->parts, shape->k);
+}
+
+static int dims_arrived(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const conv_shape *shape = shape_;
+    return heddle_dims1(dims, (shape->k + HEDDLE_ROWS_COUNTED - 1) / HEDDLE_ROWS_COUNTED);
+}
+
+#define BF16(text, part, size)                                                                                         \
+    .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = (size)
+
+static const heddle_operand forward_operands[] = {
+    {BF16("input", HEDDLE_INPUT, dims_input)},
+    {BF16("weight", HEDDLE_INPUT, dims_weight)},
+    {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_channels), .optional = true},
+    {BF16("output", HEDDLE_OUTPUT, dims_output)},
+    {HEDDLE_FLOAT_OUTPUT("sums", dims_sums), .optional = true},
+    {.name = "arrived",
+     .role = HEDDLE_UPDATE,
+     .dtype = HEDDLE_I32,
+     .values = HEDDLE_VALUES_OWN,
+     .dims = dims_arrived,
+     .optional = true},
+};
+
+static const heddle_operand logits_operands[] = {
+    {BF16("input", HEDDLE_INPUT, dims_input)},
+    {BF16("weight", HEDDLE_INPUT, dims_weight)},
+    {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_channels), .optional = true},
+    {HEDDLE_FLOAT_OUTPUT("output", dims_output)},
+};
+
+static const heddle_operand data_operands[] = {
+    {BF16("grad_output", HEDDLE_INPUT, dims_output)},
+    {BF16("turned", HEDDLE_INPUT, dims_turned)},
+    {BF16("input", HEDDLE_INPUT, dims_input), .optional = true},
+    {BF16("grad_input", HEDDLE_OUTPUT, dims_input)},
+};
+
+static const heddle_operand weight_operands[] = {
+    {BF16("grad_output", HEDDLE_INPUT, dims_output)},
+    {BF16("input", HEDDLE_INPUT, dims_input)},
+    {HEDDLE_FLOAT_OUTPUT("grad_weight", dims_parts)},
+    {HEDDLE_FLOAT_OUTPUT("grad_bias", dims_bias_parts), .optional = true},
+};
+
+// Zero before and after a call: blocks count themselves here, and the last one adds up what all have left.
+static void fill_arrived(const void *shape, int operand, uint64_t seed, double *values)
+{
+    (void)seed;
+    int dims[HEDDLE_MAX_DIMS];
+    forward_operands[operand].dims(shape, dims);
+    for (int i = 0; i < dims[0]; i++)
+        values[i] = 0;
+}
+
+// --- what is right --------------------------------------------------------------------------------------------------
+
+static double activate(int function, double x)
+{
+    switch (function) {
+    case HEDDLE_ROWS_RELU: return x < 0 ? 0 : x;
+    case HEDDLE_ROWS_TANH: return tanh(x);
+    case HEDDLE_ROWS_SIGMOID: return 1 / (1 + exp(-x));
+    default: return x;
+    }
+}
+
+// By the function's result.
+static double slope(int function, double y)
+{
+    switch (function) {
+    case HEDDLE_ROWS_RELU: return y > 0;
+    case HEDDLE_ROWS_TANH: return 1 - y * y;
+    case HEDDLE_ROWS_SIGMOID: return y * (1 - y);
+    default: return 1;
+    }
+}
+
+// The product of one output row with the weights of channel `to`, (to, taps, channels); `turn` is -1 for the transpose.
+static double sum_taps(const conv_shape *shape, const double *rows, const double *weight, int channels, int row, int to,
+                       int turn)
+{
+    const int all = heddle_rows_conv_rows(shape), taps = shape->r * shape->s;
+    double sum = 0;
+    for (int tap = 0; tap < taps; tap++) {
+        const int at = row + turn * heddle_rows_conv_shift(shape, tap);
+        for (int i = 0; at >= 0 && at < all && i < channels; i++)
+            sum += rows[(size_t)at * channels + i] * weight[((size_t)to * taps + tap) * channels + i];
+    }
+    return sum;
+}
+
+static void add_result(double *sums, int k, int channel, double value)
+{
+    sums[channel] += value;
+    sums[k + channel] += value * value;
+}
+
+static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const conv_shape *shape = shape_;
+    for (int i = 0; output[1] && i < 2 * shape->k; i++)
+        output[1][i] = 0;
+    for (int row = 0; row < heddle_rows_conv_rows(shape); row++)
+        for (int to = 0; to < shape->k; to++) {
+            double value = sum_taps(shape, input[0], input[1], shape->c, row, to, 1) + (input[2] ? input[2][to] : 0);
+            const int holds = heddle_rows_conv_holds(shape, row);
+            value = shape->zero_gaps && !holds ? 0 : activate(shape->function, value);
+            output[0][(size_t)row * shape->k + to] = value;
+            if (output[1] && holds)
+                add_result(output[1], shape->k, to, value);
+        }
+}
+
+static void logits_reference(const void *shape, const double *const *input, double *const *output)
+{
+    double *const without_sums[] = {output[0], NULL};
+    forward_reference(shape, input, without_sums);
+}
+
+static void data_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const conv_shape *shape = shape_;
+    const int pitch = shape->w + shape->gap;
+    for (int row = 0; row < heddle_rows_conv_rows(shape); row++)
+        for (int to = 0; to < shape->c; to++) {
+            const size_t at = (size_t)row * shape->c + to;
+            const int in_image = row % ((shape->h + shape->gap) * pitch);
+            const int pixel = in_image / pitch < shape->h && in_image % pitch < shape->w;
+            double value = sum_taps(shape, input[0], input[1], shape->k, row, to, -1);
+            value *= input[2] ? slope(shape->function, input[2][at]) : 1;
+            output[0][at] = shape->zero_gaps && !pixel ? 0 : value;
+        }
+}
+
+static void weight_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const conv_shape *shape = shape_;
+    const int all = heddle_rows_conv_rows(shape), taps = shape->r * shape->s, step = heddle_rows_conv_part_rows(shape);
+    for (int part = 0; part < shape->parts; part++)
+        for (int to = 0; to < shape->k; to++) {
+            double *gradient = output[0] + (((size_t)part * shape->k + to) * taps) * shape->c, bias = 0;
+            for (int i = 0; i < taps * shape->c; i++)
+                gradient[i] = 0;
+            for (int row = part * step; row < all && row < (part + 1) * step; row++) {
+                const double grad = input[0][(size_t)row * shape->k + to];
+                bias += grad;
+                for (int tap = 0; tap < taps; tap++) {
+                    const int at = row + heddle_rows_conv_shift(shape, tap);
+                    for (int i = 0; at >= 0 && at < all && i < shape->c; i++)
+                        gradient[tap * shape->c + i] += grad * input[1][(size_t)at * shape->c + i];
+                }
+            }
+            if (output[1])
+                output[1][(size_t)part * shape->k + to] = bias;
+        }
+}
+
+// --- cost -----------------------------------------------------------------------------------------------------------
+
+static double products(const conv_shape *shape)
+{
+    return (double)shape->n * heddle_rows_conv_out_h(shape) * heddle_rows_conv_out_w(shape) * shape->c * shape->k *
+           shape->r * shape->s;
+}
+
+static heddle_cost cost_of(const conv_shape *shape, double bytes_read, double bytes_written)
+{
+    return (heddle_cost){.flops = 2 * products(shape), .bytes_read = bytes_read, .bytes_written = bytes_written};
+}
+
+static heddle_cost forward_cost(const void *shape_)
+{
+    const conv_shape *shape = shape_;
+    const double rows = heddle_rows_conv_rows(shape), weights = (double)shape->k * shape->r * shape->s * shape->c;
+    return cost_of(shape, sizeof(uint16_t) * (rows * shape->c + weights), sizeof(uint16_t) * rows * shape->k);
+}
+
+static heddle_cost logits_cost(const void *shape_)
+{
+    const conv_shape *shape = shape_;
+    heddle_cost cost = forward_cost(shape);
+    cost.bytes_written *= 2;
+    return cost;
+}
+
+static heddle_cost data_cost(const void *shape_)
+{
+    const conv_shape *shape = shape_;
+    const double rows = heddle_rows_conv_rows(shape), weights = (double)shape->k * shape->r * shape->s * shape->c;
+    return cost_of(shape, sizeof(uint16_t) * (rows * shape->k + weights), sizeof(uint16_t) * rows * shape->c);
+}
+
+static heddle_cost weight_cost(const void *shape_)
+{
+    const conv_shape *shape = shape_;
+    const double rows = heddle_rows_conv_rows(shape), weights = (double)shape->k * shape->r * shape->s * shape->c;
+    return cost_of(shape, sizeof(uint16_t) * rows * (shape->k + shape->c), sizeof(float) * shape->parts * weights);
+}
+
+static int64_t forward_reduction(const void *shape_)
+{
+    const conv_shape *shape = shape_;
+    const int64_t rows = heddle_rows_conv_rows(shape), product = (int64_t)shape->r * shape->s * shape->c;
+    return rows > product ? rows : product; // of the sums, of an element
+}
+
+static int64_t product_reduction(const void *shape_)
+{
+    const conv_shape *shape = shape_;
+    return (int64_t)shape->r * shape->s * (shape->c > shape->k ? shape->c : shape->k);
+}
+
+static int64_t weight_reduction(const void *shape_)
+{
+    return heddle_rows_conv_rows(shape_);
+}
+
+static const char *const forward_shapes[] = {"n=1 c=8 k=8",
+                                             "n=5 c=24 k=16 function=1",
+                                             "n=67 c=200 k=104 function=2",
+                                             "n=2 h=5 w=3 gap=1 c=8 k=16 r=3 s=3 padding=1 zero_gaps=1",
+                                             "n=3 h=9 w=7 gap=1 c=48 k=72 r=3 s=3 padding=1",
+                                             "n=2 h=7 w=8 c=16 k=8 r=3 s=3 function=3",
+                                             "n=2 h=6 w=6 gap=2 c=72 k=8 r=5 s=5 padding=2 zero_gaps=1 function=1",
+                                             "n=130 c=72 k=136",
+                                             NULL};
+static const char *const weight_shapes[] = {"n=1 c=8 k=8",
+                                            "n=5 c=24 k=16",
+                                            "n=300 c=200 k=104 parts=2",
+                                            "n=2 h=5 w=3 gap=1 c=8 k=16 r=3 s=3 padding=1",
+                                            "n=5 h=9 w=7 gap=1 c=48 k=72 r=3 s=3 padding=1 parts=3",
+                                            "n=2 h=7 w=8 c=16 k=8 r=3 s=3",
+                                            "n=2 h=6 w=6 gap=2 c=72 k=8 r=5 s=5 padding=2",
+                                            "n=130 c=72 k=136 parts=2",
+                                            NULL};
+// A VGG's convolutions, then a linear layer.
+static const char *const bench_shapes[] = {"n=1024 h=32 w=32 gap=1 c=64 k=64 r=3 s=3 padding=1 parts=66",
+                                           "n=64 h=32 w=32 gap=1 c=64 k=64 r=3 s=3 padding=1 parts=66",
+                                           "n=1024 h=16 w=16 gap=1 c=128 k=128 r=3 s=3 padding=1 parts=16",
+                                           "n=1024 c=1024 k=1024", NULL};
+
+// --- ladders --------------------------------------------------------------------------------------------------------
+
+HEDDLE_BY_REFERENCE(rows_conv_forward)
+HEDDLE_BY_REFERENCE(rows_conv_logits)
+HEDDLE_BY_REFERENCE(rows_conv_backward_data)
+HEDDLE_BY_REFERENCE(rows_conv_backward_weight)
+
+// Room for what blocks leave of the sums: two for each channel and block.
+static size_t wgmma_forward_workspace(const void *shape_, int threads)
+{
+    (void)threads;
+    const conv_shape *shape = shape_;
+    return (size_t)HEDDLE_ROWS_MOST_GROUPS * 2 * (size_t)shape->k * sizeof(float);
+}
+
+#define HOPPER .capability = 90, .gpu_only = "wgmma and TMA"
+
+static const heddle_rung forward_ladder[] = {
+    HEDDLE_REFERENCE_RUNG(rows_conv_forward),
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per output element: every operand from memory", NULL,
+     NULL},
+    {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "wgmma on rows that each tap reads from another first row; the channels' sums in registers", NULL,
+     wgmma_forward_workspace, HOPPER},
+};
+
+static const heddle_rung logits_ladder[] = {
+    HEDDLE_REFERENCE_RUNG(rows_conv_logits),
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per output element: every operand from memory", NULL,
+     NULL},
+    {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "wgmma, stored as float32", NULL, NULL, HOPPER},
+};
+
+static const heddle_rung data_ladder[] = {
+    HEDDLE_REFERENCE_RUNG(rows_conv_backward_data),
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per output element: every operand from memory", NULL,
+     NULL},
+    {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "the forward product with shifts the other way", NULL, NULL, HOPPER},
+};
+
+static const heddle_rung weight_ladder[] = {
+    HEDDLE_REFERENCE_RUNG(rows_conv_backward_weight),
+    {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per element of the gradient: reads a column of rows",
+     NULL, NULL},
+    {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "wgmma over rows, three taps of a line at once; pairs of blocks add up their sums", NULL, NULL, HOPPER},
+};
+
+#define ROWS_CONV(title, about)                                                                                        \
+    .name = (title), .ladder_name = "rows_conv", .summary = (about), .shape_size = sizeof(conv_shape),                 \
+    HEDDLE_FIELDS(fields), .validate = validate, .bench_shapes = bench_shapes
+
+const heddle_op heddle_op_rows_conv_forward = {
+    ROWS_CONV("rows_conv_forward", "convolution or linear layer over rows of bf16, with bias, function and sums"),
+    HEDDLE_OPERANDS(forward_operands),
+    .cost = forward_cost,
+    .reference = forward_reference,
+    .reduction = forward_reduction,
+    .fill = fill_arrived,
+    .test_shapes = forward_shapes,
+    HEDDLE_LADDER(forward_ladder),
+};
+
+const heddle_op heddle_op_rows_conv_logits = {
+    ROWS_CONV("rows_conv_logits", "the same with a float32 result"),
+    HEDDLE_OPERANDS(logits_operands),
+    .cost = logits_cost,
+    .reference = logits_reference,
+    .reduction = product_reduction,
+    .test_shapes = forward_shapes,
+    HEDDLE_LADDER(logits_ladder),
+};
+
+const heddle_op heddle_op_rows_conv_backward_data = {
+    ROWS_CONV("rows_conv_backward_data", "gradient of the input rows, through the function that made them"),
+    HEDDLE_OPERANDS(data_operands),
+    .cost = data_cost,
+    .reference = data_reference,
+    .reduction = product_reduction,
+    .test_shapes = forward_shapes,
+    HEDDLE_LADDER(data_ladder),
+};
+
+const heddle_op heddle_op_rows_conv_backward_weight = {
+    ROWS_CONV("rows_conv_backward_weight", "gradients of weight and bias, in parts of the rows"),
+    HEDDLE_OPERANDS(weight_operands),
+    .cost = weight_cost,
+    .reference = weight_reference,
+    .reduction = weight_reduction,
+    .test_shapes = weight_shapes,
+    HEDDLE_LADDER(weight_ladder),
+};

@@ -1,0 +1,67 @@
+// rows_conv: its operators, and the geometry that its rungs share.
+#ifndef HEDDLE_OPS_ROWS_CONV_H
+#define HEDDLE_OPS_ROWS_CONV_H
+
+#include "heddle/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const heddle_op heddle_op_rows_conv_forward, heddle_op_rows_conv_logits, heddle_op_rows_conv_backward_data,
+    heddle_op_rows_conv_backward_weight;
+
+// 01_naive.cu: what later rungs launch where operands do not lie as they need them.
+heddle_status heddle_rows_conv_forward_naive(const heddle_call *call);
+heddle_status heddle_rows_conv_logits_naive(const heddle_call *call);
+heddle_status heddle_rows_conv_data_naive(const heddle_call *call);
+heddle_status heddle_rows_conv_weight_naive(const heddle_call *call);
+
+enum {
+    HEDDLE_ROWS_ALIGNMENT = 8,     // channels: 16 bytes, what a copy engine takes
+    HEDDLE_ROWS_PART = 128,        // rows: parts of backward_weight begin at multiples of this
+    HEDDLE_ROWS_MOST_TAPS = 25,    // of a filter
+    HEDDLE_ROWS_COUNTED = 64,     // channels that blocks count themselves for together
+    HEDDLE_ROWS_MOST_GROUPS = 256, // blocks that have the same channels
+};
+
+static inline int heddle_rows_conv_rows(const heddle_rows_conv_shape *shape)
+{
+    return shape->n * (shape->h + shape->gap) * (shape->w + shape->gap);
+}
+
+// Rows that one part of backward_weight adds up; the last may have fewer, or none.
+static inline int heddle_rows_conv_part_rows(const heddle_rows_conv_shape *shape)
+{
+    const int steps = (heddle_rows_conv_rows(shape) + HEDDLE_ROWS_PART - 1) / HEDDLE_ROWS_PART;
+    return (steps + shape->parts - 1) / shape->parts * HEDDLE_ROWS_PART;
+}
+
+// Lines and columns of each image that hold results.
+static inline int heddle_rows_conv_out_h(const heddle_rows_conv_shape *shape)
+{
+    return shape->h + 2 * shape->padding - shape->r + 1;
+}
+
+static inline int heddle_rows_conv_out_w(const heddle_rows_conv_shape *shape)
+{
+    return shape->w + 2 * shape->padding - shape->s + 1;
+}
+
+// How far from an output row the input row of tap (r, s) is.
+static inline int heddle_rows_conv_shift(const heddle_rows_conv_shape *shape, int tap)
+{
+    return (tap / shape->s - shape->padding) * (shape->w + shape->gap) + tap % shape->s - shape->padding;
+}
+
+// Does the row hold a result, or lie in a gap?
+static inline int heddle_rows_conv_holds(const heddle_rows_conv_shape *shape, int row)
+{
+    const int pitch = shape->w + shape->gap, in_image = row % ((shape->h + shape->gap) * pitch);
+    return in_image / pitch < heddle_rows_conv_out_h(shape) && in_image % pitch < heddle_rows_conv_out_w(shape);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,287 @@
+// What happens to a tile of sums before it leaves the multiprocessor: bias, activation, zero rows between images, the
+// channels' sums for a batchnorm that follows, and the way to memory.
+#ifndef HEDDLE_OPS_ROWS_CONV_STORE_WGMMA_H
+#define HEDDLE_OPS_ROWS_CONV_STORE_WGMMA_H
+
+#include "ops/rows_conv/functions.h"
+#include "ops/rows_conv/product_wgmma.h"
+
+enum rows_end { // what a kernel is compiled for
+    ROWS_END_STORE,
+    ROWS_END_SUMS,   // stores, and adds up the channels
+    ROWS_END_SLOPE,  // multiplies by the slope of a function, stores
+    ROWS_END_FLOATS, // stores float32
+};
+
+struct rows_epilogue {
+    const float *bias;         // (k), or NULL
+    int function;              // applied before the value is rounded
+    int zero_gaps;             // rows without a result are zero: the output is a convolution's input
+    const uint16_t *activated; // (rows, k): for ROWS_END_SLOPE, results of the function
+    float *floats;             // (rows, k): the output of ROWS_END_FLOATS
+    float *parts;              // (groups, 2, k): for ROWS_END_SUMS, what each block leaves
+    float *sums;               // (2, k): their sum
+    int *arrived;              // (k / 64): blocks that have left theirs
+};
+
+// Four 8 by 8 matrices of 16-bit elements to shared memory, transposed: lane i gives the address of column i % 8 of
+// matrix i / 8, and holds of each matrix two elements of row lane / 4, from column 2 (lane % 4) on.
+HOPPER_DEVICE void stmatrix_x4_transposed(void *column, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(hopper_shared(column)),
+                 "r"(r0), "r"(r1), "r"(r2), "r"(r3)
+                 : "memory");
+}
+
+// 64 of a tile's rows to memory: through shared memory, where a row is 64 channels, by TMA.
+HOPPER_DEVICE void rows_store_box(const uint32_t (&packed)[16], const CUtensorMap *map, unsigned char *place, int row,
+                                  int channel, int warpgroup)
+{
+    const int thread = threadIdx.x % HOPPER_WARPGROUP, lane = thread % 32, warp = thread / 32;
+    if (thread == 0)
+        tma_store_wait_read<ROWS_OUT_BOXES - 1>();
+    warpgroup_sync(1 + warpgroup);
+#pragma unroll
+    for (int j = 0; j < 8; j += 2) { // 16 channels of the warp by 16 rows
+        const int in_box = j * 8 + lane / 16 * 8 + lane % 8, chunk = warp * 2 + lane / 8 % 2;
+        stmatrix_x4_transposed(place + in_box * HOPPER_ROW_BYTES + (chunk ^ in_box % 8) * 16, packed[2 * j],
+                               packed[2 * j + 1], packed[2 * j + 2], packed[2 * j + 3]);
+    }
+    tma_fence_written();
+    warpgroup_sync(1 + warpgroup);
+    if (thread == 0) {
+        tma_store(map, place, channel, row);
+        tma_store_commit();
+    }
+}
+
+// The two warpgroups that multiply.
+HOPPER_DEVICE void rows_consumers_sync()
+{
+    asm volatile("bar.sync 3, %0;" ::"n"(ROWS_WARPGROUPS * HOPPER_WARPGROUP) : "memory");
+}
+
+// Which of the tile's rows are to be stored and counted, one bit each, in the warpgroup's own words of shared memory.
+template <int Rows>
+HOPPER_DEVICE void rows_mark(const rows_product &job, bool results_alone, int row, uint32_t *marks, int warpgroup)
+{
+    const int thread = threadIdx.x % HOPPER_WARPGROUP;
+    warpgroup_sync(1 + warpgroup); // the marks of the tile before have been read
+#pragma unroll
+    for (int i = 0; i < Rows; i += HOPPER_WARPGROUP) {
+        const bool wanted = i + thread < Rows && (!results_alone || rows_holds_result(job, row + i + thread));
+        const uint32_t word = __ballot_sync(~0u, wanted);
+        if (thread % 32 == 0 && i + thread < Rows)
+            marks[(i + thread) / 32] = word;
+    }
+    warpgroup_sync(1 + warpgroup);
+}
+
+// To 11 bits, one instruction: what is stored has fewer.
+HOPPER_DEVICE float rows_tanh(float x)
+{
+    float y;
+    asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// Adds the bias and applies the function.
+template <int Count>
+HOPPER_DEVICE void rows_activate(const rows_product &job, const rows_epilogue &end, float (&sums)[Count], int own)
+{
+    if (end.bias) {
+        const float bias[2] = {own < job.k ? end.bias[own] : 0, own + 8 < job.k ? end.bias[own + 8] : 0};
+#pragma unroll
+        for (int i = 0; i < Count; i++)
+            sums[i] += bias[i / 2 % 2];
+    }
+    if (end.function == HEDDLE_ROWS_RELU)
+#pragma unroll
+        for (int i = 0; i < Count; i++)
+            sums[i] = relu_value(sums[i]);
+    else if (end.function == HEDDLE_ROWS_TANH)
+#pragma unroll
+        for (int i = 0; i < Count; i++)
+            sums[i] = rows_tanh(sums[i]);
+    else if (end.function == HEDDLE_ROWS_SIGMOID)
+#pragma unroll
+        for (int i = 0; i < Count; i++)
+            sums[i] = 0.5f * rows_tanh(0.5f * sums[i]) + 0.5f;
+}
+
+// Multiplies by the slope where the function's result was what `activated` has.
+template <typename Element, int Count>
+HOPPER_DEVICE void rows_multiply_slope(const rows_product &job, const rows_epilogue &end, float (&sums)[Count], int row,
+                                       int own)
+{
+    const Element *activated = (const Element *)end.activated;
+#pragma unroll
+    for (int i = 0; i < Count; i++) {
+        const int at = row + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2, channel = own + i / 2 % 2 * 8;
+        if (at < job.rows && channel < job.k)
+            sums[i] *= rows_slope(end.function, (float)activated[(size_t)at * job.k + channel]);
+    }
+}
+
+// 64 of a tile's rows as float32, where the output has them.
+HOPPER_DEVICE void rows_store_floats(const rows_product &job, float *output, const float *sums, int row, int own)
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < 32; i++) {
+        const int at = row + i / 4 * 8 + lane % 4 * 2 + i % 2, channel = own + i / 2 % 2 * 8;
+        if (at < job.rows && channel < job.k)
+            output[(size_t)at * job.k + channel] = sums[i];
+    }
+}
+
+// A tile: sums (64 channels, Rows). `totals` are the thread's sums and sums of squares of its two channels.
+template <typename Element, int Rows, int End>
+HOPPER_DEVICE void rows_finish_tile(const rows_product &job, const rows_epilogue &end, float (&sums)[Rows / 2],
+                                    const CUtensorMap *map, unsigned char *boxes, uint32_t *marks, float (&totals)[4],
+                                    int row, int channel, int warpgroup)
+{
+    typedef rows_element<Element> element;
+    const int lane = threadIdx.x % 32, own = channel + threadIdx.x % HOPPER_WARPGROUP / 32 * 16 + lane / 4;
+    if (End == ROWS_END_SLOPE)
+        rows_multiply_slope<Element>(job, end, sums, row, own);
+    else
+        rows_activate(job, end, sums, own);
+    if (End != ROWS_END_FLOATS)
+        rows_mark<Rows>(job, End == ROWS_END_SUMS || end.zero_gaps, row, marks, warpgroup);
+    if constexpr (End == ROWS_END_FLOATS) {
+#pragma unroll
+        for (int box = 0; box < Rows / 64; box++)
+            rows_store_floats(job, end.floats, sums + box * 32, row + box * 64, own);
+        return;
+    }
+#pragma unroll
+    for (int box = 0; End != ROWS_END_FLOATS && box < Rows / 64; box++) {
+        uint32_t packed[16];
+#pragma unroll
+        for (int i = 0; i < 16; i++) { // two rows of a channel
+            const uint32_t bits = marks[box * 2 + i / 8] >> (i / 2 % 4 * 8 + lane % 4 * 2);
+            const float x = bits & 1 ? sums[box * 32 + 2 * i] : 0, y = bits & 2 ? sums[box * 32 + 2 * i + 1] : 0;
+            const typename element::pair pair = element::round(x, y);
+            packed[i] = *(const uint32_t *)&pair;
+            if (End == ROWS_END_SUMS) {
+                totals[i % 2] += x + y;
+                totals[2 + i % 2] += x * x + y * y;
+            }
+        }
+        rows_store_box(packed, map, boxes + box % ROWS_OUT_BOXES * ROWS_BOX_BYTES, row + box * 64, channel, warpgroup);
+    }
+}
+
+// The sums of a block's channels to its own part; the last block to come adds up all parts.
+template <int Share>
+HOPPER_DEVICE void rows_store_sums(const rows_product &job, const rows_epilogue &end, float (&totals)[4],
+                                   float (*shared)[2][64], bool *last, const rows_block &block, int warpgroup)
+{
+    const int thread = threadIdx.x % HOPPER_WARPGROUP, own = thread / 32 * 16 + thread % 32 / 4;
+    const int channels = min(job.k - block.channel, Share ? 128 : 64);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        totals[i] += __shfl_xor_sync(~0u, totals[i], 1);
+        totals[i] += __shfl_xor_sync(~0u, totals[i], 2);
+        if (thread % 4 == 0)
+            shared[warpgroup][i / 2][own + i % 2 * 8] = totals[i];
+    }
+    rows_consumers_sync();
+    for (int i = threadIdx.x; i < 2 * channels; i += ROWS_WARPGROUPS * HOPPER_WARPGROUP) {
+        const int which = i / channels, channel = i % channels;
+        const float sum =
+            Share ? shared[channel / 64][which][channel % 64] : shared[0][which][channel] + shared[1][which][channel];
+        end.parts[((size_t)block.group * 2 + which) * job.k + block.channel + channel] = sum;
+    }
+    __threadfence();
+    rows_consumers_sync();
+    if (threadIdx.x == 0)
+        *last = atomicAdd(&end.arrived[block.channel / 64], 1) == block.groups - 1;
+    rows_consumers_sync();
+    if (!*last)
+        return;
+    __threadfence();
+    for (int i = threadIdx.x; i < 2 * channels; i += ROWS_WARPGROUPS * HOPPER_WARPGROUP) {
+        const size_t at = (size_t)(i / channels) * job.k + block.channel + i % channels;
+        double sum = 0;
+#pragma unroll 8
+        for (int group = 0; group < block.groups; group++)
+            sum += __ldcg(&end.parts[(size_t)group * 2 * job.k + at]);
+        end.sums[at] = (float)sum;
+    }
+    if (threadIdx.x == 0)
+        end.arrived[block.channel / 64] = 0; // as the next call needs it
+}
+
+// Steps: 4, or 2 where the input has no more than 32 channels.
+template <typename Element, int Rows, int Share, int Steps, int End>
+__global__ void __launch_bounds__(ROWS_THREADS, 1)
+    rows_product_wgmma(const __grid_constant__ rows_product job, const __grid_constant__ CUtensorMap map_input,
+                       const __grid_constant__ CUtensorMap map_weight, const __grid_constant__ CUtensorMap map_output,
+                       const rows_epilogue end)
+{
+    extern __shared__ unsigned char shared[];
+    __shared__ rows_product_barriers barriers;
+    __shared__ float channel_sums[ROWS_WARPGROUPS][2][64];
+    __shared__ bool last;
+    __shared__ uint32_t marks[ROWS_WARPGROUPS][Rows / 32];
+    unsigned char *weights =
+        shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
+    unsigned char *inputs = weights + job.weight_stages * (Share ? 2 : 1) * ROWS_BOX_BYTES;
+    const int ring_bytes = job.input_stages * job.boxes * job.box_rows * HOPPER_ROW_BYTES;
+    unsigned char *boxes = inputs + (Share ? 1 : ROWS_WARPGROUPS) * ring_bytes;
+    const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0);
+    const rows_block block = rows_block_of<Share>(job);
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < job.weight_stages; i++) {
+            mbarrier_init(&barriers.weights_full[i], 1);
+            mbarrier_init(&barriers.weights_empty[i], ROWS_WARPGROUPS);
+        }
+        for (int i = 0; i < job.input_stages; i++)
+            for (int ring = 0; ring < (Share ? 1 : ROWS_WARPGROUPS); ring++) {
+                mbarrier_init(&barriers.input_full[ring][i], 1);
+                mbarrier_init(&barriers.input_empty[ring][i], Share ? ROWS_WARPGROUPS : 1);
+            }
+        mbarrier_init_fence();
+    }
+    __syncthreads();
+    if (warpgroup == ROWS_WARPGROUPS) {
+        registers_give_back<ROWS_PRODUCER_REGISTERS>();
+        const int warp = threadIdx.x % HOPPER_WARPGROUP / 32;
+        // Weights are older than the kernel before: they need not wait for it.
+        if (threadIdx.x % 32 == 0 && warp == 0)
+            rows_load_weights<Share>(job, block, &map_weight, weights, &barriers);
+        heddle_wait_for_previous();
+        heddle_release_next();
+        if (threadIdx.x % 32 == 0 && warp > 0 && warp <= (Share ? 1 : ROWS_WARPGROUPS))
+            rows_load_input<Rows, Share>(job, block, &map_input, inputs + (warp - 1) * ring_bytes, &barriers, warp - 1);
+        return;
+    }
+    registers_take<ROWS_CONSUMER_REGISTERS>();
+    heddle_wait_for_previous();
+    heddle_release_next();
+    const int ring = Share ? 0 : warpgroup;
+    rows_reader from = {inputs + ring * ring_bytes,
+                        weights + (Share ? warpgroup : 0) * ROWS_BOX_BYTES,
+                        &barriers,
+                        ring,
+                        {0, 0},
+                        {0, 0},
+                        -1,
+                        -1};
+    float sums[Rows / 2], totals[4] = {0, 0, 0, 0};
+    for (int round = 0; round < block.rounds; round++) {
+        rows_multiply<Element, Rows, Share, Steps>(job, sums, &from);
+        rows_finish_tile<Element, Rows, End>(job, end, sums, &map_output,
+                                             boxes + warpgroup * ROWS_OUT_BOXES * ROWS_BOX_BYTES, marks[warpgroup],
+                                             totals, rows_tile_of<Share>(block, round, warpgroup) * Rows,
+                                             block.channel + (Share ? warpgroup * 64 : 0), warpgroup);
+    }
+    if (End == ROWS_END_SUMS)
+        rows_store_sums<Share>(job, end, totals, channel_sums, &last, block, warpgroup);
+    if (threadIdx.x % HOPPER_WARPGROUP == 0)
+        tma_store_wait_read<0>();
+}
+
+#endif

@@ -1,0 +1,137 @@
+// rows_loss, rung 1: one warp per sample, whose lanes share the classes.
+//
+// Each block leaves the loss of its samples and how many of them are right; the last block to arrive adds these up in
+// their order, so that the sum has the same bits every time.
+//
+// Limited by: latency; a batch of logits is small.
+
+#include "device/cuda/finer.h"
+#include "ops/cuda/dependent.h"
+#include "ops/cuda/rows8.h"
+#include "ops/cuda/rung.h"
+#include "ops/rows_loss/rows_loss.h"
+
+typedef heddle_rows_loss_shape loss_shape;
+
+enum { WARPS = 8 };
+
+struct loss_operands {
+    const float *logits, *grad_loss;
+    const int32_t *labels;
+    float *loss, *probabilities;
+    int32_t *correct;
+    __nv_bfloat16 *grad_logits;
+    int *arrived;
+    double *parts; // (blocks, 2)
+};
+
+// The largest of a row and where it first stands; a NaN is never larger, and shows in the sum.
+__device__ static void find_largest(const loss_shape &shape, const float *x, float *most, int *best)
+{
+    *most = -INFINITY;
+    *best = 0x7fffffff;
+    for (int j = threadIdx.x % 32; j < shape.classes; j += 32)
+        if (x[j] > *most || *best == 0x7fffffff) {
+            *most = x[j];
+            *best = j;
+        }
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float other = __shfl_xor_sync(~0u, *most, distance);
+        const int at = __shfl_xor_sync(~0u, *best, distance);
+        if (other > *most || (other == *most && at < *best)) {
+            *most = other;
+            *best = at;
+        }
+    }
+}
+
+// One sample; returns its loss, and whether it is right. A label that is no class makes the loss NaN.
+__device__ static double sample_loss(const loss_shape &shape, const loss_operands &on, int row, bool *right)
+{
+    const float *x = on.logits + (size_t)row * shape.k;
+    const int lane = threadIdx.x % 32, label = on.labels[row];
+    float most, sum = 0;
+    int best;
+    find_largest(shape, x, &most, &best);
+    for (int j = lane; j < shape.classes; j += 32)
+        sum += expf(x[j] - most);
+    for (int distance = 16; distance > 0; distance /= 2)
+        sum += __shfl_xor_sync(~0u, sum, distance);
+    const float unit = *on.grad_loss / (float)shape.n;
+    for (int j = lane; j < shape.k; j += 32) {
+        const float probability = j < shape.classes ? expf(x[j] - most) / sum : 0.0f;
+        if (on.probabilities && j < shape.classes)
+            on.probabilities[(size_t)row * shape.classes + j] = probability;
+        if (on.grad_logits)
+            on.grad_logits[(size_t)row * shape.k + j] =
+                __float2bfloat16(unit * (probability - (j == label ? 1.0f : 0.0f)));
+    }
+    *right = best == label;
+    return label >= 0 && label < shape.classes ? logf(sum) + most - x[label] : NAN;
+}
+
+__device__ static void add_parts(const loss_shape &shape, const loss_operands &on)
+{
+    double loss = 0, correct = 0;
+    for (int block = 0; block < (int)gridDim.x; block++) {
+        loss += on.parts[2 * block];
+        correct += on.parts[2 * block + 1];
+    }
+    *on.loss = (float)(loss / shape.n);
+    *on.correct = (int32_t)correct;
+    *on.arrived = 0;
+}
+
+__global__ void rows_loss(const loss_shape shape, const loss_operands on)
+{
+    __shared__ double losses[WARPS], rights[WARPS];
+    heddle_wait_for_previous();
+    heddle_release_next();
+    const int warp = threadIdx.x / 32;
+    double loss = 0, correct = 0;
+    for (int row = blockIdx.x * WARPS + warp; row < shape.n; row += gridDim.x * WARPS) {
+        bool right;
+        loss += sample_loss(shape, on, row, &right);
+        correct += right;
+    }
+    if (threadIdx.x % 32 == 0) {
+        losses[warp] = loss;
+        rights[warp] = correct;
+    }
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    for (int i = 1; i < WARPS; i++) {
+        losses[0] += losses[i];
+        rights[0] += rights[i];
+    }
+    on.parts[2 * blockIdx.x] = losses[0];
+    on.parts[2 * blockIdx.x + 1] = rights[0];
+    __threadfence();
+    if (atomicAdd(on.arrived, 1) == (int)gridDim.x - 1) {
+        __threadfence();
+        add_parts(shape, on);
+    }
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    const loss_shape *shape = (const loss_shape *)call->shape;
+    loss_operands on = {};
+    on.logits = (const float *)call->input[0];
+    on.labels = (const int32_t *)call->input[1];
+    on.grad_loss = (const float *)call->input[2];
+    on.loss = (float *)call->output[0];
+    on.correct = (int32_t *)call->output[1];
+    on.probabilities = (float *)call->output[2];
+    on.grad_logits = (__nv_bfloat16 *)call->output[3];
+    on.arrived = (int *)call->output[4];
+    on.parts = (double *)call->workspace;
+    heddle_sim_finer();
+    const unsigned wanted = heddle_ceil_div(shape->n, WARPS), most = HEDDLE_ROWS_LOSS_BLOCKS;
+    heddle_cuda_launch_dependent(rows_loss, dim3(wanted < most ? wanted : most), dim3(WARPS * 32), 0,
+                                 heddle_cuda_stream_of(call), *shape, on);
+    return heddle_cuda_launched("01_warp_per_row");
+}
+
+HEDDLE_CUDA_RUNG("rows_loss", "01_warp_per_row", launch)

@@ -1,0 +1,156 @@
+// rows_loss: the mean cross-entropy of logits, how many samples are right, the probabilities, and the gradient of the
+// logits as rows of bf16, in one operator. What it costs, what is right, and its ladder.
+
+#include "ops/rows_loss/rows_loss.h"
+
+#include <math.h>
+
+#include "ops/by_reference.h"
+#include "ops/define.h"
+#include "ops/rows_conv/rows_conv.h"
+
+typedef heddle_rows_loss_shape loss_shape;
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(loss_shape, n, "samples")},
+    {HEDDLE_REQUIRED_INT(loss_shape, classes, "classes")},
+    {HEDDLE_REQUIRED_INT(loss_shape, k, "columns of the logits, a multiple of 8")},
+};
+
+static heddle_status validate(const void *shape_)
+{
+    const loss_shape *shape = shape_;
+    if (shape->n < 1 || shape->classes < 1 || shape->k < shape->classes || shape->k % HEDDLE_ROWS_ALIGNMENT)
+        return heddle_fail(HEDDLE_INVALID,
+                           "rows_loss: n=%d classes=%d k=%d: k is a multiple of %d and holds the classes", shape->n,
+                           shape->classes, shape->k, HEDDLE_ROWS_ALIGNMENT);
+    return HEDDLE_OK;
+}
+
+static int dims_logits(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const loss_shape *shape = shape_;
+    return heddle_dims2(dims, shape->n, shape->k);
+}
+
+static int dims_labels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const loss_shape *shape = shape_;
+    return heddle_dims1(dims, shape->n);
+}
+
+static int dims_probabilities(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const loss_shape *shape = shape_;
+    return heddle_dims2(dims, shape->n, shape->classes);
+}
+
+static int dims_one(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    (void)shape;
+    return heddle_dims1(dims, 1);
+}
+
+static int classes(const void *shape_)
+{
+    const loss_shape *shape = shape_;
+    return shape->classes;
+}
+
+static const heddle_operand operands[] = {
+    {HEDDLE_FLOAT_INPUT("logits", HEDDLE_VALUES_NORMAL, dims_logits)},
+    {.name = "labels",
+     .role = HEDDLE_INPUT,
+     .dtype = HEDDLE_I32,
+     .values = HEDDLE_VALUES_LABELS,
+     .dims = dims_labels,
+     .limit = classes},
+    {HEDDLE_FLOAT_INPUT("grad_loss", HEDDLE_VALUES_NORMAL, dims_one)},
+    {HEDDLE_FLOAT_OUTPUT("loss", dims_one)},
+    {.name = "correct", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_one},
+    {HEDDLE_FLOAT_OUTPUT("probabilities", dims_probabilities), .optional = true},
+    {.name = "grad_logits", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_BF16, .dims = dims_logits, .optional = true},
+    {.name = "arrived", .role = HEDDLE_UPDATE, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_OWN, .dims = dims_one},
+};
+
+static void fill_arrived(const void *shape, int operand, uint64_t seed, double *values)
+{
+    (void)shape, (void)operand, (void)seed;
+    values[0] = 0;
+}
+
+static heddle_cost cost(const void *shape_)
+{
+    const loss_shape *shape = shape_;
+    const double count = (double)shape->n * shape->k;
+    return (heddle_cost){.flops = 6 * count,
+                         .bytes_read = sizeof(float) * count + sizeof(int32_t) * (double)shape->n,
+                         .bytes_written = sizeof(uint16_t) * count + sizeof(float) * (double)shape->n * shape->classes};
+}
+
+static void reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const loss_shape *shape = shape_;
+    output[0][0] = output[1][0] = 0;
+    for (int i = 0; i < shape->n; i++) {
+        const double *x = input[0] + (size_t)i * shape->k;
+        const int label = (int)input[1][i];
+        int best = 0;
+        double sum = 0;
+        for (int j = 1; j < shape->classes; j++)
+            best = x[j] > x[best] ? j : best;
+        for (int j = 0; j < shape->classes; j++)
+            sum += exp(x[j] - x[best]);
+        output[0][0] += (log(sum) + x[best] - x[label]) / shape->n;
+        output[1][0] += best == label;
+        for (int j = 0; j < shape->k; j++) {
+            const double probability = j < shape->classes ? exp(x[j] - x[best]) / sum : 0;
+            if (output[2] && j < shape->classes)
+                output[2][(size_t)i * shape->classes + j] = probability;
+            if (output[3])
+                output[3][(size_t)i * shape->k + j] = input[2][0] * (probability - (j == label)) / shape->n;
+        }
+    }
+}
+
+static int64_t reduction(const void *shape_)
+{
+    const loss_shape *shape = shape_;
+    return shape->n > shape->classes ? shape->n : shape->classes;
+}
+
+static const char *const test_shapes[] = {"n=1 classes=1 k=8",      "n=1 classes=10 k=16", "n=7 classes=10 k=16",
+                                          "n=67 classes=100 k=104", "n=300 classes=3 k=8", NULL};
+static const char *const bench_shapes[] = {"n=1024 classes=10 k=16", "n=64 classes=10 k=16",
+                                           "n=1024 classes=1000 k=1000", NULL};
+
+HEDDLE_BY_REFERENCE(rows_loss)
+
+// A loss and a count of each block.
+static size_t workspace(const void *shape, int threads)
+{
+    (void)shape, (void)threads;
+    return HEDDLE_ROWS_LOSS_BLOCKS * 2 * sizeof(double);
+}
+
+static const heddle_rung ladder[] = {
+    HEDDLE_REFERENCE_RUNG(rows_loss),
+    {"01_warp_per_row", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "one warp per sample: limited by latency", NULL, workspace},
+};
+
+const heddle_op heddle_op_rows_loss = {
+    .name = "rows_loss",
+    .ladder_name = "rows_loss",
+    .summary = "cross-entropy of logits, its gradient as rows of bf16, and how many samples are right",
+    .shape_size = sizeof(loss_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(operands),
+    .validate = validate,
+    .cost = cost,
+    .reference = reference,
+    .reduction = reduction,
+    .fill = fill_arrived,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(ladder),
+};

@@ -1,0 +1,189 @@
+// rows_patches: what a filter sees at each of its places, as rows of bf16, so that any convolution is a product. What
+// it costs, what is right, and its ladders.
+
+#include "ops/rows_patches/rows_patches.h"
+
+#include "ops/by_reference.h"
+#include "ops/define.h"
+#include "ops/rows_conv/rows_conv.h"
+
+typedef heddle_rows_patches_shape patches_shape;
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(patches_shape, n, "images of the frame")},
+    {HEDDLE_REQUIRED_INT(patches_shape, h, "lines of an image")},
+    {HEDDLE_REQUIRED_INT(patches_shape, w, "pixels of a line")},
+    {HEDDLE_OPTIONAL_INT(patches_shape, gap, 0, "lines below and pixels right of an image")},
+    {HEDDLE_REQUIRED_INT(patches_shape, c, "channels of the frame, a multiple of 8")},
+    {HEDDLE_REQUIRED_INT(patches_shape, used, "channels that patches have")},
+    {HEDDLE_OPTIONAL_INT(patches_shape, r, 3, "lines of the filter")},
+    {HEDDLE_OPTIONAL_INT(patches_shape, s, 3, "pixels of a line of the filter")},
+    {HEDDLE_OPTIONAL_INT(patches_shape, stride, 1, "step of the filter")},
+    {HEDDLE_OPTIONAL_INT(patches_shape, padding, 0, "zeros around an image")},
+    {HEDDLE_OPTIONAL_INT(patches_shape, dilation, 1, "distance between the filter's taps")},
+    {HEDDLE_REQUIRED_INT(patches_shape, columns, "of a patch, padded to a multiple of 8")},
+};
+
+static heddle_status validate(const void *shape_)
+{
+    const patches_shape *shape = shape_;
+    if (shape->n < 1 || shape->h < 1 || shape->w < 1 || shape->r < 1 || shape->s < 1 || shape->stride < 1 ||
+        shape->dilation < 1 || shape->used < 1)
+        return heddle_fail(HEDDLE_INVALID, "rows_patches: n, h, w, used, r, s, stride and dilation must be at least 1");
+    if (shape->c % HEDDLE_ROWS_ALIGNMENT || shape->columns % HEDDLE_ROWS_ALIGNMENT || shape->used > shape->c)
+        return heddle_fail(HEDDLE_INVALID,
+                           "rows_patches: c=%d and columns=%d must be multiples of %d, used=%d at most c", shape->c,
+                           shape->columns, HEDDLE_ROWS_ALIGNMENT, shape->used);
+    if ((double)shape->used * shape->r * shape->s > shape->columns)
+        return heddle_fail(HEDDLE_INVALID, "rows_patches: %d channels of %d x %d do not fit into columns=%d",
+                           shape->used, shape->r, shape->s, shape->columns);
+    if (heddle_rows_patches_out_h(shape) < 1 || heddle_rows_patches_out_w(shape) < 1)
+        return heddle_fail(HEDDLE_INVALID, "rows_patches: the filter is larger than the padded image");
+    if ((double)shape->n * heddle_rows_patches_out_h(shape) * heddle_rows_patches_out_w(shape) * shape->columns > 2e9 ||
+        (double)shape->n * (shape->h + shape->gap) * (shape->w + shape->gap) * shape->c > 2e9)
+        return heddle_fail(HEDDLE_INVALID, "rows_patches: more than 2e9 elements");
+    return HEDDLE_OK;
+}
+
+static int dims_frame(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const patches_shape *shape = shape_;
+    return heddle_dims2(dims, shape->n * (shape->h + shape->gap) * (shape->w + shape->gap), shape->c);
+}
+
+static int dims_patches(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const patches_shape *shape = shape_;
+    return heddle_dims2(dims, shape->n * heddle_rows_patches_out_h(shape) * heddle_rows_patches_out_w(shape),
+                        shape->columns);
+}
+
+#define BF16(text, part, size)                                                                                         \
+    .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = (size)
+
+static const heddle_operand forward_operands[] = {
+    {BF16("input", HEDDLE_INPUT, dims_frame)},
+    {BF16("output", HEDDLE_OUTPUT, dims_patches)},
+};
+
+static const heddle_operand backward_operands[] = {
+    {BF16("grad_output", HEDDLE_INPUT, dims_patches)},
+    {BF16("grad_input", HEDDLE_OUTPUT, dims_frame)},
+};
+
+// Runs the last argument for every element of a patch inside its image, with its places in both matrices.
+#define FOR_PATCHES(shape, ...)                                                                                        \
+    for (int n = 0; n < (shape)->n; n++)                                                                               \
+        for (int y = 0; y < heddle_rows_patches_out_h(shape); y++)                                                     \
+            for (int x = 0; x < heddle_rows_patches_out_w(shape); x++)                                                 \
+                for (int i = 0; i < (shape)->used * (shape)->r * (shape)->s; i++) {                                    \
+                    const int s = i % (shape)->s, r = i / (shape)->s % (shape)->r, c = i / (shape)->s / (shape)->r;    \
+                    const int line = y * (shape)->stride + r * (shape)->dilation - (shape)->padding;                   \
+                    const int pixel = x * (shape)->stride + s * (shape)->dilation - (shape)->padding;                  \
+                    if (line < 0 || line >= (shape)->h || pixel < 0 || pixel >= (shape)->w)                            \
+                        continue;                                                                                      \
+                    const size_t patch =                                                                               \
+                        (((size_t)n * heddle_rows_patches_out_h(shape) + y) * heddle_rows_patches_out_w(shape) + x) *  \
+                            (shape)->columns +                                                                         \
+                        i;                                                                                             \
+                    const size_t frame =                                                                               \
+                        (((size_t)n * ((shape)->h + (shape)->gap) + line) * ((shape)->w + (shape)->gap) + pixel) *     \
+                            (shape)->c +                                                                               \
+                        c;                                                                                             \
+                    __VA_ARGS__                                                                                        \
+                }
+
+static void clear(const void *shape, int (*dims_of)(const void *, int *), double *values)
+{
+    int dims[HEDDLE_MAX_DIMS];
+    dims_of(shape, dims);
+    for (size_t i = 0; i < (size_t)dims[0] * dims[1]; i++)
+        values[i] = 0;
+}
+
+static void forward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const patches_shape *shape = shape_;
+    clear(shape, dims_patches, output[0]);
+    FOR_PATCHES(shape, { output[0][patch] = input[0][frame]; })
+}
+
+static void backward_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const patches_shape *shape = shape_;
+    clear(shape, dims_frame, output[0]);
+    FOR_PATCHES(shape, { output[0][frame] += input[0][patch]; })
+}
+
+static double elements_of(const void *shape, int (*dims_of)(const void *, int *))
+{
+    int dims[HEDDLE_MAX_DIMS];
+    dims_of(shape, dims);
+    return (double)dims[0] * dims[1];
+}
+
+static heddle_cost forward_cost(const void *shape)
+{
+    return (heddle_cost){.bytes_read = sizeof(uint16_t) * elements_of(shape, dims_frame),
+                         .bytes_written = sizeof(uint16_t) * elements_of(shape, dims_patches)};
+}
+
+static heddle_cost backward_cost(const void *shape)
+{
+    return (heddle_cost){.flops = elements_of(shape, dims_patches),
+                         .bytes_read = sizeof(uint16_t) * elements_of(shape, dims_patches),
+                         .bytes_written = sizeof(uint16_t) * elements_of(shape, dims_frame)};
+}
+
+static int64_t backward_reduction(const void *shape_)
+{
+    const patches_shape *shape = shape_;
+    return (int64_t)shape->r * shape->s;
+}
+
+static const char *const test_shapes[] = {"n=1 h=1 w=1 c=8 used=1 r=1 s=1 columns=8",
+                                          "n=2 h=5 w=4 gap=1 c=8 used=6 columns=56 padding=1",
+                                          "n=3 h=7 w=7 gap=1 c=16 used=16 columns=144 padding=1 stride=2",
+                                          "n=2 h=9 w=8 c=8 used=3 r=5 s=5 columns=80",
+                                          "n=2 h=6 w=6 gap=2 c=8 used=8 r=1 s=1 stride=2 columns=8",
+                                          "n=1 h=9 w=9 c=8 used=5 dilation=2 padding=2 columns=48",
+                                          NULL};
+static const char *const bench_shapes[] = {"n=1024 h=14 w=14 c=8 used=6 r=5 s=5 columns=160",
+                                           "n=1024 h=32 w=32 gap=1 c=32 used=32 padding=1 stride=2 columns=288", NULL};
+
+HEDDLE_BY_REFERENCE(rows_patches_forward)
+HEDDLE_BY_REFERENCE(rows_patches_backward)
+
+static const heddle_rung forward_ladder[] = {
+    HEDDLE_REFERENCE_RUNG(rows_patches_forward),
+    {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "eight columns of a patch per thread: limited by bytes written",
+     NULL, NULL},
+};
+
+static const heddle_rung backward_ladder[] = {
+    HEDDLE_REFERENCE_RUNG(rows_patches_backward),
+    {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "one thread per pixel and channel adds up the patches that had it: limited by loads", NULL, NULL},
+};
+
+#define ROWS_PATCHES(title, about)                                                                                     \
+    .name = (title), .ladder_name = "rows_patches", .summary = (about), .shape_size = sizeof(patches_shape),           \
+    HEDDLE_FIELDS(fields), .validate = validate, .test_shapes = test_shapes, .bench_shapes = bench_shapes
+
+const heddle_op heddle_op_rows_patches_forward = {
+    ROWS_PATCHES("rows_patches_forward", "what a filter sees at each place, as rows of bf16"),
+    HEDDLE_OPERANDS(forward_operands),
+    .cost = forward_cost,
+    .reference = forward_reference,
+    .exactness = HEDDLE_EXACT,
+    HEDDLE_LADDER(forward_ladder),
+};
+
+const heddle_op heddle_op_rows_patches_backward = {
+    ROWS_PATCHES("rows_patches_backward", "the gradient of the frame that patches were taken from"),
+    HEDDLE_OPERANDS(backward_operands),
+    .cost = backward_cost,
+    .reference = backward_reference,
+    .reduction = backward_reduction,
+    HEDDLE_LADDER(backward_ladder),
+};

@@ -1,0 +1,326 @@
+// rows_weights makes the bf16 copies that products take of the parameters; rows_collect adds up the parts of their
+// gradients; rows_update does that, takes the optimiser's step with the sum and makes the copies anew, all in one. What
+// they cost, what is right, and their ladders.
+
+#include "ops/rows_update/rows_update.h"
+
+#include <math.h>
+
+#include "ops/by_reference.h"
+#include "ops/define.h"
+#include "ops/optimizer/optimizer.h"
+
+typedef heddle_rows_update_shape update_shape;
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(update_shape, segments, "parameters that the table has")},
+    {HEDDLE_REQUIRED_INT(update_shape, elements, "of all segments, padding included")},
+    {HEDDLE_REQUIRED_INT(update_shape, parameters, "floats of the parameters' buffer")},
+    {HEDDLE_REQUIRED_INT(update_shape, parts, "floats of the gradients' parts")},
+    {HEDDLE_REQUIRED_INT(update_shape, copies, "elements of the copies")},
+    {HEDDLE_OPTIONAL_INT(update_shape, vectors, 0, "floats of padded biases")},
+    {HEDDLE_OPTIONAL_INT(update_shape, optimizer, 0, "0: sgd, 1: momentum, 2: AdamW")},
+};
+
+static heddle_status validate(const void *shape_)
+{
+    const update_shape *shape = shape_;
+    if (shape->segments < 1 || shape->segments > HEDDLE_ROWS_MOST_SEGMENTS || shape->elements < 1)
+        return heddle_fail(HEDDLE_INVALID, "rows_update: segments=%d elements=%d: 1 to %d parameters are possible",
+                           shape->segments, shape->elements, HEDDLE_ROWS_MOST_SEGMENTS);
+    if (shape->optimizer > 2)
+        return heddle_fail(HEDDLE_INVALID, "rows_update: optimizer=%d is not 0, 1 or 2", shape->optimizer);
+    return HEDDLE_OK;
+}
+
+// --- operands -------------------------------------------------------------------------------------------------------
+
+static int dims_table(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const update_shape *shape = shape_;
+    return heddle_dims2(dims, shape->segments, HEDDLE_SEGMENT_FIELDS);
+}
+
+static int dims_parameters(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const update_shape *shape = shape_;
+    return heddle_dims1(dims, shape->parameters);
+}
+
+static int dims_parts(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const update_shape *shape = shape_;
+    return heddle_dims1(dims, shape->parts);
+}
+
+static int dims_copies(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const update_shape *shape = shape_;
+    return heddle_dims1(dims, shape->copies);
+}
+
+static int dims_vectors(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const update_shape *shape = shape_;
+    return heddle_dims1(dims, shape->vectors);
+}
+
+static int dims_hyper(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    (void)shape;
+    return heddle_dims1(dims, HEDDLE_HYPER_COUNT);
+}
+
+#define TABLE                                                                                                          \
+    .name = "table", .role = HEDDLE_INPUT, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_OWN, .dims = dims_table
+// Elements that no copy has, between two of them, are left as they are.
+#define VECTORS HEDDLE_FLOAT_UPDATE("vectors", HEDDLE_VALUES_NORMAL, dims_vectors), .optional = true
+#define COPIES                                                                                                         \
+    .name = "copies", .role = HEDDLE_UPDATE, .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_NORMAL, .dims = dims_copies
+
+static const heddle_operand weights_operands[] = {
+    {TABLE},
+    {HEDDLE_FLOAT_INPUT("parameters", HEDDLE_VALUES_NORMAL, dims_parameters)},
+    {COPIES},
+    {VECTORS},
+};
+
+static const heddle_operand collect_operands[] = {
+    {TABLE},
+    {HEDDLE_FLOAT_INPUT("parts", HEDDLE_VALUES_NORMAL, dims_parts)},
+    {HEDDLE_FLOAT_UPDATE("gradients", HEDDLE_VALUES_NORMAL, dims_parameters)},
+};
+
+static const heddle_operand update_operands[] = {
+    {TABLE},
+    {HEDDLE_FLOAT_INPUT("parts", HEDDLE_VALUES_NORMAL, dims_parts)},
+    {HEDDLE_FLOAT_INPUT("hyper", HEDDLE_VALUES_OWN, dims_hyper)},
+    {HEDDLE_FLOAT_UPDATE("parameters", HEDDLE_VALUES_NORMAL, dims_parameters)},
+    {COPIES},
+    {VECTORS},
+    {HEDDLE_FLOAT_UPDATE("first_moment", HEDDLE_VALUES_NORMAL, dims_parameters), .optional = true},
+    {HEDDLE_FLOAT_UPDATE("second_moment", HEDDLE_VALUES_POSITIVE, dims_parameters), .optional = true},
+};
+
+// A table as a test needs it: weights of a growing number of rows and channels with 1 and 4 taps in turn, each with a
+// bias behind it, in one, two and three parts, and one bias without a gradient. It takes what the test shapes say.
+static void fill_table(const update_shape *shape, double *values)
+{
+    double first = 0, parameter = 0, part = 0, copy = 0, vector = 0;
+    for (int i = 0; i < shape->segments; i++, values += HEDDLE_SEGMENT_FIELDS) {
+        const int bias = i % 2, k = 3 + i / 2 * 6, c = bias ? 1 : 5 + i, taps = bias || i % 4 ? 1 : 4;
+        const int padded_k = (k + 7) / 8 * 8, padded_c = bias ? 1 : (c + 7) / 8 * 8, parts = i == 3 ? 0 : 1 + i % 3;
+        const double elements = (double)padded_k * taps * padded_c;
+        const double row[] = {first,
+                              parameter,
+                              k,
+                              c,
+                              taps,
+                              padded_k,
+                              padded_c,
+                              parts,
+                              part,
+                              bias ? -1 : copy,
+                              bias ? -1 : copy + elements,
+                              i % 4 == 2,
+                              bias ? vector : -1};
+        for (int field = 0; field < HEDDLE_SEGMENT_FIELDS; field++)
+            values[field] = row[field];
+        first += elements;
+        parameter += (double)k * c * taps;
+        part += parts * elements;
+        copy += bias ? 0 : 2 * elements;
+        vector += bias ? elements : 0;
+    }
+}
+
+static void fill(const void *shape, int operand, uint64_t seed, double *values)
+{
+    (void)seed;
+    if (operand == 0)
+        fill_table(shape, values);
+    else
+        heddle_optimizer_fill_hyper(seed, values);
+}
+
+// --- what is right --------------------------------------------------------------------------------------------------
+
+// An element of a segment: where it is in everything. `parameter` is -1 in the padding.
+typedef struct element {
+    long long parameter, part, stride, copy, turned, vector;
+    int parts;
+} element;
+
+static element element_of(const double *segment, long long i)
+{
+    const int k = (int)segment[HEDDLE_SEGMENT_K], c = (int)segment[HEDDLE_SEGMENT_C];
+    const int taps = (int)segment[HEDDLE_SEGMENT_TAPS], padded_k = (int)segment[HEDDLE_SEGMENT_PADDED_K];
+    const int padded_c = (int)segment[HEDDLE_SEGMENT_PADDED_C];
+    const int channel = (int)(i % padded_c), tap = (int)(i / padded_c % taps), row = (int)(i / padded_c / taps);
+    const long long turned = segment[HEDDLE_SEGMENT_FLAT] != 0 ? ((long long)tap * padded_c + channel) * padded_k + row
+                                                               : ((long long)channel * taps + tap) * padded_k + row;
+    return (element){
+        .parameter = row < k && channel < c
+                         ? (long long)segment[HEDDLE_SEGMENT_PARAMETER] + ((long long)row * c + channel) * taps + tap
+                         : -1,
+        .part = (long long)segment[HEDDLE_SEGMENT_PART] + i,
+        .stride = (long long)padded_k * taps * padded_c,
+        .copy = segment[HEDDLE_SEGMENT_COPY] < 0 ? -1 : (long long)segment[HEDDLE_SEGMENT_COPY] + i,
+        .turned = segment[HEDDLE_SEGMENT_TURNED] < 0 ? -1 : (long long)segment[HEDDLE_SEGMENT_TURNED] + turned,
+        .vector = segment[HEDDLE_SEGMENT_VECTOR] < 0 ? -1 : (long long)segment[HEDDLE_SEGMENT_VECTOR] + i,
+        .parts = (int)segment[HEDDLE_SEGMENT_PARTS],
+    };
+}
+
+// Runs the last argument for every element `at` of every segment.
+#define FOR_ELEMENTS(shape, table, ...)                                                                                \
+    for (int segment = 0; segment < (shape)->segments; segment++) {                                                    \
+        const double *fields_of = (table) + (size_t)segment * HEDDLE_SEGMENT_FIELDS;                                   \
+        const long long count = (long long)(fields_of[HEDDLE_SEGMENT_PADDED_K] * fields_of[HEDDLE_SEGMENT_TAPS] *      \
+                                            fields_of[HEDDLE_SEGMENT_PADDED_C]);                                       \
+        for (long long i = 0; i < count; i++) {                                                                        \
+            const element at = element_of(fields_of, i);                                                               \
+            __VA_ARGS__                                                                                                \
+        }                                                                                                              \
+    }
+
+static double gradient_of(const element *at, const double *parts)
+{
+    double sum = 0;
+    for (int part = 0; part < at->parts; part++)
+        sum += parts[at->part + part * at->stride];
+    return sum;
+}
+
+static void store_copies(const element *at, double value, double *copies, double *vectors)
+{
+    if (at->vector >= 0 && vectors)
+        vectors[at->vector] = value;
+    if (at->copy >= 0)
+        copies[at->copy] = value;
+    if (at->turned >= 0)
+        copies[at->turned] = value;
+}
+
+static void weights_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const update_shape *shape = shape_;
+    FOR_ELEMENTS(shape, input[0],
+                 { store_copies(&at, at.parameter < 0 ? 0 : input[1][at.parameter], output[0], output[1]); })
+}
+
+static void collect_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const update_shape *shape = shape_;
+    FOR_ELEMENTS(shape, input[0], {
+        if (at.parameter >= 0)
+            output[0][at.parameter] = gradient_of(&at, input[1]);
+    })
+}
+
+static void update_reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const update_shape *shape = shape_;
+    static const heddle_op *const optimizers[] = {&heddle_op_sgd_update, &heddle_op_momentum_update,
+                                                  &heddle_op_adamw_update};
+    const heddle_elements_shape one = {.n = 1};
+    const int optimizer = heddle_rows_optimizer(shape, output[3], output[4]);
+    FOR_ELEMENTS(shape, input[0], {
+        double value = 0;
+        if (at.parameter >= 0) {
+            const double gradient = gradient_of(&at, input[1]);
+            const double *const from[] = {&gradient, input[2]};
+            double *const to[] = {output[0] + at.parameter, output[3] ? output[3] + at.parameter : NULL,
+                                  output[4] ? output[4] + at.parameter : NULL};
+            optimizers[optimizer]->reference(&one, from, to);
+            value = output[0][at.parameter];
+        }
+        store_copies(&at, value, output[1], output[2]);
+    })
+}
+
+// --- cost -----------------------------------------------------------------------------------------------------------
+
+static heddle_cost weights_cost(const void *shape_)
+{
+    const update_shape *shape = shape_;
+    return (heddle_cost){.bytes_read = sizeof(float) * (double)shape->parameters,
+                         .bytes_written = sizeof(uint16_t) * (double)shape->copies};
+}
+
+static heddle_cost collect_cost(const void *shape_)
+{
+    const update_shape *shape = shape_;
+    return (heddle_cost){.flops = shape->parts,
+                         .bytes_read = sizeof(float) * (double)shape->parts,
+                         .bytes_written = sizeof(float) * (double)shape->parameters};
+}
+
+static heddle_cost update_cost(const void *shape_)
+{
+    const update_shape *shape = shape_;
+    const double states = sizeof(float) * (double)(1 + shape->optimizer) * shape->parameters;
+    return (heddle_cost){.flops = (double)shape->parts + 6.0 * shape->parameters,
+                         .bytes_read = sizeof(float) * (double)shape->parts + states,
+                         .bytes_written = sizeof(uint16_t) * (double)shape->copies + states};
+}
+
+static int64_t reduction(const void *shape)
+{
+    (void)shape;
+    return 3; // parts of a test's table
+}
+
+static const char *const test_shapes[] = {
+    "segments=1 elements=256 parameters=60 parts=256 copies=512 vectors=0",
+    "segments=2 elements=264 parameters=63 parts=272 copies=512 vectors=8 optimizer=1",
+    "segments=4 elements=408 parameters=135 parts=656 copies=768 vectors=24",
+    "segments=7 elements=1832 parameters=921 parts=3136 copies=3584 vectors=40 optimizer=2",
+    "segments=12 elements=4616 parameters=2901 parts=10760 copies=8960 vectors=136 optimizer=1",
+    NULL};
+static const char *const bench_shapes[] = {
+    "segments=200 elements=10673600 parameters=10237950 parts=21143600 copies=21286400 vectors=30400", NULL};
+
+// --- ladders --------------------------------------------------------------------------------------------------------
+
+HEDDLE_BY_REFERENCE(rows_weights)
+HEDDLE_BY_REFERENCE(rows_collect)
+HEDDLE_BY_REFERENCE(rows_update)
+
+#define RUNGS(name)                                                                                                    \
+    HEDDLE_REFERENCE_RUNG(name),                                                                                       \
+    {                                                                                                                  \
+        "01_thread_per_element", HEDDLE_CUDA, HEDDLE_FUSED, NULL,                                                      \
+            "one thread per element of a weight, in the order of the gradient's parts: limited by bytes", NULL, NULL   \
+    }
+static const heddle_rung weights_ladder[] = {RUNGS(rows_weights)}, collect_ladder[] = {RUNGS(rows_collect)},
+                         update_ladder[] = {RUNGS(rows_update)};
+
+#define ROWS_UPDATE(title, about)                                                                                      \
+    .name = (title), .ladder_name = "rows_update", .summary = (about), .shape_size = sizeof(update_shape),             \
+    HEDDLE_FIELDS(fields), .validate = validate, .fill = fill, .test_shapes = test_shapes,                             \
+    .bench_shapes = bench_shapes, .reduction = reduction
+
+const heddle_op heddle_op_rows_weights = {
+    ROWS_UPDATE("rows_weights", "bf16 copies of all weights, as products take them"),
+    HEDDLE_OPERANDS(weights_operands),
+    .cost = weights_cost,
+    .reference = weights_reference,
+    HEDDLE_LADDER(weights_ladder),
+};
+
+const heddle_op heddle_op_rows_collect = {
+    ROWS_UPDATE("rows_collect", "gradients of all parameters, added up from their parts"),
+    HEDDLE_OPERANDS(collect_operands),
+    .cost = collect_cost,
+    .reference = collect_reference,
+    HEDDLE_LADDER(collect_ladder),
+};
+
+const heddle_op heddle_op_rows_update = {
+    ROWS_UPDATE("rows_update", "the optimiser's step from parts of gradients, and new bf16 copies"),
+    HEDDLE_OPERANDS(update_operands),
+    .cost = update_cost,
+    .reference = update_reference,
+    HEDDLE_LADDER(update_ladder),
+};

@@ -1,0 +1,185 @@
+// Training in bf16 over rows: models of every kind that the grouping rules know, each step's gradients against the
+// CPU's naive float32 kernels, and whole steps against gradients and an optimiser by themselves. Runs on a GPU,
+// simulated or real.
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heddle/safetensors.h"
+#include "helpers.h"
+#include "nn/gradients.h"
+#include "nn/rows.h"
+
+enum { BATCH = 6 };
+
+#define CONV(settings)   "{\"type\": \"conv2d\", \"kernel\": 3, " settings "}"
+#define NORM             "{\"type\": \"batchnorm2d\"}"
+#define RELU             "{\"type\": \"relu\"}"
+#define TANH             "{\"type\": \"tanh\"}"
+#define POOL(kind)       "{\"type\": \"" kind "\", \"window\": 2}"
+#define FLATTEN          "{\"type\": \"flatten\"}"
+#define LINEAR(features) "{\"type\": \"linear\", \"features\": " features "}"
+#define MODEL(layers)    "{\"name\": \"rows\", \"layers\": [" layers "]}"
+#define CLASSES          LINEAR("\"classes\"")
+
+// What each of them is for, and how far a gradient may be from float32's, as a part of its norm. Where roundings turn
+// nothing over, 8 bits are a percent at most; a relu or a window whose winner changes moves gradients further.
+static const struct {
+    const char *what, *text;
+    double most;
+} models[] = {
+    {"linear layers alone", MODEL(FLATTEN "," LINEAR("24") "," RELU "," LINEAR("20") "," TANH "," CLASSES), 0.02},
+    {"batchnorm and pooling",
+     MODEL(CONV("\"channels\": 16, \"padding\": 1") "," NORM "," TANH "," POOL("avgpool2d") "," CONV(
+         "\"channels\": 24, \"padding\": 1") "," NORM "," TANH
+                                             "," POOL("avgpool2d") "," FLATTEN "," LINEAR("20") "," TANH "," CLASSES),
+     0.03},
+    {"batchnorm, relu and the largest of a window",
+     MODEL(CONV("\"channels\": 16, \"padding\": 1") "," NORM "," RELU "," POOL("maxpool2d") "," CONV(
+         "\"channels\": 24, \"padding\": 1") "," NORM "," RELU "," POOL("maxpool2d") "," FLATTEN "," CLASSES),
+     0.2},
+    {"small channels, which are patches",
+     MODEL("{\"type\": \"conv2d\", \"channels\": 6, \"kernel\": 5, \"padding\": 2}," TANH "," POOL(
+         "avgpool2d") ","
+                      "{\"type\": \"conv2d\", \"channels\": 10, \"kernel\": 5},{\"type\": \"sigmoid\"}," FLATTEN
+                      "," CLASSES),
+     0.02},
+    {"convolutions one behind another",
+     MODEL(CONV("\"channels\": 16, \"padding\": 1") "," TANH "," CONV("\"channels\": 16, \"padding\": 1, \"bias\": "
+                                                                      "false") "," TANH "," CONV(
+         "\"channels\": 16, \"padding\": 1") "," NORM "," TANH "," CONV("\"channels\": 8, \"stride\": 2") "," TANH
+                                                                                                          "," FLATTEN
+                                                                                                          "," CLASSES),
+     0.03},
+};
+enum { MODELS = sizeof models / sizeof *models };
+
+static heddle_safetensors *step_on(heddle_device *device, const heddle_model *model, const heddle_dataset *dataset,
+                                   heddle_tier kernels, heddle_arithmetic arithmetic, const char *name)
+{
+    char path[512];
+    heddle_safetensors *file = NULL;
+    heddle_train_options options = heddle_train_defaults();
+    options.batch = BATCH;
+    options.kernels = kernels;
+    options.arithmetic = arithmetic;
+    path_in(temporary_folder(), name, path, sizeof path);
+    assert_ok(heddle_train_gradients(device, model, dataset, &options, path));
+    assert_ok(heddle_safetensors_open(path, &file));
+    return file;
+}
+
+static double norm_of(const float *a, const float *b, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double difference = (double)a[i] - (b ? (double)b[i] : 0);
+        sum += difference * difference;
+    }
+    return sqrt(sum);
+}
+
+static void compare(const char *what, double most, const heddle_safetensors *expected, const heddle_safetensors *found)
+{
+    int compared = 0;
+    for (int i = 0; i < heddle_safetensors_count(expected); i++) {
+        const heddle_array *right = heddle_safetensors_at(expected, i),
+                           *got = heddle_safetensors_find(found, right->name);
+        assert_non_null(got);
+        if (strncmp(right->name, "gradients/", strlen("gradients/")) != 0)
+            continue;
+        const size_t count = right->bytes / sizeof(float);
+        const double norm = norm_of(right->data, NULL, count), off = norm_of(got->data, right->data, count);
+        if (norm > 1e-5 ? !(off <= most * norm) : !(off <= 1e-4)) // a bias before a batchnorm has none
+            fail_msg("%s: %s is off by %g of %g", what, right->name, off, norm);
+        compared++;
+    }
+    assert_true(compared > 3);
+}
+
+static void gradients_are_those_of_float32_within_what_bf16_allows(void **state)
+{
+    (void)state;
+    const heddle_dataset *dataset = small_dataset(2 * BATCH, 5);
+    heddle_device *cpu = open_cpu(1), *device = open_device();
+    for (int i = 0; i < MODELS; i++) {
+        heddle_model *model = model_for(dataset, models[i].text);
+        heddle_rows *rows = calloc(1, sizeof *rows);
+        assert_non_null(rows);
+        assert_true(heddle_rows_group_layers(model, BATCH, rows));
+        free(rows);
+        heddle_safetensors *expected = step_on(cpu, model, dataset, HEDDLE_NAIVE, HEDDLE_FULL, "expected");
+        heddle_safetensors *found = step_on(device, model, dataset, HEDDLE_FUSED, HEDDLE_BFLOAT, "found");
+        compare(models[i].what, models[i].most, expected, found);
+        heddle_safetensors_close(expected);
+        heddle_safetensors_close(found);
+        heddle_model_close(model);
+    }
+    heddle_device_close(device);
+    heddle_device_close(cpu);
+}
+
+static void models_with_other_layers_are_not_grouped(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        MODEL(FLATTEN "," LINEAR("8") ",{\"type\": \"dropout\"}," CLASSES),
+        MODEL(FLATTEN "," LINEAR("8") ",{\"type\": \"gelu\"}," CLASSES),
+        MODEL(CONV("\"channels\": 12") "," NORM "," FLATTEN "," CLASSES), // statistics that are not padded
+        MODEL(CONV("\"channels\": 8") "," RELU "," NORM "," FLATTEN "," CLASSES),
+        MODEL(FLATTEN "," CLASSES ",{\"type\": \"log_softmax\"}"),
+        MODEL(FLATTEN "," CLASSES "," RELU),
+    };
+    const heddle_dataset *dataset = small_dataset(8, 5);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        heddle_model *model = model_for(dataset, others[i]);
+        heddle_rows *rows = calloc(1, sizeof *rows);
+        assert_non_null(rows);
+        assert_false(heddle_rows_group_layers(model, 8, rows));
+        free(rows);
+        heddle_model_close(model);
+    }
+}
+
+// Runs one epoch and returns its training loss.
+static double train(heddle_device *device, const heddle_model *model, const heddle_dataset *dataset,
+                    heddle_optimizer optimizer, heddle_arithmetic arithmetic)
+{
+    heddle_train_options options = heddle_train_defaults();
+    heddle_train_result result;
+    options.batch = BATCH;
+    options.epochs = 1;
+    options.optimizer = optimizer;
+    options.learning_rate = optimizer == HEDDLE_ADAMW ? 0.01 : 0.1;
+    options.arithmetic = arithmetic;
+    assert_ok(heddle_train(device, model, dataset, NULL, &options, &result));
+    return result.train_loss;
+}
+
+static void every_optimiser_learns_as_in_float32(void **state)
+{
+    (void)state;
+    const heddle_dataset *dataset = small_dataset(5 * BATCH + 2, 5); // the last batch is short
+    heddle_device *cpu = open_cpu(1), *device = open_device();
+    heddle_model *model = model_for(dataset, models[0].text);
+    for (heddle_optimizer optimizer = HEDDLE_SGD; optimizer <= HEDDLE_ADAMW; optimizer++) {
+        const double expected = train(cpu, model, dataset, optimizer, HEDDLE_FULL);
+        const double found = train(device, model, dataset, optimizer, HEDDLE_BFLOAT);
+        if (!(fabs(found - expected) < 0.02 * expected))
+            fail_msg("optimiser %d: a loss of %g, float32 has %g", (int)optimizer, found, expected);
+    }
+    heddle_model_close(model);
+    heddle_device_close(device);
+    heddle_device_close(cpu);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_are_those_of_float32_within_what_bf16_allows),
+        cmocka_unit_test(models_with_other_layers_are_not_grouped),
+        cmocka_unit_test(every_optimiser_learns_as_in_float32),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
