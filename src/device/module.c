@@ -38,9 +38,8 @@ bool heddle_module_find(const char *file, char *path, size_t size)
     return false;
 }
 
-static heddle_status load(heddle_device_kind kind, const heddle_module **module)
+static heddle_status load(heddle_device_kind kind, const char *name, const heddle_module **module)
 {
-    const char *name = heddle_device_kind_name(kind);
     char file[64], path[PATH_SIZE];
     snprintf(file, sizeof file, "libheddle-%s.so", name);
     if (!heddle_module_find(file, path, sizeof path))
@@ -61,11 +60,11 @@ static heddle_status load(heddle_device_kind kind, const heddle_module **module)
     return HEDDLE_OK; // cppcheck-suppress resourceLeak ; it stays loaded
 }
 
-heddle_status heddle_module_load(heddle_device_kind kind, const heddle_backend **backend)
+heddle_status heddle_module_load(heddle_device_kind kind, const char *name, const heddle_backend **backend)
 {
     *backend = NULL;
     pthread_mutex_lock(&loading);
-    heddle_status status = loaded[kind] ? HEDDLE_OK : load(kind, &loaded[kind]);
+    heddle_status status = loaded[kind] ? HEDDLE_OK : load(kind, name, &loaded[kind]);
     if (status == HEDDLE_OK)
         *backend = loaded[kind]->backend;
     pthread_mutex_unlock(&loading);

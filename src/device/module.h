@@ -32,7 +32,7 @@ typedef const heddle_module *heddle_module_entry(const heddle_module_host *host)
 // Where the shared object `file` of this heddle stands; false: nowhere it looks.
 bool heddle_module_find(const char *file, char *path, size_t size);
 // Loads the module of a device, once. HEDDLE_MISSING says what is not there and what to do.
-heddle_status heddle_module_load(heddle_device_kind kind, const heddle_backend **backend);
+heddle_status heddle_module_load(heddle_device_kind kind, const char *name, const heddle_backend **backend);
 // Whether the card of the loaded module can run a rung: its instructions, and its blocks' shared memory. True as long
 // as no module is loaded: then nothing is known against it.
 bool heddle_module_can_run(heddle_device_kind kind, const heddle_rung *rung);

@@ -86,7 +86,7 @@ heddle_status heddle_device_open_plain(const char *name, int threads, heddle_dev
     HEDDLE_TRY(parse_name(name, &known, &index));
     const heddle_backend *backend = known->backend;
     if (!backend)
-        HEDDLE_TRY(heddle_module_load(known->kind, &backend));
+        HEDDLE_TRY(heddle_module_load(known->kind, known->name, &backend));
 
     heddle_device *opened = NULL;
     HEDDLE_TRY(backend->open(index, threads, &opened));

@@ -2,13 +2,17 @@
 // on executor threads that take ready items, most urgent stream first. A stream that waits for an event or a graph
 // holds no executor: it stands in a list of what it waits for.
 //
-//   stream.c, event.c, capture.c, graph.c   the interface's functions
-//   default.c       what the default stream and blocking streams wait for
-//   schedule.c      which item is ready, and what follows when it is done
-//   executor.c      the threads
+// Each file calls only those below it:
+//
+//   cpu.c           the backend's table, opening and closing
+//   stream.c, event.c, executor.c   the interface's functions; the threads
 //   synchronize.c   callers that wait
+//   default.c       what the default stream and blocking streams wait for
+//   capture.c       what a stream that records does instead of queueing
+//   schedule.c      which item is ready, and what follows when it is done
 //   object.c        items, marks and failures: made, recycled, counted
-//   memory.c, info.c, processor.c
+//   graph.c         nodes and edges of a graph
+//   memory.c, info.c, processor.c   the machine
 //
 // Functions say "locked" where the device's lock must be held.
 #ifndef HEDDLE_DEVICE_CPU_CPU_H
@@ -27,6 +31,7 @@ enum {
     CPU_INLINE_ARGUMENTS = 448, // an operator's call with its shape; larger ones are allocated
     CPU_REASON_SIZE = 192,
     CPU_NO_NODE = -1,
+    CPU_NO_EDGE = -1,
 };
 
 struct cpu_device;
@@ -182,30 +187,18 @@ void heddle_cpu_unlock(struct cpu_device *device);
 void heddle_cpu_enqueue(struct cpu_stream *stream, struct cpu_item *item);
 // The most urgent ready item, or NULL. Locked.
 struct cpu_item *heddle_cpu_take_ready(struct cpu_device *device);
-void heddle_cpu_push_ready(struct cpu_device *device, struct cpu_item *item); // locked
 // After an item of the ready queue has run in this thread and returned `status`. Locked.
 void heddle_cpu_complete(struct cpu_device *device, struct cpu_item *item, heddle_status status);
-// Drops the stream's first item, which is done. Locked.
-void heddle_cpu_finish_head(struct cpu_stream *stream);
-// Has the stream look at its next item soon. Locked.
-void heddle_cpu_advance_later(struct cpu_stream *stream);
 // Is everything submitted to the stream up to `ticket` done? Locked.
 bool heddle_cpu_passed(const struct cpu_stream *stream, uint64_t ticket);
 
 // --- graph.c --------------------------------------------------------------------------------------------------------
 
-// Starts the launch at the head of the stream, or lets the stream wait for the launch before it. True: nothing to run,
-// the launch is done. Locked.
-bool heddle_cpu_graph_start(struct cpu_stream *stream, struct cpu_item *launch);
-// `failure` is taken over; NULL: the node went well. Locked.
-void heddle_cpu_graph_node_done(struct cpu_node *node, struct cpu_failure *failure);
 struct cpu_graph *heddle_cpu_graph_create(struct cpu_device *device); // NULL: no memory
 void heddle_cpu_graph_release(struct cpu_graph *graph);               // locked
 // Appends a node; NULL when out of memory. Locked.
 struct cpu_node *heddle_cpu_graph_append(struct cpu_graph *graph);
 void heddle_cpu_graph_add_dependency(struct cpu_node *node, int dependency);
-heddle_status heddle_cpu_graph_launch(heddle_graph *graph, heddle_stream *stream);
-heddle_status heddle_cpu_graph_destroy(heddle_graph *graph);
 
 // --- capture.c ------------------------------------------------------------------------------------------------------
 
@@ -264,6 +257,8 @@ heddle_status heddle_cpu_stream_query(heddle_stream *stream, bool *done);
 heddle_status heddle_cpu_copy(heddle_stream *stream, void *to, const void *from, size_t bytes);
 heddle_status heddle_cpu_fill(heddle_stream *stream, void *memory, uint8_t value, size_t bytes);
 heddle_status heddle_cpu_callback(heddle_stream *stream, heddle_host_function *function, void *context);
+heddle_status heddle_cpu_graph_launch(heddle_graph *graph, heddle_stream *stream);
+heddle_status heddle_cpu_graph_destroy(heddle_graph *graph);
 heddle_status heddle_cpu_submit(heddle_stream *stream, heddle_work *work, const void *arguments, size_t size);
 void heddle_cpu_stream_free(struct cpu_stream *stream); // locked; the stream is empty
 // Before anything is queued on a stream: where the default stream has a say, what comes waits for what it has to wait

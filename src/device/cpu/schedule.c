@@ -32,7 +32,7 @@ void heddle_cpu_unlock(struct cpu_device *device)
 
 // --- the ready queue ------------------------------------------------------------------------------------------------
 
-void heddle_cpu_push_ready(struct cpu_device *device, struct cpu_item *item)
+static void push_ready(struct cpu_device *device, struct cpu_item *item)
 {
     item->next_ready = NULL;
     if (device->ready[item->level].last)
@@ -65,7 +65,8 @@ bool heddle_cpu_passed(const struct cpu_stream *stream, uint64_t ticket)
     return !stream->head || stream->head->ticket > ticket;
 }
 
-void heddle_cpu_finish_head(struct cpu_stream *stream)
+// Drops the stream's first item, which is done.
+static void finish_head(struct cpu_stream *stream)
 {
     struct cpu_device *device = cpu_stream_device(stream);
     struct cpu_item *item = stream->head;
@@ -80,7 +81,8 @@ void heddle_cpu_finish_head(struct cpu_stream *stream)
     heddle_cpu_item_release(device, item);
 }
 
-void heddle_cpu_advance_later(struct cpu_stream *stream)
+// Has the stream look at its next item soon.
+static void advance_later(struct cpu_stream *stream)
 {
     struct cpu_device *device = cpu_stream_device(stream);
     stream->next_advance = device->advance;
@@ -97,9 +99,97 @@ static void complete_mark(struct cpu_stream *stream, struct cpu_mark *mark)
     while (mark->blocked) {
         struct cpu_stream *blocked = mark->blocked;
         mark->blocked = blocked->next_blocked;
-        heddle_cpu_advance_later(blocked);
+        advance_later(blocked);
     }
 }
+
+// --- graphs ---------------------------------------------------------------------------------------------------------
+
+// Branches that do not depend on each other run beside each other; launches of one graph run one after another.
+
+static void wait_for_turn(struct cpu_graph *graph, struct cpu_stream *stream)
+{
+    stream->next_blocked = NULL;
+    if (graph->waiting)
+        graph->waiting_last->next_blocked = stream;
+    else
+        graph->waiting = stream;
+    graph->waiting_last = stream;
+}
+
+// Starts the launch at the head of the stream, or lets the stream wait for the launch before it. True: nothing to run,
+// the launch is done.
+static bool start_graph(struct cpu_stream *stream, struct cpu_item *launch)
+{
+    struct cpu_graph *graph = launch->graph;
+    if (graph->count == 0)
+        return true;
+    if (graph->launch) {
+        wait_for_turn(graph, stream);
+        return false;
+    }
+    graph->launch = launch;
+    graph->remaining = graph->count;
+    for (int i = 0; i < graph->count; i++)
+        graph->nodes[i].pending = graph->nodes[i].dependency_count;
+    // A node without dependencies is work: joins have two.
+    for (int i = 0; i < graph->count; i++)
+        if (graph->nodes[i].dependency_count == 0)
+            push_ready(cpu_stream_device(stream), &graph->nodes[i].item);
+    return false;
+}
+
+static void finish_launch(struct cpu_graph *graph)
+{
+    struct cpu_stream *stream = graph->launch->stream;
+    graph->launch = NULL;
+    stream->failure = graph->failure;
+    graph->failure = NULL;
+    advance_later(stream);
+    // Looked at before `stream`, the list being last in, first out: who launches in a row must not keep others waiting.
+    if (graph->waiting) {
+        struct cpu_stream *next = graph->waiting;
+        graph->waiting = next->next_blocked;
+        advance_later(next);
+    }
+    // Last, for it may free the graph.
+    finish_head(stream);
+}
+
+// `failure` is taken over; NULL: the node succeeded.
+static void finish_node(struct cpu_node *node, struct cpu_failure *failure)
+{
+    struct cpu_graph *graph = node->item.graph;
+    struct cpu_device *device = cpu_device_of(graph->base.device);
+    if (failure && !graph->failure)
+        graph->failure = failure;
+    else
+        heddle_cpu_failure_release(failure);
+    // Nodes done but not yet looked behind; joins, and all that a failure drops, are done as soon as it is their turn.
+    struct cpu_item *done = &node->item;
+    done->next_ready = NULL;
+    while (done) {
+        node = (struct cpu_node *)done;
+        done = done->next_ready;
+        graph->remaining--;
+        for (int edge = node->first_edge; edge != CPU_NO_EDGE;) {
+            struct cpu_node *dependent = &graph->nodes[edge / CPU_NODE_DEPENDENCIES];
+            edge = dependent->next_edge[edge % CPU_NODE_DEPENDENCIES];
+            if (--dependent->pending > 0)
+                continue;
+            if (dependent->item.kind == CPU_ITEM_JOIN || graph->failure) {
+                dependent->item.next_ready = done;
+                done = &dependent->item;
+            } else {
+                push_ready(device, &dependent->item);
+            }
+        }
+    }
+    if (graph->remaining == 0)
+        finish_launch(graph);
+}
+
+// --- what follows ---------------------------------------------------------------------------------------------------
 
 // Goes through the items at the head that need no executor, up to one that does or that has to wait.
 static void advance(struct cpu_stream *stream)
@@ -114,12 +204,12 @@ static void advance(struct cpu_stream *stream)
             item->mark->blocked = stream;
             return;
         } else if (item->kind == CPU_ITEM_WORK && !dropped) {
-            heddle_cpu_push_ready(cpu_stream_device(stream), item);
+            push_ready(cpu_stream_device(stream), item);
             return;
-        } else if (item->kind == CPU_ITEM_GRAPH && !dropped && !heddle_cpu_graph_start(stream, item)) {
+        } else if (item->kind == CPU_ITEM_GRAPH && !dropped && !start_graph(stream, item)) {
             return;
         }
-        heddle_cpu_finish_head(stream);
+        finish_head(stream);
     }
 }
 
@@ -146,7 +236,7 @@ void heddle_cpu_enqueue(struct cpu_stream *stream, struct cpu_item *item)
         return;
     }
     stream->head = stream->tail = item;
-    heddle_cpu_advance_later(stream);
+    advance_later(stream);
     settle(device);
 }
 
@@ -156,10 +246,10 @@ void heddle_cpu_complete(struct cpu_device *device, struct cpu_item *item, heddl
     if (item->stream) {
         struct cpu_stream *stream = item->stream;
         stream->failure = failure;
-        heddle_cpu_finish_head(stream);
-        heddle_cpu_advance_later(stream);
+        finish_head(stream);
+        advance_later(stream);
     } else {
-        heddle_cpu_graph_node_done((struct cpu_node *)item, failure);
+        finish_node((struct cpu_node *)item, failure);
     }
     settle(device);
 }

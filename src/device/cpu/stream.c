@@ -1,4 +1,4 @@
-// Streams: made, given work, destroyed.
+// Streams: made, given work and graphs, destroyed.
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +101,43 @@ heddle_status heddle_cpu_submit(heddle_stream *stream_, heddle_work *work, const
                                            : queue_work(stream, work, arguments, size);
     heddle_cpu_unlock(device);
     return status;
+}
+
+heddle_status heddle_cpu_graph_launch(heddle_graph *graph_, heddle_stream *stream_)
+{
+    struct cpu_graph *graph = (struct cpu_graph *)graph_;
+    struct cpu_stream *stream = (struct cpu_stream *)stream_;
+    struct cpu_device *device = cpu_stream_device(stream);
+    heddle_status status = HEDDLE_OK;
+    heddle_cpu_lock(device);
+    if (stream->capture) {
+        heddle_cpu_capture_forbid(stream->capture, "heddle_graph_launch");
+        status = heddle_fail(HEDDLE_UNSUPPORTED, "heddle_graph_launch: a graph inside another is not supported on cpu: "
+                                                 "launch it after heddle_capture_end");
+    } else if ((status = heddle_cpu_meet_default(stream)) == HEDDLE_OK) {
+        struct cpu_item *item = heddle_cpu_item_create(device, CPU_ITEM_GRAPH);
+        if (item) {
+            item->graph = graph;
+            graph->references++;
+            heddle_cpu_enqueue(stream, item);
+        } else {
+            status = HEDDLE_OUT_OF_MEMORY;
+        }
+    }
+    heddle_cpu_unlock(device);
+    return status;
+}
+
+heddle_status heddle_cpu_graph_destroy(heddle_graph *graph_)
+{
+    struct cpu_graph *graph = (struct cpu_graph *)graph_;
+    struct cpu_device *device = cpu_device_of(graph->base.device);
+    heddle_cpu_lock(device);
+    device->graphs--;
+    // Launches still queued keep it until they are done.
+    heddle_cpu_graph_release(graph);
+    heddle_cpu_unlock(device);
+    return HEDDLE_OK;
 }
 
 // --- work of the device's own ---------------------------------------------------------------------------------------
