@@ -169,11 +169,6 @@ static bool is_lost(const heddle_bench *bench)
     return bench->info.kind != HEDDLE_CPU && heddle_device_synchronize(bench->device) != HEDDLE_OK;
 }
 
-static bool is_timed(const heddle_bench_result *result)
-{
-    return result->state == HEDDLE_BENCH_RIGHT && result->timing.seconds > 0;
-}
-
 static void tell_wrong(heddle_bench_result *result, const heddle_bench_verdict *verdict, const char *when)
 {
     int length = snprintf(result->message, sizeof result->message, "rung %s of %s is wrong at %s: ", result->rung->name,
@@ -430,7 +425,7 @@ static const trial *find_versus(const group *on, const heddle_bench_result *resu
         const heddle_bench_result *other = on->trials[i].result;
         bool fits = against ? strcmp(other->rung->name, against) == 0
                             : other->rung->tier == HEDDLE_VENDOR && strcmp(other->precision, rival) == 0;
-        if (fits && is_timed(other) && (!found || other->timing.seconds < found->result->timing.seconds))
+        if (fits && heddle_bench_is_timed(other) && (!found || other->timing.seconds < found->result->timing.seconds))
             found = &on->trials[i];
     }
     return found;
@@ -440,7 +435,7 @@ static void compare_all(const group *on)
 {
     for (int i = 0; i < on->count; i++) {
         heddle_bench_result *result = on->trials[i].result;
-        const trial *versus = is_timed(result) ? find_versus(on, result) : NULL;
+        const trial *versus = heddle_bench_is_timed(result) ? find_versus(on, result) : NULL;
         if (!versus)
             continue;
         result->versus = versus->result->rung->name;

@@ -96,6 +96,9 @@ const char *heddle_bench_precision(const heddle_op *op, const heddle_rung *rung)
 // Whether the rung is there: for this device, in its module, and not too new for the card.
 bool heddle_bench_has_rung(const heddle_op *op, const heddle_rung *rung, heddle_device_kind device);
 
+// Whether a result has a time: it is right, and the device has a clock.
+bool heddle_bench_is_timed(const heddle_bench_result *result);
+
 // The results of one operator at one shape stand together: [*first, *last) is the group that begins at *first.
 int heddle_bench_group_end(const heddle_bench *bench, int first);
 

@@ -5,7 +5,7 @@
 
 #include "bench/bench.h"
 
-static bool is_timed(const heddle_bench_result *result)
+bool heddle_bench_is_timed(const heddle_bench_result *result)
 {
     return result->state == HEDDLE_BENCH_RIGHT && result->timing.seconds > 0;
 }
@@ -30,7 +30,8 @@ static double peak_of(const heddle_bench *bench, const heddle_bench_result *resu
     double best = 0;
     for (int i = 0; i < bench->count; i++) {
         const heddle_bench_result *other = &bench->results[i];
-        if (!is_timed(other) || other->rung->tier != HEDDLE_VENDOR || strcmp(other->precision, result->precision) != 0)
+        if (!heddle_bench_is_timed(other) || other->rung->tier != HEDDLE_VENDOR ||
+            strcmp(other->precision, result->precision) != 0)
             continue;
         double rate = other->cost.flops / other->timing.seconds;
         if (rate > best) {
@@ -63,8 +64,8 @@ static bool is_best_own(const heddle_bench *bench, int first, int last, const he
 {
     for (int i = first; i < last; i++) {
         const heddle_bench_result *other = &bench->results[i];
-        if (is_timed(other) && other->rung->tier != HEDDLE_VENDOR && strcmp(other->precision, result->precision) == 0 &&
-            other->timing.seconds < result->timing.seconds)
+        if (heddle_bench_is_timed(other) && other->rung->tier != HEDDLE_VENDOR &&
+            strcmp(other->precision, result->precision) == 0 && other->timing.seconds < result->timing.seconds)
             return false;
     }
     return result->rung->tier != HEDDLE_VENDOR;
@@ -77,7 +78,7 @@ void heddle_bench_conclude(heddle_bench *bench)
         for (int i = first; i < last; i++) {
             heddle_bench_result *result = &bench->results[i];
             result->roofline = result->flops_per_second = result->bytes_per_second = NAN;
-            if (!is_timed(result))
+            if (!heddle_bench_is_timed(result))
                 continue;
             result->flops_per_second = result->cost.flops / result->timing.seconds;
             result->bytes_per_second = (result->cost.bytes_read + result->cost.bytes_written) / result->timing.seconds;

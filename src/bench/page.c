@@ -1,67 +1,20 @@
-// The results as one HTML file: machine, roofline, and for each operator and shape its ladder and all figures. Nothing
-// is fetched from anywhere and no script runs; dark and light as the reader's system says.
-
-#include "bench/page.h"
+// The results as one HTML file: machine, roofline, and for each operator and shape its ladder and all figures.
 
 #include <math.h>
 #include <string.h>
 
+#include "bench/bench.h"
+#include "bench/html.h"
+#include "bench/plots.h"
 #include "heddle/heddle.h"
 
-static const char head[] =
-    "<!DOCTYPE html>\n"
-    "<html lang=\"en\">\n"
-    "<head>\n"
-    "<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<title>heddle bench</title>\n"
-    "<style>\n"
-    ":root { color-scheme: light dark; --back: #ffffff; --text: #1c1c1c; --dim: #6b6b6b; --line: #e2e2e2;\n"
-    "  --own: #8fb4d9; --best: #1f6feb; --vendor: #d9822b; --error: #b3261e; }\n"
-    "@media (prefers-color-scheme: dark) { :root { --back: #16181b; --text: #e6e6e6; --dim: #9a9a9a; --line: #33363a;\n"
-    "  --own: #44627f; --best: #6cb0ff; --vendor: #f0a35a; --error: #ff8a80; } }\n"
-    "body { background: var(--back); color: var(--text); font: 15px/1.5 system-ui, sans-serif; margin: 1em auto;\n"
-    "  max-width: 60em; padding: 0 1em; }\n"
-    "h1 { margin-bottom: 0; } h2 { margin: 1.6em 0 0.3em; font-size: 1.15em; }\n"
-    ".aside { color: var(--dim); } .wrong { color: var(--error); font-weight: 600; overflow-wrap: anywhere; }\n"
-    "svg { width: 100%; max-width: 44em; display: block; }\n"
-    "svg text { fill: var(--text); font: 10px system-ui, sans-serif; }\n"
-    ".figure { text-anchor: end; } .tick { text-anchor: middle; }\n"
-    ".own { fill: var(--own); } .best { fill: var(--best); } .vendor { fill: var(--vendor); }\n"
-    ".grid { stroke: var(--line); stroke-width: 1; } .roof { stroke: var(--text); stroke-width: 1.5; fill: none; }\n"
-    ".scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.85em; margin-top: 0.6em; }\n"
-    "td, th { padding: 0.15em 0.7em; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap;\n"
-    "  font-variant-numeric: tabular-nums; }\n"
-    "td:first-child, th:first-child, td:last-child, th:last-child { text-align: left; }\n"
-    ".key span { display: inline-block; width: 0.9em; height: 0.9em; border-radius: 2px; margin: 0 0.3em 0 1em;\n"
-    "  vertical-align: -0.1em; }\n"
-    ".key .own { background: var(--own); } .key .best { background: var(--best); }\n"
-    ".key .vendor { background: var(--vendor); }\n"
-    "</style>\n"
-    "</head>\n"
-    "<body>\n"
-    "<h1>heddle bench</h1>\n";
-
-void heddle_bench_page_text(FILE *file, const char *text)
-{
-    for (; *text; text++) {
-        switch (*text) {
-        case '&': fputs("&amp;", file); break;
-        case '<': fputs("&lt;", file); break;
-        case '>': fputs("&gt;", file); break;
-        case '"': fputs("&quot;", file); break;
-        default: fputc(*text, file);
-        }
-    }
-}
-
-// A table's row of a fact, where it is known.
+// One row of the table of facts, where the fact is known.
 static void print_fact(FILE *file, const char *name, const char *value)
 {
     if (!value[0])
         return;
     fprintf(file, "<tr><td>%s</td><td>", name);
-    heddle_bench_page_text(file, value);
+    heddle_html_text(file, value);
     fprintf(file, "</td></tr>\n");
 }
 
@@ -94,7 +47,7 @@ static void print_machine(const heddle_bench *bench, FILE *file)
             "tenth. In a row: a launch among many, the cache warm. Roofline: the least time that the measured copy "
             "bandwidth and the peak allow, over the time. ×: speed compared with the vendor's rung%s",
             bench->options.against ? ", here " : "");
-    heddle_bench_page_text(file, bench->options.against ? bench->options.against : "");
+    heddle_html_text(file, bench->options.against ? bench->options.against : "");
     fprintf(file,
             ".%s</p>\n<p class=\"key\"><span class=\"own\"></span>own<span class=\"best\"></span>best own"
             "<span class=\"vendor\"></span>vendor</p>\n",
@@ -114,7 +67,7 @@ static void print_row(const heddle_bench_result *result, FILE *file)
     const heddle_bench_timing *timing = &result->timing;
     bool timed = timing->seconds > 0; // on sim nothing is
     fprintf(file, "<tr><td>");
-    heddle_bench_page_text(file, result->rung->name);
+    heddle_html_text(file, result->rung->name);
     fprintf(file, "</td><td>%s</td><td>%s</td>", heddle_tier_names[result->rung->tier], result->precision);
     print_figure(file, "%.4g", timed ? 1e6 * timing->seconds : NAN);
     print_figure(file, "%.1f %%", 50 * (timing->high - timing->low) / timing->seconds);
@@ -126,7 +79,7 @@ static void print_row(const heddle_bench_result *result, FILE *file)
     print_figure(file, "%.3g", result->ratio);
     print_figure(file, "%.2g", result->worst);
     fprintf(file, "<td>");
-    heddle_bench_page_text(file, result->rung->note ? result->rung->note : "");
+    heddle_html_text(file, result->rung->note ? result->rung->note : "");
     fprintf(file, "</td></tr>\n");
 }
 
@@ -134,7 +87,7 @@ static void print_group(const heddle_bench *bench, int first, int last, FILE *fi
 {
     int right = 0;
     fprintf(file, "<h2>%s <span class=\"aside\">", bench->results[first].op->name);
-    heddle_bench_page_text(file, bench->results[first].shape);
+    heddle_html_text(file, bench->results[first].shape);
     fprintf(file, "</span></h2>\n");
     heddle_bench_plot_ladder(bench, first, last, file);
     for (int i = first; i < last; i++) {
@@ -144,7 +97,7 @@ static void print_group(const heddle_bench *bench, int first, int last, FILE *fi
         bool not_run = bench->results[i].state == HEDDLE_BENCH_NOT_RUN;
         bool aside = not_run || bench->results[i].state == HEDDLE_BENCH_UNCHECKED;
         fprintf(file, "<p class=\"%s\">%s", aside ? "aside" : "wrong", not_run ? "not run: " : "");
-        heddle_bench_page_text(file, bench->results[i].message);
+        heddle_html_text(file, bench->results[i].message);
         fprintf(file, "</p>\n");
     }
     if (right == 0)
@@ -160,13 +113,12 @@ static void print_group(const heddle_bench *bench, int first, int last, FILE *fi
 
 heddle_status heddle_bench_show_page(const heddle_bench *bench, FILE *file)
 {
-    fputs(head, file);
+    heddle_html_begin(file, "heddle bench");
     print_machine(bench, file);
     heddle_bench_plot_roofline(bench, file);
     for (int first = 0, last; first < bench->count; first = last) {
         last = heddle_bench_group_end(bench, first);
         print_group(bench, first, last, file);
     }
-    fputs("</body>\n</html>\n", file);
-    return ferror(file) ? heddle_fail(HEDDLE_IO, "cannot write the page") : HEDDLE_OK;
+    return heddle_html_end(file);
 }

@@ -1,11 +1,11 @@
 // The pipeline as one HTML file: the stages, every run with its figures, and the beginning of each run's timeline, all
-// to one scale. Nothing is fetched and no script runs; dark and light as the reader's system says.
+// to one scale.
 
 #include <math.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "bench/page.h"
+#include "bench/html.h"
 #include "bench/pipeline.h"
 #include "heddle/heddle.h"
 
@@ -16,33 +16,6 @@ enum {
     SHOWN_BATCHES = 16,
 };
 
-static const char head[] =
-    "<!DOCTYPE html>\n"
-    "<html lang=\"en\">\n"
-    "<head>\n"
-    "<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<title>heddle pipeline</title>\n"
-    "<style>\n"
-    ":root { color-scheme: light dark; --back: #ffffff; --text: #1c1c1c; --dim: #6b6b6b; --line: #e2e2e2;\n"
-    "  --in: #8fb4d9; --compute: #1f6feb; --out: #d9822b; }\n"
-    "@media (prefers-color-scheme: dark) { :root { --back: #16181b; --text: #e6e6e6; --dim: #9a9a9a; --line: #33363a;\n"
-    "  --in: #44627f; --compute: #6cb0ff; --out: #f0a35a; } }\n"
-    "body { background: var(--back); color: var(--text); font: 15px/1.5 system-ui, sans-serif; margin: 1em auto;\n"
-    "  max-width: 60em; padding: 0 1em; }\n"
-    "h1 { margin-bottom: 0; } h2 { margin: 1.4em 0 0.3em; font-size: 1.1em; } .aside { color: var(--dim); }\n"
-    "svg { width: 100%; display: block; } svg text { fill: var(--text); font: 10px system-ui, sans-serif; }\n"
-    ".in { fill: var(--in); background: var(--in); } .compute { fill: var(--compute); background: var(--compute); }\n"
-    ".out { fill: var(--out); background: var(--out); }\n"
-    ".key span { display: inline-block; width: 0.9em; height: 0.9em; border-radius: 2px; margin: 0 0.3em 0 1em; }\n"
-    ".scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.9em; margin-top: 0.6em; }\n"
-    "td, th { padding: 0.15em 0.7em; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap;\n"
-    "  font-variant-numeric: tabular-nums; }\n"
-    "td:first-child, th:first-child { text-align: left; }\n"
-    "</style>\n"
-    "</head>\n"
-    "<body>\n"
-    "<h1>heddle pipeline</h1>\n";
 static const char *const stage_classes[] = {"in", "compute", "out"};
 
 static void print_machine(const heddle_pipeline *pipeline, FILE *file)
@@ -53,7 +26,7 @@ static void print_machine(const heddle_pipeline *pipeline, FILE *file)
     fprintf(file, "<p class=\"aside\">%d batch%s of %s, %d round%s of work an element, on ", batches,
             batches == 1 ? "" : "es", heddle_text_bytes((double)pipeline->options.bytes, text, sizeof text), work,
             work == 1 ? "" : "s");
-    heddle_bench_page_text(file, pipeline->info.name);
+    heddle_html_text(file, pipeline->info.name);
     strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", gmtime_r(&pipeline->began, &when));
     fprintf(file, "; %s; heddle %s</p>\n", text, heddle_version());
 }
@@ -75,7 +48,7 @@ static void print_runs(const heddle_pipeline *pipeline, FILE *file)
     for (int i = 0; i < pipeline->count; i++) {
         const heddle_pipeline_run *run = &pipeline->runs[i];
         fprintf(file, "<tr><td>");
-        heddle_bench_page_text(file, run->name);
+        heddle_html_text(file, run->name);
         fprintf(file, "</td><td>%.2f</td><td>%.2f</td><td>%.2f</td><td>%.2f</td><td>%.2f</td><td>%.1f</td></tr>\n",
                 run->milliseconds, run->low, run->high, heddle_pipeline_at_once(run), run->alone.limit,
                 100 * heddle_pipeline_of_limit(run));
@@ -88,7 +61,7 @@ static void print_timeline(const heddle_pipeline *pipeline, const heddle_pipelin
     const int rows = run->way.streams < pipeline->options.batches ? run->way.streams : pipeline->options.batches;
     const double scale = (PLOT_WIDTH - LABEL) / until;
     fprintf(file, "<h2>");
-    heddle_bench_page_text(file, run->name);
+    heddle_html_text(file, run->name);
     fprintf(file, "</h2>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"timeline\">\n", PLOT_WIDTH, rows * ROW);
     for (int stream = 0; stream < rows; stream++)
         fprintf(file, "<text x=\"0\" y=\"%d\">stream %d</text>\n", stream * ROW + ROW - 5, stream);
@@ -109,7 +82,7 @@ static void print_timeline(const heddle_pipeline *pipeline, const heddle_pipelin
 
 heddle_status heddle_pipeline_show_page(const heddle_pipeline *pipeline, FILE *file)
 {
-    fputs(head, file);
+    heddle_html_begin(file, "heddle pipeline");
     print_machine(pipeline, file);
     if (pipeline->timed) {
         const double until = heddle_pipeline_beginning(pipeline, SHOWN_BATCHES);
@@ -124,6 +97,5 @@ heddle_status heddle_pipeline_show_page(const heddle_pipeline *pipeline, FILE *f
     } else {
         fprintf(file, "<p>The simulated GPU has no time: all %d runs gave the right results.</p>\n", pipeline->count);
     }
-    fprintf(file, "</body>\n</html>\n");
-    return ferror(file) ? heddle_fail(HEDDLE_IO, "the page could not be written") : HEDDLE_OK;
+    return heddle_html_end(file);
 }

@@ -26,6 +26,8 @@ struct heddle_pipeline_parts {
     heddle_pipeline_events *events;                                                    // (batches)
 };
 
+// --- pipeline_stage.c -----------------------------------------------------------------------------------------------
+
 // What a batch goes through: the operator's shape, for so many rounds.
 heddle_polynomial_shape heddle_pipeline_shape(const heddle_pipeline *pipeline, int work);
 // Queues one stage of a batch; `slot` is the device memory it uses.
@@ -34,7 +36,8 @@ heddle_status heddle_pipeline_queue(const heddle_pipeline *pipeline, heddle_pipe
 // Device memory of the first `streams` slots.
 heddle_status heddle_pipeline_slots(heddle_pipeline *pipeline, int streams);
 
-// pipeline_data.c
+// --- pipeline_data.c ------------------------------------------------------------------------------------------------
+
 // Gets host memory and puts the batches into it, once.
 heddle_status heddle_pipeline_host_make(heddle_pipeline *pipeline, bool pageable);
 void heddle_pipeline_host_free(heddle_pipeline *pipeline);
@@ -42,7 +45,8 @@ void heddle_pipeline_host_free(heddle_pipeline *pipeline);
 void heddle_pipeline_poison(const heddle_pipeline *pipeline, const heddle_pipeline_host *host);
 heddle_status heddle_pipeline_check(const heddle_pipeline *pipeline, const heddle_pipeline_host *host, int work);
 
-// pipeline_alone.c
+// --- pipeline_alone.c -----------------------------------------------------------------------------------------------
+
 heddle_status heddle_pipeline_measure_alone(heddle_pipeline *pipeline, int work, heddle_pipeline_alone *alone);
 // So many rounds that compute takes a little longer than the copies beside it.
 heddle_status heddle_pipeline_balance(heddle_pipeline *pipeline, int *work);

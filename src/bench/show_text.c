@@ -11,17 +11,13 @@
 
 enum { BAR = 24, CELL = 64 };
 
-static bool is_timed(const heddle_bench_result *result)
-{
-    return result->state == HEDDLE_BENCH_RIGHT && result->timing.seconds > 0;
-}
-
 // Rungs without a time first, then the slowest.
 static int slowest_first(const void *a, const void *b)
 {
     const heddle_bench_result *x = *(const heddle_bench_result *const *)a;
     const heddle_bench_result *y = *(const heddle_bench_result *const *)b;
-    double left = is_timed(x) ? x->timing.seconds : INFINITY, right = is_timed(y) ? y->timing.seconds : INFINITY;
+    double left = heddle_bench_is_timed(x) ? x->timing.seconds : INFINITY,
+           right = heddle_bench_is_timed(y) ? y->timing.seconds : INFINITY;
     if (left != right)
         return left < right ? 1 : -1;
     return x < y ? -1 : 1;
@@ -104,7 +100,7 @@ static heddle_status print_timed(const heddle_bench_result *const *sorted, int c
 {
     double fastest = INFINITY;
     for (int i = 0; i < count; i++)
-        fastest = is_timed(sorted[i]) ? fmin(fastest, sorted[i]->timing.seconds) : fastest;
+        fastest = heddle_bench_is_timed(sorted[i]) ? fmin(fastest, sorted[i]->timing.seconds) : fastest;
     if (isinf(fastest))
         return HEDDLE_OK;
     heddle_table *table = heddle_table_create();
@@ -121,7 +117,7 @@ static heddle_status print_timed(const heddle_bench_result *const *sorted, int c
     heddle_table_column(table, "", HEDDLE_LEFT);
     heddle_table_column(table, "", HEDDLE_LEFT);
     for (int i = 0; i < count; i++)
-        if (is_timed(sorted[i]))
+        if (heddle_bench_is_timed(sorted[i]))
             add_timed_row(table, sorted[i], fastest);
     heddle_status status = heddle_table_print(table, file);
     heddle_table_destroy(table);
@@ -134,7 +130,7 @@ static void print_untimed(const heddle_bench_result *const *sorted, int count, F
     int right = 0;
     double share = 0;
     for (int i = 0; i < count; i++) {
-        if (sorted[i]->state != HEDDLE_BENCH_RIGHT || is_timed(sorted[i]))
+        if (sorted[i]->state != HEDDLE_BENCH_RIGHT || heddle_bench_is_timed(sorted[i]))
             continue;
         fprintf(file, "%s %s", right++ ? "," : "right:", sorted[i]->rung->name);
         share = fmax(share, sorted[i]->worst_share);

@@ -1,14 +1,11 @@
 // The plots of the page, as SVG: colours come from the page's style, so that they follow dark and light.
 
+#include "bench/plots.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "bench/page.h"
-
-static bool is_timed(const heddle_bench_result *result)
-{
-    return result->state == HEDDLE_BENCH_RIGHT && result->timing.seconds > 0;
-}
+#include "bench/html.h"
 
 static const char *class_of(const heddle_bench_result *result)
 {
@@ -25,8 +22,8 @@ void heddle_bench_plot_ladder(const heddle_bench *bench, int first, int last, FI
     double fastest = INFINITY;
     int rows = 0;
     for (int i = first; i < last; i++) {
-        rows += is_timed(&bench->results[i]);
-        if (is_timed(&bench->results[i]))
+        rows += heddle_bench_is_timed(&bench->results[i]);
+        if (heddle_bench_is_timed(&bench->results[i]))
             fastest = fmin(fastest, bench->results[i].timing.seconds);
     }
     if (rows == 0)
@@ -36,12 +33,12 @@ void heddle_bench_plot_ladder(const heddle_bench *bench, int first, int last, FI
     int row = 0;
     for (int i = first; i < last; i++) {
         const heddle_bench_result *result = &bench->results[i];
-        if (!is_timed(result))
+        if (!heddle_bench_is_timed(result))
             continue;
         double length = fmax(1, WIDTH * fastest / result->timing.seconds);
         int top = row++ * ROW;
         fprintf(file, "<text x=\"0\" y=\"%d\">", top + BASELINE);
-        heddle_bench_page_text(file, result->rung->name);
+        heddle_html_text(file, result->rung->name);
         fprintf(file, "</text><text class=\"figure\" x=\"%d\" y=\"%d\">%.4g µs", WIDTH, top + BASELINE,
                 1e6 * result->timing.seconds);
         if (!isnan(result->roofline))
@@ -82,7 +79,7 @@ static double intensity_of(const heddle_bench_result *result)
 
 static bool is_plotted(const heddle_bench_result *result)
 {
-    return is_timed(result) && intensity_of(result) > 0;
+    return heddle_bench_is_timed(result) && intensity_of(result) > 0;
 }
 
 // Whole powers of ten around everything that is plotted; the roof's corner too.
@@ -164,11 +161,11 @@ void heddle_bench_plot_roofline(const heddle_bench *bench, FILE *file)
             continue;
         fprintf(file, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>", class_of(result),
                 x_of(&on, intensity_of(result)), y_of(&on, result->flops_per_second));
-        heddle_bench_page_text(file, result->op->name);
+        heddle_html_text(file, result->op->name);
         fprintf(file, " ");
-        heddle_bench_page_text(file, result->shape);
+        heddle_html_text(file, result->shape);
         fprintf(file, ": ");
-        heddle_bench_page_text(file, result->rung->name);
+        heddle_html_text(file, result->rung->name);
         fprintf(file, ", %.4g GFLOP/s</title></circle>\n", result->flops_per_second / 1e9);
     }
     fprintf(file, "</svg>\n");

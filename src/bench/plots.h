@@ -1,0 +1,13 @@
+// The plots of a page of results, as SVG.
+#ifndef HEDDLE_BENCH_PLOTS_H
+#define HEDDLE_BENCH_PLOTS_H
+
+#include "bench/bench.h"
+
+// One bar per rung of the results [first, last), in the order of the ladder; its length is the rung's speed.
+void heddle_bench_plot_ladder(const heddle_bench *bench, int first, int last, FILE *file);
+// FLOP/s over FLOP per byte, both logarithmic, under the roof of this device. Draws nothing where no result computes
+// anything.
+void heddle_bench_plot_roofline(const heddle_bench *bench, FILE *file);
+
+#endif
