@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "bench/rate_watch.h"
 
 static heddle_status check(const heddle_rate_options *options, const heddle_dataset *dataset)
 {

@@ -287,3 +287,11 @@ const heddle_ranks *heddle_dist_ranks(const heddle_dist *dist)
 {
     return &dist->ranks;
 }
+
+heddle_status heddle_dist_describe(const char *module, char *text, size_t size)
+{
+    const heddle_engine *engine;
+    HEDDLE_TRY(heddle_engine_load(module, &engine));
+    snprintf(text, size, "%s", engine->describe());
+    return HEDDLE_OK;
+}

@@ -4,7 +4,7 @@
 #ifndef HEDDLE_DIST_DIST_H
 #define HEDDLE_DIST_DIST_H
 
-#include "dist/engine.h"
+#include "dist/watch.h"
 
 typedef struct heddle_dist heddle_dist;
 
@@ -16,14 +16,6 @@ typedef enum heddle_dist_choice {
 } heddle_dist_choice;
 // "auto", "off", "mpi", "nccl"; NULL-terminated.
 extern const char *const heddle_dist_choice_names[];
-
-// Called once from a thread of the watch's own, as soon as a rank is gone; `message` names it. Its caller's process has
-// a few seconds to end by itself, after which `forced` is called and must not return.
-typedef struct heddle_dist_listener {
-    void (*lost)(void *context, int rank, const char *message);
-    void (*forced)(void *context);
-    void *context;
-} heddle_dist_listener;
 
 // How many processes the launcher has started, 1 without one. Looks at the environment alone.
 int heddle_dist_launched(void);

@@ -1,12 +1,12 @@
 // Loads the modules that carry exchanges.
 
+#include "dist/engine.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "device/module.h"
-#include "dist/inside.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -51,12 +51,4 @@ heddle_status heddle_engine_load(const char *name, const heddle_engine **engine)
     *engine = modules[index].engine;
     pthread_mutex_unlock(&loading);
     return status;
-}
-
-heddle_status heddle_dist_describe(const char *module, char *text, size_t size)
-{
-    const heddle_engine *engine;
-    HEDDLE_TRY(heddle_engine_load(module, &engine));
-    snprintf(text, size, "%s", engine->describe());
-    return HEDDLE_OK;
 }

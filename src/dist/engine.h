@@ -77,6 +77,9 @@ typedef struct heddle_engine {
 #define HEDDLE_ENGINE_ENTRY "heddle_engine_start"
 typedef const heddle_engine *heddle_engine_entry(const heddle_engine_host *host);
 
+// For the library, not for modules: loads "mpi" or "nccl", once. HEDDLE_MISSING says what is not there and what to do.
+heddle_status heddle_engine_load(const char *name, const heddle_engine **engine);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 
 #include "dist/dist.h"
-#include "dist/watch.h"
 
 struct heddle_dist {
     heddle_ranks ranks;
@@ -27,8 +26,5 @@ struct heddle_dist {
     atomic_int failure; // a heddle_status
     char message[512];
 };
-
-// engine.c: loads "mpi" or "nccl", once. HEDDLE_MISSING says what is not there and what to do.
-heddle_status heddle_engine_load(const char *name, const heddle_engine **engine);
 
 #endif

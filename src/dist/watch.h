@@ -5,11 +5,19 @@
 
 #include <stdint.h>
 
-#include "dist/dist.h"
+#include "dist/engine.h"
 
 enum { HEDDLE_WATCH_ADDRESSES = 8, HEDDLE_WATCH_HOST = 64 };
 
 typedef struct heddle_watch heddle_watch;
+
+// Called once from a thread of the watch's own, as soon as a rank is gone; `message` names it. Its caller's process has
+// a few seconds to end by itself, after which `forced` is called and must not return.
+typedef struct heddle_dist_listener {
+    void (*lost)(void *context, int rank, const char *message);
+    void (*forced)(void *context);
+    void *context;
+} heddle_dist_listener;
 
 // Who a rank is, for messages.
 typedef struct heddle_member {
