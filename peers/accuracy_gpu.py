@@ -31,6 +31,7 @@ sys.dont_write_bytecode = True  # nothing is left in the source tree
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import clocks  # noqa: E402
+import result_file  # noqa: E402
 
 ROOT = os.path.dirname(HERE)
 PRECISIONS = ["fp32", "tf32x3", "tf32", "fp16", "bf16"]
@@ -268,9 +269,7 @@ def main():
             if options.large_batch:
                 document["quality_large"] = quality(options, scratch, options.large, 0)
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
-            file.write("\n")
+        result_file.save(options.json, document)
     good = document.get("race", {"met": True})["met"] and all(
         row["met"] for name in ("quality", "quality_large") for row in document.get(name, {"results": []})["results"])
     return 0 if good else 1

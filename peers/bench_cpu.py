@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 
+import result_file
+
 HERE = pathlib.Path(__file__).parent
 
 
@@ -72,8 +74,8 @@ def main():
     milliseconds = predict_milliseconds(arguments.heddle, str(pathlib.Path(arguments.heddle).parent / "bench-run"))
     print(f"predict one PNG, process start included: {milliseconds:.1f} ms")
     if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps(
-            {"date": time.strftime("%Y-%m-%d"), "results": results, "predict_ms": milliseconds}, indent=1) + "\n")
+        result_file.save(arguments.json, {"date": time.strftime("%Y-%m-%d"), "results": results,
+                                          "predict_ms": milliseconds})
 
 
 if __name__ == "__main__":

@@ -7,11 +7,12 @@ second-level cache, the median of many.
 Needs PyTorch and a GPU. Every result is checked against float64 before it is timed.
 """
 import argparse
-import json
 import sys
 
 import torch
 import torch.nn.functional as F
+
+import result_file
 
 FLUSH_BYTES = 256 << 20  # several times the second-level cache
 WARM_UP, TIMES = 5, 30
@@ -151,8 +152,7 @@ def main():
                                                   rows[-1]["microseconds"]), flush=True)
             torch.cuda.empty_cache()
     if options.json:
-        with open(options.json, "w") as file:
-            json.dump({"version": "PyTorch " + torch.__version__, "results": fastest(rows)}, file, indent=1)
+        result_file.save(options.json, {"version": "PyTorch " + torch.__version__, "results": fastest(rows)})
     return 0 if rows else 1
 
 

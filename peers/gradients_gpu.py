@@ -37,6 +37,7 @@ import clocks  # noqa: E402
 import cnn_decisions  # noqa: E402
 import cnn_torch  # noqa: E402
 import gradients_judged  # noqa: E402
+import result_file  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PRECISIONS = ["fp32", "tf32x3", "tf32", "fp16", "bf16"]
@@ -203,9 +204,7 @@ def main():
         document = {"format": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                     "version": "PyTorch %s" % torch.__version__, "seeds": options.seeds, "data": options.data,
                     **(clocks.card() if options.heddle_device.startswith("cuda") else {}), "results": rows}
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
-            file.write("\n")
+        result_file.save(options.json, document)
     return 0 if rows and all(row["met"] for row in rows) else 1
 
 

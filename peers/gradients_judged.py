@@ -12,7 +12,6 @@ explains it. What is no number is never met, in whatever seed. The decisions tha
 them are judged too: how many there are, and to which sides they went. Plain Python, without PyTorch."""
 
 import argparse
-import json
 import math
 import os
 import sys
@@ -21,6 +20,7 @@ sys.dont_write_bytecode = True  # nothing is left in the source tree
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import edges  # noqa: E402
+import result_file  # noqa: E402
 
 # How many times PyTorch's error in the same precision is allowed: three tf32 products are not quite float32, and naive
 # kernels add thousands of numbers one after the other.
@@ -111,8 +111,7 @@ def main():
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    with open(options.file, encoding="utf-8") as file:
-        document = json.load(file)
+    document = result_file.load(options.file)
     section = document.get("gradients", document)
     section["results"] = rows = [judged(row) for row in section["results"]]
     for row in rows:
@@ -120,10 +119,7 @@ def main():
         print("%-7s %-7s %6d  median %6s  largest %6s  %s" % (row["kernels"], row["precision"], row["batch"], *figures,
                                                              "; ".join(row["why"])))
     if options.write:
-        with open(options.file + ".new", "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
-            file.write("\n")
-        os.replace(options.file + ".new", options.file)
+        result_file.save(options.file, document)
     return 0 if rows and all(row["met"] for row in rows) else 1
 
 

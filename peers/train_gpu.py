@@ -36,6 +36,7 @@ sys.dont_write_bytecode = True  # nothing is left in the source tree
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import clocks  # noqa: E402
+import result_file  # noqa: E402
 
 IMAGES = 61440  # resident, as bytes: a multiple of all usual batch sizes, about as many as MNIST has
 LEAST_BLOCKS, MOST_BLOCKS = 5, 200
@@ -520,9 +521,7 @@ def main():
                     "device": next((fact["device"] for fact in facts.values()), None), "images": options.images,
                     **({"driver": clocks.card().get("driver")} if options.device == "cuda" else {}),
                     "command": shlex.join(["peers/train_gpu.py"] + sys.argv[1:]), "results": rows}
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
-            file.write("\n")
+        result_file.save(options.json, document)
     return 0 if best else 1
 
 

@@ -6,8 +6,12 @@ import json
 import os
 import re
 import subprocess
+import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "peers"))
+from result_file import Trouble, load, save  # noqa: E402,F401: who has this module has these
+
 RESULTS = os.path.join(ROOT, "results", "ladders-h200.json")
 COUNTERS = os.path.join(ROOT, "results", "ladder-counters-h200.json")
 TARGETS = os.path.join(ROOT, "docs", "ladders", "targets.json")
@@ -16,10 +20,6 @@ TARGETS = os.path.join(ROOT, "docs", "ladders", "targets.json")
 # Products of fp32 class, float32 in and out and multiplied in parts, stand beside float32 and are held against it.
 RIVAL_TYPE = {"tf32x3": "f32"}
 RIVAL_ARITHMETIC = {"tf32x3": "full"}
-
-
-class Trouble(Exception):
-    """Something a person has to put right; its text is the one line that is shown."""
 
 
 def run(command, seconds=300, environment=None):
@@ -31,14 +31,6 @@ def run(command, seconds=300, environment=None):
         return 124, "took longer than %d s" % seconds
     except OSError as problem:
         return 127, str(problem)
-
-
-def load(path):
-    try:
-        with open(path) as file:
-            return json.load(file)
-    except (OSError, ValueError) as problem:
-        raise Trouble("%s: %s" % (path, problem))
 
 
 def registry(heddle):

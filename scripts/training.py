@@ -1,9 +1,12 @@
 """What gpu-check and train-docs share: the result file of training on a GPU, how runs are merged into it, and what
 became of the targets. Standard library only."""
-import json
 import os
+import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "peers"))
+from result_file import Trouble, load, save  # noqa: E402,F401: who has this module has these
+
 RESULTS = os.path.join(ROOT, "results", "training-h200.json")
 TARGETS = os.path.join(ROOT, "docs", "training-targets.json")
 FORMAT = "heddle training 1"
@@ -14,25 +17,6 @@ FACTS = ("device_name", "driver", "runtime", "machine", "cpu_name", "threads", "
 OWN = ("device", "kernels", "precision", "batch")
 KEYS = {"train": OWN, "sustained": OWN, "streamed": OWN, "infer": OWN, "gradients": ("kernels", "precision", "batch"),
         "peers": ("framework", "precision", "batch", "mode")}
-
-
-class Trouble(Exception):
-    """Something a person has to put right; its text is the one line that is shown."""
-
-
-def load(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except (OSError, ValueError) as problem:
-        raise Trouble("%s: %s" % (path, problem))
-
-
-def save(path, document):
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(document, file, indent=1)
-        file.write("\n")
-    os.replace(path + ".new", path)
 
 
 def merged(whole, section, found):

@@ -1,4 +1,4 @@
-// JSON for reading: cJSON does the parsing, this says where and what is wrong. Writing goes through cJSON directly.
+// JSON: cJSON does the parsing, this says where and what is wrong. Writing lays documents out in rows.
 
 #include "base/json.h"
 
@@ -176,4 +176,77 @@ heddle_status heddle_json_array(const char *what, const cJSON *object, const cha
         return heddle_fail(HEDDLE_CORRUPT, "%s: the field \"%s\" should be a list", what, field);
     *value = item;
     return HEDDLE_OK;
+}
+
+// --- writing --------------------------------------------------------------------------------------------------------
+
+static bool is_container(const cJSON *item)
+{
+    return cJSON_IsArray(item) || cJSON_IsObject(item);
+}
+
+static bool holds_containers(const cJSON *item)
+{
+    const cJSON *child;
+    cJSON_ArrayForEach(child, item)
+    {
+        if (is_container(child))
+            return true;
+    }
+    return false;
+}
+
+// A name or a plain value.
+static bool write_plain(const cJSON *item, FILE *file)
+{
+    char *text = cJSON_PrintUnformatted(item);
+    if (text)
+        fputs(text, file);
+    cJSON_free(text);
+    return text != NULL;
+}
+
+static bool write_name(const char *name, FILE *file)
+{
+    cJSON *text = name ? cJSON_CreateStringReference(name) : NULL;
+    bool written = !name || (text && write_plain(text, file) && fputs(": ", file) >= 0);
+    cJSON_Delete(text);
+    return written;
+}
+
+// `indent` below 0: within a row, on one line.
+static bool write_item(const cJSON *item, int indent, FILE *file)
+{
+    if (!is_container(item))
+        return write_plain(item, file);
+    const bool open = indent >= 0 && holds_containers(item), list = cJSON_IsArray(item);
+    const cJSON *child;
+    fputc(list ? '[' : '{', file);
+    cJSON_ArrayForEach(child, item)
+    {
+        if (child != item->child)
+            fputs(open ? "," : ", ", file);
+        if (open)
+            fprintf(file, "\n%*s", indent + 1, "");
+        if (!write_name(child->string, file) || !write_item(child, open && !list ? indent + 1 : -1, file))
+            return false;
+    }
+    if (open)
+        fprintf(file, "\n%*s", indent, "");
+    fputc(list ? ']' : '}', file);
+    return true;
+}
+
+char *heddle_json_print(const cJSON *json)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = json ? open_memstream(&text, &size) : NULL;
+    if (!file)
+        return NULL;
+    bool whole = write_item(json, 0, file);
+    if (fclose(file) == 0 && whole)
+        return text;
+    free(text);
+    return NULL;
 }

@@ -1,4 +1,4 @@
-// Reading JSON (cJSON underneath) with errors that name the file and the field.
+// Reading JSON (cJSON underneath) with errors that name the file and the field, and writing it one row per line.
 #ifndef HEDDLE_BASE_JSON_H
 #define HEDDLE_BASE_JSON_H
 
@@ -24,5 +24,10 @@ heddle_status heddle_json_int_or(const char *what, const cJSON *object, const ch
 heddle_status heddle_json_number_or(const char *what, const cJSON *object, const char *field, double least, double most,
                                     double otherwise, double *value);
 heddle_status heddle_json_array(const char *what, const cJSON *object, const char *field, const cJSON **value);
+
+// The document with one row per line, so that a change of one figure is one line of a diff: an element of a list is one
+// line, an object that holds lists or objects has one line per member, everything else is one line. The caller frees
+// the text; NULL: no memory.
+char *heddle_json_print(const cJSON *json);
 
 #endif

@@ -12,6 +12,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "dist/dist.h"
 
@@ -97,7 +98,7 @@ heddle_status heddle_cli_page_end(heddle_cli_page *page, const char *path, heddl
 
 heddle_status heddle_cli_write_json(cJSON *json, const char *path)
 {
-    char *text = json ? cJSON_Print(json) : NULL;
+    char *text = heddle_json_print(json);
     cJSON_Delete(json);
     if (!text)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
@@ -106,7 +107,7 @@ heddle_status heddle_cli_write_json(cJSON *json, const char *path)
         puts(text);
     else
         status = heddle_file_write_atomic(path, (const heddle_slice[]){{text, strlen(text)}, {"\n", 1}}, 2);
-    cJSON_free(text);
+    free(text);
     return status;
 }
 

@@ -286,6 +286,30 @@ static void json_is_parsed_without_a_zero_at_its_end(void **state)
     cJSON_Delete(json);
 }
 
+static void json_is_written_with_one_row_per_line(void **state)
+{
+    (void)state;
+    static const char text[] = "{\n"
+                               " \"name\": \"a \\\"b\\\"\",\n"
+                               " \"clocks\": {\"before\": 1980, \"after\": 0.5},\n"
+                               " \"part\": {\n"
+                               "  \"none\": [],\n"
+                               "  \"times\": [1, 2]\n"
+                               " },\n"
+                               " \"results\": [\n"
+                               "  {\"rung\": \"01\", \"rounds\": [1, 2], \"edges\": {\"taken\": [{\"at\": [3]}]}},\n"
+                               "  {\"rung\": null, \"right\": true}\n"
+                               " ]\n"
+                               "}";
+    cJSON *json = NULL;
+    assert_int_equal(parse(text, &json), HEDDLE_OK);
+    char *written = heddle_json_print(json);
+    assert_string_equal(written, text);
+    free(written);
+    cJSON_Delete(json);
+    assert_null(heddle_json_print(NULL));
+}
+
 static void json_nested_too_deep_is_refused(void **state)
 {
     (void)state;
@@ -372,6 +396,7 @@ int main(void)
         cmocka_unit_test(a_folder_that_cannot_be_made_gives_the_true_reason),
         cmocka_unit_test(json_errors_give_line_and_column),
         cmocka_unit_test(json_is_parsed_without_a_zero_at_its_end),
+        cmocka_unit_test(json_is_written_with_one_row_per_line),
         cmocka_unit_test(json_nested_too_deep_is_refused),
         cmocka_unit_test(json_fields_are_read_and_checked),
         cmocka_unit_test(json_files_are_read_and_named_in_errors),

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """How runs of PyTorch and JAX are merged into training's result file: which figure of a mode stays, and where the
-command of a run is kept. What else is merged stands in training.py.
+command of a run is kept; and how result files are laid out. What else is merged stands in training.py.
 
     merging.py
 """
 import copy
+import glob
+import json
 import os
 import sys
 import unittest
@@ -14,6 +16,7 @@ sys.dont_write_bytecode = True  # nothing is left in the source tree
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import training  # noqa: E402
+import result_file  # noqa: E402
 
 DAY = "2001-02-%02dT00:00:00Z"
 
@@ -166,6 +169,33 @@ class Stored(unittest.TestCase):
         self.assertEqual(len(peers["results"]), count)
         if before.get("version"):
             self.assertEqual(training.fastest_peer(peers["results"], 64, "bf16")["later"]["date"], found["date"])
+
+
+class Files(unittest.TestCase):
+    def test_a_row_is_one_line_whatever_it_holds(self):
+        document = {"format": 1, "clocks": {"before": 1980, "after": 1950}, "part": {"none": [], "times": [1, 2]},
+                    "results": [{"rung": "01", "edges": {"taken": [{"at": [3]}]}}, {"rung": None, "right": True}]}
+        self.assertEqual(result_file.text_of(document), '''{
+ "format": 1,
+ "clocks": {"before": 1980, "after": 1950},
+ "part": {
+  "none": [],
+  "times": [1, 2]
+ },
+ "results": [
+  {"rung": "01", "edges": {"taken": [{"at": [3]}]}},
+  {"rung": null, "right": true}
+ ]
+}''')
+
+    def test_committed_results_have_one_row_per_line(self):
+        paths = glob.glob(os.path.join(ROOT, "results", "*.json"))
+        self.assertTrue(paths)
+        for path in paths:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            laid_out = result_file.text_of(json.loads(text)) + "\n"  # C writes some numbers with a digit more
+            self.assertEqual([line[:4] for line in text.splitlines()], [line[:4] for line in laid_out.splitlines()], path)
 
 
 if __name__ == "__main__":

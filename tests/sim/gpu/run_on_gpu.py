@@ -24,6 +24,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import run_corpus  # noqa: E402
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(HERE))), "peers"))
+import result_file  # noqa: E402
+
 # Faults that are the program's point need no hardware run; these need what the machine may lack.
 METRICS = {
     ("load", "global", "requests"): "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -175,9 +178,7 @@ def main():
           % (right["programs"], len(right["problems"]), same, len(counters)))
     if chosen.out:
         os.makedirs(os.path.dirname(chosen.out) or ".", exist_ok=True)
-        with open(chosen.out, "w") as file:
-            json.dump(result, file, indent=1)
-            file.write("\n")
+        result_file.save(chosen.out, result)
     return 0
 
 
