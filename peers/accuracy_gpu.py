@@ -2,15 +2,16 @@
 """heddle and PyTorch train the same network on MNIST with the same settings: how good both get, and how long they need
 from process start to 99 % with the checkpoint written.
 
-    peers/accuracy_gpu.py --data FOLDER [--heddle PROGRAM] [--precisions fp32,bf16] [--seeds 5] [--json FILE]
-                          [--skip quality|race]
+    peers/accuracy_gpu.py --data FOLDER [--model FILE] [--heddle PROGRAM] [--precisions fp32,bf16] [--seeds 5]
+                          [--json FILE] [--skip quality|race]
 
 Quality is the mean test accuracy over the seeds after --epochs, and once more with a large batch, a larger learning
-rate and more epochs; with which rungs heddle trained is recorded, since a precision may be given a more precise one
-that is quicker. The race is timed from outside, by the wall clock, the median of several runs in a row; nothing is
-warmed up before the first of them, nor emptied, and whether heddle found choices of rungs from earlier runs is
-recorded; before them come some for which there are none. That every checkpoint is as good as claimed is checked
-afterwards with `heddle eval` on the CPU.
+rate and more epochs. The rungs that heddle trained with are recorded: a precision may use a more precise rung where
+that one is faster.
+
+The race is timed by the wall clock from outside: the median of several runs. First come runs with an empty cache of
+rung choices, then runs with the cache as it is; whether that held choices from earlier runs is recorded. Every
+checkpoint is then evaluated with `heddle eval` on the CPU, to check that it is as good as claimed.
 """
 
 import argparse
@@ -31,6 +32,7 @@ sys.dont_write_bytecode = True  # nothing is left in the source tree
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import clocks  # noqa: E402
+import model_file  # noqa: E402
 import result_file  # noqa: E402
 
 ROOT = os.path.dirname(HERE)
@@ -76,13 +78,13 @@ class Settings:
 
 def heddle_command(options, precision, seed, folder, settings):
     device = ["--device", options.heddle_device]
-    return [options.heddle, "train", "--data", options.data, "--out", folder, "--overwrite", "--json", "--seed",
-            str(seed), "--precision", precision] + device + settings.of_heddle()
+    return [options.heddle, "train", "--data", options.data, "--model", options.model, "--out", folder, "--overwrite",
+            "--json", "--seed", str(seed), "--precision", precision] + device + settings.of_heddle()
 
 
 def torch_command(options, precision, settings):
-    return [sys.executable, os.path.join(HERE, "mnist_torch.py"), "--data", options.data, "--device",
-            options.device, "--precision", precision] + settings.of_torch()
+    return [sys.executable, os.path.join(HERE, "mnist_torch.py"), "--data", options.data, "--model", options.model,
+            "--device", options.device, "--precision", precision] + settings.of_torch()
 
 
 # --- quality ---------------------------------------------------------------------------------------------------------
@@ -224,6 +226,8 @@ def unpacked(folder, scratch):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, metavar="FOLDER", help="MNIST, packed or not")
+    parser.add_argument("--model", default="cnn", metavar="FILE",
+                        help="model file, or the name of one in examples/models (default: cnn)")
     parser.add_argument("--heddle", default=os.path.join(ROOT, "build", "heddle"), metavar="PROGRAM")
     parser.add_argument("--precisions", type=lambda text: text.split(","), default=PRECISIONS)
     parser.add_argument("--seeds", type=int, default=5)
@@ -250,6 +254,7 @@ def parse():
     parser.add_argument("--heddle-device", default="cuda", metavar="NAME")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
+    options.model = model_file.path_of(options.model)
     options.quality = Settings(options.batch, options.lr, options.momentum, options.epochs)
     options.large = Settings(options.large_batch, options.large_lr, options.momentum, options.large_epochs)
     options.race = Settings(options.race_batch, options.race_lr, options.race_momentum, options.race_epochs)
@@ -259,6 +264,7 @@ def parse():
 def main():
     options = parse()
     document = {"format": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "model": os.path.splitext(os.path.basename(options.model))[0],
                 **(clocks.card() if options.heddle_device.startswith("cuda") else {})}
     with tempfile.TemporaryDirectory() as scratch:
         options.data = unpacked(options.data, scratch)

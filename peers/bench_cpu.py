@@ -1,4 +1,4 @@
-"""heddle against PyTorch on this CPU: trains and runs the course's CNN with both and prints the rates side by side.
+"""heddle against PyTorch on this CPU: trains the course's CNN and predicts with it, rates side by side.
 
 The two take turns, one job and batch size at a time, so that both see the same machine. PyTorch runs in every mode and
 thread count of train_cpu.py, and its fastest counts.
@@ -30,7 +30,7 @@ def measure_heddle(heddle, job, batch, rounds):
 
 def measure_pytorch(job, batch, rounds):
     return lines_of([sys.executable, str(HERE / "train_cpu.py"), "--job", job, "--batch", str(batch),
-                     "--rounds", str(rounds)])
+                     "--seconds", str(rounds)])
 
 
 def predict_milliseconds(heddle, folder):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""PyTorch's own kernels on the shapes of heddle's ladders, timed as `heddle bench` times a rung: one by one, with a cold
-second-level cache, the median of many.
+"""PyTorch's own kernels on the shapes of heddle's ladders, timed as `heddle bench` times a rung: one by one, with a
+cold L2 cache, the median of many.
 
     peers/bench_ops.py [--json FILE] [OP...]
 
@@ -14,7 +14,7 @@ import torch.nn.functional as F
 
 import result_file
 
-FLUSH_BYTES = 256 << 20  # several times the second-level cache
+FLUSH_BYTES = 256 << 20  # several times the L2 cache
 WARM_UP, TIMES = 5, 30
 
 
@@ -139,7 +139,7 @@ def fastest(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ops", nargs="*", metavar="OP", help="all unless some are named")
+    parser.add_argument("ops", nargs="*", metavar="OP", help="default: all")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     if not torch.cuda.is_available():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The gradients of one training step against float64, heddle's and PyTorch's in the same precision.
 
-    peers/gradients_gpu.py [--heddle PROGRAM] [--batches 1,7,64] [--precisions fp32,tf32] [--kernels fused,naive]
-                           [--seeds N] [--json FILE]
+    peers/gradients_gpu.py [--heddle PROGRAM] [--model FILE] [--batches 1,7,64] [--precisions fp32,tf32]
+                           [--kernels fused,naive] [--seeds N] [--json FILE]
 
 `heddle bench train --gradients` writes the parameters, the batch and the gradients of the trainer's own first step;
 PyTorch computes the same in float64 and in the precision that is compared. An error is the L2 norm of the difference
@@ -18,10 +18,8 @@ move too many to tell which: there, only the median helps. gradients_judged.py h
 
 import argparse
 import concurrent.futures
-import json
 import os
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
@@ -34,31 +32,19 @@ import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 import clocks  # noqa: E402
-import cnn_decisions  # noqa: E402
-import cnn_torch  # noqa: E402
+import decisions  # noqa: E402
 import gradients_judged  # noqa: E402
+import model_file  # noqa: E402
+import network_torch  # noqa: E402
 import result_file  # noqa: E402
+import safetensors_file  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PRECISIONS = ["fp32", "tf32x3", "tf32", "fp16", "bf16"]
 PEER_OF = {"tf32x3": "fp32"}
-TYPES = {"F32": torch.float32, "U8": torch.uint8, "I32": torch.int32}
 # How near to its edge a decision must be to count as rounding's, in standard deviations of the values that decide: 64
 # roundings of float32. A value is a sum of up to 3,136 products, and batchnorm's mean and deviation come on top.
 EDGE = 64 * 2.0**-24
-
-
-def read_safetensors(path):
-    with open(path, "rb") as file:
-        content = file.read()
-    length = struct.unpack("<Q", content[:8])[0]
-    header = json.loads(content[8:8 + length])
-    header.pop("__metadata__", None)
-    arrays = {}
-    for name, one in header.items():
-        begin, end = (8 + length + offset for offset in one["data_offsets"])
-        arrays[name] = torch.frombuffer(bytearray(content[begin:end]), dtype=TYPES[one["dtype"]]).view(one["shape"])
-    return arrays
 
 
 def step_of_heddle(options, kernels, precision, batch, seed):
@@ -66,48 +52,48 @@ def step_of_heddle(options, kernels, precision, batch, seed):
         path = os.path.join(folder, "step.safetensors")
         done = subprocess.run([options.heddle, "bench", "train", "--device", options.heddle_device, "--kernels",
                                kernels, "--precision", precision, "--batch", str(batch), "--seed", str(seed), "--data",
-                               options.data, "--gradients", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True)
+                               options.data, "--model", options.path, "--gradients", path],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             raise RuntimeError(done.stdout.strip()[-300:])
-        return read_safetensors(path)
+        return {name: torch.from_numpy(array) for name, array in safetensors_file.read(path).items()}
 
 
-def gradients_of_torch(step, precision, device):
+def gradients_of_torch(model, step, precision, device):
     """{name: gradient in float64} of the batch in the file, computed in a precision of PyTorch, or in float64."""
     wide = precision == "fp64"
     dtype = torch.float64 if wide else torch.float32
-    cnn_torch.set_precision("fp32" if wide else precision)
+    network_torch.set_precision("fp32" if wide else precision)
     torch.backends.cudnn.benchmark = False  # the same kernels every time
-    values = [step["parameters/" + name].to(device, dtype).requires_grad_() for name in cnn_torch.NAMES]
+    values = {one.name: step["parameters/" + one.name].to(device, dtype).requires_grad_()
+              for one in model.parameters() if one.trained}
     images = step["images"].to(device).to(dtype) / 255
     labels = step["labels"].to(device).long()
-    scale = cnn_torch.loss_scale(precision)
-    with cnn_torch.autocast(precision if not wide else "fp32", device):
-        logits = cnn_torch.forward(values, images)
+    scale = network_torch.loss_scale(precision)
+    with network_torch.autocast(precision if not wide else "fp32", device):
+        logits = network_torch.forward(model.layers, values, images)
     loss = F.cross_entropy(logits.to(dtype), labels)
-    gradients = torch.autograd.grad(loss * scale, values)
-    return {name: gradient.double() / scale for name, gradient in zip(cnn_torch.NAMES, gradients)}
+    gradients = torch.autograd.grad(loss * scale, list(values.values()))
+    return {name: gradient.double() / scale for name, gradient in zip(values, gradients)}
 
 
-def errors(found, right):
-    return {name: ((found[name] - right[name]).norm() / cnn_decisions.against(name, right)).item()
-            for name in cnn_torch.NAMES}
+def errors(found, right, against):
+    return {name: ((found[name] - right[name]).norm() / right[against.get(name, name)].norm()).item() for name in right}
 
 
 class Errors:
     """One program's, over the seeds: as they are, and against float64 with the decisions that it took."""
 
-    def __init__(self):
-        self.raw, self.fitted, self.taken = [], [], []
+    def __init__(self, against):
+        self.against, self.raw, self.fitted, self.taken = against, [], [], []
 
     def add(self, found, right, edges, seed):
-        self.raw.append(errors(found, right))
+        self.raw.append(errors(found, right, self.against))
         if not edges:
             self.fitted.append(self.raw[-1])
             return
         fitted, taken = edges.fitted(found, gradients_judged.FLOOR)
-        self.fitted.append(errors(found, fitted))
+        self.fitted.append(errors(found, fitted, self.against))
         self.taken += [dict(zip(("stage", "at", "place", "margin", "instead_of"), edges.near[i]), seed=seed)
                        for i in taken]
 
@@ -120,30 +106,33 @@ class Errors:
 KNOWN = {}  # edges by batch and seed: kernels and precisions begin from the same
 
 
-def edges_of(step, right, options, precision, key):
-    """None where a precision moves too many to tell."""
+def edges_of(model, step, right, options, precision, key):
+    """None where a precision moves too many to tell which."""
     if precision not in gradients_judged.WITH_EDGES:
         return None
     if key not in KNOWN or not KNOWN[key].are_of(step):
-        KNOWN[key] = cnn_decisions.Edges(step, options.device, EDGE)
-    apart = max(errors(KNOWN[key].gradients, right).values())
+        KNOWN[key] = decisions.Edges(model, step, options.device, EDGE)
+    apart = max(errors(KNOWN[key].gradients, right, KNOWN[key].against).values())
     if not apart < 1e-9:
         raise RuntimeError("float64 with its decisions laid open is %.1e from float64" % apart)
     return KNOWN[key]
 
 
 def compare(options, kernels, precision, batch):
-    ours, theirs, near = Errors(), Errors(), []
     seeds = range(1, options.seeds + 1)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         steps = list(pool.map(lambda seed: step_of_heddle(options, kernels, precision, batch, seed), seeds))
+    model = model_file.read(options.model, steps[0]["images"].shape[1:])  # for the images of the dataset
+    against = decisions.compared_with(model)
+    ours, theirs, near = Errors(against), Errors(against), []
     for seed, step in zip(seeds, steps):
-        right = gradients_of_torch(step, "fp64", options.device)
-        edges = edges_of(step, right, options, precision, (batch, seed))
+        right = gradients_of_torch(model, step, "fp64", options.device)
+        edges = edges_of(model, step, right, options, precision, (batch, seed))
         near.append(len(edges.near) if edges else 0)
-        found = {name: step["gradients/" + name].to(options.device).double() for name in cnn_torch.NAMES}
+        found = {name: step["gradients/" + name].to(options.device).double() for name in right}
         ours.add(found, right, edges, seed)
-        theirs.add(gradients_of_torch(step, PEER_OF.get(precision, precision), options.device), right, edges, seed)
+        peer = gradients_of_torch(model, step, PEER_OF.get(precision, precision), options.device)
+        theirs.add(peer, right, edges, seed)
     row = {"kernels": kernels, "precision": precision, "batch": batch, "seeds": options.seeds,
            "peer_precision": PEER_OF.get(precision, precision), **ours.figures(""), **theirs.figures("peer_")}
     if precision in gradients_judged.WITH_EDGES:
@@ -165,6 +154,8 @@ def words(text):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heddle", default=os.path.join(ROOT, "build", "heddle"), metavar="PROGRAM")
+    parser.add_argument("--model", default="cnn", metavar="FILE",
+                        help="model file, or the name of one in examples/models (default: cnn)")
     parser.add_argument("--batches", type=lambda text: [int(one) for one in words(text)],
                         default=[1, 7, 64, 1000, 1024])
     parser.add_argument("--precisions", type=words, default=PRECISIONS)
@@ -175,7 +166,12 @@ def parse():
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"], help="PyTorch's")
     parser.add_argument("--heddle-device", default="cuda", metavar="NAME")
     parser.add_argument("--json", metavar="FILE")
-    return parser.parse_args()
+    options = parser.parse_args()
+    try:
+        options.path, options.network = model_file.path_of(options.model), model_file.read(options.model)
+    except result_file.Trouble as trouble:
+        parser.error(str(trouble))
+    return options
 
 
 def main():
@@ -202,7 +198,8 @@ def main():
                     row["worst_ratio"], told(row), "; ".join(row["why"])), flush=True)
     if options.json:
         document = {"format": 1, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                    "version": "PyTorch %s" % torch.__version__, "seeds": options.seeds, "data": options.data,
+                    "version": "PyTorch %s" % torch.__version__, "model": options.network.name,
+                    "seeds": options.seeds, "data": options.data,
                     **(clocks.card() if options.heddle_device.startswith("cuda") else {}), "results": rows}
         result_file.save(options.json, document)
     return 0 if rows and all(row["met"] for row in rows) else 1

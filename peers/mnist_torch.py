@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The course's CNN trained by PyTorch on a folder in MNIST's layout, with heddle's settings: one JSON object a line, as
-`heddle train --json` has them.
+"""A model file's network trained by PyTorch on a folder in MNIST's layout, with heddle's settings. Prints one JSON
+object per line, as `heddle train --json` does.
 
-    peers/mnist_torch.py --data FOLDER [--precision tf32] [--seeds 1,2] [--epochs 5] [--until 0.99] [--save FILE] ...
+    peers/mnist_torch.py --data FOLDER [--model FILE] [--precision tf32] [--seeds 1,2] [--epochs 5] [--until 0.99]
+                         [--save FILE] ...
 
 A step is captured in one CUDA graph (the short last batch of an epoch runs eagerly); images stay on the GPU as bytes.
 """
@@ -21,10 +22,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
-import cnn_torch  # noqa: E402
+import jobs_torch  # noqa: E402
+import model_file  # noqa: E402
+import network_torch  # noqa: E402
+import result_file  # noqa: E402
 
 EVALUATION_BATCH = 5000
-WARM_UP = 11  # steps before the capture
 
 
 def read_idx(folder, name, header):
@@ -48,11 +51,12 @@ class Run:
         self.device = images.device
         torch.manual_seed(seed)
         self.generator = torch.Generator().manual_seed(seed)
-        self.model = cnn_torch.network(running_statistics=True).to(
-            self.device, cnn_torch.storage_dtype(options.precision), memory_format=torch.channels_last)
+        self.dtype = network_torch.storage_dtype(options.precision)
+        self.model = network_torch.Network(options.network, seed, statistics=True).to(
+            self.device, self.dtype, memory_format=torch.channels_last)
         self.parameters = list(self.model.parameters())
         self.velocity = [torch.zeros_like(one) for one in self.parameters]
-        self.scale = cnn_torch.loss_scale(options.precision)
+        self.scale = network_torch.loss_scale(options.precision)
         self.whole, rest = divmod(len(images), options.batch)
         steps = options.epochs * (self.whole + (rest > 0))
         rates = options.lr * (1 - torch.arange(steps, dtype=torch.float64) / steps) / self.scale
@@ -61,12 +65,12 @@ class Run:
         self.lanes = torch.arange(options.batch, device=self.device)
         self.position = torch.zeros(1, dtype=torch.int64, device=self.device)  # in the order
         self.taken = torch.zeros(1, dtype=torch.int64, device=self.device)  # steps
-        self.graph = None
+        self.run_step = lambda: self.step(self.lanes)
 
     def step(self, lanes):
         index = self.order.index_select(0, self.position + lanes)
-        images = self.images[index].to(cnn_torch.storage_dtype(self.options.precision)).mul_(1 / 255)
-        with cnn_torch.autocast(self.options.precision, self.device.type):
+        images = self.images[index].to(self.dtype).mul_(1 / 255)
+        with network_torch.autocast(self.options.precision, self.device.type):
             logits = self.model(images.contiguous(memory_format=torch.channels_last))
         loss = F.cross_entropy(logits.float(), self.labels[index])
         gradients = list(torch.autograd.grad(loss * self.scale, self.parameters))
@@ -81,23 +85,16 @@ class Run:
             self.taken.add_(1)
 
     def capture(self):
-        """Records the step. Warming up trains, so everything is put back afterwards."""
+        """The step as a graph. Warming up trains, so everything is put back afterwards."""
         kept = [one.clone() for one in self.state()]
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(WARM_UP):
-                self.step(self.lanes)
-                self.position.zero_()
-                self.taken.zero_()
-        torch.cuda.current_stream().wait_stream(side)
-        torch.cuda.synchronize()
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            self.step(self.lanes)
+        self.run_step = jobs_torch.captured(self.run_step, self.restart)
         with torch.no_grad():
             for one, value in zip(self.state(), kept):
                 one.copy_(value)
+
+    def restart(self):
+        self.position.zero_()
+        self.taken.zero_()
 
     def state(self):
         return list(self.model.state_dict().values()) + self.velocity + [self.position, self.taken]
@@ -106,10 +103,7 @@ class Run:
         self.order.copy_(torch.randperm(len(self.order), generator=self.generator))
         self.position.zero_()
         for _ in range(self.whole):
-            if self.graph:
-                self.graph.replay()
-            else:
-                self.step(self.lanes)
+            self.run_step()
         rest = len(self.images) - self.whole * self.options.batch
         if rest:
             self.step(self.lanes[:rest])
@@ -117,9 +111,9 @@ class Run:
     def accuracy(self, images, labels):
         self.model.eval()
         right = 0
-        with torch.inference_mode(), cnn_torch.autocast(self.options.precision, self.device.type):
+        with torch.inference_mode(), network_torch.autocast(self.options.precision, self.device.type):
             for begin in range(0, len(images), EVALUATION_BATCH):
-                part = images[begin:begin + EVALUATION_BATCH].to(cnn_torch.storage_dtype(self.options.precision)) / 255
+                part = images[begin:begin + EVALUATION_BATCH].to(self.dtype) / 255
                 found = self.model(part.contiguous(memory_format=torch.channels_last)).argmax(1)
                 right += (found == labels[begin:begin + EVALUATION_BATCH]).sum().item()
         self.model.train()
@@ -152,7 +146,9 @@ def train(options, seed, data):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, metavar="FOLDER")
-    parser.add_argument("--precision", default="tf32", choices=cnn_torch.PRECISIONS)
+    parser.add_argument("--model", default="cnn", metavar="FILE",
+                        help="model file, or the name of one in examples/models (default: cnn)")
+    parser.add_argument("--precision", default="tf32", choices=network_torch.PRECISIONS)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--lr", type=float, default=0.1)
     parser.add_argument("--momentum", type=float, default=0.0)
@@ -163,10 +159,14 @@ def main():
     parser.add_argument("--eager", action="store_true", help="no CUDA graph")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     options = parser.parse_args()
-    cnn_torch.set_precision(options.precision)
+    network_torch.set_precision(options.precision)
     # Trying cuDNN's kernels takes seconds: in a race to an accuracy it would cost more than it gains.
     torch.backends.cudnn.benchmark = not options.until
     data = [load(options.data, split, options.device) for split in ("train", "t10k")]
+    try:
+        options.network = model_file.read(options.model, data[0][0].shape[1:])
+    except result_file.Trouble as trouble:
+        parser.error(str(trouble))
     for seed in options.seeds:
         train(options, seed, data)
     return 0

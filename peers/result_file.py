@@ -1,4 +1,5 @@
-"""Result files: JSON with one row per line, so that a change of one figure is one line of a diff. Standard library only."""
+"""Result files: JSON with one row per line, so that a change of one figure is one line of a diff. Standard library
+only."""
 import json
 import os
 

@@ -41,8 +41,8 @@ class Played:
 
 
 def race(played, cold, runs, until=0.99):
-    options = types.SimpleNamespace(heddle="heddle", data="data", heddle_device="cuda", cold_runs=cold, runs=runs,
-                                    until=until, race=accuracy_gpu.Settings(64, 0.03, 0.9, 2))
+    options = types.SimpleNamespace(heddle="heddle", data="data", model="cnn.json", heddle_device="cuda",
+                                    cold_runs=cold, runs=runs, until=until, race=accuracy_gpu.Settings(64, 0.03, 0.9, 2))
     with tempfile.TemporaryDirectory() as scratch, \
             unittest.mock.patch.object(accuracy_gpu, "lines_of", played.lines_of), \
             unittest.mock.patch.object(accuracy_gpu.subprocess, "run", played.run):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How peers/gradients_gpu.py tells rounding from edges: that a decision on its edge may be taken either way, and that
 nothing else passes for one: no wrong gradient, and no mask that is wrong far from an edge. On a network of a few
-windows in plain Python; where PyTorch is installed, on the course's as well. And how what was measured is judged.
+windows in plain Python; where PyTorch is installed, on the course's CNN as well. And how what was measured is judged.
 
     gradients.py
 """
@@ -407,17 +407,16 @@ class Course(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         import torch
-        import cnn_decisions
-        import cnn_torch
+        import decisions
+        import model_file
         torch.manual_seed(1)
-        shapes = [(32, 1, 3, 3), (32,), (32,), (32,), (64, 32, 3, 3), (64,), (64,), (64,), (128, 3136), (128,),
-                  (10, 128), (10,)]
-        step = {"parameters/" + name: torch.randn(shape) * 0.1 for name, shape in zip(cnn_torch.NAMES, shapes)}
+        cls.model = model_file.read("cnn")
+        step = {"parameters/" + one.name: torch.randn(one.shape) * 0.1 for one in cls.model.parameters() if one.trained}
         step["parameters/norm1.weight"], step["parameters/norm2.weight"] = torch.ones(32), torch.ones(64)
         step["images"] = torch.randint(0, 256, (4, 1, 28, 28), dtype=torch.uint8)
         step["labels"] = torch.randint(0, 10, (4,))
-        cls.decisions, cls.torch, cls.step = cnn_decisions, torch, step
-        cls.edges = cnn_decisions.Edges(step, "cpu", 200 * BOUND)  # a batch of four has few that are nearer
+        cls.decisions, cls.torch, cls.step = decisions, torch, step
+        cls.edges = decisions.Edges(cls.model, step, "cpu", 200 * BOUND)  # a batch of four has few that are nearer
 
     def rounded(self, gradients):
         return {name: (one * (1 + ROUNDING * self.torch.randn_like(one))) for name, one in gradients.items()}
@@ -426,17 +425,17 @@ class Course(unittest.TestCase):
         forced = {}
         for stage, at, place, *_ in chosen:
             forced.setdefault(stage, {})[at] = place
-        return self.rounded(self.decisions.Network(self.step, "cpu", forced).gradients)
+        return self.rounded(self.decisions.Network(self.model, self.step, "cpu", forced).gradients)
 
     def error(self, found):
         right, _ = self.edges.fitted(found, FLOOR)
-        return max(((found[name] - right[name]).norm() / self.decisions.against(name, right)).item() for name in right)
+        return max(((found[name] - right[name]).norm() / self.edges.size_of(name, right)).item() for name in right)
 
     def test_there_are_candidates_in_both_blocks(self):
-        self.assertLessEqual({"block1", "block2"}, {stage for stage, *_ in self.edges.near})
+        self.assertLessEqual({"relu1", "relu2"}, {stage for stage, *_ in self.edges.near})
 
     def test_every_candidate_is_another_side_than_that_of_float64(self):
-        stages = {stage.name: stage for stage in self.decisions.Network(self.step, "cpu").stages}
+        stages = {stage.name: stage for stage in self.decisions.Network(self.model, self.step, "cpu").stages}
         for stage, at, place, _, instead_of in self.edges.near:
             self.assertEqual(edges.winner(stages[stage].values[at].tolist()), instead_of)
             self.assertNotEqual(place, instead_of)
@@ -449,7 +448,7 @@ class Course(unittest.TestCase):
             self.assertLess(self.error(found), 10 * ROUNDING)
 
     def test_a_mask_that_is_wrong_far_from_an_edge_stays_an_error(self):
-        for stage in self.decisions.Network(self.step, "cpu").stages:
+        for stage in self.decisions.Network(self.model, self.step, "cpu").stages:
             at = tuple(stage.values.max(-1).values.argmax().item() // stride % size
                        for stride, size in zip(strides(stage.place.shape), stage.place.shape))
             found = self.with_decisions([(stage.name, at, NOBODY, 1.0)])

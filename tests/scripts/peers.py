@@ -199,19 +199,29 @@ class Go(unittest.TestCase):
 
     def test_a_worker_measures_when_it_is_told_to_and_not_when_nobody_is_left(self):
         played = types.SimpleNamespace(version="1", device_name=lambda: "card",
-                                       prepare=lambda *_: (lambda: None, 1, lambda: 0.1))
+                                       train=lambda *_: (lambda steps: None, lambda: 0.1))
         with tempfile.TemporaryDirectory() as folder:
             program = peers_with("", folder)
-        program.Torch = lambda _: played
         arguments = ["train_gpu.py", "--worker", "torch", "--modes", "eager", "--seconds", "0", "--turns"]
         for said, measured in (("go\n", 1), ("", 0)):
             told = io.StringIO()
             with unittest.mock.patch.object(sys, "argv", arguments), contextlib.redirect_stdout(told), \
-                    unittest.mock.patch.object(sys, "stdin", io.StringIO(said)):
-                program.worker(program.parse())
+                    unittest.mock.patch.object(sys, "stdin", io.StringIO(said)), \
+                    unittest.mock.patch.dict(program.peer_worker.FRAMEWORKS, torch=lambda *_: played):
+                program.peer_worker.work(program.parse())
             rows = [json.loads(line) for line in told.getvalue().splitlines()]
             self.assertEqual([rows[0], rows[1]], [{"version": "1", "device": "card"}, {"ready": 1}])
             self.assertEqual(sum("microseconds" in row for row in rows), measured)
+
+
+class Checks(unittest.TestCase):
+    def test_a_network_that_has_not_learnt_has_no_figure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            worker = peers_with("", folder).peer_worker
+        self.assertEqual(worker.has_learnt(1.4, 10), {"loss": 1.4})
+        for loss, classes in ((1.6, 10), (0.5, 2), (float("nan"), 10)):
+            with self.assertRaisesRegex(ArithmeticError, "it has not learnt"):
+                worker.has_learnt(loss, classes)
 
 
 class Peers(unittest.TestCase):
@@ -220,7 +230,9 @@ class Peers(unittest.TestCase):
                                  (["--modes", "scan graph"], "no framework has the mode 'scan graph'"),
                                  (["--frameworks", "tensor"], "there is no framework 'tensor'; there are jax, torch"),
                                  (["--precisions", "fp8"], "there is no precision 'fp8'"),
-                                 (["--jobs", "0"], "--jobs 0: it takes one process at least")):
+                                 (["--model", "nothing.json"], "nothing.json: [Errno 2] No such file or directory"),
+                                 (["--job", "infer", "--modes", "scan"], "no framework has the mode 'scan'"),
+                                 (["--jobs", "0"], "--jobs 0: at least one process is needed")):
             done = subprocess.run([sys.executable, PEERS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True, timeout=60)
             self.assertEqual(done.returncode, 2, done.stdout)
