@@ -1,5 +1,5 @@
-"""How fast a GPU's clock runs while something computes, what power it draws, what holds the clock back, and which GPU
-it is, by nvidia-smi. Standard library only."""
+"""A GPU's clock and power while something computes, what limits the clock, and which GPU it is, by nvidia-smi. Standard
+library only."""
 import statistics
 import subprocess
 import time
@@ -68,6 +68,6 @@ def while_running(call, program="nvidia-smi"):
 
 def words(found):
     """One clause for a page."""
-    return "the card's clock runs at %.0f MHz of %.0f and it draws %.0f W of %.0f%s" % (
+    return "the GPU runs at %.0f of %.0f MHz and draws %.0f of %.0f W%s" % (
         found["megahertz"], found["most_megahertz"], found["watts"], found["most_watts"],
-        "; " + " and ".join(found["held_by"]) + " holds the clock back" if found["held_by"] else "")
+        "; its clock is limited by " + " and ".join(found["held_by"]) if found["held_by"] else "")

@@ -133,13 +133,13 @@ def test_pages(folder):
          "(../../src/ops/transpose/03_padded_tiles.cu)",
          "Bank conflicts. A column of a tile",  # "Limited by" of 02_tiles.cu
          "0.90 × a copy within the device: **missed by 44 %**, 0.50 × by 03_padded_tiles. ncu: Busiest: device",
-         "1.50 × PyTorch: reached, 1.85 × by 03_padded_tiles.",
+         "1.50 × PyTorch: met, 1.85 × by 03_padded_tiles.",
          "rows=1 cols=1, f32: 1.00 × the vendor's fastest rung: not measured.",
-         "NVIDIA Test", "driver 1.2", "processor 1980 MHz before and 1950 after", "2001-02-03", "seed 7",
+         "NVIDIA Test", "driver 1.2", "GPU 1980 MHz before and 1950 after", "2001-02-03", "seed 7",
          "`scripts/gpu-check bench`")
     says(pages.page("README.md"), "[transpose](transpose.md)", "03_padded_tiles", "50 %", "0.80 ×", "1.85 ×")
-    says(pages.page("README.md"), "Rungs without figures yet: [scan](scan.md).")
-    says(pages.page("scan.md"), "[01_hillis_steele](../../src/ops/scan/01_hillis_steele.cu) | Rounds |", "No figures")
+    says(pages.page("README.md"), "Not measured yet: [scan](scan.md).")
+    says(pages.page("scan.md"), "[01_hillis_steele](../../src/ops/scan/01_hillis_steele.cu) | Rounds |", "Not measured yet.")
     expect("cpu_naive" not in read(pages.page("scan.md")), "a rung of the CPU is on a page of figures of a GPU")
     expect("NVIDIA Test" not in read(pages.page("scan.md")), "a page without figures names a machine")
     says(pages.page("transpose.svg"), "03_padded_tiles", "PyTorch", "prefers-color-scheme: dark")
@@ -174,10 +174,10 @@ def test_fp32_class(folder):
     expect(pages.make().returncode == 0, "ladder-docs fails")
     says(pages.page("transpose.md"), "| **03_padded_tiles** | f32 |",
          "| **04_parts** | tf32x3 | 500 µs | 4.29 TB/s | 100 % | – | – | 3.70 × |",
-         "tf32x3: 1.00 × the vendor's fastest rung: reached, 1.60 × by 04_parts.",
+         "tf32x3: 1.00 × the vendor's fastest rung: met, 1.60 × by 04_parts.",
          "tf32x3: 4.00 × PyTorch: **missed by 7 %**, 3.70 × by 04_parts.",
          "f32: 1.00 × the vendor's fastest rung: **missed by 20 %**, 0.80 × by 03_padded_tiles.",
-         "Type tf32x3 is fp32 class")
+         "Type tf32x3 is float32 in and out with products split in three")
     expect(read(pages.page("transpose.md")).count("| pytorch |") == 1, "PyTorch's row stands twice")
 
 

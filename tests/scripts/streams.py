@@ -97,12 +97,12 @@ class Page(unittest.TestCase):
         self.merge_all()
         self.docs("--check")
         for line in ("NVIDIA Test, driver 1.2, CUDA 13.0, Linux x86_64; heddle 0.1, 2001-02-03.",
-                     "50 batches of 16 MiB, 100 rounds of multiply and add an element, median of 5 rounds. "
+                     "50 batches of 16 MiB, 100 multiply-adds per element, median of 5 rounds. "
                      "Limit: compute, 25.00 ms.", "| copy in | 20.00 | 400.0 | 41.9 |",
                      "| both copies at once | 30.00 | 600.0 | 55.9 |", "| 3 streams | 26.00 | 2.31 | 96.2 % |  |",
-                     "| first stream urgent | 30.00 | 2.00 | 83.3 % | a batch takes 1.00 ms on the urgent stream, "
-                     "2.00 on the others |", "| one round of work | 25.00 | 2.40 | 80.0 % | limit: copy in, 20.00 ms |",
-                     "With 3 streams: 96.2 %, reached.", "NVIDIA Test, 4 cores, Linux x86_64; 2001-02-03.",
+                     "| first stream urgent | 30.00 | 2.00 | 83.3 % | one batch takes 1.00 ms on the high-priority "
+                     "stream, 2.00 on the others |", "| one round of work | 25.00 | 2.40 | 80.0 % | limit: copy in, 20.00 ms |",
+                     "With 3 streams: 96.2 %, met.", "NVIDIA Test, 4 cores, Linux x86_64; 2001-02-03.",
                      "| explicit copies | 2.50 | 2.25 |", "Verdict: Copies | win.", "| one flat launch | 12.3 |",
                      "CUDA 12.4, median of 15; 2001-02-04."):
             self.assertIn(line, self.text())
@@ -125,13 +125,13 @@ class Page(unittest.TestCase):
         self.docs()
         self.docs("--check")
         for line in ("NVIDIA Test, driver 1.2, CUDA 13.0, Linux x86_64; heddle 0.1, 2001-02-03.",
-                     "**m=10000 n=10000 k=10000**: 1.1 GiB in host memory, 1.0 GiB on the card. Link alone: 40.0 GB/s "
+                     "**m=10000 n=10000 k=10000**: 1.1 GiB in host memory, 1.0 GiB on the GPU. Link alone: 40.0 GB/s "
                      "in, 40.0 out; products alone: 4.0 TFLOP/s.",
-                     "| 02_streams | 0.5250 | 3.8 | 0.952 of the arithmetic | 1.43 | right |",
-                     "- m=10000 n=10000 k=10000: 02_streams at 0.952 of the limit, 1.43 times as fast as cublas_xt: "
-                     "reached."):
+                     "| 02_streams | 0.5250 | 3.8 | 0.952 (arithmetic) | 1.43 | correct |",
+                     "- m=10000 n=10000 k=10000: 02_streams at 0.952 of the limit, 1.43 times the speed of cublas_xt: "
+                     "met."):
             self.assertIn(line, self.text())
-        self.assertNotIn("cut off", self.text())
+        self.assertNotIn("interrupted", self.text())
 
     def test_a_product_that_is_behind_missed_and_one_that_is_wrong_has_no_time(self):
         wrong = {"rung": "03_streams_tf32x3", "right": False, "message": "row 3 is off"}
@@ -139,9 +139,9 @@ class Page(unittest.TestCase):
         slow = dict(PRODUCT, m=20000, rungs=[rung("02_streams", 0.6), rung("cublas_xt", 0.7)])
         self.write("products.json", dict(OUT_OF_CORE, complete=False, results=[behind, slow]))
         self.docs()
-        for line in ("02_streams at 0.943 of the limit, 0.98 times as fast as cublas_xt: **missed**.",
-                     "m=20000 n=10000 k=10000: 02_streams at 0.833 of the limit, 1.17 times as fast as cublas_xt: "
-                     "**missed**.", "| 03_streams_tf32x3 |  |  |  |  | **row 3 is off** |", "The run was cut off"):
+        for line in ("02_streams at 0.943 of the limit, 0.98 times the speed of cublas_xt: **missed**.",
+                     "m=20000 n=10000 k=10000: 02_streams at 0.833 of the limit, 1.17 times the speed of cublas_xt: "
+                     "**missed**.", "| 03_streams_tf32x3 |  |  |  |  | **row 3 is off** |", "The run was interrupted"):
             self.assertIn(line, self.text())
 
     def test_without_results_the_page_says_so(self):
@@ -153,11 +153,11 @@ class Page(unittest.TestCase):
         self.assertIn("its format is heddle unified memory 1",
                       self.docs("--merge", "pipeline=" + self.write("u.json", UNIFIED), code=1))
         untimed = dict(PIPELINE, runs=[dict(run("1 stream", 1, 60.0), milliseconds=None)])
-        self.assertIn("has no times", self.docs("--merge", "cpu=" + self.write("s.json", untimed), code=1))
+        self.assertIn("has no timings", self.docs("--merge", "cpu=" + self.write("s.json", untimed), code=1))
         self.assertIn("PART is one of", self.docs("--merge", "speed=x.json", code=1))
         self.assertFalse(os.path.exists(self.results))
         self.write("products.json", {"device_name": "NVIDIA Test", "results": []})
-        self.assertIn("is no result of `heddle bench out-of-core --json`", self.docs(code=1))
+        self.assertIn("is not a result of `heddle bench out-of-core --json`", self.docs(code=1))
 
 
 class GpuCheck(unittest.TestCase):

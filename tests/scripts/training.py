@@ -148,7 +148,7 @@ class Results(unittest.TestCase):
         self.assertEqual([("errors" in row, "failed" in row) for row in made["gradients"]["results"]],
                          [(True, False), (True, True)])
         docs = module(DOCS)
-        told = "the figure is of 2001-02-03; on 2001-02-09: "
+        told = "measured 2001-02-03; failed on 2001-02-09: "
         self.assertIn("| 1024 | tf32 | JAX | scan | %sno time left |" % told, docs.failed_peers(made))
         self.assertIn("| 9.5 × | %sno memory |" % told, docs.road(made))
         for section, shown in (("streamed", docs.streamed), ("infer", docs.infer)):
@@ -232,11 +232,10 @@ class Results(unittest.TestCase):
         self.assertIn("- tf32 at 1024: 2 of 19 modes, only JAX's `scan`; PyTorch's `eager`.", told)
         self.assertIn("- fp32 and bf16-pure at 1024: 1 of 19 modes, only PyTorch's `graph`.", told)
         self.assertIn("- fp32, tf32, bf16 and bf16-pure at 64, 256 and 4096: none of 19 modes.", told)
-        self.assertIn("Of the 3 that are the fastest of their batch and precision, none was measured once more, alone on "
-                      "the card.", told)
+        self.assertIn("Of these 3 fastest peers, none was measured again with nothing else on the GPU.", told)
         training.fastest_peer(made["peers"]["results"], 1024, "tf32")["twice"] = [950.0, 960.0]
-        self.assertIn("precision, 1 was measured once more, alone on the card: JAX's `scan` at 1024 in tf32, 950 µs beside "
-                      "others and 960 alone.", docs.unmeasured(made))
+        self.assertIn("peers, 1 was measured again with nothing else on the GPU: JAX's `scan` at 1024 in tf32, 950 µs "
+                      "first and 960 alone.", docs.unmeasured(made))
         made["peers"]["results"] = [peer(framework, "tf32", 64, mode, 1.0) for framework in docs.train_gpu.MODES
                                     for mode in docs.train_gpu.MODES[framework]]
         told = docs.unmeasured(made).splitlines()
@@ -282,17 +281,17 @@ class Page(unittest.TestCase):
                      "| 1024 | cuda | fused | bf16 | – | – | – | no \\| such rung |",
                      "| JAX | scan |  | **950** | 800 |  |",
                      "| 1024 | tf32 | PyTorch | compile | no compiler |",
-                     "| 1024 | tf32 | 100 (100 to 100) | 950 | JAX, scan (2001-02-03 04:06) | 2 of 19 | 9.0 × | 9.5 × | reached |",
-                     "| 1024 | fused | tf32 | 104 | +4.0 % | reached |", "| 1 | cuda | fused | bf16 | 20.0 | 50000 |\n",
-                     "| 1024 | cuda | naive | fp32 | 5000 | 204800 | 0.36 × |  |", "2 seeds a row.",
+                     "| 1024 | tf32 | 100 (100 to 100) | 950 | JAX, scan (2001-02-03 04:06) | 2 of 19 | 9.0 × | 9.5 × | met |",
+                     "| 1024 | fused | tf32 | 104 | +4.0 % | met |", "| 1 | cuda | fused | bf16 | 20.0 | 50000 |\n",
+                     "| 1024 | cuda | naive | fp32 | 5000 | 204800 | 0.36 × |  |", "2 seeds per row.",
                      "| fused | tf32 | 7 | conv1.weight | 3.0e-03 | 1.0e-03 (tf32) | 3.0 × | – | 500 × (norm1.bias) | – | "
                      "**above 2** |",
                      "| fused | fp32 | 7 | conv1.weight | 1.0e-07 | 2.0e-07 (fp32) | 0.50 × | 1.5 × | 2.0 × | 0, 1 of 5 |  |",
                      "| tf32 | 99.20 % | 99.20 % | 99.10 % to 99.30 % | 99.20 % to 99.20 % | not recorded |  |",
                      "| heddle | 0.61 s | 0.70, 0.60, 0.61 s | 2, 2, 2 |",
-                     "The first of heddle's runs did not find rungs that earlier ones chose.",
-                     "instead of tf32's, it is 7.0 times as fast at batch 1024.",
-                     "JAX: 0.4 to 0.4 times in `fp32`, the default; 9.5 to 9.5 times in `tf32`.",
+                     "Before the first run the tuning cache was empty.",
+                     "instead of the fastest tf32 peer, the speed-up is 7.0 at batch 1024.",
+                     "1024 to 1024: 0.4 to 0.4× in `fp32` (default); 9.5 to 9.5× in `tf32`.",
                      "NVIDIA Test, driver 1.2, CUDA 13.0; Linux x86_64, Some CPU with 4 threads"):
             self.assertIn(line, text)
 
@@ -347,8 +346,8 @@ class Page(unittest.TestCase):
         told = docs.faults({"faults": found}).splitlines()
         self.assertEqual(told[2:], [
             "| a kernel traps | 1 | heddle: a \"trap\" | yes | yes |  | 2001-02-03 |",
-            "| no memory is left | 139 | heddle: no memory | **no** | yes | **not as asked** | 2001-02-03 |",
-            "| the driver has no card any more | 70 | gpu_fault: no | – | – | **not as asked** | 2001-02-03 |"])
+            "| the GPU is out of memory | 139 | heddle: no memory | **no** | yes | **unexpected** | 2001-02-03 |",
+            "| the driver loses the GPU | 70 | gpu_fault: no | – | – | **unexpected** | 2001-02-03 |"])
         self.assertEqual(docs.faults({}), docs.NOTHING)
 
     def test_a_failure_of_the_same_day_is_told_by_the_minute(self):
@@ -357,11 +356,11 @@ class Page(unittest.TestCase):
         def told(then, failed):
             return docs.later_failure({"date": then, "failed": {"date": failed, "error": "lost"}})
         self.assertEqual(told("2001-02-03T04:05:06Z", "2001-02-03T07:08:09Z"),
-                         "the figure is of 2001-02-03, 04:05; at 07:08: lost")
+                         "measured 2001-02-03, 04:05; failed at 07:08: lost")
         self.assertEqual(told("2001-02-03T04:05:06Z", "2001-02-03T04:05:09Z"),
-                         "the figure is of 2001-02-03, 04:05:06; at 04:05:09: lost")
+                         "measured 2001-02-03, 04:05:06; failed at 04:05:09: lost")
         self.assertEqual(told("2001-02-03T04:05:06Z", "2001-02-04T04:05:06Z"),
-                         "the figure is of 2001-02-03; on 2001-02-04: lost")
+                         "measured 2001-02-03; failed on 2001-02-04: lost")
 
     def test_a_long_message_is_cut_behind_a_word(self):
         docs = module(DOCS)
@@ -385,16 +384,16 @@ class Page(unittest.TestCase):
         self.assertIn("| `06_tf32_wgmma` |", docs.quality(dict(whole(), accuracy=found)))
         self.assertIn("| not recorded |", docs.quality(dict(whole(), accuracy=ACCURACY)))
         found["race"]["heddle"]["without_choices"] = [0.9, 0.95, 1.1]
-        self.assertIn("| heddle, no rungs chosen yet | 0.95 s | 0.90, 0.95, 1.10 s |",
+        self.assertIn("| heddle, empty tuning cache | 0.95 s | 0.90, 0.95, 1.10 s |",
                       docs.race(dict(whole(), accuracy=found)))
 
     def test_the_page_shows_a_sustained_figure_where_there_is_one(self):
         docs = module(DOCS)
-        self.assertNotIn("the last", docs.targets(whole()))
+        self.assertNotIn("heddle, last", docs.targets(whole()))
         steps = dict(copy.deepcopy(STEPS), sustained_seconds=10, results=[dict(own("bf16", 1024, 95.0), sustained=101.0)])
         results = training.merged(whole(), "sustained", steps)
         told = docs.targets(results)
-        self.assertIn("heddle, the last 5 of 10 s, µs |", told)
+        self.assertIn("heddle, last 5 of 10 s, µs |", told)
         self.assertRegex(told, r"\| 1024 \| bf16 \|.*\| 101 \|")
         self.assertEqual(results["train"], whole()["train"], "the step itself is as it was measured")
 
@@ -404,20 +403,20 @@ class Page(unittest.TestCase):
         steps = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 120.0)])
         results = dict(training.merged(whole(), "train", steps), limits=LIMITS)
         told = docs.limits(results)
-        self.assertIn("(`08_bf16_wgmma`, 2001-02-03): a step takes 120 µs; the 2 kernels below, each alone, 25.0 µs, of "
-                      "which `cnn_prepare`, once a graph of many steps, has 5.00.", told)
+        self.assertIn("(`08_bf16_wgmma`, 2001-02-03): a step takes 120 µs; its 2 kernels, each run alone, take 25.0 µs, of "
+                      "which 5.00 are of `cnn_prepare`, which runs once per graph of many steps.", told)
         self.assertIn("| cnn_forward | 20.0 | Busiest: something. |", told)
         fast = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 1.0)])
         self.assertEqual(docs.limits(dict(training.merged(whole(), "train", fast), limits=LIMITS)),
-                         "No target is missed.")
+                         "All targets are met.")
 
     def test_the_page_says_what_held_the_clock(self):
         docs = module(DOCS)
         clock = {"megahertz": 1500, "most_megahertz": 1980, "watts": 690, "most_watts": 700, "held_by": ["the power limit"]}
         steps = dict(copy.deepcopy(STEPS), results=[own("bf16", 1024, 120.0)])
         told = docs.limits(dict(training.merged(whole(), "train", steps), limits=[dict(LIMITS[0], clock=clock)]))
-        self.assertIn("has 5.00. While they run, the card's clock runs at 1500 MHz of 1980 and it draws 690 W of 700; "
-                      "the power limit holds the clock back.", told)
+        self.assertIn("many steps. While it trains, the GPU runs at 1500 of 1980 MHz and draws 690 of 700 W; its clock is "
+                      "limited by the power limit.", told)
 
 
 class Accuracy(unittest.TestCase):
