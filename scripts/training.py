@@ -1,5 +1,5 @@
-"""What gpu-check and train-docs share: the result file of training on a GPU, how runs are merged into it, and what
-became of the targets. Standard library only."""
+"""What gpu-check and train-docs share: the result file of training on a GPU, how runs are merged into it, and whether
+targets are met. Standard library only."""
 import os
 import sys
 
@@ -12,8 +12,8 @@ TARGETS = os.path.join(ROOT, "docs", "training-targets.json")
 FORMAT = "heddle training 1"
 PEER_OF = {"tf32x3": "fp32"}  # three tf32 products stand for float32
 FACTS = ("device_name", "driver", "runtime", "machine", "cpu_name", "threads", "version")
-# By what a row of a section is known; one that is measured again takes the place of the earlier one, but for a peer's
-# that is slower.
+# What identifies a row of a section. A row that is measured again replaces the earlier one, except a peer's slower
+# figure.
 OWN = ("device", "kernels", "precision", "batch")
 KEYS = {"train": OWN, "sustained": OWN, "streamed": OWN, "infer": OWN, "gradients": ("kernels", "precision", "batch"),
         "peers": ("framework", "precision", "batch", "mode")}
@@ -80,7 +80,7 @@ def check_card(whole, section, found):
             known = {**card_of(name, one), **known}
     for fact, value in card_of(section, found).items():
         if known.get(fact, value) != value:
-            raise Trouble("the result file is of another %s: %s, and this is %s" % (fact, known[fact], value))
+            raise Trouble("the result file has %s %s, this run %s: use another file" % (fact, known[fact], value))
 
 
 def card_of(section, document):

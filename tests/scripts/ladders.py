@@ -235,10 +235,10 @@ def test_limits(folder):
     expect(done.returncode == 0, "ladder-limits: " + done.stdout)
     expect(pages.make().returncode == 0, "no pages")
     says(pages.page("transpose.md"),
-         "ncu: Busiest: device memory, at 62 % of peak (first-level cache and shared memory 55 %, the second-level "
-         "cache 40 %, the multiprocessors 32 %); of the pipes lsu, at 20 %.",
-         "every 10.0 cycles; of these it stalls 7.5 by 'long scoreboard', 1.5 by 'barrier'.",
-         "88 % of the warps that fit are resident, with 32 registers a thread; shared memory allows 6 blocks")
+         "ncu: Busiest: device memory, at 62 % of peak (L1 cache and shared memory 55 %, the L2 cache 40 %, the "
+         "multiprocessors 32 %); busiest pipe: lsu, at 20 %.",
+         "per 10.0 cycles; it stalls for 7.5 on 'long scoreboard', 1.5 on 'barrier'.",
+         "88 % of the warps that fit are resident, with 32 registers per thread; shared memory allows 6 blocks")
 
 
 def test_kernels_are_found_whatever_stands_before_their_names(folder):

@@ -74,7 +74,7 @@ class Sanitizers(unittest.TestCase):
         self.assertEqual({tool: row[2] for tool, row in table.items()},
                          {"memcheck": "ok", "racecheck": "ok", "synccheck": "ok", "initcheck": "FAILED"})
         self.assertEqual(len(found["initcheck"]["not_clean"]), 4)
-        self.assertIn("initcheck cnn_train: NOT CLEAN, not ended after 300 s (300 s)\n[  ERROR   ] --- batch 3: it waits",
+        self.assertIn("initcheck cnn_train: NOT CLEAN, still running after 300 s (300 s)\n[  ERROR   ] --- batch 3: it waits",
                       printed)
 
     def test_a_sanitizer_that_cannot_be_started_leaves_what_the_others_found(self):

@@ -111,7 +111,7 @@ class Results(unittest.TestCase):
 
     def test_results_of_another_card_are_not_mixed_in(self):
         other, driver = {"device_name": "NVIDIA Other"}, {"driver": "9.9"}
-        words = "of another device_name: NVIDIA Test, and this is NVIDIA Other"
+        words = "has device_name NVIDIA Test, this run NVIDIA Other"
         for section, found in (("train", dict(STEPS, **other)), ("streamed", dict(STREAMED, **other)),
                                ("peers", dict(PEER_RUN, device="NVIDIA Other")),
                                ("gradients", dict(GRADIENTS, **other)), ("accuracy", dict(ACCURACY, **other)),
@@ -120,13 +120,13 @@ class Results(unittest.TestCase):
             with self.assertRaisesRegex(training.Trouble, words):
                 training.merged(whole(), section, copy.deepcopy(found))
         for section, found in (("train", STEPS), ("peers", PEER_RUN), ("gradients", GRADIENTS), ("accuracy", ACCURACY)):
-            with self.assertRaisesRegex(training.Trouble, "of another driver: 1.2, and this is 9.9"):
+            with self.assertRaisesRegex(training.Trouble, "has driver 1.2, this run 9.9"):
                 training.merged(whole(), section, copy.deepcopy(dict(found, **driver)))
         training.merged(whole(), "peers", copy.deepcopy(dict(PEER_RUN, device="NVIDIA Test", driver="1.2")))
 
     def test_a_file_that_only_the_peers_have_named_a_card_in_is_of_that_card(self):
         made = training.merged(None, "peers", copy.deepcopy(dict(PEER_RUN, device="NVIDIA Other")))
-        with self.assertRaisesRegex(training.Trouble, "of another device_name: NVIDIA Other, and this is NVIDIA Test"):
+        with self.assertRaisesRegex(training.Trouble, "has device_name NVIDIA Other, this run NVIDIA Test"):
             training.merged(made, "train", copy.deepcopy(STEPS))
 
     def test_a_row_that_failed_stands_beside_the_earlier_figure(self):
@@ -437,7 +437,7 @@ class GpuCheck(unittest.TestCase):
             done = subprocess.run([sys.executable, program, "train", "--build", folder, "--training", path],
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             self.assertEqual((done.returncode, done.stdout.count("\n")), (1, 1))
-            self.assertIn("there is no heddle in " + folder, done.stdout)
+            self.assertIn("no heddle in " + folder, done.stdout)
             self.assertEqual(training.load(path), whole())
             options = types.SimpleNamespace(training=path, build=folder, anew=True)
             self.assertFalse(check.into_training(options, "train", part))
@@ -508,7 +508,7 @@ class GpuCheck(unittest.TestCase):
     def test_a_fault_that_was_not_told_as_asked_is_stored_and_fails(self):
         bad = [FAULTS[0], dict(FAULTS[1], exit_code=139, passed=False)]
         row, found = self.faults(bad, 1)
-        self.assertEqual(row[2:4], ("FAILED", "not as asked: memory"))
+        self.assertEqual(row[2:4], ("FAILED", "unexpected: memory"))
         self.assertEqual(found["results"], bad)
 
     def test_faults_that_left_no_account_fail_and_leave_the_earlier_one(self):
@@ -535,7 +535,7 @@ class Accounts(unittest.TestCase):
             found = training.load(path)["limits"]
             self.assertEqual(len(found), 11, "all but tf32 at 1024 are missed, or not measured")
             self.assertEqual({one["date"][:2] for one in found}, {"20"})
-            with self.assertRaisesRegex(Exception, "of another device_name"):
+            with self.assertRaisesRegex(Exception, "has device_name"):
                 accounts(path, device_name="NVIDIA Other")
 
 
