@@ -27,7 +27,7 @@ static heddle_status open_all(heddle_bench *bench)
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_bench_timer_create(bench->device, bench->stream, &bench->timer));
     HEDDLE_TRY(heddle_bench_copy_bandwidth(bench->timer, &bench->copy_bandwidth));
-    return heddle_device_describe(bench->device, &bench->info); // with the clocks of a card that is awake
+    return heddle_device_describe(bench->device, &bench->info); // with the clocks of a GPU that is busy
 }
 
 heddle_status heddle_bench_open(heddle_device *device, const heddle_bench_options *options, heddle_bench **made)
@@ -68,7 +68,7 @@ bool heddle_bench_has_rung(const heddle_op *op, const heddle_rung *rung, heddle_
     return heddle_rung_runs_on(rung, device) && (rung->launch || heddle_module_has_rung(device, op->name, rung));
 }
 
-// A rung asked for by name comes with what it is held against.
+// A rung asked for by name comes with the rungs it is compared with.
 static bool is_wanted(const heddle_bench *bench, const heddle_op *op, const heddle_rung *rung, const char *only)
 {
     const char *precision = heddle_bench_precision(op, rung), *against = bench->options.against;
@@ -101,15 +101,15 @@ static heddle_bench_result *add_result(heddle_bench *bench)
 
 // --- one shape -------------------------------------------------------------------------------------------------------
 
-// Why a rung that is wanted has nothing to run, for one line that names all it is true of; NULL: it runs.
+// Why a wanted rung cannot run, as text for all rungs it applies to; NULL: it runs.
 static const char *why_not_run(const heddle_bench *bench, const heddle_rung *rung, const void *shape)
 {
     if (bench->info.kind == HEDDLE_SIM && rung->gpu_only)
         return "only on a real GPU";
-    return rung->supports && !rung->supports(shape) ? "cannot do this shape" : NULL;
+    return rung->supports && !rung->supports(shape) ? "does not support this shape" : NULL;
 }
 
-// A result for each rung that is wanted and is here; what cannot run has a word.
+// One result for each rung that is wanted and available; those that cannot run say why.
 static heddle_status add_results(heddle_bench *bench, const heddle_op *op, const void *shape, const char *only)
 {
     for (int i = 0; i < op->rungs; i++) {

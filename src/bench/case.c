@@ -12,19 +12,19 @@
 #include "device/device.h"
 #include "ops/tolerance.h"
 
-// The reference on the CPU is a plain loop in one thread: at a nanosecond an operation this is a third of a minute.
+// The reference on the CPU is a plain loop in one thread: at 1 ns per operation this takes 20 s.
 static const double most_reference_flops = 2e10;
 // Beyond this the device's own reference kernel is used, where it has one.
 static const double long_reference_flops = 1e9;
-// Inputs are moved for outputs up to here: beyond, the root mean square of so many elements tells as much.
-static const double most_moved_elements = 1e7;
-static const double most_moved_flops = 5e8;
+// Inputs are perturbed up to this size; beyond it the root mean square of so many elements serves as well.
+static const double most_perturbed_elements = 1e7;
+static const double most_perturbed_flops = 5e8;
 
 // --- scale -----------------------------------------------------------------------------------------------------------
 
 typedef struct squares {
     const double *values;
-    double *sums; // one a piece
+    double *sums; // one per piece
 } squares;
 
 static void add_squares(void *context, size_t first, size_t last)
@@ -95,8 +95,8 @@ static heddle_status take_expected(heddle_bench_case *one, int set, heddle_bench
     return HEDDLE_OK;
 }
 
-// Both sets' references at once, each in a thread of its own. `before`: the first set again, to move its inputs; NULL:
-// they are not moved.
+// Both sets' references at once, each in its own thread. `before`: the first set again, to perturb its inputs; NULL:
+// they are not perturbed.
 static heddle_status expect_by_host(heddle_bench_case *one, heddle_bench_values values[HEDDLE_BENCH_SETS],
                                     heddle_bench_values *before)
 {
@@ -195,11 +195,11 @@ static heddle_status expect(heddle_bench_case *one, heddle_bench_values values[D
         elements += (double)one->elements[i];
     if (launcher)
         return expect_by_device(one, launcher, values);
-    bool move = one->op->exactness != HEDDLE_NORM && elements <= most_moved_elements &&
-                one->op->cost(one->shape).flops <= most_moved_flops;
-    if (move)
+    bool perturb = one->op->exactness != HEDDLE_NORM && elements <= most_perturbed_elements &&
+                   one->op->cost(one->shape).flops <= most_perturbed_flops;
+    if (perturb)
         HEDDLE_TRY(heddle_bench_values_copy(&values[BEFORE], &values[0]));
-    return expect_by_host(one, values, move ? &values[BEFORE] : NULL);
+    return expect_by_host(one, values, perturb ? &values[BEFORE] : NULL);
 }
 
 // --- life ------------------------------------------------------------------------------------------------------------
@@ -209,12 +209,12 @@ static heddle_status check_room(const char *where, double bytes, uint64_t room)
     char need[32], have[32];
     if (bytes <= (double)room)
         return HEDDLE_OK;
-    return heddle_fail(HEDDLE_UNSUPPORTED, "not checked: the operands take %s, the %s has %s free",
+    return heddle_fail(HEDDLE_UNSUPPORTED, "not checked: the operands need %s, the %s has %s free",
                        heddle_text_bytes(bytes, need, sizeof need), where,
                        heddle_text_bytes((double)room, have, sizeof have));
 }
 
-// Asked first: a host may promise memory that it does not have. Operands of a GPU's rung may lie in the host's.
+// Asked first, because a host may promise memory that it does not have. Operands of a GPU's rung may be in host memory.
 static heddle_status check_memory(const heddle_bench_place *place, const heddle_op *op, const void *shape)
 {
     heddle_device_info now;

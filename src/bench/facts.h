@@ -1,5 +1,5 @@
-// What every result document says of the machine and the moment it was measured on. One function writes it, so that
-// files of different commands can be read, and doubted, alike.
+// What every result document says about the machine and the time of measuring. One function writes it, so that files of
+// different commands have the same fields.
 #ifndef HEDDLE_BENCH_FACTS_H
 #define HEDDLE_BENCH_FACTS_H
 
@@ -12,7 +12,7 @@ typedef struct heddle_bench_facts {
     time_t began;
     const heddle_device_info *device;       // as it was before, its clocks too
     double clock_after, memory_clock_after; // MHz; 0: not known
-    double copy_bandwidth;                  // bytes a second; 0: not measured
+    double copy_bandwidth;                  // bytes per second; 0: not measured
 } heddle_bench_facts;
 
 // Adds format, machine, device, driver, runtime, clocks, version, date and the rest to the document, an object.

@@ -19,8 +19,8 @@ int heddle_bench_group_end(const heddle_bench *bench, int first)
     return last;
 }
 
-// Operations a second that rungs of this precision can reach here: the units' count for float32, and for tensor cores
-// the best that the vendor's rung showed in this run, at whatever shape.
+// Operations per second that rungs of this precision can reach: from the number of units for float32; for tensor cores
+// the best that a vendor's rung reached in this run, at any shape.
 static double peak_of(const heddle_bench *bench, const heddle_bench_result *result, const char **name)
 {
     if (strcmp(result->precision, "f32") == 0) {
@@ -44,7 +44,7 @@ static double peak_of(const heddle_bench *bench, const heddle_bench_result *resu
 
 static void find_roofline(const heddle_bench *bench, heddle_bench_result *result)
 {
-    // No machine computes less than one operation for a byte it loads: below this only bytes count.
+    // Every machine computes at least one operation per byte that it loads: below this only bytes count.
     const double least_intensity = 1;
     double bytes = result->cost.bytes_read + result->cost.bytes_written, seconds = result->timing.seconds;
     const char *name = NULL;
@@ -52,7 +52,7 @@ static void find_roofline(const heddle_bench *bench, heddle_bench_result *result
     result->roofline = NAN;
     result->bound = NULL;
     if (result->op->operands[0].on_host && bench->info.kind != HEDDLE_CPU)
-        return; // the link to the host counts, which `heddle bench out-of-core` measures
+        return; // limited by the link to the host, which `heddle bench out-of-core` measures
     if (bench->copy_bandwidth <= 0 || (peak <= 0 && result->cost.flops > least_intensity * bytes))
         return;
     double by_memory = bytes / bench->copy_bandwidth, by_flops = peak > 0 ? result->cost.flops / peak : 0;

@@ -14,7 +14,7 @@
 
 // --- precisions -----------------------------------------------------------------------------------------------------
 
-// That of the first operand; of an operator that draws numbers from a state, that of the numbers.
+// The first operand's; for an operator that draws numbers from a state, that of the numbers.
 static const char *full_precision(const heddle_op *op)
 {
     bool draws = op->operands[0].dtype == HEDDLE_I64 && op->operand_count > 1;
@@ -62,7 +62,7 @@ static void tell(const heddle_bench *bench, const heddle_bench_result *result, c
         options->listener(options->listener_context, text);
 }
 
-// Whether the device is of no use any more: a stray access breaks it, a simulated one as well.
+// Whether the device is unusable: an out-of-bounds access breaks it, simulated or real.
 static bool is_lost(const heddle_bench *bench)
 {
     return bench->info.kind != HEDDLE_CPU && heddle_device_synchronize(bench->device) != HEDDLE_OK;
@@ -78,15 +78,15 @@ static void tell_wrong(heddle_bench_result *result, const heddle_bench_verdict *
         snprintf(rest, size, "it changed element %zu of '%s', %s%s", verdict->index, verdict->operand, verdict->changed,
                  when);
     else if (verdict->as_a_whole)
-        snprintf(rest, size, "'%s' is off by %.3g, by the norm of it all, %.3g, allowed %.3g%s", verdict->operand,
-                 verdict->got, verdict->expected, verdict->allowed, when);
+        snprintf(rest, size, "'%s' is off by %.3g in norm, of %.3g, allowed %.3g%s", verdict->operand, verdict->got,
+                 verdict->expected, verdict->allowed, when);
     else
         snprintf(rest, size, "element %zu of '%s' is %.9g, expected %.9g, off by %.3g, allowed %.3g%s", verdict->index,
                  verdict->operand, verdict->got, verdict->expected, fabs(verdict->got - verdict->expected),
                  verdict->allowed, when);
 }
 
-// What fails is the result's: the other rungs go on, unless the device is `lost` with it.
+// A failure concerns only this result: the other rungs go on, unless the device is `lost`.
 static heddle_status blame(trial *of, heddle_status status, const char *why, bool lost)
 {
     heddle_bench_result *result = of->result;
@@ -97,12 +97,11 @@ static heddle_status blame(trial *of, heddle_status status, const char *why, boo
              result->shape, why);
     if (!lost)
         return HEDDLE_OK;
-    return heddle_fail(HEDDLE_DEVICE,
-                       "the device does not recover from what rung %s of %s did: nothing more is measured",
-                       result->rung->name, result->op->name);
+    return heddle_fail(HEDDLE_DEVICE, "rung %s of %s broke the device: nothing more is measured", result->rung->name,
+                       result->op->name);
 }
 
-// What was not asked for by name (`only`) may be left out, with a word.
+// A rung that was not asked for by name (`only`) is left out with a reason.
 static heddle_status leave_out(trial *of, const char *only, const char *why)
 {
     heddle_bench_result *result = of->result;
@@ -114,8 +113,8 @@ static heddle_status leave_out(trial *of, const char *only, const char *why)
     return HEDDLE_OK;
 }
 
-// A rung whose workspace the device has no room for is no failure of the rung's. Asking the device first, for a host
-// may promise memory that it does not have.
+// A workspace that does not fit is not a failure of the rung. The device is asked first, because a host may promise
+// memory that it does not have.
 static heddle_status leave_out_too_large(const group *on, const char *only)
 {
     heddle_device_info now = {0};
@@ -132,7 +131,7 @@ static heddle_status leave_out_too_large(const group *on, const char *only)
     return HEDDLE_OK;
 }
 
-// A library may take seconds for the first launch at a shape, as FFTW does to find out how, and none for the next.
+// A library may take seconds to plan the first launch at a shape, as FFTW does, and none for the next.
 static bool plans_ahead(const heddle_rung *rung)
 {
     return rung->tier == HEDDLE_VENDOR;
@@ -164,7 +163,7 @@ static heddle_status leave_out_too_slow(const group *on, const void *shape, cons
         heddle_bench_go_away(bench, false);
         if (probed != HEDDLE_OK || seconds <= patience * bench->options.slow)
             continue; // what fails will be found when it is checked
-        snprintf(why, sizeof why, "would take about %s a launch: OP/RUNG measures it all the same",
+        snprintf(why, sizeof why, "would take about %s per launch; name it as OP/RUNG to measure it anyway",
                  heddle_text_seconds(seconds, time, sizeof time));
         status = leave_out(&on->trials[i], only, why);
     }
@@ -241,7 +240,7 @@ static heddle_status check_all(const group *on, int set)
 
 // --- timing ---------------------------------------------------------------------------------------------------------
 
-// While the card is still awake.
+// While the GPU is still busy.
 static void note_clocks(heddle_bench *bench)
 {
     heddle_device_info now = {0};
@@ -257,7 +256,7 @@ static void tell_timing(void *context, const char *doing)
     tell(on->bench, on->trials[0].result, NULL, doing);
 }
 
-// Whether a launch takes so long that the one which was checked has to do for its time.
+// Whether a launch takes so long that the one that was checked is its timing.
 static bool is_timed_once(const heddle_bench *bench, const trial *of)
 {
     return bench->info.kind == HEDDLE_CPU && bench->options.slow > 0 && of->check_seconds > bench->options.slow &&

@@ -1,5 +1,5 @@
 // libheddle-cupti.so: the CUDA driver loads it into any program whose environment names it in CUDA_INJECTION64_PATH. It
-// writes every kernel, copy and set of the GPU with its times to the file that HEDDLE_TRACE_SPANS names, a line each;
+// writes every kernel, copy and set of the GPU with its times to the file that HEDDLE_TRACE_SPANS names, one line each;
 // bench/timeline.c reads them. It is alone in a process that is not heddle's: it prints nothing and fails silently.
 
 #include <cupti.h>

@@ -279,7 +279,7 @@ static heddle_status prepare(measurement *on, uint64_t seed)
     HEDDLE_TRY(heddle_stream_create(on->device, 0, &on->stream));
     HEDDLE_TRY(heddle_stream_create(on->device, 0, &on->other));
     HEDDLE_TRY(allocate(on));
-    tell(on, "numbers, and what is expected of them");
+    tell(on, "inputs and expected results");
     heddle_out_of_core_fill(&on->product, on->pool, seed);
     heddle_out_of_core_poison(&on->product, on->pool);
     HEDDLE_TRY(heddle_out_of_core_expect(&on->product, on->pool, seed, &on->expected));
@@ -297,7 +297,7 @@ static heddle_status measure(measurement *on, uint64_t seed)
         HEDDLE_TRY(measure_link(on));
         HEDDLE_TRY(measure_products(on));
     }
-    const char *broken_by = NULL; // a rung whose stray access the device did not survive
+    const char *broken_by = NULL; // a rung whose out-of-bounds access broke the device
     for (int i = 0; i < on->result->count; i++) {
         heddle_out_of_core_row *row = &on->result->rows[i];
         if (broken_by) {

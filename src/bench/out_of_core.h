@@ -49,7 +49,7 @@ typedef struct heddle_out_of_core_row {
     char message[HEDDLE_OUT_OF_CORE_MESSAGE]; // what was wrong
     double seconds;                           // 0 on sim
     double share;                             // largest error of a row over its bound
-    double product_flops;                     // a second, of the product inside alone; 0: not known
+    double product_flops;                     // per second, of the inner product alone; 0: not known
     double limit;                             // seconds: what the link, each way alone, and the arithmetic allow
     bool by_arithmetic;                       // which of the two that is
 } heddle_out_of_core_row;

@@ -33,7 +33,7 @@ static void print_machine(const heddle_bench *bench, FILE *file)
     print_fact(file, "clocks", info->clock > 0 ? text : "");
     snprintf(text, sizeof text, "%.1f GB/s, read and written", bench->copy_bandwidth / 1e9);
     print_fact(file, "copies", bench->copy_bandwidth > 0 ? text : "");
-    snprintf(text, sizeof text, "%.1f TFLOP/s, by count of the units", info->peak_flops / 1e12);
+    snprintf(text, sizeof text, "%.1f TFLOP/s, from the number of units", info->peak_flops / 1e12);
     print_fact(file, "float32 peak", info->peak_flops > 0 ? text : "");
     strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", gmtime_r(&bench->began, &when));
     print_fact(file, "date", text);
@@ -41,17 +41,17 @@ static void print_machine(const heddle_bench *bench, FILE *file)
     snprintf(text, sizeof text, "%llu", (unsigned long long)bench->options.seed);
     print_fact(file, "seed", text);
     fprintf(file,
-            "</table>\n<p class=\"aside\">Every result was held against a float64 reference before the timing and, "
-            "with other inputs in the same memory, after it; a rung that is wrong has no figure. Time: median of "
-            "launches with a cold cache, one by one; ± is half of what lies between the fastest and the slowest "
-            "tenth. In a row: a launch among many, the cache warm. Roofline: the least time that the measured copy "
-            "bandwidth and the peak allow, over the time. ×: speed compared with the vendor's rung%s",
+            "</table>\n<p class=\"aside\">Every result was checked against a float64 reference before the timing and, "
+            "with other inputs in the same memory, after it; a wrong rung has no timing. Time: median of single "
+            "launches with a cold cache; ± is half the distance between the fastest and the slowest tenth. Back to "
+            "back: one launch among many, with a warm cache. Roofline: the least time that the measured copy "
+            "bandwidth and the peak allow, divided by the time. ×: speed relative to the vendor's rung%s",
             bench->options.against ? ", here " : "");
     heddle_html_text(file, bench->options.against ? bench->options.against : "");
     fprintf(file,
             ".%s</p>\n<p class=\"key\"><span class=\"own\"></span>own<span class=\"best\"></span>best own"
             "<span class=\"vendor\"></span>vendor</p>\n",
-            bench->complete ? "" : " The run was stopped before its end.");
+            bench->complete ? "" : " The run was interrupted.");
 }
 
 static void print_figure(FILE *file, const char *format, double value)
@@ -103,7 +103,7 @@ static void print_group(const heddle_bench *bench, int first, int last, FILE *fi
     if (right == 0)
         return;
     fprintf(file, "<div class=\"scroll\"><table>\n<tr><th>rung</th><th>tier</th><th>type</th><th>µs</th><th>±</th>"
-                  "<th>µs in a row</th><th>GFLOP/s</th><th>GB/s</th><th>roofline</th><th>bound</th><th>×</th>"
+                  "<th>µs back to back</th><th>GFLOP/s</th><th>GB/s</th><th>roofline</th><th>bound</th><th>×</th>"
                   "<th>largest error</th><th>what it does, what limits it</th></tr>\n");
     for (int i = first; i < last; i++)
         if (bench->results[i].state == HEDDLE_BENCH_RIGHT)

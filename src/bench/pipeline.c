@@ -16,8 +16,8 @@ const char *const heddle_pipeline_stage_names[] = {"copy in", "compute", "copy o
 
 heddle_pipeline_options heddle_pipeline_defaults(heddle_device_kind kind)
 {
-    // So many batches that filling and draining, two stages of one batch, are a few percent; each so large that a copy
-    // takes a hundred times as long as starting it.
+    // Enough batches that filling and draining, two stages of one batch, are a few percent; each so large that a copy
+    // takes a hundred times as long as its launch.
     if (kind == HEDDLE_CUDA)
         return (heddle_pipeline_options){.batches = 128, .bytes = (size_t)16 << 20, .rounds = 3};
     if (kind == HEDDLE_CPU)
@@ -28,17 +28,18 @@ heddle_pipeline_options heddle_pipeline_defaults(heddle_device_kind kind)
 static heddle_status check_options(const heddle_pipeline_options *options)
 {
     if (options->batches < 1 || options->batches > HEDDLE_PIPELINE_MOST_BATCHES)
-        return heddle_fail(HEDDLE_INVALID, "a pipeline of %d batches: from 1 to %d", options->batches,
+        return heddle_fail(HEDDLE_INVALID, "a pipeline of %d batches; 1 to %d are possible", options->batches,
                            HEDDLE_PIPELINE_MOST_BATCHES);
     if (options->bytes < sizeof(float) || options->bytes % sizeof(float) != 0 ||
         options->bytes / sizeof(float) > INT_MAX)
-        return heddle_fail(HEDDLE_INVALID,
-                           "batches of %zu bytes: a multiple of 4, from 4 to %zu, a float less than 8 GiB",
+        return heddle_fail(HEDDLE_INVALID, "batches of %zu bytes; a multiple of 4 from 4 to %zu is possible",
                            options->bytes, (size_t)INT_MAX * sizeof(float));
     if (options->work < 0 || options->work > HEDDLE_PIPELINE_MOST_WORK)
-        return heddle_fail(HEDDLE_INVALID, "%d rounds of work: from 1 to %d", options->work, HEDDLE_PIPELINE_MOST_WORK);
+        return heddle_fail(HEDDLE_INVALID, "%d multiply-adds per element; 1 to %d are possible", options->work,
+                           HEDDLE_PIPELINE_MOST_WORK);
     if (options->rounds < 1 || options->rounds > HEDDLE_PIPELINE_MOST_ROUNDS)
-        return heddle_fail(HEDDLE_INVALID, "%d rounds: from 1 to %d", options->rounds, HEDDLE_PIPELINE_MOST_ROUNDS);
+        return heddle_fail(HEDDLE_INVALID, "%d rounds; 1 to %d are possible", options->rounds,
+                           HEDDLE_PIPELINE_MOST_ROUNDS);
     return HEDDLE_OK;
 }
 
@@ -169,11 +170,11 @@ heddle_status heddle_pipeline_compare(heddle_pipeline *pipeline, int streams)
         {"pageable memory", {.pageable = true}},
         {"work on the default stream", {.default_work = true}},
         {"the same, blocking streams", {.default_work = true, .blocking = true}},
-        {"callbacks queue the next", {.callbacks = true}},
-        {"callbacks beside, one ahead", {.callbacks = true, .ahead = true}},
-        {"first stream urgent", {.priority = true}},
+        {"callbacks queue the next batch", {.callbacks = true}},
+        {"callbacks on their own stream", {.callbacks = true, .ahead = true}},
+        {"first stream high priority", {.priority = true}},
         {"events keep the order", {.ordered = true}},
-        {"one round of work", {.little_work = true}},
+        {"one multiply-add", {.little_work = true}},
     };
     char name[HEDDLE_PIPELINE_TEXT];
     HEDDLE_TRY(measure_streams(pipeline, streams));

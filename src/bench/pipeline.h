@@ -29,7 +29,7 @@ extern const char *const heddle_pipeline_stage_names[];
 typedef struct heddle_pipeline_options {
     int batches;
     size_t bytes; // of a batch: floats
-    int work;     // rounds of multiply and add on each element; 0: so many that compute takes as long as the copies
+    int work;     // rounds of multiply and add on each element; 0: enough that compute takes as long as the copies
     int rounds;   // the median of them counts
 } heddle_pipeline_options;
 
@@ -38,10 +38,10 @@ typedef struct heddle_pipeline_way {
     int streams;
     bool pageable;     // host memory that is not pinned
     bool blocking;     // streams that wait for the default stream, as cudaStreamCreate makes them
-    bool default_work; // each batch also clears a word on the default stream, as code does that knows of no streams
+    bool default_work; // each batch also clears a word on the default stream, as code without streams does
     bool callbacks;    // a batch is queued when a host callback says that the one before it on its stream is done
     bool ahead;        // with callbacks: they stand on a stream of their own, and each stream has one batch more queued
-    bool priority;     // the first stream is urgent
+    bool priority;     // the first stream has the highest priority
     bool ordered;      // events keep the batches in order: a stage waits for the same stage of the batch before, as
                        // it always does on cpu
     bool little_work;  // one round: the copies are the limit
@@ -59,7 +59,7 @@ typedef struct heddle_pipeline_batch {
     heddle_pipeline_span stages[HEDDLE_PIPELINE_STAGES];
 } heddle_pipeline_batch;
 
-// What each stage takes alone for all batches, back to back on one stream, from pinned memory.
+// The time of each stage alone for all batches, back to back on one stream, from pinned memory.
 typedef struct heddle_pipeline_alone {
     int work;
     double milliseconds[HEDDLE_PIPELINE_STAGES];
@@ -74,7 +74,7 @@ typedef struct heddle_pipeline_run {
     heddle_pipeline_way way;
     heddle_pipeline_alone alone;
     double milliseconds, low, high;  // of a round, by the host's clock: queueing and waiting are in it
-    double urgent, others;           // a batch from first to last stage, on the first stream and on the others
+    double urgent, others;           // latency of a batch on the first stream and on the others
     heddle_pipeline_batch *timeline; // of the last round
 } heddle_pipeline_run;
 
@@ -83,7 +83,7 @@ struct heddle_pipeline {
     heddle_pipeline_options options; // work is what was found, where none was given
     heddle_device *device;
     heddle_device_info info, info_after;
-    bool timed; // sim has no time
+    bool timed; // not on sim
     time_t began;
     heddle_pipeline_run runs[HEDDLE_PIPELINE_MOST_RUNS];
     int count;
@@ -91,7 +91,7 @@ struct heddle_pipeline {
     struct heddle_pipeline_parts *parts;
 };
 
-// What fits a device of this kind; work 0.
+// Defaults for a device of this kind; work 0.
 heddle_pipeline_options heddle_pipeline_defaults(heddle_device_kind kind);
 // HEDDLE_INVALID for options that make no sense. The device stays the caller's.
 heddle_status heddle_pipeline_open(heddle_device *device, const heddle_pipeline_options *options,

@@ -23,7 +23,7 @@ static void print_machine(const heddle_pipeline *pipeline, FILE *file)
     char text[128];
     struct tm when;
     int batches = pipeline->options.batches, work = pipeline->options.work;
-    fprintf(file, "<p class=\"aside\">%d batch%s of %s, %d round%s of work an element, on ", batches,
+    fprintf(file, "<p class=\"aside\">%d batch%s of %s, %d multiply-add%s per element, on ", batches,
             batches == 1 ? "" : "es", heddle_text_bytes((double)pipeline->options.bytes, text, sizeof text), work,
             work == 1 ? "" : "s");
     heddle_html_text(file, pipeline->info.name);
@@ -95,7 +95,8 @@ heddle_status heddle_pipeline_show_page(const heddle_pipeline *pipeline, FILE *f
         for (int i = 0; i < pipeline->count; i++)
             print_timeline(pipeline, &pipeline->runs[i], until, file);
     } else {
-        fprintf(file, "<p>The simulated GPU has no time: all %d runs gave the right results.</p>\n", pipeline->count);
+        fprintf(file, "<p>The simulated GPU reports no timings; all %d runs gave correct results.</p>\n",
+                pipeline->count);
     }
     return heddle_html_end(file);
 }

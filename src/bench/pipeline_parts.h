@@ -21,14 +21,15 @@ struct heddle_pipeline_parts {
     const heddle_rung *rung;
     heddle_pool *pool; // fills and checks host memory
     heddle_pipeline_host pinned, pageable;
-    float *input[HEDDLE_PIPELINE_MOST_STREAMS], *output[HEDDLE_PIPELINE_MOST_STREAMS]; // on the device, a slot a stream
-    void *word;                                                                        // what default_work clears
-    heddle_pipeline_events *events;                                                    // (batches)
+    float *input[HEDDLE_PIPELINE_MOST_STREAMS],
+        *output[HEDDLE_PIPELINE_MOST_STREAMS]; // on the device, one slot per stream
+    void *word;                                // what default_work clears
+    heddle_pipeline_events *events;            // (batches)
 };
 
 // --- pipeline_stage.c -----------------------------------------------------------------------------------------------
 
-// What a batch goes through: the operator's shape, for so many rounds.
+// The shape of the operator that a batch goes through, with `work` rounds.
 heddle_polynomial_shape heddle_pipeline_shape(const heddle_pipeline *pipeline, int work);
 // Queues one stage of a batch; `slot` is the device memory it uses.
 heddle_status heddle_pipeline_queue(const heddle_pipeline *pipeline, heddle_pipeline_stage stage, heddle_stream *stream,
@@ -41,14 +42,14 @@ heddle_status heddle_pipeline_slots(heddle_pipeline *pipeline, int streams);
 // Gets host memory and puts the batches into it, once.
 heddle_status heddle_pipeline_host_make(heddle_pipeline *pipeline, bool pageable);
 void heddle_pipeline_host_free(heddle_pipeline *pipeline);
-// All outputs are NaN, so that none of an earlier round is taken for one of this.
+// Makes all outputs NaN, so that no output of an earlier round is taken for this one's.
 void heddle_pipeline_poison(const heddle_pipeline *pipeline, const heddle_pipeline_host *host);
 heddle_status heddle_pipeline_check(const heddle_pipeline *pipeline, const heddle_pipeline_host *host, int work);
 
 // --- pipeline_alone.c -----------------------------------------------------------------------------------------------
 
 heddle_status heddle_pipeline_measure_alone(heddle_pipeline *pipeline, int work, heddle_pipeline_alone *alone);
-// So many rounds that compute takes a little longer than the copies beside it.
+// Enough rounds that compute takes a little longer than the copies beside it.
 heddle_status heddle_pipeline_balance(heddle_pipeline *pipeline, int *work);
 
 #endif

@@ -130,7 +130,7 @@ static heddle_status await(running *run, int stream, int count)
     pthread_mutex_lock(&run->lock);
     told = run->done[stream] >= count;
     pthread_mutex_unlock(&run->lock);
-    return told ? HEDDLE_OK : heddle_fail(HEDDLE_DEVICE, "stream %d is done, and a callback on it never ran", stream);
+    return told ? HEDDLE_OK : heddle_fail(HEDDLE_DEVICE, "stream %d is done, but a callback on it never ran", stream);
 }
 
 static heddle_status queue_all(running *run)
@@ -250,9 +250,10 @@ static heddle_status run_way(heddle_pipeline *pipeline, heddle_pipeline_run *mad
 heddle_status heddle_pipeline_measure(heddle_pipeline *pipeline, const char *name, const heddle_pipeline_way *way)
 {
     if (way->streams < 1 || way->streams > HEDDLE_PIPELINE_MOST_STREAMS)
-        return heddle_fail(HEDDLE_INVALID, "%d streams: from 1 to %d", way->streams, HEDDLE_PIPELINE_MOST_STREAMS);
+        return heddle_fail(HEDDLE_INVALID, "%d streams; 1 to %d are possible", way->streams,
+                           HEDDLE_PIPELINE_MOST_STREAMS);
     if (pipeline->count == HEDDLE_PIPELINE_MOST_RUNS)
-        return heddle_fail(HEDDLE_INVALID, "a pipeline is run in at most %d ways", HEDDLE_PIPELINE_MOST_RUNS);
+        return heddle_fail(HEDDLE_INVALID, "a pipeline takes at most %d runs", HEDDLE_PIPELINE_MOST_RUNS);
     heddle_pipeline_run made = {.way = *way};
     snprintf(made.name, sizeof made.name, "%s", name);
     HEDDLE_TRY(heddle_pipeline_host_make(pipeline, way->pageable));

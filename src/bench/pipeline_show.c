@@ -13,7 +13,7 @@
 enum {
     LABEL_WIDTH = 10,   // "stream 12 "
     DRAWING_WIDTH = 96, // of the timeline, where there is no terminal to ask
-    BATCH_COLUMNS = 5,  // a batch: what is drawn is the beginning that fits
+    BATCH_COLUMNS = 5,  // per batch: the beginning that fits is drawn
 };
 static const char stage_letters[] = {'>', '#', '<'};
 
@@ -22,11 +22,11 @@ static void print_head(const heddle_pipeline *pipeline, FILE *file)
     char bytes[32];
     const heddle_device_info *info = &pipeline->info;
     int batches = pipeline->options.batches, work = pipeline->options.work;
-    fprintf(file, "%d batch%s of %s through copy in, compute and copy out on %s, %s; %d round%s of work an element\n",
+    fprintf(file, "%d batch%s of %s through copy in, compute and copy out on %s, %s; %d multiply-add%s per element\n",
             batches, batches == 1 ? "" : "es", heddle_text_bytes((double)pipeline->options.bytes, bytes, sizeof bytes),
             heddle_device_kind_name(info->kind), info->name, work, work == 1 ? "" : "s");
     if (!pipeline->timed)
-        fprintf(file, "the simulated GPU has no time: results are checked and no figure is shown\n");
+        fprintf(file, "the simulated GPU reports no timings; results are checked\n");
 }
 
 // --- stages ---------------------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ static heddle_status print_stages(const heddle_pipeline *pipeline, FILE *file)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     heddle_table_column(table, "stage, alone", HEDDLE_LEFT);
     heddle_table_column(table, "ms", HEDDLE_RIGHT);
-    heddle_table_column(table, "µs a batch", HEDDLE_RIGHT);
+    heddle_table_column(table, "µs per batch", HEDDLE_RIGHT);
     heddle_table_column(table, "GB/s", HEDDLE_RIGHT);
     for (int stage = 0; stage < HEDDLE_PIPELINE_STAGES; stage++)
         add_stage(table, pipeline, heddle_pipeline_stage_names[stage], alone->milliseconds[stage],
@@ -70,7 +70,7 @@ static heddle_status print_stages(const heddle_pipeline *pipeline, FILE *file)
 static void add_note(heddle_table *table, const heddle_pipeline_run *run)
 {
     if (run->way.priority && run->others > 0)
-        heddle_table_cell(table, "a batch takes %.2f ms on the urgent stream, %.2f on the others", run->urgent,
+        heddle_table_cell(table, "one batch takes %.2f ms on the high-priority stream, %.2f on the others", run->urgent,
                           run->others);
     else if (run->way.little_work)
         heddle_table_cell(table, "limit: %s, %.2f ms; both copies at once %.2f ms",
@@ -143,7 +143,7 @@ heddle_status heddle_pipeline_show_text(const heddle_pipeline *pipeline, FILE *f
     print_head(pipeline, file);
     if (!pipeline->timed) {
         for (int i = 0; i < pipeline->count; i++)
-            fprintf(file, "right: %s\n", pipeline->runs[i].name);
+            fprintf(file, "correct: %s\n", pipeline->runs[i].name);
         return HEDDLE_OK;
     }
     fprintf(file, "\n");

@@ -122,7 +122,7 @@ static void plot_grid(const axes *on, FILE *file)
         fprintf(file, "<text class=\"figure\" x=\"%d\" y=\"%.1f\">%g%s</text>\n", LEFT - 3, y + 3,
                 pow(10, power - 3 * unit), units[unit]);
     }
-    fprintf(file, "<text class=\"tick\" x=\"%d\" y=\"%d\">FLOP a byte</text>\n", (LEFT + WIDTH) / 2, HEIGHT - 6);
+    fprintf(file, "<text class=\"tick\" x=\"%d\" y=\"%d\">FLOP per byte</text>\n", (LEFT + WIDTH) / 2, HEIGHT - 6);
     fprintf(file, "<text x=\"%d\" y=\"%d\">FLOP/s</text>\n", LEFT + 4, TOP + 10);
 }
 
@@ -145,12 +145,12 @@ void heddle_bench_plot_roofline(const heddle_bench *bench, FILE *file)
     axes on;
     if (!find_axes(bench, &on))
         return;
-    fprintf(
-        file,
-        "<h2>Roofline</h2>\n<p class=\"aside\">A point a rung and shape: it can hardly lie above the line, which is "
-        "memory's speed (the slope, a measured copy) and the units' count for float32 (the level part%s). "
-        "Tensor cores may. Operators that compute nothing are not in it.</p>\n",
-        bench->info.peak_flops > 0 ? "" : ", not known here");
+    fprintf(file,
+            "<h2>Roofline</h2>\n<p class=\"aside\">One point per rung and shape. The slope is the measured copy "
+            "bandwidth, the "
+            "level part the float32 peak%s; only tensor cores can exceed it. Operators without arithmetic are not "
+            "shown.</p>\n",
+            bench->info.peak_flops > 0 ? "" : " (not known here)");
     fprintf(file, "<svg class=\"roofline\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"roofline\">\n", WIDTH,
             HEIGHT);
     plot_grid(&on, file);

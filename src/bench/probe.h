@@ -1,4 +1,4 @@
-// About how long a launch will take, before it is made.
+// Estimates how long a launch will take.
 #ifndef HEDDLE_BENCH_PROBE_H
 #define HEDDLE_BENCH_PROBE_H
 

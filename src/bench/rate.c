@@ -15,7 +15,7 @@ static heddle_status check(const heddle_rate_options *options, const heddle_data
         return heddle_fail(HEDDLE_INVALID, "%d rounds; %d to %d are possible", options->rounds, HEDDLE_RATE_MIN_ROUNDS,
                            HEDDLE_RATE_MAX_ROUNDS);
     if (options->batch < 1 || options->batch > dataset->count)
-        return heddle_fail(HEDDLE_INVALID, "a batch of %d with %d images to measure on", options->batch,
+        return heddle_fail(HEDDLE_INVALID, "a batch of %d, but the dataset has %d images", options->batch,
                            dataset->count);
     return HEDDLE_OK;
 }
@@ -61,7 +61,8 @@ static heddle_status check_learnt(const heddle_rate_watch *watch)
     if (!isfinite(loss))
         return heddle_fail(HEDDLE_DIVERGED, "the loss became %g while measuring", loss);
     if (options->loss_below > 0 && steps >= options->loss_steps && !(loss < options->loss_below))
-        return heddle_fail(HEDDLE_DIVERGED, "the loss is %.3g after %lld steps, not below %g: it has not learnt", loss,
+        return heddle_fail(HEDDLE_DIVERGED,
+                           "the loss is %.3g after %lld steps, not below %g: the network has not learnt", loss,
                            (long long)steps, options->loss_below);
     return HEDDLE_OK;
 }

@@ -1,5 +1,5 @@
-// How many images a second a whole network trains on or predicts: batch load, forward, backward, update, as the trainer
-// really runs them.
+// Images per second that a whole network trains on or predicts: batch load, forward, backward and update as the trainer
+// runs them.
 #ifndef HEDDLE_BENCH_RATE_H
 #define HEDDLE_BENCH_RATE_H
 

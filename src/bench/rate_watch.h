@@ -17,7 +17,7 @@ typedef struct heddle_rate_options {
     double seconds;         // of one round, at least
     int steps;              // of one round, at least
     int rounds;             // the median of them is the rate
-    int warm_up;            // steps before the first round; fewer where they take a second
+    int warm_up;            // steps before the first round; fewer if they take longer than a second
     double sustained;       // seconds to go on after the rounds; 0: none
     // Training must have learnt: a last loss that is not below this after as many steps is HEDDLE_DIVERGED. 0: any is
     // good that is finite.
@@ -31,15 +31,15 @@ typedef struct heddle_rate {
     double step_milliseconds;
     int64_t images; // that all rounds took together
     int rounds;
-    double round[HEDDLE_RATE_MAX_ROUNDS]; // images a second of each, in their order
-    double sustained;                     // images a second in the last half of options.sustained; NAN: not asked for
+    double round[HEDDLE_RATE_MAX_ROUNDS]; // images per second of each, in order
+    double sustained;                     // images per second in the last half of options.sustained; NAN: not asked for
     double loss; // mean over the last images, some hundreds where reports are that small; NAN: of inference
 } heddle_rate;
 
 // Steps that have ended since the report before.
 typedef struct heddle_rate_report {
     double now;     // seconds on the watch of whoever waits for the result
-    int64_t images; // of these steps: a GPU tells of several at once
+    int64_t images; // of these steps: a GPU reports several at once
     double loss;    // mean over them; NAN: there is none
     bool late;      // they had ended before `now`, and the device has gone on since: the two do not belong together
 } heddle_rate_report;
@@ -61,7 +61,7 @@ typedef struct heddle_rate_watch {
     int64_t images;              // of this piece
     int64_t measured, all;       // of the rounds; of everything, warm-up included
     int done;                    // rounds
-    double rate[HEDDLE_RATE_MAX_ROUNDS], sustained; // images a second
+    double rate[HEDDLE_RATE_MAX_ROUNDS], sustained; // images per second
     struct heddle_rate_recent {
         double loss_sum;
         int64_t images;

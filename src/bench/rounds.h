@@ -12,7 +12,7 @@ enum { HEDDLE_BENCH_ROUNDS = 1024, HEDDLE_BENCH_WHY = 512 };
 typedef struct heddle_bench_timing {
     double seconds;      // median of cold launches: the cache holds nothing of the operands
     double low, high;    // a tenth of the launches was faster than low, a tenth slower than high
-    double back_to_back; // a launch among many, the cache warm
+    double back_to_back; // one launch among many, with a warm cache
     int launches;        // cold ones that count
     bool captured;       // back to back they ran as a graph
     bool settled;        // the median's spread settled before the time was used up
@@ -40,7 +40,7 @@ typedef struct heddle_bench_entry {
 } heddle_bench_entry;
 
 typedef struct heddle_bench_rounds_options {
-    double seconds;                                     // of cold launches a rung, less when its median settles
+    double seconds;                                     // of cold launches per rung, less once its median settles
     volatile sig_atomic_t *stop;                        // may be NULL
     void (*listener)(void *context, const char *doing); // "timing, round 4"; may be NULL
     void *context;

@@ -132,11 +132,11 @@ static void print_untimed(const heddle_bench_result *const *sorted, int count, F
     for (int i = 0; i < count; i++) {
         if (sorted[i]->state != HEDDLE_BENCH_RIGHT || heddle_bench_is_timed(sorted[i]))
             continue;
-        fprintf(file, "%s %s", right++ ? "," : "right:", sorted[i]->rung->name);
+        fprintf(file, "%s %s", right++ ? "," : "correct:", sorted[i]->rung->name);
         share = fmax(share, sorted[i]->worst_share);
     }
     if (right > 0)
-        fprintf(file, " (at most %.0f %% of what is allowed)\n", 100 * share);
+        fprintf(file, " (error at most %.0f %% of the bound)\n", 100 * share);
 }
 
 // One line for all rungs with the same reason.
@@ -189,8 +189,8 @@ static void warn_of_clocks(const char *what, double before, double after, FILE *
 {
     const double noticeable = 0.05;
     if (before > 0 && after > 0 && fabs(after - before) > noticeable * before)
-        fprintf(file, "the %s clock went from %.0f to %.0f MHz meanwhile: take the times with care\n", what, before,
-                after);
+        fprintf(file, "the %s clock changed from %.0f to %.0f MHz while measuring: read the times with care\n", what,
+                before, after);
 }
 
 void heddle_bench_show_machine(const heddle_bench *bench, FILE *file)
@@ -211,7 +211,7 @@ void heddle_bench_show_machine(const heddle_bench *bench, FILE *file)
         fprintf(file, ", copies %.0f GB/s", bench->copy_bandwidth / 1e9);
     fprintf(file, "; seed %llu\n", (unsigned long long)bench->options.seed);
     if (info->kind == HEDDLE_SIM)
-        fprintf(file, "the simulated GPU has no time: results are checked and no figure is shown\n");
+        fprintf(file, "the simulated GPU reports no timings; results are checked\n");
 }
 
 void heddle_bench_show_clocks(const heddle_bench *bench, FILE *file)

@@ -1,4 +1,4 @@
-// Reads what libheddle-cupti.so wrote, a line a span, and sums it up.
+// Reads what libheddle-cupti.so wrote, one line per span, and sums it up.
 
 #include "bench/timeline.h"
 

@@ -16,7 +16,7 @@ typedef enum heddle_span_kind {
     HEDDLE_SPAN_KINDS,
 } heddle_span_kind;
 extern const char *const heddle_span_kind_names[HEDDLE_SPAN_KINDS];
-// As module_cupti.c writes them, one character a kind.
+// As module_cupti.c writes them, one character per kind.
 extern const char heddle_span_letters[HEDDLE_SPAN_KINDS + 1];
 
 typedef struct heddle_span {
@@ -51,7 +51,7 @@ typedef struct heddle_timeline {
 heddle_status heddle_timeline_read(const char *path, heddle_timeline *timeline);
 void heddle_timeline_free(heddle_timeline *timeline);
 
-// Draws `width` characters a stream from `begin` to `end`: # kernel, > copy in, < copy out, = copy inside or set,
+// Draws `width` characters per stream from `begin` to `end`: # kernel, > copy in, < copy out, = copy inside or set,
 // whichever takes most of a character's time. `line` has room for width + 1.
 void heddle_timeline_draw(const heddle_timeline *timeline, int stream, double begin, double end, int width, char *line);
 

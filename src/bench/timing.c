@@ -232,7 +232,7 @@ heddle_status heddle_bench_check_stream(heddle_bench_timer *timer, const heddle_
             return HEDDLE_OK;
     }
     return heddle_fail(HEDDLE_DEVICE,
-                       "the device works on for %.0f µs after %d launches when their stream is done: "
+                       "the device is busy for %.0f µs after the stream of %d launches is done: "
                        "launch on the call's stream, or its time cannot be measured",
                        1e6 * late, count);
 }
@@ -251,7 +251,7 @@ heddle_status heddle_bench_check_cache(heddle_bench_timer *timer)
         return HEDDLE_OK;
     HEDDLE_TRY(heddle_device_reset_cache(timer->device)); // the next rung finds it as this one did
     return heddle_fail(HEDDLE_DEVICE,
-                       "it set %zu bytes of the second-level cache aside for lines that stay "
+                       "it set %zu bytes of the L2 cache aside for persisting lines "
                        "(cudaLimitPersistingL2CacheSize): its time would not be one with a cold cache",
                        kept);
 }

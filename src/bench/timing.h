@@ -21,11 +21,11 @@ extern const double heddle_bench_slow_launch;
 
 heddle_status heddle_bench_timer_create(heddle_device *device, heddle_stream *stream, heddle_bench_timer **made);
 void heddle_bench_timer_destroy(heddle_bench_timer *timer);
-// After an access out of bounds, say, CUDA answers every call with that failure until the process ends: whatever ran
-// next would be blamed for it. NULL: never.
+// After an out-of-bounds access, CUDA fails every call until the process ends: whatever ran next would be blamed for
+// it. NULL: never.
 bool heddle_bench_timer_is_lost(const heddle_bench_timer *timer);
 
-// Lets go what the cache was told to keep; what it keeps all the same is not held against anybody.
+// Drops what the cache was told to keep.
 heddle_status heddle_bench_timer_reset(heddle_bench_timer *timer);
 // Fails when what was just launched set part of the cache aside for lines that stay, and takes it back: such a cache is
 // not cold.

@@ -1,4 +1,4 @@
-// Holds what a rung left in memory against a case, by all cores. How far an element may be off is the formula of
+// Compares what a rung left in memory with a case, on all cores. How far an element may be off is the formula of
 // ops/tolerance.h.
 
 #include <math.h>
@@ -175,7 +175,7 @@ static heddle_status compare_operand(const heddle_bench_case *one, const heddle_
     return HEDDLE_OK;
 }
 
-// --- what a rung must leave alone ------------------------------------------------------------------------------------
+// --- what a rung must not change -------------------------------------------------------------------------------------
 
 static heddle_status fetch(const heddle_bench_case *one, void *to, const void *from, size_t bytes)
 {
@@ -220,7 +220,7 @@ static heddle_status compare_guard(const heddle_bench_case *one, int set, int op
         if (guard[at] == heddle_bench_poison[set])
             continue;
         verdict->right = false;
-        verdict->changed = "memory behind the operand's end";
+        verdict->changed = "memory past the operand's end";
         verdict->index = one->elements[operand] + at / heddle_dtype_size(one->op->operands[operand].dtype);
     }
     return HEDDLE_OK;

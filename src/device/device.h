@@ -26,7 +26,7 @@ heddle_status heddle_device_find_launcher(heddle_device *device, const char *op,
 // Queues float32 work for tens of milliseconds that does nothing but multiply and add; *operations says how many of
 // either. HEDDLE_UNSUPPORTED where the device has no such work, as on cpu, or no time, as on sim.
 heddle_status heddle_device_multiply_add(heddle_stream *stream, double *operations);
-// Which of the vendor's libraries the device's module cannot find, a line each; "" when it has all it knows.
+// Which of the vendor's libraries the device's module cannot find, one line each; "" if none is missing.
 void heddle_device_missing(heddle_device *device, char *text, size_t size);
 
 // Before a measurement: cache lines that somebody has pinned are let go. HEDDLE_OK where there is nothing to do.

@@ -29,12 +29,12 @@ typedef struct heddle_module {
 #define HEDDLE_MODULE_ENTRY "heddle_module_start"
 typedef const heddle_module *heddle_module_entry(const heddle_module_host *host);
 
-// Where the shared object `file` of this heddle stands; false: nowhere it looks.
+// Finds the shared object `file` of this heddle; false: not found.
 bool heddle_module_find(const char *file, char *path, size_t size);
 // Loads the module of a device, once. HEDDLE_MISSING says what is not there and what to do.
 heddle_status heddle_module_load(heddle_device_kind kind, const char *name, const heddle_backend **backend);
-// Whether the card of the loaded module can run a rung: its instructions, and its blocks' shared memory. True as long
-// as no module is loaded: then nothing is known against it.
+// Whether the GPU of the loaded module can run a rung: its instructions, and its blocks' shared memory. True as long as
+// no module is loaded.
 bool heddle_module_can_run(heddle_device_kind kind, const heddle_rung *rung);
 // Whether the module also brings that rung of an operator.
 bool heddle_module_has_rung(heddle_device_kind kind, const char *op, const heddle_rung *rung);

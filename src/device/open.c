@@ -65,10 +65,10 @@ static heddle_status parse_name(const char *name, const struct known_device **kn
     size_t count = strspn(digits, "0123456789");
     long number = strtol(digits, NULL, 10);
     if (count == 0 || digits[count] != '\0' || number > LARGEST_INDEX)
-        return heddle_fail(HEDDLE_INVALID, "device '%s': a number belongs behind the colon, as in %s:0", name,
+        return heddle_fail(HEDDLE_INVALID, "device '%s': expected a number after the colon, as in %s:0", name,
                            (*known)->name);
     if ((*known)->count > 0 && number >= (*known)->count)
-        return heddle_fail(HEDDLE_INVALID, "device '%s': there is only one %s device, which has all cores: say '%s'",
+        return heddle_fail(HEDDLE_INVALID, "device '%s': there is only one %s device, which uses all cores: write '%s'",
                            name, (*known)->name, (*known)->name);
     *index = (int)number;
     return HEDDLE_OK;
@@ -77,10 +77,10 @@ static heddle_status parse_name(const char *name, const struct known_device **kn
 heddle_status heddle_device_open_plain(const char *name, int threads, heddle_device **device)
 {
     if (!device)
-        return heddle_fail(HEDDLE_INVALID, "heddle_device_open: nowhere to put the device (NULL)");
+        return heddle_fail(HEDDLE_INVALID, "heddle_device_open: NULL argument");
     *device = NULL;
     if (!name)
-        return heddle_fail(HEDDLE_INVALID, "heddle_device_open: no name (NULL): say \"cpu\"");
+        return heddle_fail(HEDDLE_INVALID, "heddle_device_open: the name is NULL: pass \"cpu\"");
     const struct known_device *known = NULL;
     int index = 0;
     HEDDLE_TRY(parse_name(name, &known, &index));

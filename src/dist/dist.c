@@ -20,7 +20,7 @@ const char *const heddle_dist_choice_names[] = {"auto", "off", "mpi", "nccl", NU
 
 // --- the launcher ---------------------------------------------------------------------------------------------------
 
-// A number of the environment; 0: there is none.
+// A number from the environment; 0: not set.
 static int environment_number(const char *name)
 {
     const char *text = getenv(name);
@@ -78,7 +78,7 @@ static void pause_briefly(void)
 #endif
 }
 
-// Sleeps are rounded up by this much unless told: fifty microseconds, a good part of an exchange.
+// By default the kernel rounds sleeps up by 50 µs, a good part of an exchange.
 static void sharpen_sleep(void)
 {
     static _Thread_local bool sharp;
@@ -87,8 +87,8 @@ static void sharpen_sleep(void)
     sharp = true;
 }
 
-// MPI moves data only while it is asked, so asking often is what makes an exchange fast; but on a core that is shared
-// with those who compute, or with the very rank that is waited for, every question delays the answer.
+// MPI moves data only while it is polled, so frequent polling makes an exchange fast. On a core that is shared with
+// computing threads, or with the rank that is waited for, polling delays it.
 static void back_off(const heddle_dist *dist, double waited)
 {
     static const double spin = 30e-6, yield = 2e-3;
@@ -163,7 +163,7 @@ heddle_status heddle_dist_agree(heddle_dist *dist, heddle_status status)
         return status;
     char message[sizeof dist->message];
     snprintf(message, sizeof message, "%s", heddle_last_error());
-    // How many failed, and the sum of their ranks: where it is one alone, that tells who.
+    // How many failed, and the sum of their ranks, which names a single one.
     double values[2] = {status != HEDDLE_OK, status != HEDDLE_OK ? dist->ranks.rank : 0};
     HEDDLE_TRY(heddle_dist_sum(dist, HEDDLE_CHANNEL_HOST, values, 2));
     dist->agreed |= values[0] > 0;
@@ -272,11 +272,11 @@ void heddle_dist_close(heddle_dist *dist, bool failed)
     bool whole = (!failed || dist->agreed) && heddle_dist_check(dist) == HEDDLE_OK;
     if (dist->nccl && whole)
         dist->nccl->leave();
-    if (whole) // so that nobody's goodbye is taken for a loss by one who is still at work
+    if (whole) // so that no rank that is still working takes a goodbye for a loss
         whole = heddle_dist_barrier(dist) == HEDDLE_OK;
     if (dist->watch)
         heddle_watch_end(dist->watch, !whole);
-    // MPI_Finalize waits for all ranks: where one is gone, forever.
+    // MPI_Finalize waits for all ranks: forever if one is gone.
     if (dist->mpi && whole)
         dist->mpi->close();
     pthread_mutex_destroy(&dist->lock);

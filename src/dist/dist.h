@@ -1,6 +1,7 @@
-// Processes that work together, one a rank: opened from what the launcher (mpirun, srun) left in the environment. Sums,
-// broadcasts and gathers between them, on the host or queued on a stream, and a watch that knows within seconds when
-// one of them is gone. Over MPI, and between GPUs over NCCL; both are modules, so that a program runs without either.
+// Processes that work together, one per rank: opened from the environment that the launcher (mpirun, srun) set up.
+// Sums, broadcasts and gathers between them, on the host or queued on a stream, and a watch that notices within seconds
+// when one of them is gone. Over MPI, and between GPUs over NCCL; both are modules, so that a program runs without
+// either.
 #ifndef HEDDLE_DIST_DIST_H
 #define HEDDLE_DIST_DIST_H
 
@@ -17,14 +18,14 @@ typedef enum heddle_dist_choice {
 // "auto", "off", "mpi", "nccl"; NULL-terminated.
 extern const char *const heddle_dist_choice_names[];
 
-// How many processes the launcher has started, 1 without one. Looks at the environment alone.
+// How many processes the launcher has started; 1 without a launcher. Reads only the environment.
 int heddle_dist_launched(void);
 
-// Whether this process is the launcher's first, or the only one. Looks at the environment alone.
+// Whether this process is the launcher's first, or the only one. Reads only the environment.
 bool heddle_dist_is_first(void);
 
-// *dist is NULL where this process is alone and not asked to be anything else. Every launched process calls it. The
-// listener may be NULL; it must outlive the rest.
+// *dist is NULL if this process is alone and was not asked for ranks. Every launched process calls it. The listener may
+// be NULL; it must outlive *dist.
 heddle_status heddle_dist_open(heddle_dist_choice choice, const heddle_dist_listener *listener, heddle_dist **dist);
 // Waits for the others, unless one is gone or `failed`: then this process just leaves, and the others notice. A failure
 // that all have agreed on is not meant.
@@ -36,7 +37,7 @@ heddle_status heddle_dist_check(heddle_dist *dist);
 heddle_status heddle_dist_threads(heddle_dist *dist, int *threads);
 // Fails on every rank when `status` is a failure on one; the others' message says whose.
 heddle_status heddle_dist_agree(heddle_dist *dist, heddle_status status);
-// Whether this rank's failure is for it to tell: where all have failed, the first does.
+// Whether this rank reports its failure: if all have failed, only the first does.
 bool heddle_dist_tells(const heddle_dist *dist); // NULL is fine
 
 // --- on the host: every rank calls it, and it returns when all is done ---------------------------------------------

@@ -48,11 +48,10 @@ static heddle_status find_ranks(heddle_ranks *ranks)
     return HEDDLE_OK;
 }
 
-// What Open MPI is better told, unless somebody has. Its own choice for a sum that is started and tested later,
-// binomial or by doubling, moves every byte log(ranks) times; Rabenseifner's moves it twice. And between processes of a
-// machine one copy by the kernel, which looks up every page, takes longer than two by the processes through a shared
-// buffer that stays in cache.
-static void tell_preferences(void)
+// Settings for Open MPI, unless the environment has them. Its default for a non-blocking sum, binomial or by doubling,
+// moves every byte log(ranks) times; Rabenseifner's moves it twice. Between processes of one machine a single copy by
+// the kernel, which looks up every page, takes longer than two through a shared buffer that stays in cache.
+static void set_preferences(void)
 {
     setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "3", 0);
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
@@ -65,7 +64,7 @@ static heddle_status open_ranks(heddle_ranks *ranks)
     MPI_Finalized(&finalized);
     if (finalized)
         return library->fail(HEDDLE_INVALID, "MPI has been closed in this process and cannot be opened again");
-    tell_preferences();
+    set_preferences();
     if (initialized)
         TRY(MPI_Query_thread(&provided), "MPI_Query_thread");
     else

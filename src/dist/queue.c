@@ -35,11 +35,11 @@ heddle_status heddle_dist_use(heddle_dist *dist, heddle_device *device)
                            heddle_device_kind_name(heddle_device_get_kind(device)));
     if (!gpu || dist->choice == HEDDLE_DIST_MPI)
         return HEDDLE_OK;
-    // With auto, ranks that share a GPU, which NCCL refuses, or a machine without NCCL go over MPI.
+    // With auto, ranks that share a GPU (NCCL refuses that) or have no NCCL use MPI.
     heddle_status status = load_nccl(dist, device);
     if (status == HEDDLE_OK || dist->choice != HEDDLE_DIST_AUTO || !dist->mpi)
         return status;
-    HEDDLE_TRY(heddle_dist_check(dist)); // a rank that is gone is another matter
+    HEDDLE_TRY(heddle_dist_check(dist)); // a lost rank is another matter
     dist->agreed = false;                // the run goes on: a later failure of one rank is its own
     return HEDDLE_OK;
 }
@@ -115,7 +115,7 @@ static heddle_status queue_staged(const queued_exchange *queued, heddle_stream *
     if (exchange->kind != HEDDLE_ALL_REDUCE || exchange->send != exchange->receive)
         return heddle_fail(HEDDLE_UNSUPPORTED, "only sums in place go over MPI from a GPU's memory");
     if (bytes > dist->pinned_bytes)
-        return heddle_fail(HEDDLE_INTERNAL, "an exchange of %zu bytes, for which there is no room", bytes);
+        return heddle_fail(HEDDLE_INTERNAL, "an exchange of %zu bytes, more than was reserved", bytes);
     struct heddle_staged *staged = calloc(1, sizeof *staged);
     if (!staged)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for an exchange");

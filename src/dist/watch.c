@@ -26,7 +26,7 @@ enum {
     CONNECT_MILLISECONDS = 3000, // for one address of rank 0
     ARRIVE_MILLISECONDS = 30000, // for all ranks to come
     GRACE_MILLISECONDS = 4000,   // from a loss until the process is ended by force
-    // A machine that is switched off closes nothing: three questions without an answer, one a second, end it.
+    // A machine that is switched off closes nothing: three probes without an answer, one per second, end it.
     KEEP_IDLE = 3,
     KEEP_INTERVAL = 1,
     KEEP_COUNT = 3,
@@ -45,7 +45,7 @@ struct heddle_watch {
     heddle_member *members;
     uint64_t token;
     int listening;
-    int *sockets; // of rank 0: one a rank, of others: [0] is rank 0's; -1: closed
+    int *sockets; // on rank 0 one per rank, elsewhere [0] is rank 0's; -1: closed
     bool *bye;    // who has said so
     int stop[2];  // a pipe that wakes the thread
     pthread_t thread;
@@ -187,7 +187,7 @@ static heddle_status accept_ranks(heddle_watch *watch)
                      recv(descriptor, &hello, sizeof hello, MSG_WAITALL) == sizeof hello &&
                      hello.token == watch->token && hello.word == WORD_HELLO && hello.rank > 0 &&
                      hello.rank < watch->ranks.ranks && watch->sockets[hello.rank] < 0;
-        if (!known) { // somebody else's
+        if (!known) { // not one of ours
             if (descriptor >= 0)
                 close(descriptor);
             continue;

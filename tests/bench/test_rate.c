@@ -102,7 +102,7 @@ static void a_run_that_has_not_learnt_has_no_rate_and_says_its_loss(void **state
     options.loss_steps = 3;
     options.steps = 4;
     assert_int_equal(train(*state, &options, &rate), HEDDLE_DIVERGED);
-    assert_non_null(strstr(heddle_last_error(), "steps, not below 1e-09: it has not learnt"));
+    assert_non_null(strstr(heddle_last_error(), "steps, not below 1e-09: the network has not learnt"));
     options.loss_steps = 1 << 30; // too few steps to have learnt in
     assert_ok(train(*state, &options, &rate));
     options.loss_steps = 3;

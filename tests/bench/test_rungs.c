@@ -168,7 +168,7 @@ static void an_input_that_is_changed_is_found(void **state)
 static void a_store_behind_the_end_is_found(void **state)
 {
     (void)state;
-    assert_changes("writes_beyond_the_end", "element 100003 of 'output'", "behind the operand's end");
+    assert_changes("writes_beyond_the_end", "element 100003 of 'output'", "past the operand's end");
 }
 
 // --- a long sum, whose rounding errors would hide what it leaves out
@@ -239,7 +239,7 @@ static void a_failing_rung_does_not_stop_the_others(void **state)
     assert_int_equal(failed->state, HEDDLE_BENCH_FAILED);
     assert_non_null(strstr(failed->message, "the card is on fire"));
     assert_int_equal(find(on.bench, "unsupported")->state, HEDDLE_BENCH_NOT_RUN);
-    assert_string_equal(find(on.bench, "unsupported")->message, "unsupported: cannot do this shape");
+    assert_string_equal(find(on.bench, "unsupported")->message, "unsupported: does not support this shape");
     assert_int_equal(find(on.bench, "theirs")->state, HEDDLE_BENCH_RIGHT);
     assert_int_equal(on.bench->count, on.op.rungs);
     close_fixture(&on);

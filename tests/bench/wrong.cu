@@ -38,7 +38,7 @@ template <kernel_type *kernel> static heddle_status launch(const heddle_call *ca
     return heddle_cuda_launched("wrong");
 }
 
-// Sets part of the second-level cache aside, from where a flush would not drive its operands out.
+// Sets part of the L2 cache aside, from where a flush would not drive its operands out.
 static heddle_status launch_keeping_cache(const heddle_call *call)
 {
     const size_t bytes = 1 << 20;

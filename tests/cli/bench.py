@@ -138,7 +138,7 @@ class Bench(unittest.TestCase):
     def test_what_cannot_run_has_a_word(self):
         results = self.cpu("fft", "--shape", "batch=2 n=12")["results"]
         of = {(result["op"], result["rung"]): (result["status"], result["message"]) for result in results}
-        self.assertEqual(of["fft", "cpu_recursive"], ("not run", "cpu_recursive: cannot do this shape"))
+        self.assertEqual(of["fft", "cpu_recursive"], ("not run", "cpu_recursive: does not support this shape"))
         shown = self.bench("matmul_forward", "--device", "sim", "--shape", "m=3 n=5 k=7").stdout
         self.assertRegex(shown, r"(?m)^not run: [^:]*13_tf32_wgmma_tma.*: only on a real GPU$")
 
@@ -163,8 +163,8 @@ class Bench(unittest.TestCase):
 
     def test_the_simulated_gpu_checks_and_gives_no_time(self):
         output = self.bench("add_forward", "--device", "sim").stdout
-        self.assertIn("the simulated GPU has no time", output)
-        self.assertIn("right: 01_one_thread", output)
+        self.assertIn("the simulated GPU reports no timings", output)
+        self.assertIn("correct: 01_one_thread", output)
         document = self.document("add_forward", "--device", "sim", "--shape", "n=1003")
         for result in document["results"]:
             self.assertEqual((result["status"], result["microseconds"], result["gflops"]), ("right", None, None))
@@ -268,7 +268,7 @@ class Bench(unittest.TestCase):
 
     def test_a_shape_larger_than_memory_says_what_it_takes(self):
         result = self.bench("transpose", "--device", "cpu", "--shape", "rows=1000000 cols=1000000", code=1)
-        self.assertRegex(result.stdout, r"not checked: the operands take 7\.3 TiB, the device has .* free")
+        self.assertRegex(result.stdout, r"not checked: the operands need 7\.3 TiB, the device has .* free")
 
     def test_a_device_that_is_not_here_is_missing(self):
         result = self.bench("add_forward", "--device", "cuda", code=3, HEDDLE_MODULES=self.scratch.name)
@@ -317,14 +317,14 @@ class Bench(unittest.TestCase):
             os.close(terminal)
             self.assertEqual(process.returncode, 128 + number)
             self.assertIn(b"heddle: stopped\r\n", said)
-            self.assertIn("relu_forward  n=50\nright: 01_naive", output)
+            self.assertIn("relu_forward  n=50\ncorrect: 01_naive", output)
             self.assertNotIn("n=2000", output)
             with open(self.file, encoding="utf-8") as file:
                 document = json.load(file)
             self.assertEqual([result["shape"] for result in document["results"]], ["n=50"])
             self.assertFalse(document["complete"])
             with open(page, encoding="utf-8") as file:
-                self.assertIn("The run was stopped before its end.", file.read())
+                self.assertIn("The run was interrupted.", file.read())
 
     # --- the page -----------------------------------------------------------------------------------------------------
 
@@ -408,7 +408,7 @@ class Bench(unittest.TestCase):
     def test_a_batch_larger_than_the_data_has_no_figure_and_says_why(self):
         result = self.bench("train", "--device", "cpu", "--kernels", "fused", *NETWORK, "--batch", "20,101", "--json",
                             self.file, code=2)
-        self.assertIn("batch 101, fused kernels in fp32: a batch of 101 with 100 images", result.stderr)
+        self.assertIn("batch 101, fused kernels in fp32: a batch of 101, but the dataset has 100 images", result.stderr)
         with open(self.file, encoding="utf-8") as file:
             self.assertEqual([row["status"] for row in json.load(file)["results"]], ["measured", "failed"])
 
@@ -441,7 +441,7 @@ class Bench(unittest.TestCase):
                  self.blank_images(), "--seconds", "0.001", "--threads", "1", "--json", self.file]
         self.bench(*train, "--batch", "200", "--rounds", "3")  # some ten steps, in which nobody learns
         result = self.bench(*train, "--batch", "20", "--rounds", "3", "--sustained", "2", code=1)
-        said = r"the loss is 2\.3\d* after \d+ steps, not below 1\.5: it has not learnt"
+        said = r"the loss is 2\.3\d* after \d+ steps, not below 1\.5: the network has not learnt"
         self.assertRegex(result.stderr, "batch 20, fused kernels in fp32: " + said)
         self.assertRegex(result.stdout, "– .*" + said)
         with open(self.file, encoding="utf-8") as file:

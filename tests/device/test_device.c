@@ -52,10 +52,10 @@ static void device_numbers_are_checked(void **state)
     (void)state;
     heddle_device *none = NULL;
     assert_fails(heddle_device_open("cpu:1", 0, &none), HEDDLE_INVALID, "only one cpu device");
-    assert_fails(heddle_device_open("cpu:", 0, &none), HEDDLE_INVALID, "behind the colon");
-    assert_fails(heddle_device_open("cuda:one", 0, &none), HEDDLE_INVALID, "behind the colon");
-    assert_fails(heddle_device_open("cuda:-1", 0, &none), HEDDLE_INVALID, "behind the colon");
-    assert_fails(heddle_device_open("cuda:99999999999999999999", 0, &none), HEDDLE_INVALID, "behind the colon");
+    assert_fails(heddle_device_open("cpu:", 0, &none), HEDDLE_INVALID, "after the colon");
+    assert_fails(heddle_device_open("cuda:one", 0, &none), HEDDLE_INVALID, "after the colon");
+    assert_fails(heddle_device_open("cuda:-1", 0, &none), HEDDLE_INVALID, "after the colon");
+    assert_fails(heddle_device_open("cuda:99999999999999999999", 0, &none), HEDDLE_INVALID, "after the colon");
     assert_fails(heddle_device_open(NULL, 0, &none), HEDDLE_INVALID, "NULL");
     assert_fails(heddle_device_open("cpu", 0, NULL), HEDDLE_INVALID, "NULL");
     assert_fails(heddle_device_open("cpu", -3, &none), HEDDLE_INVALID, "-3 threads");

@@ -161,19 +161,19 @@ heddle_status heddle_cpu_capture_begin(heddle_stream *stream_)
 }
 
 // Work from which no chain of dependencies leads to the last node of the stream that began the capture.
-static int count_strays(struct cpu_graph *graph, int last)
+static int count_unjoined(struct cpu_graph *graph, int last)
 {
     // Dependencies are earlier nodes, so one pass backwards reaches all. `pending` is free until the first launch.
-    int strays = 0;
+    int unjoined = 0;
     for (int i = 0; i < graph->count; i++)
         graph->nodes[i].pending = i == last;
     for (int i = graph->count - 1; i >= 0; i--) {
         const struct cpu_node *node = &graph->nodes[i];
         for (int d = 0; node->pending && d < node->dependency_count; d++)
             graph->nodes[node->dependencies[d]].pending = true;
-        strays += !node->pending && node->item.kind == CPU_ITEM_WORK;
+        unjoined += !node->pending && node->item.kind == CPU_ITEM_WORK;
     }
-    return strays;
+    return unjoined;
 }
 
 static void detach(struct cpu_device *device, struct cpu_capture *capture)
@@ -208,15 +208,15 @@ static heddle_status end(struct cpu_device *device, struct cpu_stream *stream, s
                            "that began it");
     detach(device, capture);
     heddle_status status = HEDDLE_OK;
-    int strays = count_strays(capture->graph, stream->frontier);
+    int unjoined = count_unjoined(capture->graph, stream->frontier);
     if (capture->invalid)
         status = heddle_fail(HEDDLE_INVALID, "heddle_capture_end: the capture was lost: %s", capture->reason);
-    else if (strays > 0)
+    else if (unjoined > 0)
         status =
             heddle_fail(HEDDLE_INVALID,
                         "heddle_capture_end: %d captured operation%s on a stream that joined never rejoined: record "
                         "an event there and let the first stream wait for it",
-                        strays, strays == 1 ? "" : "s");
+                        unjoined, unjoined == 1 ? "" : "s");
     if (status == HEDDLE_OK) {
         *graph = capture->graph;
         device->graphs++;
