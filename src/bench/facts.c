@@ -2,6 +2,7 @@
 
 #include "bench/facts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 
@@ -9,13 +10,18 @@
 
 #include "heddle/heddle.h"
 
-// null where it is not known.
-static void add_known(cJSON *object, const char *name, double value)
+void heddle_bench_add_figure(cJSON *object, const char *name, double value)
 {
-    if (value > 0)
+    if (isfinite(value))
         cJSON_AddNumberToObject(object, name, value);
     else
         cJSON_AddNullToObject(object, name);
+}
+
+// 0 is not known.
+static void add_known(cJSON *object, const char *name, double value)
+{
+    heddle_bench_add_figure(object, name, value > 0 ? value : NAN);
 }
 
 static cJSON *clocks_json(const heddle_bench_facts *facts)

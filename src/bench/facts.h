@@ -18,5 +18,7 @@ typedef struct heddle_bench_facts {
 // Adds format, machine, device, driver, runtime, clocks, version, date and the rest to the document, an object.
 struct cJSON;
 void heddle_bench_add_facts(struct cJSON *document, const heddle_bench_facts *facts);
+// Adds a figure; null if it is not known, NAN.
+void heddle_bench_add_figure(struct cJSON *object, const char *name, double value);
 
 #endif

@@ -8,13 +8,12 @@
 
 #include "bench/facts.h"
 #include "bench/pipeline.h"
+#include "bench/timeline.h"
 
-static void add_number(cJSON *object, const char *name, double value, bool known)
+// null on sim, which reports no timings.
+static void add_time(cJSON *object, const char *name, double value, const heddle_pipeline *pipeline)
 {
-    if (known && isfinite(value))
-        cJSON_AddNumberToObject(object, name, value);
-    else
-        cJSON_AddNullToObject(object, name);
+    heddle_bench_add_figure(object, name, pipeline->timed ? value : NAN);
 }
 
 // --- the document ---------------------------------------------------------------------------------------------------
@@ -23,8 +22,8 @@ static cJSON *alone_json(const heddle_pipeline *pipeline, const heddle_pipeline_
 {
     cJSON *json = cJSON_CreateObject();
     for (int stage = 0; stage < HEDDLE_PIPELINE_STAGES; stage++)
-        add_number(json, heddle_pipeline_stage_names[stage], alone->milliseconds[stage], pipeline->timed);
-    add_number(json, "both ways", alone->both_ways, pipeline->timed);
+        add_time(json, heddle_pipeline_stage_names[stage], alone->milliseconds[stage], pipeline);
+    add_time(json, "both ways", alone->both_ways, pipeline);
     return json;
 }
 
@@ -58,16 +57,16 @@ static cJSON *run_json(const heddle_pipeline *pipeline, const heddle_pipeline_ru
     cJSON_AddBoolToObject(json, "priority", way->priority);
     cJSON_AddBoolToObject(json, "ordered", way->ordered);
     cJSON_AddNumberToObject(json, "work", run->alone.work);
-    add_number(json, "milliseconds", run->milliseconds, pipeline->timed);
-    add_number(json, "low", run->low, pipeline->timed);
-    add_number(json, "high", run->high, pipeline->timed);
+    add_time(json, "milliseconds", run->milliseconds, pipeline);
+    add_time(json, "low", run->low, pipeline);
+    add_time(json, "high", run->high, pipeline);
     cJSON_AddItemToObject(json, "alone", alone_json(pipeline, &run->alone));
     cJSON_AddStringToObject(json, "slowest", pipeline->timed ? heddle_pipeline_stage_names[run->alone.slowest] : "");
-    add_number(json, "limit", run->alone.limit, pipeline->timed);
-    add_number(json, "of_limit", heddle_pipeline_of_limit(run), pipeline->timed);
-    add_number(json, "stages_at_once", heddle_pipeline_at_once(run), pipeline->timed);
-    add_number(json, "urgent_batch", run->urgent, pipeline->timed);
-    add_number(json, "other_batch", run->others, pipeline->timed && run->others > 0);
+    add_time(json, "limit", run->alone.limit, pipeline);
+    add_time(json, "of_limit", heddle_pipeline_of_limit(run), pipeline);
+    add_time(json, "stages_at_once", heddle_pipeline_at_once(run), pipeline);
+    add_time(json, "urgent_batch", run->urgent, pipeline);
+    add_time(json, "other_batch", run->others > 0 ? run->others : NAN, pipeline);
     cJSON_AddBoolToObject(json, "checked", true); // a run that was wrong is no run
     if (pipeline->timed && pipeline->count == 1)
         cJSON_AddItemToObject(json, "timeline", timeline_json(pipeline, run));
@@ -108,19 +107,11 @@ static void add_thread(cJSON *events, int stream)
     cJSON_AddItemToArray(events, event);
 }
 
-static void add_span(cJSON *events, int batch, int stream, const char *stage, const heddle_pipeline_span *span)
+static void add_stage(cJSON *events, int batch, int stream, const char *stage, const heddle_pipeline_span *span)
 {
     char name[48];
-    cJSON *event = cJSON_CreateObject();
     snprintf(name, sizeof name, "%s %d", stage, batch);
-    cJSON_AddStringToObject(event, "name", name);
-    cJSON_AddStringToObject(event, "cat", stage);
-    cJSON_AddStringToObject(event, "ph", "X");
-    cJSON_AddNumberToObject(event, "pid", 1);
-    cJSON_AddNumberToObject(event, "tid", stream);
-    cJSON_AddNumberToObject(event, "ts", 1e3 * span->begin); // microseconds
-    cJSON_AddNumberToObject(event, "dur", 1e3 * (span->end - span->begin));
-    cJSON_AddItemToArray(events, event);
+    heddle_trace_add(events, name, stage, stream, 1e-3 * span->begin, 1e-3 * span->end);
 }
 
 cJSON *heddle_pipeline_trace(const heddle_pipeline *pipeline)
@@ -133,7 +124,7 @@ cJSON *heddle_pipeline_trace(const heddle_pipeline *pipeline)
         add_thread(events, stream);
     for (int b = 0; b < pipeline->options.batches; b++)
         for (int stage = 0; stage < HEDDLE_PIPELINE_STAGES; stage++)
-            add_span(events, b, run->timeline[b].stream, heddle_pipeline_stage_names[stage],
-                     &run->timeline[b].stages[stage]);
+            add_stage(events, b, run->timeline[b].stream, heddle_pipeline_stage_names[stage],
+                      &run->timeline[b].stages[stage]);
     return json;
 }

@@ -7,15 +7,6 @@
 #include "bench/bench.h"
 #include "bench/facts.h"
 
-// null where a figure is not known.
-static void add_number(cJSON *object, const char *name, double value)
-{
-    if (isfinite(value))
-        cJSON_AddNumberToObject(object, name, value);
-    else
-        cJSON_AddNullToObject(object, name);
-}
-
 static void add_text(cJSON *object, const char *name, const char *text)
 {
     if (text)
@@ -27,7 +18,7 @@ static void add_text(cJSON *object, const char *name, const char *text)
 static cJSON *result_json(const heddle_bench_result *result)
 {
     const heddle_bench_timing *timing = &result->timing;
-    bool timed = result->state == HEDDLE_BENCH_RIGHT && timing->seconds > 0;
+    bool timed = heddle_bench_is_timed(result);
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "op", result->op->name);
     cJSON_AddStringToObject(json, "rung", result->rung->name);
@@ -36,26 +27,26 @@ static cJSON *result_json(const heddle_bench_result *result)
     add_text(json, "note", result->rung->note);
     cJSON_AddStringToObject(json, "shape", result->shape);
     cJSON_AddStringToObject(json, "dtype", result->precision);
-    add_number(json, "microseconds", timed ? 1e6 * timing->seconds : NAN);
-    add_number(json, "low", timed ? 1e6 * timing->low : NAN);
-    add_number(json, "high", timed ? 1e6 * timing->high : NAN);
-    add_number(json, "back_to_back", timed ? 1e6 * timing->back_to_back : NAN);
+    heddle_bench_add_figure(json, "microseconds", timed ? 1e6 * timing->seconds : NAN);
+    heddle_bench_add_figure(json, "low", timed ? 1e6 * timing->low : NAN);
+    heddle_bench_add_figure(json, "high", timed ? 1e6 * timing->high : NAN);
+    heddle_bench_add_figure(json, "back_to_back", timed ? 1e6 * timing->back_to_back : NAN);
     cJSON_AddNumberToObject(json, "launches", timing->launches);
     cJSON_AddBoolToObject(json, "captured", timing->captured);
     cJSON_AddBoolToObject(json, "settled", timing->settled);
     cJSON_AddNumberToObject(json, "flops", result->cost.flops);
     cJSON_AddNumberToObject(json, "bytes", result->cost.bytes_read + result->cost.bytes_written);
-    add_number(json, "gflops", timed ? result->flops_per_second / 1e9 : NAN);
-    add_number(json, "gbytes_per_second", timed ? result->bytes_per_second / 1e9 : NAN);
-    add_number(json, "roofline", timed ? result->roofline : NAN);
+    heddle_bench_add_figure(json, "gflops", timed ? result->flops_per_second / 1e9 : NAN);
+    heddle_bench_add_figure(json, "gbytes_per_second", timed ? result->bytes_per_second / 1e9 : NAN);
+    heddle_bench_add_figure(json, "roofline", timed ? result->roofline : NAN);
     add_text(json, "bound", timed ? result->bound : NULL);
-    add_number(json, "ratio", timed ? result->ratio : NAN);
+    heddle_bench_add_figure(json, "ratio", timed ? result->ratio : NAN);
     add_text(json, "vendor_rung", timed ? result->versus : NULL);
     cJSON_AddBoolToObject(json, "best_own", timed && result->best_own);
     cJSON_AddBoolToObject(json, "checked", result->state == HEDDLE_BENCH_RIGHT);
     bool compared = result->state != HEDDLE_BENCH_UNCHECKED && result->state != HEDDLE_BENCH_NOT_RUN;
-    add_number(json, "max_error", compared ? result->worst : NAN);
-    add_number(json, "error_share", compared ? result->worst_share : NAN);
+    heddle_bench_add_figure(json, "max_error", compared ? result->worst : NAN);
+    heddle_bench_add_figure(json, "error_share", compared ? result->worst_share : NAN);
     cJSON_AddStringToObject(json, "status", heddle_bench_state_names[result->state]);
     add_text(json, "message", result->message[0] ? result->message : NULL);
     return json;

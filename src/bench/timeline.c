@@ -15,8 +15,8 @@
 
 enum { LARGEST_FILE = 1 << 30 };
 
-const char *const heddle_span_kind_names[HEDDLE_SPAN_KINDS] = {"kernel", "copy in", "copy out", "copy inside", "set"};
-const char heddle_span_letters[HEDDLE_SPAN_KINDS + 1] = "KIODS";
+static const char *const kind_names[] = {"kernel", "copy in", "copy out", "copy inside", "set"};
+static const char kind_letters[] = "KIODS"; // as module_cupti.c writes them
 static const char drawn_as[HEDDLE_SPAN_KINDS + 1] = "#><==";
 static const double nanosecond = 1e-9;
 
@@ -64,7 +64,7 @@ static bool read_line(const char *line, heddle_timeline *timeline)
     static const unsigned long long most[] = {ULLONG_MAX, ULLONG_MAX, UINT_MAX, ULLONG_MAX};
     heddle_span *span = &timeline->spans[timeline->count];
     unsigned long long numbers[NUMBERS];
-    const char *kind = strchr(heddle_span_letters, *line), *at = line + 1;
+    const char *kind = strchr(kind_letters, *line), *at = line + 1;
     if (*line == 'X' && take_number(&at, LONG_MAX, &numbers[0])) {
         timeline->dropped = (long)numbers[0];
         return *at == '\0';
@@ -77,7 +77,7 @@ static bool read_line(const char *line, heddle_timeline *timeline)
     bool named = at[0] == ' ' && at[1] != '\0';
     if (numbers[END] < numbers[BEGIN] || (*line == 'K') != named || (!named && *at))
         return false;
-    span->kind = (heddle_span_kind)(kind - heddle_span_letters);
+    span->kind = (heddle_span_kind)(kind - kind_letters);
     span->stream = (int)numbers[STREAM];
     span->begin = (double)numbers[BEGIN] * nanosecond;
     span->end = (double)numbers[END] * nanosecond;
@@ -171,8 +171,8 @@ static heddle_timeline_row *row_of(heddle_timeline *timeline, const heddle_span 
             return row;
     }
     heddle_timeline_row *row = &timeline->rows[timeline->row_count++];
-    *row = (heddle_timeline_row){
-        .kind = span->kind, .name = span->kind == HEDDLE_SPAN_KERNEL ? span->name : heddle_span_kind_names[span->kind]};
+    *row = (heddle_timeline_row){.kind = span->kind,
+                                 .name = span->kind == HEDDLE_SPAN_KERNEL ? span->name : kind_names[span->kind]};
     return row;
 }
 
@@ -263,24 +263,31 @@ void heddle_timeline_draw(const heddle_timeline *timeline, int stream, double be
     line[width] = '\0';
 }
 
+cJSON *heddle_trace_add(cJSON *events, const char *name, const char *kind, int stream, double begin, double end)
+{
+    cJSON *event = cJSON_CreateObject();
+    cJSON_AddStringToObject(event, "name", name);
+    cJSON_AddStringToObject(event, "cat", kind);
+    cJSON_AddStringToObject(event, "ph", "X");
+    cJSON_AddNumberToObject(event, "pid", 1);
+    cJSON_AddNumberToObject(event, "tid", stream);
+    cJSON_AddNumberToObject(event, "ts", 1e6 * begin); // microseconds
+    cJSON_AddNumberToObject(event, "dur", 1e6 * (end - begin));
+    cJSON_AddItemToArray(events, event);
+    return event;
+}
+
 cJSON *heddle_timeline_trace(const heddle_timeline *timeline)
 {
     cJSON *json = cJSON_CreateObject(), *events = cJSON_AddArrayToObject(json, "traceEvents");
     cJSON_AddStringToObject(json, "displayTimeUnit", "ms");
     for (int i = 0; events && i < timeline->count; i++) {
         const heddle_span *span = &timeline->spans[i];
-        const char *kind = heddle_span_kind_names[span->kind];
-        cJSON *event = cJSON_CreateObject();
-        cJSON_AddStringToObject(event, "name", span->kind == HEDDLE_SPAN_KERNEL ? span->name : kind);
-        cJSON_AddStringToObject(event, "cat", kind);
-        cJSON_AddStringToObject(event, "ph", "X");
-        cJSON_AddNumberToObject(event, "pid", 1);
-        cJSON_AddNumberToObject(event, "tid", span->stream);
-        cJSON_AddNumberToObject(event, "ts", 1e6 * span->begin); // microseconds
-        cJSON_AddNumberToObject(event, "dur", 1e6 * (span->end - span->begin));
+        const char *kind = kind_names[span->kind];
+        const char *name = span->kind == HEDDLE_SPAN_KERNEL ? span->name : kind;
+        cJSON *event = heddle_trace_add(events, name, kind, span->stream, span->begin, span->end);
         if (span->kind != HEDDLE_SPAN_KERNEL)
             cJSON_AddNumberToObject(cJSON_AddObjectToObject(event, "args"), "bytes", span->bytes);
-        cJSON_AddItemToArray(events, event);
     }
     return json;
 }
@@ -296,7 +303,7 @@ cJSON *heddle_timeline_summary(const heddle_timeline *timeline)
     for (int i = 0; rows && i < timeline->row_count; i++) {
         const heddle_timeline_row *row = &timeline->rows[i];
         cJSON *one = cJSON_CreateObject();
-        cJSON_AddStringToObject(one, "kind", heddle_span_kind_names[row->kind]);
+        cJSON_AddStringToObject(one, "kind", kind_names[row->kind]);
         cJSON_AddStringToObject(one, "name", row->name);
         cJSON_AddNumberToObject(one, "count", row->count);
         cJSON_AddNumberToObject(one, "seconds", row->seconds);

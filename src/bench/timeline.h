@@ -15,9 +15,6 @@ typedef enum heddle_span_kind {
     HEDDLE_SPAN_SET,
     HEDDLE_SPAN_KINDS,
 } heddle_span_kind;
-extern const char *const heddle_span_kind_names[HEDDLE_SPAN_KINDS];
-// As module_cupti.c writes them, one character per kind.
-extern const char heddle_span_letters[HEDDLE_SPAN_KINDS + 1];
 
 typedef struct heddle_span {
     heddle_span_kind kind;
@@ -59,6 +56,9 @@ void heddle_timeline_draw(const heddle_timeline *timeline, int stream, double be
 void heddle_kernel_name(const char *mangled, char *name, size_t size);
 
 struct cJSON;
+// Adds a span, in seconds, to the list of a document in the trace-event format.
+struct cJSON *heddle_trace_add(struct cJSON *events, const char *name, const char *kind, int stream, double begin,
+                               double end);
 struct cJSON *heddle_timeline_trace(const heddle_timeline *timeline);   // the trace-event format
 struct cJSON *heddle_timeline_summary(const heddle_timeline *timeline); // the rows
 
