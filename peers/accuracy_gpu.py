@@ -39,9 +39,9 @@ ROOT = os.path.dirname(HERE)
 PRECISIONS = ["fp32", "tf32x3", "tf32", "fp16", "bf16"]
 PEER_OF = {"tf32x3": "fp32"}
 FILES = ["train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"]
-WITHIN, AT_LEAST = 0.001, 0.99  # of PyTorch's mean accuracy; and of all images
-SECONDS = 1.0  # that the race may take
-ROUNDING = 0.0005  # of the accuracy: five images of 10,000 that a device may decide otherwise
+WITHIN, AT_LEAST = 0.001, 0.99  # below PyTorch's mean accuracy at most; and in absolute terms
+SECONDS = 1.0  # the race may take at most
+ROUNDING = 0.0005  # of the accuracy: five images of 10,000 that another device may classify otherwise
 
 
 def lines_of(command, environment=None):
@@ -59,7 +59,7 @@ def finished(rows):
 
 
 class Settings:
-    """What both are told."""
+    """The settings of both."""
 
     def __init__(self, batch, lr, momentum, epochs):
         self.batch, self.lr, self.momentum, self.epochs = batch, lr, momentum, epochs
@@ -236,8 +236,9 @@ def parse():
     parser.add_argument("--momentum", type=float, default=0.9)
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--large-batch", type=int, default=1024, metavar="N",
-                        help="the same once more with so many images a step, which other kernels do; 0: not")
-    parser.add_argument("--large-lr", type=float, default=0.06, help="more makes its seeds differ by a point")
+                        help="also compare at this batch, which uses other kernels (default: 1024; 0: do not)")
+    parser.add_argument("--large-lr", type=float, default=0.06,
+                        help="a larger one makes its seeds differ by a point (default: 0.06)")
     parser.add_argument("--large-epochs", type=int, default=10)
     parser.add_argument("--until", type=float, default=0.99)
     parser.add_argument("--race-precision", default="bf16", choices=PRECISIONS)
@@ -245,10 +246,10 @@ def parse():
     parser.add_argument("--race-lr", type=float, default=0.03)
     parser.add_argument("--race-momentum", type=float, default=0.9)
     parser.add_argument("--race-epochs", type=int, default=2)
-    parser.add_argument("--runs", type=int, default=5, help="of the race; the median counts")
-    parser.add_argument("--cold-runs", type=int, default=3, help="before them, that find no choices of rungs")
-    parser.add_argument("--peer-runs", type=int, default=3, help="the same of PyTorch")
-    parser.add_argument("--jobs", type=int, default=4, help="runs at a time where nothing is timed")
+    parser.add_argument("--runs", type=int, default=5, help="of the race; the median counts (default: 5)")
+    parser.add_argument("--cold-runs", type=int, default=3, help="before them, with an empty tuning cache (default: 3)")
+    parser.add_argument("--peer-runs", type=int, default=3, help="of PyTorch's race (default: 3)")
+    parser.add_argument("--jobs", type=int, default=4, help="runs at once where nothing is timed (default: 4)")
     parser.add_argument("--skip", choices=["quality", "race"])
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"], help="PyTorch's")
     parser.add_argument("--heddle-device", default="cuda", metavar="NAME")

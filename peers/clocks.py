@@ -9,11 +9,11 @@ REASONS = {"sw_power_cap": "the power limit", "hw_slowdown": "the hardware's pro
            "sw_thermal_slowdown": "its temperature", "hw_thermal_slowdown": "its temperature",
            "hw_power_brake_slowdown": "the power supply"}
 MILLISECONDS = 20  # between two samples
-BUSY = 0.8  # of the highest power seen: below that the card was not yet, or no longer, at work
+BUSY = 0.8  # of the highest power seen: below that the GPU is idle
 
 
 def sampler(program="nvidia-smi"):
-    """A process that writes samples until it is ended; None where there is none."""
+    """A process that writes samples until it is ended; None: no such program."""
     fields = ",".join(NUMBERS + ["clocks_event_reasons." + one for one in REASONS])
     try:
         return subprocess.Popen([program, "--query-gpu=" + fields, "--format=csv,noheader,nounits", "-i", "0", "-lms",
@@ -23,13 +23,13 @@ def sampler(program="nvidia-smi"):
 
 
 def summary(text):
-    """Medians of the samples in which the card was at work; None where there are none."""
+    """Medians of the samples in which the GPU was busy; None: there are none."""
     samples = []
     for line in text.splitlines():
         words = [word.strip() for word in line.split(",")]
         try:
             samples.append(([float(word) for word in words[:len(NUMBERS)]], words[len(NUMBERS):]))
-        except ValueError:  # a field that this card or driver does not know
+        except ValueError:  # a field that this GPU or driver does not know
             continue
     most = max((numbers[2] for numbers, _ in samples), default=0)
     busy = [(numbers, reasons) for numbers, reasons in samples
@@ -44,7 +44,7 @@ def summary(text):
 
 
 def card(program="nvidia-smi"):
-    """{"device_name", "driver"} of the first GPU; nothing where there is none."""
+    """{"device_name", "driver"} of the first GPU; {} without one."""
     try:
         text = subprocess.run([program, "--query-gpu=name,driver_version", "--format=csv,noheader", "-i", "0"],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
@@ -55,7 +55,7 @@ def card(program="nvidia-smi"):
 
 
 def while_running(call, program="nvidia-smi"):
-    """What the samples taken while `call` ran say; None where nothing could be sampled."""
+    """Summary of the samples taken while `call` ran; None: nothing could be sampled."""
     process = sampler(program)
     try:
         call()

@@ -12,8 +12,8 @@ batchnorm is zero but for rounding: its error is relative to the gradient of the
 One rounding that moves a relu or the winner of a pooling window over its edge moves a gradient far, and it is luck
 which program that happens to. Where float32 is meant, float64 is therefore computed with the decisions that a program
 took, heddle's and PyTorch's alike: those nearer to their edge than EDGE are candidates, and the gradient tells which of
-them were taken the other way (edges.py). The errors without that stand beside it, as errors_raw. Less precise types
-move too many to tell which: there, only the median helps. gradients_judged.py has the rules of what is good enough.
+them were taken the other way (edges.py). The errors without that are kept as errors_raw. Less precise types move too
+many to tell which: there, only the median helps. gradients_judged.py has the rules of what is good enough.
 """
 
 import argparse
@@ -159,9 +159,11 @@ def parse():
     parser.add_argument("--batches", type=lambda text: [int(one) for one in words(text)],
                         default=[1, 7, 64, 1000, 1024])
     parser.add_argument("--precisions", type=words, default=PRECISIONS)
-    parser.add_argument("--kernels", type=words, default=["fused"], help="others than fused are compared in fp32 alone")
+    parser.add_argument("--kernels", type=words, default=["fused"],
+                        help="parts of the ladders; other than fused only in fp32 (default: fused)")
     parser.add_argument("--seeds", type=int, default=8)
-    parser.add_argument("--jobs", type=int, default=8, help="of heddle's at a time: nothing is timed here")
+    parser.add_argument("--jobs", type=int, default=8,
+                        help="runs of heddle at once: nothing is timed here (default: 8)")
     parser.add_argument("--data", default="synth:count=4096")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"], help="PyTorch's")
     parser.add_argument("--heddle-device", default="cuda", metavar="NAME")

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Whether gradients are good enough: the judgement on a row that gradients_gpu.py measured, or on rows that are stored.
+"""Whether gradients are good enough: judges a row that gradients_gpu.py measured, or stored rows.
 
     peers/gradients_judged.py FILE [--write]
 
-FILE is what gradients_gpu.py --json wrote, or a result file of training. Ends with 1 where a row is not met, and says
-why; --write has the judgement in the file.
+FILE is what gradients_gpu.py --json wrote, or a result file of training. Exit code 1 and a reason if a row is not good
+enough; --write stores the verdicts in the file.
 
-The errors of each parameter may be so many times PyTorch's (ALLOWED): the median over the seeds, and where float64 was
-computed with the decisions that a program took (WITH_EDGES) the largest as well, because luck at an edge no longer
-explains it. What is no number is never met, in whatever seed. The decisions that were taken otherwise than float64 has
-them are judged too: how many there are, and to which sides they went. Plain Python, without PyTorch."""
+The error of each parameter may be ALLOWED times PyTorch's: the median over the seeds, and where float64 was computed
+with the decisions that a program took (WITH_EDGES) the largest as well, because chance at an edge no longer explains
+it. A NaN in any seed never passes. The decisions that were taken otherwise than in float64 are judged too: how many there
+are, and to which sides they went. Plain Python, without PyTorch."""
 
 import argparse
 import math
@@ -29,8 +29,8 @@ USUALLY_ALLOWED = 2
 WITH_EDGES = ("fp32", "tf32x3")
 # Below this an error is rounding of what is compared, not of how it was computed.
 FLOOR = 1e-7
-# How many times PyTorch's decisions may be taken otherwise, and how many besides: of few, chance has the number. The
-# more a program rounds, the more it takes.
+# How many decisions may be flipped: so many times PyTorch's, plus some, because few are a matter of chance. A program
+# with larger rounding errors flips more.
 TIMES_TAKEN, BESIDES = {"naive": 20}, 4
 USUALLY_TIMES_TAKEN = 4
 # Sides that chance would give less often than this have another reason.
@@ -38,7 +38,7 @@ UNLIKELY = 1e-3
 
 
 def over_seeds(rows, statistic):
-    """{name: statistic of all seeds}, NaN where one has no number: it must not hide among the others."""
+    """{name: statistic of all seeds}; NaN if one seed's is: it must not hide among the others."""
     found = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
@@ -47,14 +47,14 @@ def over_seeds(rows, statistic):
 
 
 def worst_ratio(own, peer):
-    """(parameter, ratio) of the largest ratio; what is no number is the largest."""
+    """(parameter, ratio) of the largest ratio; NaN counts as the largest."""
     ratios = {name: own[name] / max(peer[name], FLOOR) for name in own}
     worst = max(ratios, key=lambda name: ratios[name] if math.isfinite(ratios[name]) else math.inf)
     return worst, ratios[worst]
 
 
 def without_number(row):
-    """"heddle's conv1.weight" for every parameter that is no number in some seed."""
+    """"heddle's conv1.weight" for every parameter that is NaN in some seed."""
     found = []
     for prefix, whose in (("", "heddle's"), ("peer_", "PyTorch's")):
         kinds = [row[prefix + kind] for kind in ("errors", "errors_max", "errors_raw") if prefix + kind in row]
@@ -68,14 +68,14 @@ def about_decisions(row):
     taken, of_peer = row["edges"]["taken"], row["edges"]["peer_taken"]
     why = []
     if len(taken) > TIMES_TAKEN.get(row["kernels"], USUALLY_TIMES_TAKEN) * len(of_peer) + BESIDES:
-        why.append("%d decisions taken otherwise, PyTorch %d" % (len(taken), len(of_peer)))
+        why.append("%d flipped decisions, PyTorch %d" % (len(taken), len(of_peer)))
     if not all("instead_of" in one for one in taken + of_peer):
-        return why + ["the sides of the decisions are not known"]
+        return why + ["the sides of the decisions are not recorded"]
     own, peer = edges.sides(taken), edges.sides(of_peer)
     # Rounding does not know on which side of zero relu's value is.
     if edges.chance_of_split(own["opened"], own["closed"]) < UNLIKELY:
         why.append("relu opened %(opened)d times and closed %(closed)d times" % own)
-    # Of places that are equal in float32 the first wins, in both programs: so many to earlier ones as PyTorch's.
+    # Of places that are equal in float32 the first wins in both programs: the proportion must be PyTorch's.
     if edges.chance_of_splits(own["earlier"], own["later"], peer["earlier"], peer["later"]) < UNLIKELY:
         why.append("windows won by earlier places %d times and by later ones %d times, PyTorch's %d and %d" % (
             own["earlier"], own["later"], peer["earlier"], peer["later"]))
@@ -92,7 +92,7 @@ def judged(row):
     if "errors_raw" in row and "peer_errors_raw" in row:  # shown, not judged: luck at an edge is in it
         made["raw"], made["raw_ratio"] = worst_ratio(row["errors_raw"], row["peer_errors_raw"])
     missing = without_number(row)
-    why = ["no number: %s" % ", ".join(missing)] if missing else []
+    why = ["NaN: %s" % ", ".join(missing)] if missing else []
     if not ratio <= allowed:
         why.append("above %g" % allowed)
     if row["precision"] in WITH_EDGES:
@@ -102,7 +102,7 @@ def judged(row):
                 why.append("largest above %g, in %s" % (allowed, made["largest"]))
             why += about_decisions(row)
         else:
-            why.append("the largest error and the decisions are not known")
+            why.append("the largest error and the decisions are not recorded")
     return {**made, "why": why, "met": not why}
 
 

@@ -13,7 +13,7 @@ import network_torch
 
 WARM_UP = 11  # calls before a capture; compilers and cuDNN choose here
 SEED = 3  # of initial values
-SLOTS = 2  # batches in host memory; so many are under way where a mode is pipelined
+SLOTS = 2  # batches in host memory, and under way in a pipelined mode
 
 
 def synthetic(count, shape, classes, device, seed=1):

@@ -8,7 +8,7 @@ import os
 from result_file import Trouble, load
 
 REQUIRED = object()
-PIXELS = (1, 28, 28)  # of an image where neither the file nor the caller says more
+PIXELS = (1, 28, 28)  # an image by default
 CLASSES = 10
 MODELS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples", "models")
 
@@ -197,7 +197,7 @@ def path_of(name):
 
 
 def model_of(document, where, shape=None, classes=None):
-    """`shape` and `classes` go before what the document says; 1×28×28 and 10 where nobody does."""
+    """`shape` and `classes` override the document's; the default is 1×28×28 and 10."""
     if not isinstance(document, dict) or not isinstance(document.get("layers"), list):
         raise Trouble("%s: a model is an object with \"layers\"" % where)
     own = document.get("input", {})

@@ -10,7 +10,7 @@ import model_file
 import timing
 from timing import OutOfTime
 
-CLOCK_SECONDS = 0.6  # of steps beside which the clock is looked at; nvidia-smi needs half of that to begin
+CLOCK_SECONDS = 0.6  # of steps while the clock is sampled; nvidia-smi needs half of that to start
 MOST_IMAGES = 500000  # of a block of predictions
 LEARNED = 0.65  # a network that learns is below this share of the loss of guessing after the timing
 # How far probabilities may be from those of the same network computed in fp32, by the norm of both, without what they
@@ -135,7 +135,7 @@ def measure(block, steps, check, seconds, batch):
 
 
 def with_clock(row, block):
-    """The row and what the card's clock does in such steps, looked at when the timing is over."""
+    """The row with the GPU's clock during such steps, sampled after the timing."""
     return dict(row, clock=clocks.while_running(lambda: timing.repeat_for(CLOCK_SECONDS, block)))
 
 

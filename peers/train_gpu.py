@@ -62,7 +62,7 @@ INFER_MODES = {
               "channels-last", "eager", "folded max-autotune graph channels-last", "folded max-autotune graph"],
 }
 PRECISIONS = ["tf32", "bf16", "fp32", "fp16", "bf16-pure", "fp16-pure"]
-START_SECONDS = 20  # for importing a framework, beside others
+START_SECONDS = 20  # to import a framework while others do
 MEASURING_SECONDS = 1.5  # per mode, beyond those of --seconds: warm-up, and the fewest blocks that are measured
 # Through these XLA would find what an earlier process chose by timing.
 XLA_KEPT_CHOICES = ("--xla_gpu_per_fusion_autotune_cache_dir", "--xla_gpu_load_autotune_results_from")
@@ -206,7 +206,7 @@ def run_all(options):
 
 def run_once(options, deadline):
     waiting, done, facts = list(jobs(options)), [], {}
-    turns = options.jobs > 1 or options.go is not None  # nobody measures before being told to
+    turns = options.jobs > 1 or options.go is not None  # a worker measures only when told to
     while waiting:
         # A round of workers is prepared at once and measured in turn; the next round only begins when no other process
         # is left that could disturb a measurement.
@@ -275,7 +275,7 @@ def measuring_seconds(options, round_of):
 
 
 def wait_ready(workers, deadline):
-    """Until every worker has prepared its modes or ended: from then on nobody compiles."""
+    """Waits until every worker has prepared its modes or ended: from then on none compiles."""
     for one in workers:
         signal.signal(signal.SIGALRM, lambda *_, process=one.process: process.kill())
         signal.setitimer(signal.ITIMER_REAL, max(0.1, deadline - time.monotonic()))
@@ -339,7 +339,7 @@ def add_measuring_options(parser):
     parser.add_argument("--total-seconds", type=float, default=3600,
                         help="what is not measured by then is left out (default: 3600)")
     parser.add_argument("--jobs", type=int, default=1, help="processes that compile at once (default: 1)")
-    parser.add_argument("--split", type=int, default=0, help="at most so many modes per process (default: all)")
+    parser.add_argument("--split", type=int, default=0, help="modes per process (default: all of a framework)")
     parser.add_argument("--alone", type=int, default=0, metavar="K",
                         help="then measure the K fastest modes of each batch and precision again, each compiled anew "
                              "and alone on the GPU, in what is left of --total-seconds")

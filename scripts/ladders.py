@@ -17,7 +17,7 @@ COUNTERS = os.path.join(ROOT, "results", "ladder-counters-h200.json")
 TARGETS = os.path.join(ROOT, "docs", "ladders", "targets.json")
 
 
-# Products of fp32 class, float32 in and out and multiplied in parts, stand beside float32 and are held against it.
+# tf32x3, float32 in and out with products in parts, is compared with float32.
 RIVAL_TYPE = {"tf32x3": "f32"}
 RIVAL_ARITHMETIC = {"tf32x3": "full"}
 
@@ -81,7 +81,7 @@ def fastest(rows):
 
 
 def rival_arithmetic(row):
-    """What of PyTorch's a row is held against."""
+    """The arithmetic of PyTorch's row that a row is compared with."""
     return RIVAL_ARITHMETIC.get(row["arithmetic"], row["arithmetic"])
 
 
@@ -96,8 +96,7 @@ def peer_of(op, results, shape, arithmetic):
 # --- targets ---------------------------------------------------------------------------------------------------------
 
 def judge(target, op, results):
-    """What became of a target: {"rung": ..., "reached": number, "met": bool}; "reached" is None where it was not
-    measured."""
+    """Whether a target is met: {"rung": ..., "reached": number, "met": bool}; "reached" is None if not measured."""
     rows = [row for row in results["results"] if row["op"] == target["op"]
             and same_shape(op, row["shape"], target["shape"])]
     best = fastest(own([row for row in rows if row["dtype"] == target["dtype"]]))
@@ -118,7 +117,7 @@ def judge(target, op, results):
         rival = RIVAL_TYPE.get(target["dtype"], target["dtype"])
         vendor = fastest([row for row in rows if is_timed(row) and row["tier"] == "vendor" and row["dtype"] == rival])
         reached = vendor["microseconds"] / best["microseconds"] if vendor else None
-        # Measured in the same rounds, where the card was as warm for the one as for the other.
+        # Measured in the same rounds, with the GPU equally warm for both.
         if vendor and best.get("vendor_rung") == vendor["rung"] and best.get("ratio"):
             reached = best["ratio"]
     return {"rung": best["rung"], "shape": best["shape"], "reached": reached,

@@ -7,7 +7,7 @@ import tempfile
 
 TOOLS = ["memcheck", "racecheck", "synccheck", "initcheck"]
 SLOW_TOOLS = ["racecheck", "initcheck"]
-# A process under compute-sanitizer holds a context of its own on the card, and spends most of its time on a CPU.
+# A process under compute-sanitizer has its own context on the GPU, and spends most of its time on a CPU.
 PROCESSES = 12
 # racecheck makes a kernel a hundred times slower: the rungs of a ladder longer than this are separate jobs, so that
 # they share the cores.

@@ -92,7 +92,7 @@ def card_of(section, document):
 
 def rows_with(rows, found, keys, choose=None):
     """`rows` and those of a run, which take the place of earlier ones or, where both have a figure, what `choose` makes
-    of the two; but one that failed stands beside an earlier figure, as `failed`, and does not take it away."""
+    of the two; a row that failed is kept in an earlier figure as `failed`, and does not replace it."""
     def key_of(row):
         return tuple(row[key] for key in keys)
     earlier, made = {key_of(row): row for row in rows}, {}
@@ -112,10 +112,10 @@ def rows_with(rows, found, keys, choose=None):
 
 
 def faster(before, row):
-    """Of two rows of a peer's mode: a later run can be slower because something else was on the card, and a framework
-    is held to what it can do. So with the same version of the framework the faster one stays, all of it, and a slower
-    figure that is not older stands in it as `later`, the last one alone. With another version, or where one of the two
-    has none, the new row takes the place of the other."""
+    """Of two rows of a peer's mode: a later run may be slower because something else used the GPU, and a framework is
+    measured by what it can do. So with the same framework version the faster row stays, and the last slower figure that
+    is not older is kept in it as `later`. With another version, or if one row has none, the new row replaces the
+    other."""
     if not row.get("version") or row["version"] != before.get("version"):
         return row
     kept = min(row, before, key=lambda one: one["microseconds"])  # of equals the new one
@@ -176,7 +176,7 @@ def fastest_own(results, batch, precision, section="train"):
 
 
 def against_peer(results, row):
-    """How many times as fast as the fastest peer a row is; None: no peer was measured."""
+    """The speed-up of a row over the fastest peer; None: no peer was measured."""
     peer = fastest_peer(results.get("peers", {}).get("results", []), row["batch"], row["precision"])
     return peer["microseconds"] / row["microseconds"] if peer and is_timed(row) else None
 
@@ -198,7 +198,7 @@ def modes_without_figure(rows, batch, precision, modes):
 
 
 def against_16_bits(results, batch):
-    """How many times as fast as the fastest peer of 16 bits our tf32 is; None: one of them was not measured."""
+    """The speed-up of our tf32 over the fastest 16-bit peer; None: one of them was not measured."""
     own = fastest_own(results, batch, "tf32")
     rows = results.get("peers", {}).get("results", [])
     peers = [peer for peer in (fastest_peer(rows, batch, name) for name in ("bf16", "fp16")) if peer]

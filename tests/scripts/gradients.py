@@ -295,8 +295,8 @@ class Judgement(unittest.TestCase):
             for precision in ("fp32", "tf32", "bf16"):
                 for place in (0, 4, 7):
                     spoilt = self.GOOD[:place] + [nothing] + self.GOOD[place + 1:]
-                    self.assertIn("no number: heddle's conv1.weight", self.why(spoilt, self.GOOD, precision=precision))
-                    self.assertIn("no number: PyTorch's conv1.weight",
+                    self.assertIn("NaN: heddle's conv1.weight", self.why(spoilt, self.GOOD, precision=precision))
+                    self.assertIn("NaN: PyTorch's conv1.weight",
                                   self.why(self.GOOD, spoilt, precision=precision))
 
     def test_what_is_no_number_in_any_of_its_figures_is_never_met(self):
@@ -304,7 +304,7 @@ class Judgement(unittest.TestCase):
             for kind in ("errors", "errors_max", "errors_raw"):
                 made = row(self.GOOD, self.GOOD, precision="bf16")
                 made[prefix + kind] = dict(made[prefix + "errors"], **{"conv2.weight": math.nan})
-                self.assertEqual(gradients_judged.judged(made)["why"][0], "no number: %s conv2.weight" % whose, kind)
+                self.assertEqual(gradients_judged.judged(made)["why"][0], "NaN: %s conv2.weight" % whose, kind)
 
     def test_what_no_row_says_is_not_met(self):
         made = row(self.GOOD, self.GOOD)
@@ -313,7 +313,7 @@ class Judgement(unittest.TestCase):
             self.assertFalse(gradients_judged.judged(without)["met"], missing)
         unknown = row(self.GOOD, self.GOOD, decisions(earlier=1))
         del unknown["edges"]["taken"][0]["instead_of"]
-        self.assertEqual(gradients_judged.judged(unknown)["why"], ["the sides of the decisions are not known"])
+        self.assertEqual(gradients_judged.judged(unknown)["why"], ["the sides of the decisions are not recorded"])
         failed = gradients_judged.judged({"kernels": "fused", "precision": "fp32", "batch": 7, "error": "no GPU"})
         self.assertEqual((failed["met"], failed["why"]), (False, ["no GPU"]))
 
@@ -324,10 +324,10 @@ class Judgement(unittest.TestCase):
                                            {"opened": 2, "closed": 6, "earlier": 12, "later": 2}), "")
 
     def test_more_decisions_than_rounding_takes_are_not(self):
-        self.assertEqual(self.of_decisions({"opened": 2, "closed": 3}, {}), "5 decisions taken otherwise, PyTorch 0")
+        self.assertEqual(self.of_decisions({"opened": 2, "closed": 3}, {}), "5 flipped decisions, PyTorch 0")
         many = {"opened": 10, "closed": 12, "earlier": 30, "later": 33}
         few = {"opened": 2, "closed": 2, "earlier": 8, "later": 8}
-        self.assertEqual(self.of_decisions(many, few), "85 decisions taken otherwise, PyTorch 20")
+        self.assertEqual(self.of_decisions(many, few), "85 flipped decisions, PyTorch 20")
         self.assertEqual(self.of_decisions(many, few, kernels="naive"), "")
 
     def test_the_number_of_decisions_ends_where_it_says(self):
@@ -336,7 +336,7 @@ class Judgement(unittest.TestCase):
             half = most // 2
             self.assertEqual(self.of_decisions({"earlier": half, "later": half}, peer, **named), "")
             self.assertEqual(self.of_decisions({"earlier": half, "later": half + 1}, peer, **named),
-                             "%d decisions taken otherwise, PyTorch 2" % (most + 1))
+                             "%d flipped decisions, PyTorch 2" % (most + 1))
 
     def test_sides_are_unlikely_below_one_in_a_thousand(self):
         peer = {"opened": 3, "closed": 3, "earlier": 6}
