@@ -377,7 +377,7 @@ heddle_status heddle_bench_measure_group(heddle_bench *bench, const void *shape,
                                          heddle_bench_case *one, int first)
 {
     int count = bench->count - first, threads = heddle_pool_threads(heddle_device_pool(bench->device));
-    if (!bench->results || count == 0) // no rung was added
+    if (!bench->results || count <= 0) // no rung was added
         return HEDDLE_OK;
     group on = {.bench = bench, .one = one, .first = first, .count = count};
     on.trials = calloc((size_t)count, sizeof *on.trials);
