@@ -247,8 +247,8 @@ typedef enum heddle_rows_function {
 
 // rows_conv: a convolution of stride 1 in one frame, input (rows, c) to output (rows, k), both with the same lines and
 // gaps; a linear layer has h = w = r = s = 1. Row p of the output is the sum over taps of input row p + shift(tap) times
-// the tap's weights; rows outside of the frame count as zero. weight is (k, r * s, c), its transpose `turned` (c, r * s,
-// k). Results are in the first h + 2 padding - r + 1 lines and w + 2 padding - s + 1 rows of each image.
+// the tap's weights, (k, r * s, c); rows outside of the frame count as zero. Results are in the first
+// h + 2 padding - r + 1 lines and w + 2 padding - s + 1 rows of each image.
 typedef struct heddle_rows_conv_shape {
     int n, h, w, gap;
     int c, k; // multiples of 8
@@ -271,17 +271,15 @@ typedef struct heddle_rows_norm_shape {
     float epsilon, momentum;
 } heddle_rows_norm_shape;
 
-// rows_patches: each row of the output has what a filter sees at one place, (c, r, s), from the first `used` channels of
-// a frame (rows, c); `columns` is padded to a multiple of 8. A convolution of any kind is then a product.
+// rows_patches: each row of the output has what a filter sees at one place, (r, s, c), from a frame (rows, c). A
+// convolution of any kind is then a product.
 typedef struct heddle_rows_patches_shape {
     int n, h, w, gap, c;
-    int used;
     int r, s, stride, padding, dilation;
-    int columns;
 } heddle_rows_patches_shape;
 
-// rows_gather: the same for the images of a batch out of a dataset of bytes (count, c, h, w), as gather finds them.
-// A filter as large as the image makes one row of features of each.
+// rows_gather: patches (c, r, s) of the images of a batch, out of a dataset of bytes (count, c, h, w), as gather finds
+// them; `columns` is padded to a multiple of 8. A filter as large as the image makes one row of features of each.
 typedef struct heddle_rows_gather_shape {
     int n, count, length;
     int c, h, w;
@@ -294,12 +292,19 @@ typedef struct heddle_rows_loss_shape {
     int n, classes, k;
 } heddle_rows_loss_shape;
 
+// rows_head: the last linear layer, input (n, c) by weight (k, c), the loss of its logits, and the gradients of both, for
+// few classes. `function` is the one that made the input, whose gradient goes through it.
+typedef struct heddle_rows_head_shape {
+    int n, c, k, classes;
+    int function;
+} heddle_rows_head_shape;
+
 // rows_weights, rows_collect, rows_update: between the parameters, float32 in one buffer in PyTorch's layout, and what
 // products take and leave: bf16 copies of weights and parts of gradients. `table` has a row of HEDDLE_SEGMENT_FIELDS for
 // each parameter. Element (row, tap, channel) of k * taps * c, each padded, is parameter (row * c + channel) * taps + tap.
 typedef struct heddle_rows_update_shape {
     int segments;
-    int elements;   // of all segments, padding included
+    int tiles;      // of all segments, in which blocks take them
     int parameters; // floats
     int parts;      // floats
     int copies;     // bf16 elements
@@ -307,7 +312,7 @@ typedef struct heddle_rows_update_shape {
     int optimizer;  // 0: sgd, 1: momentum, 2: AdamW
 } heddle_rows_update_shape;
 typedef enum heddle_segment_field {
-    HEDDLE_SEGMENT_FIRST,     // number of the segment's first element
+    HEDDLE_SEGMENT_FIRST,     // number of the segment's first tile
     HEDDLE_SEGMENT_PARAMETER, // where the parameter begins
     HEDDLE_SEGMENT_K,         // rows, channels and taps that it has
     HEDDLE_SEGMENT_C,
@@ -317,8 +322,6 @@ typedef enum heddle_segment_field {
     HEDDLE_SEGMENT_PARTS,   // of its gradient; 0: it is zero
     HEDDLE_SEGMENT_PART,    // where they begin
     HEDDLE_SEGMENT_COPY,    // where its copy (k, taps, c) begins; -1: it has none
-    HEDDLE_SEGMENT_TURNED,  // where its transpose begins; -1: it has none
-    HEDDLE_SEGMENT_FLAT,    // 1: the transpose is (taps, c, k), of a linear layer behind images; 0: (c, taps, k)
     HEDDLE_SEGMENT_VECTOR,  // where its padded copy in float32 begins; -1: it has none
     HEDDLE_SEGMENT_FIELDS,
 } heddle_segment_field;

@@ -55,14 +55,12 @@ static const heddle_rows_segment *segment(const rows_builder *builder, int index
     return index < 0 ? NULL : &builder->rows->segments[index];
 }
 
-// A weight's copy, or its transpose.
-static heddle_status weight_copy(rows_builder *builder, const heddle_rows_group *group, bool turned,
-                                 heddle_value *value)
+// The copy of a group's weight.
+static heddle_status weight_copy(rows_builder *builder, const heddle_rows_group *group, heddle_value *value)
 {
     const heddle_rows_segment *of = segment(builder, group->weight);
     const int elements = of->padded_k * of->taps * of->padded_c;
-    return placed(builder, "weight", HEDDLE_BF16, elements, builder->rows->copies + (turned ? of->turned : of->copy),
-                  value);
+    return placed(builder, "weight", HEDDLE_BF16, elements, builder->rows->copies + of->copy, value);
 }
 
 // A vector as operators take it: the parameter itself, or its padded copy.
@@ -145,13 +143,11 @@ static heddle_rows_patches_shape patches_shape(const heddle_rows_group *group, c
         .w = layer->in[2],
         .gap = before->gap,
         .c = before->shape.k,
-        .used = layer->in[0],
         .r = layer->kernel,
         .s = layer->kernel,
         .stride = layer->stride,
         .padding = layer->padding,
         .dilation = layer->dilation,
-        .columns = group->shape.c,
     };
 }
 
@@ -185,7 +181,7 @@ static heddle_status multiply(rows_builder *builder, heddle_rows_group *group, b
     bindings bound = {.count = 0};
     heddle_value weight, bias, arrived = HEDDLE_NO_VALUE;
     int node;
-    HEDDLE_TRY(weight_copy(builder, group, false, &weight));
+    HEDDLE_TRY(weight_copy(builder, group, &weight));
     HEDDLE_TRY(vector(builder, group->bias, &bias));
     bind(&bound, "input", group->input);
     bind(&bound, "weight", weight);
@@ -329,13 +325,13 @@ static heddle_status input_gradient(rows_builder *builder, const heddle_rows_gro
     const heddle_rows_group *before = group - 1;
     heddle_rows_conv_shape shape = group->shape;
     bindings bound = {.count = 0};
-    heddle_value turned;
+    heddle_value weight;
     int node;
     shape.function = before->passes ? HEDDLE_ROWS_IDENTITY : (int)before->function;
     shape.zero_gaps = !before->passes && group->source == HEDDLE_ROWS_SHIFTED;
-    HEDDLE_TRY(weight_copy(builder, group, true, &turned));
+    HEDDLE_TRY(weight_copy(builder, group, &weight));
     bind(&bound, "grad_output", *gradient);
-    bind(&bound, "turned", turned);
+    bind(&bound, "weight", weight);
     if (shape.function != HEDDLE_ROWS_IDENTITY)
         bind(&bound, "input", group->input);
     HEDDLE_TRY(apply(builder, "rows_conv_backward_data", &shape, &bound, &node));

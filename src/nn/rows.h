@@ -23,8 +23,8 @@ typedef enum heddle_rows_source {
 // A parameter's place in the buffers of heddle_rows: in elements, -1 for none.
 typedef struct heddle_rows_segment {
     int parameter; // index in the model
-    int k, c, taps, padded_k, padded_c, flat;
-    int parts, part, copy, turned, vector;
+    int k, c, taps, padded_k, padded_c;
+    int parts, part, copy, vector;
 } heddle_rows_segment;
 
 typedef struct heddle_rows_group {
@@ -42,7 +42,7 @@ typedef struct heddle_rows_group {
     heddle_value frame;  // what the group before left; HEDDLE_NO_VALUE for the first group
     heddle_value input;  // of the product: the frame, patches of it or features
     heddle_value output; // of the product
-    heddle_value sums, unused_sums, unused_gamma, unused_beta;
+    heddle_value sums;
     heddle_value left; // what the group leaves: output, or what rows_norm made of it
 } heddle_rows_group;
 

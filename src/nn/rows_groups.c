@@ -118,9 +118,10 @@ static void set_shape(heddle_rows_group *group, int batch)
         shape->r = shape->s = layer->kernel;
         shape->c = padded(layer->in[0], HEDDLE_ROWS_ALIGNMENT);
     } else if (is_conv(group)) {
-        const int columns = layer->in[0] * layer->kernel * layer->kernel;
+        const int taps = layer->kernel * layer->kernel;
         shape->h = group->out_h, shape->w = group->out_w;
-        shape->c = padded(columns, group->source == HEDDLE_ROWS_FROM_DATASET ? PATCH_ALIGNMENT : HEDDLE_ROWS_ALIGNMENT);
+        shape->c = group->source == HEDDLE_ROWS_FROM_DATASET ? padded(layer->in[0] * taps, PATCH_ALIGNMENT)
+                                                             : padded(layer->in[0], HEDDLE_ROWS_ALIGNMENT) * taps;
     }
     group->next_h = group->out_h / group->window;
     group->next_w = group->out_w / group->window;

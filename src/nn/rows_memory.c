@@ -7,6 +7,7 @@
 #include "nn/rows.h"
 #include "nn/run.h"
 #include "ops/rows_conv/rows_conv.h"
+#include "ops/rows_update/rows_update.h"
 
 enum { ALIGNMENT = 128 }; // elements: what every tensor begins at a multiple of
 
@@ -36,8 +37,8 @@ static heddle_rows_segment *add_segment(const heddle_model *model, const heddle_
     if (parameter < 0)
         return NULL;
     heddle_rows_segment *segment = &rows->segments[rows->segment_count++];
-    *segment = (heddle_rows_segment){
-        .parameter = parameter, .c = 1, .taps = 1, .padded_c = 1, .copy = -1, .turned = -1, .vector = -1};
+    *segment =
+        (heddle_rows_segment){.parameter = parameter, .c = 1, .taps = 1, .padded_c = 1, .copy = -1, .vector = -1};
     return segment;
 }
 
@@ -46,14 +47,14 @@ static void set_columns(const heddle_rows_group *group, const heddle_rows_group 
 {
     const heddle_layer *layer = group->product;
     segment->padded_c = group->shape.c;
-    if (group->source == HEDDLE_ROWS_SHIFTED) {
+    if (group->source == HEDDLE_ROWS_SHIFTED || group->source == HEDDLE_ROWS_PATCHES) {
         segment->c = layer->in[0];
         segment->taps = layer->kernel * layer->kernel;
+        segment->padded_c = before->shape.k;
     } else if (group->source == HEDDLE_ROWS_FEATURES && before) {
         segment->taps = before->next_h * before->next_w;
         segment->c = layer->in[0] / segment->taps;
         segment->padded_c = before->shape.k;
-        segment->flat = 1;
     } else {
         segment->c = layer->in_rank == 3 ? layer->in[0] * layer->kernel * layer->kernel : layer->in[0];
     }
@@ -85,9 +86,7 @@ static heddle_status place_group(const heddle_model *model, heddle_rows *rows, h
     const double elements = (double)padded_k * weight->taps * weight->padded_c;
     weight->part = take(&rows->update.parts, weight->parts * elements);
     weight->copy = take(&rows->update.copies, elements);
-    if (index > 0)
-        weight->turned = take(&rows->update.copies, elements);
-    if (weight->part < 0 || weight->copy < 0 || (index > 0 && weight->turned < 0))
+    if (weight->part < 0 || weight->copy < 0)
         return too_large(model);
     // Before a batchnorm a bias makes no difference, and has no gradient.
     heddle_rows_segment *bias = add_segment(model, layer, "bias", rows, &group->bias);
@@ -117,10 +116,8 @@ static void fill_table(const heddle_rows *rows, const heddle_state *state, int32
         table[HEDDLE_SEGMENT_PARTS] = segment->parts;
         table[HEDDLE_SEGMENT_PART] = segment->part;
         table[HEDDLE_SEGMENT_COPY] = segment->copy;
-        table[HEDDLE_SEGMENT_TURNED] = segment->turned;
-        table[HEDDLE_SEGMENT_FLAT] = segment->flat;
         table[HEDDLE_SEGMENT_VECTOR] = segment->vector;
-        first += segment->padded_k * segment->taps * segment->padded_c;
+        first += heddle_segment_tiles(segment->padded_k, segment->taps, segment->padded_c);
     }
 }
 
@@ -139,18 +136,15 @@ static heddle_status upload_table(const heddle_rows *rows, const heddle_state *s
 
 heddle_status heddle_rows_place(heddle_plan *plan, const heddle_state *state, heddle_stream *stream, heddle_rows *rows)
 {
-    double elements = 0;
     int arrived = 0;
     for (int i = 0; i < rows->group_count; i++) {
         HEDDLE_TRY(place_group(state->model, rows, &rows->groups[i], i));
         arrived += rows->groups[i].shape.k / HEDDLE_ROWS_COUNTED + 2; // of the product, of rows_norm's gradient
     }
     for (int i = 0; i < rows->segment_count; i++)
-        elements += (double)rows->segments[i].padded_k * rows->segments[i].taps * rows->segments[i].padded_c;
-    if (elements > INT_MAX)
-        return too_large(state->model);
+        rows->update.tiles +=
+            heddle_segment_tiles(rows->segments[i].padded_k, rows->segments[i].taps, rows->segments[i].padded_c);
     rows->update.segments = rows->segment_count;
-    rows->update.elements = (int)elements;
     rows->update.parameters = (int)state->floats[HEDDLE_BANK_PARAMETERS];
     rows->update.optimizer = (int)plan->options.optimizer;
     const size_t counters = (size_t)(arrived + 1) * sizeof(int32_t);

@@ -33,6 +33,7 @@
 #include "ops/reduction/reduction.h"
 #include "ops/rows_conv/rows_conv.h"
 #include "ops/rows_gather/rows_gather.h"
+#include "ops/rows_head/rows_head.h"
 #include "ops/rows_loss/rows_loss.h"
 #include "ops/rows_norm/rows_norm.h"
 #include "ops/rows_patches/rows_patches.h"
@@ -147,6 +148,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_rows_norm_forward,
     &heddle_op_rows_norm_backward,
     &heddle_op_rows_loss,
+    &heddle_op_rows_head,
     &heddle_op_rows_weights,
     &heddle_op_rows_collect,
     &heddle_op_rows_update,

@@ -30,6 +30,31 @@ static __device__ __forceinline__ void heddle_release_next()
 #endif
 }
 
+// Clusters of `cluster` blocks that run at the same time: the chip's partitions do not hold all that its
+// multiprocessors would. 0 where the device has no clusters.
+template <typename... Parameters>
+static inline int heddle_cuda_most_clusters(void (*kernel)(Parameters...), dim3 block, unsigned cluster,
+                                            size_t shared_bytes)
+{
+#if defined(SIM_WATCHED)
+    (void)kernel, (void)block, (void)cluster, (void)shared_bytes;
+    return 0;
+#else
+    cudaLaunchAttribute attribute;
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(cluster);
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared_bytes;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    int most = 0;
+    return cudaOccupancyMaxActiveClusters(&most, kernel, &config) == cudaSuccess ? most : (cudaGetLastError(), 0);
+#endif
+}
+
 // In clusters of `cluster` blocks; 1: in none.
 template <typename... Parameters, typename... Arguments>
 static inline cudaError_t heddle_cuda_launch_clusters(void (*kernel)(Parameters...), dim3 grid, dim3 block,

@@ -89,16 +89,22 @@ __global__ void rows_conv_naive_sums(const naive_frame frame, int c, int k, int 
     sums[k + to] = (float)squares;
 }
 
-// grad_output: (rows, k), turned: (c, taps, k), input, grad_input: (rows, c)
+// grad_output: (rows, k), weight: (k, taps, c), input, grad_input: (rows, c)
 __global__ void rows_conv_naive_data(const naive_frame frame, int c, int k, int function, int zero_gaps,
-                                     const __nv_bfloat16 *grad_output, const __nv_bfloat16 *turned,
+                                     const __nv_bfloat16 *grad_output, const __nv_bfloat16 *weight,
                                      const __nv_bfloat16 *input, __nv_bfloat16 *grad_input)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (size_t)frame.rows * c)
         return;
     const int row = (int)(i / c);
-    float sum = product(frame, grad_output, turned, k, row, (int)(i % c));
+    float sum = 0;
+    for (int tap = 0; tap < frame.taps; tap++) {
+        const int at = row + frame.shift[tap];
+        for (int o = 0; at >= 0 && at < frame.rows && o < k; o++)
+            sum += __bfloat162float(grad_output[(size_t)at * k + o]) *
+                   __bfloat162float(weight[((size_t)o * frame.taps + tap) * c + i % c]);
+    }
     if (input)
         sum *= rows_slope(function, __bfloat162float(input[i]));
     grad_input[i] = __float2bfloat16(zero_gaps && !holds(frame, row) ? 0.0f : sum);
@@ -133,7 +139,7 @@ static naive_frame forward_frame(const conv_shape *shape)
     return frame_of(shape, 1, heddle_rows_conv_out_h(shape), heddle_rows_conv_out_w(shape));
 }
 
-template <typename Output> static heddle_status launch_product(const heddle_call *call)
+template <typename Output> static heddle_status launch_product(const heddle_call *call, int zero_gaps)
 {
     const conv_shape *shape = (const conv_shape *)call->shape;
     const naive_frame frame = forward_frame(shape);
@@ -147,7 +153,7 @@ template <typename Output> static heddle_status launch_product(const heddle_call
 heddle_status heddle_rows_conv_forward_naive(const heddle_call *call)
 {
     const conv_shape *shape = (const conv_shape *)call->shape;
-    const heddle_status status = launch_product<__nv_bfloat16>(call);
+    const heddle_status status = launch_product<__nv_bfloat16>(call, shape->zero_gaps);
     if (status != HEDDLE_OK || !call->output[1])
         return status;
     rows_conv_naive_sums<<<heddle_cuda_blocks(shape->k), HEDDLE_CUDA_BLOCK, 0, heddle_cuda_stream_of(call)>>>(
@@ -158,7 +164,7 @@ heddle_status heddle_rows_conv_forward_naive(const heddle_call *call)
 
 heddle_status heddle_rows_conv_logits_naive(const heddle_call *call)
 {
-    return launch_product<float>(call);
+    return launch_product<float>(call, 0);
 }
 
 heddle_status heddle_rows_conv_data_naive(const heddle_call *call)

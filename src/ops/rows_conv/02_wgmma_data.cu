@@ -1,4 +1,5 @@
-// rows_conv_backward_data, rung 2: the forward product with the weights' transpose and shifts the other way.
+// rows_conv_backward_data, rung 2: the forward product with shifts the other way and the weights read as their
+// transpose.
 //
 // Where the input was made by a function, its gradient is multiplied by the function's slope before it is stored, so
 // that the layer before gets the gradient of its own sums.
@@ -24,10 +25,10 @@ static heddle_status launch(const heddle_call *call)
     rows_epilogue end = {};
     end.zero_gaps = shape->zero_gaps;
     if (!call->input[2] || shape->function == HEDDLE_ROWS_IDENTITY)
-        return rows_launch<ROWS_END_STORE>(call, on, end);
+        return rows_launch<1, ROWS_END_STORE>(call, on, end);
     end.function = shape->function;
     end.activated = (const uint16_t *)call->input[2];
-    return rows_launch<ROWS_END_SLOPE>(call, on, end);
+    return rows_launch<1, ROWS_END_SLOPE>(call, on, end);
 }
 
 HEDDLE_CUDA_RUNG("rows_conv_backward_data", "02_wgmma", launch)

@@ -4,8 +4,8 @@
 
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
+#include "ops/rows_conv/linear_wgmma.h"
 #include "ops/rows_conv/rows_conv.h"
-#include "ops/rows_conv/store_wgmma.h"
 
 typedef __nv_bfloat16 rows_bf16;
 
@@ -16,7 +16,8 @@ enum {
     ROWS_STAGES_BYTES = ROWS_SHARED_BYTES - ROWS_STATIC_BYTES - HOPPER_ROWS_BYTES - ROWS_OUT_BYTES,
 };
 
-// A product as the kernel sees it: input (rows, c) by weight (k, taps, c); `turn` is -1 for shifts the other way.
+// A product as the kernel sees it: input (rows, c) by weight (k, taps, c), or turned (c, taps, k); `turn` is -1 for
+// shifts the other way.
 struct rows_operands {
     const void *input, *weight;
     void *output;
@@ -75,7 +76,7 @@ static inline bool rows_place_stages(rows_product *job, int rings, int weight_by
     return job->weight_stages >= 2 + (job->resident ? -1 : 0) && job->input_stages >= least;
 }
 
-template <int Rows, int Share, int Steps, int End>
+template <int Rows, int Share, int Steps, int Turned, int End>
 static heddle_status rows_launch_kernel(const heddle_call *call, const rows_operands &on, const rows_product &job,
                                         rows_epilogue end, int groups)
 {
@@ -83,7 +84,8 @@ static heddle_status rows_launch_kernel(const heddle_call *call, const rows_oper
     CUtensorMap input, weight, output;
     heddle_status status = rows_map(&input, on.input, job.rows, on.c, job.box_rows);
     if (status == HEDDLE_OK)
-        status = rows_map(&weight, on.weight, on.k, (long long)job.taps * on.c, weight_rows);
+        status = Turned ? rows_map(&weight, on.weight, on.c, (long long)job.taps * on.k, ROWS_CHUNK)
+                        : rows_map(&weight, on.weight, on.k, (long long)job.taps * on.c, weight_rows);
     if (status == HEDDLE_OK) // the kernel does not look at this one where it stores float32
         status = rows_map(&output, End == ROWS_END_FLOATS ? on.input : on.output, job.rows,
                           End == ROWS_END_FLOATS ? on.c : on.k, 64);
@@ -91,7 +93,7 @@ static heddle_status rows_launch_kernel(const heddle_call *call, const rows_oper
         return status;
     const int bytes = HOPPER_ROWS_BYTES + job.weight_stages * weight_rows * HOPPER_ROW_BYTES +
                       job.input_stages * rings * job.boxes * job.box_rows * HOPPER_ROW_BYTES + ROWS_OUT_BYTES;
-    auto kernel = rows_product_wgmma<rows_bf16, Rows, Share, Steps, End>;
+    auto kernel = rows_product_wgmma<rows_bf16, Rows, Share, Steps, Turned, End>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     heddle_cuda_launch_dependent(kernel, dim3(groups * job.channel_tiles), dim3(ROWS_THREADS), bytes,
                                  heddle_cuda_stream_of(call), job, input, weight, output, end);
@@ -126,7 +128,7 @@ static inline int rows_choose_tile(int rows, int channel_tiles)
     return best;
 }
 
-template <int Rows, int Steps, int End>
+template <int Rows, int Steps, int Turned, int End>
 static heddle_status rows_launch_tile(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
 {
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
@@ -137,16 +139,17 @@ static heddle_status rows_launch_tile(const heddle_call *call, const rows_operan
         if ((!placed || !job.resident) && on.k > 64) {
             rows_product shared = rows_product_of(shape, on, Rows, 128);
             if (rows_place_stages(&shared, 1, 2 * ROWS_BOX_BYTES))
-                return rows_launch_kernel<Rows, 1, Steps, End>(call, on, shared, end,
-                                                               rows_groups(shared.tiles, 1, shared.channel_tiles));
+                return rows_launch_kernel<Rows, 1, Steps, Turned, End>(
+                    call, on, shared, end, rows_groups(shared.tiles, 1, shared.channel_tiles));
         }
     if (!placed)
         return HEDDLE_UNSUPPORTED;
-    return rows_launch_kernel<Rows, 0, Steps, End>(call, on, job, end, rows_groups(job.tiles, 0, job.channel_tiles));
+    return rows_launch_kernel<Rows, 0, Steps, Turned, End>(call, on, job, end,
+                                                           rows_groups(job.tiles, 0, job.channel_tiles));
 }
 
 // The tile as chosen, or a smaller one where a filter's reach takes too much memory.
-template <int Steps, int End>
+template <int Steps, int Turned, int End>
 static heddle_status rows_launch_steps(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
 {
     const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
@@ -154,19 +157,56 @@ static heddle_status rows_launch_steps(const heddle_call *call, const rows_opera
     heddle_status status = HEDDLE_UNSUPPORTED;
     if constexpr (End == ROWS_END_STORE || End == ROWS_END_SUMS) // the others are linear layers', of fewer rows
         if (tile >= 256)
-            status = rows_launch_tile<256, Steps, End>(call, on, end);
+            status = rows_launch_tile<256, Steps, Turned, End>(call, on, end);
     if (status == HEDDLE_UNSUPPORTED && tile >= 128)
-        status = rows_launch_tile<128, Steps, End>(call, on, end);
-    return status == HEDDLE_UNSUPPORTED ? rows_launch_tile<64, Steps, End>(call, on, end) : status;
+        status = rows_launch_tile<128, Steps, Turned, End>(call, on, end);
+    return status == HEDDLE_UNSUPPORTED ? rows_launch_tile<64, Steps, Turned, End>(call, on, end) : status;
 }
 
-template <int End>
+template <int Turned, int End>
+static heddle_status linear_launch(const heddle_call *call, const rows_operands &on, const rows_epilogue &end,
+                                   rows_linear job)
+{
+    CUtensorMap input, weight;
+    heddle_status status = rows_map(&input, on.input, job.rows, on.c, LINEAR_ROWS);
+    if (status == HEDDLE_OK)
+        status = Turned ? rows_map(&weight, on.weight, on.c, on.k, ROWS_CHUNK)
+                        : rows_map(&weight, on.weight, on.k, on.c, 64);
+    if (status != HEDDLE_OK)
+        return status;
+    auto kernel = rows_linear_wgmma<rows_bf16, Turned, End>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, LINEAR_BYTES);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    const unsigned tiles = job.channel_tiles * heddle_ceil_div(job.rows, LINEAR_ROWS);
+    // As many blocks for a tile as all run at once, each with a chunk for both of its warpgroups.
+    job.cluster = 1;
+    for (int more = 2; more <= LINEAR_MOST_CLUSTER && more * ROWS_WARPGROUPS <= job.chunks; more *= 2)
+        if (heddle_cuda_most_clusters(kernel, dim3(ROWS_THREADS), more, LINEAR_BYTES) >= (int)tiles)
+            job.cluster = more;
+    heddle_cuda_launch_clusters(kernel, dim3(tiles * job.cluster), dim3(ROWS_THREADS), job.cluster, LINEAR_BYTES,
+                                heddle_cuda_stream_of(call), job, input, weight, end, (rows_bf16 *)on.output);
+    return heddle_cuda_launched("02_wgmma");
+}
+
+template <int Turned, int End>
 static heddle_status rows_launch(const heddle_call *call, const rows_operands &on, const rows_epilogue &end)
 {
+    if constexpr (End != ROWS_END_SUMS) {
+        const heddle_rows_conv_shape *shape = (const heddle_rows_conv_shape *)call->shape;
+        rows_linear job = {};
+        job.rows = heddle_rows_conv_rows(shape);
+        job.c = on.c;
+        job.k = on.k;
+        job.chunks = (int)heddle_ceil_div(on.c, ROWS_CHUNK);
+        job.channel_tiles = (int)heddle_ceil_div(on.k, 64);
+        const int tiles = job.channel_tiles * (int)heddle_ceil_div(job.rows, LINEAR_ROWS);
+        if (shape->r * shape->s == 1 && !end.zero_gaps && 2 * tiles <= heddle_cuda_multiprocessors())
+            return linear_launch<Turned, End>(call, on, end, job);
+    }
     if constexpr (End == ROWS_END_STORE || End == ROWS_END_SUMS)
         if (on.c <= ROWS_CHUNK / 2)
-            return rows_launch_steps<2, End>(call, on, end);
-    return rows_launch_steps<4, End>(call, on, end);
+            return rows_launch_steps<2, Turned, End>(call, on, end);
+    return rows_launch_steps<4, Turned, End>(call, on, end);
 }
 
 // What TMA takes.

@@ -10,6 +10,9 @@
 // memory for its work, and because a thread then has many rows of two channels: a channel's sums are its own
 // registers'.
 //
+// For the gradient of the input the weights are read as their transpose: a tile of 64 output channels by 64 columns
+// lies with its columns, the channels of the result, where wgmma wants M (Turned 1).
+//
 // Two warpgroups multiply; three threads of a third load. The two have tiles of different rows (Share 0) or the two
 // halves of 128 channels of the same rows (Share 1). Weights that fit are loaded once and stay; then nothing couples
 // warpgroups with tiles of their own, and one stores while the other multiplies. Others pass through a ring.
@@ -124,7 +127,19 @@ HOPPER_DEVICE bool rows_holds_result(const rows_product &job, int row)
 
 // --- loading ---------------------------------------------------------------------------------------------------------
 
-template <int Share>
+// The weights of one tap and chunk: 64 rows of channels, or turned 64 columns of them, for each warpgroup's share.
+template <int Share, int Turned>
+HOPPER_DEVICE void rows_load_weight(const rows_product &job, const CUtensorMap *map, unsigned char *stage, int channel,
+                                    int chunk, int tap, uint64_t *full)
+{
+    if (!Turned)
+        tma_load(stage, map, tap * job.c + chunk * ROWS_CHUNK, channel, full);
+#pragma unroll
+    for (int half = 0; Turned && half < (Share ? 2 : 1); half++)
+        tma_load(stage + half * ROWS_BOX_BYTES, map, tap * job.k + channel + half * 64, chunk * ROWS_CHUNK, full);
+}
+
+template <int Share, int Turned>
 HOPPER_DEVICE void rows_load_weights(const rows_product &job, const rows_block &block, const CUtensorMap *map,
                                      unsigned char *stages, rows_product_barriers *barriers)
 {
@@ -135,8 +150,8 @@ HOPPER_DEVICE void rows_load_weights(const rows_product &job, const rows_block &
             for (int tap = 0; tap < job.taps; tap++) {
                 mbarrier_wait(&barriers->weights_empty[at.index], at.phase ^ 1);
                 mbarrier_arrive_expect(&barriers->weights_full[at.index], bytes);
-                tma_load(stages + at.index * bytes, map, tap * job.c + chunk * ROWS_CHUNK, block.channel,
-                         &barriers->weights_full[at.index]);
+                rows_load_weight<Share, Turned>(job, map, stages + at.index * bytes, block.channel, chunk, tap,
+                                                &barriers->weights_full[at.index]);
                 rows_advance(&at, job.weight_stages);
             }
 }
@@ -185,10 +200,10 @@ HOPPER_DEVICE void rows_release(const rows_product &job, rows_reader *from)
 }
 
 // All products of one tile, Steps times 16 channels of each chunk: sums (64 channels, Rows).
-template <typename Element, int Rows, int Share, int Steps>
+template <typename Element, int Rows, int Share, int Steps, int Turned>
 HOPPER_DEVICE void rows_multiply(const rows_product &job, float (&sums)[Rows / 2], rows_reader *from)
 {
-    const int weight_bytes = (Share ? 2 : 1) * ROWS_BOX_BYTES;
+    const int weight_bytes = (Share ? 2 : 1) * ROWS_BOX_BYTES, along = ROWS_STEP * (Turned ? (int)HOPPER_ROW_BYTES : 2);
     const int input_bytes = job.boxes * job.box_rows * HOPPER_ROW_BYTES;
     for (int chunk = 0; chunk < job.chunks; chunk++) {
         const unsigned char *input = from->inputs + from->input.index * input_bytes;
@@ -200,9 +215,9 @@ HOPPER_DEVICE void rows_multiply(const rows_product &job, float (&sums)[Rows / 2
             wgmma_fence();
 #pragma unroll
             for (int step = 0; step < Steps; step++)
-                wgmma16<Rows, Element>::template multiply<0, 0>(sums, wgmma_descriptor_at(a, step * ROWS_STEP * 2),
-                                                                wgmma_descriptor_at(b, step * ROWS_STEP * 2),
-                                                                chunk + tap + step > 0);
+                wgmma16<Rows, Element>::template multiply<Turned, 0>(sums, wgmma_descriptor_at(a, step * along),
+                                                                     wgmma_descriptor_at(b, step * ROWS_STEP * 2),
+                                                                     chunk + tap + step > 0);
             wgmma_commit();
             wgmma_wait<1>();
             rows_release(job, from);

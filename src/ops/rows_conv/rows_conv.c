@@ -72,13 +72,6 @@ static int dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
     return 3;
 }
 
-static int dims_turned(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const conv_shape *shape = shape_;
-    dims[0] = shape->c, dims[1] = shape->r * shape->s, dims[2] = shape->k;
-    return 3;
-}
-
 static int dims_channels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
     const conv_shape *shape = shape_;
@@ -135,7 +128,7 @@ static const heddle_operand logits_operands[] = {
 
 static const heddle_operand data_operands[] = {
     {BF16("grad_output", HEDDLE_INPUT, dims_output)},
-    {BF16("turned", HEDDLE_INPUT, dims_turned)},
+    {BF16("weight", HEDDLE_INPUT, dims_weight)},
     {BF16("input", HEDDLE_INPUT, dims_input), .optional = true},
     {BF16("grad_input", HEDDLE_OUTPUT, dims_input)},
 };
@@ -180,16 +173,28 @@ static double slope(int function, double y)
     }
 }
 
-// The product of one output row with the weights of channel `to`, (to, taps, channels); `turn` is -1 for the transpose.
-static double sum_taps(const conv_shape *shape, const double *rows, const double *weight, int channels, int row, int to,
-                       int turn)
+// Output row `row` of channel `to`.
+static double sum_taps(const conv_shape *shape, const double *rows, const double *weight, int row, int to)
 {
     const int all = heddle_rows_conv_rows(shape), taps = shape->r * shape->s;
     double sum = 0;
     for (int tap = 0; tap < taps; tap++) {
-        const int at = row + turn * heddle_rows_conv_shift(shape, tap);
-        for (int i = 0; at >= 0 && at < all && i < channels; i++)
-            sum += rows[(size_t)at * channels + i] * weight[((size_t)to * taps + tap) * channels + i];
+        const int at = row + heddle_rows_conv_shift(shape, tap);
+        for (int i = 0; at >= 0 && at < all && i < shape->c; i++)
+            sum += rows[(size_t)at * shape->c + i] * weight[((size_t)to * taps + tap) * shape->c + i];
+    }
+    return sum;
+}
+
+// The same for the gradient of input row `row`, channel `from`.
+static double sum_gradients(const conv_shape *shape, const double *grads, const double *weight, int row, int from)
+{
+    const int all = heddle_rows_conv_rows(shape), taps = shape->r * shape->s;
+    double sum = 0;
+    for (int tap = 0; tap < taps; tap++) {
+        const int at = row - heddle_rows_conv_shift(shape, tap);
+        for (int i = 0; at >= 0 && at < all && i < shape->k; i++)
+            sum += grads[(size_t)at * shape->k + i] * weight[((size_t)i * taps + tap) * shape->c + from];
     }
     return sum;
 }
@@ -207,7 +212,7 @@ static void forward_reference(const void *shape_, const double *const *input, do
         output[1][i] = 0;
     for (int row = 0; row < heddle_rows_conv_rows(shape); row++)
         for (int to = 0; to < shape->k; to++) {
-            double value = sum_taps(shape, input[0], input[1], shape->c, row, to, 1) + (input[2] ? input[2][to] : 0);
+            double value = sum_taps(shape, input[0], input[1], row, to) + (input[2] ? input[2][to] : 0);
             const int holds = heddle_rows_conv_holds(shape, row);
             value = shape->zero_gaps && !holds ? 0 : activate(shape->function, value);
             output[0][(size_t)row * shape->k + to] = value;
@@ -216,10 +221,13 @@ static void forward_reference(const void *shape_, const double *const *input, do
         }
 }
 
-static void logits_reference(const void *shape, const double *const *input, double *const *output)
+// Logits have no gaps.
+static void logits_reference(const void *shape_, const double *const *input, double *const *output)
 {
+    conv_shape shape = *(const conv_shape *)shape_;
     double *const without_sums[] = {output[0], NULL};
-    forward_reference(shape, input, without_sums);
+    shape.zero_gaps = 0;
+    forward_reference(&shape, input, without_sums);
 }
 
 static void data_reference(const void *shape_, const double *const *input, double *const *output)
@@ -231,7 +239,7 @@ static void data_reference(const void *shape_, const double *const *input, doubl
             const size_t at = (size_t)row * shape->c + to;
             const int in_image = row % ((shape->h + shape->gap) * pitch);
             const int pixel = in_image / pitch < shape->h && in_image % pitch < shape->w;
-            double value = sum_taps(shape, input[0], input[1], shape->k, row, to, -1);
+            double value = sum_gradients(shape, input[0], input[1], row, to);
             value *= input[2] ? slope(shape->function, input[2][at]) : 1;
             output[0][at] = shape->zero_gaps && !pixel ? 0 : value;
         }
@@ -381,7 +389,8 @@ static const heddle_rung data_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_conv_backward_data),
     {"01_naive", HEDDLE_CUDA, HEDDLE_NAIVE, NULL, "one thread per output element: every operand from memory", NULL,
      NULL},
-    {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "the forward product with shifts the other way", NULL, NULL, HOPPER},
+    {"02_wgmma", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "the forward product with shifts the other way and the weights read as their transpose", NULL, NULL, HOPPER},
 };
 
 static const heddle_rung weight_ladder[] = {

@@ -21,7 +21,7 @@ enum {
     HEDDLE_ROWS_ALIGNMENT = 8,     // channels: 16 bytes, what a copy engine takes
     HEDDLE_ROWS_PART = 128,        // rows: parts of backward_weight begin at multiples of this
     HEDDLE_ROWS_MOST_TAPS = 25,    // of a filter
-    HEDDLE_ROWS_COUNTED = 64,     // channels that blocks count themselves for together
+    HEDDLE_ROWS_COUNTED = 64,      // channels that blocks count themselves for together
     HEDDLE_ROWS_MOST_GROUPS = 256, // blocks that have the same channels
 };
 

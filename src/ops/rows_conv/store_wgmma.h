@@ -61,16 +61,14 @@ HOPPER_DEVICE void rows_consumers_sync()
     asm volatile("bar.sync 3, %0;" ::"n"(ROWS_WARPGROUPS * HOPPER_WARPGROUP) : "memory");
 }
 
-// Which of the tile's rows are to be stored and counted, one bit each, in the warpgroup's own words of shared memory.
-template <int Rows>
-HOPPER_DEVICE void rows_mark(const rows_product &job, bool results_alone, int row, uint32_t *marks, int warpgroup)
+// Which of the tile's rows hold results, one bit each, in the warpgroup's own words of shared memory.
+template <int Rows> HOPPER_DEVICE void rows_mark(const rows_product &job, int row, uint32_t *marks, int warpgroup)
 {
     const int thread = threadIdx.x % HOPPER_WARPGROUP;
     warpgroup_sync(1 + warpgroup); // the marks of the tile before have been read
 #pragma unroll
     for (int i = 0; i < Rows; i += HOPPER_WARPGROUP) {
-        const bool wanted = i + thread < Rows && (!results_alone || rows_holds_result(job, row + i + thread));
-        const uint32_t word = __ballot_sync(~0u, wanted);
+        const uint32_t word = __ballot_sync(~0u, i + thread < Rows && rows_holds_result(job, row + i + thread));
         if (thread % 32 == 0 && i + thread < Rows)
             marks[(i + thread) / 32] = word;
     }
@@ -85,8 +83,8 @@ HOPPER_DEVICE float rows_tanh(float x)
     return y;
 }
 
-// Adds the bias and applies the function.
-template <int Count>
+// Adds the bias and applies the function; `Exact` to float32.
+template <bool Exact, int Count>
 HOPPER_DEVICE void rows_activate(const rows_product &job, const rows_epilogue &end, float (&sums)[Count], int own)
 {
     if (end.bias) {
@@ -99,6 +97,10 @@ HOPPER_DEVICE void rows_activate(const rows_product &job, const rows_epilogue &e
 #pragma unroll
         for (int i = 0; i < Count; i++)
             sums[i] = relu_value(sums[i]);
+    else if (Exact)
+#pragma unroll
+        for (int i = 0; i < Count; i++)
+            sums[i] = rows_function(end.function, sums[i]);
     else if (end.function == HEDDLE_ROWS_TANH)
 #pragma unroll
         for (int i = 0; i < Count; i++)
@@ -146,30 +148,35 @@ HOPPER_DEVICE void rows_finish_tile(const rows_product &job, const rows_epilogue
     if (End == ROWS_END_SLOPE)
         rows_multiply_slope<Element>(job, end, sums, row, own);
     else
-        rows_activate(job, end, sums, own);
-    if (End != ROWS_END_FLOATS)
-        rows_mark<Rows>(job, End == ROWS_END_SUMS || end.zero_gaps, row, marks, warpgroup);
+        rows_activate<End == ROWS_END_FLOATS>(job, end, sums, own);
+    const bool marked = End == ROWS_END_SUMS || (End != ROWS_END_FLOATS && end.zero_gaps);
+    const uint32_t stored = end.zero_gaps ? 0 : 3; // whatever they hold
+    if (marked)
+        rows_mark<Rows>(job, row, marks, warpgroup);
     if constexpr (End == ROWS_END_FLOATS) {
 #pragma unroll
         for (int box = 0; box < Rows / 64; box++)
             rows_store_floats(job, end.floats, sums + box * 32, row + box * 64, own);
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int box = 0; End != ROWS_END_FLOATS && box < Rows / 64; box++) {
-        uint32_t packed[16];
+        for (int box = 0; box < Rows / 64; box++) {
+            uint32_t packed[16];
 #pragma unroll
-        for (int i = 0; i < 16; i++) { // two rows of a channel
-            const uint32_t bits = marks[box * 2 + i / 8] >> (i / 2 % 4 * 8 + lane % 4 * 2);
-            const float x = bits & 1 ? sums[box * 32 + 2 * i] : 0, y = bits & 2 ? sums[box * 32 + 2 * i + 1] : 0;
-            const typename element::pair pair = element::round(x, y);
-            packed[i] = *(const uint32_t *)&pair;
-            if (End == ROWS_END_SUMS) {
-                totals[i % 2] += x + y;
-                totals[2 + i % 2] += x * x + y * y;
+            for (int i = 0; i < 16; i++) { // two rows of a channel
+                const uint32_t bits = marked ? marks[box * 2 + i / 8] >> (i / 2 % 4 * 8 + lane % 4 * 2) : 3;
+                const float x = sums[box * 32 + 2 * i], y = sums[box * 32 + 2 * i + 1];
+                const typename element::pair pair =
+                    element::round((bits | stored) & 1 ? x : 0, (bits | stored) & 2 ? y : 0);
+                packed[i] = *(const uint32_t *)&pair;
+                if (End == ROWS_END_SUMS) {
+                    const float first = bits & 1 ? x : 0, second = bits & 2 ? y : 0;
+                    totals[i % 2] += first + second;
+                    totals[2 + i % 2] += first * first + second * second;
+                }
             }
+            rows_store_box(packed, map, boxes + box % ROWS_OUT_BOXES * ROWS_BOX_BYTES, row + box * 64, channel,
+                           warpgroup);
         }
-        rows_store_box(packed, map, boxes + box % ROWS_OUT_BOXES * ROWS_BOX_BYTES, row + box * 64, channel, warpgroup);
     }
 }
 
@@ -215,7 +222,7 @@ HOPPER_DEVICE void rows_store_sums(const rows_product &job, const rows_epilogue 
 }
 
 // Steps: 4, or 2 where the input has no more than 32 channels.
-template <typename Element, int Rows, int Share, int Steps, int End>
+template <typename Element, int Rows, int Share, int Steps, int Turned, int End>
 __global__ void __launch_bounds__(ROWS_THREADS, 1)
     rows_product_wgmma(const __grid_constant__ rows_product job, const __grid_constant__ CUtensorMap map_input,
                        const __grid_constant__ CUtensorMap map_weight, const __grid_constant__ CUtensorMap map_output,
@@ -251,7 +258,7 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
         const int warp = threadIdx.x % HOPPER_WARPGROUP / 32;
         // Weights are older than the kernel before: they need not wait for it.
         if (threadIdx.x % 32 == 0 && warp == 0)
-            rows_load_weights<Share>(job, block, &map_weight, weights, &barriers);
+            rows_load_weights<Share, Turned>(job, block, &map_weight, weights, &barriers);
         heddle_wait_for_previous();
         heddle_release_next();
         if (threadIdx.x % 32 == 0 && warp > 0 && warp <= (Share ? 1 : ROWS_WARPGROUPS))
@@ -272,7 +279,7 @@ __global__ void __launch_bounds__(ROWS_THREADS, 1)
                         -1};
     float sums[Rows / 2], totals[4] = {0, 0, 0, 0};
     for (int round = 0; round < block.rounds; round++) {
-        rows_multiply<Element, Rows, Share, Steps>(job, sums, &from);
+        rows_multiply<Element, Rows, Share, Steps, Turned>(job, sums, &from);
         rows_finish_tile<Element, Rows, End>(job, end, sums, &map_output,
                                              boxes + warpgroup * ROWS_OUT_BOXES * ROWS_BOX_BYTES, marks[warpgroup],
                                              totals, rows_tile_of<Share>(block, round, warpgroup) * Rows,

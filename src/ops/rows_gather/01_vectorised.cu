@@ -1,10 +1,12 @@
 // rows_gather, rung 1: eight columns of a patch per thread, stored by one access of 16 bytes.
 //
-// Bytes are read from the dataset as often as patches overlap; the first-level cache has most of them.
+// A thread keeps its columns: where in the image each of them looks is worked out once. Bytes are read from the dataset
+// as often as patches overlap; the first-level cache has most of them.
 //
-// Limited by: bytes written.
+// Limited by: bytes written, with patches; the instructions of eight single loads for each.
 
 #include "ops/cuda/dependent.h"
+#include "ops/cuda/division.h"
 #include "ops/cuda/rows8.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
@@ -12,32 +14,59 @@
 
 typedef heddle_rows_gather_shape gather_shape;
 
+struct gather_job {
+    gather_shape shape;
+    unsigned items;
+    heddle_divisor groups, across, down; // of 8 columns; places of the filter
+};
+
+// Where a thread's columns look, from the place of the filter: -1 lines down for padding.
+struct gather_columns {
+    int line[ROWS8], pixel[ROWS8], offset[ROWS8]; // offset: of the same in the image, in bytes
+};
+
+__device__ static gather_columns columns_of(const gather_shape &shape, int first)
+{
+    gather_columns columns;
+    const int taps = shape.r * shape.s;
+#pragma unroll
+    for (int i = 0; i < ROWS8; i++) {
+        const int tap = (first + i) % taps, c = (first + i) / taps;
+        columns.line[i] = c < shape.c ? tap / shape.s * shape.dilation - shape.padding : -(1 << 30);
+        columns.pixel[i] = tap % shape.s * shape.dilation - shape.padding;
+        columns.offset[i] = c * shape.h * shape.w + columns.line[i] * shape.w + columns.pixel[i];
+    }
+    return columns;
+}
+
 template <bool Aligned>
-__global__ void rows_gather(const gather_shape shape, int out_h, int out_w, const uint8_t *dataset,
-                            const int32_t *dataset_labels, const int32_t *order, const int64_t *cursor,
-                            __nv_bfloat16 *output, int32_t *labels)
+__global__ void rows_gather(const gather_job job, const uint8_t *dataset, const int32_t *dataset_labels,
+                            const int32_t *order, const int64_t *cursor, __nv_bfloat16 *output, int32_t *labels)
 {
     heddle_wait_for_previous();
     heddle_release_next();
-    const int groups = shape.columns / ROWS8, taps = shape.r * shape.s;
+    const gather_shape &shape = job.shape;
     const int64_t begin = *cursor;
-    const size_t items = (size_t)shape.n * out_h * out_w * groups;
-    for (size_t item = (size_t)blockIdx.x * blockDim.x + threadIdx.x; item < items;
-         item += (size_t)gridDim.x * blockDim.x) {
-        const int first = (int)(item % groups) * ROWS8, place = (int)(item / groups);
-        const int x = place % out_w, y = place / out_w % out_h, image = place / out_w / out_h;
+    const int image_bytes = shape.c * shape.h * shape.w;
+    int kept = -1;
+    gather_columns columns;
+    for (unsigned item = blockIdx.x * blockDim.x + threadIdx.x; item < job.items; item += gridDim.x * blockDim.x) {
+        unsigned group, x, y;
+        const unsigned place = heddle_divide(item, job.groups, &group);
+        const unsigned image = heddle_divide(heddle_divide(place, job.across, &x), job.down, &y);
+        if (kept != (int)group)
+            columns = columns_of(shape, (kept = (int)group) * ROWS8);
         const size_t from = order[begin + image];
+        const int top = (int)y * shape.stride, left = (int)x * shape.stride;
+        const uint8_t *pixels = dataset + from * image_bytes + top * shape.w + left;
         rows8 patch = {};
 #pragma unroll
-        for (int i = 0; i < ROWS8; i++) {
-            const int tap = (first + i) % taps, c = (first + i) / taps;
-            const int line = y * shape.stride + tap / shape.s * shape.dilation - shape.padding;
-            const int pixel = x * shape.stride + tap % shape.s * shape.dilation - shape.padding;
-            if (c < shape.c && line >= 0 && line < shape.h && pixel >= 0 && pixel < shape.w)
-                patch.v[i] = dataset[((from * shape.c + c) * shape.h + line) * shape.w + pixel] / 255.0f;
-        }
-        rows8_store<Aligned>(output + (size_t)place * shape.columns + first, patch);
-        if (x == 0 && y == 0 && first == 0)
+        for (int i = 0; i < ROWS8; i++)
+            if ((unsigned)(top + columns.line[i]) < (unsigned)shape.h &&
+                (unsigned)(left + columns.pixel[i]) < (unsigned)shape.w)
+                patch.v[i] = pixels[columns.offset[i]] / 255.0f;
+        rows8_store<Aligned>(output + (size_t)item * ROWS8, patch);
+        if (x == 0 && y == 0 && group == 0)
             labels[image] = dataset_labels[from];
     }
 }
@@ -46,13 +75,20 @@ static heddle_status launch(const heddle_call *call)
 {
     const gather_shape *shape = (const gather_shape *)call->shape;
     const int out_h = heddle_rows_gather_out_h(shape), out_w = heddle_rows_gather_out_w(shape);
-    const unsigned wanted = heddle_cuda_blocks((size_t)shape->n * out_h * out_w * (shape->columns / ROWS8));
+    const int groups = shape->columns / ROWS8;
+    gather_job job = {};
+    job.shape = *shape;
+    job.items = (unsigned)((size_t)shape->n * out_h * out_w * groups);
+    job.groups = heddle_divisor_of(groups);
+    job.across = heddle_divisor_of(out_w);
+    job.down = heddle_divisor_of(out_h);
+    const unsigned threads = rows8_threads(shape->columns), wanted = heddle_ceil_div(job.items, threads);
     const unsigned most = (unsigned)heddle_cuda_multiprocessors() * 8;
-    heddle_cuda_launch_dependent(
-        heddle_aligned16(call->output[0]) ? rows_gather<true> : rows_gather<false>, dim3(wanted < most ? wanted : most),
-        dim3(HEDDLE_CUDA_BLOCK), 0, heddle_cuda_stream_of(call), *shape, out_h, out_w, (const uint8_t *)call->input[0],
-        (const int32_t *)call->input[1], (const int32_t *)call->input[2], (const int64_t *)call->input[3],
-        (__nv_bfloat16 *)call->output[0], (int32_t *)call->output[1]);
+    heddle_cuda_launch_dependent(heddle_aligned16(call->output[0]) ? rows_gather<true> : rows_gather<false>,
+                                 dim3(wanted < most ? wanted : most), dim3(threads), 0, heddle_cuda_stream_of(call),
+                                 job, (const uint8_t *)call->input[0], (const int32_t *)call->input[1],
+                                 (const int32_t *)call->input[2], (const int64_t *)call->input[3],
+                                 (__nv_bfloat16 *)call->output[0], (int32_t *)call->output[1]);
     return heddle_cuda_launched("01_vectorised");
 }
 

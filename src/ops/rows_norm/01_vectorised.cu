@@ -5,10 +5,14 @@
 // the same windows are gone through twice. Which pixel of a window was the largest is found again from the input, not
 // kept. The sums are the blocks' own until the last block to arrive adds them up, in their order.
 //
+// A thread keeps its channels, so that what it multiplies by and adds is worked out once. Windows of one pixel and of
+// two by two, relu and no function have kernels of their own: their loads are all under way before the first is used.
+//
 // Limited by: bytes.
 
 #include "device/cuda/finer.h"
 #include "ops/cuda/dependent.h"
+#include "ops/cuda/division.h"
 #include "ops/cuda/rows8.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
@@ -25,52 +29,82 @@ struct norm_operands {
     int *arrived;
 };
 
-// z = x * scale + shift of eight channels, and what batchnorm's gradient needs: xhat = (x - mean) * inverse.
-struct norm_channels {
-    float scale[ROWS8], shift[ROWS8], mean[ROWS8], inverse[ROWS8];
+// The shape, and what items are divided by: (image, down, across, group of channels).
+struct norm_job {
+    norm_shape shape;
+    unsigned items;
+    heddle_divisor groups, across, down;
+    int out_h, out_w;
 };
 
-__device__ static norm_channels channels_of(const norm_shape &shape, const norm_operands &on, int c)
+struct norm_item {
+    int image, y, x, c;
+};
+
+__device__ static norm_item item_of(const norm_job &job, unsigned number)
 {
-    norm_channels by;
-    const float count = (float)shape.n * shape.h * shape.w;
-#pragma unroll
-    for (int i = 0; i < ROWS8; i++) {
-        by.mean[i] = by.shift[i] = 0.0f;
-        by.inverse[i] = by.scale[i] = 1.0f;
-        if (!shape.normalise)
-            continue;
-        by.mean[i] = on.sums[c + i] / count;
-        const float variance = fmaxf(on.sums[shape.c + c + i] / count - by.mean[i] * by.mean[i], 0.0f);
-        by.inverse[i] = rsqrtf(variance + shape.epsilon);
-        by.scale[i] = on.gamma[c + i] * by.inverse[i];
-        by.shift[i] = on.beta[c + i] - by.mean[i] * by.scale[i];
-    }
-    return by;
+    unsigned group, x, y;
+    norm_item item;
+    item.image =
+        (int)heddle_divide(heddle_divide(heddle_divide(number, job.groups, &group), job.across, &x), job.down, &y);
+    item.y = (int)y, item.x = (int)x, item.c = (int)group * ROWS8;
+    return item;
 }
 
 // Places in the frames, in elements.
 __device__ static size_t input_at(const norm_shape &shape, int image, int line, int pixel, int c)
 {
-    return ((size_t)image * shape.image_rows + (size_t)line * shape.pitch + pixel) * shape.c + c;
+    return ((size_t)image * shape.image_rows + line * shape.pitch + pixel) * shape.c + c;
 }
 
-__device__ static size_t output_at(const norm_shape &shape, int image, int y, int x, int c)
+__device__ static size_t output_at(const norm_job &job, int image, int y, int x, int c)
 {
-    const int lines = shape.h / shape.window + shape.gap, pitch = shape.w / shape.window + shape.gap;
-    return (((size_t)image * lines + y) * pitch + x) * shape.c + c;
+    const int lines = job.out_h + job.shape.gap, pitch = job.out_w + job.shape.gap;
+    return ((size_t)(image * lines + y) * pitch + x) * job.shape.c + c;
 }
 
-// z of a window's pixel; `add` is what comes from around the block, or zeros.
-template <bool Aligned>
-__device__ static rows8 z_at(const norm_shape &shape, const norm_operands &on, const norm_channels &by,
-                             const rows8 &add, size_t at)
+// Function and window as the compiler knows them, or as the shape has them.
+template <int Function> __device__ static float value_of(const norm_shape &shape, float z)
 {
-    rows8 z = rows8_load<Aligned>(on.input + at);
+    return rows_function(Function < 0 ? shape.function : Function, z);
+}
+
+template <int Function> __device__ static float slope_of(const norm_shape &shape, float z)
+{
+    const int function = Function < 0 ? shape.function : Function;
+    return rows_slope(function, rows_function(function, z));
+}
+
+template <int Window> __device__ static int window_of(const norm_shape &shape)
+{
+    return Window > 0 ? Window : shape.window;
+}
+
+// z = x * scale + shift.
+struct norm_scale {
+    float scale[ROWS8], shift[ROWS8];
+};
+
+__device__ static float2 mean_and_inverse(const norm_shape &shape, const norm_operands &on, int c)
+{
+    const float count = (float)shape.n * shape.h * shape.w, mean = on.sums[c] / count;
+    const float variance = fmaxf(on.sums[shape.c + c] / count - mean * mean, 0.0f);
+    return make_float2(mean, rsqrtf(variance + shape.epsilon));
+}
+
+__device__ static norm_scale scale_of(const norm_shape &shape, const norm_operands &on, int c)
+{
+    norm_scale by;
 #pragma unroll
-    for (int i = 0; i < ROWS8; i++)
-        z.v[i] = z.v[i] * by.scale[i] + by.shift[i] + add.v[i];
-    return z;
+    for (int i = 0; i < ROWS8; i++) {
+        by.scale[i] = 1.0f, by.shift[i] = 0.0f;
+        if (!shape.normalise)
+            continue;
+        const float2 statistics = mean_and_inverse(shape, on, c + i);
+        by.scale[i] = on.gamma[c + i] * statistics.y;
+        by.shift[i] = on.beta[c + i] - statistics.x * by.scale[i];
+    }
+    return by;
 }
 
 template <bool Aligned> __device__ static rows8 add_at(const norm_operands &on, size_t at)
@@ -79,33 +113,54 @@ template <bool Aligned> __device__ static rows8 add_at(const norm_operands &on, 
     return on.add ? rows8_load<Aligned>(on.add + at) : none;
 }
 
-// Items (image, y, x, group of channels) that a thread has: every so many, so that its channels stay.
-#define NORM_FOR_ITEMS(item, items)                                                                                    \
-    for (size_t item = (size_t)blockIdx.x * blockDim.x + threadIdx.x; item < (items);                                  \
-         item += (size_t)gridDim.x * blockDim.x)
+// The input of a window; of one as large as the compiler does not know, place by place.
+template <bool Aligned, int Window> struct norm_window_input {
+    rows8 x[Window > 0 ? Window *Window : 1];
+    const __nv_bfloat16 *from;
+    int pitch, c;
+
+    __device__ void load(const norm_shape &shape, const norm_operands &on, const norm_item &at)
+    {
+        const int w = window_of<Window>(shape);
+        from = on.input + input_at(shape, at.image, at.y * w, at.x * w, at.c);
+        pitch = shape.pitch * shape.c, c = shape.c;
+#pragma unroll
+        for (int i = 0; i < Window * Window; i++)
+            x[i] = rows8_load<Aligned>(from + (i / w) * pitch + (i % w) * c);
+    }
+    __device__ rows8 at(int i, int w) const
+    {
+        return Window > 0 ? x[Window > 0 ? i : 0] : rows8_load<Aligned>(from + (size_t)(i / w) * pitch + (i % w) * c);
+    }
+};
 
 // --- forward ---------------------------------------------------------------------------------------------------------
 
 // The mean or the largest of a window's values.
-template <bool Aligned>
-__device__ static rows8 pool(const norm_shape &shape, const norm_operands &on, const norm_channels &by, int image,
-                             int y, int x, int c)
+template <bool Aligned, int Function, int Window>
+__device__ static rows8 pool(const norm_job &job, const norm_operands &on, const norm_scale &by, const norm_item &at)
 {
-    const int w = shape.window;
-    const rows8 add = add_at<Aligned>(on, output_at(shape, image, y, x, c));
+    const norm_shape &shape = job.shape;
+    const int w = window_of<Window>(shape), places = w * w;
+    norm_window_input<Aligned, Window> input;
+    input.load(shape, on, at);
+    const rows8 add = add_at<Aligned>(on, output_at(job, at.image, at.y, at.x, at.c));
     rows8 result = {};
-    for (int i = 0; i < w * w; i++) {
-        const rows8 z = z_at<Aligned>(shape, on, by, add, input_at(shape, image, y * w + i / w, x * w + i % w, c));
 #pragma unroll
-        for (int j = 0; j < ROWS8; j++)
+    for (int i = 0; i < places; i++) {
+        const rows8 x = input.at(i, w);
+#pragma unroll
+        for (int j = 0; j < ROWS8; j++) {
+            const float z = x.v[j] * by.scale[j] + by.shift[j] + add.v[j];
             if (shape.average)
-                result.v[j] += rows_function(shape.function, z.v[j]);
+                result.v[j] += value_of<Function>(shape, z);
             else
-                result.v[j] = i == 0 || z.v[j] > result.v[j] ? z.v[j] : result.v[j];
+                result.v[j] = i == 0 || z > result.v[j] ? z : result.v[j];
+        }
     }
 #pragma unroll
     for (int j = 0; j < ROWS8; j++)
-        result.v[j] = shape.average ? result.v[j] / (float)(w * w) : rows_function(shape.function, result.v[j]);
+        result.v[j] = shape.average ? result.v[j] / (float)places : value_of<Function>(shape, result.v[j]);
     return result;
 }
 
@@ -120,88 +175,83 @@ __device__ static void update_running(const norm_shape &shape, const norm_operan
     }
 }
 
-template <bool Aligned> __global__ void rows_norm_forward(const norm_shape shape, const norm_operands on)
+template <bool Aligned, int Function, int Window>
+__global__ void __launch_bounds__(256) rows_norm_forward(const norm_job job, const norm_operands on)
 {
     heddle_wait_for_previous();
     heddle_release_next();
-    const int groups = shape.c / ROWS8, out_h = shape.h / shape.window, out_w = shape.w / shape.window;
-    const int lines = out_h + shape.gap, pitch = out_w + shape.gap;
     int c = -1;
-    norm_channels by;
-    NORM_FOR_ITEMS(item, (size_t)shape.n * lines * pitch * groups)
-    {
-        const int group = (int)(item % groups), row = (int)(item / groups);
-        if (c != group * ROWS8)
-            by = channels_of(shape, on, c = group * ROWS8);
-        const int x = row % pitch, y = row / pitch % lines, image = row / pitch / lines;
+    norm_scale by;
+    for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < job.items;
+         number += gridDim.x * blockDim.x) {
+        const norm_item at = item_of(job, number);
+        if (c != at.c)
+            by = scale_of(job.shape, on, c = at.c);
         rows8 result = {}; // of a gap
-        if (y < out_h && x < out_w)
-            result = pool<Aligned>(shape, on, by, image, y, x, c);
-        rows8_store<Aligned>(on.output + (size_t)row * shape.c + c, result);
+        if (at.y < job.out_h && at.x < job.out_w)
+            result = pool<Aligned, Function, Window>(job, on, by, at);
+        rows8_store<Aligned>(on.output + (size_t)number * ROWS8, result);
     }
-    if (blockIdx.x == 0 && shape.normalise && on.running_mean && on.running_var)
-        update_running(shape, on);
+    if (blockIdx.x == 0 && job.shape.normalise && on.running_mean && on.running_var)
+        update_running(job.shape, on);
 }
 
 // --- backward --------------------------------------------------------------------------------------------------------
 
-// A window: the gradient of its output, and for the largest the place it came from.
-struct norm_window {
-    int image, y, x, c;
-    bool whole; // it has an output
+// A window with an output: its input, its gradient and, for the largest, the place it came from.
+template <bool Aligned, int Function, int Window> struct norm_window {
+    norm_window_input<Aligned, Window> input;
     rows8 add, grad;
     int winner[ROWS8];
-};
 
-template <bool Aligned>
-__device__ static norm_window window_of(const norm_shape &shape, const norm_operands &on, const norm_channels &by,
-                                        int image, int y, int x, int c)
-{
-    const int w = shape.window;
-    norm_window window;
-    window.image = image, window.y = y, window.x = x, window.c = c;
-    window.whole = y < shape.h / w && x < shape.w / w;
-    if (!window.whole)
-        return window;
-    const size_t at = output_at(shape, image, y, x, c);
-    window.add = add_at<Aligned>(on, at);
-    window.grad = rows8_load<Aligned>(on.grad_output + at);
-    if (on.grad_more) {
-        const rows8 more = rows8_load<Aligned>(on.grad_more + at);
+    __device__ void load(const norm_job &job, const norm_operands &on, const norm_scale &by, const norm_item &item)
+    {
+        const norm_shape &shape = job.shape;
+        const size_t at = output_at(job, item.image, item.y, item.x, item.c);
+        input.load(shape, on, item);
+        grad = rows8_load<Aligned>(on.grad_output + at);
+        add = add_at<Aligned>(on, at);
+        if (on.grad_more) {
+            const rows8 more = rows8_load<Aligned>(on.grad_more + at);
 #pragma unroll
-        for (int j = 0; j < ROWS8; j++)
-            window.grad.v[j] += more.v[j];
+            for (int j = 0; j < ROWS8; j++)
+                grad.v[j] += more.v[j];
+        }
+        if (Window != 1 && !shape.average)
+            find_winners(shape, by);
     }
-    rows8 most = {};
-    for (int i = 0; i < w * w && !shape.average; i++) {
-        const rows8 z =
-            z_at<Aligned>(shape, on, by, window.add, input_at(shape, image, y * w + i / w, x * w + i % w, c));
+    __device__ void find_winners(const norm_shape &shape, const norm_scale &by)
+    {
+        const int w = window_of<Window>(shape);
+        rows8 most = {};
 #pragma unroll
-        for (int j = 0; j < ROWS8; j++)
-            if (i == 0 || z.v[j] > most.v[j]) {
-                most.v[j] = z.v[j];
-                window.winner[j] = i;
+        for (int i = 0; i < w * w; i++) {
+            const rows8 x = input.at(i, w);
+#pragma unroll
+            for (int j = 0; j < ROWS8; j++) {
+                const float z = x.v[j] * by.scale[j] + by.shift[j];
+                if (i == 0 || z > most.v[j]) {
+                    most.v[j] = z;
+                    winner[j] = i;
+                }
             }
+        }
     }
-    return window;
-}
-
-// The gradient of z at place i of a window, of which x is the input.
-__device__ static rows8 grad_z(const norm_shape &shape, const norm_channels &by, const norm_window &window,
-                               const rows8 &x, int i)
-{
-    const float share = 1.0f / (float)(shape.window * shape.window);
-    rows8 grad;
+    // The gradient of z at place i, where the input is x.
+    __device__ rows8 grad_z(const norm_shape &shape, const norm_scale &by, const rows8 &x, int i) const
+    {
+        const int w = window_of<Window>(shape);
+        const float share = 1.0f / (float)(w * w);
+        rows8 result;
 #pragma unroll
-    for (int j = 0; j < ROWS8; j++) {
-        const float z = x.v[j] * by.scale[j] + by.shift[j] + window.add.v[j];
-        const float slope = rows_slope(shape.function, rows_function(shape.function, z));
-        grad.v[j] = shape.average           ? window.grad.v[j] * slope * share
-                    : window.winner[j] == i ? window.grad.v[j] * slope
-                                            : 0;
+        for (int j = 0; j < ROWS8; j++) {
+            const float z = x.v[j] * by.scale[j] + by.shift[j] + add.v[j];
+            const float through = grad.v[j] * slope_of<Function>(shape, z);
+            result.v[j] = Window == 1 ? through : shape.average ? through * share : winner[j] == i ? through : 0.0f;
+        }
+        return result;
     }
-    return grad;
-}
+};
 
 // Adds up a block's sums of the same channels and leaves them in its part. The last block to come adds up all parts.
 __device__ static void leave_sums(const norm_shape &shape, const norm_operands &on, float (&sums)[2 * ROWS8])
@@ -230,6 +280,7 @@ __device__ static void leave_sums(const norm_shape &shape, const norm_operands &
     __threadfence();
     for (int i = threadIdx.x; i < 2 * shape.c; i += blockDim.x) {
         double sum = 0;
+#pragma unroll 8
         for (int block = 0; block < (int)gridDim.x; block++)
             sum += on.parts[(size_t)block * 2 * shape.c + i];
         (i < shape.c ? on.grad_beta : on.grad_gamma - shape.c)[i] = (float)sum;
@@ -238,117 +289,194 @@ __device__ static void leave_sums(const norm_shape &shape, const norm_operands &
         *on.arrived = 0;
 }
 
-template <bool Aligned> __global__ void rows_norm_sums(const norm_shape shape, const norm_operands on)
+// Sums of grad_z and of grad_z * xhat, over all windows with an output.
+template <bool Aligned, int Function, int Window>
+__global__ void __launch_bounds__(256) rows_norm_sums(const norm_job job, const norm_operands on)
 {
     heddle_wait_for_previous();
     heddle_release_next();
-    const int groups = shape.c / ROWS8, w = shape.window, out_h = shape.h / w, out_w = shape.w / w;
-    float sums[2 * ROWS8] = {};
-    const int c = (int)(((size_t)blockIdx.x * blockDim.x + threadIdx.x) % groups) * ROWS8;
-    const norm_channels by = channels_of(shape, on, c);
-    NORM_FOR_ITEMS(item, (size_t)shape.n * out_h * out_w * groups)
-    {
-        const int place = (int)(item / groups), x = place % out_w, y = place / out_w % out_h;
-        const norm_window window = window_of<Aligned>(shape, on, by, place / out_w / out_h, y, x, c);
+    const norm_shape &shape = job.shape;
+    const int w = window_of<Window>(shape), c = (int)(threadIdx.x % job.groups.by) * ROWS8; // of every item
+    const norm_scale by = scale_of(shape, on, c);
+    float sums[2 * ROWS8] = {}, mean[ROWS8];
+#pragma unroll
+    for (int j = 0; j < ROWS8; j++)
+        mean[j] = mean_and_inverse(shape, on, c + j).x;
+    for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < job.items;
+         number += gridDim.x * blockDim.x) {
+        norm_window<Aligned, Function, Window> window;
+        window.load(job, on, by, item_of(job, number));
+#pragma unroll
         for (int i = 0; i < w * w; i++) {
-            const rows8 value =
-                rows8_load<Aligned>(on.input + input_at(shape, window.image, y * w + i / w, x * w + i % w, c));
-            const rows8 grad = grad_z(shape, by, window, value, i);
+            const rows8 x = window.input.at(i, w), grad = window.grad_z(shape, by, x, i);
 #pragma unroll
             for (int j = 0; j < ROWS8; j++) {
                 sums[j] += grad.v[j];
-                sums[ROWS8 + j] += grad.v[j] * (value.v[j] - by.mean[j]) * by.inverse[j];
+                sums[ROWS8 + j] += grad.v[j] * (x.v[j] - mean[j]);
             }
         }
     }
+#pragma unroll
+    for (int j = 0; j < ROWS8; j++)
+        sums[ROWS8 + j] *= mean_and_inverse(shape, on, c + j).y;
     leave_sums(shape, on, sums);
 }
 
-// Writes the gradient of one window's pixels, those of gaps and beyond the last whole window among them.
-template <bool Aligned>
-__device__ static void store_window(const norm_shape &shape, const norm_operands &on, const norm_channels &by,
-                                    const norm_window &window, const rows8 &mean_grad, const rows8 &mean_product)
+// What batchnorm makes of the gradient of z: scale * grad + x * slope + offset, where x is the input.
+struct norm_gradient {
+    float slope[ROWS8], offset[ROWS8];
+};
+
+__device__ static norm_gradient gradient_of(const norm_shape &shape, const norm_operands &on, const norm_scale &by,
+                                            int c)
 {
-    const int w = shape.window, lines = shape.image_rows / shape.pitch;
+    const float count = (float)shape.n * shape.h * shape.w;
+    norm_gradient through = {};
+#pragma unroll
+    for (int j = 0; j < ROWS8; j++) {
+        if (!shape.normalise)
+            continue;
+        const float2 statistics = mean_and_inverse(shape, on, c + j);
+        through.slope[j] = -by.scale[j] * statistics.y * on.grad_gamma[c + j] / count;
+        through.offset[j] = -by.scale[j] * on.grad_beta[c + j] / count - statistics.x * through.slope[j];
+    }
+    return through;
+}
+
+__device__ static rows8 input_gradient(const norm_scale &by, const norm_gradient &through, const rows8 &x,
+                                       const rows8 &grad)
+{
+    rows8 result;
+#pragma unroll
+    for (int j = 0; j < ROWS8; j++)
+        result.v[j] = by.scale[j] * grad.v[j] + x.v[j] * through.slope[j] + through.offset[j];
+    return result;
+}
+
+// A window with an output, all of whose pixels hold results.
+template <bool Aligned, int Function, int Window>
+__device__ static void store_window(const norm_job &job, const norm_operands &on, const norm_scale &by,
+                                    const norm_gradient &through, const norm_item &at)
+{
+    const norm_shape &shape = job.shape;
+    const int w = window_of<Window>(shape);
+    norm_window<Aligned, Function, Window> window;
+    window.load(job, on, by, at);
+    __nv_bfloat16 *to = on.output + input_at(shape, at.image, at.y * w, at.x * w, at.c);
     rows8 around = {};
+#pragma unroll
     for (int i = 0; i < w * w; i++) {
-        const int line = window.y * w + i / w, pixel = window.x * w + i % w;
+        const rows8 x = window.input.at(i, w), grad = window.grad_z(shape, by, x, i);
+#pragma unroll
+        for (int j = 0; j < ROWS8; j++)
+            around.v[j] += grad.v[j];
+        rows8_store<Aligned>(to + ((size_t)(i / w) * shape.pitch + i % w) * shape.c,
+                             input_gradient(by, through, x, grad));
+    }
+    if (on.grad_add)
+        rows8_store<Aligned>(on.grad_add + output_at(job, at.image, at.y, at.x, at.c), around);
+}
+
+// One beyond the last: its pixels are gaps, or results that no window has.
+template <bool Aligned>
+__device__ static void store_rest(const norm_job &job, const norm_operands &on, const norm_scale &by,
+                                  const norm_gradient &through, const norm_item &at)
+{
+    const norm_shape &shape = job.shape;
+    const int w = shape.window, lines = shape.image_rows / shape.pitch;
+    const rows8 zero = {};
+    for (int i = 0; i < w * w; i++) {
+        const int line = at.y * w + i / w, pixel = at.x * w + i % w;
         if (line >= lines || pixel >= shape.pitch)
             continue;
-        const size_t at = input_at(shape, window.image, line, pixel, window.c);
-        rows8 result = {};
-        if (line < shape.h && pixel < shape.w) {
-            const rows8 value = rows8_load<Aligned>(on.input + at);
-            rows8 grad = {};
-            if (window.whole)
-                grad = grad_z(shape, by, window, value, i);
-#pragma unroll
-            for (int j = 0; j < ROWS8; j++) {
-                const float xhat = (value.v[j] - by.mean[j]) * by.inverse[j];
-                around.v[j] += grad.v[j];
-                result.v[j] =
-                    shape.normalise ? by.scale[j] * (grad.v[j] - mean_grad.v[j] - xhat * mean_product.v[j]) : grad.v[j];
-            }
-        }
-        rows8_store<Aligned>(on.output + at, result);
+        const size_t place = input_at(shape, at.image, line, pixel, at.c);
+        const bool result = line < shape.h && pixel < shape.w;
+        rows8_store<Aligned>(on.output + place,
+                             result ? input_gradient(by, through, rows8_load<Aligned>(on.input + place), zero) : zero);
     }
-    if (on.grad_add && window.whole)
-        rows8_store<Aligned>(on.grad_add + output_at(shape, window.image, window.y, window.x, window.c), around);
 }
 
 // The gaps of grad_add, which no window has.
-template <bool Aligned> __device__ static void zero_gaps(const norm_shape &shape, const norm_operands &on)
+template <bool Aligned> __device__ static void zero_gaps(const norm_job &job, const norm_operands &on)
 {
-    const int groups = shape.c / ROWS8, out_h = shape.h / shape.window, out_w = shape.w / shape.window;
-    const int lines = out_h + shape.gap, pitch = out_w + shape.gap;
+    const norm_shape &shape = job.shape;
+    const int groups = shape.c / ROWS8, lines = job.out_h + shape.gap, pitch = job.out_w + shape.gap;
+    const unsigned items = (unsigned)(shape.n * lines * pitch * groups);
     const rows8 zero = {};
-    NORM_FOR_ITEMS(item, (size_t)shape.n * lines * pitch * groups)
-    {
-        const int row = (int)(item / groups), x = row % pitch, y = row / pitch % lines;
-        if (y >= out_h || x >= out_w)
-            rows8_store<Aligned>(on.grad_add + (size_t)row * shape.c + item % groups * ROWS8, zero);
+    for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < items; number += gridDim.x * blockDim.x) {
+        const int row = (int)number / groups, x = row % pitch, y = row / pitch % lines;
+        if (y >= job.out_h || x >= job.out_w)
+            rows8_store<Aligned>(on.grad_add + (size_t)number * ROWS8, zero);
     }
 }
 
-template <bool Aligned> __global__ void rows_norm_backward(const norm_shape shape, const norm_operands on)
+template <bool Aligned, int Function, int Window>
+__global__ void __launch_bounds__(256) rows_norm_backward(const norm_job job, const norm_operands on)
 {
     heddle_wait_for_previous();
     heddle_release_next();
-    const int groups = shape.c / ROWS8, w = shape.window;
-    const int down = (shape.image_rows / shape.pitch + w - 1) / w, across = (shape.pitch + w - 1) / w;
-    const float count = (float)shape.n * shape.h * shape.w;
+    const norm_shape &shape = job.shape;
     int c = -1;
-    norm_channels by;
-    rows8 mean_grad = {}, mean_product = {};
-    NORM_FOR_ITEMS(item, (size_t)shape.n * down * across * groups)
-    {
-        const int group = (int)(item % groups), place = (int)(item / groups);
-        if (c != group * ROWS8) {
-            by = channels_of(shape, on, c = group * ROWS8);
-#pragma unroll
-            for (int j = 0; j < ROWS8; j++)
-                if (shape.normalise) {
-                    mean_grad.v[j] = on.grad_beta[c + j] / count;
-                    mean_product.v[j] = on.grad_gamma[c + j] / count;
-                }
+    norm_scale by;
+    norm_gradient through;
+    for (unsigned number = blockIdx.x * blockDim.x + threadIdx.x; number < job.items;
+         number += gridDim.x * blockDim.x) {
+        const norm_item at = item_of(job, number);
+        if (c != at.c) {
+            by = scale_of(shape, on, c = at.c);
+            through = gradient_of(shape, on, by, c);
         }
-        const norm_window window =
-            window_of<Aligned>(shape, on, by, place / across / down, place / across % down, place % across, c);
-        store_window<Aligned>(shape, on, by, window, mean_grad, mean_product);
+        if (at.y < job.out_h && at.x < job.out_w)
+            store_window<Aligned, Function, Window>(job, on, by, through, at);
+        else
+            store_rest<Aligned>(job, on, by, through, at);
     }
     if (on.grad_add && shape.gap)
-        zero_gaps<Aligned>(shape, on);
+        zero_gaps<Aligned>(job, on);
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; !shape.normalise && i < shape.c; i += gridDim.x * blockDim.x)
         on.grad_gamma[i] = on.grad_beta[i] = 0;
 }
 
 // --- launching -------------------------------------------------------------------------------------------------------
 
-// Blocks that fill the card a few times over.
-static unsigned blocks_for(size_t items, unsigned threads, int each)
+typedef void norm_kernel(const norm_job, const norm_operands);
+
+// Of all kernels of a kind, the one for a shape.
+#define NORM_CHOOSE(kernel, shape, aligned)                                                                            \
+    (!(aligned)                              ? kernel<false, -1, 0>                                                    \
+     : (shape)->function == HEDDLE_ROWS_RELU ? ((shape)->window == 1   ? kernel<true, HEDDLE_ROWS_RELU, 1>             \
+                                                : (shape)->window == 2 ? kernel<true, HEDDLE_ROWS_RELU, 2>             \
+                                                                       : kernel<true, -1, 0>)                          \
+     : (shape)->window == 1                                                                                            \
+         ? ((shape)->function == HEDDLE_ROWS_IDENTITY ? kernel<true, HEDDLE_ROWS_IDENTITY, 1> : kernel<true, -1, 1>)   \
+     : (shape)->window == 2 ? kernel<true, -1, 2>                                                                      \
+                            : kernel<true, -1, 0>)
+
+// Items (image, down, across, group of channels).
+static norm_job job_of(const norm_shape *shape, int down, int across)
 {
-    const size_t wanted = (items + threads - 1) / threads, most = (size_t)heddle_cuda_multiprocessors() * each;
-    return (unsigned)(wanted < most ? wanted : most);
+    norm_job job = {};
+    job.shape = *shape;
+    job.out_h = heddle_rows_norm_out_h(shape);
+    job.out_w = heddle_rows_norm_out_w(shape);
+    job.groups = heddle_divisor_of(shape->c / ROWS8);
+    job.across = heddle_divisor_of(across);
+    job.down = heddle_divisor_of(down);
+    job.items = (unsigned)((size_t)shape->n * down * across * (shape->c / ROWS8));
+    return job;
+}
+
+// In one wave: every block works out its channels' factors once.
+static heddle_status launch_kernel(const heddle_call *call, norm_kernel *kernel, const norm_job &job,
+                                   const norm_operands &on, size_t shared_bytes)
+{
+    const unsigned threads = rows8_threads(job.shape.c), wanted = heddle_ceil_div(job.items, threads);
+    int each = 1;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, (int)threads, shared_bytes);
+    const unsigned most = (unsigned)min(heddle_cuda_multiprocessors() * each, (int)HEDDLE_ROWS_NORM_BLOCKS);
+    heddle_cuda_launch_dependent(kernel, dim3(wanted < most ? wanted : most), dim3(threads), shared_bytes,
+                                 heddle_cuda_stream_of(call), job, on);
+    return heddle_cuda_launched("01_vectorised");
 }
 
 static heddle_status launch_forward(const heddle_call *call)
@@ -364,12 +492,9 @@ static heddle_status launch_forward(const heddle_call *call)
     on.running_mean = (float *)call->output[1];
     on.running_var = (float *)call->output[2];
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.add) && heddle_aligned16(on.output);
-    const unsigned threads = rows8_threads(shape->c);
-    const size_t items = (size_t)heddle_rows_norm_out_rows(shape) * (shape->c / ROWS8);
-    heddle_cuda_launch_dependent(aligned ? rows_norm_forward<true> : rows_norm_forward<false>,
-                                 dim3(blocks_for(items, threads, 8)), dim3(threads), 0, heddle_cuda_stream_of(call),
-                                 *shape, on);
-    return heddle_cuda_launched("01_vectorised");
+    const norm_job job =
+        job_of(shape, heddle_rows_norm_out_h(shape) + shape->gap, heddle_rows_norm_out_w(shape) + shape->gap);
+    return launch_kernel(call, NORM_CHOOSE(rows_norm_forward, shape, aligned), job, on, 0);
 }
 
 static heddle_status launch_backward(const heddle_call *call)
@@ -392,19 +517,17 @@ static heddle_status launch_backward(const heddle_call *call)
     const bool aligned = heddle_aligned16(on.grad_output) && heddle_aligned16(on.grad_more) &&
                          heddle_aligned16(on.input) && heddle_aligned16(on.add) && heddle_aligned16(on.output) &&
                          heddle_aligned16(on.grad_add);
-    const unsigned threads = rows8_threads(shape->c);
-    const size_t groups = shape->c / ROWS8, windows = (size_t)heddle_rows_norm_in_rows(shape) / shape->window;
-    cudaStream_t stream = heddle_cuda_stream_of(call);
+    const int w = shape->window, lines = shape->image_rows / shape->pitch;
     heddle_sim_finer();
     if (shape->normalise) {
-        const size_t outputs = (size_t)shape->n * heddle_rows_norm_out_h(shape) * heddle_rows_norm_out_w(shape);
-        const unsigned most = HEDDLE_ROWS_NORM_BLOCKS, blocks = min(blocks_for(outputs * groups, threads, 2), most);
-        heddle_cuda_launch_dependent(aligned ? rows_norm_sums<true> : rows_norm_sums<false>, dim3(blocks),
-                                     dim3(threads), threads * 2 * ROWS8 * sizeof(float), stream, *shape, on);
+        const norm_job job = job_of(shape, heddle_rows_norm_out_h(shape), heddle_rows_norm_out_w(shape));
+        const heddle_status status = launch_kernel(call, NORM_CHOOSE(rows_norm_sums, shape, aligned), job, on,
+                                                   rows8_threads(shape->c) * 2 * ROWS8 * sizeof(float));
+        if (status != HEDDLE_OK)
+            return status;
     }
-    heddle_cuda_launch_dependent(aligned ? rows_norm_backward<true> : rows_norm_backward<false>,
-                                 dim3(blocks_for(windows * groups, threads, 8)), dim3(threads), 0, stream, *shape, on);
-    return heddle_cuda_launched("01_vectorised");
+    const norm_job job = job_of(shape, (int)heddle_ceil_div(lines, w), (int)heddle_ceil_div(shape->pitch, w));
+    return launch_kernel(call, NORM_CHOOSE(rows_norm_backward, shape, aligned), job, on, 0);
 }
 
 HEDDLE_CUDA_RUNG("rows_norm_forward", "01_vectorised", launch_forward)

@@ -10,7 +10,7 @@ extern "C" {
 
 extern const heddle_op heddle_op_rows_norm_forward, heddle_op_rows_norm_backward;
 
-enum { HEDDLE_ROWS_NORM_BLOCKS = 264 }; // that leave sums of their own, at most
+enum { HEDDLE_ROWS_NORM_BLOCKS = 1024 }; // that share a call, at most
 
 static inline int heddle_rows_norm_out_h(const heddle_rows_norm_shape *shape)
 {

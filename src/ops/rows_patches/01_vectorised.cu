@@ -1,11 +1,12 @@
-// rows_patches, rung 1: eight columns of a patch per thread, stored by one access of 16 bytes.
+// rows_patches, rung 1: eight channels per thread, 16 bytes per access.
 //
-// Backward, a pixel's gradient is what all patches that had it say: a thread goes through the taps of the filter, each
-// of which has the pixel at one place or none.
+// Forward, a thread copies eight channels of one tap. Backward, a pixel's gradient is what all patches that had it say:
+// a thread goes through the taps of the filter, each of which has the pixel at one place or none.
 //
-// Limited by: bytes written forward; backward by loads of two bytes, one for each tap.
+// Limited by: bytes.
 
 #include "ops/cuda/dependent.h"
+#include "ops/cuda/division.h"
 #include "ops/cuda/rows8.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
@@ -13,59 +14,83 @@
 
 typedef heddle_rows_patches_shape patches_shape;
 
+// The shape, and what items are divided by.
+struct patches_job {
+    patches_shape shape;
+    unsigned items;
+    heddle_divisor groups, taps, filter, across, down; // of 8 channels; of a line of the filter; places or pixels
+    int out_h, out_w;
+};
+
 template <bool Aligned>
-__global__ void rows_patches_forward(const patches_shape shape, int out_h, int out_w, const __nv_bfloat16 *input,
-                                     __nv_bfloat16 *output)
+__global__ void rows_patches_forward(const patches_job job, const __nv_bfloat16 *input, __nv_bfloat16 *output)
 {
     heddle_wait_for_previous();
     heddle_release_next();
-    const int groups = shape.columns / ROWS8, taps = shape.r * shape.s;
-    const size_t items = (size_t)shape.n * out_h * out_w * groups;
-    for (size_t item = (size_t)blockIdx.x * blockDim.x + threadIdx.x; item < items;
-         item += (size_t)gridDim.x * blockDim.x) {
-        const int first = (int)(item % groups) * ROWS8, place = (int)(item / groups);
-        const int x = place % out_w, y = place / out_w % out_h, image = place / out_w / out_h;
-        rows8 patch = {};
-#pragma unroll
-        for (int i = 0; i < ROWS8; i++) {
-            const int tap = (first + i) % taps, c = (first + i) / taps;
-            const int line = y * shape.stride + tap / shape.s * shape.dilation - shape.padding;
-            const int pixel = x * shape.stride + tap % shape.s * shape.dilation - shape.padding;
-            if (c < shape.used && line >= 0 && line < shape.h && pixel >= 0 && pixel < shape.w)
-                patch.v[i] = __bfloat162float(
-                    input[(((size_t)image * (shape.h + shape.gap) + line) * (shape.w + shape.gap) + pixel) * shape.c +
-                          c]);
-        }
-        rows8_store<Aligned>(output + (size_t)place * shape.columns + first, patch);
+    const patches_shape &shape = job.shape;
+    for (unsigned item = blockIdx.x * blockDim.x + threadIdx.x; item < job.items; item += gridDim.x * blockDim.x) {
+        unsigned group, tap, s, x, y;
+        const unsigned part = heddle_divide(item, job.groups, &group), place = heddle_divide(part, job.taps, &tap);
+        const unsigned r = heddle_divide(tap, job.filter, &s);
+        const unsigned image = heddle_divide(heddle_divide(place, job.across, &x), job.down, &y);
+        const int line = (int)(y * shape.stride + r * shape.dilation) - shape.padding;
+        const int pixel = (int)(x * shape.stride + s * shape.dilation) - shape.padding;
+        rows8 values = {};
+        if (line >= 0 && line < shape.h && pixel >= 0 && pixel < shape.w)
+            values = rows8_load<Aligned>(
+                input + (((size_t)image * (shape.h + shape.gap) + line) * (shape.w + shape.gap) + pixel) * shape.c +
+                group * ROWS8);
+        rows8_store<Aligned>(output + (size_t)item * ROWS8, values);
     }
 }
 
-__global__ void rows_patches_backward(const patches_shape shape, int out_h, int out_w, const __nv_bfloat16 *grad_output,
+template <bool Aligned>
+__global__ void rows_patches_backward(const patches_job job, const __nv_bfloat16 *grad_output,
                                       __nv_bfloat16 *grad_input)
 {
     heddle_wait_for_previous();
     heddle_release_next();
-    const int lines = shape.h + shape.gap, pitch = shape.w + shape.gap;
-    const size_t items = (size_t)shape.n * lines * pitch * shape.c;
-    for (size_t item = (size_t)blockIdx.x * blockDim.x + threadIdx.x; item < items;
-         item += (size_t)gridDim.x * blockDim.x) {
-        const int c = (int)(item % shape.c), row = (int)(item / shape.c);
-        const int pixel = row % pitch, line = row / pitch % lines, image = row / pitch / lines;
-        float sum = 0;
-        for (int tap = 0; c < shape.used && line < shape.h && pixel < shape.w && tap < shape.r * shape.s; tap++) {
-            const int down = line + shape.padding - tap / shape.s * shape.dilation;
-            const int across = pixel + shape.padding - tap % shape.s * shape.dilation;
-            const int y = down / shape.stride, x = across / shape.stride;
-            if (down >= 0 && across >= 0 && down % shape.stride == 0 && across % shape.stride == 0 && y < out_h &&
-                x < out_w)
-                sum += __bfloat162float(grad_output[(((size_t)image * out_h + y) * out_w + x) * shape.columns +
-                                                    c * shape.r * shape.s + tap]);
+    const patches_shape &shape = job.shape;
+    const int columns = shape.r * shape.s * shape.c;
+    for (unsigned item = blockIdx.x * blockDim.x + threadIdx.x; item < job.items; item += gridDim.x * blockDim.x) {
+        unsigned group, pixel, line;
+        const unsigned row = heddle_divide(item, job.groups, &group);
+        const unsigned image = heddle_divide(heddle_divide(row, job.across, &pixel), job.down, &line);
+        rows8 sum = {};
+        const bool inside = (int)line < shape.h && (int)pixel < shape.w;
+        for (int r = 0; inside && r < shape.r; r++) {
+            const int down = (int)line + shape.padding - r * shape.dilation, y = down / shape.stride;
+            if (down < 0 || y >= job.out_h || y * shape.stride != down)
+                continue;
+            for (int s = 0; s < shape.s; s++) {
+                const int across = (int)pixel + shape.padding - s * shape.dilation, x = across / shape.stride;
+                if (across < 0 || x >= job.out_w || x * shape.stride != across)
+                    continue;
+                const rows8 grad =
+                    rows8_load<Aligned>(grad_output + (((size_t)image * job.out_h + y) * job.out_w + x) * columns +
+                                        (r * shape.s + s) * shape.c + group * ROWS8);
+#pragma unroll
+                for (int i = 0; i < ROWS8; i++)
+                    sum.v[i] += grad.v[i];
+            }
         }
-        grad_input[item] = __float2bfloat16(sum);
+        rows8_store<Aligned>(grad_input + (size_t)item * ROWS8, sum);
     }
 }
 
-static unsigned blocks_for(size_t items)
+static patches_job job_of(const patches_shape *shape)
+{
+    patches_job job = {};
+    job.shape = *shape;
+    job.out_h = heddle_rows_patches_out_h(shape);
+    job.out_w = heddle_rows_patches_out_w(shape);
+    job.groups = heddle_divisor_of(shape->c / ROWS8);
+    job.taps = heddle_divisor_of(shape->r * shape->s);
+    job.filter = heddle_divisor_of(shape->s);
+    return job;
+}
+
+static unsigned blocks_for(unsigned items)
 {
     const unsigned wanted = heddle_cuda_blocks(items), most = (unsigned)heddle_cuda_multiprocessors() * 8;
     return wanted < most ? wanted : most;
@@ -74,23 +99,28 @@ static unsigned blocks_for(size_t items)
 static heddle_status launch_forward(const heddle_call *call)
 {
     const patches_shape *shape = (const patches_shape *)call->shape;
-    const int out_h = heddle_rows_patches_out_h(shape), out_w = heddle_rows_patches_out_w(shape);
-    const size_t items = (size_t)shape->n * out_h * out_w * (shape->columns / ROWS8);
-    heddle_cuda_launch_dependent(
-        heddle_aligned16(call->output[0]) ? rows_patches_forward<true> : rows_patches_forward<false>,
-        dim3(blocks_for(items)), dim3(HEDDLE_CUDA_BLOCK), 0, heddle_cuda_stream_of(call), *shape, out_h, out_w,
-        (const __nv_bfloat16 *)call->input[0], (__nv_bfloat16 *)call->output[0]);
+    patches_job job = job_of(shape);
+    job.across = heddle_divisor_of(job.out_w);
+    job.down = heddle_divisor_of(job.out_h);
+    job.items = (unsigned)((size_t)shape->n * job.out_h * job.out_w * shape->r * shape->s * shape->c / ROWS8);
+    const bool aligned = heddle_aligned16(call->input[0]) && heddle_aligned16(call->output[0]);
+    heddle_cuda_launch_dependent(aligned ? rows_patches_forward<true> : rows_patches_forward<false>,
+                                 dim3(blocks_for(job.items)), dim3(HEDDLE_CUDA_BLOCK), 0, heddle_cuda_stream_of(call),
+                                 job, (const __nv_bfloat16 *)call->input[0], (__nv_bfloat16 *)call->output[0]);
     return heddle_cuda_launched("01_vectorised");
 }
 
 static heddle_status launch_backward(const heddle_call *call)
 {
     const patches_shape *shape = (const patches_shape *)call->shape;
-    const size_t items = (size_t)shape->n * (shape->h + shape->gap) * (shape->w + shape->gap) * shape->c;
-    heddle_cuda_launch_dependent(rows_patches_backward, dim3(blocks_for(items)), dim3(HEDDLE_CUDA_BLOCK), 0,
-                                 heddle_cuda_stream_of(call), *shape, heddle_rows_patches_out_h(shape),
-                                 heddle_rows_patches_out_w(shape), (const __nv_bfloat16 *)call->input[0],
-                                 (__nv_bfloat16 *)call->output[0]);
+    patches_job job = job_of(shape);
+    job.across = heddle_divisor_of(shape->w + shape->gap);
+    job.down = heddle_divisor_of(shape->h + shape->gap);
+    job.items = (unsigned)((size_t)shape->n * (shape->h + shape->gap) * (shape->w + shape->gap) * shape->c / ROWS8);
+    const bool aligned = heddle_aligned16(call->input[0]) && heddle_aligned16(call->output[0]);
+    heddle_cuda_launch_dependent(aligned ? rows_patches_backward<true> : rows_patches_backward<false>,
+                                 dim3(blocks_for(job.items)), dim3(HEDDLE_CUDA_BLOCK), 0, heddle_cuda_stream_of(call),
+                                 job, (const __nv_bfloat16 *)call->input[0], (__nv_bfloat16 *)call->output[0]);
     return heddle_cuda_launched("01_vectorised");
 }
 

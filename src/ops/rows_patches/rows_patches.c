@@ -15,31 +15,27 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(patches_shape, w, "pixels of a line")},
     {HEDDLE_OPTIONAL_INT(patches_shape, gap, 0, "lines below and pixels right of an image")},
     {HEDDLE_REQUIRED_INT(patches_shape, c, "channels of the frame, a multiple of 8")},
-    {HEDDLE_REQUIRED_INT(patches_shape, used, "channels that patches have")},
     {HEDDLE_OPTIONAL_INT(patches_shape, r, 3, "lines of the filter")},
     {HEDDLE_OPTIONAL_INT(patches_shape, s, 3, "pixels of a line of the filter")},
     {HEDDLE_OPTIONAL_INT(patches_shape, stride, 1, "step of the filter")},
     {HEDDLE_OPTIONAL_INT(patches_shape, padding, 0, "zeros around an image")},
     {HEDDLE_OPTIONAL_INT(patches_shape, dilation, 1, "distance between the filter's taps")},
-    {HEDDLE_REQUIRED_INT(patches_shape, columns, "of a patch, padded to a multiple of 8")},
 };
 
 static heddle_status validate(const void *shape_)
 {
     const patches_shape *shape = shape_;
-    if (shape->n < 1 || shape->h < 1 || shape->w < 1 || shape->r < 1 || shape->s < 1 || shape->stride < 1 ||
-        shape->dilation < 1 || shape->used < 1)
-        return heddle_fail(HEDDLE_INVALID, "rows_patches: n, h, w, used, r, s, stride and dilation must be at least 1");
-    if (shape->c % HEDDLE_ROWS_ALIGNMENT || shape->columns % HEDDLE_ROWS_ALIGNMENT || shape->used > shape->c)
-        return heddle_fail(HEDDLE_INVALID,
-                           "rows_patches: c=%d and columns=%d must be multiples of %d, used=%d at most c", shape->c,
-                           shape->columns, HEDDLE_ROWS_ALIGNMENT, shape->used);
-    if ((double)shape->used * shape->r * shape->s > shape->columns)
-        return heddle_fail(HEDDLE_INVALID, "rows_patches: %d channels of %d x %d do not fit into columns=%d",
-                           shape->used, shape->r, shape->s, shape->columns);
+    if (shape->n < 1 || shape->h < 1 || shape->w < 1 || shape->c < 1 || shape->r < 1 || shape->s < 1 ||
+        shape->stride < 1 || shape->dilation < 1)
+        return heddle_fail(HEDDLE_INVALID, "rows_patches: n, h, w, c, r, s, stride and dilation must be at least 1");
+    if (shape->c % HEDDLE_ROWS_ALIGNMENT)
+        return heddle_fail(HEDDLE_INVALID, "rows_patches: c=%d must be a multiple of %d", shape->c,
+                           HEDDLE_ROWS_ALIGNMENT);
     if (heddle_rows_patches_out_h(shape) < 1 || heddle_rows_patches_out_w(shape) < 1)
         return heddle_fail(HEDDLE_INVALID, "rows_patches: the filter is larger than the padded image");
-    if ((double)shape->n * heddle_rows_patches_out_h(shape) * heddle_rows_patches_out_w(shape) * shape->columns > 2e9 ||
+    if ((double)shape->n * heddle_rows_patches_out_h(shape) * heddle_rows_patches_out_w(shape) * shape->r * shape->s *
+                shape->c >
+            2e9 ||
         (double)shape->n * (shape->h + shape->gap) * (shape->w + shape->gap) * shape->c > 2e9)
         return heddle_fail(HEDDLE_INVALID, "rows_patches: more than 2e9 elements");
     return HEDDLE_OK;
@@ -55,7 +51,7 @@ static int dims_patches(const void *shape_, int dims[HEDDLE_MAX_DIMS])
 {
     const patches_shape *shape = shape_;
     return heddle_dims2(dims, shape->n * heddle_rows_patches_out_h(shape) * heddle_rows_patches_out_w(shape),
-                        shape->columns);
+                        shape->r * shape->s * shape->c);
 }
 
 #define BF16(text, part, size)                                                                                         \
@@ -76,16 +72,15 @@ static const heddle_operand backward_operands[] = {
     for (int n = 0; n < (shape)->n; n++)                                                                               \
         for (int y = 0; y < heddle_rows_patches_out_h(shape); y++)                                                     \
             for (int x = 0; x < heddle_rows_patches_out_w(shape); x++)                                                 \
-                for (int i = 0; i < (shape)->used * (shape)->r * (shape)->s; i++) {                                    \
-                    const int s = i % (shape)->s, r = i / (shape)->s % (shape)->r, c = i / (shape)->s / (shape)->r;    \
+                for (int i = 0; i < (shape)->c * (shape)->r * (shape)->s; i++) {                                       \
+                    const int c = i % (shape)->c, s = i / (shape)->c % (shape)->s, r = i / (shape)->c / (shape)->s;    \
                     const int line = y * (shape)->stride + r * (shape)->dilation - (shape)->padding;                   \
                     const int pixel = x * (shape)->stride + s * (shape)->dilation - (shape)->padding;                  \
                     if (line < 0 || line >= (shape)->h || pixel < 0 || pixel >= (shape)->w)                            \
                         continue;                                                                                      \
-                    const size_t patch =                                                                               \
-                        (((size_t)n * heddle_rows_patches_out_h(shape) + y) * heddle_rows_patches_out_w(shape) + x) *  \
-                            (shape)->columns +                                                                         \
-                        i;                                                                                             \
+                    const size_t place =                                                                               \
+                        ((size_t)n * heddle_rows_patches_out_h(shape) + y) * heddle_rows_patches_out_w(shape) + x;     \
+                    const size_t patch = place * (shape)->c * (shape)->r * (shape)->s + i;                             \
                     const size_t frame =                                                                               \
                         (((size_t)n * ((shape)->h + (shape)->gap) + line) * ((shape)->w + (shape)->gap) + pixel) *     \
                             (shape)->c +                                                                               \
@@ -141,29 +136,29 @@ static int64_t backward_reduction(const void *shape_)
     return (int64_t)shape->r * shape->s;
 }
 
-static const char *const test_shapes[] = {"n=1 h=1 w=1 c=8 used=1 r=1 s=1 columns=8",
-                                          "n=2 h=5 w=4 gap=1 c=8 used=6 columns=56 padding=1",
-                                          "n=3 h=7 w=7 gap=1 c=16 used=16 columns=144 padding=1 stride=2",
-                                          "n=2 h=9 w=8 c=8 used=3 r=5 s=5 columns=80",
-                                          "n=2 h=6 w=6 gap=2 c=8 used=8 r=1 s=1 stride=2 columns=8",
-                                          "n=1 h=9 w=9 c=8 used=5 dilation=2 padding=2 columns=48",
+static const char *const test_shapes[] = {"n=1 h=1 w=1 c=8 r=1 s=1",
+                                          "n=2 h=5 w=4 gap=1 c=8 padding=1",
+                                          "n=3 h=7 w=7 gap=1 c=16 padding=1 stride=2",
+                                          "n=2 h=9 w=8 c=8 r=5 s=5",
+                                          "n=2 h=6 w=6 gap=2 c=24 r=1 s=1 stride=2",
+                                          "n=1 h=9 w=9 c=8 dilation=2 padding=2",
                                           NULL};
-static const char *const bench_shapes[] = {"n=1024 h=14 w=14 c=8 used=6 r=5 s=5 columns=160",
-                                           "n=1024 h=32 w=32 gap=1 c=32 used=32 padding=1 stride=2 columns=288", NULL};
+static const char *const bench_shapes[] = {"n=1024 h=14 w=14 c=8 r=5 s=5",
+                                           "n=1024 h=32 w=32 gap=1 c=32 padding=1 stride=2", NULL};
 
 HEDDLE_BY_REFERENCE(rows_patches_forward)
 HEDDLE_BY_REFERENCE(rows_patches_backward)
 
 static const heddle_rung forward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_patches_forward),
-    {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "eight columns of a patch per thread: limited by bytes written",
+    {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL, "eight channels of a tap per thread: limited by bytes written",
      NULL, NULL},
 };
 
 static const heddle_rung backward_ladder[] = {
     HEDDLE_REFERENCE_RUNG(rows_patches_backward),
     {"01_vectorised", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
-     "one thread per pixel and channel adds up the patches that had it: limited by loads", NULL, NULL},
+     "eight channels of a pixel per thread, added up over the taps that had it: limited by bytes", NULL, NULL},
 };
 
 #define ROWS_PATCHES(title, about)                                                                                     \

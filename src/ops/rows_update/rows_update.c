@@ -14,7 +14,7 @@ typedef heddle_rows_update_shape update_shape;
 
 static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(update_shape, segments, "parameters that the table has")},
-    {HEDDLE_REQUIRED_INT(update_shape, elements, "of all segments, padding included")},
+    {HEDDLE_REQUIRED_INT(update_shape, tiles, "of all segments")},
     {HEDDLE_REQUIRED_INT(update_shape, parameters, "floats of the parameters' buffer")},
     {HEDDLE_REQUIRED_INT(update_shape, parts, "floats of the gradients' parts")},
     {HEDDLE_REQUIRED_INT(update_shape, copies, "elements of the copies")},
@@ -25,9 +25,9 @@ static const heddle_field fields[] = {
 static heddle_status validate(const void *shape_)
 {
     const update_shape *shape = shape_;
-    if (shape->segments < 1 || shape->segments > HEDDLE_ROWS_MOST_SEGMENTS || shape->elements < 1)
-        return heddle_fail(HEDDLE_INVALID, "rows_update: segments=%d elements=%d: 1 to %d parameters are possible",
-                           shape->segments, shape->elements, HEDDLE_ROWS_MOST_SEGMENTS);
+    if (shape->segments < 1 || shape->segments > HEDDLE_ROWS_MOST_SEGMENTS || shape->tiles < 1)
+        return heddle_fail(HEDDLE_INVALID, "rows_update: segments=%d tiles=%d: 1 to %d parameters are possible",
+                           shape->segments, shape->tiles, HEDDLE_ROWS_MOST_SEGMENTS);
     if (shape->optimizer > 2)
         return heddle_fail(HEDDLE_INVALID, "rows_update: optimizer=%d is not 0, 1 or 2", shape->optimizer);
     return HEDDLE_OK;
@@ -102,34 +102,31 @@ static const heddle_operand update_operands[] = {
     {HEDDLE_FLOAT_UPDATE("second_moment", HEDDLE_VALUES_POSITIVE, dims_parameters), .optional = true},
 };
 
-// A table as a test needs it: weights of a growing number of rows and channels with 1 and 4 taps in turn, each with a
-// bias behind it, in one, two and three parts, and one bias without a gradient. It takes what the test shapes say.
+// A table as a test needs it: weights of a growing number of rows and channels with 9, 1 and 40 taps in turn, each with
+// a bias behind it, in one part or several, and one bias without a gradient. It takes what the test shapes say.
 static void fill_table(const update_shape *shape, double *values)
 {
     double first = 0, parameter = 0, part = 0, copy = 0, vector = 0;
     for (int i = 0; i < shape->segments; i++, values += HEDDLE_SEGMENT_FIELDS) {
-        const int bias = i % 2, k = 3 + i / 2 * 6, c = bias ? 1 : 5 + i, taps = bias || i % 4 ? 1 : 4;
-        const int padded_k = (k + 7) / 8 * 8, padded_c = bias ? 1 : (c + 7) / 8 * 8, parts = i == 3 ? 0 : 1 + i % 3;
+        const int bias = i % 2, k = 3 + i / 2 * 6, c = bias ? 1 : 5 + 5 * i, taps = bias || i % 4 ? 1 : i % 8 ? 40 : 9;
+        const int padded_k = (k + 7) / 8 * 8, padded_c = bias ? 1 : (c + 7) / 8 * 8,
+                  parts = i == 3 ? 0 : 1 + i * 5 % 13;
         const double elements = (double)padded_k * taps * padded_c;
-        const double row[] = {first,
-                              parameter,
-                              k,
-                              c,
-                              taps,
-                              padded_k,
-                              padded_c,
-                              parts,
-                              part,
-                              bias ? -1 : copy,
-                              bias ? -1 : copy + elements,
-                              i % 4 == 2,
-                              bias ? vector : -1};
-        for (int field = 0; field < HEDDLE_SEGMENT_FIELDS; field++)
-            values[field] = row[field];
-        first += elements;
+        values[HEDDLE_SEGMENT_FIRST] = first;
+        values[HEDDLE_SEGMENT_PARAMETER] = parameter;
+        values[HEDDLE_SEGMENT_K] = k;
+        values[HEDDLE_SEGMENT_C] = c;
+        values[HEDDLE_SEGMENT_TAPS] = taps;
+        values[HEDDLE_SEGMENT_PADDED_K] = padded_k;
+        values[HEDDLE_SEGMENT_PADDED_C] = padded_c;
+        values[HEDDLE_SEGMENT_PARTS] = parts;
+        values[HEDDLE_SEGMENT_PART] = part;
+        values[HEDDLE_SEGMENT_COPY] = bias ? -1 : copy;
+        values[HEDDLE_SEGMENT_VECTOR] = bias ? vector : -1;
+        first += heddle_segment_tiles(padded_k, taps, padded_c);
         parameter += (double)k * c * taps;
         part += parts * elements;
-        copy += bias ? 0 : 2 * elements;
+        copy += bias ? 0 : elements;
         vector += bias ? elements : 0;
     }
 }
@@ -147,7 +144,7 @@ static void fill(const void *shape, int operand, uint64_t seed, double *values)
 
 // An element of a segment: where it is in everything. `parameter` is -1 in the padding.
 typedef struct element {
-    long long parameter, part, stride, copy, turned, vector;
+    long long parameter, part, stride, copy, vector;
     int parts;
 } element;
 
@@ -157,8 +154,6 @@ static element element_of(const double *segment, long long i)
     const int taps = (int)segment[HEDDLE_SEGMENT_TAPS], padded_k = (int)segment[HEDDLE_SEGMENT_PADDED_K];
     const int padded_c = (int)segment[HEDDLE_SEGMENT_PADDED_C];
     const int channel = (int)(i % padded_c), tap = (int)(i / padded_c % taps), row = (int)(i / padded_c / taps);
-    const long long turned = segment[HEDDLE_SEGMENT_FLAT] != 0 ? ((long long)tap * padded_c + channel) * padded_k + row
-                                                               : ((long long)channel * taps + tap) * padded_k + row;
     return (element){
         .parameter = row < k && channel < c
                          ? (long long)segment[HEDDLE_SEGMENT_PARAMETER] + ((long long)row * c + channel) * taps + tap
@@ -166,7 +161,6 @@ static element element_of(const double *segment, long long i)
         .part = (long long)segment[HEDDLE_SEGMENT_PART] + i,
         .stride = (long long)padded_k * taps * padded_c,
         .copy = segment[HEDDLE_SEGMENT_COPY] < 0 ? -1 : (long long)segment[HEDDLE_SEGMENT_COPY] + i,
-        .turned = segment[HEDDLE_SEGMENT_TURNED] < 0 ? -1 : (long long)segment[HEDDLE_SEGMENT_TURNED] + turned,
         .vector = segment[HEDDLE_SEGMENT_VECTOR] < 0 ? -1 : (long long)segment[HEDDLE_SEGMENT_VECTOR] + i,
         .parts = (int)segment[HEDDLE_SEGMENT_PARTS],
     };
@@ -198,8 +192,6 @@ static void store_copies(const element *at, double value, double *copies, double
         vectors[at->vector] = value;
     if (at->copy >= 0)
         copies[at->copy] = value;
-    if (at->turned >= 0)
-        copies[at->turned] = value;
 }
 
 static void weights_reference(const void *shape_, const double *const *input, double *const *output)
@@ -268,18 +260,18 @@ static heddle_cost update_cost(const void *shape_)
 static int64_t reduction(const void *shape)
 {
     (void)shape;
-    return 3; // parts of a test's table
+    return 13; // parts of a test's table, at most
 }
 
 static const char *const test_shapes[] = {
-    "segments=1 elements=256 parameters=60 parts=256 copies=512 vectors=0",
-    "segments=2 elements=264 parameters=63 parts=272 copies=512 vectors=8 optimizer=1",
-    "segments=4 elements=408 parameters=135 parts=656 copies=768 vectors=24",
-    "segments=7 elements=1832 parameters=921 parts=3136 copies=3584 vectors=40 optimizer=2",
-    "segments=12 elements=4616 parameters=2901 parts=10760 copies=8960 vectors=136 optimizer=1",
+    "segments=1 tiles=8 parameters=135 parts=576 copies=576 vectors=0",
+    "segments=2 tiles=9 parameters=138 parts=624 copies=576 vectors=8 optimizer=1",
+    "segments=4 tiles=11 parameters=282 parts=3440 copies=832 vectors=24",
+    "segments=7 tiles=48 parameters=16032 parts=172288 copies=22272 vectors=40 optimizer=2",
+    "segments=12 tiles=124 parameters=28863 parts=227440 copies=38336 vectors=136 optimizer=1",
     NULL};
 static const char *const bench_shapes[] = {
-    "segments=200 elements=10673600 parameters=10237950 parts=21143600 copies=21286400 vectors=30400", NULL};
+    "segments=60 tiles=14146 parameters=6164685 parts=49197448 copies=6463232 vectors=2824", NULL};
 
 // --- ladders --------------------------------------------------------------------------------------------------------
 
@@ -290,8 +282,10 @@ HEDDLE_BY_REFERENCE(rows_update)
 #define RUNGS(name)                                                                                                    \
     HEDDLE_REFERENCE_RUNG(name),                                                                                       \
     {                                                                                                                  \
-        "01_thread_per_element", HEDDLE_CUDA, HEDDLE_FUSED, NULL,                                                      \
-            "one thread per element of a weight, in the order of the gradient's parts: limited by bytes", NULL, NULL   \
+        "01_tiles", HEDDLE_CUDA, HEDDLE_FUSED, NULL,                                                                   \
+            "a block per tile of a weight, turned from the products' order to the parameters' in shared memory: "      \
+            "bytes",                                                                                                   \
+            NULL, NULL                                                                                                 \
     }
 static const heddle_rung weights_ladder[] = {RUNGS(rows_weights)}, collect_ladder[] = {RUNGS(rows_collect)},
                          update_ladder[] = {RUNGS(rows_update)};

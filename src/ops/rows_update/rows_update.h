@@ -6,7 +6,19 @@
 
 extern const heddle_op heddle_op_rows_weights, heddle_op_rows_collect, heddle_op_rows_update;
 
-enum { HEDDLE_ROWS_MOST_SEGMENTS = 256 };
+enum {
+    HEDDLE_ROWS_MOST_SEGMENTS = 256,
+    HEDDLE_SEGMENT_TILE = 32,  // channels and taps of a tile of one row
+    HEDDLE_SEGMENT_FLAT = 256, // elements of a tile where there is one tap, and nothing to turn
+};
+
+// Tiles that a segment has.
+static inline int heddle_segment_tiles(int padded_k, int taps, int padded_c)
+{
+    const int tile = HEDDLE_SEGMENT_TILE, flat = HEDDLE_SEGMENT_FLAT;
+    return taps == 1 ? (int)(((long long)padded_k * padded_c + flat - 1) / flat)
+                     : padded_k * ((taps + tile - 1) / tile) * ((padded_c + tile - 1) / tile);
+}
 
 // The optimiser of a call: without room for its moments, one that has none.
 static inline int heddle_rows_optimizer(const heddle_rows_update_shape *shape, const void *first_moment,

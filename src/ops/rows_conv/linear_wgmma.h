@@ -1,0 +1,188 @@
+// A product of few rows on Hopper, for linear layers of small batches: a tile is a whole cluster's.
+//
+// With 64 rows, a layer of 1024 outputs is 16 tiles of 64 by 64: as many multiprocessors would each read a long strip
+// of weights while the others idle. Here the blocks of a cluster, and the two warpgroups of each, share a tile's
+// columns. Each leaves its sums in shared memory, and every block adds up eight of the tile's rows from all of them,
+// finishes those and stores them.
+//
+// Limited by: latency: two trips to memory, one to the other blocks.
+#ifndef HEDDLE_OPS_ROWS_CONV_LINEAR_WGMMA_H
+#define HEDDLE_OPS_ROWS_CONV_LINEAR_WGMMA_H
+
+#include "ops/rows_conv/gradient_wgmma.h"
+#include "ops/rows_conv/store_wgmma.h"
+
+enum {
+    LINEAR_ROWS = 64, // of a tile, and its channels
+    LINEAR_MOST_CLUSTER = 16,
+    LINEAR_STAGES = 6,                       // of each warpgroup
+    LINEAR_STAGE_BYTES = 2 * ROWS_BOX_BYTES, // 64 channels and 64 rows, by 64 columns
+    LINEAR_SUMS = LINEAR_ROWS / 2,           // of a thread
+    // Sums lie as threads have them: 32 of each, by fours that a block adds up, 16 bytes of each thread side by side.
+    LINEAR_SUMS_BYTES = ROWS_WARPGROUPS * LINEAR_SUMS * HOPPER_WARPGROUP * (int)sizeof(float),
+    LINEAR_BYTES = HOPPER_ROWS_BYTES + ROWS_WARPGROUPS * LINEAR_STAGES * LINEAR_STAGE_BYTES + LINEAR_SUMS_BYTES,
+};
+
+struct rows_linear {
+    int rows, c, k;
+    int chunks;  // of 64 columns
+    int cluster; // blocks that share a tile: 1, 2, 4, 8 or 16
+    int channel_tiles;
+};
+
+struct rows_linear_barriers {
+    uint64_t full[ROWS_WARPGROUPS][LINEAR_STAGES], empty[ROWS_WARPGROUPS][LINEAR_STAGES];
+};
+
+// One warpgroup's chunks: every so many of all, beginning with its own.
+template <int Turned>
+HOPPER_DEVICE void linear_load(const rows_linear &job, const CUtensorMap *map_input, const CUtensorMap *map_weight,
+                               unsigned char *stages, rows_linear_barriers *barriers, int warpgroup, int first,
+                               int step, int row, int channel, bool inputs)
+{
+    rows_stage at = {0, 0};
+    for (int chunk = first; chunk < job.chunks; chunk += step) {
+        uint64_t *full = &barriers->full[warpgroup][at.index];
+        unsigned char *place = stages + at.index * LINEAR_STAGE_BYTES;
+        mbarrier_wait(&barriers->empty[warpgroup][at.index], at.phase ^ 1);
+        if (inputs) {
+            tma_load(place + ROWS_BOX_BYTES, map_input, chunk * ROWS_CHUNK, row, full);
+        } else {
+            mbarrier_arrive_expect(full, LINEAR_STAGE_BYTES);
+            if (Turned)
+                tma_load(place, map_weight, channel, chunk * ROWS_CHUNK, full);
+            else
+                tma_load(place, map_weight, chunk * ROWS_CHUNK, channel, full);
+        }
+        rows_advance(&at, LINEAR_STAGES);
+    }
+}
+
+template <typename Element, int Turned>
+HOPPER_DEVICE void linear_multiply(const rows_linear &job, float (&sums)[LINEAR_SUMS], const unsigned char *stages,
+                                   rows_linear_barriers *barriers, int warpgroup, int first, int step)
+{
+    const int along = ROWS_STEP * (Turned ? (int)HOPPER_ROW_BYTES : 2);
+    rows_stage at = {0, 0};
+    int used = -1;
+    for (int chunk = first; chunk < job.chunks; chunk += step) {
+        const uint64_t a = wgmma_descriptor(stages + at.index * LINEAR_STAGE_BYTES, 0);
+        const uint64_t b = wgmma_descriptor(stages + at.index * LINEAR_STAGE_BYTES + ROWS_BOX_BYTES, 0);
+        mbarrier_wait(&barriers->full[warpgroup][at.index], at.phase);
+        wgmma_fence();
+#pragma unroll
+        for (int i = 0; i < ROWS_CHUNK / ROWS_STEP; i++)
+            wgmma16<LINEAR_ROWS, Element>::template multiply<Turned, 0>(sums, wgmma_descriptor_at(a, i * along),
+                                                                        wgmma_descriptor_at(b, i * ROWS_STEP * 2),
+                                                                        chunk > first || i > 0);
+        wgmma_commit();
+        wgmma_wait<1>();
+        if (used >= 0 && threadIdx.x % HOPPER_WARPGROUP == 0)
+            mbarrier_arrive(&barriers->empty[warpgroup][used]);
+        used = at.index;
+        rows_advance(&at, LINEAR_STAGES);
+    }
+    wgmma_wait<0>();
+}
+
+// Four sums of a thread, two rows of two channels, added up over all blocks and warpgroups; `quad` says which.
+HOPPER_DEVICE float4 linear_add(const rows_linear &job, const float4 *kept, int quad)
+{
+    float4 sum = make_float4(0, 0, 0, 0);
+    for (int block = 0; block < job.cluster; block++)
+#pragma unroll
+        for (int warpgroup = 0; warpgroup < ROWS_WARPGROUPS; warpgroup++) {
+            const float4 *from =
+                &kept[(warpgroup * (LINEAR_SUMS / 4) + quad) * HOPPER_WARPGROUP + threadIdx.x % HOPPER_WARPGROUP];
+            const float4 more = job.cluster > 1 ? cluster_read((const float *)from, block) : *from;
+            sum.x += more.x, sum.y += more.y, sum.z += more.z, sum.w += more.w;
+        }
+    return sum;
+}
+
+// Finishes and stores them.
+template <typename Element, int End>
+HOPPER_DEVICE void linear_store(const rows_linear &job, const rows_epilogue &end, float4 sum, Element *output, int row,
+                                int channel)
+{
+    const float values[4] = {sum.x, sum.y, sum.z, sum.w}; // channel, row: (0, 0) (0, 1) (1, 0) (1, 1)
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int to = channel + i / 2 * 8, at = row + i % 2;
+        if (to >= job.k || at >= job.rows)
+            continue;
+        const size_t place = (size_t)at * job.k + to;
+        float value = values[i] + (end.bias ? end.bias[to] : 0);
+        if (End == ROWS_END_SLOPE)
+            value *= rows_slope(end.function, (float)((const Element *)end.activated)[place]);
+        else
+            value = rows_function(end.function, value);
+        if (End == ROWS_END_FLOATS)
+            end.floats[place] = value;
+        else
+            output[place] = (Element)value;
+    }
+}
+
+template <typename Element, int Turned, int End>
+__global__ void __launch_bounds__(ROWS_THREADS, 1)
+    rows_linear_wgmma(const __grid_constant__ rows_linear job, const __grid_constant__ CUtensorMap map_input,
+                      const __grid_constant__ CUtensorMap map_weight, const rows_epilogue end, Element *output)
+{
+    extern __shared__ unsigned char shared[];
+    __shared__ rows_linear_barriers barriers;
+    unsigned char *stages =
+        shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
+    float4 *kept = (float4 *)(stages + ROWS_WARPGROUPS * LINEAR_STAGES * LINEAR_STAGE_BYTES);
+    const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0);
+    const int rank = blockIdx.x % job.cluster, tile = blockIdx.x / job.cluster;
+    const int channel = tile % job.channel_tiles * 64, row = tile / job.channel_tiles * LINEAR_ROWS;
+    const int step = job.cluster * ROWS_WARPGROUPS, lane = threadIdx.x % 32, warp = threadIdx.x % HOPPER_WARPGROUP / 32;
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < LINEAR_STAGES; i++)
+            for (int j = 0; j < ROWS_WARPGROUPS; j++) {
+                mbarrier_init(&barriers.full[j][i], 1);
+                mbarrier_init(&barriers.empty[j][i], 1);
+            }
+        mbarrier_init_fence();
+    }
+    __syncthreads();
+    if (warpgroup == ROWS_WARPGROUPS) {
+        // Weights are older than the kernel before: two threads load them at once, two the rows when they are there.
+        if (lane == 0 && warp < ROWS_WARPGROUPS)
+            linear_load<Turned>(job, &map_input, &map_weight, stages + warp * LINEAR_STAGES * LINEAR_STAGE_BYTES,
+                                &barriers, warp, rank * ROWS_WARPGROUPS + warp, step, row, channel, false);
+        heddle_wait_for_previous();
+        heddle_release_next();
+        if (lane == 0 && warp >= ROWS_WARPGROUPS)
+            linear_load<Turned>(job, &map_input, &map_weight,
+                                stages + (warp - ROWS_WARPGROUPS) * LINEAR_STAGES * LINEAR_STAGE_BYTES, &barriers,
+                                warp - ROWS_WARPGROUPS, rank * ROWS_WARPGROUPS + warp - ROWS_WARPGROUPS, step, row,
+                                channel, true);
+    } else {
+        float sums[LINEAR_SUMS];
+        heddle_wait_for_previous();
+        heddle_release_next();
+        linear_multiply<Element, Turned>(job, sums, stages + warpgroup * LINEAR_STAGES * LINEAR_STAGE_BYTES, &barriers,
+                                         warpgroup, rank * ROWS_WARPGROUPS + warpgroup, step);
+        const bool any = rank * ROWS_WARPGROUPS + warpgroup < job.chunks; // else the sums were never begun
+#pragma unroll
+        for (int quad = 0; quad < LINEAR_SUMS / 4; quad++)
+            kept[(warpgroup * (LINEAR_SUMS / 4) + quad) * HOPPER_WARPGROUP + threadIdx.x % HOPPER_WARPGROUP] =
+                any ? make_float4(sums[4 * quad], sums[4 * quad + 1], sums[4 * quad + 2], sums[4 * quad + 3])
+                    : make_float4(0, 0, 0, 0);
+    }
+    if (job.cluster > 1)
+        cluster_sync();
+    else
+        __syncthreads();
+    // Quads are eight rows each. The blocks share them, and in a block the warpgroups.
+    for (int quad = rank * ROWS_WARPGROUPS + warpgroup; warpgroup < ROWS_WARPGROUPS && quad < LINEAR_SUMS / 4;
+         quad += step)
+        linear_store<Element, End>(job, end, linear_add(job, kept, quad), output, row + quad * 8 + lane % 4 * 2,
+                                   channel + warp * 16 + lane / 4);
+    if (job.cluster > 1) // no block leaves while another reads its sums
+        cluster_sync();
+}
+
+#endif

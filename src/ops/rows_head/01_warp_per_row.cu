@@ -1,0 +1,194 @@
+// rows_head, rung 1: one warp per sample, from its features to their gradient.
+//
+// A lane has every 32nd group of eight features: it adds up its part of each logit, the warp adds these up, and with
+// the softmax in all lanes' registers each lane makes the gradient of its own features. The weight is read by every
+// warp, but it is small, and the first-level cache has it. Each block leaves the loss of its samples and how many of
+// them are right; the last block to arrive adds these up in their order.
+//
+// Limited by: latency.
+
+#include "device/cuda/finer.h"
+#include "ops/cuda/dependent.h"
+#include "ops/cuda/rows8.h"
+#include "ops/cuda/rung.h"
+#include "ops/cuda/vector.h"
+#include "ops/rows_conv/functions.h"
+#include "ops/rows_head/rows_head.h"
+
+typedef heddle_rows_head_shape head_shape;
+
+enum { WARPS = 4 };
+
+struct head_operands {
+    const __nv_bfloat16 *input, *weight;
+    const float *bias, *grad_loss;
+    const int32_t *labels;
+    float *loss;
+    int32_t *correct;
+    __nv_bfloat16 *grad_logits, *grad_input;
+    int *arrived;
+    double *parts; // (blocks, 2)
+};
+
+// The logits of a sample, in all lanes.
+template <bool Aligned, int Columns>
+__device__ static void find_logits(const head_shape &shape, const head_operands &on, int row, float (&logits)[Columns])
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int j = 0; j < Columns; j++)
+        logits[j] = 0;
+    for (int c = lane * ROWS8; c < shape.c; c += 32 * ROWS8) {
+        const rows8 x = rows8_load<Aligned>(on.input + (size_t)row * shape.c + c);
+#pragma unroll
+        for (int j = 0; j < Columns; j++) {
+            const rows8 w = rows8_load<Aligned>(on.weight + (size_t)j * shape.c + c);
+#pragma unroll
+            for (int i = 0; i < ROWS8; i++)
+                logits[j] += x.v[i] * w.v[i];
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < Columns; j++) {
+        for (int distance = 16; distance > 0; distance /= 2)
+            logits[j] += __shfl_xor_sync(~0u, logits[j], distance);
+        logits[j] += on.bias ? on.bias[j] : 0.0f;
+    }
+}
+
+// Turns logits into the gradient of the loss by them; returns the loss.
+template <int Columns>
+__device__ static double find_gradient(const head_shape &shape, float (&logits)[Columns], int label, float unit,
+                                       bool *right)
+{
+    float most = logits[0], sum = 0, own = 0;
+    int best = 0;
+#pragma unroll
+    for (int j = 1; j < Columns; j++)
+        if (j < shape.classes && logits[j] > most) {
+            most = logits[j];
+            best = j;
+        }
+#pragma unroll
+    for (int j = 0; j < Columns; j++) {
+        own = j == label ? logits[j] : own;
+        logits[j] = j < shape.classes ? expf(logits[j] - most) : 0.0f;
+        sum += logits[j];
+    }
+#pragma unroll
+    for (int j = 0; j < Columns; j++)
+        logits[j] = unit * (logits[j] / sum - (j == label ? 1.0f : 0.0f));
+    *right = best == label;
+    // A kernel has nobody to tell of a label that is not a class: the loss becomes NaN.
+    return label >= 0 && label < shape.classes ? logf(sum) + most - own : NAN;
+}
+
+template <bool Aligned, int Columns>
+__device__ static void store_gradients(const head_shape &shape, const head_operands &on, int row,
+                                       const float (&grad)[Columns])
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int j = 0; j < Columns; j++)
+        if (lane == j)
+            on.grad_logits[(size_t)row * Columns + j] = __float2bfloat16(grad[j]);
+    for (int c = lane * ROWS8; c < shape.c; c += 32 * ROWS8) {
+        const rows8 x = rows8_load<Aligned>(on.input + (size_t)row * shape.c + c);
+        rows8 result = {};
+#pragma unroll
+        for (int j = 0; j < Columns; j++) {
+            const rows8 w = rows8_load<Aligned>(on.weight + (size_t)j * shape.c + c);
+#pragma unroll
+            for (int i = 0; i < ROWS8; i++)
+                result.v[i] += grad[j] * w.v[i];
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS8; i++)
+            result.v[i] *= rows_slope(shape.function, x.v[i]);
+        rows8_store<Aligned>(on.grad_input + (size_t)row * shape.c + c, result);
+    }
+}
+
+__device__ static void add_parts(const head_shape &shape, const head_operands &on)
+{
+    double loss = 0, correct = 0;
+    for (int block = 0; block < (int)gridDim.x; block++) {
+        loss += on.parts[2 * block];
+        correct += on.parts[2 * block + 1];
+    }
+    *on.loss = (float)(loss / shape.n);
+    *on.correct = (int32_t)correct;
+    *on.arrived = 0;
+}
+
+template <bool Aligned, int Columns>
+__global__ void __launch_bounds__(WARPS * 32) rows_head(const head_shape shape, const head_operands on)
+{
+    __shared__ double losses[WARPS], rights[WARPS];
+    heddle_wait_for_previous();
+    heddle_release_next();
+    const int warp = threadIdx.x / 32;
+    const float unit = *on.grad_loss / (float)shape.n;
+    double loss = 0, correct = 0;
+    for (int row = blockIdx.x * WARPS + warp; row < shape.n; row += gridDim.x * WARPS) {
+        float logits[Columns];
+        bool right;
+        find_logits<Aligned, Columns>(shape, on, row, logits);
+        loss += find_gradient<Columns>(shape, logits, on.labels[row], unit, &right);
+        correct += right;
+        store_gradients<Aligned, Columns>(shape, on, row, logits);
+    }
+    if (threadIdx.x % 32 == 0) {
+        losses[warp] = loss;
+        rights[warp] = correct;
+    }
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    for (int i = 1; i < WARPS; i++) {
+        losses[0] += losses[i];
+        rights[0] += rights[i];
+    }
+    on.parts[2 * blockIdx.x] = losses[0];
+    on.parts[2 * blockIdx.x + 1] = rights[0];
+    __threadfence();
+    if (atomicAdd(on.arrived, 1) == (int)gridDim.x - 1) {
+        __threadfence();
+        add_parts(shape, on);
+    }
+}
+
+template <int Columns> static heddle_status launch_columns(const heddle_call *call, const head_operands &on)
+{
+    const head_shape *shape = (const head_shape *)call->shape;
+    const unsigned wanted = heddle_ceil_div(shape->n, WARPS), most = HEDDLE_ROWS_HEAD_BLOCKS;
+    const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.weight) && heddle_aligned16(on.grad_input);
+    heddle_sim_finer();
+    heddle_cuda_launch_dependent(aligned ? rows_head<true, Columns> : rows_head<false, Columns>,
+                                 dim3(wanted < most ? wanted : most), dim3(WARPS * 32), 0, heddle_cuda_stream_of(call),
+                                 *shape, on);
+    return heddle_cuda_launched("01_warp_per_row");
+}
+
+static heddle_status launch(const heddle_call *call)
+{
+    const head_shape *shape = (const head_shape *)call->shape;
+    head_operands on = {};
+    on.input = (const __nv_bfloat16 *)call->input[0];
+    on.weight = (const __nv_bfloat16 *)call->input[1];
+    on.bias = (const float *)call->input[2];
+    on.labels = (const int32_t *)call->input[3];
+    on.grad_loss = (const float *)call->input[4];
+    on.loss = (float *)call->output[0];
+    on.correct = (int32_t *)call->output[1];
+    on.grad_logits = (__nv_bfloat16 *)call->output[2];
+    on.grad_input = (__nv_bfloat16 *)call->output[3];
+    on.arrived = (int *)call->output[4];
+    on.parts = (double *)call->workspace;
+    return shape->k == 8    ? launch_columns<8>(call, on)
+           : shape->k == 16 ? launch_columns<16>(call, on)
+           : shape->k == 24 ? launch_columns<24>(call, on)
+                            : launch_columns<32>(call, on);
+}
+
+HEDDLE_CUDA_RUNG("rows_head", "01_warp_per_row", launch)

@@ -1,0 +1,207 @@
+// rows_head: the end of a network of few classes, there and back: the last linear layer, the loss, the gradient of the
+// logits and that of the layer's input. What it costs, what is right, and its ladder.
+
+#include "ops/rows_head/rows_head.h"
+
+#include <math.h>
+
+#include "ops/by_reference.h"
+#include "ops/define.h"
+#include "ops/rows_conv/rows_conv.h"
+
+typedef heddle_rows_head_shape head_shape;
+
+static const heddle_field fields[] = {
+    {HEDDLE_REQUIRED_INT(head_shape, n, "samples")},
+    {HEDDLE_REQUIRED_INT(head_shape, c, "features, a multiple of 8")},
+    {HEDDLE_REQUIRED_INT(head_shape, k, "columns of the logits, a multiple of 8")},
+    {HEDDLE_REQUIRED_INT(head_shape, classes, "classes, at most 32")},
+    {HEDDLE_OPTIONAL_INT(head_shape, function, 0, "that made the features; 0: none, 1: relu, 2: tanh, 3: sigmoid")},
+};
+
+static heddle_status validate(const void *shape_)
+{
+    const head_shape *shape = shape_;
+    if (shape->n < 1 || shape->c < 1 || shape->c % HEDDLE_ROWS_ALIGNMENT || shape->k % HEDDLE_ROWS_ALIGNMENT)
+        return heddle_fail(HEDDLE_INVALID, "rows_head: n=%d c=%d k=%d: c and k must be multiples of %d", shape->n,
+                           shape->c, shape->k, HEDDLE_ROWS_ALIGNMENT);
+    if (shape->classes < 1 || shape->classes > shape->k || shape->k > HEDDLE_ROWS_HEAD_CLASSES)
+        return heddle_fail(HEDDLE_INVALID, "rows_head: classes=%d k=%d: 1 to %d classes are possible", shape->classes,
+                           shape->k, HEDDLE_ROWS_HEAD_CLASSES);
+    if (shape->function >= HEDDLE_ROWS_FUNCTIONS)
+        return heddle_fail(HEDDLE_INVALID, "rows_head: function=%d", shape->function);
+    return HEDDLE_OK;
+}
+
+static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const head_shape *shape = shape_;
+    return heddle_dims2(dims, shape->n, shape->c);
+}
+
+static int dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const head_shape *shape = shape_;
+    return heddle_dims2(dims, shape->k, shape->c);
+}
+
+static int dims_bias(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const head_shape *shape = shape_;
+    return heddle_dims1(dims, shape->k);
+}
+
+static int dims_labels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const head_shape *shape = shape_;
+    return heddle_dims1(dims, shape->n);
+}
+
+static int dims_logits(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+{
+    const head_shape *shape = shape_;
+    return heddle_dims2(dims, shape->n, shape->k);
+}
+
+static int dims_one(const void *shape, int dims[HEDDLE_MAX_DIMS])
+{
+    (void)shape;
+    return heddle_dims1(dims, 1);
+}
+
+static int classes(const void *shape_)
+{
+    const head_shape *shape = shape_;
+    return shape->classes;
+}
+
+#define BF16(text, part, size)                                                                                         \
+    .name = (text), .role = (part), .dtype = HEDDLE_BF16, .values = HEDDLE_VALUES_OWN, .dims = (size)
+
+static const heddle_operand operands[] = {
+    {BF16("input", HEDDLE_INPUT, dims_input)},
+    {BF16("weight", HEDDLE_INPUT, dims_weight)},
+    {HEDDLE_FLOAT_INPUT("bias", HEDDLE_VALUES_NORMAL, dims_bias), .optional = true},
+    {.name = "labels",
+     .role = HEDDLE_INPUT,
+     .dtype = HEDDLE_I32,
+     .values = HEDDLE_VALUES_LABELS,
+     .dims = dims_labels,
+     .limit = classes},
+    {HEDDLE_FLOAT_INPUT("grad_loss", HEDDLE_VALUES_NORMAL, dims_one)},
+    {HEDDLE_FLOAT_OUTPUT("loss", dims_one)},
+    {.name = "correct", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_one},
+    {BF16("grad_logits", HEDDLE_OUTPUT, dims_logits)},
+    {BF16("grad_input", HEDDLE_OUTPUT, dims_input)},
+    {.name = "arrived", .role = HEDDLE_UPDATE, .dtype = HEDDLE_I32, .values = HEDDLE_VALUES_OWN, .dims = dims_one},
+};
+
+// Features between -1 and 1, as functions leave them, weights that make logits of a size with these, no block arrived.
+static void fill(const void *shape_, int operand, uint64_t seed, double *values)
+{
+    const head_shape *shape = shape_;
+    int dims[HEDDLE_MAX_DIMS];
+    const int rank = operands[operand].dims(shape, dims);
+    const size_t count = (size_t)dims[0] * (rank > 1 ? dims[1] : 1);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t mixed = (i + seed + (uint64_t)operand) * 0x9e3779b97f4a7c15u;
+        const double unit = (double)(mixed >> 40) / (double)(1 << 24) * 2 - 1; // -1 to 1
+        values[i] = operands[operand].role == HEDDLE_UPDATE ? 0 : operand == 0 ? unit : unit * 2 / sqrt(shape->c);
+    }
+}
+
+static heddle_cost cost(const void *shape_)
+{
+    const head_shape *shape = shape_;
+    const double features = (double)shape->n * shape->c;
+    return (heddle_cost){.flops = 4 * features * shape->k,
+                         .bytes_read = sizeof(uint16_t) * (features + (double)shape->k * shape->c),
+                         .bytes_written = sizeof(uint16_t) * (features + (double)shape->n * shape->k)};
+}
+
+static double slope(int function, double y)
+{
+    return function == HEDDLE_ROWS_RELU      ? y > 0
+           : function == HEDDLE_ROWS_TANH    ? 1 - y * y
+           : function == HEDDLE_ROWS_SIGMOID ? y * (1 - y)
+                                             : 1;
+}
+
+static void reference(const void *shape_, const double *const *input, double *const *output)
+{
+    const head_shape *shape = shape_;
+    output[0][0] = output[1][0] = 0;
+    for (int i = 0; i < shape->n; i++) {
+        const double *x = input[0] + (size_t)i * shape->c;
+        const int label = (int)input[3][i];
+        double logits[HEDDLE_ROWS_HEAD_CLASSES] = {0}, sum = 0;
+        int best = 0;
+        for (int j = 0; j < shape->classes; j++) {
+            logits[j] = input[2] ? input[2][j] : 0;
+            for (int c = 0; c < shape->c; c++)
+                logits[j] += x[c] * input[1][(size_t)j * shape->c + c];
+            best = logits[j] > logits[best] ? j : best;
+        }
+        for (int j = 0; j < shape->classes; j++)
+            sum += exp(logits[j] - logits[best]);
+        output[0][0] += (log(sum) + logits[best] - logits[label]) / shape->n;
+        output[1][0] += best == label;
+        double *grad_logits = output[2] + (size_t)i * shape->k, *grad_input = output[3] + (size_t)i * shape->c;
+        for (int j = 0; j < shape->k; j++)
+            grad_logits[j] =
+                j < shape->classes ? input[4][0] * (exp(logits[j] - logits[best]) / sum - (j == label)) / shape->n : 0;
+        for (int c = 0; c < shape->c; c++) {
+            grad_input[c] = 0;
+            for (int j = 0; j < shape->classes; j++)
+                grad_input[c] += grad_logits[j] * input[1][(size_t)j * shape->c + c];
+            grad_input[c] *= slope(shape->function, x[c]);
+        }
+    }
+}
+
+static int64_t reduction(const void *shape_)
+{
+    const head_shape *shape = shape_;
+    return shape->n > shape->c ? shape->n : shape->c;
+}
+
+static const char *const test_shapes[] = {"n=1 c=8 k=8 classes=1",
+                                          "n=3 c=24 k=16 classes=10 function=1",
+                                          "n=67 c=88 k=16 classes=10 function=2",
+                                          "n=9 c=520 k=8 classes=4 function=3",
+                                          "n=130 c=256 k=32 classes=31",
+                                          NULL};
+static const char *const bench_shapes[] = {"n=1024 c=1024 k=16 classes=10 function=1",
+                                           "n=64 c=256 k=16 classes=10 function=1", NULL};
+
+HEDDLE_BY_REFERENCE(rows_head)
+
+// A loss and a count of each block.
+static size_t workspace(const void *shape, int threads)
+{
+    (void)shape, (void)threads;
+    return HEDDLE_ROWS_HEAD_BLOCKS * 2 * sizeof(double);
+}
+
+static const heddle_rung ladder[] = {
+    HEDDLE_REFERENCE_RUNG(rows_head),
+    {"01_warp_per_row", HEDDLE_CUDA, HEDDLE_FUSED, NULL,
+     "one warp per sample, from its features to their gradient: limited by latency", NULL, workspace},
+};
+
+const heddle_op heddle_op_rows_head = {
+    .name = "rows_head",
+    .ladder_name = "rows_head",
+    .summary = "last linear layer, cross-entropy and their gradients over rows of bf16",
+    .shape_size = sizeof(head_shape),
+    HEDDLE_FIELDS(fields),
+    HEDDLE_OPERANDS(operands),
+    .validate = validate,
+    .cost = cost,
+    .reference = reference,
+    .reduction = reduction,
+    .fill = fill,
+    .test_shapes = test_shapes,
+    .bench_shapes = bench_shapes,
+    HEDDLE_LADDER(ladder),
+};

@@ -1,0 +1,14 @@
+// rows_head: its operator.
+#ifndef HEDDLE_OPS_ROWS_HEAD_H
+#define HEDDLE_OPS_ROWS_HEAD_H
+
+#include "heddle/ops.h"
+
+extern const heddle_op heddle_op_rows_head;
+
+enum {
+    HEDDLE_ROWS_HEAD_CLASSES = 32, // at most
+    HEDDLE_ROWS_HEAD_BLOCKS = 512, // that leave a sum of their own, at most
+};
+
+#endif

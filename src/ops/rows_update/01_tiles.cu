@@ -1,0 +1,253 @@
+// rows_weights, rows_collect, rows_update, rung 1: a block per tile of a parameter.
+//
+// The parts of a gradient and the copy of a weight are (row, tap, channel), the parameter is (row, channel, tap). A
+// tile is 32 taps by 32 channels of one row: gradients are added up in the first order, turned over in shared memory,
+// the optimiser's step is taken in the second, and the copy is made in the first again, so that every access is of
+// whole lines. With one tap there is nothing to turn, and a tile is 256 elements. Many parts are shared by the warps. A
+// block finds its segment by halving the table.
+//
+// Limited by: bytes.
+
+#include <cuda_bf16.h>
+
+#include "ops/cuda/dependent.h"
+#include "ops/cuda/rung.h"
+#include "ops/optimizer/step.h"
+#include "ops/rows_update/rows_update.h"
+
+typedef heddle_rows_update_shape update_shape;
+
+struct update_operands {
+    const int32_t *table;
+    const float *parts, *hyper;
+    float *parameters, *first_moment, *second_moment; // parameters: the gradients, for rows_collect
+    float *vectors;
+    __nv_bfloat16 *copies;
+};
+
+enum job_kind { WEIGHTS, COLLECT, UPDATE };
+
+enum { TILE = HEDDLE_SEGMENT_TILE, WARPS = 8, THREADS = WARPS * 32, MANY_LINES = 9 }; // lines: taps of a 3x3 filter
+
+// A segment, and the first element of a tile of it.
+struct update_tile {
+    int parameter, k, c, taps, padded_k, padded_c, parts, part, copy, vector;
+    int row, tap, channel; // of a tile of a row; where there is one tap, `row` is the tile's number
+};
+
+__device__ static update_tile tile_of(const int32_t *table, int segments, int number)
+{
+    int low = 0, high = segments;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        *(table[middle * HEDDLE_SEGMENT_FIELDS + HEDDLE_SEGMENT_FIRST] <= number ? &low : &high) = middle;
+    }
+    const int32_t *segment = table + low * HEDDLE_SEGMENT_FIELDS;
+    update_tile tile;
+    tile.parameter = segment[HEDDLE_SEGMENT_PARAMETER];
+    tile.k = segment[HEDDLE_SEGMENT_K];
+    tile.c = segment[HEDDLE_SEGMENT_C];
+    tile.taps = segment[HEDDLE_SEGMENT_TAPS];
+    tile.padded_k = segment[HEDDLE_SEGMENT_PADDED_K];
+    tile.padded_c = segment[HEDDLE_SEGMENT_PADDED_C];
+    tile.parts = segment[HEDDLE_SEGMENT_PARTS];
+    tile.part = segment[HEDDLE_SEGMENT_PART];
+    tile.copy = segment[HEDDLE_SEGMENT_COPY];
+    tile.vector = segment[HEDDLE_SEGMENT_VECTOR];
+    const int in_segment = number - segment[HEDDLE_SEGMENT_FIRST];
+    const int across = (tile.padded_c + TILE - 1) / TILE, down = (tile.taps + TILE - 1) / TILE;
+    tile.channel = tile.taps == 1 ? 0 : in_segment % across * TILE;
+    tile.tap = tile.taps == 1 ? 0 : in_segment / across % down * TILE;
+    tile.row = tile.taps == 1 ? in_segment : in_segment / across / down;
+    return tile;
+}
+
+// The sum of the parts of element `i` of the segment.
+__device__ static float gradient_of(const update_tile &tile, const float *parts, int i)
+{
+    const size_t stride = (size_t)tile.padded_k * tile.taps * tile.padded_c;
+    const float *from = parts + tile.part + i;
+    float sum = 0;
+#pragma unroll 8
+    for (int part = 0; part < tile.parts; part++)
+        sum += from[part * stride];
+    return sum;
+}
+
+// Does the job for one parameter, and returns what its copies get.
+template <job_kind Kind, int Optimizer>
+__device__ static float do_parameter(const update_operands &on, const float *hyper, float gradient, size_t at)
+{
+    if (Kind == WEIGHTS)
+        return on.parameters[at];
+    if (Kind == COLLECT)
+        return on.parameters[at] = gradient;
+    float parameter = on.parameters[at];
+    if (Optimizer == 0)
+        sgd_step(gradient, hyper, &parameter);
+    else if (Optimizer == 1)
+        momentum_step(gradient, hyper, &parameter, &on.first_moment[at]);
+    else
+        adamw_step(gradient, hyper, &parameter, &on.first_moment[at], &on.second_moment[at]);
+    return on.parameters[at] = parameter;
+}
+
+template <job_kind Kind>
+__device__ static void store_copies(const update_tile &tile, const update_operands &on, int i, float value)
+{
+    if (Kind == COLLECT)
+        return;
+    if (tile.copy >= 0)
+        on.copies[tile.copy + i] = __float2bfloat16(value);
+    if (tile.vector >= 0 && on.vectors)
+        on.vectors[tile.vector + i] = value;
+}
+
+// The gradients of `lines` lines of 32 elements, `pitch` apart from `first` on, to `turned`. Where there are many
+// parts, each warp adds up every so many of them for all lines, and then the warps' sums are added in their order.
+// shares: (WARPS, MANY_LINES, TILE)
+__device__ static void add_lines(const update_tile &tile, const float *parts, int first, int lines, int pitch,
+                                 int width, float (*turned)[TILE + 1], float (*shares)[MANY_LINES][TILE])
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (tile.parts < WARPS || lines > MANY_LINES) {
+        for (int i = threadIdx.x; i < lines * TILE; i += THREADS)
+            if (i % TILE < width)
+                turned[i / TILE][i % TILE] = gradient_of(tile, parts, first + i / TILE * pitch + i % TILE);
+        return;
+    }
+    const size_t stride = (size_t)tile.padded_k * tile.taps * tile.padded_c;
+    float sums[MANY_LINES] = {};
+    for (int part = warp; part < tile.parts; part += WARPS)
+#pragma unroll
+        for (int line = 0; line < MANY_LINES; line++)
+            if (line < lines && lane < width)
+                sums[line] += parts[tile.part + part * stride + first + line * pitch + lane];
+#pragma unroll
+    for (int line = 0; line < MANY_LINES; line++)
+        shares[warp][line][lane] = sums[line];
+    __syncthreads();
+    for (int i = threadIdx.x; i < lines * TILE; i += THREADS) {
+        float sum = 0;
+        for (int from = 0; from < WARPS; from++)
+            sum += shares[from][i / TILE][i % TILE];
+        turned[i / TILE][i % TILE] = sum;
+    }
+}
+
+// One tap: both orders are the same but for the padding.
+template <job_kind Kind, int Optimizer>
+__device__ static void do_flat(const update_tile &tile, const update_operands &on, const float *hyper,
+                               float (*turned)[TILE + 1], float (*shares)[MANY_LINES][TILE])
+{
+    const int all = tile.padded_k * tile.padded_c, first = tile.row * HEDDLE_SEGMENT_FLAT, i = first + (int)threadIdx.x;
+    const int lines =
+        min((int)HEDDLE_SEGMENT_FLAT, all - first) / TILE; // whole ones; the rest has one or no thread each
+    const bool shared =
+        Kind != WEIGHTS && tile.parts >= WARPS && lines * TILE == min((int)HEDDLE_SEGMENT_FLAT, all - first);
+    if (shared)
+        add_lines(tile, on.parts, first, lines, TILE, TILE, turned, shares);
+    __syncthreads();
+    if (i >= all)
+        return;
+    const int row = i / tile.padded_c, channel = i % tile.padded_c;
+    float value = 0;
+    if (row < tile.k && channel < tile.c) {
+        const float gradient = Kind == WEIGHTS ? 0
+                               : shared        ? turned[threadIdx.x / TILE][threadIdx.x % TILE]
+                                               : gradient_of(tile, on.parts, i);
+        value = do_parameter<Kind, Optimizer>(on, hyper, gradient, tile.parameter + (size_t)row * tile.c + channel);
+    }
+    store_copies<Kind>(tile, on, i, value);
+}
+
+// A tile of one row. turned: (TILE, TILE + 1), taps by channels
+template <job_kind Kind, int Optimizer>
+__device__ static void do_tile(const update_tile &tile, const update_operands &on, const float *hyper,
+                               float (*turned)[TILE + 1], float (*shares)[MANY_LINES][TILE])
+{
+    const int taps = min((int)TILE, tile.taps - tile.tap), channels = min((int)TILE, tile.padded_c - tile.channel);
+    const int first = (tile.row * tile.taps + tile.tap) * tile.padded_c + tile.channel;
+    if (Kind != WEIGHTS)
+        add_lines(tile, on.parts, first, taps, tile.padded_c, channels, turned, shares);
+    __syncthreads();
+    for (int i = threadIdx.x; i < channels * taps; i += THREADS) {
+        const int channel = i / taps, tap = i % taps;
+        float value = 0;
+        if (tile.row < tile.k && tile.channel + channel < tile.c)
+            value = do_parameter<Kind, Optimizer>(
+                on, hyper, Kind == WEIGHTS ? 0 : turned[tap][channel],
+                tile.parameter + ((size_t)tile.row * tile.c + tile.channel + channel) * tile.taps + tile.tap + tap);
+        turned[tap][channel] = value;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < taps * TILE; i += THREADS)
+        if (i % TILE < channels)
+            store_copies<Kind>(tile, on, first + i / TILE * tile.padded_c + i % TILE, turned[i / TILE][i % TILE]);
+}
+
+template <job_kind Kind, int Optimizer>
+__global__ void __launch_bounds__(THREADS) rows_update(const update_shape shape, const update_operands on)
+{
+    __shared__ float turned[TILE][TILE + 1], shares[WARPS][MANY_LINES][TILE], hyper[HEDDLE_HYPER_COUNT];
+    const update_tile tile = tile_of(on.table, shape.segments, blockIdx.x); // the table never changes: no need to wait
+    heddle_wait_for_previous();
+    heddle_release_next();
+    if (Kind == UPDATE && threadIdx.x < HEDDLE_HYPER_COUNT)
+        hyper[threadIdx.x] = on.hyper[threadIdx.x];
+    __syncthreads();
+    if (tile.taps == 1)
+        do_flat<Kind, Optimizer>(tile, on, hyper, turned, shares);
+    else
+        do_tile<Kind, Optimizer>(tile, on, hyper, turned, shares);
+}
+
+template <job_kind Kind, int Optimizer>
+static heddle_status launch_kernel(const heddle_call *call, const update_operands &on)
+{
+    const update_shape *shape = (const update_shape *)call->shape;
+    heddle_cuda_launch_dependent(rows_update<Kind, Optimizer>, dim3(shape->tiles), dim3(THREADS), 0,
+                                 heddle_cuda_stream_of(call), *shape, on);
+    return heddle_cuda_launched("01_tiles");
+}
+
+static heddle_status launch_weights(const heddle_call *call)
+{
+    update_operands on = {};
+    on.table = (const int32_t *)call->input[0];
+    on.parameters = (float *)call->input[1];
+    on.copies = (__nv_bfloat16 *)call->output[0];
+    on.vectors = (float *)call->output[1];
+    return launch_kernel<WEIGHTS, 0>(call, on);
+}
+
+static heddle_status launch_collect(const heddle_call *call)
+{
+    update_operands on = {};
+    on.table = (const int32_t *)call->input[0];
+    on.parts = (const float *)call->input[1];
+    on.parameters = (float *)call->output[0];
+    return launch_kernel<COLLECT, 0>(call, on);
+}
+
+static heddle_status launch_update(const heddle_call *call)
+{
+    const update_shape *shape = (const update_shape *)call->shape;
+    update_operands on = {};
+    on.table = (const int32_t *)call->input[0];
+    on.parts = (const float *)call->input[1];
+    on.hyper = (const float *)call->input[2];
+    on.parameters = (float *)call->output[0];
+    on.copies = (__nv_bfloat16 *)call->output[1];
+    on.vectors = (float *)call->output[2];
+    on.first_moment = (float *)call->output[3];
+    on.second_moment = (float *)call->output[4];
+    const int optimizer = heddle_rows_optimizer(shape, on.first_moment, on.second_moment);
+    return optimizer == 0   ? launch_kernel<UPDATE, 0>(call, on)
+           : optimizer == 1 ? launch_kernel<UPDATE, 1>(call, on)
+                            : launch_kernel<UPDATE, 2>(call, on);
+}
+
+HEDDLE_CUDA_RUNG("rows_weights", "01_tiles", launch_weights)
+HEDDLE_CUDA_RUNG("rows_collect", "01_tiles", launch_collect)
+HEDDLE_CUDA_RUNG("rows_update", "01_tiles", launch_update)
