@@ -18,9 +18,6 @@ set(heddle_sim_sources ${heddle_cuda_sources})
 list(FILTER heddle_sim_sources EXCLUDE REGEX "(wgmma|_tma)[^/]*\\.cu$")
 # cuRAND's device API is a header, and the simulator has one of that name.
 list(APPEND heddle_sim_sources ${PROJECT_SOURCE_DIR}/src/ops/random/curand_device.cu)
-file(GLOB heddle_cuda_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/heddle/*.h
-  ${PROJECT_SOURCE_DIR}/src/device/*.h ${PROJECT_SOURCE_DIR}/src/device/cuda/*.h ${PROJECT_SOURCE_DIR}/src/ops/*.h
-  ${PROJECT_SOURCE_DIR}/src/ops/*/*.h)
 set(heddle_cuda_includes -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src)
 
 # Where the library looks for them when installed, seen from the command.
@@ -44,7 +41,6 @@ endfunction()
 # --- sim -------------------------------------------------------------------------------------------------------------
 set(HEDDLE_SIM_MODULE OFF)
 find_program(HEDDLE_SIM_COMPILER NAMES g++ clang++ DOC "C++ compiler for the simulated GPU's kernels")
-file(GLOB_RECURSE heddle_sim_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/sim/include/*)
 
 # heddle_sim_module(TARGET FILE): FILE, made of all CUDA sources. With sources behind it: made of that one's objects, and of
 # these.
@@ -62,10 +58,9 @@ function(heddle_sim_module target file)
     heddle_object_of(${source} ${folder} object)
     list(APPEND objects ${object})
     add_custom_command(OUTPUT ${object}
-      COMMAND ${compile} -c -DHEDDLE_SIM_MODULE=1 ${heddle_cuda_includes} -I${PROJECT_SOURCE_DIR}/src/sim ${source}
-        -o ${object}
-      DEPENDS ${source} ${heddle_cuda_headers} ${heddle_sim_headers} ${PROJECT_SOURCE_DIR}/src/sim/report/report.h simcc
-      COMMENT "Building simulated CUDA object ${object}" VERBATIM)
+      COMMAND ${compile} -c -DHEDDLE_SIM_MODULE=1 ${heddle_cuda_includes} -I${PROJECT_SOURCE_DIR}/src/sim
+        -MD -MF ${object}.d ${source} -o ${object}
+      DEPENDS ${source} simcc DEPFILE ${object}.d COMMENT "Building simulated CUDA object ${object}" VERBATIM)
   endforeach()
   if(ARGN)
     set(others ${heddle_sim_objects})

@@ -35,3 +35,11 @@ target_compile_definitions(heddle_simbuild PRIVATE SIM_BUILD_HEADERS="${sim_root
 add_executable(simcc ${sim_root}/build/main.c)
 set_target_properties(simcc PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(simcc PRIVATE heddle_simbuild heddle_flags)
+
+# heddle_sim_program(PROGRAM OPTIONS AND SOURCES... [DEPENDS more...]): PROGRAM by simcc, made again when a file that it was
+# made of changes.
+function(heddle_sim_program program)
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "DEPENDS")
+  add_custom_command(OUTPUT ${program} COMMAND simcc ${program_UNPARSED_ARGUMENTS} -MD -MF ${program}.d -o ${program}
+    DEPENDS simcc sim ${program_DEPENDS} DEPFILE ${program}.d COMMENT "Building simulated program ${program}" VERBATIM)
+endfunction()

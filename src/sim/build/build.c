@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "build/compile.h"
+#include "build/depends.h"
 #include "build/messages.h"
 #include "build/object.h"
 #include "build/process.h"
@@ -266,6 +267,9 @@ sim_build_status sim_build(const sim_build_options *options, sim_build_result *r
         }
         if (status == SIM_BUILD_FINE && !options->compile_only)
             status = link_all(&build, result);
+        if (status == SIM_BUILD_FINE && options->depends &&
+            !sim_depends_write(options, build.jobs, build.job_count, result))
+            status = SIM_BUILD_SYSTEM;
     }
     if (options->keep)
         sim_build_say(result, SIM_MESSAGE_NOTE, "rewritten files and objects are in %s",
@@ -275,6 +279,8 @@ sim_build_status sim_build(const sim_build_options *options, sim_build_result *r
     for (int i = 0; i < SIM_STANDIN_KINDS; i++)
         sim_arguments_free(&build.context.standin[i].arguments);
     pthread_mutex_destroy(&build.context.lock);
+    for (int i = 0; build.jobs && i < build.job_count; i++)
+        sim_text_free(&build.jobs[i].depends);
     free(build.jobs);
     return status;
 }

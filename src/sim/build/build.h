@@ -22,11 +22,15 @@ typedef struct sim_build_options {
     const char *const *link;    // and for the linker: -L, -l, ...
     const char *output;         // NULL: a.out, or with compile_only FILE.o
     const char *compiler;       // gcc, clang, or a path; NULL: gcc, else clang
+    const char *depend_file;    // -MF; NULL: the output's name with .d
+    const char *depend_target;  // -MT, -MQ, as make reads it; NULL: the output
     bool unwatched;             // for speed: nothing is checked
     bool shared;                // a loadable module instead of a program
     bool compile_only;          // -c
     bool keep;                  // leaves the rewritten files and objects, and says where
     bool all_cuda;              // -x cu: every source is CUDA
+    bool depends;               // -MD: writes which files the output was made of, as a rule for make
+    bool depends_phony;         // -MP: and a rule for each header, so that one may be deleted
     bool uninitialised;         // warn of local variables of device code that are read before they are set
 } sim_build_options;
 

@@ -15,6 +15,8 @@ typedef enum action {
     IGNORE,       // an option without a value
     IGNORE_VALUE, // with one
     OUTPUT,
+    DEPEND_FILE,
+    DEPEND_TARGET,
     INCLUDE,
     COMPILE,   // passed on to the compiler as it stands
     COMPILE_1, // passed on, joined with its value
@@ -40,6 +42,17 @@ typedef struct known_option {
 static const known_option options[] = {
     {"-o", OUTPUT, 0},
     {"--output-file", OUTPUT, 0},
+    {"-MD", FLAG, OF(options.depends)},
+    {"--generate-dependencies-with-compile", FLAG, OF(options.depends)},
+    {"-MMD", FLAG, OF(options.depends)}, // the system's headers do no harm
+    {"--generate-nonsystem-dependencies-with-compile", FLAG, OF(options.depends)},
+    {"-MP", FLAG, OF(options.depends_phony)},
+    {"--generate-dependency-targets", FLAG, OF(options.depends_phony)},
+    {"-MF", DEPEND_FILE, 0},
+    {"--dependency-output", DEPEND_FILE, 0},
+    {"-MT", DEPEND_TARGET, 0},
+    {"--dependency-target-name", DEPEND_TARGET, 0},
+    {"-MQ", DEPEND_TARGET, 0},
     {"-I", INCLUDE, 0},
     {"--include-path", INCLUDE, 0},
     {"-isystem", INCLUDE, 0},
@@ -125,15 +138,9 @@ static const known_option options[] = {
     {"--threads", IGNORE_VALUE, 0},
     {"-odir", IGNORE_VALUE, 0},
     {"-Werror", IGNORE_VALUE, 0},
-    {"-MF", IGNORE_VALUE, 0},
-    {"-MT", IGNORE_VALUE, 0},
-    {"-MQ", IGNORE_VALUE, 0},
     {"-m", IGNORE_VALUE, 0},
     {"--machine", IGNORE_VALUE, 0},
     {"-optf", IGNORE_VALUE, 0},
-    {"-MD", IGNORE, 0},
-    {"-MMD", IGNORE, 0},
-    {"-MP", IGNORE, 0},
     {"-m64", IGNORE, 0},
     {"-g", IGNORE, 0},
     {"--debug", IGNORE, 0},
@@ -267,6 +274,8 @@ static void apply(sim_command *command, const known_option *option, const char *
     case IGNORE:
     case IGNORE_VALUE: break;
     case OUTPUT: command->options.output = value; break;
+    case DEPEND_FILE: command->options.depend_file = value; break;
+    case DEPEND_TARGET: command->options.depend_target = value; break;
     case INCLUDE:
         if (!is_toolkit(value))
             push(&command->include, value);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "build/copies.h"
+#include "build/depends.h"
 #include "build/macros.h"
 #include "build/messages.h"
 #include "build/object.h"
@@ -290,7 +291,7 @@ static int compile_unwatched(sim_arguments *call, const char *object, sim_text *
 
 // Compiles once. Returns the compiler's status, -1: it could not be started.
 static int call_compiler(sim_build_context *context, const sim_job *job, const char *source, sim_standin_kind kind,
-                         sim_text *said)
+                         sim_text *said, sim_text *depends)
 {
     const char *slash = strrchr(job->path, '/');
     char *folder = slash ? strndup(job->path, slash == job->path ? 1 : (size_t)(slash - job->path)) : strdup(".");
@@ -301,6 +302,8 @@ static int call_compiler(sim_build_context *context, const sim_job *job, const c
     add_folders(context, folder, &call);
     sim_arguments_add(&call, clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret");
     sim_arguments_add(&call, clang ? "-fno-color-diagnostics" : "-fdiagnostics-color=never");
+    depends->bytes = 0;
+    sim_depends_options(context, job, &call, depends);
     sim_arguments_add(&call, source);
     int status = context->options->unwatched ? compile_unwatched(&call, job->object, said)
                                              : compile_watched(context, &call, job->object, said);
@@ -311,22 +314,22 @@ static int call_compiler(sim_build_context *context, const sim_job *job, const c
 
 static void run_compiler(sim_build_context *context, sim_job *job, const char *source, const sim_rewritten *rewritten)
 {
-    sim_text said = {0};
+    sim_text said = {0}, depends = {0}; // what the compiler says; where it lists the files it read
     bool slow = rewritten && sim_rewritten_includes(rewritten, sim_slow_headers) &&
                 standin(context, SIM_STANDIN_SLOW)->precompiled;
-    int status = call_compiler(context, job, source, slow ? SIM_STANDIN_SLOW : SIM_STANDIN_FAST, &said);
+    int status = call_compiler(context, job, source, slow ? SIM_STANDIN_SLOW : SIM_STANDIN_FAST, &said, &depends);
     // Perhaps only because of a header that the program did not ask for, or one that has changed since it was compiled.
     bool outdated = status > 0 && said.at && strstr(said.at, "precompiled header");
     if (status > 0 && (slow || outdated)) {
         sim_text_free(&said);
-        status = call_compiler(context, job, source, outdated ? SIM_STANDIN_PLAIN : SIM_STANDIN_FAST, &said);
+        status = call_compiler(context, job, source, outdated ? SIM_STANDIN_PLAIN : SIM_STANDIN_FAST, &said, &depends);
     }
     // A __shared__ variable whose type has an empty constructor: CUDA allows it, a variable that is never constructed
     // is not of such a type.
     bool refused = status > 0 && said.at && strstr(said.at, "constant initializer");
     if (refused && rewritten && write_files(context, rewritten, job, true)) {
         sim_text_free(&said);
-        status = call_compiler(context, job, source, SIM_STANDIN_PLAIN, &said);
+        status = call_compiler(context, job, source, SIM_STANDIN_PLAIN, &said, &depends);
     }
     int before = job->result.count;
     if (said.at)
@@ -338,7 +341,12 @@ static void run_compiler(sim_build_context *context, sim_job *job, const char *s
                       said.at ? ": " : "", said.at ? said.at : "");
     if (status)
         job->status = status < 0 ? SIM_BUILD_SYSTEM : SIM_BUILD_FAILED;
+    else if (context->options->depends && !sim_depends_read(context, job, rewritten, depends.at)) {
+        sim_build_say(&job->result, SIM_MESSAGE_ERROR, "%s: the compiler's list of headers cannot be read", job->path);
+        job->status = SIM_BUILD_SYSTEM;
+    }
     sim_text_free(&said);
+    sim_text_free(&depends);
 }
 
 void sim_compile(sim_build_context *context, sim_job *job)

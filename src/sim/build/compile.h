@@ -8,6 +8,7 @@
 #include "build/compiler.h"
 #include "build/home.h"
 #include "build/temporary.h"
+#include "rewrite/text.h"
 
 typedef enum sim_language { SIM_LANGUAGE_CUDA, SIM_LANGUAGE_CPLUSPLUS, SIM_LANGUAGE_C, SIM_LANGUAGE_NONE } sim_language;
 
@@ -40,6 +41,7 @@ typedef struct sim_job {
     int number;
     sim_language language; // NONE: for the linker, as it is
     char object[4096];
+    sim_text depends; // names of the files it was made of, as make reads them
     sim_build_result result;
     sim_build_status status;
 } sim_job;

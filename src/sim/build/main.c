@@ -23,6 +23,8 @@ static const char help[] =
     "  -c                  compile only\n"
     "  -I DIR, -D NAME[=VALUE], -U NAME, -std=c++20, -include FILE\n"
     "  -L DIR, -l NAME, -Xcompiler OPTIONS, -Xlinker OPTIONS\n"
+    "  -MD [-MF FILE] [-MT TARGET]\n"
+    "                      write which files the output was made of, as a rule for make\n"
     "  -x cu               every source file is CUDA, whatever its name\n"
     "  --shared            a loadable module instead of a program\n"
     "  --unwatched         run only: fast, and nothing is checked or counted\n"

@@ -65,6 +65,9 @@ static uint64_t hash_folder(const char *folder, int depth)
     return sum;
 }
 
+// gcc keeps the names of the headers inside, for lists of what a program was made of (-MD), only where it writes one.
+static const char *const keep_names[] = {"-MD", "-MF", "/dev/null", NULL};
+
 static uint64_t hash_all(const sim_precompiled *wanted)
 {
     uint64_t hash = hash_folder(wanted->home->headers, 0) + wanted->slow;
@@ -73,6 +76,8 @@ static uint64_t hash_all(const sim_precompiled *wanted)
     hash = mix_file(hash, "/usr/include/stdlib.h"); // stands for the C library's headers
     for (int i = 0; i < wanted->flags->count; i++)
         hash = mix(hash, wanted->flags->at[i], strlen(wanted->flags->at[i]) + 1);
+    for (int i = 0; keep_names[i]; i++)
+        hash = mix(hash, keep_names[i], strlen(keep_names[i]) + 1);
     return hash;
 }
 
@@ -94,6 +99,7 @@ static bool precompile(const sim_precompiled *wanted, const char *header, const 
     sim_arguments call = {0};
     sim_arguments_add(&call, wanted->compiler->path);
     sim_arguments_add_list(&call, wanted->flags->at);
+    sim_arguments_add_list(&call, keep_names);
     const char *const rest[] = {"-I", wanted->home->headers, "-x", "c++-header", header, "-o", temporary, NULL};
     sim_arguments_add_list(&call, rest);
     sim_text messages = {0};

@@ -278,6 +278,70 @@ static void options_are_nvccs(void **state)
     sim_build_result_free(&result);
 }
 
+// A file of the folder, read whole.
+static char *read_list(const char *name)
+{
+    static char text[1 << 16];
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+static void assert_lists(const char *list, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strstr(list, *names))
+            fail_msg("\"%s\" is not in this list: %s", *names, list);
+    // The rewritten files and the precompiled header are gone tomorrow.
+    char cache[96];
+    snprintf(cache, sizeof cache, "%s/heddle", folder);
+    if (strstr(list, temporary) || strstr(list, cache))
+        fail_msg("a file of the simulator's own is listed: %s", list);
+}
+
+static void the_headers_of_an_object_are_listed(void **state)
+{
+    (void)state;
+    write_program();
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "-c", "twice.cu", "-MD", "-MP", "-o", "twice.o"), SIM_BUILD_FINE);
+    const char *const names[] = {
+        "twice.o: ",           "  twice.cu", "  parts/kernels.cuh", "/parts/value.cuh", "sim/standin.h",
+        "/parts/value.cuh:\n", NULL};
+    assert_lists(read_list("twice.d"), names);
+    assert_null(strstr(read_list("twice.d"), "\ntwice.cu:"));
+    sim_build_result_free(&result);
+}
+
+static void the_sources_of_a_program_are_listed_with_their_headers(void **state)
+{
+    (void)state;
+    write_program();
+    write_file("an $answer.cpp", "#include \"a #name.h\"\nint answer() { return 22; }\n");
+    write_file("a #name.h", "");
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "twice.cu", "an $answer.cpp", "-MD", "-MF", "list", "-MT", "a b", "-o", "twice"),
+                     SIM_BUILD_FINE);
+    const char *const names[] = {"a b: ",           "  twice.cu", "/parts/value.cuh", "  an\\ $$answer.cpp",
+                                 "  a\\ \\#name.h", NULL};
+    assert_lists(read_list("list"), names);
+    assert_null(strstr(read_list("list"), "value.cuh:\n"));
+    sim_build_result_free(&result);
+}
+
+static void a_list_that_cannot_be_written_is_an_error(void **state)
+{
+    (void)state;
+    write_program();
+    sim_build_result result;
+    assert_int_equal(BUILD(&result, "-c", "twice.cu", "-MD", "-MF", "nowhere/list"), SIM_BUILD_SYSTEM);
+    assert_int_equal(result.count, 1);
+    assert_non_null(strstr(result.messages[0].text, "nowhere/list"));
+    sim_build_result_free(&result);
+}
+
 static int in_a_folder(void **state)
 {
     (void)state;
@@ -310,6 +374,9 @@ int main(void)
         cmocka_unit_test(a_missing_compiler_is_told_from_a_wrong_program),
         cmocka_unit_test(it_works_without_a_cache),
         cmocka_unit_test(options_are_nvccs),
+        cmocka_unit_test(the_headers_of_an_object_are_listed),
+        cmocka_unit_test(the_sources_of_a_program_are_listed_with_their_headers),
+        cmocka_unit_test(a_list_that_cannot_be_written_is_an_error),
     };
     return cmocka_run_group_tests(tests, in_a_folder, remove_folder);
 }
