@@ -1,42 +1,68 @@
-# The front door to heddle. Each target sets up what it needs, builds, and runs; CMake does the work underneath.
+# The front door to heddle. Each target installs the packages it needs, builds what it needs, and runs.
 
 BUILD  ?= build
 PREFIX ?= /usr/local
+# auto builds the cuda device where nvcc and a GPU are found; on, where nvcc is.
+HEDDLE_CUDA ?=
+HEDDLE_CUDA_ARCHITECTURES ?=
+options = $(foreach name,HEDDLE_CUDA HEDDLE_CUDA_ARCHITECTURES,$(if $($(name)),-D$(name)=$($(name))))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-sanitize bench-cpu bench-sim lint format install uninstall clean
+.PHONY: help setup build demo check sim cuda test test-sanitize bench-cpu bench-sim lint format install uninstall clean
 
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
 
-setup: ## install the packages that are missing (Debian, Ubuntu)
-	@scripts/setup build
-
-build: setup ## build the library and the command, build/heddle
-	@scripts/build $(BUILD) heddle_products
-
-demo: build ## train a network on Fashion-MNIST in front of you, then predict a few images
+demo: ## train a network on Fashion-MNIST in front of you, then predict a few images
+	@scripts/setup build demo
+	@scripts/build $(BUILD) $(options) heddle_command
 	@scripts/demo $(BUILD)/heddle
 
+check: ## FILE=program.cu: check a CUDA program on the simulated GPU
+	@scripts/setup build sim
+	@scripts/build $(BUILD) $(options) heddle_command sim
+	@$(if $(FILE),$(BUILD)/heddle check $(FILE),echo "built: $(BUILD)/heddle check FILE.cu; the tests are make test")
+
+sim: ## build the sim device: every kernel of heddle on the simulated GPU
+	@scripts/setup build sim
+	@scripts/build $(BUILD) $(options) heddle_command simcc heddle_module_sim
+
+cuda: ## build the cuda device, with nvcc of the CUDA toolkit
+	@scripts/setup build
+	@scripts/build $(BUILD) -DHEDDLE_CUDA=on heddle_command heddle_modules_cuda
+
+build: setup ## build all that is installed: library, command, devices, pages
+	@scripts/build $(BUILD) $(options) heddle_products
+
+install: build ## install under PREFIX (/usr/local), below DESTDIR if set
+	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
+	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
+
+uninstall: ## remove what install put in place
+	@scripts/uninstall $(BUILD)
+
+setup: ## install the packages that are missing (Debian, Ubuntu)
+	@scripts/setup build sim install
+
 test: ## build and run all tests
-	@scripts/setup build fuzz-extra
-	@scripts/build $(BUILD)
+	@scripts/setup build sim install test fuzz-extra
+	@scripts/build $(BUILD) -DHEDDLE_CUDA=$(or $(HEDDLE_CUDA),on)
 	@scripts/test $(BUILD)
 
 test-sanitize: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
-	@scripts/setup build fuzz-extra
-	@scripts/build $(BUILD)-sanitize -DHEDDLE_SANITIZE=ON
+	@scripts/setup build sim install test fuzz-extra
+	@scripts/build $(BUILD)-sanitize -DHEDDLE_CUDA=$(or $(HEDDLE_CUDA),on) -DHEDDLE_SANITIZE=ON
 	@scripts/test $(BUILD)-sanitize
 
 bench-cpu: ## heddle against PyTorch on this CPU, both rates from one run
-	@scripts/setup build bench
-	@scripts/build $(BUILD) heddle_products
+	@scripts/setup build demo bench
+	@scripts/build $(BUILD) $(options) heddle_command
 	@scripts/bench-cpu $(BUILD)/heddle
 
 bench-sim: ## the simulated GPU against a plain C loop
-	@scripts/setup build
-	@scripts/build $(BUILD) heddle_products
+	@scripts/setup build sim
+	@scripts/build $(BUILD) $(options) heddle_command sim simcc
 	@scripts/bench-sim $(BUILD)
 
 lint: ## clang-format, clang-tidy, cppcheck, shellcheck
@@ -47,13 +73,6 @@ lint: ## clang-format, clang-tidy, cppcheck, shellcheck
 format: ## bring all sources into the house's format
 	@scripts/setup lint
 	@find src tests examples include -name '*.[ch]' | xargs clang-format -i
-
-install: build ## install under PREFIX (/usr/local), below DESTDIR if set
-	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
-	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
-
-uninstall: ## remove what install put in place
-	@scripts/uninstall $(BUILD)
 
 clean: ## remove the build folders
 	@rm -rf $(BUILD) $(BUILD)-sanitize

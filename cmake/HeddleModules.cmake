@@ -85,12 +85,18 @@ else()
 endif()
 
 # --- cuda ------------------------------------------------------------------------------------------------------------
+set(HEDDLE_CUDA auto CACHE STRING "the cuda device: auto (where nvcc and a GPU are found), on (where nvcc is found), off")
+set_property(CACHE HEDDLE_CUDA PROPERTY STRINGS auto on off)
+if(NOT HEDDLE_CUDA MATCHES "^(auto|on|off)$")
+  message(FATAL_ERROR "HEDDLE_CUDA is auto, on or off, not ${HEDDLE_CUDA}")
+endif()
 set(HEDDLE_CUDA_MODULE OFF)
 find_program(HEDDLE_NVCC NAMES nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr/local/cuda/bin
   DOC "compiler of CUDA kernels")
 
-# The card that is here, else Ampere and Hopper.
+# The GPU that is here, else Ampere and Hopper.
 set(architectures 80 90)
+set(gpu_found FALSE)
 find_program(HEDDLE_NVIDIA_SMI NAMES nvidia-smi)
 if(HEDDLE_NVIDIA_SMI)
   execute_process(COMMAND ${HEDDLE_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
@@ -101,6 +107,7 @@ if(HEDDLE_NVIDIA_SMI)
     list(REMOVE_DUPLICATES found)
     list(SORT found COMPARE NATURAL)
     set(architectures ${found})
+    set(gpu_found TRUE)
   endif()
 endif()
 set(HEDDLE_CUDA_ARCHITECTURES ${architectures} CACHE STRING
@@ -196,8 +203,12 @@ function(heddle_cutlass_module)
     NEEDS heddle_module_cuda ${PROJECT_BINARY_DIR}/libheddle-cuda.so)
 endfunction()
 
-if(NOT HEDDLE_NVCC)
-  message(STATUS "nvcc not found: built without the cuda device")
+if(HEDDLE_CUDA STREQUAL off)
+  message(STATUS "HEDDLE_CUDA is off: built without the cuda device")
+elseif(NOT HEDDLE_NVCC)
+  message(STATUS "nvcc of the CUDA toolkit not found: built without the cuda device")
+elseif(HEDDLE_CUDA STREQUAL auto AND NOT gpu_found)
+  message(STATUS "no GPU found, and HEDDLE_CUDA is auto: built without the cuda device")
 elseif(CMAKE_CROSSCOMPILING)
   message(STATUS "cross-compiling: built without the cuda device")
 else()
@@ -254,4 +265,14 @@ else()
   set_target_properties(heddle_module_mpi PROPERTIES OUTPUT_NAME heddle-mpi
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   install(TARGETS heddle_module_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)
+endif()
+
+# Everything that the cuda device and what goes with it is made of.
+if(HEDDLE_CUDA_MODULE)
+  add_custom_target(heddle_modules_cuda)
+  foreach(name cuda cublas cudnn cutlass curand cufft cupti nccl)
+    if(TARGET heddle_module_${name})
+      add_dependencies(heddle_modules_cuda heddle_module_${name})
+    endif()
+  endforeach()
 endif()

@@ -38,14 +38,37 @@ bool heddle_module_find(const char *file, char *path, size_t size)
     return false;
 }
 
+// Whether this code is part of the command, the library or a test in a build folder, and not installed.
+static bool is_in_build_folder(const char *folder)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/CMakeCache.txt", folder);
+    if (access(path, F_OK) == 0)
+        return true;
+    snprintf(path, sizeof path, "%s/../CMakeCache.txt", folder);
+    return access(path, F_OK) == 0;
+}
+
+static heddle_status missing(heddle_device_kind kind, const char *name, const char *file)
+{
+    const char *named = getenv("HEDDLE_MODULES");
+    if (named)
+        return heddle_fail(HEDDLE_MISSING, "no %s device: HEDDLE_MODULES is %s, where there is no %s", name, named,
+                           file);
+    char folder[HEDDLE_PLACE_SIZE];
+    heddle_own_folder(folder);
+    bool built_here = is_in_build_folder(folder);
+    return heddle_fail(HEDDLE_MISSING, "the %s device is not %s: run `make %s%s%s", name,
+                       built_here ? "built" : "installed", name, built_here ? "`" : " install` in heddle's sources",
+                       kind == HEDDLE_CUDA ? " (needs the CUDA toolkit)" : "");
+}
+
 static heddle_status load(heddle_device_kind kind, const char *name, const heddle_module **module)
 {
     char file[64], path[PATH_SIZE];
     snprintf(file, sizeof file, "libheddle-%s.so", name);
     if (!heddle_module_find(file, path, sizeof path))
-        return heddle_fail(HEDDLE_MISSING, "device '%s' needs %s, which is not beside heddle: %s", name, file,
-                           kind == HEDDLE_CUDA ? "build where the CUDA toolkit (nvcc) is found"
-                                               : "build with a C++ compiler (g++ or clang++)");
+        return missing(kind, name, file);
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!object)
         return heddle_fail(HEDDLE_MISSING, "device '%s': %s", name, dlerror());

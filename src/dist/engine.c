@@ -17,7 +17,7 @@ static struct {
     const char *name, *file, *without, *broken;
     const heddle_engine *engine;
 } modules[] = {
-    {"mpi", "libheddle-mpi.so", "this heddle was built without MPI; install libopenmpi-dev and build again",
+    {"mpi", "libheddle-mpi.so", "MPI is not built in: run `make build` in heddle's sources, which needs libopenmpi-dev",
      "install openmpi-bin", NULL},
     {"nccl", "libheddle-nccl.so", "this heddle was built without NCCL; build where nccl.h and libnccl are found",
      "install NVIDIA's libnccl2", NULL},

@@ -77,7 +77,7 @@ class Advice(unittest.TestCase):
                "--epochs", "1", "--out", "run"]
         checked = "\nchecked every access and launch of the kernels: no errors found\n"
         if not os.path.exists(os.path.join(os.path.dirname(HEDDLE), "libheddle-sim.so")):
-            self.assertIn("libheddle-sim.so", self.heddle(*run, code=3).stderr)
+            self.assertIn("run `make sim`", self.heddle(*run, code=3).stderr)
             return
         self.assertIn(checked, self.heddle(*run).stdout)
         self.assertNotIn(checked, self.heddle(*run, "--resume").stdout)  # of nothing
@@ -306,12 +306,11 @@ class Advice(unittest.TestCase):
         )
         for words, advice in told:
             said = self.heddle(*words, "--device", "cuda", code=3, HEDDLE_MODULES=self.home).stderr
-            self.assertEqual(said, "heddle: device 'cuda' needs libheddle-cuda.so, which is not beside heddle: build "
-                                   f"where the CUDA toolkit (nvcc) is found{'; ' + advice if advice else ''}\n")
+            self.assertEqual(said, f"heddle: no cuda device: HEDDLE_MODULES is {self.home}, where there is no "
+                                   f"libheddle-cuda.so{'; ' + advice if advice else ''}\n")
 
     def test_without_the_simulated_gpu_there_is_the_cpu(self):
-        missing = ("heddle: device 'sim' needs libheddle-sim.so, which is not beside heddle: build with a C++ compiler "
-                   "(g++ or clang++)")
+        missing = f"heddle: no sim device: HEDDLE_MODULES is {self.home}, where there is no libheddle-sim.so"
         for words, advice in ((["train"], "; use cpu instead"), (["bench", "matmul"], "")):
             said = self.heddle(*words, "--device", "sim", code=3, HEDDLE_MODULES=self.home).stderr
             self.assertEqual(said, missing + advice + "\n")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Simulated objects are rebuilt when a header that they include changes, and only then.
+"""What is built for a job, and what an edit builds again.
 
-    rebuilds.py BUILD_FOLDER        BUILD_FOLDER: with the sim module built
+    rebuilds.py BUILD_FOLDER        BUILD_FOLDER: by Ninja, with the sim module built
 
 The files that each object is known to depend on are held against the #include lines of its source.
 """
@@ -9,6 +9,7 @@ import collections
 import functools
 import glob
 import os
+import subprocess
 import sys
 import unittest
 
@@ -81,6 +82,33 @@ class Rebuilds(unittest.TestCase):
         header = os.path.join(ROOT, "src", "sim", "include", "sim", "standin.h")
         for name, files in self.objects.items():
             self.assertIn(header, files, name)
+
+
+class Targets(unittest.TestCase):
+    def commands(self, *targets):
+        """The commands that build these targets from nothing."""
+        return subprocess.run(["ninja", "-C", BUILD, "-t", "commands", *targets], check=True, stdout=subprocess.PIPE,
+                              text=True).stdout.splitlines()[1:]
+
+    def assert_needs_no(self, commands, *words):
+        for command in commands:
+            for word in words:
+                self.assertNotIn(word, command.replace(ROOT, ""))
+
+    def test_the_command_needs_no_simulated_gpu_no_nvcc_and_no_tests(self):
+        commands = self.commands("heddle_command")
+        self.assertGreater(len(commands), 100)
+        self.assert_needs_no(commands, "simcc", "sim/core/", "nvcc -std", "heddle_module_", "tests/", "help --manual")
+
+    def test_check_needs_the_runtime_and_no_device(self):
+        commands = self.commands("heddle_command", "sim")
+        self.assertTrue(any("sim/core/" in command for command in commands))
+        self.assert_needs_no(commands, "simcc", "nvcc -std", "heddle_module_", "tests/")
+
+    def test_the_sim_device_needs_no_nvcc_and_no_tests(self):
+        commands = self.commands("heddle_module_sim")
+        self.assertTrue(any("simcc" in command for command in commands))
+        self.assert_needs_no(commands, "nvcc -std", "heddle_module_cu", "tests/")
 
 
 if __name__ == "__main__":

@@ -190,6 +190,13 @@ static bool prepare(build_state *build, sim_build_result *result, sim_build_stat
     sim_build_context *context = &build->context;
     const sim_build_options *options = context->options;
     *status = SIM_BUILD_NO_COMPILER;
+    if (!sim_home_find(&context->home)) {
+        sim_build_say(result, SIM_MESSAGE_ERROR, "%s",
+                      sim_home_is_unbuilt() ? "the simulated GPU is not built: run `make check`"
+                                            : "the simulator's headers and libsim.a are not where they were installed; "
+                                              "set SIM_HOME to the folder that holds include/ and libsim.a");
+        return false;
+    }
     if (!sim_compiler_find(&context->compiler, options->compiler)) {
         sim_build_say(result, SIM_MESSAGE_ERROR,
                       "no C++ compiler found%s%s; install g++ (10 or later) or clang++ (14 or later)",
@@ -197,12 +204,6 @@ static bool prepare(build_state *build, sim_build_result *result, sim_build_stat
         return false;
     }
     result->compiler = strdup(context->compiler.path);
-    if (!sim_home_find(&context->home)) {
-        sim_build_say(result, SIM_MESSAGE_ERROR,
-                      "the simulator's headers and libsim.a are not where they were installed; "
-                      "set SIM_HOME to the folder that holds include/ and libsim.a");
-        return false;
-    }
     if (!sim_temporary_open(&context->temporary, options->keep)) {
         sim_build_say(result, SIM_MESSAGE_ERROR, "no temporary folder: %s", strerror(errno));
         *status = SIM_BUILD_SYSTEM;

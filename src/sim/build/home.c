@@ -59,6 +59,12 @@ bool sim_home_find(sim_home *home)
     return is_home(home);
 }
 
+bool sim_home_is_unbuilt(void)
+{
+    return !getenv("SIM_HOME") && access(SIM_BUILD_HEADERS "/sim/standin.h", R_OK) == 0 &&
+           access(SIM_BUILD_RUNTIME, R_OK) != 0;
+}
+
 static bool make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
