@@ -225,7 +225,7 @@ static bool arithmetic(const sim_ptx_instruction *instruction, sim_text *out)
 {
     char key[SIM_PTX_NAME * 2];
     const char *type = type_from_end(instruction, 0);
-    bool predicate = strcmp(instruction->part[instruction->parts - 1], "pred") == 0;
+    bool predicate = instruction->parts > 1 && strcmp(instruction->part[instruction->parts - 1], "pred") == 0;
     if (predicate)
         type = "bool";
     key_of(instruction, key, sizeof key);
