@@ -77,9 +77,9 @@ void sim_order_clear(sim_order_clock *clock)
     *clock = (sim_order_clock){0};
 }
 
-uint64_t sim_order_at(const sim_order_clock *clock, size_t index)
+uint64_t sim_order_at(const sim_order_clock *clock, size_t chain)
 {
-    return index < clock->count ? clock->at[index] : 0;
+    return chain < clock->count ? clock->at[chain] : 0;
 }
 
 // --- chains

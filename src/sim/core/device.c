@@ -92,8 +92,8 @@ long long sim_clock(void)
     uint64_t events = atomic_load_explicit(&runner->events, memory_order_relaxed) + 1;
     atomic_store_explicit(&runner->events, events, memory_order_relaxed);
     runner->clock += CYCLES_PER_LOOK;
-    const uint64_t now = runner->clock + events;
-    return (long long)(now * sim_options_get()->tick);
+    const uint64_t now = (runner->clock + events) * sim_options_get()->tick;
+    return (long long)now;
 }
 
 unsigned long long sim_time_ns(void)

@@ -30,7 +30,7 @@ void sim_name_demangle(const char *mangled, char *name, size_t bytes);
 // Set by whoever handles a crash: from then on the C++ runtime, which uses malloc, is left alone.
 extern bool sim_report_crashing;
 // Where in the program's own code host code crashed, as a return address; 0: it did not, or that is not known. core/'s.
-extern uintptr_t sim_crashed_at __attribute__((weak));
+extern uintptr_t sim_crashed_at __attribute__((weak)); // NOLINT(readability-redundant-declaration)
 
 // --- symbols.c -----------------------------------------------------------------------------------------------------
 

@@ -207,8 +207,9 @@ static sim_token *tokens_of_branch(const sim_source *source, int open, inner_cha
     const sim_tokens *code = &source->code;
     const sim_directive *at = source->directives;
     int close = code->at[open].match;
-    sim_token *copy = malloc((size_t)(close - open + 1) * sizeof *copy);
-    int *place = calloc((size_t)(close - open + 1), sizeof *place); // of each token in the copy
+    const size_t room = (size_t)close - (size_t)open + 1;
+    sim_token *copy = calloc(room, sizeof *copy);
+    int *place = calloc(room, sizeof *place); // of each token in the copy
     *count = 0;
     for (int i = open; copy && place && i <= close; i++) {
         place[i - open] = *count;

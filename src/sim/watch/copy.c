@@ -225,7 +225,8 @@ static void report_free(uintptr_t pc, uintptr_t address, uintptr_t used_at, cons
 
 void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc)
 {
-    if (!sim_watch_ready() || !in_global(start) || !sim_api_ordered_below || sim_api_ordered_below(number) >= number)
+    if (!sim_watch_ready() || !in_global(start) || !sim_api_ordered || !sim_api_ordered_below ||
+        sim_api_ordered_below(number) >= number)
         return;
     for (uintptr_t at = start; at < start + bytes;) {
         sim_page page = sim_page_find(&sim_global_region, at);

@@ -260,7 +260,7 @@ typedef bool (*sim_bind_function)(const void *function, void **arguments, sim_ke
 int sim_kernel_binder(sim_bind_function bind); // returns 0
 // __launch_bounds__: a launch of this kernel may have this many threads a block. Returns 0. The rewriter has it called
 // before main for each kernel that is one function; of templates the bounds are not known.
-int sim_launch_bound(const void *function, unsigned threads);
+int sim_launch_bound(const void *address, unsigned threads);
 // Every stream 0 of the program means the calling thread's own default stream. Returns 0.
 int sim_default_stream_per_thread(void);
 // The stream that algorithms of Thrust and CUB which the calling thread of the host makes work in; 0 unless set.
