@@ -46,13 +46,13 @@ setup: ## install the packages that are missing (Debian, Ubuntu)
 	@scripts/setup build sim install
 
 test: ## build and run all tests
-	@scripts/setup build sim install test fuzz-extra
-	@scripts/build $(BUILD) -DHEDDLE_CUDA=$(or $(HEDDLE_CUDA),on)
+	@scripts/setup build sim install test fuzz-extra lint lint-extra
+	@scripts/build $(BUILD) $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on)
 	@scripts/test $(BUILD)
 
 test-sanitize: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
-	@scripts/setup build sim install test fuzz-extra
-	@scripts/build $(BUILD)-sanitize -DHEDDLE_CUDA=$(or $(HEDDLE_CUDA),on) -DHEDDLE_SANITIZE=ON
+	@scripts/setup build sim install test fuzz-extra lint lint-extra
+	@scripts/build $(BUILD)-sanitize $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on) -DHEDDLE_SANITIZE=ON
 	@scripts/test $(BUILD)-sanitize
 
 bench-cpu: ## heddle against PyTorch on this CPU, both rates from one run
@@ -65,14 +65,14 @@ bench-sim: ## the simulated GPU against a plain C loop
 	@scripts/build $(BUILD) $(options) heddle_command sim simcc
 	@scripts/bench-sim $(BUILD)
 
-lint: ## clang-format, clang-tidy, cppcheck, shellcheck
-	@scripts/setup build lint
-	@scripts/build $(BUILD) heddle_base
+lint: ## clang-format, shellcheck, flake8, cppcheck, clang-tidy: what the versions of Debian 12 say
+	@scripts/setup build sim install test lint lint-extra
+	@scripts/build $(BUILD) $(options) build.ninja
 	@scripts/lint $(BUILD)
 
 format: ## bring all sources into the house's format
-	@scripts/setup lint
-	@find src tests examples include -name '*.[ch]' | xargs clang-format -i
+	@scripts/setup lint lint-extra
+	@scripts/format
 
 clean: ## remove the build folders
 	@rm -rf $(BUILD) $(BUILD)-sanitize

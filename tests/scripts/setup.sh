@@ -43,7 +43,7 @@ case $* in *"${REFUSE:-nothing-is-refused}"*) exit 100 ;; esac
 END
 cat >"$scratch/bin/apt-cache" <<'END'
 #!/bin/sh
-exit 1
+[ "$1" = show ] && { [ "$2" = hello ] || [ "$2" = clang ]; }
 END
 printf '#!/bin/sh\nexec "$@"\n' >"$scratch/bin/sudo"
 printf '#!/bin/sh\n' >"$scratch/bin/sleep.fast"
@@ -76,4 +76,9 @@ case $output in
 *"going on without clang"*) ;;
 *) fail "an extra that fails is not told: $output" ;;
 esac
+printf 'cppcheck\nclang-tidy-14\n' >"$MISSING"
+: >"$ASKED"
+output=$(PATH=$scratch/bin "$root/scripts/setup" lint-extra 2>&1) || fail "an extra that apt does not know stops setup"
+[ -z "$output" ] || fail "an extra that apt does not know: $output"
+[ ! -s "$ASKED" ] || fail "an extra that apt does not know is asked for: $(cat "$ASKED")"
 echo "setup installs what is missing, and only that"
