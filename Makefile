@@ -46,8 +46,9 @@ setup: ## install the packages that are missing (Debian, Ubuntu)
 	@scripts/setup build sim install
 
 test: ## build and run all tests
-	@scripts/setup build sim install test fuzz-extra lint lint-extra
-	@scripts/build $(BUILD) $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on)
+	@rm -f $(BUILD)/times
+	@scripts/timed $(BUILD) packages scripts/setup build sim install test fuzz-extra lint lint-extra
+	@scripts/timed $(BUILD) build scripts/build $(BUILD) $(options) $(if $(HEDDLE_CUDA),,-DHEDDLE_CUDA=on)
 	@scripts/test $(BUILD)
 
 test-sanitize: ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
