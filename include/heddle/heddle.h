@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-// "0.1.0"
+// "MAJOR.MINOR.PATCH"
 HEDDLE_API const char *heddle_version(void);
 
 #ifdef __cplusplus
