@@ -58,8 +58,7 @@ function(heddle_sim_module target file)
     heddle_object_of(${source} ${folder} object)
     list(APPEND objects ${object})
     add_custom_command(OUTPUT ${object}
-      COMMAND ${compile} -c -DHEDDLE_SIM_MODULE=1 ${heddle_cuda_includes} -I${PROJECT_SOURCE_DIR}/src/sim
-        -MD -MF ${object}.d ${source} -o ${object}
+      COMMAND ${compile} -c -DHEDDLE_SIM_MODULE=1 ${heddle_cuda_includes} -MD -MF ${object}.d ${source} -o ${object}
       DEPENDS ${source} simcc DEPFILE ${object}.d COMMENT "Building simulated CUDA object ${object}" VERBATIM)
   endforeach()
   if(ARGN)

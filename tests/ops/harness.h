@@ -38,9 +38,6 @@ const heddle_op *harness_forward_of(const heddle_op *op);
 // $HEDDLE_TEST_DEVICE: "cpu" unless set, "sim" or "cuda".
 const char *harness_device_name(void);
 
-// Closes the simulated GPU between operators: what one of them makes it watch more closely (device/cuda/finer.h) would
-// slow down all that follow.
-void harness_operator_done(void);
 // Whether the rung is for that device, and whether any of the operator's is.
 bool harness_runs(const heddle_rung *rung);
 bool harness_has_rung(const heddle_op *op);

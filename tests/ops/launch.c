@@ -81,12 +81,6 @@ static void close_device(void)
     device = NULL;
 }
 
-void harness_operator_done(void)
-{
-    if (device && heddle_device_get_kind(device) == HEDDLE_SIM)
-        close_device();
-}
-
 static heddle_status open_device(void)
 {
     if (device)

@@ -43,13 +43,6 @@ static void every_backward_rung_follows_every_forward_rung(void **state)
     assert_true(compared > 0);
 }
 
-static int operator_done(void **state)
-{
-    (void)state;
-    harness_operator_done();
-    return 0;
-}
-
 static char *name_of(const char *op, const char *behaviour)
 {
     char *name = malloc(128);
@@ -72,12 +65,10 @@ int main(int argc, char **argv)
             continue;
         tests[count++] = (struct CMUnitTest){.name = name_of(op->name, "every rung matches the reference"),
                                              .test_func = every_rung_matches_the_reference,
-                                             .teardown_func = operator_done,
                                              .initial_state = (void *)op};
         if (forward && harness_reads_saved(op) && harness_has_rung(forward))
             tests[count++] = (struct CMUnitTest){.name = name_of(op->name, "every rung follows every forward rung"),
                                                  .test_func = every_backward_rung_follows_every_forward_rung,
-                                                 .teardown_func = operator_done,
                                                  .initial_state = (void *)op};
     }
     int failed = _cmocka_run_group_tests("ladders", tests, (size_t)count, NULL, NULL);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "device/cuda/cuda.h"
-#include "device/cuda/finer.h"
 #include "device/driver.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/scratch.h"
@@ -69,8 +68,6 @@ heddle_status heddle_cuda_select(const heddle_device *device)
     return HEDDLE_CUDA_CHECK(cudaSetDevice(heddle_cuda_index(device)));
 }
 
-static int devices_open;
-
 static heddle_status open_device(int index, int threads, heddle_device **device)
 {
     (void)threads; // of the CPU
@@ -100,8 +97,6 @@ static heddle_status open_device(int index, int threads, heddle_device **device)
         free(opened);
         return status;
     }
-    if (__atomic_fetch_add(&devices_open, 1, __ATOMIC_SEQ_CST) == 0)
-        heddle_sim_coarse();
     *device = &opened->base;
     return HEDDLE_OK;
 }
@@ -128,7 +123,6 @@ static void close_device(heddle_device *device)
     heddle_cuda_scratch_drop(device);
     heddle_cuda_pool_destroy((heddle_cuda_device *)device);
     free(device);
-    __atomic_fetch_sub(&devices_open, 1, __ATOMIC_SEQ_CST);
 }
 
 static heddle_backend backend;

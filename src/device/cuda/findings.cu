@@ -1,24 +1,24 @@
-// What the simulator has found, told as the failure of a call. On a real GPU there is nobody to find anything.
+// What the simulator has found, told as the failure of a call: it stands in CUDA's error log, which names both places
+// in the source. A real GPU's log says no more than the error codes do, and is left alone.
 
 #include "device/cuda/cuda.h"
 
 #if defined(HEDDLE_SIM_MODULE)
 
-extern "C" {
-#include "report/report.h"
-}
-
 enum { LINE_SIZE = 1024 };
+
+static cudaLogIterator told; // up to here
 
 void heddle_cuda_watch(void)
 {
-    sim_report_embedded();
+    cudaLogsCurrent(&told, 0);
 }
 
 heddle_status heddle_cuda_findings(void)
 {
     char line[LINE_SIZE];
-    if (!sim_report_next(line, sizeof line))
+    size_t size = sizeof line;
+    if (cudaLogsDumpToMemory(&told, line, &size, 0) != cudaSuccess || size == 0)
         return HEDDLE_OK;
     cudaGetLastError();
     return heddle_cuda_fail(HEDDLE_DEVICE, "the simulator found: %s", line);

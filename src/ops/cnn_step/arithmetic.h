@@ -14,7 +14,7 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
-#include "sim/include/sim/mma.h"
+#include "ops/cuda/mma.h"
 
 #define CNN_DEVICE static __device__ __forceinline__
 

@@ -370,7 +370,7 @@ CNN_DEVICE void cnn_hidden_backward_load_channels(cnn_hidden_backward_channels *
 
 // A barrier of the whole block, to which its two kinds of warps come from loops of their own. The simulated GPU takes
 // such warps for strayed unless they wait at one place: there it is a function, and its last statement is not the call.
-#if defined(SIM_WATCHED)
+#if defined(HEDDLE_SIM_MODULE)
 static __device__ __noinline__ void cnn_hidden_backward_meet_all(int threads)
 #else
 CNN_DEVICE void cnn_hidden_backward_meet_all(int threads)

@@ -2,7 +2,6 @@
 #ifndef HEDDLE_OPS_CNN_STEP_STEP_H
 #define HEDDLE_OPS_CNN_STEP_STEP_H
 
-#include "device/cuda/finer.h"
 #include "ops/cnn_step/backward.h"
 #include "ops/cnn_step/finish.h"
 #include "ops/cnn_step/head.h"
@@ -105,7 +104,7 @@ static cudaError_t cnn_train_launch(cnn_step_arguments<Arithmetic> arguments, cu
 // four let a single sample have two, and make a block of 16 go on to its second and third image.
 static inline int cnn_step_multiprocessors()
 {
-#ifdef SIM_WATCHED
+#ifdef HEDDLE_SIM_MODULE
     return 4;
 #else
     return heddle_cuda_multiprocessors();
@@ -118,7 +117,6 @@ static heddle_status cnn_step_rung(const heddle_call *call, const char *rung,
 {
     const heddle_cnn_step_shape *shape = (const heddle_cnn_step_shape *)call->shape;
     const cudaStream_t stream = heddle_cuda_stream_of(call);
-    heddle_sim_finer();
     const cnn_step_arguments<Arithmetic> arguments = cnn_step_prepare_arguments<Arithmetic>(
         *shape, heddle_cnn_step_unpack(call), call->workspace, cnn_step_multiprocessors());
     if (cnn_step_launch<Arithmetic>(arguments, stream, kernels) == CNN_NO_MAP)
@@ -160,7 +158,6 @@ static heddle_status cnn_train_rung(const heddle_call *call, const char *rung,
 {
     const heddle_cnn_train_shape *shape = (const heddle_cnn_train_shape *)call->shape;
     const heddle_cnn_train_operands operands = heddle_cnn_train_unpack(call);
-    heddle_sim_finer();
     cnn_step_arguments<Arithmetic> arguments =
         cnn_step_prepare_arguments<Arithmetic>(heddle_cnn_train_step(shape), cnn_train_step_operands(*shape, operands),
                                                call->workspace, cnn_step_multiprocessors());

@@ -11,8 +11,8 @@
 // dispatched, most likely for their registers' banks: 72 sums leave the compiler little choice of registers.
 
 #include "ops/conv2d/split.h"
+#include "ops/cuda/mma.h"
 #include "ops/cuda/rung.h"
-#include "sim/include/sim/mma.h"
 
 enum {
     SIDE = 3, // of the window

@@ -11,8 +11,8 @@
 // idle where rows are 14 long.
 
 #include "ops/conv2d/fragments.h"
+#include "ops/cuda/mma.h"
 #include "ops/cuda/rung.h"
-#include "sim/include/sim/mma.h"
 
 enum {
     SIDE = 3,

@@ -10,8 +10,8 @@
 // Limited by: shared memory. Shifted by one pixel, a fragment is another load: 40 for 18 products.
 
 #include "ops/conv2d/split.h"
+#include "ops/cuda/mma.h"
 #include "ops/cuda/rung.h"
-#include "sim/include/sim/mma.h"
 
 enum {
     SIDE = 3,

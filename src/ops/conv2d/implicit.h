@@ -4,8 +4,8 @@
 #define HEDDLE_OPS_CONV2D_IMPLICIT_H
 
 #include "ops/conv2d/view.h"
+#include "ops/cuda/mma.h"
 #include "ops/cuda/rung.h"
-#include "sim/include/sim/mma.h"
 
 // packed: (rows, columns), zeros beyond the filter. Taps outermost, so that neighbouring rows are one tap of
 // neighbouring channels: one bounds check serves them all.

@@ -5,8 +5,8 @@
 
 #include "ops/conv2d/epilogue.h"
 #include "ops/conv2d/row_strips.h"
+#include "ops/cuda/mma.h"
 #include "ops/cuda/rung.h"
-#include "sim/include/sim/mma.h"
 
 enum {
     THREADS = 128,

@@ -9,9 +9,9 @@
 #define HEDDLE_OPS_CONV_BLOCK_PRODUCT_H
 
 #include "ops/conv_block/cuda_layout.h"
+#include "ops/cuda/mma.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
-#include "sim/include/sim/mma.h"
 
 enum {
     CONV_BLOCK_TAPS = HEDDLE_CONV_BLOCK_TAPS,

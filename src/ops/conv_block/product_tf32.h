@@ -9,7 +9,7 @@
 #define HEDDLE_OPS_CONV_BLOCK_PRODUCT_TF32_H
 
 #include "ops/conv_block/product.h"
-#include "sim/include/sim/mma.h"
+#include "ops/cuda/mma.h"
 
 enum {
     CONV_BLOCK_STEPS = 3,         // of a stage

@@ -10,7 +10,7 @@
 //
 // Every kernel so launched must wait, in one block at least: one that did not would let its successor's wait end too
 // early. A block that does not wait may touch nothing that the kernel before writes, and write nothing that it reads.
-// Cards before Hopper and the simulated GPU launch in order, and the two calls do nothing.
+// Cards before Hopper launch in order, and the two calls do nothing; so does the simulated GPU.
 #ifndef HEDDLE_OPS_CUDA_DEPENDENT_H
 #define HEDDLE_OPS_CUDA_DEPENDENT_H
 
@@ -18,14 +18,14 @@
 
 static __device__ __forceinline__ void heddle_wait_for_previous()
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(SIM_WATCHED)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
 static __device__ __forceinline__ void heddle_release_next()
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(SIM_WATCHED)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
@@ -36,10 +36,6 @@ template <typename... Parameters>
 static inline int heddle_cuda_most_clusters(void (*kernel)(Parameters...), dim3 block, unsigned cluster,
                                             size_t shared_bytes)
 {
-#if defined(SIM_WATCHED)
-    (void)kernel, (void)block, (void)cluster, (void)shared_bytes;
-    return 0;
-#else
     cudaLaunchAttribute attribute;
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim.x = cluster;
@@ -52,7 +48,6 @@ static inline int heddle_cuda_most_clusters(void (*kernel)(Parameters...), dim3 
     config.numAttrs = 1;
     int most = 0;
     return cudaOccupancyMaxActiveClusters(&most, kernel, &config) == cudaSuccess ? most : (cudaGetLastError(), 0);
-#endif
 }
 
 // In clusters of `cluster` blocks; 1: in none.
@@ -61,11 +56,6 @@ static inline cudaError_t heddle_cuda_launch_clusters(void (*kernel)(Parameters.
                                                       unsigned cluster, size_t shared_bytes, cudaStream_t stream,
                                                       Arguments... arguments)
 {
-#if defined(SIM_WATCHED)
-    (void)cluster;
-    kernel<<<grid, block, shared_bytes, stream>>>(arguments...);
-    return cudaPeekAtLastError();
-#else
     int device = 0, major = 0;
     cudaFuncAttributes built; // a kernel built for older cards, which the driver made fit this one, does not wait
     cudaError_t error = cudaGetDevice(&device);
@@ -93,7 +83,6 @@ static inline cudaError_t heddle_cuda_launch_clusters(void (*kernel)(Parameters.
         config.numAttrs++;
     }
     return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-#endif
 }
 
 template <typename... Parameters, typename... Arguments>

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "sim/include/sim/mma.h"
+#include "ops/cuda/mma.h"
 
 enum { SWIZZLED_CHUNK = 16 }; // bytes: one asynchronous copy, one row of a matrix of ldmatrix
 

@@ -14,8 +14,8 @@
 // Limited by: mma.sync, which reaches little more than half of what Hopper's tensor cores do, and splitting: six
 // instructions for every pair of a fragment's floats, in each of the warps that need them.
 
+#include "ops/cuda/mma.h"
 #include "ops/matmul/parts_cuda.h"
-#include "sim/include/sim/mma.h"
 
 enum {
     TILE_M = 128,

@@ -8,10 +8,10 @@
 // Limited by: the rate of mma.sync; Hopper's full rate takes wgmma.
 
 #include "heddle/ops.h"
+#include "ops/cuda/mma.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/vector.h"
 #include "ops/matmul_int8/words.h"
-#include "sim/include/sim/mma.h"
 
 enum {
     TILE = 128, // rows of a, and of b, of a block

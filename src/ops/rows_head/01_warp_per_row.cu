@@ -7,7 +7,6 @@
 //
 // Limited by: latency.
 
-#include "device/cuda/finer.h"
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/rows8.h"
 #include "ops/cuda/rung.h"
@@ -163,7 +162,6 @@ template <int Columns> static heddle_status launch_columns(const heddle_call *ca
     const head_shape *shape = (const head_shape *)call->shape;
     const unsigned wanted = heddle_ceil_div(shape->n, WARPS), most = HEDDLE_ROWS_HEAD_BLOCKS;
     const bool aligned = heddle_aligned16(on.input) && heddle_aligned16(on.weight) && heddle_aligned16(on.grad_input);
-    heddle_sim_finer();
     heddle_cuda_launch_dependent(aligned ? rows_head<true, Columns> : rows_head<false, Columns>,
                                  dim3(wanted < most ? wanted : most), dim3(WARPS * 32), 0, heddle_cuda_stream_of(call),
                                  *shape, on);

@@ -5,7 +5,6 @@
 //
 // Limited by: latency; a batch of logits is small.
 
-#include "device/cuda/finer.h"
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/rows8.h"
 #include "ops/cuda/rung.h"
@@ -127,7 +126,6 @@ static heddle_status launch(const heddle_call *call)
     on.grad_logits = (__nv_bfloat16 *)call->output[3];
     on.arrived = (int *)call->output[4];
     on.parts = (double *)call->workspace;
-    heddle_sim_finer();
     const unsigned wanted = heddle_ceil_div(shape->n, WARPS), most = HEDDLE_ROWS_LOSS_BLOCKS;
     heddle_cuda_launch_dependent(rows_loss, dim3(wanted < most ? wanted : most), dim3(WARPS * 32), 0,
                                  heddle_cuda_stream_of(call), *shape, on);

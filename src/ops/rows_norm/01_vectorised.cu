@@ -10,7 +10,6 @@
 //
 // Limited by: bytes.
 
-#include "device/cuda/finer.h"
 #include "ops/cuda/dependent.h"
 #include "ops/cuda/division.h"
 #include "ops/cuda/rows8.h"
@@ -518,7 +517,6 @@ static heddle_status launch_backward(const heddle_call *call)
                          heddle_aligned16(on.input) && heddle_aligned16(on.add) && heddle_aligned16(on.output) &&
                          heddle_aligned16(on.grad_add);
     const int w = shape->window, lines = shape->image_rows / shape->pitch;
-    heddle_sim_finer();
     if (shape->normalise) {
         const norm_job job = job_of(shape, heddle_rows_norm_out_h(shape), heddle_rows_norm_out_w(shape));
         const heddle_status status = launch_kernel(call, NORM_CHOOSE(rows_norm_sums, shape, aligned), job, on,

@@ -258,6 +258,10 @@ static bool convert(const sim_ptx_instruction *instruction, sim_text *out)
 {
     static const char *const rounded[] = {"rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "sat", NULL};
     const char *from = type_from_end(instruction, 0), *to = type_from_end(instruction, 1);
+    if (has(instruction, "rna") && has(instruction, "tf32") && instruction->operands == 2)
+        return sim_text_print(out, "sim::ptx_set(%s, sim::ptx_to_tf32(sim::ptx_get<float>(%s)))",
+                              instruction->operand[0], instruction->operand[1]),
+               true;
     if (!from || !to || instruction->operands != 2 || is_half(instruction))
         return false;
     const char *way = "";

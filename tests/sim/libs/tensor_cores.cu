@@ -1,11 +1,10 @@
-// wmma, and the wrappers of sim/mma.h (mma.sync, ldmatrix, cp.async): the same product as a plain loop, exactly, since
-// the inputs are small integers.
+// wmma, and inline PTX (mma.sync, ldmatrix, cp.async): the same product as a plain loop, exactly, since the inputs are
+// small integers.
+#include <cstdint>
 #include <cstdio>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
-
-#include "sim/mma.h"
 
 using namespace nvcuda;
 
@@ -35,23 +34,40 @@ __global__ void wmma_product_wide(const half *a, const half *b, float *c) // a: 
     wmma::store_matrix_sync(c, fc, 32, wmma::mem_col_major);
 }
 
+static __device__ void copy_16_bytes(void *shared, const void *global)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
+                 "l"(global)
+                 : "memory");
+}
+
 // a: (16, 16) and b: (16, 8) by rows, brought to shared memory by cp.async, to registers by ldmatrix.
 __global__ void mma_half(const half *a, const half *b, float *c)
 {
     alignas(16) __shared__ half shared_a[16 * 16];
     alignas(16) __shared__ half shared_b[16 * 8];
     int lane = threadIdx.x, group = lane / 4, member = lane % 4;
-    cp_async_16(shared_a + lane * 8, a + lane * 8);
+    copy_16_bytes(shared_a + lane * 8, a + lane * 8);
     if (lane < 16)
-        cp_async_16(shared_b + lane * 8, b + lane * 8);
-    cp_async_commit();
-    cp_async_wait_group<0>();
+        copy_16_bytes(shared_b + lane * 8, b + lane * 8);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    asm volatile("cp.async.wait_group %0;" ::"n"(0) : "memory");
     __syncwarp();
     uint32_t fa[4], fb[2];
-    ldmatrix_x4(fa, shared_a + (lane % 16) * 16 + (lane / 16) * 8);
-    ldmatrix_x2_transposed(fb, shared_b + (lane % 16) * 8);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(fa[0]), "=r"(fa[1]), "=r"(fa[2]), "=r"(fa[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(shared_a + (lane % 16) * 16 + (lane / 16) * 8))
+                 : "memory");
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(fb[0]), "=r"(fb[1])
+                 : "r"((unsigned)__cvta_generic_to_shared(shared_b + (lane % 16) * 8))
+                 : "memory");
     float fc[4] = {0, 0, 0, 0};
-    mma_m16n8k16_half(fc, fa, fb, fc);
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                 "{%8, %9}, {%10, %11, %12, %13};"
+                 : "=f"(fc[0]), "=f"(fc[1]), "=f"(fc[2]), "=f"(fc[3])
+                 : "r"(fa[0]), "r"(fa[1]), "r"(fa[2]), "r"(fa[3]), "r"(fb[0]), "r"(fb[1]), "f"(fc[0]), "f"(fc[1]),
+                   "f"(fc[2]), "f"(fc[3]));
     for (int i = 0; i < 4; i++)
         c[(group + 8 * (i / 2)) * 8 + 2 * member + i % 2] = fc[i];
 }
@@ -61,11 +77,15 @@ __global__ void mma_tf32(const float *a, const float *b, float *c) // a: (16, 8)
     int lane = threadIdx.x, group = lane / 4, member = lane % 4;
     uint32_t fa[4], fb[2];
     for (int i = 0; i < 4; i++)
-        fa[i] = mma_to_tf32(a[(group + 8 * (i % 2)) * 8 + member + 4 * (i / 2)]);
+        fa[i] = __float_as_uint(wmma::__float_to_tf32(a[(group + 8 * (i % 2)) * 8 + member + 4 * (i / 2)]));
     for (int i = 0; i < 2; i++)
-        fb[i] = mma_to_tf32(b[(member + 4 * i) * 8 + group]);
+        fb[i] = __float_as_uint(wmma::__float_to_tf32(b[(member + 4 * i) * 8 + group]));
     float fc[4] = {0, 0, 0, 0};
-    mma_m16n8k8_tf32(fc, fa, fb, fc);
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                 "{%8, %9}, {%10, %11, %12, %13};"
+                 : "=f"(fc[0]), "=f"(fc[1]), "=f"(fc[2]), "=f"(fc[3])
+                 : "r"(fa[0]), "r"(fa[1]), "r"(fa[2]), "r"(fa[3]), "r"(fb[0]), "r"(fb[1]), "f"(fc[0]), "f"(fc[1]),
+                   "f"(fc[2]), "f"(fc[3]));
     for (int i = 0; i < 4; i++)
         c[(group + 8 * (i / 2)) * 8 + 2 * member + i % 2] = fc[i];
 }
@@ -81,7 +101,11 @@ __global__ void mma_int8(const signed char *a, const signed char *b,
     for (int i = 0; i < 2; i++)
         fb[i] = columns[group * 8 + member + 4 * i];
     int fc[4] = {0, 0, 0, 0};
-    mma_m16n8k32_int8(fc, fa, fb, fc);
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                 "{%8, %9}, {%10, %11, %12, %13};"
+                 : "=r"(fc[0]), "=r"(fc[1]), "=r"(fc[2]), "=r"(fc[3])
+                 : "r"(fa[0]), "r"(fa[1]), "r"(fa[2]), "r"(fa[3]), "r"(fb[0]), "r"(fb[1]), "r"(fc[0]), "r"(fc[1]),
+                   "r"(fc[2]), "r"(fc[3]));
     for (int i = 0; i < 4; i++)
         c[(group + 8 * (i / 2)) * 8 + 2 * member + i % 2] = fc[i];
 }

@@ -98,6 +98,13 @@ static void barriers_and_copies_are_calls(void **state)
     becomes("asm volatile(\"cp.async.wait_group %0;\\n\" :: \"n\"(N))", "sim::ptx_copy_wait(N)");
 }
 
+static void a_float_is_rounded_to_tf32(void **state)
+{
+    (void)state;
+    becomes("asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(x) : \"f\"(v))",
+            "sim::ptx_set(x, sim::ptx_to_tf32(sim::ptx_get<float>(v)))");
+}
+
 static void several_instructions_share_registers(void **state)
 {
     (void)state;
@@ -187,6 +194,7 @@ int main(void)
         cmocka_unit_test(loads_and_stores_are_accesses_of_their_size),
         cmocka_unit_test(ordered_accesses_are_announced),
         cmocka_unit_test(barriers_and_copies_are_calls),
+        cmocka_unit_test(a_float_is_rounded_to_tf32),
         cmocka_unit_test(several_instructions_share_registers),
         cmocka_unit_test(operands_may_have_names),
         cmocka_unit_test(a_carry_goes_on_to_the_next_instruction),

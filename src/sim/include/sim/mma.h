@@ -1,125 +1,152 @@
-// Tensor-core instructions and asynchronous copies as functions, for kernels that run on the hardware and on the
-// simulated GPU: PTX under nvcc, the same meaning lane by lane here (mma_simulated.h). Fragments are laid out as the
-// PTX manual shows them; every function is called by the whole warp. Needs sm_80 or later.
-//
-//   mma_m16n8k8_tf32       d: float[4] = a: uint32[4] (tf32)       b: uint32[2] + c: float[4]
-//   mma_m16n8k16_half      d: float[4] = a: uint32[4] (2 halves)   b: uint32[2] + c: float[4]
-//   mma_m16n8k16_bfloat16  d: float[4] = a: uint32[4] (2 bfloats)  b: uint32[2] + c: float[4]
-//   mma_m16n8k32_int8      d: int[4]   = a: uint32[4] (4 bytes)    b: uint32[2] + c: int[4]
-//   ldmatrix_x1, _x2, _x4 and the same with _transposed: 8 by 8 matrices of 16-bit elements from shared memory; lane i
-//       gives the address of row i (16 bytes, aligned); lanes past the matrices' rows give any valid address
-//   cp_async_4, _8, _16: copies from global to shared memory; cp_async_commit; cp_async_wait_group<N>;
-//   cp_async_wait_all
+// mma.sync and ldmatrix, for what the rewriter makes of inline PTX (sim/ptx.h): the last lane of the warp to come
+// gathers the fragments into matrices, multiplies, and gives each lane its part. Products are exact, sums are floats in
+// ascending order of k.
 #ifndef SIM_MMA_H
 #define SIM_MMA_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 
-#if defined(SIM_WATCHED) // the stand-in header defines it, as 0 or 1; nvcc does not
+#include "sim/library.h"
 
-#include "sim/mma_simulated.h"
-
-#else
-
-#define SIM_MMA static __device__ __forceinline__
-
-SIM_MMA unsigned sim_shared_address(const void *pointer)
+namespace sim
 {
-    return (unsigned)__cvta_generic_to_shared(pointer);
+enum : int { MMA_LANES = 32, MMA_M = 16, MMA_N = 8 };
+enum : unsigned { MMA_WHOLE_WARP = 0xffffffffu };
+
+// A lane's row and column in the fragments: PTX calls them groupID and threadID_in_group.
+SIM_UNWATCHED inline int mma_group(int lane)
+{
+    return lane / 4;
+}
+SIM_UNWATCHED inline int mma_member(int lane)
+{
+    return lane % 4;
 }
 
-#define SIM_MMA_FLOAT(name, instruction)                                                                               \
-    SIM_MMA void name(float d[4], const uint32_t a[4], const uint32_t b[2], const float c[4])                          \
-    {                                                                                                                  \
-        asm volatile(instruction " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"                \
-                     : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                                  \
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]),         \
-                       "f"(c[2]), "f"(c[3]));                                                                          \
+// One way to read the parts of a 32-bit register, for each element type.
+struct mma_tf32 {
+    enum : int { K_ = 8, PARTS = 1 };
+    typedef float sum;
+    SIM_UNWATCHED static float part(uint32_t bits, int)
+    {
+        float value;
+        bits &= 0xffffe000u; // the tensor cores drop what tf32 has not
+        __builtin_memcpy(&value, &bits, sizeof value);
+        return value;
     }
-SIM_MMA_FLOAT(mma_m16n8k8_tf32, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32")
-SIM_MMA_FLOAT(mma_m16n8k16_half, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
-SIM_MMA_FLOAT(mma_m16n8k16_bfloat16, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")
-#undef SIM_MMA_FLOAT
+};
 
-SIM_MMA void mma_m16n8k32_int8(int d[4], const uint32_t a[4], const uint32_t b[2], const int c[4])
-{
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-                 "{%10, %11, %12, %13};"
-                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), "r"(c[2]),
-                   "r"(c[3]));
-}
-
-// A float with the 10 bits of fraction that tf32 has, rounded as the tensor cores want it.
-SIM_MMA uint32_t mma_to_tf32(float value)
-{
-    uint32_t bits;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
-    return bits;
-}
-
-#define SIM_LDMATRIX_1(name, trans)                                                                                    \
-    SIM_MMA void name(uint32_t d[1], const void *row)                                                                  \
-    {                                                                                                                  \
-        asm volatile("ldmatrix.sync.aligned.m8n8.x1" trans ".shared.b16 {%0}, [%1];"                                   \
-                     : "=r"(d[0])                                                                                      \
-                     : "r"(sim_shared_address(row))                                                                    \
-                     : "memory");                                                                                      \
+struct mma_half {
+    enum : int { K_ = 16, PARTS = 2 };
+    typedef float sum;
+    SIM_UNWATCHED static float part(uint32_t bits, int index)
+    {
+        uint32_t half = bits >> (16 * index) & 0xffff, exponent = half >> 10 & 31, fraction = half & 1023;
+        float value = exponent == 0    ? ldexpf((float)fraction, -24)
+                      : exponent == 31 ? (fraction ? NAN : INFINITY)
+                                       : ldexpf((float)(fraction + 1024), (int)exponent - 25);
+        return half & 0x8000 ? -value : value;
     }
-#define SIM_LDMATRIX_2(name, trans)                                                                                    \
-    SIM_MMA void name(uint32_t d[2], const void *row)                                                                  \
-    {                                                                                                                  \
-        asm volatile("ldmatrix.sync.aligned.m8n8.x2" trans ".shared.b16 {%0, %1}, [%2];"                               \
-                     : "=r"(d[0]), "=r"(d[1])                                                                          \
-                     : "r"(sim_shared_address(row))                                                                    \
-                     : "memory");                                                                                      \
+};
+
+struct mma_bfloat16 {
+    enum : int { K_ = 16, PARTS = 2 };
+    typedef float sum;
+    SIM_UNWATCHED static float part(uint32_t bits, int index)
+    {
+        float value;
+        bits = bits >> (16 * index) << 16;
+        __builtin_memcpy(&value, &bits, sizeof value);
+        return value;
     }
-#define SIM_LDMATRIX_4(name, trans)                                                                                    \
-    SIM_MMA void name(uint32_t d[4], const void *row)                                                                  \
-    {                                                                                                                  \
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4" trans ".shared.b16 {%0, %1, %2, %3}, [%4];"                       \
-                     : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                                                  \
-                     : "r"(sim_shared_address(row))                                                                    \
-                     : "memory");                                                                                      \
+};
+
+struct mma_int8 {
+    enum : int { K_ = 32, PARTS = 4 };
+    typedef int sum;
+    SIM_UNWATCHED static int part(uint32_t bits, int index)
+    {
+        return (signed char)(bits >> (8 * index));
     }
-SIM_LDMATRIX_1(ldmatrix_x1, "")
-SIM_LDMATRIX_2(ldmatrix_x2, "")
-SIM_LDMATRIX_4(ldmatrix_x4, "")
-SIM_LDMATRIX_1(ldmatrix_x1_transposed, ".trans")
-SIM_LDMATRIX_2(ldmatrix_x2_transposed, ".trans")
-SIM_LDMATRIX_4(ldmatrix_x4_transposed, ".trans")
-#undef SIM_LDMATRIX_1
-#undef SIM_LDMATRIX_2
-#undef SIM_LDMATRIX_4
+};
 
-SIM_MMA void cp_async_4(void *shared, const void *global)
+template <class Sum> struct mma_fragments {
+    Sum *d;
+    const uint32_t *a, *b;
+    const Sum *c;
+};
+
+// Rows of A come from registers 0 and 1, 8 apart; its right half, and B's lower one, from the registers behind them.
+template <class Type> SIM_UNWATCHED inline void mma_all(void **arguments, unsigned)
 {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(sim_shared_address(shared)), "l"(global) : "memory");
-}
-SIM_MMA void cp_async_8(void *shared, const void *global)
-{
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(sim_shared_address(shared)), "l"(global) : "memory");
-}
-SIM_MMA void cp_async_16(void *shared, const void *global)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(sim_shared_address(shared)), "l"(global) : "memory");
-}
-SIM_MMA void cp_async_commit()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-template <int Groups> SIM_MMA void cp_async_wait_group()
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
-}
-SIM_MMA void cp_async_wait_all()
-{
-    asm volatile("cp.async.wait_all;" ::: "memory");
+    typedef typename Type::sum sum;
+    enum : int { HALF_K = Type::K_ / 2 };
+    sum a[MMA_M][Type::K_], b[Type::K_][MMA_N];
+    for (int lane = 0; lane < MMA_LANES; lane++) {
+        const mma_fragments<sum> *mine = static_cast<const mma_fragments<sum> *>(arguments[lane]);
+        for (int part = 0; part < Type::PARTS; part++) {
+            int k = mma_member(lane) * Type::PARTS + part;
+            for (int i = 0; i < 4; i++)
+                a[mma_group(lane) + 8 * (i & 1)][k + HALF_K * (i >> 1)] = Type::part(mine->a[i], part);
+            for (int i = 0; i < 2; i++)
+                b[k + HALF_K * i][mma_group(lane)] = Type::part(mine->b[i], part);
+        }
+    }
+    for (int lane = 0; lane < MMA_LANES; lane++) {
+        const mma_fragments<sum> *mine = static_cast<const mma_fragments<sum> *>(arguments[lane]);
+        for (int i = 0; i < 4; i++) {
+            int row = mma_group(lane) + 8 * (i >> 1), column = 2 * mma_member(lane) + (i & 1);
+            sum total = mine->c[i];
+            for (int k = 0; k < Type::K_; k++)
+                total += a[row][k] * b[k][column];
+            mine->d[i] = total;
+        }
+    }
 }
 
-#undef SIM_MMA
+template <class Type>
+SIM_INLINE void mma(typename Type::sum *d, const uint32_t *a, const uint32_t *b, const typename Type::sum *c)
+{
+    uint32_t own_a[4] = {a[0], a[1], a[2], a[3]}, own_b[2] = {b[0], b[1]};
+    typename Type::sum own_c[4] = {c[0], c[1], c[2], c[3]}, own_d[4];
+    mma_fragments<typename Type::sum> mine = {own_d, own_a, own_b, own_c};
+    sim_warp_call(MMA_WHOLE_WARP, &mine, mma_all<Type>);
+    for (int i = 0; i < 4; i++)
+        d[i] = own_d[i];
+}
 
-#endif
+struct ldmatrix_part {
+    const void *row;
+    uint32_t result[4];
+};
+
+// The 8 rows of matrix i are the addresses of lanes 8 i to 8 i + 7.
+template <int Matrices, bool Transposed> SIM_UNWATCHED inline void ldmatrix_all(void **arguments, unsigned)
+{
+    for (int matrix = 0; matrix < Matrices; matrix++) {
+        uint16_t element[8][8];
+        for (int row = 0; row < 8; row++)
+            __builtin_memcpy(element[row], static_cast<ldmatrix_part *>(arguments[8 * matrix + row])->row,
+                             sizeof element[row]);
+        for (int lane = 0; lane < MMA_LANES; lane++) {
+            int row = mma_group(lane), column = 2 * mma_member(lane);
+            uint32_t low = Transposed ? element[column][row] : element[row][column];
+            uint32_t high = Transposed ? element[column + 1][row] : element[row][column + 1];
+            static_cast<ldmatrix_part *>(arguments[lane])->result[matrix] = low | high << 16;
+        }
+    }
+}
+
+template <int Matrices, bool Transposed> SIM_INLINE void ldmatrix(uint32_t *d, const void *row)
+{
+    const size_t row_bytes = 16;
+    ldmatrix_part mine = {row, {0, 0, 0, 0}};
+    if (sim_register_special(SIM_LANE_ID) < 8 * Matrices)
+        SIM_TOUCH(row, row_bytes, 0);
+    sim_warp_call(MMA_WHOLE_WARP, &mine, ldmatrix_all<Matrices, Transposed>);
+    for (int i = 0; i < Matrices; i++)
+        d[i] = mine.result[i];
+}
+} // namespace sim
 
 #endif

@@ -172,21 +172,28 @@ template <int count, bool transposed, class... Parts> SIM_INLINE void ptx_load_m
     ptx_store_parts(loaded, parts...);
 }
 
-#define SIM_PTX_MULTIPLY(name, function, type)                                                                         \
+// cvt.rna.tf32.f32: to nearest, ties away from zero.
+SIM_INLINE uint32_t ptx_to_tf32(float value)
+{
+    uint32_t bits = ptx_get<uint32_t>(value);
+    return (bits & 0x7f800000u) == 0x7f800000u ? bits : (bits + 0x1000u) & 0xffffe000u;
+}
+
+#define SIM_PTX_MULTIPLY(name)                                                                                         \
     SIM_INLINE ptx_registers<4> ptx_multiply_##name(const ptx_registers<4> &a, const ptx_registers<2> &b,              \
                                                     const ptx_registers<4> &c)                                         \
     {                                                                                                                  \
-        type sum[4];                                                                                                   \
+        mma_##name::sum sum[4];                                                                                        \
         __builtin_memcpy(sum, c.at, sizeof sum);                                                                       \
-        function(sum, a.at, b.at, sum);                                                                                \
+        mma<mma_##name>(sum, a.at, b.at, sum);                                                                         \
         ptx_registers<4> result;                                                                                       \
         __builtin_memcpy(result.at, sum, sizeof sum);                                                                  \
         return result;                                                                                                 \
     }
-SIM_PTX_MULTIPLY(half, mma_m16n8k16_half, float)
-SIM_PTX_MULTIPLY(bfloat16, mma_m16n8k16_bfloat16, float)
-SIM_PTX_MULTIPLY(tf32, mma_m16n8k8_tf32, float)
-SIM_PTX_MULTIPLY(int8, mma_m16n8k32_int8, int)
+SIM_PTX_MULTIPLY(half)
+SIM_PTX_MULTIPLY(bfloat16)
+SIM_PTX_MULTIPLY(tf32)
+SIM_PTX_MULTIPLY(int8)
 #undef SIM_PTX_MULTIPLY
 
 // --- arithmetic ------------------------------------------------------------------------------------------------------

@@ -71,6 +71,9 @@ cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsig
 cudaError_t cudaIpcCloseMemHandle(void *memory);
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
+typedef unsigned int cudaLogIterator;
+cudaError_t cudaLogsCurrent(cudaLogIterator *iterator, unsigned int flags);
+cudaError_t cudaLogsDumpToMemory(cudaLogIterator *iterator, char *buffer, size_t *size, unsigned int flags);
 
 // --- streams and events
 // ------------------------------------------------------------------------------------------------
