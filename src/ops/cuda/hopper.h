@@ -338,6 +338,14 @@ HOPPER_DEVICE void stmatrix_x4(void *row, uint32_t r0, uint32_t r1, uint32_t r2,
 
 // --- tensor maps (host) ----------------------------------------------------------------------------------------------
 
+// Whether a product's operands start at multiples of 16 bytes, as TMA needs them. That their rows do, a table's
+// `supports` says.
+static inline bool tma_takes(const heddle_call *call)
+{
+    const size_t alignment = 16;
+    return ((size_t)call->input[0] | (size_t)call->input[1] | (size_t)call->output[0]) % alignment == 0;
+}
+
 // A map of `dimensions` dimensions, the innermost first, `pitch` bytes from one to the next of all but that one, in
 // boxes. The driver's function is asked for at run time: nothing links against the driver.
 static inline heddle_status tma_map_boxes(CUtensorMap *map, CUtensorMapDataType type, const void *from, int dimensions,

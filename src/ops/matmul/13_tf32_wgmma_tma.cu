@@ -89,7 +89,7 @@ static heddle_status launch(const heddle_call *call)
 {
     const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
     const CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    if (!matmul_tf32_tma_takes(call))
+    if (!tma_takes(call))
         return heddle_matmul_tf32_mma_sync(call);
     CUtensorMap a, b;
     heddle_status status = tma_map(&a, type, sizeof(float), call->input[0], shape->m, shape->k, TILE_M);

@@ -366,7 +366,7 @@ static heddle_status launch(const heddle_call *call)
 {
     const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
     const float *a = (const float *)call->input[0], *b = (const float *)call->input[1];
-    if (!matmul_tf32_tma_takes(call))
+    if (!tma_takes(call))
         return heddle_matmul_tf32_mma_sync(call);
     if (shape->transpose_b)
         return shape->transpose_a ? launch_layout<1, 0>(call, a, b) : launch_layout<0, 0>(call, a, b);

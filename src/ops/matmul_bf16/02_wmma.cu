@@ -1,135 +1,18 @@
 // matmul_bf16, rung 2: tensor cores, by the wmma interface.
 //
-// Rung 1 loaded two numbers for every multiplication and multiplied one at a time. Here a block holds a tile of each
-// operand in shared memory, where 64 rows and columns share it, and a warp multiplies 16 by 16 by 16 in one
-// instruction. How the 32 lanes hold a fragment is the hardware's secret: it is loaded, multiplied and stored as a
-// whole, and the sums go through shared memory to be scaled and rounded.
+// Rung 1 loaded two numbers for every multiplication and multiplied one at a time. Here a block keeps a tile of each
+// operand in shared memory, where 64 rows and columns share it, and a warp multiplies 16×16×16 with one instruction.
+// How the 32 lanes hold a fragment is not specified: it is loaded, multiplied and stored as a whole, and the sums go
+// through shared memory to be scaled and rounded.
 //
 // Limited by: waiting. Nothing is loaded while the tile is multiplied, and nothing multiplied while the next is loaded;
 // rows a few bytes out of step (PADDING) avoid the worst of the bank conflicts, not all.
 
-#include <cuda_bf16.h>
-#include <mma.h>
-
-#include "heddle/ops.h"
-#include "ops/cuda/rung.h"
-
-enum {
-    TILE = 64, // rows and columns of the output a block
-    TILE_K = 32,
-    FRAGMENT = 16, // rows, columns and k of one product
-    WARPS_M = 2,
-    WARPS_N = 2,
-    PER_WARP = TILE / FRAGMENT / 2, // fragments of a warp in either direction
-    THREADS = WARPS_M * WARPS_N * 32,
-    PADDING = 8,     // elements: fragments must start at multiples of 16 bytes
-    SUM_PADDING = 4, // floats, likewise
-};
-
-using namespace nvcuda;
-
-// Tile (Rows, Columns) of matrix (rows, columns) from (row, column) on; zeros beyond it.
-template <int Rows, int Columns>
-__device__ static void load_tile(__nv_bfloat16 *tile, const __nv_bfloat16 *matrix, int rows, int columns, int row,
-                                 int column)
-{
-    for (int i = threadIdx.x; i < Rows * Columns; i += THREADS) {
-        int at_row = row + i / Columns, at_column = column + i % Columns;
-        tile[i / Columns * (Columns + PADDING) + i % Columns] = at_row < rows && at_column < columns
-                                                                    ? matrix[(size_t)at_row * columns + at_column]
-                                                                    : __float2bfloat16(0.0f);
-    }
-}
-
-template <int Transposed> struct layout {
-    typedef wmma::row_major type;
-};
-template <> struct layout<1> {
-    typedef wmma::col_major type;
-};
-
-// A fragment's first element in a tile (rows, columns), or one stored (columns, rows) where Transposed.
-template <int Transposed, int Rows, int Columns>
-__device__ static const __nv_bfloat16 *at(const __nv_bfloat16 *tile, int row, int column)
-{
-    return Transposed ? &tile[column * (Rows + PADDING) + row] : &tile[row * (Columns + PADDING) + column];
-}
-
-// a: (m, k) or (k, m), b: (k, n) or (n, k), output: (m, n)
-template <int TransposeA, int TransposeB>
-__global__ void __launch_bounds__(THREADS)
-    matmul_bf16_wmma(heddle_matmul_shape shape, const __nv_bfloat16 *a, const __nv_bfloat16 *b, __nv_bfloat16 *output)
-{
-    __shared__ __align__(128) __nv_bfloat16 tile_a[TILE * (TILE_K + PADDING)], tile_b[TILE * (TILE_K + PADDING)];
-    __shared__ __align__(128) float sums[TILE * (TILE + SUM_PADDING)];
-    const int across = (shape.n - 1) / TILE + 1, warp = threadIdx.x / 32; // tiles side by side
-    const int row = blockIdx.x / across * TILE, column = blockIdx.x % across * TILE;
-    const int warp_row = warp / WARPS_N * PER_WARP * FRAGMENT, warp_column = warp % WARPS_N * PER_WARP * FRAGMENT;
-    const int pitch_a = TransposeA ? TILE + PADDING : TILE_K + PADDING;
-    const int pitch_b = TransposeB ? TILE_K + PADDING : TILE + PADDING;
-    wmma::fragment<wmma::accumulator, FRAGMENT, FRAGMENT, FRAGMENT, float> sum[PER_WARP][PER_WARP];
-    for (int i = 0; i < PER_WARP; i++)
-        for (int j = 0; j < PER_WARP; j++)
-            wmma::fill_fragment(sum[i][j], 0.0f);
-
-    for (int p = 0; p < shape.k; p += TILE_K) {
-        if (TransposeA)
-            load_tile<TILE_K, TILE>(tile_a, a, shape.k, shape.m, p, row);
-        else
-            load_tile<TILE, TILE_K>(tile_a, a, shape.m, shape.k, row, p);
-        if (TransposeB)
-            load_tile<TILE, TILE_K>(tile_b, b, shape.n, shape.k, column, p);
-        else
-            load_tile<TILE_K, TILE>(tile_b, b, shape.k, shape.n, p, column);
-        __syncthreads();
-        for (int k = 0; k < TILE_K; k += FRAGMENT) {
-            wmma::fragment<wmma::matrix_a, FRAGMENT, FRAGMENT, FRAGMENT, __nv_bfloat16,
-                           typename layout<TransposeA>::type>
-                rows[PER_WARP];
-            wmma::fragment<wmma::matrix_b, FRAGMENT, FRAGMENT, FRAGMENT, __nv_bfloat16,
-                           typename layout<TransposeB>::type>
-                columns[PER_WARP];
-            for (int i = 0; i < PER_WARP; i++)
-                wmma::load_matrix_sync(rows[i], at<TransposeA, TILE, TILE_K>(tile_a, warp_row + i * FRAGMENT, k),
-                                       pitch_a);
-            for (int j = 0; j < PER_WARP; j++)
-                wmma::load_matrix_sync(columns[j], at<TransposeB, TILE_K, TILE>(tile_b, k, warp_column + j * FRAGMENT),
-                                       pitch_b);
-            for (int i = 0; i < PER_WARP; i++)
-                for (int j = 0; j < PER_WARP; j++)
-                    wmma::mma_sync(sum[i][j], rows[i], columns[j], sum[i][j]);
-        }
-        __syncthreads();
-    }
-
-    for (int i = 0; i < PER_WARP; i++)
-        for (int j = 0; j < PER_WARP; j++)
-            wmma::store_matrix_sync(
-                &sums[(warp_row + i * FRAGMENT) * (TILE + SUM_PADDING) + warp_column + j * FRAGMENT], sum[i][j],
-                TILE + SUM_PADDING, wmma::mem_row_major);
-    __syncthreads();
-    for (int i = threadIdx.x; i < TILE * TILE; i += THREADS) {
-        int at_row = row + i / TILE, at_column = column + i % TILE;
-        if (at_row >= shape.m || at_column >= shape.n)
-            continue;
-        __nv_bfloat16 *place = &output[(size_t)at_row * shape.n + at_column];
-        float value = shape.alpha * sums[i / TILE * (TILE + SUM_PADDING) + i % TILE];
-        *place = __float2bfloat16(shape.beta == 0.0f ? value : value + shape.beta * __bfloat162float(*place));
-    }
-}
+#include "ops/matmul/wmma.h"
 
 static heddle_status launch(const heddle_call *call)
 {
-    const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
-    const __nv_bfloat16 *a = (const __nv_bfloat16 *)call->input[0], *b = (const __nv_bfloat16 *)call->input[1];
-    __nv_bfloat16 *output = (__nv_bfloat16 *)call->output[0];
-    cudaStream_t stream = heddle_cuda_stream_of(call);
-    unsigned blocks = heddle_ceil_div(shape->m, TILE) * heddle_ceil_div(shape->n, TILE);
-    auto kernel = shape->transpose_a ? (shape->transpose_b ? matmul_bf16_wmma<1, 1> : matmul_bf16_wmma<1, 0>)
-                                     : (shape->transpose_b ? matmul_bf16_wmma<0, 1> : matmul_bf16_wmma<0, 0>);
-    if (blocks > 0)
-        kernel<<<blocks, THREADS, 0, stream>>>(*shape, a, b, output);
-    return heddle_cuda_launched("02_wmma");
+    return matmul_wmma_launch<__nv_bfloat16>(call, "02_wmma");
 }
 
 HEDDLE_CUDA_RUNG("matmul_bf16_forward", "02_wmma", launch)

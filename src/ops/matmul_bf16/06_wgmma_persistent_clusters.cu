@@ -357,7 +357,7 @@ template <int MMajorA, int MMajorB> static heddle_status launch_layout(const hed
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
-    if (!matmul_bf16_tma_takes(call))
+    if (!tma_takes(call))
         return heddle_matmul_bf16_mma_sync(call);
     if (shape->transpose_a)
         return shape->transpose_b ? launch_layout<1, 0>(call) : launch_layout<1, 1>(call);

@@ -10,13 +10,6 @@
 // Rung 3, which takes any shape and alignment: what the copy engine refuses goes there.
 heddle_status heddle_matmul_bf16_mma_sync(const heddle_call *call);
 
-// Whether operands start at multiples of 16 bytes, as TMA wants it. That their rows do, the table's `supports` says.
-static inline bool matmul_bf16_tma_takes(const heddle_call *call)
-{
-    const size_t alignment = 16;
-    return ((size_t)call->input[0] | (size_t)call->input[1] | (size_t)call->output[0]) % alignment == 0;
-}
-
 // Two neighbouring columns of the output, of an even number of columns: one 4-byte store.
 __device__ static inline void matmul_bf16_store_pair(const heddle_matmul_shape *shape, __nv_bfloat16 *output, int row,
                                                      int column, float first, float second)
