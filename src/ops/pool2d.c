@@ -3,8 +3,10 @@
 #include "ops/pool2d.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "ops/define.h"
+#include "ops/pieces.h"
 
 const heddle_field heddle_pool2d_fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_pool2d_shape, n, "images")},
@@ -58,6 +60,38 @@ heddle_status heddle_pool2d_validate(const void *shape_)
     if (heddle_pool2d_out_h(shape) < 1 || heddle_pool2d_out_w(shape) < 1)
         return heddle_fail(HEDDLE_INVALID, "pooling: a window of %d does not fit into a %dx%d input with padding %d",
                            shape->window, shape->h, shape->w, shape->padding);
+    return HEDDLE_OK;
+}
+
+double heddle_pool2d_inputs(const heddle_pool2d_shape *shape)
+{
+    return (double)shape->n * shape->c * shape->h * shape->w;
+}
+
+double heddle_pool2d_outputs(const heddle_pool2d_shape *shape)
+{
+    return (double)shape->n * shape->c * heddle_pool2d_out_h(shape) * heddle_pool2d_out_w(shape);
+}
+
+int64_t heddle_pool2d_reduction(const void *shape_)
+{
+    const heddle_pool2d_shape *shape = shape_;
+    return (int64_t)shape->window * shape->window;
+}
+
+void heddle_pool2d_clear_rest(const heddle_pool2d_shape *shape, float *plane)
+{
+    for (int y = 0; shape->w % 2 && y < shape->h; y++)
+        plane[(size_t)(y + 1) * shape->w - 1] = 0.0f;
+    if (shape->h % 2)
+        memset(plane + (size_t)(shape->h - 1) * shape->w, 0, (size_t)shape->w * sizeof *plane);
+}
+
+heddle_status heddle_pool2d_for_planes(const heddle_call *call, heddle_piece_task *task)
+{
+    const heddle_pool2d_shape *shape = call->shape;
+    heddle_pieces_run(call->pool, (size_t)shape->n * shape->c, heddle_piece_rows((size_t)shape->h * shape->w), task,
+                      (void *)call);
     return HEDDLE_OK;
 }
 

@@ -14,6 +14,17 @@ heddle_status heddle_pool2d_validate(const void *shape);
 extern const char *const heddle_pool2d_test_shapes[];
 extern const char *const heddle_pool2d_bench_shapes[];
 
+// The part of an operator's table that is the same for all of them.
+#define HEDDLE_POOL2D_OP                                                                                               \
+    .shape_size = sizeof(heddle_pool2d_shape), .fields = heddle_pool2d_fields, .field_count = HEDDLE_POOL2D_FIELDS,    \
+    .validate = heddle_pool2d_validate, .test_shapes = heddle_pool2d_test_shapes,                                      \
+    .bench_shapes = heddle_pool2d_bench_shapes
+
+// Elements of the input and of the output, and how many elements a window has.
+double heddle_pool2d_inputs(const heddle_pool2d_shape *shape);
+double heddle_pool2d_outputs(const heddle_pool2d_shape *shape);
+int64_t heddle_pool2d_reduction(const void *shape);
+
 // Rows or columns of the output, for `in` of the input.
 static inline int heddle_pool2d_extent(const heddle_pool2d_shape *shape, int in)
 {
@@ -40,5 +51,24 @@ static inline heddle_window heddle_pool2d_window(const heddle_pool2d_shape *shap
     window.w_end = w + shape->window < shape->w ? w + shape->window : shape->w;
     return window;
 }
+
+static inline int heddle_window_size(heddle_window window)
+{
+    return (window.h_end - window.h_begin) * (window.w_end - window.w_begin);
+}
+
+// --- planes over the threads (cpu) ----------------------------------------------------------------------------------
+
+static inline bool heddle_pool2d_is_two_by_two(const heddle_pool2d_shape *shape)
+{
+    return shape->window == 2 && shape->stride == 2 && shape->padding == 0;
+}
+
+// Clears what 2×2 windows side by side leave out of an odd plane: its last column, its last row.
+void heddle_pool2d_clear_rest(const heddle_pool2d_shape *shape, float *plane);
+
+// Runs `task` (pieces.h) on all planes of the call, which is its context, by all threads of the pool.
+heddle_status heddle_pool2d_for_planes(const heddle_call *call,
+                                       void (*task)(void *context, size_t begin, size_t end, int piece, int worker));
 
 #endif

@@ -15,35 +15,20 @@ static const heddle_operand backward_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_input", heddle_pool2d_dims_input)},
 };
 
-static double inputs(const heddle_pool2d_shape *shape)
-{
-    return (double)shape->n * shape->c * shape->h * shape->w;
-}
-
-static double outputs(const heddle_pool2d_shape *shape)
-{
-    return (double)shape->n * shape->c * heddle_pool2d_out_h(shape) * heddle_pool2d_out_w(shape);
-}
-
 static heddle_cost forward_cost(const void *shape_)
 {
     const heddle_pool2d_shape *shape = shape_;
-    return (heddle_cost){.flops = outputs(shape) * shape->window * shape->window,
-                         .bytes_read = sizeof(float) * inputs(shape),
-                         .bytes_written = sizeof(float) * outputs(shape)};
+    return (heddle_cost){.flops = heddle_pool2d_outputs(shape) * shape->window * shape->window,
+                         .bytes_read = sizeof(float) * heddle_pool2d_inputs(shape),
+                         .bytes_written = sizeof(float) * heddle_pool2d_outputs(shape)};
 }
 
 static heddle_cost backward_cost(const void *shape_)
 {
     const heddle_pool2d_shape *shape = shape_;
-    return (heddle_cost){.flops = outputs(shape) * shape->window * shape->window,
-                         .bytes_read = sizeof(float) * outputs(shape),
-                         .bytes_written = sizeof(float) * inputs(shape)};
-}
-
-static int window_size(heddle_window window)
-{
-    return (window.h_end - window.h_begin) * (window.w_end - window.w_begin);
+    return (heddle_cost){.flops = heddle_pool2d_outputs(shape) * shape->window * shape->window,
+                         .bytes_read = sizeof(float) * heddle_pool2d_outputs(shape),
+                         .bytes_written = sizeof(float) * heddle_pool2d_inputs(shape)};
 }
 
 static void forward_reference(const void *shape_, const double *const *input, double *const *output)
@@ -57,7 +42,8 @@ static void forward_reference(const void *shape_, const double *const *input, do
                 output[0][at] = 0;
                 for (int h = window.h_begin; h < window.h_end; h++)
                     for (int w = window.w_begin; w < window.w_end; w++)
-                        output[0][at] += input[0][((size_t)p * shape->h + h) * shape->w + w] / window_size(window);
+                        output[0][at] +=
+                            input[0][((size_t)p * shape->h + h) * shape->w + w] / heddle_window_size(window);
             }
 }
 
@@ -73,14 +59,9 @@ static void backward_reference(const void *shape_, const double *const *input, d
                 heddle_window window = heddle_pool2d_window(shape, y, x);
                 for (int h = window.h_begin; h < window.h_end; h++)
                     for (int w = window.w_begin; w < window.w_end; w++)
-                        output[0][((size_t)p * shape->h + h) * shape->w + w] += input[0][at] / window_size(window);
+                        output[0][((size_t)p * shape->h + h) * shape->w + w] +=
+                            input[0][at] / heddle_window_size(window);
             }
-}
-
-static int64_t reduction(const void *shape_)
-{
-    const heddle_pool2d_shape *shape = shape_;
-    return (int64_t)shape->window * shape->window;
 }
 
 // Slowest first.
@@ -110,16 +91,11 @@ const heddle_op heddle_op_avgpool2d_forward = {
     .name = "avgpool2d_forward",
     .ladder_name = "avgpool2d",
     .summary = "mean of each window",
-    .shape_size = sizeof(heddle_pool2d_shape),
-    .fields = heddle_pool2d_fields,
-    .field_count = HEDDLE_POOL2D_FIELDS,
+    HEDDLE_POOL2D_OP,
     HEDDLE_OPERANDS(forward_operands),
-    .validate = heddle_pool2d_validate,
     .cost = forward_cost,
     .reference = forward_reference,
-    .reduction = reduction,
-    .test_shapes = heddle_pool2d_test_shapes,
-    .bench_shapes = heddle_pool2d_bench_shapes,
+    .reduction = heddle_pool2d_reduction,
     .gradients = gradients,
     HEDDLE_LADDER(forward_ladder),
 };
@@ -128,15 +104,10 @@ const heddle_op heddle_op_avgpool2d_backward = {
     .name = "avgpool2d_backward",
     .ladder_name = "avgpool2d",
     .summary = "gradient of avgpool2d: spread evenly over each window",
-    .shape_size = sizeof(heddle_pool2d_shape),
-    .fields = heddle_pool2d_fields,
-    .field_count = HEDDLE_POOL2D_FIELDS,
+    HEDDLE_POOL2D_OP,
     HEDDLE_OPERANDS(backward_operands),
-    .validate = heddle_pool2d_validate,
     .cost = backward_cost,
     .reference = backward_reference,
-    .reduction = reduction,
-    .test_shapes = heddle_pool2d_test_shapes,
-    .bench_shapes = heddle_pool2d_bench_shapes,
+    .reduction = heddle_pool2d_reduction,
     HEDDLE_LADDER(backward_ladder),
 };

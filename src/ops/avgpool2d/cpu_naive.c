@@ -6,11 +6,6 @@
 #include "ops/avgpool2d/avgpool2d.h"
 #include "ops/pool2d.h"
 
-static int window_size(heddle_window window)
-{
-    return (window.h_end - window.h_begin) * (window.w_end - window.w_begin);
-}
-
 heddle_status heddle_avgpool2d_forward_cpu_naive(const heddle_call *call)
 {
     const heddle_pool2d_shape *shape = call->shape;
@@ -25,7 +20,7 @@ heddle_status heddle_avgpool2d_forward_cpu_naive(const heddle_call *call)
                 for (int h = window.h_begin; h < window.h_end; h++)
                     for (int w = window.w_begin; w < window.w_end; w++)
                         sum += plane[(size_t)h * shape->w + w];
-                *output++ = sum / (float)window_size(window);
+                *output++ = sum / (float)heddle_window_size(window);
             }
     return HEDDLE_OK;
 }
@@ -42,7 +37,7 @@ heddle_status heddle_avgpool2d_backward_cpu_naive(const heddle_call *call)
         for (int y = 0; y < out_h; y++)
             for (int x = 0; x < out_w; x++) {
                 heddle_window window = heddle_pool2d_window(shape, y, x);
-                float share = *grad_output++ / (float)window_size(window);
+                float share = *grad_output++ / (float)heddle_window_size(window);
                 for (int h = window.h_begin; h < window.h_end; h++)
                     for (int w = window.w_begin; w < window.w_end; w++)
                         grad_plane[(size_t)h * shape->w + w] += share;

@@ -6,13 +6,7 @@
 
 #include "ops/avgpool2d/avgpool2d.h"
 #include "ops/clones.h"
-#include "ops/pieces.h"
 #include "ops/pool2d.h"
-
-static bool is_two_by_two(const heddle_pool2d_shape *shape)
-{
-    return shape->window == 2 && shape->stride == 2 && shape->padding == 0;
-}
 
 HEDDLE_CLONES static void average_rows(const float *restrict top, int w, int out_w, float *restrict output)
 {
@@ -21,18 +15,13 @@ HEDDLE_CLONES static void average_rows(const float *restrict top, int w, int out
         output[x] = 0.25f * (top[2 * x] + top[2 * x + 1] + bottom[2 * x] + bottom[2 * x + 1]);
 }
 
-static int window_size(heddle_window window)
-{
-    return (window.h_end - window.h_begin) * (window.w_end - window.w_begin);
-}
-
 static float average_window(const heddle_pool2d_shape *shape, const float *plane, heddle_window window)
 {
     float sum = 0;
     for (int h = window.h_begin; h < window.h_end; h++)
         for (int w = window.w_begin; w < window.w_end; w++)
             sum += plane[(size_t)h * shape->w + w];
-    return sum / (float)window_size(window);
+    return sum / (float)heddle_window_size(window);
 }
 
 static void forward_planes(void *context, size_t begin, size_t end, int piece, int worker)
@@ -45,7 +34,7 @@ static void forward_planes(void *context, size_t begin, size_t end, int piece, i
     float *output = (float *)call->output[0] + begin * out_h * out_w;
     for (size_t p = begin; p < end; p++, plane += (size_t)shape->h * shape->w)
         for (int y = 0; y < out_h; y++, output += out_w)
-            if (is_two_by_two(shape))
+            if (heddle_pool2d_is_two_by_two(shape))
                 average_rows(plane + (size_t)2 * y * shape->w, shape->w, out_w, output);
             else
                 for (int x = 0; x < out_w; x++)
@@ -54,10 +43,7 @@ static void forward_planes(void *context, size_t begin, size_t end, int piece, i
 
 heddle_status heddle_avgpool2d_forward_cpu_planes(const heddle_call *call)
 {
-    const heddle_pool2d_shape *shape = call->shape;
-    heddle_pieces_run(call->pool, (size_t)shape->n * shape->c, heddle_piece_rows((size_t)shape->h * shape->w),
-                      forward_planes, (void *)call);
-    return HEDDLE_OK;
+    return heddle_pool2d_for_planes(call, forward_planes);
 }
 
 // Both rows under one row of windows. Columns beyond the windows are the caller's.
@@ -79,11 +65,8 @@ static void spread_plane_two_by_two(const heddle_pool2d_shape *shape, const floa
     for (int y = 0; y < out_h; y++) {
         float *grad_top = grad_plane + (size_t)2 * y * shape->w, *grad_bottom = grad_top + shape->w;
         spread_rows(grad_output + (size_t)y * out_w, out_w, grad_top, grad_bottom);
-        if (shape->w % 2)
-            grad_top[shape->w - 1] = grad_bottom[shape->w - 1] = 0.0f;
     }
-    if (shape->h % 2)
-        memset(grad_plane + (size_t)(shape->h - 1) * shape->w, 0, (size_t)shape->w * sizeof *grad_plane);
+    heddle_pool2d_clear_rest(shape, grad_plane);
 }
 
 static void spread_plane(const heddle_pool2d_shape *shape, const float *grad_output, float *grad_plane)
@@ -92,7 +75,7 @@ static void spread_plane(const heddle_pool2d_shape *shape, const float *grad_out
     for (int y = 0; y < heddle_pool2d_out_h(shape); y++)
         for (int x = 0; x < heddle_pool2d_out_w(shape); x++) {
             heddle_window window = heddle_pool2d_window(shape, y, x);
-            float share = *grad_output++ / (float)window_size(window);
+            float share = *grad_output++ / (float)heddle_window_size(window);
             for (int h = window.h_begin; h < window.h_end; h++)
                 for (int w = window.w_begin; w < window.w_end; w++)
                     grad_plane[(size_t)h * shape->w + w] += share;
@@ -108,7 +91,7 @@ static void backward_planes(void *context, size_t begin, size_t end, int piece, 
     for (size_t p = begin; p < end; p++) {
         const float *grad_output = (const float *)call->input[0] + p * outputs;
         float *grad_plane = (float *)call->output[0] + p * shape->h * shape->w;
-        if (is_two_by_two(shape))
+        if (heddle_pool2d_is_two_by_two(shape))
             spread_plane_two_by_two(shape, grad_output, grad_plane);
         else
             spread_plane(shape, grad_output, grad_plane);
@@ -117,8 +100,5 @@ static void backward_planes(void *context, size_t begin, size_t end, int piece, 
 
 heddle_status heddle_avgpool2d_backward_cpu_planes(const heddle_call *call)
 {
-    const heddle_pool2d_shape *shape = call->shape;
-    heddle_pieces_run(call->pool, (size_t)shape->n * shape->c, heddle_piece_rows((size_t)shape->h * shape->w),
-                      backward_planes, (void *)call);
-    return HEDDLE_OK;
+    return heddle_pool2d_for_planes(call, backward_planes);
 }

@@ -28,12 +28,12 @@ enum {
     SHARED_BYTES = STAGES * (A_BYTES + B_BYTES),
 };
 
-template <typename Element> struct operand;
-template <> struct operand<float> {
+template <typename Element> struct mma_operand;
+template <> struct mma_operand<float> {
     typedef uint32_t bits;
     enum { TILE_K = ROW_BYTES / 4, MMA_K = 8 };
 };
-template <> struct operand<__nv_bfloat16> {
+template <> struct mma_operand<__nv_bfloat16> {
     typedef uint16_t bits;
     enum { TILE_K = ROW_BYTES / 2, MMA_K = 16 };
 };
@@ -84,7 +84,7 @@ template <typename Element, int TransposeA, int TransposeB>
 __device__ static void multiply(float (&sums)[BLOCKS_M][BLOCKS_N][4], const unsigned char *a, const unsigned char *b,
                                 int warp_m, int warp_n)
 {
-    const int K = operand<Element>::TILE_K, STEP = operand<Element>::MMA_K;
+    const int K = mma_operand<Element>::TILE_K, STEP = mma_operand<Element>::MMA_K;
     uint32_t rows[2][BLOCKS_M][4], columns[2][BLOCKS_N / 2][4];
 #pragma unroll
     for (int step = -1; step < K / STEP; step++) {
@@ -118,11 +118,11 @@ __device__ static void store_one(const heddle_matmul_shape *shape, Element *outp
 // a: (m, k) or (k, m), b: (k, n) or (n, k), output: (m, n); `vectors_a`, `vectors_b`: rows start at 16 bytes
 template <typename Element, int TransposeA, int TransposeB>
 __global__ void __launch_bounds__(THREADS, 1)
-    matmul_mma_sync(heddle_matmul_shape shape, const typename operand<Element>::bits *a,
-                    const typename operand<Element>::bits *b, Element *output, bool vectors_a, bool vectors_b)
+    matmul_mma_sync(heddle_matmul_shape shape, const typename mma_operand<Element>::bits *a,
+                    const typename mma_operand<Element>::bits *b, Element *output, bool vectors_a, bool vectors_b)
 {
-    typedef typename operand<Element>::bits bits;
-    const int K = operand<Element>::TILE_K;
+    typedef typename mma_operand<Element>::bits bits;
+    const int K = mma_operand<Element>::TILE_K;
     extern __shared__ __align__(128) unsigned char shared[];
     unsigned char *tiles_a = shared, *tiles_b = shared + STAGES * A_BYTES;
     const int across = (shape.n - 1) / TILE_N + 1; // tiles side by side
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 template <typename Element, int TransposeA, int TransposeB> static void launch_layout(const heddle_call *call)
 {
-    typedef typename operand<Element>::bits bits;
+    typedef typename mma_operand<Element>::bits bits;
     const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
     const bits *a = (const bits *)call->input[0], *b = (const bits *)call->input[1];
     cudaStream_t stream = heddle_cuda_stream_of(call);

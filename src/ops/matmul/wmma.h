@@ -25,12 +25,12 @@ enum {
 };
 
 // What a fragment is declared with, and how much of k one product takes.
-template <typename Element> struct operand;
-template <> struct operand<float> {
+template <typename Element> struct wmma_operand;
+template <> struct wmma_operand<float> {
     typedef wmma::precision::tf32 type;
     enum { FRAGMENT_K = 8 };
 };
-template <> struct operand<__nv_bfloat16> {
+template <> struct wmma_operand<__nv_bfloat16> {
     typedef __nv_bfloat16 type;
     enum { FRAGMENT_K = 16 };
 };
@@ -56,10 +56,10 @@ __device__ static void load_tile(Element *tile, const Element *matrix, int rows,
     }
 }
 
-template <int Transposed> struct layout {
+template <int Transposed> struct wmma_layout {
     typedef wmma::row_major type;
 };
-template <> struct layout<1> {
+template <> struct wmma_layout<1> {
     typedef wmma::col_major type;
 };
 
@@ -75,8 +75,8 @@ template <typename Element, int TransposeA, int TransposeB>
 __global__ void __launch_bounds__(THREADS)
     matmul_wmma(heddle_matmul_shape shape, const Element *a, const Element *b, Element *output)
 {
-    const int K = operand<Element>::FRAGMENT_K;
-    typedef typename operand<Element>::type type;
+    const int K = wmma_operand<Element>::FRAGMENT_K;
+    typedef typename wmma_operand<Element>::type type;
     __shared__ __align__(128) Element tile_a[TILE * (TILE_K + PADDING)], tile_b[TILE * (TILE_K + PADDING)];
     __shared__ __align__(128) float sums[TILE * (TILE + SUM_PADDING)];
     const int across = (shape.n - 1) / TILE + 1, warp = threadIdx.x / 32; // tiles side by side
@@ -100,9 +100,9 @@ __global__ void __launch_bounds__(THREADS)
             load_tile<TILE_K, TILE>(tile_b, b, shape.k, shape.n, p, column);
         __syncthreads();
         for (int k = 0; k < TILE_K; k += K) {
-            wmma::fragment<wmma::matrix_a, FRAGMENT, FRAGMENT, K, type, typename layout<TransposeA>::type>
+            wmma::fragment<wmma::matrix_a, FRAGMENT, FRAGMENT, K, type, typename wmma_layout<TransposeA>::type>
                 rows[PER_WARP];
-            wmma::fragment<wmma::matrix_b, FRAGMENT, FRAGMENT, K, type, typename layout<TransposeB>::type>
+            wmma::fragment<wmma::matrix_b, FRAGMENT, FRAGMENT, K, type, typename wmma_layout<TransposeB>::type>
                 columns[PER_WARP];
             for (int i = 0; i < PER_WARP; i++)
                 wmma::load_matrix_sync(rows[i], at<TransposeA, TILE, TILE_K>(tile_a, warp_row + i * FRAGMENT, k),

@@ -10,14 +10,8 @@
 
 #include "ops/clones.h"
 #include "ops/maxpool2d/maxpool2d.h"
-#include "ops/pieces.h"
 #include "ops/pool2d.h"
 #include "ops/vector_math.h"
-
-static bool is_two_by_two(const heddle_pool2d_shape *shape)
-{
-    return shape->window == 2 && shape->stride == 2 && shape->padding == 0;
-}
 
 // A later value replaces the best so far when it is larger or NaN.
 static inline bool replaces(float value, float best)
@@ -72,7 +66,7 @@ static void forward_planes(void *context, size_t begin, size_t end, int piece, i
     int32_t *index = (int32_t *)call->output[1] + begin * out_h * out_w;
     for (size_t p = begin; p < end; p++, plane += (size_t)shape->h * shape->w)
         for (int y = 0; y < out_h; y++, output += out_w, index += out_w)
-            if (is_two_by_two(shape))
+            if (heddle_pool2d_is_two_by_two(shape))
                 pool_rows(plane + (size_t)2 * y * shape->w, shape->w, 2 * y * shape->w, out_w, output, index);
             else
                 for (int x = 0; x < out_w; x++)
@@ -81,10 +75,7 @@ static void forward_planes(void *context, size_t begin, size_t end, int piece, i
 
 heddle_status heddle_maxpool2d_forward_cpu_planes(const heddle_call *call)
 {
-    const heddle_pool2d_shape *shape = call->shape;
-    heddle_pieces_run(call->pool, (size_t)shape->n * shape->c, heddle_piece_rows((size_t)shape->h * shape->w),
-                      forward_planes, (void *)call);
-    return HEDDLE_OK;
+    return heddle_pool2d_for_planes(call, forward_planes);
 }
 
 // `value` where the condition holds, else 0, without a branch that a compiler could make more of.
@@ -115,11 +106,8 @@ static void unpool_plane_two_by_two(const heddle_pool2d_shape *shape, const int3
         float *grad_top = grad_plane + (size_t)2 * y * shape->w, *grad_bottom = grad_top + shape->w;
         unpool_rows(index + (size_t)y * out_w, grad_output + (size_t)y * out_w, out_w, 2 * y * shape->w, shape->w,
                     grad_top, grad_bottom);
-        if (shape->w % 2)
-            grad_top[shape->w - 1] = grad_bottom[shape->w - 1] = 0.0f;
     }
-    if (shape->h % 2)
-        memset(grad_plane + (size_t)(shape->h - 1) * shape->w, 0, (size_t)shape->w * sizeof *grad_plane);
+    heddle_pool2d_clear_rest(shape, grad_plane);
 }
 
 static void backward_planes(void *context, size_t begin, size_t end, int piece, int worker)
@@ -133,7 +121,7 @@ static void backward_planes(void *context, size_t begin, size_t end, int piece, 
         const int32_t *index = (const int32_t *)call->input[0] + p * outputs;
         const float *grad_output = (const float *)call->input[1] + p * outputs;
         float *grad_plane = (float *)call->output[0] + p * plane_size;
-        if (is_two_by_two(shape)) {
+        if (heddle_pool2d_is_two_by_two(shape)) {
             unpool_plane_two_by_two(shape, index, grad_output, grad_plane);
             continue;
         }
@@ -145,8 +133,5 @@ static void backward_planes(void *context, size_t begin, size_t end, int piece, 
 
 heddle_status heddle_maxpool2d_backward_cpu_planes(const heddle_call *call)
 {
-    const heddle_pool2d_shape *shape = call->shape;
-    heddle_pieces_run(call->pool, (size_t)shape->n * shape->c, heddle_piece_rows((size_t)shape->h * shape->w),
-                      backward_planes, (void *)call);
-    return HEDDLE_OK;
+    return heddle_pool2d_for_planes(call, backward_planes);
 }

@@ -27,30 +27,20 @@ static const heddle_operand backward_operands[] = {
     {HEDDLE_FLOAT_OUTPUT("grad_input", heddle_pool2d_dims_input)},
 };
 
-static double inputs(const heddle_pool2d_shape *shape)
-{
-    return (double)shape->n * shape->c * shape->h * shape->w;
-}
-
-static double outputs(const heddle_pool2d_shape *shape)
-{
-    return (double)shape->n * shape->c * heddle_pool2d_out_h(shape) * heddle_pool2d_out_w(shape);
-}
-
 static heddle_cost forward_cost(const void *shape_)
 {
     const heddle_pool2d_shape *shape = shape_;
-    return (heddle_cost){.flops = outputs(shape) * shape->window * shape->window,
-                         .bytes_read = sizeof(float) * inputs(shape),
-                         .bytes_written = (sizeof(float) + sizeof(int32_t)) * outputs(shape)};
+    return (heddle_cost){.flops = heddle_pool2d_outputs(shape) * shape->window * shape->window,
+                         .bytes_read = sizeof(float) * heddle_pool2d_inputs(shape),
+                         .bytes_written = (sizeof(float) + sizeof(int32_t)) * heddle_pool2d_outputs(shape)};
 }
 
 static heddle_cost backward_cost(const void *shape_)
 {
     const heddle_pool2d_shape *shape = shape_;
-    return (heddle_cost){.flops = outputs(shape),
-                         .bytes_read = (sizeof(float) + sizeof(int32_t)) * outputs(shape),
-                         .bytes_written = sizeof(float) * inputs(shape)};
+    return (heddle_cost){.flops = heddle_pool2d_outputs(shape),
+                         .bytes_read = (sizeof(float) + sizeof(int32_t)) * heddle_pool2d_outputs(shape),
+                         .bytes_written = sizeof(float) * heddle_pool2d_inputs(shape)};
 }
 
 static void forward_reference(const void *shape_, const double *const *input, double *const *output)
@@ -85,12 +75,6 @@ static void backward_reference(const void *shape_, const double *const *input, d
         output[0][i / windows * plane + (size_t)input[0][i]] += input[1][i];
 }
 
-static int64_t backward_reduction(const void *shape_)
-{
-    const heddle_pool2d_shape *shape = shape_;
-    return (int64_t)shape->window * shape->window; // overlapping windows may share their largest value
-}
-
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_maxpool2d_forward_cpu_naive,
@@ -119,16 +103,11 @@ const heddle_op heddle_op_maxpool2d_forward = {
     .name = "maxpool2d_forward",
     .ladder_name = "maxpool2d",
     .summary = "largest value of each window",
-    .shape_size = sizeof(heddle_pool2d_shape),
-    .fields = heddle_pool2d_fields,
-    .field_count = HEDDLE_POOL2D_FIELDS,
+    HEDDLE_POOL2D_OP,
     HEDDLE_OPERANDS(forward_operands),
-    .validate = heddle_pool2d_validate,
     .cost = forward_cost,
     .reference = forward_reference,
     .exactness = HEDDLE_EXACT,
-    .test_shapes = heddle_pool2d_test_shapes,
-    .bench_shapes = heddle_pool2d_bench_shapes,
     .gradients = gradients,
     HEDDLE_LADDER(forward_ladder),
 };
@@ -137,15 +116,10 @@ const heddle_op heddle_op_maxpool2d_backward = {
     .name = "maxpool2d_backward",
     .ladder_name = "maxpool2d",
     .summary = "gradient of maxpool2d: goes where the largest value stood",
-    .shape_size = sizeof(heddle_pool2d_shape),
-    .fields = heddle_pool2d_fields,
-    .field_count = HEDDLE_POOL2D_FIELDS,
+    HEDDLE_POOL2D_OP,
     HEDDLE_OPERANDS(backward_operands),
-    .validate = heddle_pool2d_validate,
     .cost = backward_cost,
     .reference = backward_reference,
-    .reduction = backward_reduction,
-    .test_shapes = heddle_pool2d_test_shapes,
-    .bench_shapes = heddle_pool2d_bench_shapes,
+    .reduction = heddle_pool2d_reduction, // overlapping windows may share their largest value
     HEDDLE_LADDER(backward_ladder),
 };
