@@ -31,26 +31,18 @@
 #define HEDDLE_OPERANDS(array) .operands = (array), .operand_count = HEDDLE_COUNT(array)
 #define HEDDLE_LADDER(array)   .ladder = (array), .rungs = HEDDLE_COUNT(array)
 
-static inline int heddle_dims1(int dims[HEDDLE_MAX_DIMS], int a)
-{
-    dims[0] = a;
-    return 1;
-}
-
-static inline int heddle_dims2(int dims[HEDDLE_MAX_DIMS], int a, int b)
-{
-    dims[0] = a;
-    dims[1] = b;
-    return 2;
-}
-
-static inline int heddle_dims4(int dims[HEDDLE_MAX_DIMS], int a, int b, int c, int d)
-{
-    dims[0] = a;
-    dims[1] = b;
-    dims[2] = c;
-    dims[3] = d;
-    return 4;
-}
+// HEDDLE_DIMS(dims_weight, heddle_linear_shape, shape->out, shape->in): the function that gives an operand's extents.
+// SHARED: one that other files use, too.
+#define HEDDLE_DIMS(function, type, ...) static HEDDLE_SHARED_DIMS(function, type, __VA_ARGS__)
+#define HEDDLE_SHARED_DIMS(function, type, ...)                                                                        \
+    int function(const void *shape_, int dims[HEDDLE_MAX_DIMS])                                                        \
+    {                                                                                                                  \
+        const type *shape = shape_;                                                                                    \
+        const int extents[] = {__VA_ARGS__};                                                                           \
+        (void)shape;                                                                                                   \
+        for (int i = 0; i < HEDDLE_COUNT(extents); i++)                                                                \
+            dims[i] = extents[i];                                                                                      \
+        return HEDDLE_COUNT(extents);                                                                                  \
+    }
 
 #endif

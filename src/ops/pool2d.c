@@ -29,17 +29,9 @@ int heddle_pool2d_out_w(const heddle_pool2d_shape *shape)
     return heddle_pool2d_extent(shape, shape->w);
 }
 
-int heddle_pool2d_dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_pool2d_shape *shape = shape_;
-    return heddle_dims4(dims, shape->n, shape->c, shape->h, shape->w);
-}
-
-int heddle_pool2d_dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_pool2d_shape *shape = shape_;
-    return heddle_dims4(dims, shape->n, shape->c, heddle_pool2d_out_h(shape), heddle_pool2d_out_w(shape));
-}
+HEDDLE_SHARED_DIMS(heddle_pool2d_dims_input, heddle_pool2d_shape, shape->n, shape->c, shape->h, shape->w)
+HEDDLE_SHARED_DIMS(heddle_pool2d_dims_output, heddle_pool2d_shape, shape->n, shape->c, heddle_pool2d_out_h(shape),
+                   heddle_pool2d_out_w(shape))
 
 heddle_status heddle_pool2d_validate(const void *shape_)
 {

@@ -11,11 +11,7 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_elements_shape, n, "elements")},
 };
 
-static int dims_elements(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_elements_shape *shape = shape_;
-    return heddle_dims1(dims, shape->n);
-}
+HEDDLE_DIMS(dims_elements, heddle_elements_shape, shape->n)
 
 static const heddle_operand forward_operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_elements)},

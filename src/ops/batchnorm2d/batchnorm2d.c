@@ -16,17 +16,8 @@ const heddle_field heddle_batchnorm2d_fields[HEDDLE_BATCHNORM2D_FIELDS] = {
     {HEDDLE_OPTIONAL_FLOAT(heddle_batchnorm2d_shape, momentum, 0.1, "weight of this batch in the running statistics")},
 };
 
-int heddle_batchnorm2d_dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_batchnorm2d_shape *shape = shape_;
-    return heddle_dims4(dims, shape->n, shape->c, shape->h, shape->w);
-}
-
-int heddle_batchnorm2d_dims_channels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_batchnorm2d_shape *shape = shape_;
-    return heddle_dims1(dims, shape->c);
-}
+HEDDLE_SHARED_DIMS(heddle_batchnorm2d_dims_input, heddle_batchnorm2d_shape, shape->n, shape->c, shape->h, shape->w)
+HEDDLE_SHARED_DIMS(heddle_batchnorm2d_dims_channels, heddle_batchnorm2d_shape, shape->c)
 
 static const heddle_operand forward_operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, heddle_batchnorm2d_dims_input)},

@@ -69,26 +69,19 @@ bool heddle_cnn_step_is_course_in_tf32(const void *shape_)
 
 // --- operands -------------------------------------------------------------------------------------------------------
 
-#define DIMS(name, call)                                                                                               \
-    static int dims_##name(const void *shape_, int dims[HEDDLE_MAX_DIMS])                                              \
-    {                                                                                                                  \
-        const step_shape *shape = shape_;                                                                              \
-        (void)shape;                                                                                                   \
-        return call;                                                                                                   \
-    }
-DIMS(images, heddle_dims4(dims, shape->count, shape->c, shape->h, shape->w))
-DIMS(labels, heddle_dims1(dims, shape->count))
-DIMS(order, heddle_dims1(dims, shape->length))
-DIMS(cursor, heddle_dims1(dims, HEDDLE_CURSOR_COUNT))
-DIMS(one, heddle_dims1(dims, 1))
-DIMS(conv1, heddle_dims4(dims, shape->k1, shape->c, 3, 3))
-DIMS(k1, heddle_dims1(dims, shape->k1))
-DIMS(conv2, heddle_dims4(dims, shape->k2, shape->k1, 3, 3))
-DIMS(k2, heddle_dims1(dims, shape->k2))
-DIMS(hidden_weight, heddle_dims2(dims, shape->hidden, shape->k2 *(shape->h / 4) * (shape->w / 4)))
-DIMS(hidden, heddle_dims1(dims, shape->hidden))
-DIMS(output_weight, heddle_dims2(dims, shape->classes, shape->hidden))
-DIMS(classes, heddle_dims1(dims, shape->classes))
+HEDDLE_DIMS(dims_images, step_shape, shape->count, shape->c, shape->h, shape->w)
+HEDDLE_DIMS(dims_labels, step_shape, shape->count)
+HEDDLE_DIMS(dims_order, step_shape, shape->length)
+HEDDLE_DIMS(dims_cursor, step_shape, HEDDLE_CURSOR_COUNT)
+HEDDLE_DIMS(dims_one, step_shape, 1)
+HEDDLE_DIMS(dims_conv1, step_shape, shape->k1, shape->c, 3, 3)
+HEDDLE_DIMS(dims_k1, step_shape, shape->k1)
+HEDDLE_DIMS(dims_conv2, step_shape, shape->k2, shape->k1, 3, 3)
+HEDDLE_DIMS(dims_k2, step_shape, shape->k2)
+HEDDLE_DIMS(dims_hidden_weight, step_shape, shape->hidden, shape->k2 *(shape->h / 4) * (shape->w / 4))
+HEDDLE_DIMS(dims_hidden, step_shape, shape->hidden)
+HEDDLE_DIMS(dims_output_weight, step_shape, shape->classes, shape->hidden)
+HEDDLE_DIMS(dims_classes, step_shape, shape->classes)
 
 static int limit_labels(const void *shape)
 {

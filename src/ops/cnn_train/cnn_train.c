@@ -54,25 +54,18 @@ static heddle_status validate(const void *shape_)
 
 // --- operands -------------------------------------------------------------------------------------------------------
 
-#define DIMS(name, call)                                                                                               \
-    static int dims_##name(const void *shape_, int dims[HEDDLE_MAX_DIMS])                                              \
-    {                                                                                                                  \
-        const train_shape *shape = shape_;                                                                             \
-        (void)shape;                                                                                                   \
-        return call;                                                                                                   \
-    }
-DIMS(images, heddle_dims4(dims, shape->count, shape->c, shape->h, shape->w))
-DIMS(labels, heddle_dims1(dims, shape->count))
-DIMS(order, heddle_dims1(dims, shape->length))
-DIMS(schedule, heddle_dims2(dims, shape->rows, HEDDLE_HYPER_COUNT))
-DIMS(parameters, heddle_dims1(dims, heddle_cnn_train_parameters(shape).floats))
-DIMS(first, heddle_dims1(dims, shape->optimizer > SGD ? heddle_cnn_train_parameters(shape).floats : 0))
-DIMS(second, heddle_dims1(dims, shape->optimizer > MOMENTUM ? heddle_cnn_train_parameters(shape).floats : 0))
-DIMS(statistics, heddle_dims1(dims, heddle_cnn_train_statistics(shape).floats))
-DIMS(cursor, heddle_dims1(dims, HEDDLE_CURSOR_COUNT))
-DIMS(tally, heddle_dims1(dims, HEDDLE_TALLY_COUNT))
-DIMS(hyper, heddle_dims1(dims, HEDDLE_HYPER_COUNT))
-DIMS(one, heddle_dims1(dims, 1))
+HEDDLE_DIMS(dims_images, train_shape, shape->count, shape->c, shape->h, shape->w)
+HEDDLE_DIMS(dims_labels, train_shape, shape->count)
+HEDDLE_DIMS(dims_order, train_shape, shape->length)
+HEDDLE_DIMS(dims_schedule, train_shape, shape->rows, HEDDLE_HYPER_COUNT)
+HEDDLE_DIMS(dims_parameters, train_shape, heddle_cnn_train_parameters(shape).floats)
+HEDDLE_DIMS(dims_first, train_shape, shape->optimizer > SGD ? heddle_cnn_train_parameters(shape).floats : 0)
+HEDDLE_DIMS(dims_second, train_shape, shape->optimizer > MOMENTUM ? heddle_cnn_train_parameters(shape).floats : 0)
+HEDDLE_DIMS(dims_statistics, train_shape, heddle_cnn_train_statistics(shape).floats)
+HEDDLE_DIMS(dims_cursor, train_shape, HEDDLE_CURSOR_COUNT)
+HEDDLE_DIMS(dims_tally, train_shape, HEDDLE_TALLY_COUNT)
+HEDDLE_DIMS(dims_hyper, train_shape, HEDDLE_HYPER_COUNT)
+HEDDLE_DIMS(dims_one, train_shape, 1)
 
 static int limit_labels(const void *shape)
 {

@@ -30,29 +30,11 @@ int heddle_conv2d_out_w(const heddle_conv2d_shape *shape)
     return heddle_conv2d_extent(shape, shape->w, shape->s);
 }
 
-int heddle_conv2d_dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_conv2d_shape *shape = shape_;
-    return heddle_dims4(dims, shape->n, shape->c, shape->h, shape->w);
-}
-
-int heddle_conv2d_dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_conv2d_shape *shape = shape_;
-    return heddle_dims4(dims, shape->k, shape->c, shape->r, shape->s);
-}
-
-int heddle_conv2d_dims_bias(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_conv2d_shape *shape = shape_;
-    return heddle_dims1(dims, shape->k);
-}
-
-int heddle_conv2d_dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_conv2d_shape *shape = shape_;
-    return heddle_dims4(dims, shape->n, shape->k, heddle_conv2d_out_h(shape), heddle_conv2d_out_w(shape));
-}
+HEDDLE_SHARED_DIMS(heddle_conv2d_dims_input, heddle_conv2d_shape, shape->n, shape->c, shape->h, shape->w)
+HEDDLE_SHARED_DIMS(heddle_conv2d_dims_weight, heddle_conv2d_shape, shape->k, shape->c, shape->r, shape->s)
+HEDDLE_SHARED_DIMS(heddle_conv2d_dims_bias, heddle_conv2d_shape, shape->k)
+HEDDLE_SHARED_DIMS(heddle_conv2d_dims_output, heddle_conv2d_shape, shape->n, shape->k, heddle_conv2d_out_h(shape),
+                   heddle_conv2d_out_w(shape))
 
 static const heddle_operand forward_operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, heddle_conv2d_dims_input)},

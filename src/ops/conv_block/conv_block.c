@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <math.h>
 
+#include "ops/conv_block/operands.h"
 #include "ops/cpu/kernels.h"
-#include "ops/define.h"
 
 typedef heddle_conv_block_shape block_shape;
 
@@ -54,94 +54,32 @@ heddle_status heddle_conv_block_validate(const void *shape_)
 
 // --- operands -------------------------------------------------------------------------------------------------------
 
-static int activation_dims(int dims[HEDDLE_MAX_DIMS], int channels_last, int n, int c, int h, int w)
-{
-    return channels_last ? heddle_dims4(dims, n, h, w, c) : heddle_dims4(dims, n, c, h, w);
-}
-
-int heddle_conv_block_input_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const block_shape *shape = shape_;
-    return activation_dims(dims, shape->input_channels_last, shape->n, shape->c, shape->h, shape->w);
-}
-
-int heddle_conv_block_output_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const block_shape *shape = shape_;
-    return activation_dims(dims, shape->output_channels_last, shape->n, shape->k, shape->h / 2, shape->w / 2);
-}
-
-int heddle_conv_block_weight_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const block_shape *shape = shape_;
-    return heddle_dims4(dims, shape->k, shape->c, 3, 3);
-}
-
-int heddle_conv_block_channel_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const block_shape *shape = shape_;
-    return heddle_dims1(dims, shape->k);
-}
-
-int heddle_conv_block_code_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const block_shape *shape = shape_;
-    return heddle_dims4(dims, shape->n, shape->h / 2, shape->w / 2, shape->k);
-}
-
-static int convolution_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const block_shape *shape = shape_;
-    return heddle_dims4(dims, shape->n, shape->h, shape->w, shape->k);
-}
-
-#define INPUT_DIMS   .dims = heddle_conv_block_input_dims
-#define OUTPUT_DIMS  .dims = heddle_conv_block_output_dims
-#define WEIGHT_DIMS  .dims = heddle_conv_block_weight_dims
-#define CHANNEL_DIMS .dims = heddle_conv_block_channel_dims
-#define CODE_DIMS    .dims = heddle_conv_block_code_dims
+HEDDLE_SHARED_DIMS(heddle_conv_block_input_dims, block_shape, shape->n,
+                   shape->input_channels_last ? shape->h : shape->c, shape->input_channels_last ? shape->w : shape->h,
+                   shape->input_channels_last ? shape->c : shape->w)
+HEDDLE_SHARED_DIMS(heddle_conv_block_output_dims, block_shape, shape->n,
+                   shape->output_channels_last ? shape->h / 2 : shape->k,
+                   shape->output_channels_last ? shape->w / 2 : shape->h / 2,
+                   shape->output_channels_last ? shape->k : shape->w / 2)
+HEDDLE_SHARED_DIMS(heddle_conv_block_weight_dims, block_shape, shape->k, shape->c, 3, 3)
+HEDDLE_SHARED_DIMS(heddle_conv_block_channel_dims, block_shape, shape->k)
+HEDDLE_SHARED_DIMS(heddle_conv_block_code_dims, block_shape, shape->n, shape->h / 2, shape->w / 2, shape->k)
+HEDDLE_DIMS(convolution_dims, block_shape, shape->n, shape->h, shape->w, shape->k)
 
 static const heddle_operand forward_operands[] = {
-    {"input", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, INPUT_DIMS},
-    {"weight", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
-    {"bias", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
-    {"gamma", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"beta", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"output", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, OUTPUT_DIMS},
-    {"convolution", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, .dims = convolution_dims, .saved = true},
-    {"mean", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .saved = true},
-    {"inverse_std", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .saved = true},
-    {"code", HEDDLE_OUTPUT, HEDDLE_U8, HEDDLE_VALUES_BYTES, CODE_DIMS, .saved = true},
-    {"running_mean", HEDDLE_UPDATE, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
-    {"running_var", HEDDLE_UPDATE, HEDDLE_F32, HEDDLE_VALUES_POSITIVE, CHANNEL_DIMS, .optional = true},
-};
+    HEDDLE_CONV_BLOCK_FORWARD_OPERANDS("convolution", HEDDLE_F32, convolution_dims)};
 
 static const heddle_operand backward_operands[] = {
-    {"input", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, INPUT_DIMS},
-    {"weight", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
-    {"gamma", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"beta", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"convolution", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_SAVED, .dims = convolution_dims},
-    {"mean", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_SAVED, CHANNEL_DIMS},
-    {"inverse_std", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_SAVED, CHANNEL_DIMS},
-    {"code", HEDDLE_INPUT, HEDDLE_U8, HEDDLE_VALUES_SAVED, CODE_DIMS},
-    {"grad_output", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, OUTPUT_DIMS},
-    {"grad_input", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, INPUT_DIMS, .optional = true},
-    {"grad_weight", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
-    {"grad_bias", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
-    {"grad_gamma", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"grad_beta", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
+    HEDDLE_CONV_BLOCK_BACKWARD_OPERANDS("convolution", HEDDLE_F32, convolution_dims),
+    {HEDDLE_FLOAT_OUTPUT("grad_input", heddle_conv_block_input_dims), .optional = true},
+    HEDDLE_CONV_BLOCK_GRADIENTS,
 };
 
-static const heddle_operand inference_operands[] = {
-    {"input", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, INPUT_DIMS},
-    {"weight", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
-    {"bias", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
-    {"gamma", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"beta", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"running_mean", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"running_var", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_POSITIVE, CHANNEL_DIMS},
-    {"output", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, OUTPUT_DIMS},
+const heddle_operand heddle_conv_block_inference_table[HEDDLE_CONV_BLOCK_INFERENCE_OPERANDS] = {
+    HEDDLE_CONV_BLOCK_PARAMETERS,
+    {HEDDLE_FLOAT_INPUT("running_mean", HEDDLE_VALUES_NORMAL, heddle_conv_block_channel_dims)},
+    {HEDDLE_FLOAT_INPUT("running_var", HEDDLE_VALUES_POSITIVE, heddle_conv_block_channel_dims)},
+    {HEDDLE_FLOAT_OUTPUT("output", heddle_conv_block_output_dims)},
 };
 
 heddle_conv_block_forward_operands heddle_conv_block_forward_unpack(const heddle_call *call)
@@ -369,7 +307,7 @@ const heddle_op heddle_op_conv_block_backward = {
 const heddle_op heddle_op_conv_block_inference = {
     .name = "conv_block_inference",
     .summary = "3×3 convolution, batchnorm (running statistics), relu and 2×2 max pooling in one",
-    HEDDLE_OPERANDS(inference_operands),
+    HEDDLE_CONV_BLOCK_INFERENCE,
     .cost = heddle_conv_block_inference_cost,
     .reference = heddle_conv_block_reference_inference,
     HEDDLE_LADDER(inference_ladder),

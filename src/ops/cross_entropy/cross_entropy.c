@@ -12,23 +12,9 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_rows_shape, cols, "classes")},
 };
 
-static int dims_logits(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_rows_shape *shape = shape_;
-    return heddle_dims2(dims, shape->rows, shape->cols);
-}
-
-static int dims_labels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_rows_shape *shape = shape_;
-    return heddle_dims1(dims, shape->rows);
-}
-
-static int dims_one(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, 1);
-}
+HEDDLE_DIMS(dims_logits, heddle_rows_shape, shape->rows, shape->cols)
+HEDDLE_DIMS(dims_labels, heddle_rows_shape, shape->rows)
+HEDDLE_DIMS(dims_one, void, 1)
 
 static int classes(const void *shape_)
 {

@@ -11,19 +11,11 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_FLOAT(heddle_dropout_shape, probability, 0.5, "of an element to become 0")},
 };
 
-static int dims_elements(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_dropout_shape *shape = shape_;
-    return heddle_dims1(dims, shape->n);
-}
+HEDDLE_DIMS(dims_elements, heddle_dropout_shape, shape->n)
 
 enum { STATE_SEED, STATE_SEQUENCE, STATE_POSITION, STATE_WORDS };
 
-static int dims_random(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, STATE_WORDS);
-}
+HEDDLE_DIMS(dims_random, void, STATE_WORDS)
 
 static const heddle_operand forward_operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_elements)},

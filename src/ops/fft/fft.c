@@ -25,11 +25,7 @@ heddle_status heddle_fft_validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static int dims_complex(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_fft_shape *shape = shape_;
-    return heddle_dims3(dims, shape->batch, shape->n, 2);
-}
+HEDDLE_DIMS(dims_complex, heddle_fft_shape, shape->batch, shape->n, 2)
 
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_complex)},

@@ -27,11 +27,7 @@ static heddle_status validate(const void *shape_)
     return HEDDLE_OK;
 }
 
-static int dims_image(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_fft2d_shape *shape = shape_;
-    return heddle_dims4(dims, shape->batch, shape->h, shape->w, 2);
-}
+HEDDLE_DIMS(dims_image, heddle_fft2d_shape, shape->batch, shape->h, shape->w, 2)
 
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_image)},

@@ -8,20 +8,17 @@
 #include "ops/fft/operators.h"
 #include "ops/fft/tables.h"
 
-static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+HEDDLE_DIMS(dims_real, heddle_fft_shape, shape->batch, shape->n)
+HEDDLE_DIMS(dims_half, heddle_fft_shape, shape->batch, shape->n / 2 + 1, 2)
+
+static int dims_input(const void *shape, int dims[HEDDLE_MAX_DIMS])
 {
-    const heddle_fft_shape *shape = shape_;
-    if (shape->inverse)
-        return heddle_dims3(dims, shape->batch, shape->n / 2 + 1, 2);
-    return heddle_dims2(dims, shape->batch, shape->n);
+    return ((const heddle_fft_shape *)shape)->inverse ? dims_half(shape, dims) : dims_real(shape, dims);
 }
 
-static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
+static int dims_output(const void *shape, int dims[HEDDLE_MAX_DIMS])
 {
-    const heddle_fft_shape *shape = shape_;
-    if (shape->inverse)
-        return heddle_dims2(dims, shape->batch, shape->n);
-    return heddle_dims3(dims, shape->batch, shape->n / 2 + 1, 2);
+    return ((const heddle_fft_shape *)shape)->inverse ? dims_real(shape, dims) : dims_half(shape, dims);
 }
 
 static const heddle_operand operands[] = {

@@ -24,12 +24,4 @@ int64_t heddle_fft_reduction(const void *shape);
 bool heddle_fft_is_short(const void *shape);
 bool heddle_fft_is_plain(const void *shape);
 
-static inline int heddle_dims3(int dims[HEDDLE_MAX_DIMS], int a, int b, int c)
-{
-    dims[0] = a;
-    dims[1] = b;
-    dims[2] = c;
-    return 3;
-}
-
 #endif

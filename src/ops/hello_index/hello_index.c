@@ -10,11 +10,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(heddle_hello_index_shape, threads, 256, "threads of a block")},
 };
 
-static int dims(const void *shape_, int sizes[HEDDLE_MAX_DIMS])
-{
-    const heddle_hello_index_shape *shape = shape_;
-    return heddle_dims1(sizes, shape->n);
-}
+HEDDLE_DIMS(dims, heddle_hello_index_shape, shape->n)
 
 #define INTEGERS(text) .name = (text), .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims
 static const heddle_operand operands[] = {{INTEGERS("index")}, {INTEGERS("block")}, {INTEGERS("thread")}};

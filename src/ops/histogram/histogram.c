@@ -9,17 +9,8 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_INT(heddle_histogram_shape, bins, 256, "bins; values are in [0, bins)")},
 };
 
-static int dims_values(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_histogram_shape *shape = shape_;
-    return heddle_dims1(dims, shape->n);
-}
-
-static int dims_counts(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_histogram_shape *shape = shape_;
-    return heddle_dims1(dims, shape->bins);
-}
+HEDDLE_DIMS(dims_values, heddle_histogram_shape, shape->n)
+HEDDLE_DIMS(dims_counts, heddle_histogram_shape, shape->bins)
 
 static int bins(const void *shape_)
 {

@@ -13,23 +13,9 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_FLOAT(heddle_layernorm_shape, epsilon, 1e-5, "added to the variance")},
 };
 
-static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_layernorm_shape *shape = shape_;
-    return heddle_dims2(dims, shape->rows, shape->cols);
-}
-
-static int dims_rows(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_layernorm_shape *shape = shape_;
-    return heddle_dims1(dims, shape->rows);
-}
-
-static int dims_cols(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_layernorm_shape *shape = shape_;
-    return heddle_dims1(dims, shape->cols);
-}
+HEDDLE_DIMS(dims_input, heddle_layernorm_shape, shape->rows, shape->cols)
+HEDDLE_DIMS(dims_rows, heddle_layernorm_shape, shape->rows)
+HEDDLE_DIMS(dims_cols, heddle_layernorm_shape, shape->cols)
 
 static const heddle_operand forward_operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},

@@ -12,29 +12,10 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_linear_shape, out, "features of a sample after")},
 };
 
-static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_linear_shape *shape = shape_;
-    return heddle_dims2(dims, shape->n, shape->in);
-}
-
-static int dims_weight(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_linear_shape *shape = shape_;
-    return heddle_dims2(dims, shape->out, shape->in);
-}
-
-static int dims_bias(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_linear_shape *shape = shape_;
-    return heddle_dims1(dims, shape->out);
-}
-
-static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_linear_shape *shape = shape_;
-    return heddle_dims2(dims, shape->n, shape->out);
-}
+HEDDLE_DIMS(dims_input, heddle_linear_shape, shape->n, shape->in)
+HEDDLE_DIMS(dims_weight, heddle_linear_shape, shape->out, shape->in)
+HEDDLE_DIMS(dims_bias, heddle_linear_shape, shape->out)
+HEDDLE_DIMS(dims_output, heddle_linear_shape, shape->n, shape->out)
 
 static const heddle_operand forward_operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},

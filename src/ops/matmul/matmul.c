@@ -16,23 +16,11 @@ const heddle_field heddle_matmul_fields[HEDDLE_MATMUL_FIELDS] = {
     {HEDDLE_OPTIONAL_FLOAT(heddle_matmul_shape, beta, 0, "factor of what the output held before; 0: it is not read")},
 };
 
-int heddle_matmul_dims_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_shape *shape = shape_;
-    return shape->transpose_a ? heddle_dims2(dims, shape->k, shape->m) : heddle_dims2(dims, shape->m, shape->k);
-}
-
-int heddle_matmul_dims_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_shape *shape = shape_;
-    return shape->transpose_b ? heddle_dims2(dims, shape->n, shape->k) : heddle_dims2(dims, shape->k, shape->n);
-}
-
-int heddle_matmul_dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_shape *shape = shape_;
-    return heddle_dims2(dims, shape->m, shape->n);
-}
+HEDDLE_SHARED_DIMS(heddle_matmul_dims_a, heddle_matmul_shape, shape->transpose_a ? shape->k : shape->m,
+                   shape->transpose_a ? shape->m : shape->k)
+HEDDLE_SHARED_DIMS(heddle_matmul_dims_b, heddle_matmul_shape, shape->transpose_b ? shape->n : shape->k,
+                   shape->transpose_b ? shape->k : shape->n)
+HEDDLE_SHARED_DIMS(heddle_matmul_dims_output, heddle_matmul_shape, shape->m, shape->n)
 
 static const heddle_operand forward_operands[] = {
     {HEDDLE_FLOAT_INPUT("a", HEDDLE_VALUES_NORMAL, heddle_matmul_dims_a)},

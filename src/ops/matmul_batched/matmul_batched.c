@@ -18,33 +18,11 @@ static const heddle_field fields[] = {
                            "factor of what the output held before; 0: it is not read")},
 };
 
-static int dims3(int dims[HEDDLE_MAX_DIMS], int a, int b, int c)
-{
-    dims[0] = a;
-    dims[1] = b;
-    dims[2] = c;
-    return 3;
-}
-
-static int dims_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_batched_shape *shape = shape_;
-    return shape->transpose_a ? dims3(dims, shape->batch, shape->k, shape->m)
-                              : dims3(dims, shape->batch, shape->m, shape->k);
-}
-
-static int dims_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_batched_shape *shape = shape_;
-    return shape->transpose_b ? dims3(dims, shape->batch, shape->n, shape->k)
-                              : dims3(dims, shape->batch, shape->k, shape->n);
-}
-
-static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_batched_shape *shape = shape_;
-    return dims3(dims, shape->batch, shape->m, shape->n);
-}
+HEDDLE_DIMS(dims_a, heddle_matmul_batched_shape, shape->batch, shape->transpose_a ? shape->k : shape->m,
+            shape->transpose_a ? shape->m : shape->k)
+HEDDLE_DIMS(dims_b, heddle_matmul_batched_shape, shape->batch, shape->transpose_b ? shape->n : shape->k,
+            shape->transpose_b ? shape->k : shape->n)
+HEDDLE_DIMS(dims_output, heddle_matmul_batched_shape, shape->batch, shape->m, shape->n)
 
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("a", HEDDLE_VALUES_NORMAL, dims_a)},

@@ -16,23 +16,9 @@ static const heddle_field fields[] = {
                          "KiB on the device for tiles; products may want some more")},
 };
 
-static int dims_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_host_shape *shape = shape_;
-    return heddle_dims2(dims, shape->m, shape->k);
-}
-
-static int dims_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_host_shape *shape = shape_;
-    return heddle_dims2(dims, shape->k, shape->n);
-}
-
-static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_host_shape *shape = shape_;
-    return heddle_dims2(dims, shape->m, shape->n);
-}
+HEDDLE_DIMS(dims_a, heddle_matmul_host_shape, shape->m, shape->k)
+HEDDLE_DIMS(dims_b, heddle_matmul_host_shape, shape->k, shape->n)
+HEDDLE_DIMS(dims_output, heddle_matmul_host_shape, shape->m, shape->n)
 
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("a", HEDDLE_VALUES_NORMAL, dims_a), .on_host = true},

@@ -14,35 +14,11 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_matmul_int8_shape, k, "columns of a and b")},
 };
 
-static int dims_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_int8_shape *shape = shape_;
-    return heddle_dims2(dims, shape->m, shape->k);
-}
-
-static int dims_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_int8_shape *shape = shape_;
-    return heddle_dims2(dims, shape->n, shape->k);
-}
-
-static int dims_scale_a(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_int8_shape *shape = shape_;
-    return heddle_dims1(dims, shape->m);
-}
-
-static int dims_scale_b(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_int8_shape *shape = shape_;
-    return heddle_dims1(dims, shape->n);
-}
-
-static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_matmul_int8_shape *shape = shape_;
-    return heddle_dims2(dims, shape->m, shape->n);
-}
+HEDDLE_DIMS(dims_a, heddle_matmul_int8_shape, shape->m, shape->k)
+HEDDLE_DIMS(dims_b, heddle_matmul_int8_shape, shape->n, shape->k)
+HEDDLE_DIMS(dims_scale_a, heddle_matmul_int8_shape, shape->m)
+HEDDLE_DIMS(dims_scale_b, heddle_matmul_int8_shape, shape->n)
+HEDDLE_DIMS(dims_output, heddle_matmul_int8_shape, shape->m, shape->n)
 
 #define BYTES(text, size)                                                                                              \
     .name = (text), .role = HEDDLE_INPUT, .dtype = HEDDLE_I8, .values = HEDDLE_VALUES_OWN, .dims = (size)

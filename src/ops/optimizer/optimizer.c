@@ -15,17 +15,8 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_elements_shape, n, "parameters")},
 };
 
-static int dims_parameters(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_elements_shape *shape = shape_;
-    return heddle_dims1(dims, shape->n);
-}
-
-static int dims_hyper(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, HEDDLE_HYPER_COUNT);
-}
+HEDDLE_DIMS(dims_parameters, heddle_elements_shape, shape->n)
+HEDDLE_DIMS(dims_hyper, void, HEDDLE_HYPER_COUNT)
 
 static const heddle_operand sgd_operands[] = {
     {HEDDLE_FLOAT_INPUT("grad", HEDDLE_VALUES_NORMAL, dims_parameters)},

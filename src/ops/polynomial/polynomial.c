@@ -16,11 +16,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_FLOAT(polynomial_shape, addend, 0.001, "what it adds")},
 };
 
-static int dims(const void *shape_, int sizes[HEDDLE_MAX_DIMS])
-{
-    const polynomial_shape *shape = shape_;
-    return heddle_dims1(sizes, shape->n);
-}
+HEDDLE_DIMS(dims, polynomial_shape, shape->n)
 
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims)},

@@ -46,16 +46,8 @@ static const heddle_random_bits_shape *common(const void *shape)
     return shape;
 }
 
-static int dims_numbers(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    return heddle_dims1(dims, common(shape)->n);
-}
-
-static int dims_random(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, HEDDLE_RANDOM_STATE);
-}
+HEDDLE_DIMS(dims_numbers, heddle_random_bits_shape, shape->n)
+HEDDLE_DIMS(dims_random, void, HEDDLE_RANDOM_STATE)
 
 static const heddle_operand bits_operands[] = {
     {.name = "random", .role = HEDDLE_INPUT, .dtype = HEDDLE_I64, .values = HEDDLE_VALUES_OWN, .dims = dims_random},

@@ -8,17 +8,8 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_elements_shape, n, "elements")},
 };
 
-static int dims_elements(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_elements_shape *shape = shape_;
-    return heddle_dims1(dims, shape->n);
-}
-
-static int dims_one(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, 1);
-}
+HEDDLE_DIMS(dims_elements, heddle_elements_shape, shape->n)
+HEDDLE_DIMS(dims_one, void, 1)
 
 static const heddle_operand forward_operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_elements)},

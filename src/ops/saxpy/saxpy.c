@@ -9,11 +9,7 @@ static const heddle_field fields[] = {
     {HEDDLE_OPTIONAL_FLOAT(heddle_saxpy_shape, alpha, 2, "factor of x")},
 };
 
-static int dims(const void *shape_, int sizes[HEDDLE_MAX_DIMS])
-{
-    const heddle_saxpy_shape *shape = shape_;
-    return heddle_dims1(sizes, shape->n);
-}
+HEDDLE_DIMS(dims, heddle_saxpy_shape, shape->n)
 
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("x", HEDDLE_VALUES_NORMAL, dims)},

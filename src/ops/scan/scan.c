@@ -8,11 +8,7 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_elements_shape, n, "elements")},
 };
 
-static int dims(const void *shape_, int sizes[HEDDLE_MAX_DIMS])
-{
-    const heddle_elements_shape *shape = shape_;
-    return heddle_dims1(sizes, shape->n);
-}
+HEDDLE_DIMS(dims, heddle_elements_shape, shape->n)
 
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims)},

@@ -12,11 +12,7 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_rows_shape, cols, "classes")},
 };
 
-static int dims_rows(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_rows_shape *shape = shape_;
-    return heddle_dims2(dims, shape->rows, shape->cols);
-}
+HEDDLE_DIMS(dims_rows, heddle_rows_shape, shape->rows, shape->cols)
 
 static const heddle_operand forward_operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_rows)},

@@ -2,7 +2,7 @@
 
 #include "ops/stem_block/stem_block.h"
 
-#include "ops/define.h"
+#include "ops/conv_block/operands.h"
 
 typedef heddle_conv_block_shape block_shape;
 
@@ -18,58 +18,14 @@ static heddle_status validate(const void *shape_)
 
 // --- operands -------------------------------------------------------------------------------------------------------
 
-static int moments_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    int patch = heddle_stem_block_patch(shape_);
-    return heddle_dims2(dims, patch + 1, patch);
-}
-
-#define INPUT_DIMS   .dims = heddle_conv_block_input_dims
-#define OUTPUT_DIMS  .dims = heddle_conv_block_output_dims
-#define WEIGHT_DIMS  .dims = heddle_conv_block_weight_dims
-#define CHANNEL_DIMS .dims = heddle_conv_block_channel_dims
-#define CODE_DIMS    .dims = heddle_conv_block_code_dims
+HEDDLE_DIMS(moments_dims, block_shape, heddle_stem_block_patch(shape) + 1, heddle_stem_block_patch(shape))
 
 static const heddle_operand forward_operands[] = {
-    {"input", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, INPUT_DIMS},
-    {"weight", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
-    {"bias", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
-    {"gamma", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"beta", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"output", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, OUTPUT_DIMS},
-    {"moments", HEDDLE_OUTPUT, HEDDLE_F64, HEDDLE_VALUES_NORMAL, .dims = moments_dims, .saved = true},
-    {"mean", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .saved = true},
-    {"inverse_std", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .saved = true},
-    {"code", HEDDLE_OUTPUT, HEDDLE_U8, HEDDLE_VALUES_BYTES, CODE_DIMS, .saved = true},
-    {"running_mean", HEDDLE_UPDATE, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
-    {"running_var", HEDDLE_UPDATE, HEDDLE_F32, HEDDLE_VALUES_POSITIVE, CHANNEL_DIMS, .optional = true},
-};
+    HEDDLE_CONV_BLOCK_FORWARD_OPERANDS("moments", HEDDLE_F64, moments_dims)};
 
 static const heddle_operand backward_operands[] = {
-    {"input", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, INPUT_DIMS},
-    {"weight", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
-    {"gamma", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"beta", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"moments", HEDDLE_INPUT, HEDDLE_F64, HEDDLE_VALUES_SAVED, .dims = moments_dims},
-    {"mean", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_SAVED, CHANNEL_DIMS},
-    {"inverse_std", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_SAVED, CHANNEL_DIMS},
-    {"code", HEDDLE_INPUT, HEDDLE_U8, HEDDLE_VALUES_SAVED, CODE_DIMS},
-    {"grad_output", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, OUTPUT_DIMS},
-    {"grad_weight", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
-    {"grad_bias", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
-    {"grad_gamma", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"grad_beta", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-};
-
-static const heddle_operand inference_operands[] = {
-    {"input", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, INPUT_DIMS},
-    {"weight", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, WEIGHT_DIMS},
-    {"bias", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS, .optional = true},
-    {"gamma", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"beta", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"running_mean", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, CHANNEL_DIMS},
-    {"running_var", HEDDLE_INPUT, HEDDLE_F32, HEDDLE_VALUES_POSITIVE, CHANNEL_DIMS},
-    {"output", HEDDLE_OUTPUT, HEDDLE_F32, HEDDLE_VALUES_NORMAL, OUTPUT_DIMS},
+    HEDDLE_CONV_BLOCK_BACKWARD_OPERANDS("moments", HEDDLE_F64, moments_dims),
+    HEDDLE_CONV_BLOCK_GRADIENTS,
 };
 
 // conv_block's order, with moments where the convolution stands there.
@@ -83,20 +39,14 @@ heddle_conv_block_forward_operands heddle_stem_block_forward_unpack(const heddle
 
 heddle_conv_block_backward_operands heddle_stem_block_backward_unpack(const heddle_call *call)
 {
-    return (heddle_conv_block_backward_operands){
-        .input = call->input[0],
-        .weight = call->input[1],
-        .gamma = call->input[2],
-        .moments = call->input[4],
-        .mean = call->input[5],
-        .inverse_std = call->input[6],
-        .code = call->input[7],
-        .grad_output = call->input[8],
-        .grad_weight = call->output[0],
-        .grad_bias = call->output[1],
-        .grad_gamma = call->output[2],
-        .grad_beta = call->output[3],
-    };
+    heddle_call whole = *call;
+    whole.output[0] = NULL; // grad_input
+    for (int i = 1; i < HEDDLE_MAX_OPERANDS; i++)
+        whole.output[i] = call->output[i - 1];
+    heddle_conv_block_backward_operands operands = heddle_conv_block_backward_unpack(&whole);
+    operands.convolution = NULL;
+    operands.moments = call->input[4];
+    return operands;
 }
 
 // --- cost -----------------------------------------------------------------------------------------------------------
@@ -208,7 +158,7 @@ const heddle_op heddle_op_stem_block_backward = {
 const heddle_op heddle_op_stem_block_inference = {
     .name = "stem_block_inference",
     .summary = "conv_block_inference for a first layer of few input channels",
-    HEDDLE_OPERANDS(inference_operands),
+    HEDDLE_CONV_BLOCK_INFERENCE,
     .cost = heddle_conv_block_inference_cost,
     .reference = heddle_conv_block_reference_inference,
     HEDDLE_LADDER(inference_ladder),

@@ -14,17 +14,8 @@ static const heddle_field stencil_fields[] = {
     {HEDDLE_OPTIONAL_INT(heddle_stencil_shape, radius, 3, "neighbours on either side that are added")},
 };
 
-static int shift_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_elements_shape *shape = shape_;
-    return heddle_dims1(dims, shape->n);
-}
-
-static int stencil_dims(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_stencil_shape *shape = shape_;
-    return heddle_dims1(dims, shape->n);
-}
+HEDDLE_DIMS(shift_dims, heddle_elements_shape, shape->n)
+HEDDLE_DIMS(stencil_dims, heddle_stencil_shape, shape->n)
 
 static const heddle_operand shift_operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, shift_dims)},

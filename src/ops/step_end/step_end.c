@@ -25,35 +25,11 @@ static heddle_status validate(const void *shape_)
 
 // --- operands -------------------------------------------------------------------------------------------------------
 
-static int dims_one(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, 1);
-}
-
-static int dims_schedule(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const end_shape *shape = shape_;
-    return heddle_dims2(dims, shape->length, HEDDLE_HYPER_COUNT);
-}
-
-static int dims_hyper(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, HEDDLE_HYPER_COUNT);
-}
-
-static int dims_cursor(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, HEDDLE_CURSOR_COUNT);
-}
-
-static int dims_tally(const void *shape, int dims[HEDDLE_MAX_DIMS])
-{
-    (void)shape;
-    return heddle_dims1(dims, HEDDLE_TALLY_COUNT);
-}
+HEDDLE_DIMS(dims_one, void, 1)
+HEDDLE_DIMS(dims_schedule, end_shape, shape->length, HEDDLE_HYPER_COUNT)
+HEDDLE_DIMS(dims_hyper, void, HEDDLE_HYPER_COUNT)
+HEDDLE_DIMS(dims_cursor, void, HEDDLE_CURSOR_COUNT)
+HEDDLE_DIMS(dims_tally, void, HEDDLE_TALLY_COUNT)
 
 static int limit_correct(const void *shape_)
 {

@@ -23,23 +23,9 @@ static const heddle_field fields[] = {
 
 // --- operands -------------------------------------------------------------------------------------------------------
 
-static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const norm_shape *shape = shape_;
-    return heddle_dims4(dims, shape->n, shape->c, shape->h, shape->w);
-}
-
-static int dims_channels(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const norm_shape *shape = shape_;
-    return heddle_dims1(dims, shape->c);
-}
-
-static int dims_sums(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const norm_shape *shape = shape_;
-    return heddle_dims1(dims, 1 + 2 * shape->c);
-}
+HEDDLE_DIMS(dims_input, norm_shape, shape->n, shape->c, shape->h, shape->w)
+HEDDLE_DIMS(dims_channels, norm_shape, shape->c)
+HEDDLE_DIMS(dims_sums, norm_shape, 1 + 2 * shape->c)
 
 #define SUMS_OUTPUT(operand) .name = operand, .role = HEDDLE_OUTPUT, .dtype = HEDDLE_F64, .dims = dims_sums
 #define SUMS_INPUT(operand)                                                                                            \

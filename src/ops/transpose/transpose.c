@@ -10,17 +10,8 @@ static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_rows_shape, cols, "columns of the input, rows of the output")},
 };
 
-static int dims_input(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_rows_shape *shape = shape_;
-    return heddle_dims2(dims, shape->rows, shape->cols);
-}
-
-static int dims_output(const void *shape_, int dims[HEDDLE_MAX_DIMS])
-{
-    const heddle_rows_shape *shape = shape_;
-    return heddle_dims2(dims, shape->cols, shape->rows);
-}
+HEDDLE_DIMS(dims_input, heddle_rows_shape, shape->rows, shape->cols)
+HEDDLE_DIMS(dims_output, heddle_rows_shape, shape->cols, shape->rows)
 
 static const heddle_operand operands[] = {
     {HEDDLE_FLOAT_INPUT("input", HEDDLE_VALUES_NORMAL, dims_input)},
