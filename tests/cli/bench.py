@@ -132,7 +132,7 @@ class Bench(unittest.TestCase):
             self.assertGreater(results[0]["flops"], 1000)
 
     def test_a_quick_look_takes_a_shape_for_the_precision(self):
-        results = self.document("cnn_step", "--device", "sim", "--quick", "--dtype", "tf32")["results"]
+        results = self.document("cnn_step", "--device", "sim", "--quick", "--dtype", "bf16")["results"]
         self.assertIn("right", {result["status"] for result in results})
 
     def test_what_cannot_run_has_a_word(self):

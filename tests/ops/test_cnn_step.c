@@ -134,6 +134,25 @@ static void gradients_that_overflow_are_no_numbers(void **state)
     end(&step);
 }
 
+// Whether the rung takes a shape of the MNIST CNN.
+static bool takes(const char *name, const char *text)
+{
+    heddle_cnn_step_shape shape;
+    const heddle_rung *rung;
+    assert_int_equal(heddle_shape_parse(op, text, &shape), HEDDLE_OK);
+    assert_int_equal(heddle_rung_find(op, name, &rung), HEDDLE_OK);
+    return rung->supports(&shape);
+}
+
+static void few_samples_are_not_multiplied_in_tf32(void **state)
+{
+    (void)state;
+    assert_false(takes("06_tf32_wgmma", "n=15"));
+    assert_true(takes("06_tf32_wgmma", "n=16"));
+    assert_true(takes("05_tf32x3_wgmma", "n=15"));
+    assert_true(takes("08_bf16_wgmma", "n=1"));
+}
+
 static const char *chosen(const char *text, heddle_arithmetic arithmetic)
 {
     heddle_cnn_step_shape shape;
@@ -144,16 +163,13 @@ static const char *chosen(const char *text, heddle_arithmetic arithmetic)
     return rung->name;
 }
 
-static void few_samples_are_not_multiplied_in_tf32(void **state)
+static void the_simulator_takes_the_rungs_without_wgmma(void **state)
 {
     (void)state;
     if (strcmp(harness_device_name(), "sim") != 0)
         skip();
-    assert_string_equal(chosen("n=15", HEDDLE_TF32), "01_tf32x3");
-    assert_string_equal(chosen("n=16", HEDDLE_TF32), "02_tf32");
     assert_string_equal(chosen("n=1", HEDDLE_FP16), "03_fp16");
     assert_string_equal(chosen("n=1", HEDDLE_BFLOAT), "04_bf16");
-    assert_string_equal(chosen("n=64", HEDDLE_TF32X3), "01_tf32x3");
 }
 
 static void a_batch_that_the_order_has_not_is_refused(void **state)
@@ -174,6 +190,7 @@ int main(void)
         cmocka_unit_test(batches_of_every_size_match_the_reference),
         cmocka_unit_test(gradients_that_overflow_are_no_numbers),
         cmocka_unit_test(few_samples_are_not_multiplied_in_tf32),
+        cmocka_unit_test(the_simulator_takes_the_rungs_without_wgmma),
         cmocka_unit_test(a_batch_that_the_order_has_not_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

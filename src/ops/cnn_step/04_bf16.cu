@@ -2,22 +2,24 @@
 //
 // Rung 3 had to scale gradients and look for overflow at the end. Here nothing can overflow that would not in float.
 //
-// Limited by: as rung 3; and by what the network makes of 8 bits.
+// Limited by: latency between barriers at small batches; shared memory's bandwidth at large ones; and by what the
+// network makes of 8 bits.
 
+#include "ops/cnn_step/backward.h"
 #include "ops/cnn_step/forward.h"
+#include "ops/cnn_step/hidden.h"
+#include "ops/cnn_step/hidden_backward.h"
 #include "ops/cnn_step/step.h"
 
-static const cnn_step_kernels<cnn_bf16> kernels = {cnn_launch_forward<cnn_bf16>};
+const cnn_step_kernels<cnn_bf16> heddle_cnn_step_bf16 = {
+    cnn_launch_prepare<cnn_bf16>,         cnn_launch_forward<cnn_bf16>,
+    cnn_launch_hidden<cnn_bf16>,          cnn_launch_head<cnn_bf16>,
+    cnn_launch_hidden_backward<cnn_bf16>, cnn_launch_backward<cnn_bf16>,
+    cnn_launch_finish<cnn_bf16>,          false};
 
 static heddle_status launch(const heddle_call *call)
 {
-    return cnn_step_rung<cnn_bf16>(call, "04_bf16", kernels);
-}
-
-static heddle_status launch_train(const heddle_call *call)
-{
-    return cnn_train_rung<cnn_bf16>(call, "04_bf16", kernels);
+    return cnn_step_rung<cnn_bf16>(call, "04_bf16", heddle_cnn_step_bf16);
 }
 
 HEDDLE_CUDA_RUNG("cnn_step", "04_bf16", launch)
-HEDDLE_CUDA_RUNG("cnn_train", "04_bf16", launch_train)

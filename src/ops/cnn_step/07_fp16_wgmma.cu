@@ -1,11 +1,12 @@
-// cnn_step, rung 7: rung 3 with the convolutions, forward and back, for Hopper, as rung 6, and the hidden layer, too.
+// cnn_step, rung 7: rung 3 with the convolutions and the hidden layer by wgmma, forward and backward.
 //
 // Rung 3's kernels were bound by mma.sync, which runs at half of the tensor cores' rate. The hidden layer's were bound
-// by bytes: its input is made of the windows' winners on the way to the products, forward and back, and never stored.
+// by bytes: its input is made of the windows' winners on the way to the products, forward and backward, and never
+// stored.
 //
 // Limited by: where batches are large, the backward kernel, whose warps wait for each other and for shared memory, from
 // which wgmma takes its operands (backward_wgmma.h), and the power that a card may draw; at small batches the latency
-// of the launches, seven a step, six in cnn_train, each of which waits for the one before.
+// of the seven launches, each of which waits for the one before.
 
 #include "ops/cnn_step/backward_wgmma.h"
 #include "ops/cnn_step/forward_wgmma.h"
@@ -13,11 +14,17 @@
 #include "ops/cnn_step/hidden_wgmma.h"
 #include "ops/cnn_step/step.h"
 
+static const cnn_step_kernels<cnn_fp16> kernels = {cnn_launch_prepare<cnn_fp16>,
+                                                   cnn_launch_forward_wgmma<cnn_fp16>,
+                                                   cnn_launch_hidden_wgmma<cnn_fp16>,
+                                                   cnn_launch_head<cnn_fp16>,
+                                                   cnn_launch_hidden_backward_winners<cnn_fp16>,
+                                                   cnn_launch_backward_wgmma<cnn_fp16>,
+                                                   cnn_launch_finish<cnn_fp16>,
+                                                   false};
+
 static heddle_status launch(const heddle_call *call)
 {
-    const cnn_step_kernels<cnn_fp16> kernels = {cnn_launch_forward_wgmma<cnn_fp16>, cnn_launch_hidden_wgmma<cnn_fp16>,
-                                                cnn_launch_hidden_backward_winners<cnn_fp16>,
-                                                cnn_launch_backward_wgmma<cnn_fp16>};
     return cnn_step_rung<cnn_fp16>(call, "07_fp16_wgmma", kernels);
 }
 

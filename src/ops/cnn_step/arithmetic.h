@@ -78,13 +78,21 @@ CNN_DEVICE float cnn_float(__nv_bfloat16 value)
     return __bfloat162float(value);
 }
 
+// Two values rounded to 16 bits, in a word.
+CNN_DEVICE uint32_t cnn_pair(__half, float first, float second)
+{
+    const __half2 two = __floats2half2_rn(first, second);
+    return *(const uint32_t *)&two;
+}
+CNN_DEVICE uint32_t cnn_pair(__nv_bfloat16, float first, float second)
+{
+    const __nv_bfloat162 two = __floats2bfloat162_rn(first, second);
+    return *(const uint32_t *)&two;
+}
+
 // conv2's output as it is kept. Half has a largest value; what is beyond it is far outside anything batchnorm makes of
 // it, and stays there.
 template <typename Convolution> CNN_DEVICE Convolution cnn_keep(float value);
-template <> __device__ __forceinline__ float cnn_keep<float>(float value)
-{
-    return value;
-}
 template <> __device__ __forceinline__ __half cnn_keep<__half>(float value)
 {
     return __float2half_rn(fminf(fmaxf(value, -65504.0f), 65504.0f));
@@ -105,13 +113,8 @@ CNN_DEVICE float cnn_half_scale(float bound)
 
 // --- products --------------------------------------------------------------------------------------------------------
 
-// sum += a * b, for one fragment of a (16 rows) and of b (8 columns).
+// sum += a * b by mma.sync, for one fragment of a (16 rows) and of b (8 columns).
 template <typename Arithmetic> CNN_DEVICE void cnn_multiply(float sum[4], const uint32_t a[4], const uint32_t b[2]);
-template <>
-__device__ __forceinline__ void cnn_multiply<cnn_tf32>(float sum[4], const uint32_t a[4], const uint32_t b[2])
-{
-    mma_m16n8k8_tf32(sum, a, b, sum);
-}
 template <>
 __device__ __forceinline__ void cnn_multiply<cnn_fp16>(float sum[4], const uint32_t a[4], const uint32_t b[2])
 {
@@ -123,70 +126,12 @@ __device__ __forceinline__ void cnn_multiply<cnn_bf16>(float sum[4], const uint3
     mma_m16n8k16_bfloat16(sum, a, b, sum);
 }
 
-// The nearest tf32 number: tensor cores look at the upper 19 bits alone. What it leaves of the float is a tf32 number
-// again, but for its last bits.
-CNN_DEVICE uint32_t cnn_nearest(uint32_t bits)
-{
-    const uint32_t half = 0x1000u, seen = 0xffffe000u;
-    return (bits + half) & seen;
-}
-CNN_DEVICE uint32_t cnn_rest(uint32_t bits, uint32_t nearest)
-{
-    return __float_as_uint(__uint_as_float(bits) - __uint_as_float(nearest));
-}
-
-// The two tf32 numbers that a float is the sum of, for the registers of a fragment.
-template <int Count> struct cnn_split {
-    uint32_t near[Count], rest[Count];
-};
-template <int Count> CNN_DEVICE cnn_split<Count> cnn_split_of(const uint32_t *bits)
-{
-    cnn_split<Count> split;
-#pragma unroll
-    for (int i = 0; i < Count; i++) {
-        split.near[i] = cnn_nearest(bits[i]);
-        split.rest[i] = cnn_rest(bits[i], split.near[i]);
-    }
-    return split;
-}
-
-// (a + a') (b + b') without a' b', which is below float32's last bit; the small products first.
-template <>
-__device__ __forceinline__ void cnn_multiply<cnn_tf32x3>(float sum[4], const uint32_t a[4], const uint32_t b[2])
-{
-    const cnn_split<4> left = cnn_split_of<4>(a);
-    const cnn_split<2> right = cnn_split_of<2>(b);
-    mma_m16n8k8_tf32(sum, left.rest, right.near, sum);
-    mma_m16n8k8_tf32(sum, left.near, right.rest, sum);
-    mma_m16n8k8_tf32(sum, left.near, right.near, sum);
-}
-
-// Two products of one a, for what decides which side of relu a value is on, and which of a window's is the largest.
-// Tensor cores cut sums off where float32 would round them, and in a sum of hundreds that adds up; where float32 is
-// meant, each product is therefore added outside. Two at a time, so that one's three steps fill the other's waiting.
+// Two products of one a: b has 16 columns.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_multiply_two(float first[4], float second[4], const uint32_t a[4], const uint32_t b[4])
 {
     cnn_multiply<Arithmetic>(first, a, b);
     cnn_multiply<Arithmetic>(second, a, b + 2);
-}
-template <>
-__device__ __forceinline__ void cnn_multiply_two<cnn_tf32x3>(float first[4], float second[4], const uint32_t a[4],
-                                                             const uint32_t b[4])
-{
-    const cnn_split<4> left = cnn_split_of<4>(a), right = cnn_split_of<4>(b);
-    float one[4] = {0.0f, 0.0f, 0.0f, 0.0f}, two[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    mma_m16n8k8_tf32(one, left.rest, right.near, one);
-    mma_m16n8k8_tf32(two, left.rest, right.near + 2, two);
-    mma_m16n8k8_tf32(one, left.near, right.rest, one);
-    mma_m16n8k8_tf32(two, left.near, right.rest + 2, two);
-    mma_m16n8k8_tf32(one, left.near, right.near, one);
-    mma_m16n8k8_tf32(two, left.near, right.near + 2, two);
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        first[i] += one[i];
-        second[i] += two[i];
-    }
 }
 
 // --- several values at once ------------------------------------------------------------------------------------------
@@ -238,35 +183,16 @@ template <typename Arithmetic> CNN_DEVICE void cnn_store4(float *to, const float
     *(float4 *)to = make_float4(cnn_round<Arithmetic>(values[0]), cnn_round<Arithmetic>(values[1]),
                                 cnn_round<Arithmetic>(values[2]), cnn_round<Arithmetic>(values[3]));
 }
-template <typename Arithmetic> CNN_DEVICE void cnn_store4(__half *to, const float values[4])
+template <typename Arithmetic, typename Narrow> CNN_DEVICE void cnn_store4(Narrow *to, const float values[4])
 {
-    const __half2 low = __floats2half2_rn(values[0], values[1]), high = __floats2half2_rn(values[2], values[3]);
-    *(uint2 *)to = make_uint2(*(const uint32_t *)&low, *(const uint32_t *)&high);
-}
-template <typename Arithmetic> CNN_DEVICE void cnn_store4(__nv_bfloat16 *to, const float values[4])
-{
-    const __nv_bfloat162 low = __floats2bfloat162_rn(values[0], values[1]);
-    const __nv_bfloat162 high = __floats2bfloat162_rn(values[2], values[3]);
-    *(uint2 *)to = make_uint2(*(const uint32_t *)&low, *(const uint32_t *)&high);
+    *(uint2 *)to = make_uint2(cnn_pair(Narrow(), values[0], values[1]), cnn_pair(Narrow(), values[2], values[3]));
 }
 
 // The same into global memory. nvcc takes a vector's assignment apart and does not always put it together again, and
-// four small stores cost four times as many requests; these intrinsics are one store.
-template <typename Arithmetic> CNN_DEVICE void cnn_store4_global(float *to, const float values[4])
+// four small stores cost four times as many requests; this intrinsic is one store.
+template <typename Narrow> CNN_DEVICE void cnn_store4_global(Narrow *to, const float values[4])
 {
-    __stcg((float4 *)to, make_float4(cnn_round<Arithmetic>(values[0]), cnn_round<Arithmetic>(values[1]),
-                                     cnn_round<Arithmetic>(values[2]), cnn_round<Arithmetic>(values[3])));
-}
-template <typename Arithmetic> CNN_DEVICE void cnn_store4_global(__half *to, const float values[4])
-{
-    const __half2 low = __floats2half2_rn(values[0], values[1]), high = __floats2half2_rn(values[2], values[3]);
-    __stcg((uint2 *)to, make_uint2(*(const uint32_t *)&low, *(const uint32_t *)&high));
-}
-template <typename Arithmetic> CNN_DEVICE void cnn_store4_global(__nv_bfloat16 *to, const float values[4])
-{
-    const __nv_bfloat162 low = __floats2bfloat162_rn(values[0], values[1]);
-    const __nv_bfloat162 high = __floats2bfloat162_rn(values[2], values[3]);
-    __stcg((uint2 *)to, make_uint2(*(const uint32_t *)&low, *(const uint32_t *)&high));
+    __stcg((uint2 *)to, make_uint2(cnn_pair(Narrow(), values[0], values[1]), cnn_pair(Narrow(), values[2], values[3])));
 }
 
 // --- relu and pooling ------------------------------------------------------------------------------------------------

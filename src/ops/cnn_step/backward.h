@@ -13,9 +13,8 @@
 //           conv1's sums: products of the winners' gradient and the pixels under each tap
 //   stage   4 warps bring the next image: conv2's output gradient by way of their registers, the rest by copies
 // Where there are fewer images than half the multiprocessors, two blocks share one: each has half of the weight's
-// outputs and half of the input's channels, and both stage the whole image. With 16-bit operands all that is staged is
-// there twice, and nobody waits but for data. With floats the gradient of conv2's output is there once: the stage warps
-// hold the next one in registers until both others have done with it.
+// outputs and half of the input's channels, and both stage the whole image. All that is staged is there twice, and
+// nobody waits but for data.
 //
 // The loops are short on purpose: three roles run at once, and their code has to share the instruction cache.
 //
@@ -34,19 +33,10 @@
 
 // --- weight warps ----------------------------------------------------------------------------------------------------
 
-// Whether sums leave the registers after each image: tensor cores do not round a sum but cut it off, which adds up over
-// many images to more than this arithmetic's products leave out.
-template <typename Arithmetic> struct cnn_weight_by_image {
-    enum { VALUE = 0 };
-};
-template <> struct cnn_weight_by_image<cnn_tf32x3> {
-    enum { VALUE = 1 };
-};
-
-// A warp's sums into the block's partial gradient, or on top of what is there.
-template <typename Arithmetic, int Tiles>
+// A warp's sums into the block's partial gradient.
+template <int Tiles>
 CNN_DEVICE void cnn_weight_store(float *partial, const float (*sum)[CNN_TAPS][4], int first_output, int first_input,
-                                 bool add, int lane)
+                                 int lane)
 {
 #pragma unroll
     for (int tile = 0; tile < Tiles; tile++)
@@ -54,10 +44,9 @@ CNN_DEVICE void cnn_weight_store(float *partial, const float (*sum)[CNN_TAPS][4]
         for (int lower = 0; lower < 2; lower++)
 #pragma unroll
             for (int tap = 0; tap < CNN_TAPS; tap++) {
-                const int output = first_output + cnn_weight_output<Arithmetic>(tile, lower, lane / 4);
+                const int output = first_output + tile * 16 + lower * 8 + lane / 4;
                 float *to = partial + output * CNN_PATCH + tap * CNN_CHANNELS1 + first_input + lane % 4 * 2;
-                const float2 old = add ? *(const float2 *)to : make_float2(0.0f, 0.0f);
-                cnn_store2(to, old.x + sum[tile][tap][lower * 2], old.y + sum[tile][tap][lower * 2 + 1]);
+                cnn_store2(to, sum[tile][tap][lower * 2], sum[tile][tap][lower * 2 + 1]);
             }
 }
 
@@ -72,21 +61,11 @@ CNN_DEVICE void cnn_weight_role(const Arguments &arguments, const char *shared, 
     int stage = 0;
     for (int image = blockIdx.x; image < arguments.n; image += gridDim.x, stage ^= 1) {
         __barrier_sync_count(CNN_IMAGE_FULL, CNN_BACKWARD_THREADS);
-        cnn_weight_gradient<Arithmetic, TILES>(sum, shared + tiles::GRAD_AT + stage % tiles::GRADS * tiles::GRAD,
+        cnn_weight_gradient<Arithmetic, TILES>(sum, shared + tiles::GRAD_AT + stage * tiles::GRAD,
                                                shared + tiles::POOLED_AT + stage * tiles::POOLED, first_output,
                                                first_input, lane);
-        if (tiles::GRADS == 1 && image + (int)gridDim.x < arguments.n)
-            __barrier_sync_count(CNN_IMAGE_READ, CNN_BACKWARD_THREADS);
-        if (cnn_weight_by_image<Arithmetic>::VALUE) {
-            cnn_weight_store<Arithmetic, TILES>(partial, sum, first_output, first_input, image != (int)blockIdx.x,
-                                                lane);
-#pragma unroll
-            for (int i = 0; i < TILES * CNN_TAPS * 4; i++)
-                sum[i / (CNN_TAPS * 4)][i / 4 % CNN_TAPS][i % 4] = 0.0f;
-        }
     }
-    if (!cnn_weight_by_image<Arithmetic>::VALUE)
-        cnn_weight_store<Arithmetic, TILES>(partial, sum, first_output, first_input, false, lane);
+    cnn_weight_store<TILES>(partial, sum, first_output, first_input, lane);
 }
 
 // --- data warps ------------------------------------------------------------------------------------------------------
@@ -130,35 +109,24 @@ CNN_DEVICE void cnn_stem_add(float *partial, const float *exchange, int first_ch
 }
 
 // Conv1's sums of an image's rows from `left_out` on. A row at a time in a small loop, whose code the three roles'
-// common instruction cache can hold: the rows' gradients move up in their registers, in one part or as they are.
+// common instruction cache can hold: the rows' gradients move up in their registers.
 template <typename Arithmetic, int Rows>
-CNN_DEVICE void cnn_stem_rows(float (*stem)[4], float (*grad)[2][4], const char *codes, const char *pixels,
+CNN_DEVICE void cnn_stem_rows(float (*stem)[4], const float (*grad)[2][4], const char *codes, const char *pixels,
                               int left_out, int lane)
 {
-    enum { PARTS = cnn_stem_grad_parts<Arithmetic>::COUNT };
-    uint32_t packed[Rows][1][4];
+    uint32_t packed[Rows][4];
     float sum[4][2][4] = {};
-    if (PARTS == 1)
 #pragma unroll
-        for (int row = 0; row < Rows; row++)
-            cnn_stem_split<Arithmetic>(packed[row], grad[row]);
+    for (int i = 0; i < Rows * 4; i++)
+        packed[i / 4][i % 4] =
+            cnn_stem_pack<Arithmetic>(grad[i / 4][i % 4 / 2][i % 2 * 2], grad[i / 4][i % 4 / 2][i % 2 * 2 + 1]);
 #pragma unroll 1
     for (int row = 0; row < Rows; row++) {
-        uint32_t part[PARTS][4];
-        if (PARTS == 1)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                part[0][i] = packed[0][0][i];
-        else
-            cnn_stem_split<Arithmetic>(part, grad[0]);
         if (row >= left_out)
-            cnn_stem_row<Arithmetic>(sum, part, codes, pixels, lane);
+            cnn_stem_row<Arithmetic>(sum, packed[0], codes, pixels, lane);
 #pragma unroll
-        for (int i = 0; i < (Rows - 1) * 8; i++)
-            if (PARTS > 1)
-                grad[i / 8][i / 4 % 2][i % 4] = grad[i / 8 + 1][i / 4 % 2][i % 4];
-            else if (i % 8 < 4)
-                packed[i / 8][0][i % 4] = packed[i / 8 + 1][0][i % 4];
+        for (int i = 0; i < (Rows - 1) * 4; i++)
+            packed[i / 4][i % 4] = packed[i / 4 + 1][i % 4];
         codes += CNN_SIDE1 * CNN_CHANNELS1, pixels += 2 * CNN_PLANE_ROW;
     }
 #pragma unroll
@@ -188,10 +156,8 @@ CNN_DEVICE void cnn_data_role(const Arguments &arguments, char *shared, float *e
     for (int image = blockIdx.x; image < arguments.n; image += gridDim.x, stage ^= 1) {
         __barrier_sync_count(CNN_IMAGE_FULL, CNN_BACKWARD_THREADS);
         float grad[ROWS][2][4];
-        cnn_data_gradient<Arithmetic, ROWS>(grad, shared + tiles::GRAD_AT + stage % tiles::GRADS * tiles::GRAD,
+        cnn_data_gradient<Arithmetic, ROWS>(grad, shared + tiles::GRAD_AT + stage * tiles::GRAD,
                                             shared + tiles::WEIGHT_AT, first_row, first_channel, lane);
-        if (tiles::GRADS == 1 && image + (int)gridDim.x < arguments.n)
-            __barrier_sync_count(CNN_IMAGE_READ, CNN_BACKWARD_THREADS);
         cnn_stem_rows<Arithmetic, ROWS>(stem, grad, codes, pixels, left_out, lane);
         codes += step, pixels += step;
         step = -step;

@@ -7,6 +7,8 @@
 #ifndef HEDDLE_OPS_CNN_STEP_BACKWARD_PRODUCTS_H
 #define HEDDLE_OPS_CNN_STEP_BACKWARD_PRODUCTS_H
 
+#include <type_traits>
+
 #include "ops/cnn_step/arithmetic.h"
 #include "ops/cnn_step/layout.h"
 
@@ -32,8 +34,7 @@ enum {
     CNN_PLANE = (CNN_SIDE + 2) * CNN_PLANE_ROW + 112,
 };
 
-// Where each tile lies, in bytes. The gradient of conv2's output is there twice where that fits, so that one is filled
-// while the other is read.
+// Where each tile lies, in bytes. What is staged is there twice, so that one is filled while the other is read.
 template <typename Arithmetic> struct cnn_backward_tiles {
     typedef typename Arithmetic::operand operand;
     enum : int {
@@ -44,10 +45,9 @@ template <typename Arithmetic> struct cnn_backward_tiles {
         POOLED = CNN_TILE_PIXELS * POOLED_PIXEL,
         CODES = (CNN_PIXELS1 + 2) * CNN_CHANNELS1, // rows are read 16 pixels long here too
         STEM = CODES + CNN_PLANES * CNN_PLANE,     // what conv1's sums take: code1, then the planes
-        GRADS = sizeof(operand) == 2 ? 2 : 1,
 
         GRAD_AT = 0,
-        POOLED_AT = GRAD_AT + GRADS * GRAD,
+        POOLED_AT = GRAD_AT + 2 * GRAD,
         STEM_AT = POOLED_AT + 2 * POOLED,
         WEIGHT_AT = STEM_AT + 2 * STEM, // all before it begin as zeros
         COEFFICIENTS_AT = WEIGHT_AT + CNN_CHANNELS1 * WEIGHT_ROW,
@@ -84,8 +84,8 @@ template <> struct cnn_stem_grad_parts<cnn_bf16> {
 // tap, input). A row of 16 pixels is one fragment of K; the fragments of three rows of `pooled` serve the taps above,
 // at and below. Both factors lie with their pixels one below the other and are transposed on the way.
 template <typename Arithmetic, int Tiles>
-CNN_DEVICE void cnn_weight_gradient_16bit(float (*sum)[CNN_TAPS][4], const char *grad, const char *pooled,
-                                          int first_output, int first_input, int lane)
+CNN_DEVICE void cnn_weight_gradient(float (*sum)[CNN_TAPS][4], const char *grad, const char *pooled, int first_output,
+                                    int first_input, int lane)
 {
     typedef cnn_backward_tiles<Arithmetic> tiles;
     enum { GRAD_STEP = CNN_TILE_SIDE * tiles::GRAD_PIXEL, POOLED_STEP = CNN_TILE_SIDE * tiles::POOLED_PIXEL };
@@ -126,87 +126,6 @@ CNN_DEVICE void cnn_weight_gradient_16bit(float (*sum)[CNN_TAPS][4], const char 
     }
 }
 
-// A pixel that two neighbouring taps share. It is loaded for each (hence volatile): fragments are pairs of neighbouring
-// registers, and moving it there costs as much. With three products to a pair, registers are dearer.
-template <typename Arithmetic> CNN_DEVICE uint32_t cnn_weight_input(const char *from)
-{
-    return *(const volatile uint32_t *)from;
-}
-template <> __device__ __forceinline__ uint32_t cnn_weight_input<cnn_tf32x3>(const char *from)
-{
-    return *(const uint32_t *)from;
-}
-
-// The same for floats, which ldmatrix cannot transpose: half a row is a fragment, its pixels taken as 0 2 4 6 1 3 5 7,
-// so that the threads' pixels are in different banks; outputs as in cnn_weight_output, so that a load brings two
-// registers of a fragment.
-template <typename Arithmetic, int Tiles>
-CNN_DEVICE void cnn_weight_gradient_float(float (*sum)[CNN_TAPS][4], const char *grad, const char *pooled,
-                                          int first_output, int first_input, int lane)
-{
-    typedef cnn_backward_tiles<Arithmetic> tiles;
-    enum { GRAD_STEP = CNN_TILE_SIDE * tiles::GRAD_PIXEL, POOLED_STEP = CNN_TILE_SIDE * tiles::POOLED_PIXEL };
-    const int input = first_input + lane / 4, output = first_output + lane / 4 * 2;
-#pragma unroll 1
-    for (int half = 0; half < 2; half++) {
-        const int pixel = half * 8 + lane % 4 * 2, grad_pixel = CNN_TILE_SIDE + 1 + pixel;
-        const char *grad_at[Tiles][2], *pooled_at[4];
-#pragma unroll
-        for (int i = 0; i < 2 * Tiles; i++)
-            grad_at[i / 2][i % 2] =
-                grad + cnn_part<tiles::GRAD_PIXEL>(grad_pixel + i % 2, (output + i / 2 * 16) / 4) + output % 4 * 4;
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            pooled_at[i] = pooled + cnn_part<tiles::POOLED_PIXEL>(pixel + i, input / 4) + input % 4 * 4;
-        uint32_t b[3][6];
-#pragma unroll
-        for (int i = 0; i < 12; i++)
-            b[i / 6][i % 6] = cnn_weight_input<Arithmetic>(pooled_at[i % 6 / 2 + i % 2] + i / 6 * POOLED_STEP);
-#pragma unroll 1
-        for (int first = 0; first < CNN_SIDE1; first += 3) {
-#pragma unroll
-            for (int y = 0; y < 3 && first + y < CNN_SIDE1; y++) {
-                uint32_t a[Tiles][4];
-#pragma unroll
-                for (int i = 0; i < 2 * Tiles; i++) {
-                    const uint2 two = *(const uint2 *)(grad_at[i / 2][i % 2] + y * GRAD_STEP);
-                    a[i / 2][i % 2 * 2] = two.x, a[i / 2][i % 2 * 2 + 1] = two.y;
-                }
-#pragma unroll
-                for (int i = 0; i < 6; i++)
-                    b[(y + 2) % 3][i] = cnn_weight_input<Arithmetic>(pooled_at[i / 2 + i % 2] + (y + 2) * POOLED_STEP);
-#pragma unroll
-                for (int tap = 0; tap < CNN_TAPS; tap++)
-#pragma unroll
-                    for (int tile = 0; tile < Tiles; tile++)
-                        cnn_multiply<Arithmetic>(sum[tile][tap], a[tile], b[(y + tap / 3) % 3] + tap % 3 * 2);
-            }
-#pragma unroll
-            for (int i = 0; i < 2 * Tiles; i++)
-                grad_at[i / 2][i % 2] += 3 * GRAD_STEP;
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                pooled_at[i] += 3 * POOLED_STEP;
-        }
-    }
-}
-
-// Which of a warp's output channels row `row` (0 to 7) of fragment `tile`, upper or lower half, stands for.
-template <typename Arithmetic> CNN_DEVICE int cnn_weight_output(int tile, int lower, int row)
-{
-    return tile * 16 + (sizeof(typename Arithmetic::operand) == 2 ? lower * 8 + row : row * 2 + lower);
-}
-
-template <typename Arithmetic, int Tiles>
-CNN_DEVICE void cnn_weight_gradient(float (*sum)[CNN_TAPS][4], const char *grad, const char *pooled, int first_output,
-                                    int first_input, int lane)
-{
-    if constexpr (sizeof(typename Arithmetic::operand) == 2)
-        cnn_weight_gradient_16bit<Arithmetic, Tiles>(sum, grad, pooled, first_output, first_input, lane);
-    else
-        cnn_weight_gradient_float<Arithmetic, Tiles>(sum, grad, pooled, first_output, first_input, lane);
-}
-
 // --- gradient of conv2's input ---------------------------------------------------------------------------------------
 
 // Row of the weight's tile that has input channel `channel`: even channels first, within 16, so that a thread's two
@@ -224,8 +143,6 @@ CNN_DEVICE void cnn_data_gradient(float (*sum)[2][4], const char *grad, const ch
 {
     typedef cnn_backward_tiles<Arithmetic> tiles;
     enum { READ = Rows + 2, STEP = CNN_TILE_SIDE * tiles::GRAD_PIXEL, AHEAD = 2 };
-    // With three products for each the code of three shifts would crowd the other roles' out of the instruction cache.
-    constexpr int UNROLLED = cnn_stem_grad_parts<Arithmetic>::COUNT == 3 ? 1 : 3;
 #pragma unroll
     for (int i = 0; i < Rows * 2 * 4; i++)
         sum[i / 8][i / 4 % 2][i % 4] = 0.0f;
@@ -235,7 +152,7 @@ CNN_DEVICE void cnn_data_gradient(float (*sum)[2][4], const char *grad, const ch
     for (int k = 0; k < tiles::GRAD_PIXEL / CNN_FRAGMENT_BYTES; k++) {
         const char *weight_at = weight + weight_row * (tiles::WEIGHT_ROW - tiles::GRAD_PIXEL) +
                                 cnn_part<tiles::GRAD_PIXEL>(weight_row, k * 2 + (lane >> 4));
-#pragma unroll UNROLLED
+#pragma unroll
         for (int shift = 0; shift < 3; shift++) {
             const char *grad_at = grad + cnn_part<tiles::GRAD_PIXEL>(pixel + shift, k * 2 + (lane >> 3 & 1));
             uint32_t a[3][4], b[READ][4];
@@ -260,16 +177,18 @@ CNN_DEVICE void cnn_data_gradient(float (*sum)[2][4], const char *grad, const ch
 
 // --- conv1's sums ----------------------------------------------------------------------------------------------------
 
+// What conv1's sums are multiplied in: pixels and gradients as halves, or, with float's range, as bfloat16.
+template <typename Arithmetic> struct cnn_stem_arithmetic {
+    typedef cnn_bf16 type;
+};
+template <> struct cnn_stem_arithmetic<cnn_fp16> {
+    typedef cnn_fp16 type;
+};
+
 // Two numbers as one register of a fragment of conv1's sums, and what that leaves of them.
 template <typename Arithmetic> CNN_DEVICE uint32_t cnn_stem_pack(float first, float second)
 {
-    const __nv_bfloat162 both = __floats2bfloat162_rn(first, second);
-    return *(const uint32_t *)&both;
-}
-template <> __device__ __forceinline__ uint32_t cnn_stem_pack<cnn_fp16>(float first, float second)
-{
-    const __half2 both = __floats2half2_rn(first, second);
-    return *(const uint32_t *)&both;
+    return cnn_pair(typename cnn_stem_arithmetic<Arithmetic>::type::operand(), first, second);
 }
 CNN_DEVICE void cnn_stem_leave(float *first, float *second, uint32_t packed)
 {
@@ -277,24 +196,15 @@ CNN_DEVICE void cnn_stem_leave(float *first, float *second, uint32_t packed)
     *second -= __uint_as_float(packed & 0xffff0000u);
 }
 
-// Ones in the arithmetic's 16 bits, in both halves.
+// Ones, packed: the compiler would round them at run time.
 template <typename Arithmetic> CNN_DEVICE uint32_t cnn_stem_ones()
 {
-    return 0x3f803f80u;
-}
-template <> __device__ __forceinline__ uint32_t cnn_stem_ones<cnn_fp16>()
-{
-    return 0x3c003c00u;
+    return std::is_same<Arithmetic, cnn_fp16>::value ? 0x3c003c00u : 0x3f803f80u;
 }
 
 template <typename Arithmetic> CNN_DEVICE void cnn_stem_multiply(float sum[4], const uint32_t a[4], const uint32_t b[2])
 {
-    mma_m16n8k16_bfloat16(sum, a, b, sum);
-}
-template <>
-__device__ __forceinline__ void cnn_stem_multiply<cnn_fp16>(float sum[4], const uint32_t a[4], const uint32_t b[2])
-{
-    mma_m16n8k16_half(sum, a, b, sum);
+    cnn_multiply<typename cnn_stem_arithmetic<Arithmetic>::type>(sum, a, b);
 }
 
 // From two pixels' codes of two channels, as ldmatrix transposes them, a selector of __byte_perm for one channel: its
@@ -304,31 +214,14 @@ CNN_DEVICE uint32_t cnn_stem_selector(uint32_t codes, int channel)
     return __byte_perm(codes, 0, channel == 0 ? 0x4420 : 0x4431) * 0x11u;
 }
 
-// A row's gradient as cnn_data_gradient left it, in parts, each as a fragment of conv1's sums.
-template <typename Arithmetic> CNN_DEVICE void cnn_stem_split(uint32_t (*part)[4], const float (*grad)[4])
-{
-    enum { PARTS = cnn_stem_grad_parts<Arithmetic>::COUNT };
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        float first = grad[j / 2][j % 2 * 2], second = grad[j / 2][j % 2 * 2 + 1];
-#pragma unroll
-        for (int i = 0; i < PARTS; i++) {
-            part[i][j] = cnn_stem_pack<Arithmetic>(first, second);
-            if (i + 1 < PARTS)
-                cnn_stem_leave(&first, &second, part[i][j]);
-        }
-    }
-}
-
 // stem[place][0] (16 channels, taps 0 to 7), stem[place][1] (16 channels; tap 8, then ones) += over the windows of a
-// row that the place has won, their gradient * the pixels under it. `part`: the gradient of the row's 16 windows;
-// `codes` and `pixels`: where this lane's row of a fragment begins. Places have sums of their own for the products not
-// to wait for each other.
+// row that the place has won, their gradient * the pixels under it. `grad`: that of the row's 16 windows, as a
+// fragment; `codes` and `pixels`: where this lane's row of a fragment begins. Places have sums of their own for the
+// products not to wait for each other.
 template <typename Arithmetic>
-CNN_DEVICE void cnn_stem_row(float (*stem)[2][4], const uint32_t (*part)[4], const char *codes, const char *pixels,
+CNN_DEVICE void cnn_stem_row(float (*stem)[2][4], const uint32_t grad[4], const char *codes, const char *pixels,
                              int lane)
 {
-    enum { PARTS = cnn_stem_grad_parts<Arithmetic>::COUNT };
     uint32_t code[2];
     ldmatrix_x2_transposed(code, codes);
     if ((lane & 3) == 3) // windows 14 and 15 are none
@@ -344,13 +237,9 @@ CNN_DEVICE void cnn_stem_row(float (*stem)[2][4], const uint32_t (*part)[4], con
 #pragma unroll
         for (int j = 0; j < 4; j++)
             mask[j] = __byte_perm(0xffu << 8 * place, 0, selector[j]);
-#pragma unroll
-        for (int i = PARTS - 1; i >= 0; i--) {
-            const uint32_t a[4] = {part[i][0] & mask[0], part[i][1] & mask[1], part[i][2] & mask[2],
-                                   part[i][3] & mask[3]};
-            cnn_stem_multiply<Arithmetic>(stem[place][0], a, b);
-            cnn_stem_multiply<Arithmetic>(stem[place][1], a, b + 2);
-        }
+        const uint32_t a[4] = {grad[0] & mask[0], grad[1] & mask[1], grad[2] & mask[2], grad[3] & mask[3]};
+        cnn_stem_multiply<Arithmetic>(stem[place][0], a, b);
+        cnn_stem_multiply<Arithmetic>(stem[place][1], a, b + 2);
     }
 }
 

@@ -9,10 +9,7 @@
 // Barriers of the block by number; 0 is __syncthreads. All warps come to all of them: barriers that the stage warps
 // have with each of the others would let those drift apart by an image, which gains little, and compute-sanitizer's
 // racecheck takes what barriers of a part of the block order for races.
-enum {
-    CNN_IMAGE_FULL = 1, // an image is there, and nobody needs the last any more
-    CNN_IMAGE_READ = 2, // floats only: nobody needs conv2's output gradient any more
-};
+enum { CNN_IMAGE_FULL = 1 }; // an image is there, and nobody needs the last any more
 
 enum {
     // Eight stage threads have a window of 2 × 2 pixels at a time, 8 channels each: 3 windows of a column, or of the
@@ -27,10 +24,9 @@ static_assert(CNN_STAGE_WINDOWS * CNN_STAGE_GROUPS == CNN_PIXELS2 - 1, "one wind
 
 // Where a channel's coefficients lie: those of the stage threads' first halves (cnn_stage_channel) before those of the
 // second, so that neighbours read neighbouring words.
-template <typename Operand> CNN_DEVICE int cnn_coefficient_at(int channel)
+CNN_DEVICE int cnn_coefficient_at(int channel)
 {
-    return sizeof(Operand) == 2 ? (channel >> 2 & 1) * (CNN_CHANNELS2 / 2) + (channel >> 3) * 4 + (channel & 3)
-                                : channel;
+    return (channel >> 2 & 1) * (CNN_CHANNELS2 / 2) + (channel >> 3) * 4 + (channel & 3);
 }
 
 // What turns a channel of conv2's output into its gradient: scale * dz + shift + slope * output. sums: of sums2.h
@@ -44,7 +40,7 @@ CNN_DEVICE void cnn_backward_coefficients(const cnn_arguments<Operand, Convoluti
     const float mean_grad = sums[channel] * inverse_count;
     const float mean_product = sums[CNN_CHANNELS2 + channel] * inverse_count;
     const float scale = arguments.operands.parameters.gamma2[channel] * inverse_std;
-    float *mine = coefficients + cnn_coefficient_at<Operand>(channel);
+    float *mine = coefficients + cnn_coefficient_at(channel);
     mine[0] = scale;
     mine[CNN_CHANNELS2] = scale * (mean * inverse_std * mean_product - mean_grad);
     mine[2 * CNN_CHANNELS2] = -scale * inverse_std * mean_product;
@@ -62,12 +58,10 @@ CNN_DEVICE int cnn_stage_column(int thread, int step)
     return group < 2 * CNN_SIDE2 ? group % CNN_SIDE2 : (group - 2 * CNN_SIDE2) * CNN_STAGE_WINDOWS + step;
 }
 
-// A stage thread's first channel of each half of its 8. Operands of 16 bits: neighbours, one load. Floats: apart, so
-// that the 16 bytes of each half are in other banks than the other threads'.
-template <typename Operand> CNN_DEVICE int cnn_stage_channel(int thread, int half)
+// A stage thread's first channel.
+CNN_DEVICE int cnn_stage_channel(int thread)
 {
-    const int member = thread % CNN_STAGE_GROUP;
-    return sizeof(Operand) == 2 ? member * 8 + half * 4 : half * (CNN_CHANNELS2 / 2) + member * 4;
+    return thread % CNN_STAGE_GROUP * 8;
 }
 
 // One load or store of so many words, aligned to their whole.
@@ -81,15 +75,9 @@ template <int Words> CNN_DEVICE void cnn_copy_words(void *to, const void *from)
 }
 
 // A stage thread's 8 channels of a pixel, as they lie in memory.
-template <typename Operand, typename Value>
-CNN_DEVICE void cnn_stage_load(uint32_t to[2 * sizeof(Value)], const Value *from, int thread)
+template <typename Value> CNN_DEVICE void cnn_stage_load(uint32_t to[2 * sizeof(Value)], const Value *from, int thread)
 {
-    if constexpr (sizeof(Operand) == 2) {
-        cnn_copy_words<2 * sizeof(Value)>(to, from + cnn_stage_channel<Operand>(thread, 0));
-    } else {
-        cnn_copy_words<sizeof(Value)>(to, from + cnn_stage_channel<Operand>(thread, 0));
-        cnn_copy_words<sizeof(Value)>(to + sizeof(Value), from + cnn_stage_channel<Operand>(thread, 1));
-    }
+    cnn_copy_words<2 * sizeof(Value)>(to, from + cnn_stage_channel(thread));
 }
 
 // Pixel `place` of a window, by its number in an image that has `pitch` pixels in a row.
@@ -116,12 +104,12 @@ CNN_DEVICE void cnn_stage_load_window(const cnn_workspace<Operand, Convolution> 
     const size_t at = (size_t)image * CNN_FEATURES + (row * CNN_SIDE2 + column) * CNN_CHANNELS2;
     const Convolution *output = workspace.convolution2 + (size_t)image * CNN_PIXELS1 * CNN_CHANNELS2 +
                                 cnn_window_pixel(row, column, 0, CNN_SIDE1) * CNN_CHANNELS2;
-    cnn_stage_load<Operand>(window->grad, workspace.grad_pooled2 + at, thread);
-    cnn_stage_load<Operand>(window->winners, workspace.code2 + at, thread);
+    cnn_stage_load(window->grad, workspace.grad_pooled2 + at, thread);
+    cnn_stage_load(window->winners, workspace.code2 + at, thread);
 #pragma unroll
     for (int place = 0; place < 4; place++)
-        cnn_stage_load<Operand>(window->output[place],
-                                output + cnn_window_pixel(0, 0, place, CNN_SIDE1) * CNN_CHANNELS2, thread);
+        cnn_stage_load(window->output[place], output + cnn_window_pixel(0, 0, place, CNN_SIDE1) * CNN_CHANNELS2,
+                       thread);
 }
 
 template <typename Arithmetic, typename Operand, typename Convolution>
@@ -161,11 +149,8 @@ CNN_DEVICE void cnn_stage_store(char *grad, const cnn_stage_values<Operand> *val
 #pragma unroll
     for (int place = 0; place < 4; place++) {
         const int pixel = cnn_window_pixel(row, column, place, CNN_TILE_SIDE) + CNN_TILE_SIDE + 1;
-#pragma unroll
-        for (int i = 0; i < 8; i += IN_PART) {
-            const int part = cnn_stage_channel<Operand>(thread, i / 4) / IN_PART;
-            cnn_copy_words<4>(grad + cnn_part<GRAD_PIXEL>(pixel, part), values->value[place] + i / IN_PART * 4);
-        }
+        const int part = cnn_stage_channel(thread) / IN_PART;
+        cnn_copy_words<4>(grad + cnn_part<GRAD_PIXEL>(pixel, part), values->value[place]);
     }
 }
 
@@ -197,7 +182,7 @@ CNN_DEVICE void cnn_stage_rest_gradient(const cnn_stage_rest<Operand, Convolutio
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const int channel = thread % (CNN_CHANNELS2 / 2) * 2 + i;
-        const float *mine = coefficients + cnn_coefficient_at<Operand>(channel);
+        const float *mine = coefficients + cnn_coefficient_at(channel);
         const float dz = cnn_float(((const Operand *)rest->grad)[i]);
         value[i] =
             fmaf(mine[2 * CNN_CHANNELS2], cnn_float(((const Convolution *)rest->output)[i]), mine[CNN_CHANNELS2]);
@@ -224,7 +209,7 @@ CNN_DEVICE void cnn_stage_copy(const Workspace &workspace, char *pooled, char *c
     enum {
         PARTS = tiles::POOLED_PIXEL / CNN_PART,
         ROW_PARTS = CNN_SIDE1 * PARTS,
-        ROWS = sizeof(typename Arithmetic::operand) == 2 ? 2 : 1, // at a time
+        ROWS = 2, // at a time
         ROW_THREADS = CNN_STAGE_THREADS / ROWS,
         CODE_PARTS = CNN_PIXELS1 * CNN_CHANNELS1 / CNN_PART,
     };
@@ -278,8 +263,7 @@ CNN_DEVICE void cnn_stage_store_pixels(char *planes, const uint32_t word[CNN_STA
     }
 }
 
-// Conv2's output gradient into its tile, where there are two: a window at a time in a small loop, while the next is on
-// its way.
+// Conv2's output gradient into its tile: a window at a time in a small loop, while the next is on its way.
 template <typename Arithmetic, typename Operand, typename Convolution>
 CNN_DEVICE void cnn_stage_stream(const cnn_workspace<Operand, Convolution> &workspace, const float *coefficients,
                                  int image, int thread, char *grad)
@@ -299,38 +283,6 @@ CNN_DEVICE void cnn_stage_stream(const cnn_workspace<Operand, Convolution> &work
     }
     float left_over[2];
     cnn_stage_rest_gradient(&rest, coefficients, thread, left_over);
-    cnn_stage_store_rest<Arithmetic>(grad, left_over, thread);
-}
-
-// The same where there is one tile: all is computed before the others are asked to be done with the last image's, but
-// for one window of three where it is read as floats too: its gradient would not fit beside that.
-template <typename Arithmetic, typename Operand, typename Convolution>
-CNN_DEVICE void cnn_stage_held(const cnn_workspace<Operand, Convolution> &workspace, const float *coefficients,
-                               int image, int thread, bool first, char *grad, char *planes, const uint32_t *pixels)
-{
-    enum { HELD = sizeof(Convolution) == 2 ? CNN_STAGE_WINDOWS : CNN_STAGE_WINDOWS - 1 };
-    cnn_stage_window<Operand, Convolution> window[CNN_STAGE_WINDOWS];
-    cnn_stage_values<Operand> values[CNN_STAGE_WINDOWS];
-    cnn_stage_rest<Operand, Convolution> rest;
-    float left_over[2];
-#pragma unroll
-    for (int step = 0; step < CNN_STAGE_WINDOWS; step++)
-        cnn_stage_load_window(workspace, image, thread, step, &window[step]);
-    cnn_stage_load_rest(workspace, image, thread, &rest);
-#pragma unroll
-    for (int step = 0; step < HELD; step++)
-        cnn_stage_gradient<Arithmetic>(&window[step], coefficients, thread, &values[step]);
-    cnn_stage_rest_gradient(&rest, coefficients, thread, left_over);
-    if (!first) {
-        cnn_stage_store_pixels<Arithmetic>(planes, pixels, thread);
-        __barrier_sync_count(CNN_IMAGE_READ, CNN_BACKWARD_THREADS);
-    }
-#pragma unroll
-    for (int step = 0; step < CNN_STAGE_WINDOWS; step++) {
-        if (step >= HELD)
-            cnn_stage_gradient<Arithmetic>(&window[step], coefficients, thread, &values[step]);
-        cnn_stage_store<Arithmetic>(grad, &values[step], thread, step);
-    }
     cnn_stage_store_rest<Arithmetic>(grad, left_over, thread);
 }
 
@@ -364,7 +316,7 @@ CNN_DEVICE void cnn_stage_role(const Arguments &arguments, char *shared, const i
         // windows once, and they do not fit in registers beside the windows' values.
         const int thread = __shfl_sync(0xffffffffu, own_thread, own_thread % 32);
         const bool first = image == (int)blockIdx.x;
-        char *grad = shared + tiles::GRAD_AT + stage % tiles::GRADS * tiles::GRAD;
+        char *grad = shared + tiles::GRAD_AT + stage * tiles::GRAD;
         char *stem = shared + tiles::STEM_AT + stage * tiles::STEM;
         uint32_t word[CNN_STAGE_WORDS] = {0};
         if (!first) {
@@ -374,14 +326,9 @@ CNN_DEVICE void cnn_stage_role(const Arguments &arguments, char *shared, const i
         }
         if (image + (int)gridDim.x < arguments.n)
             source = order[image + gridDim.x];
-        if constexpr (tiles::GRADS == 2) {
-            cnn_stage_stream<Arithmetic>(arguments.workspace, coefficients, image, thread, grad);
-            if (!first)
-                cnn_stage_store_pixels<Arithmetic>(stem + tiles::CODES, word, thread);
-        } else {
-            cnn_stage_held<Arithmetic>(arguments.workspace, coefficients, image, thread, first, grad,
-                                       stem + tiles::CODES, word);
-        }
+        cnn_stage_stream<Arithmetic>(arguments.workspace, coefficients, image, thread, grad);
+        if (!first)
+            cnn_stage_store_pixels<Arithmetic>(stem + tiles::CODES, word, thread);
         cp_async_wait_all();
         __barrier_sync_count(CNN_IMAGE_FULL, CNN_BACKWARD_THREADS);
     }

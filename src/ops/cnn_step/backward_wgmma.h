@@ -73,7 +73,7 @@ CNN_DEVICE void cnn_hopper_weight_image(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER
     cnn_hopper_weight_load<Arithmetic>(a[0], grad_at, 0);
 #pragma unroll
     for (int column = 0; column < CNN_HOPPER_TAPS; column++)
-        cnn_hopper_settle(sum[column]);
+        wgmma_settle(sum[column]);
 #pragma unroll
     for (int row = 0; row < CNN_SIDE1; row++) {
         wgmma_fence();
@@ -94,7 +94,7 @@ CNN_DEVICE void cnn_hopper_weight_image(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER
     wgmma_wait<0>();
 #pragma unroll
     for (int column = 0; column < CNN_HOPPER_TAPS; column++)
-        cnn_hopper_settle(sum[column]);
+        wgmma_settle(sum[column]);
 }
 
 // The same where there is one part, both factors out of shared memory: no warp loads anything, nor waits.
@@ -107,7 +107,7 @@ CNN_DEVICE void cnn_hopper_weight_turned(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPE
     const uint64_t b = cnn_hopper_descriptor(pooled, CNN_HOPPER_HALF * CNN_PART, tiles::POOLED_STRIP);
 #pragma unroll
     for (int column = 0; column < CNN_HOPPER_TAPS; column++)
-        cnn_hopper_settle(sum[column]);
+        wgmma_settle(sum[column]);
     wgmma_fence();
 #pragma unroll
     for (int row = 0; row < CNN_SIDE1; row++)
@@ -120,7 +120,7 @@ CNN_DEVICE void cnn_hopper_weight_turned(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPE
     wgmma_wait<0>();
 #pragma unroll
     for (int column = 0; column < CNN_HOPPER_TAPS; column++)
-        cnn_hopper_settle(sum[column]);
+        wgmma_settle(sum[column]);
 }
 
 // Adds two numbers to what is there, where no other thread does: memory adds, and nobody waits for it.
@@ -133,6 +133,15 @@ CNN_DEVICE void cnn_hopper_add2(float *to, float first, float second)
     atomicAdd(to + 1, second);
 #endif
 }
+
+// Whether sums leave the registers after each image: tensor cores truncate a sum instead of rounding it, which adds up
+// over many images to more than this arithmetic's products leave out.
+template <typename Arithmetic> struct cnn_weight_by_image {
+    enum { VALUE = 0 };
+};
+template <> struct cnn_weight_by_image<cnn_tf32x3> {
+    enum { VALUE = 1 };
+};
 
 // A thread's sums, divided by the operands' scales, into the block's partial gradient, or on top of what is there.
 CNN_DEVICE void cnn_hopper_weight_store(float *partial, const float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_WEIGHT_SUMS],
@@ -191,8 +200,8 @@ CNN_DEVICE void cnn_hopper_data_issue(float (&sum)[2][CNN_HOPPER_DATA_SUMS], con
     const unsigned two_rows = 2 * CNN_TILE_SIDE * CNN_PART;
     const uint64_t a = cnn_hopper_descriptor(grad + half * CNN_HOPPER_HALF * CNN_PART, tiles::GRAD_CHUNK, two_rows);
     const uint64_t b = cnn_hopper_descriptor(weight, tiles::WEIGHT_CHUNK, 8 * CNN_PART);
-    cnn_hopper_settle(sum[0]);
-    cnn_hopper_settle(sum[1]);
+    wgmma_settle(sum[0]);
+    wgmma_settle(sum[1]);
     wgmma_fence();
 #pragma unroll
     for (int i = 0; i < products::count; i++)
@@ -215,8 +224,8 @@ CNN_DEVICE void cnn_hopper_data_issue(float (&sum)[2][CNN_HOPPER_DATA_SUMS], con
 CNN_DEVICE void cnn_hopper_data_wait(float (&sum)[2][CNN_HOPPER_DATA_SUMS])
 {
     wgmma_wait<0>();
-    cnn_hopper_settle(sum[0]);
-    cnn_hopper_settle(sum[1]);
+    wgmma_settle(sum[0]);
+    wgmma_settle(sum[1]);
 }
 
 // Where a thread has sum (row, tap, channel) of its warp's four rows: rows 0 2 in the upper and lower rows of sum[0], 1
@@ -369,8 +378,8 @@ CNN_DEVICE void cnn_hopper_data_parity(float (&sum)[CNN_HOPPER_DATA_SUMS], const
     const uint64_t a = cnn_hopper_descriptor(grad + half * CNN_HOPPER_HALF * CNN_PART, tiles::GRAD_CHUNK, two_rows);
     const uint64_t b = cnn_hopper_descriptor(weight, tiles::WEIGHT_CHUNK, 8 * CNN_PART);
     float other[CNN_HOPPER_DATA_SUMS];
-    cnn_hopper_settle(sum);
-    cnn_hopper_settle(other);
+    wgmma_settle(sum);
+    wgmma_settle(other);
     wgmma_fence();
 #pragma unroll
     for (int j = 0; j < ALL; j++) {
@@ -385,8 +394,8 @@ CNN_DEVICE void cnn_hopper_data_parity(float (&sum)[CNN_HOPPER_DATA_SUMS], const
     }
     wgmma_commit();
     wgmma_wait<0>();
-    cnn_hopper_settle(sum);
-    cnn_hopper_settle(other);
+    wgmma_settle(sum);
+    wgmma_settle(other);
 #pragma unroll
     for (int i = 0; i < CNN_HOPPER_DATA_SUMS; i++)
         sum[i] += other[i];

@@ -104,7 +104,7 @@ CNN_DEVICE void cnn_few_weight_products(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER
     cnn_few_weight_load<Arithmetic, HALVES>(a[0], grad_at, 0);
 #pragma unroll
     for (int column = 0; column < CNN_HOPPER_TAPS; column++)
-        cnn_hopper_settle(sum[column]);
+        wgmma_settle(sum[column]);
 #pragma unroll
     for (int step = 0; step < STEPS; step++) {
         wgmma_fence();
@@ -127,7 +127,7 @@ CNN_DEVICE void cnn_few_weight_products(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER
     wgmma_wait<0>();
 #pragma unroll
     for (int column = 0; column < CNN_HOPPER_TAPS; column++)
-        cnn_hopper_settle(sum[column]);
+        wgmma_settle(sum[column]);
 }
 
 // The same over one half's, which all fit into registers: column by column of taps, so that one's sums are sent while
@@ -150,7 +150,7 @@ CNN_DEVICE void cnn_few_weight_columns(float (&sum)[CNN_HOPPER_TAPS][CNN_HOPPER_
         __barrier_sync_count(CNN_FEW_ISSUED, tiles::THREADS);
 #pragma unroll
     for (int column = 0; column < CNN_HOPPER_TAPS; column++)
-        cnn_hopper_settle(sum[column]);
+        wgmma_settle(sum[column]);
     wgmma_fence();
 #pragma unroll
     for (int column = 0; column < CNN_HOPPER_TAPS; column++) {
@@ -222,13 +222,13 @@ CNN_DEVICE void cnn_few_weight_exchange(float *partial, float (&sum)[CNN_HOPPER_
                                         float4 *received, uint64_t *barriers, float inverse, int rank)
 {
     wgmma_wait<2>();
-    cnn_hopper_settle(sum[0]);
+    wgmma_settle(sum[0]);
     cnn_few_weight_send(sum[0], received, barriers, 0, rank);
     wgmma_wait<1>();
-    cnn_hopper_settle(sum[1]);
+    wgmma_settle(sum[1]);
     cnn_few_weight_send(sum[1], received, barriers + 1, 1, rank);
     wgmma_wait<0>();
-    cnn_hopper_settle(sum[2]);
+    wgmma_settle(sum[2]);
     cnn_few_weight_send(sum[2], received, barriers + 2, 2, rank);
 #pragma unroll
     for (int column = 0; column < CNN_HOPPER_TAPS; column++)
@@ -291,7 +291,7 @@ template <typename Arithmetic, int Halves, int Count>
 CNN_DEVICE void cnn_few_data_products(float (&sum)[CNN_HOPPER_DATA_SUMS], const char *shared, int group, int half)
 {
     const cnn_few_data_factors<Arithmetic, Halves> from = cnn_few_data_from<Arithmetic, Halves>(shared, group, half);
-    cnn_hopper_settle(sum);
+    wgmma_settle(sum);
     wgmma_fence();
 #pragma unroll
     for (int i = 0; i < Count; i++)
@@ -318,13 +318,13 @@ CNN_DEVICE void cnn_few_data_rounded(float (&sum)[CNN_HOPPER_DATA_SUMS], const c
 #pragma unroll
         for (int chunk = 0; chunk < CNN_HOPPER_CHUNKS2; chunk += 2) {
             float one[CNN_HOPPER_DATA_SUMS];
-            cnn_hopper_settle(one);
+            wgmma_settle(one);
             wgmma_fence();
             cnn_few_data_product(one, from, LARGE, shift, chunk, false);
             wgmma_commit();
             wgmma_wait<0>();
-            cnn_hopper_settle(one);
-            cnn_hopper_settle(sum);
+            wgmma_settle(one);
+            wgmma_settle(sum);
 #pragma unroll
             for (int i = 0; i < CNN_HOPPER_DATA_SUMS; i++)
                 sum[i] += one[i];
@@ -475,7 +475,7 @@ CNN_DEVICE void cnn_few_data_role(const Arguments &arguments, char *shared, cnn_
             wgmma_wait<1>();
         else
             wgmma_wait<0>();
-        cnn_hopper_settle(sum[half % FIRST]);
+        wgmma_settle(sum[half % FIRST]);
         if (half > 0)
             __barrier_sync_count(NAME, 2 * HOPPER_WARPGROUP); // the first half's have been read
         cnn_few_data_rows(out, sum[half % FIRST], (float4 *)(shared + tiles::EXCHANGE_AT), tiles::DATA_WARPS - 1, NAME,
@@ -541,7 +541,7 @@ cnn_launch_few(const cnn_arguments<typename Arithmetic::operand, typename Arithm
                                         dim3(tiles::THREADS), tiles::BYTES, stream, arguments);
 }
 
-// For no more images than blocks. A handful stands for float32 (heddle_cnn_step_is_course_in_tf32), and waits for
+// For no more images than blocks. A handful stands for float32 (heddle_cnn_step_is_mnist_cnn_in_tf32), and waits for
 // launches, not for sums.
 template <typename Arithmetic>
 static cudaError_t

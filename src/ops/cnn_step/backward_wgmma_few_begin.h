@@ -95,13 +95,10 @@ CNN_DEVICE void cnn_few_weight(const Arguments &arguments, char *shared, cnn_few
     }
     __syncwarp();
     if (part < tiles::kind::parts)
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                         hopper_shared(shared + tiles::WEIGHT_AT + part * tiles::WEIGHT_PART +
-                                       (column * 3 + row) * tiles::WEIGHT_TAP)),
-                     "l"((const char *)arguments.workspace.conv2_parts + part * tiles::WEIGHT_PART +
-                         (CNN_TAPS - 1 - row * 3 - column) * tiles::WEIGHT_TAP),
-                     "r"((int)tiles::WEIGHT_TAP), "r"(hopper_shared(&barriers->loaded))
-                     : "memory");
+        bulk_load(shared + tiles::WEIGHT_AT + part * tiles::WEIGHT_PART + (column * 3 + row) * tiles::WEIGHT_TAP,
+                  (const char *)arguments.workspace.conv2_parts + part * tiles::WEIGHT_PART +
+                      (CNN_TAPS - 1 - row * 3 - column) * tiles::WEIGHT_TAP,
+                  tiles::WEIGHT_TAP, &barriers->loaded);
 }
 
 // pooled1 and its border, and code1, of the half's columns; windows 14 and 15 have no code (cnn_hopper_stem_rows).

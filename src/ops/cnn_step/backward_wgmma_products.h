@@ -102,14 +102,6 @@ CNN_DEVICE uint64_t cnn_hopper_descriptor(const void *shared, unsigned leading, 
     return address | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32;
 }
 
-// The compiler takes a product's sums to be there when it is issued: see forward_wgmma.h.
-template <int Count> CNN_DEVICE void cnn_hopper_settle(float (&sum)[Count])
-{
-#pragma unroll
-    for (int i = 0; i < Count; i++)
-        asm volatile("" : "+f"(sum[i])::"memory");
-}
-
 // Which parts of the two factors a product takes, the small ones first; 0 is the larger part.
 template <int Parts> struct cnn_hopper_products {
     static const int count = 1;

@@ -29,7 +29,7 @@ template <typename Element> CNN_DEVICE void cnn_hopper_pack(uint32_t to[2], floa
 // stage threads' eight channels, then second halves, so that neighbours read neighbouring words.
 CNN_DEVICE int cnn_hopper_coefficient_at(int channel)
 {
-    return cnn_coefficient_at<__half>(channel);
+    return cnn_coefficient_at(channel);
 }
 struct cnn_hopper_channel { // what they are made of
     float mean, inverse_std, gamma, sum, product;

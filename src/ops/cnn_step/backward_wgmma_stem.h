@@ -107,8 +107,8 @@ CNN_DEVICE void cnn_hopper_stem_image(float (&sum)[2][CNN_HOPPER_STEM_SUMS],
     cnn_hopper_stem_pair rows;
     uint32_t a[2][2][4];
     cnn_hopper_stem_load<Arithmetic>(&rows, from, 0);
-    cnn_hopper_settle(sum[0]);
-    cnn_hopper_settle(sum[1]);
+    wgmma_settle(sum[0]);
+    wgmma_settle(sum[1]);
 #pragma unroll 1
     for (int row = 0; row < CNN_SIDE1; row += 2) {
         cnn_hopper_stem_mask(a[0], rows, 0, from.odd);
@@ -120,8 +120,8 @@ CNN_DEVICE void cnn_hopper_stem_image(float (&sum)[2][CNN_HOPPER_STEM_SUMS],
         wgmma_wait<1>();                                                            // those of a[0]
     }
     wgmma_wait<0>();
-    cnn_hopper_settle(sum[0]);
-    cnn_hopper_settle(sum[1]);
+    wgmma_settle(sum[0]);
+    wgmma_settle(sum[1]);
 }
 
 // Adds up the places, in their order, by way of `exchange`, [4 places][32 channels][CNN_HOPPER_OFFSETS columns]. Column
@@ -207,14 +207,6 @@ CNN_DEVICE void cnn_hopper_stem_role(const Arguments &arguments, const cnn_hoppe
 
 // --- by mma.sync -----------------------------------------------------------------------------------------------------
 
-// 8 by 8 elements of 16 bits, a lane's two of row lane / 4 before and after.
-CNN_DEVICE uint32_t cnn_hopper_turn(uint32_t matrix)
-{
-    uint32_t turned;
-    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(matrix));
-    return turned;
-}
-
 // A fragment of conv1's sums of 16 channels, the `group`-th, by the 8 pixels of two rows; in parts.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hopper_stem_split(uint32_t (*part)[4], const float (*out)[8], int group)
@@ -227,7 +219,7 @@ CNN_DEVICE void cnn_hopper_stem_split(uint32_t (*part)[4], const float (*out)[8]
 #pragma unroll
         for (int i = 0; i < PARTS; i++) {
             const uint32_t packed = cnn_stem_pack<Arithmetic>(first, second);
-            part[i][j] = cnn_hopper_turn(packed);
+            part[i][j] = movmatrix_transposed(packed);
             if (i + 1 < PARTS)
                 cnn_stem_leave(&first, &second, packed);
         }

@@ -9,9 +9,13 @@
 #include "ops/linear/linear.h"
 #include "ops/stem_block/stem_block.h"
 
-// Positions of cnn_step's operands in input[] and output[]: the first of each layer's.
-enum { CONV1 = 4, CONV2 = 8, HIDDEN = 12, OUTPUT = 14 };
-enum { LOSS = 0, CORRECT = 1, GRAD1 = 2, GRAD2 = 6, GRAD_HIDDEN = 10, GRAD_OUTPUT = 12, RUNNING1 = 14, RUNNING2 = 16 };
+// Number of each layer's first tensor; the others of the layer follow it.
+enum {
+    CONV1 = HEDDLE_CNN_conv1_weight,
+    CONV2 = HEDDLE_CNN_conv2_weight,
+    HIDDEN = HEDDLE_CNN_hidden_weight,
+    OUTPUT = HEDDLE_CNN_output_weight,
+};
 
 heddle_cnn_step_chain heddle_cnn_step_chain_of(const heddle_cnn_step_shape *shape)
 {
@@ -97,33 +101,35 @@ size_t heddle_cnn_step_chain_bytes(const heddle_cnn_step_chain *chain, bool wide
 static heddle_status forward(const heddle_cnn_step_chain *chain, const void *const *input, void *const *output,
                              const between *all, heddle_cnn_step_runner *runner, void *context)
 {
-    const void *const *conv1 = input + CONV1, *const *conv2 = input + CONV2;
+    const void *const *tensor = input + HEDDLE_CNN_FIRST_PARAMETER;
+    const void *const *conv1 = tensor + CONV1, *const *conv2 = tensor + CONV2;
+    void *const *statistic = output + HEDDLE_CNN_FIRST_STATISTIC;
     RUN(gather, gather, LIST(input[0], input[1], input[2], input[3]), LIST(all->images, all->labels));
     RUN(stem_block_forward, stem, LIST(all->images, conv1[0], conv1[1], conv1[2], conv1[3]),
-        LIST(all->pooled1, all->moments, all->mean1, all->inverse_std1, all->code1, output[RUNNING1],
-             output[RUNNING1 + 1]));
+        LIST(all->pooled1, all->moments, all->mean1, all->inverse_std1, all->code1, statistic[0], statistic[1]));
     RUN(conv_block_forward, block, LIST(all->pooled1, conv2[0], conv2[1], conv2[2], conv2[3]),
-        LIST(all->pooled2, all->convolution, all->mean2, all->inverse_std2, all->code2, output[RUNNING2],
-             output[RUNNING2 + 1]));
-    RUN(linear_forward, hidden, LIST(all->pooled2, input[HIDDEN], input[HIDDEN + 1]), all->hidden);
+        LIST(all->pooled2, all->convolution, all->mean2, all->inverse_std2, all->code2, statistic[2], statistic[3]));
+    RUN(linear_forward, hidden, LIST(all->pooled2, tensor[HIDDEN], tensor[HIDDEN + 1]), all->hidden);
     RUN(relu_forward, relu, all->hidden, all->active);
-    RUN(linear_forward, output, LIST(all->active, input[OUTPUT], input[OUTPUT + 1]), all->logits);
+    RUN(linear_forward, output, LIST(all->active, tensor[OUTPUT], tensor[OUTPUT + 1]), all->logits);
     RUN(cross_entropy_forward, loss, LIST(all->logits, all->labels),
-        LIST(output[LOSS], all->probabilities, output[CORRECT]));
+        LIST(output[HEDDLE_CNN_LOSS], all->probabilities, output[HEDDLE_CNN_CORRECT]));
     return HEDDLE_OK;
 }
 
 static heddle_status backward(const heddle_cnn_step_chain *chain, const void *const *input, void *const *output,
                               const between *all, heddle_cnn_step_runner *runner, void *context)
 {
-    const void *const *conv1 = input + CONV1, *const *conv2 = input + CONV2;
-    void *const *grad1 = output + GRAD1, *const *grad2 = output + GRAD2;
+    const void *const *tensor = input + HEDDLE_CNN_FIRST_PARAMETER;
+    const void *const *conv1 = tensor + CONV1, *const *conv2 = tensor + CONV2;
+    void *const *gradient = output + HEDDLE_CNN_FIRST_GRADIENT;
+    void *const *grad1 = gradient + CONV1, *const *grad2 = gradient + CONV2;
     RUN(cross_entropy_backward, loss, LIST(all->probabilities, all->labels, all->one), all->grad_logits);
-    RUN(linear_backward, output, LIST(all->active, input[OUTPUT], all->grad_logits),
-        LIST(all->grad_active, output[GRAD_OUTPUT], output[GRAD_OUTPUT + 1]));
+    RUN(linear_backward, output, LIST(all->active, tensor[OUTPUT], all->grad_logits),
+        LIST(all->grad_active, gradient[OUTPUT], gradient[OUTPUT + 1]));
     RUN(relu_backward, relu, LIST(all->hidden, all->active, all->grad_active), all->grad_hidden);
-    RUN(linear_backward, hidden, LIST(all->pooled2, input[HIDDEN], all->grad_hidden),
-        LIST(all->grad_pooled2, output[GRAD_HIDDEN], output[GRAD_HIDDEN + 1]));
+    RUN(linear_backward, hidden, LIST(all->pooled2, tensor[HIDDEN], all->grad_hidden),
+        LIST(all->grad_pooled2, gradient[HIDDEN], gradient[HIDDEN + 1]));
     RUN(conv_block_backward, block,
         LIST(all->pooled1, conv2[0], conv2[2], conv2[3], all->convolution, all->mean2, all->inverse_std2, all->code2,
              all->grad_pooled2),

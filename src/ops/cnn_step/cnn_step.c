@@ -51,20 +51,20 @@ static heddle_status validate(const void *shape_)
     return heddle_shape_validate(&heddle_op_conv_block_forward, &chain.block);
 }
 
-bool heddle_cnn_step_is_course(const void *shape_)
+bool heddle_cnn_step_is_mnist_cnn(const void *shape_)
 {
     const step_shape *shape = shape_;
     return shape->c == 1 && shape->h == CNN_SIDE && shape->w == CNN_SIDE && shape->k1 == CNN_CHANNELS1 &&
            shape->k2 == CNN_CHANNELS2 && shape->hidden == CNN_HIDDEN && shape->classes <= CNN_MOST_CLASSES;
 }
 
-// In a batch of few samples a pooling window whose winner tf32 changes is a large part of the whole: nobody multiplies
-// so few in tf32, and rung 1 takes no longer there.
-bool heddle_cnn_step_is_course_in_tf32(const void *shape_)
+// In a batch of few samples a pooling window whose winner tf32 changes is a large part of the whole: so few are not
+// multiplied in tf32, and tf32x3 takes no longer there.
+bool heddle_cnn_step_is_mnist_cnn_in_tf32(const void *shape_)
 {
     const step_shape *shape = shape_;
     const int few = 16;
-    return heddle_cnn_step_is_course(shape) && shape->n >= few;
+    return heddle_cnn_step_is_mnist_cnn(shape) && shape->n >= few;
 }
 
 // --- operands -------------------------------------------------------------------------------------------------------
@@ -74,14 +74,10 @@ HEDDLE_DIMS(dims_labels, step_shape, shape->count)
 HEDDLE_DIMS(dims_order, step_shape, shape->length)
 HEDDLE_DIMS(dims_cursor, step_shape, HEDDLE_CURSOR_COUNT)
 HEDDLE_DIMS(dims_one, step_shape, 1)
-HEDDLE_DIMS(dims_conv1, step_shape, shape->k1, shape->c, 3, 3)
-HEDDLE_DIMS(dims_k1, step_shape, shape->k1)
-HEDDLE_DIMS(dims_conv2, step_shape, shape->k2, shape->k1, 3, 3)
-HEDDLE_DIMS(dims_k2, step_shape, shape->k2)
-HEDDLE_DIMS(dims_hidden_weight, step_shape, shape->hidden, shape->k2 *(shape->h / 4) * (shape->w / 4))
-HEDDLE_DIMS(dims_hidden, step_shape, shape->hidden)
-HEDDLE_DIMS(dims_output_weight, step_shape, shape->classes, shape->hidden)
-HEDDLE_DIMS(dims_classes, step_shape, shape->classes)
+#define TENSOR_DIMS(name, optional, smooth, ...) HEDDLE_DIMS(dims_##name, step_shape, __VA_ARGS__)
+#define STATISTIC_DIMS(name, values, extent)     HEDDLE_DIMS(dims_##name, step_shape, extent)
+HEDDLE_CNN_TENSORS(TENSOR_DIMS)
+HEDDLE_CNN_STATISTICS_OF(STATISTIC_DIMS)
 
 static int limit_labels(const void *shape)
 {
@@ -93,52 +89,26 @@ static int limit_order(const void *shape)
     return ((const step_shape *)shape)->count;
 }
 
-#define PARAMETER(name, size)                                                                                          \
-    {                                                                                                                  \
-        HEDDLE_FLOAT_INPUT(name, HEDDLE_VALUES_OWN, size)                                                              \
-    }
-#define GRADIENT(name, size)                                                                                           \
-    {                                                                                                                  \
-        HEDDLE_FLOAT_OUTPUT(name, size)                                                                                \
-    }
+#define PARAMETER(tensor, may_lack, is_smooth, ...)                                                                    \
+    {HEDDLE_FLOAT_INPUT(#tensor, HEDDLE_VALUES_OWN, dims_##tensor), .optional = (may_lack)},
+#define GRADIENT(tensor, may_lack, is_smooth, ...)                                                                     \
+    {HEDDLE_FLOAT_OUTPUT("grad_" #tensor, dims_##tensor), .optional = (may_lack), .smooth = (is_smooth)},
+#define STATISTIC(tensor, contents, extent)                                                                            \
+    {HEDDLE_FLOAT_UPDATE(#tensor, HEDDLE_VALUES_##contents, dims_##tensor), .optional = true, .smooth = true},
 
-// In the order of heddle_cnn_step_operands.
+// clang-format off
 static const heddle_operand operands[] = {
     {"images", HEDDLE_INPUT, HEDDLE_U8, HEDDLE_VALUES_BYTES, dims_images},
     {"labels", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_labels, limit_labels},
     {"order", HEDDLE_INPUT, HEDDLE_I32, HEDDLE_VALUES_LABELS, dims_order, limit_order},
     {"cursor", HEDDLE_INPUT, HEDDLE_I64, HEDDLE_VALUES_OWN, dims_cursor},
-    PARAMETER("conv1_weight", dims_conv1),
-    {HEDDLE_FLOAT_INPUT("conv1_bias", HEDDLE_VALUES_OWN, dims_k1), .optional = true},
-    PARAMETER("gamma1", dims_k1),
-    PARAMETER("beta1", dims_k1),
-    PARAMETER("conv2_weight", dims_conv2),
-    {HEDDLE_FLOAT_INPUT("conv2_bias", HEDDLE_VALUES_OWN, dims_k2), .optional = true},
-    PARAMETER("gamma2", dims_k2),
-    PARAMETER("beta2", dims_k2),
-    PARAMETER("hidden_weight", dims_hidden_weight),
-    PARAMETER("hidden_bias", dims_hidden),
-    PARAMETER("output_weight", dims_output_weight),
-    PARAMETER("output_bias", dims_classes),
+    HEDDLE_CNN_TENSORS(PARAMETER)
     {HEDDLE_FLOAT_OUTPUT("loss", dims_one), .smooth = true},
     {.name = "correct", .role = HEDDLE_OUTPUT, .dtype = HEDDLE_I32, .dims = dims_one},
-    GRADIENT("grad_conv1_weight", dims_conv1),
-    {HEDDLE_FLOAT_OUTPUT("grad_conv1_bias", dims_k1), .optional = true},
-    GRADIENT("grad_gamma1", dims_k1),
-    GRADIENT("grad_beta1", dims_k1),
-    GRADIENT("grad_conv2_weight", dims_conv2),
-    {HEDDLE_FLOAT_OUTPUT("grad_conv2_bias", dims_k2), .optional = true},
-    GRADIENT("grad_gamma2", dims_k2),
-    GRADIENT("grad_beta2", dims_k2),
-    GRADIENT("grad_hidden_weight", dims_hidden_weight),
-    GRADIENT("grad_hidden_bias", dims_hidden),
-    {HEDDLE_FLOAT_OUTPUT("grad_output_weight", dims_output_weight), .smooth = true},
-    {HEDDLE_FLOAT_OUTPUT("grad_output_bias", dims_classes), .smooth = true},
-    {HEDDLE_FLOAT_UPDATE("running_mean1", HEDDLE_VALUES_NORMAL, dims_k1), .optional = true, .smooth = true},
-    {HEDDLE_FLOAT_UPDATE("running_var1", HEDDLE_VALUES_POSITIVE, dims_k1), .optional = true, .smooth = true},
-    {HEDDLE_FLOAT_UPDATE("running_mean2", HEDDLE_VALUES_NORMAL, dims_k2), .optional = true, .smooth = true},
-    {HEDDLE_FLOAT_UPDATE("running_var2", HEDDLE_VALUES_POSITIVE, dims_k2), .optional = true, .smooth = true},
+    HEDDLE_CNN_TENSORS(GRADIENT)
+    HEDDLE_CNN_STATISTICS_OF(STATISTIC)
 };
+// clang-format on
 
 // --- values for tests and benchmarks --------------------------------------------------------------------------------
 
@@ -161,28 +131,27 @@ static void fill_uniform(heddle_random *random, double bound, size_t count, doub
 static void fill(const void *shape_, int operand, uint64_t seed, double *values)
 {
     const step_shape *shape = shape_;
-    enum { CURSOR = 3, CONV1 = 4, GAMMA1 = 6, BETA1 = 7, CONV2 = 8, GAMMA2 = 10, BETA2 = 11, HIDDEN = 12, OUTPUT = 14 };
     const double largest_beta = 0.3;
     heddle_random random = heddle_random_make(seed, (uint64_t)operand);
     size_t count = heddle_operand_elements(&heddle_op_cnn_step, operand, shape);
     int features = heddle_cnn_step_chain_of(shape).hidden.in;
-    switch (operand) {
-    case CURSOR:
+    if (operand == HEDDLE_CNN_CURSOR) {
         values[0] = shape->length - shape->n;
         values[1] = (double)(seed % 7);
-        break;
-    case CONV1:
-    case CONV1 + 1: fill_uniform(&random, 1 / sqrt(9.0 * shape->c), count, values); break;
-    case CONV2:
-    case CONV2 + 1: fill_uniform(&random, 1 / sqrt(9.0 * shape->k1), count, values); break;
-    case HIDDEN:
-    case HIDDEN + 1: fill_uniform(&random, 1 / sqrt((double)features), count, values); break;
-    case OUTPUT:
-    case OUTPUT + 1: fill_uniform(&random, 1 / sqrt((double)shape->hidden), count, values); break;
-    case GAMMA1:
-    case GAMMA2: fill_gamma(&random, (int)count, values); break;
-    case BETA1:
-    case BETA2: fill_uniform(&random, largest_beta, count, values); break;
+    }
+    switch (operand - HEDDLE_CNN_FIRST_PARAMETER) {
+    case HEDDLE_CNN_conv1_weight:
+    case HEDDLE_CNN_conv1_bias: fill_uniform(&random, 1 / sqrt(9.0 * shape->c), count, values); break;
+    case HEDDLE_CNN_conv2_weight:
+    case HEDDLE_CNN_conv2_bias: fill_uniform(&random, 1 / sqrt(9.0 * shape->k1), count, values); break;
+    case HEDDLE_CNN_hidden_weight:
+    case HEDDLE_CNN_hidden_bias: fill_uniform(&random, 1 / sqrt((double)features), count, values); break;
+    case HEDDLE_CNN_output_weight:
+    case HEDDLE_CNN_output_bias: fill_uniform(&random, 1 / sqrt((double)shape->hidden), count, values); break;
+    case HEDDLE_CNN_gamma1:
+    case HEDDLE_CNN_gamma2: fill_gamma(&random, (int)count, values); break;
+    case HEDDLE_CNN_beta1:
+    case HEDDLE_CNN_beta2: fill_uniform(&random, largest_beta, count, values); break;
     default: break;
     }
 }
@@ -217,8 +186,7 @@ static int64_t reduction(const void *shape_)
 
 // --- the ladder -----------------------------------------------------------------------------------------------------
 
-// A network that only the cpu's rung takes, a single sample, and few, of which a block has several on the simulated
-// GPU.
+// A network that only the CPU rungs take, a single sample, and few, of which a block has several on the simulated GPU.
 static const char *const test_shapes[] = {
     "n=3 count=5 length=4 c=2 h=9 w=7 k1=5 k2=7 hidden=6 classes=3",
     "n=1 count=1 length=1",
@@ -250,42 +218,33 @@ WORKSPACE(heddle_cnn_step_tf32x3_workspace, float, float)
 WORKSPACE(heddle_cnn_step_tf32_workspace, float, uint16_t)
 WORKSPACE(heddle_cnn_step_16bit_workspace, uint16_t, uint16_t)
 
-// The rungs of float operands keep more in shared memory than a block of Ampere has.
 #define CUDA_RUNG(rung, can, bits, kind, card, lacking, text)                                                          \
-    {                                                                                                                  \
-        .name = (rung), .device = HEDDLE_CUDA, .tier = HEDDLE_FUSED, .note = (text), .supports = (can),                \
-        .workspace = heddle_cnn_step_##bits##_workspace, .arithmetic = (kind), .capability = (card),                   \
-        .shared_bytes = (card) < 90 ? HEDDLE_CNN_STEP_16BIT_SHARED : 0, .gpu_only = (lacking)                          \
-    }
+    HEDDLE_CNN_CUDA_RUNG(rung, can, heddle_cnn_step_##bits##_workspace, kind, card, lacking, text)
 
 // Slowest first.
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cnn_step_cpu_naive,
      "plain loops, one layer after another: one multiplication at a time", NULL, heddle_cnn_step_cpu_naive_workspace},
     {"cpu_chain", HEDDLE_CPU, HEDDLE_FUSED, heddle_cnn_step_cpu_chain,
-     "the cpu's fused blocks and linear layers, one after another", NULL, heddle_cnn_step_cpu_chain_workspace},
-    CUDA_RUNG("01_tf32x3", heddle_cnn_step_is_course, tf32x3, HEDDLE_TF32X3, 90, NULL,
-              "seven kernels on tensor cores, three products for one: nearly fp32"),
-    CUDA_RUNG("02_tf32", heddle_cnn_step_is_course_in_tf32, tf32, HEDDLE_TF32, 90, NULL,
-              "operands rounded to tf32, conv2's output kept in half"),
-    CUDA_RUNG("03_fp16", heddle_cnn_step_is_course, 16bit, HEDDLE_FP16, 80, NULL,
-              "16-bit operands: half the bytes, twice the products an instruction"),
-    CUDA_RUNG("04_bf16", heddle_cnn_step_is_course, 16bit, HEDDLE_BFLOAT, 80, NULL,
+     "the CPU's fused blocks and linear layers, one after another", NULL, heddle_cnn_step_cpu_chain_workspace},
+    CUDA_RUNG("03_fp16", heddle_cnn_step_is_mnist_cnn, 16bit, HEDDLE_FP16, 80, NULL,
+              "seven kernels on tensor cores, 16-bit operands, products by mma.sync"),
+    CUDA_RUNG("04_bf16", heddle_cnn_step_is_mnist_cnn, 16bit, HEDDLE_BFLOAT, 80, NULL,
               "the same with float's range: nothing can overflow"),
-    CUDA_RUNG("05_tf32x3_wgmma", heddle_cnn_step_is_course, tf32x3, HEDDLE_TF32X3, 90, "wgmma",
-              "01 with its products by wgmma, forward and back, on two halves for a float"),
-    CUDA_RUNG("06_tf32_wgmma", heddle_cnn_step_is_course_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma",
-              "02 with its products by wgmma, forward and back, on halves: as long a mantissa"),
-    CUDA_RUNG("07_fp16_wgmma", heddle_cnn_step_is_course, 16bit, HEDDLE_FP16, 90, "wgmma",
-              "03 with convolutions and hidden layer by wgmma, forward and back"),
-    CUDA_RUNG("08_bf16_wgmma", heddle_cnn_step_is_course, 16bit, HEDDLE_BFLOAT, 90, "wgmma",
-              "04 with convolutions and hidden layer by wgmma, forward and back: tensor cores at their full rate"),
+    CUDA_RUNG("05_tf32x3_wgmma", heddle_cnn_step_is_mnist_cnn, tf32x3, HEDDLE_TF32X3, 90, "wgmma",
+              "products by wgmma, forward and backward, on two halves per float: nearly fp32"),
+    CUDA_RUNG("06_tf32_wgmma", heddle_cnn_step_is_mnist_cnn_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma",
+              "one half per float, whose mantissa is as long as tf32's"),
+    CUDA_RUNG("07_fp16_wgmma", heddle_cnn_step_is_mnist_cnn, 16bit, HEDDLE_FP16, 90, "wgmma",
+              "03 with convolutions and hidden layer by wgmma, forward and backward"),
+    CUDA_RUNG("08_bf16_wgmma", heddle_cnn_step_is_mnist_cnn, 16bit, HEDDLE_BFLOAT, 90, "wgmma",
+              "04 with convolutions and hidden layer by wgmma, forward and backward: tensor cores at their full rate"),
 };
 
 const heddle_op heddle_op_cnn_step = {
     .name = "cnn_step",
     .ladder_name = "cnn_step",
-    .summary = "loss and every gradient of the course's network on a batch of a resident dataset",
+    .summary = "loss and every gradient of the MNIST CNN on a batch of a resident dataset",
     .shape_size = sizeof(step_shape),
     HEDDLE_FIELDS(fields),
     HEDDLE_OPERANDS(operands),

@@ -1,5 +1,5 @@
-// cnn_step: the loss of the course's network on a batch and the gradient of every parameter. Its operands by name, for
-// the rungs; what it computes stands in reference.c, what the CUDA rungs keep between their kernels in layout.h.
+// cnn_step: the loss of the MNIST CNN on a batch and the gradient of every parameter. The table of its tensors, and its
+// operands by name; what it computes stands in reference.c, what the CUDA rungs keep between their kernels in layout.h.
 #ifndef HEDDLE_OPS_CNN_STEP_H
 #define HEDDLE_OPS_CNN_STEP_H
 
@@ -14,21 +14,62 @@ extern "C" {
 
 extern const heddle_op heddle_op_cnn_step;
 
-// The network's parameters, or their gradients. Shapes as the layers have them: conv1_weight (k1, c, 3, 3),
-// conv2_weight (k2, k1, 3, 3), hidden_weight (hidden, k2 * h/4 * w/4) over the flattened (k2, h/4, w/4),
-// output_weight (classes, hidden).
-#define HEDDLE_CNN_STEP_TENSORS(type)                                                                                  \
-    type *conv1_weight, *conv1_bias, *gamma1, *beta1;                                                                  \
-    type *conv2_weight, *conv2_bias, *gamma2, *beta2;                                                                  \
-    type *hidden_weight, *hidden_bias;                                                                                 \
-    type *output_weight, *output_bias
+// The network's parameters: TENSOR(name, optional, smooth, extents...), in the order in which they stand among the
+// operands of cnn_step, and their gradients after them; `shape` in the extents is cnn_step's or cnn_train's. Everything
+// that lists them is made from this table. smooth: see heddle_operand, of the gradient. hidden_weight is over the
+// flattened (k2, h/4, w/4).
+// clang-format off
+#define HEDDLE_CNN_TENSORS(TENSOR)                                                                                     \
+    TENSOR(conv1_weight, false, false, shape->k1, shape->c, 3, 3)                                                      \
+    TENSOR(conv1_bias, true, false, shape->k1)                                                                         \
+    TENSOR(gamma1, false, false, shape->k1)                                                                            \
+    TENSOR(beta1, false, false, shape->k1)                                                                             \
+    TENSOR(conv2_weight, false, false, shape->k2, shape->k1, 3, 3)                                                     \
+    TENSOR(conv2_bias, true, false, shape->k2)                                                                         \
+    TENSOR(gamma2, false, false, shape->k2)                                                                            \
+    TENSOR(beta2, false, false, shape->k2)                                                                             \
+    TENSOR(hidden_weight, false, false, shape->hidden, shape->k2 * (shape->h / 4) * (shape->w / 4))                    \
+    TENSOR(hidden_bias, false, false, shape->hidden)                                                                   \
+    TENSOR(output_weight, false, true, shape->classes, shape->hidden)                                                  \
+    TENSOR(output_bias, false, true, shape->classes)
+
+// The running statistics of the batchnorms: STATISTIC(name, values for tests, extent).
+#define HEDDLE_CNN_STATISTICS_OF(STATISTIC)                                                                            \
+    STATISTIC(running_mean1, NORMAL, shape->k1)                                                                        \
+    STATISTIC(running_var1, POSITIVE, shape->k1)                                                                       \
+    STATISTIC(running_mean2, NORMAL, shape->k2)                                                                        \
+    STATISTIC(running_var2, POSITIVE, shape->k2)
+// clang-format on
+
+// Numbers of the tensors in their tables, HEDDLE_CNN_conv1_weight and so on, and how many there are.
+#define HEDDLE_CNN_NUMBER(name, ...) HEDDLE_CNN_##name,
+enum { HEDDLE_CNN_TENSORS(HEDDLE_CNN_NUMBER) HEDDLE_CNN_PARAMETERS };
+enum { HEDDLE_CNN_STATISTICS_OF(HEDDLE_CNN_NUMBER) HEDDLE_CNN_STATISTICS };
+
+// Where cnn_step's operands stand in a call's inputs and outputs.
+enum {
+    HEDDLE_CNN_IMAGES,
+    HEDDLE_CNN_LABELS,
+    HEDDLE_CNN_ORDER,
+    HEDDLE_CNN_CURSOR,
+    HEDDLE_CNN_FIRST_PARAMETER,
+};
+enum {
+    HEDDLE_CNN_LOSS,
+    HEDDLE_CNN_CORRECT,
+    HEDDLE_CNN_FIRST_GRADIENT,
+    HEDDLE_CNN_FIRST_STATISTIC = HEDDLE_CNN_FIRST_GRADIENT + HEDDLE_CNN_PARAMETERS,
+};
 
 typedef struct heddle_cnn_step_parameters {
-    HEDDLE_CNN_STEP_TENSORS(const float);
+#define HEDDLE_CNN_FIELD(name, ...) const float *name;
+    HEDDLE_CNN_TENSORS(HEDDLE_CNN_FIELD)
+#undef HEDDLE_CNN_FIELD
 } heddle_cnn_step_parameters;
 
+#define HEDDLE_CNN_FIELD(name, ...) float *name;
 typedef struct heddle_cnn_step_gradients {
-    HEDDLE_CNN_STEP_TENSORS(float);
+    HEDDLE_CNN_TENSORS(HEDDLE_CNN_FIELD)
 } heddle_cnn_step_gradients;
 
 // Optional operands may be NULL: the biases of the convolutions and their gradients, running statistics.
@@ -41,50 +82,31 @@ typedef struct heddle_cnn_step_operands {
     float *loss;                         // mean over the batch
     int32_t *correct;                    // samples whose largest logit is their label's
     heddle_cnn_step_gradients gradients; // of the mean loss
-    float *running_mean1, *running_var1, *running_mean2, *running_var2;
+    HEDDLE_CNN_STATISTICS_OF(HEDDLE_CNN_FIELD)
 } heddle_cnn_step_operands;
+#undef HEDDLE_CNN_FIELD
 
 // Here and not in cnn_step.c, because the devices' modules need it, too.
 static inline heddle_cnn_step_operands heddle_cnn_step_unpack(const heddle_call *call)
 {
+    const void *const *parameter = call->input + HEDDLE_CNN_FIRST_PARAMETER;
+    void *const *gradient = call->output + HEDDLE_CNN_FIRST_GRADIENT;
+    void *const *statistic = call->output + HEDDLE_CNN_FIRST_STATISTIC;
     heddle_cnn_step_operands operands;
-    heddle_cnn_step_parameters *parameters = &operands.parameters;
-    heddle_cnn_step_gradients *gradients = &operands.gradients;
-    operands.images = (const uint8_t *)call->input[0];
-    operands.labels = (const int32_t *)call->input[1];
-    operands.order = (const int32_t *)call->input[2];
-    operands.cursor = (const int64_t *)call->input[3];
-    parameters->conv1_weight = (const float *)call->input[4];
-    parameters->conv1_bias = (const float *)call->input[5];
-    parameters->gamma1 = (const float *)call->input[6];
-    parameters->beta1 = (const float *)call->input[7];
-    parameters->conv2_weight = (const float *)call->input[8];
-    parameters->conv2_bias = (const float *)call->input[9];
-    parameters->gamma2 = (const float *)call->input[10];
-    parameters->beta2 = (const float *)call->input[11];
-    parameters->hidden_weight = (const float *)call->input[12];
-    parameters->hidden_bias = (const float *)call->input[13];
-    parameters->output_weight = (const float *)call->input[14];
-    parameters->output_bias = (const float *)call->input[15];
-    operands.loss = (float *)call->output[0];
-    operands.correct = (int32_t *)call->output[1];
-    gradients->conv1_weight = (float *)call->output[2];
-    gradients->conv1_bias = (float *)call->output[3];
-    gradients->gamma1 = (float *)call->output[4];
-    gradients->beta1 = (float *)call->output[5];
-    gradients->conv2_weight = (float *)call->output[6];
-    gradients->conv2_bias = (float *)call->output[7];
-    gradients->gamma2 = (float *)call->output[8];
-    gradients->beta2 = (float *)call->output[9];
-    gradients->hidden_weight = (float *)call->output[10];
-    gradients->hidden_bias = (float *)call->output[11];
-    gradients->output_weight = (float *)call->output[12];
-    gradients->output_bias = (float *)call->output[13];
-    operands.running_mean1 = (float *)call->output[14];
-    operands.running_var1 = (float *)call->output[15];
-    operands.running_mean2 = (float *)call->output[16];
-    operands.running_var2 = (float *)call->output[17];
-    // cppcheck-suppress uninitvar ; the two structs in it are set through the pointers above
+    operands.images = (const uint8_t *)call->input[HEDDLE_CNN_IMAGES];
+    operands.labels = (const int32_t *)call->input[HEDDLE_CNN_LABELS];
+    operands.order = (const int32_t *)call->input[HEDDLE_CNN_ORDER];
+    operands.cursor = (const int64_t *)call->input[HEDDLE_CNN_CURSOR];
+    operands.loss = (float *)call->output[HEDDLE_CNN_LOSS];
+    operands.correct = (int32_t *)call->output[HEDDLE_CNN_CORRECT];
+#define HEDDLE_CNN_TAKE(name, ...)                                                                                     \
+    operands.parameters.name = (const float *)parameter[HEDDLE_CNN_##name];                                            \
+    operands.gradients.name = (float *)gradient[HEDDLE_CNN_##name];
+    HEDDLE_CNN_TENSORS(HEDDLE_CNN_TAKE)
+#undef HEDDLE_CNN_TAKE
+#define HEDDLE_CNN_TAKE(name, ...) operands.name = (float *)statistic[HEDDLE_CNN_##name];
+    HEDDLE_CNN_STATISTICS_OF(HEDDLE_CNN_TAKE)
+#undef HEDDLE_CNN_TAKE
     return operands;
 }
 
@@ -95,15 +117,24 @@ size_t heddle_cnn_step_cpu_naive_workspace(const void *shape, int threads);
 heddle_status heddle_cnn_step_cpu_chain(const heddle_call *call);
 size_t heddle_cnn_step_cpu_chain_workspace(const void *shape, int threads);
 
-// The CUDA rungs are written for the course's sizes alone: 1×28×28 images, 32 and 64 channels, 128 hidden, at most 16
+// The CUDA rungs are written for one size of network: 1×28×28 images, 32 and 64 channels, 128 hidden, at most 16
 // classes.
-bool heddle_cnn_step_is_course(const void *shape);
-bool heddle_cnn_step_is_course_in_tf32(const void *shape); // and enough samples for it
+bool heddle_cnn_step_is_mnist_cnn(const void *shape);
+bool heddle_cnn_step_is_mnist_cnn_in_tf32(const void *shape); // and has enough samples for it
 size_t heddle_cnn_step_tf32x3_workspace(const void *shape, int threads);
 size_t heddle_cnn_step_tf32_workspace(const void *shape, int threads);
 size_t heddle_cnn_step_16bit_workspace(const void *shape, int threads); // fp16 and bf16
-// Bytes of shared memory that their largest block takes, backward's: Ampere's largest card has them, the others not.
+// Bytes of shared memory that the largest block of the rungs for Ampere takes, backward's: A100 has them, smaller cards
+// do not.
 enum { HEDDLE_CNN_STEP_16BIT_SHARED = 161792 };
+
+// A CUDA rung's row in the ladders of cnn_step and cnn_train.
+#define HEDDLE_CNN_CUDA_RUNG(rung, can, bytes, kind, card, lacking, text)                                              \
+    {                                                                                                                  \
+        .name = (rung), .device = HEDDLE_CUDA, .tier = HEDDLE_FUSED, .note = (text), .supports = (can),                \
+        .workspace = (bytes), .arithmetic = (kind), .capability = (card),                                              \
+        .shared_bytes = (card) < 90 ? HEDDLE_CNN_STEP_16BIT_SHARED : 0, .gpu_only = (lacking)                          \
+    }
 
 #ifdef __cplusplus
 }

@@ -40,27 +40,27 @@
 
 // --- overflow --------------------------------------------------------------------------------------------------------
 
-CNN_DEVICE void cnn_void(float *values, int count)
+CNN_DEVICE void cnn_fill_nan(float *values, int count)
 {
     for (int i = threadIdx.x; values && i < count; i += CNN_FINISH_THREADS)
         values[i] = NAN;
 }
 
 // By one block: rare, so it may take its time.
-CNN_DEVICE void cnn_void_gradients(const heddle_cnn_step_gradients &gradients, int classes)
+CNN_DEVICE void cnn_invalidate_gradients(const heddle_cnn_step_gradients &gradients, int classes)
 {
-    cnn_void(gradients.conv1_weight, CNN_CHANNELS1 * CNN_TAPS);
-    cnn_void(gradients.conv1_bias, CNN_CHANNELS1);
-    cnn_void(gradients.gamma1, CNN_CHANNELS1);
-    cnn_void(gradients.beta1, CNN_CHANNELS1);
-    cnn_void(gradients.conv2_weight, CNN_CHANNELS2 * CNN_PATCH);
-    cnn_void(gradients.conv2_bias, CNN_CHANNELS2);
-    cnn_void(gradients.gamma2, CNN_CHANNELS2);
-    cnn_void(gradients.beta2, CNN_CHANNELS2);
-    cnn_void(gradients.hidden_weight, CNN_HIDDEN * CNN_FEATURES);
-    cnn_void(gradients.hidden_bias, CNN_HIDDEN);
-    cnn_void(gradients.output_weight, classes * CNN_HIDDEN);
-    cnn_void(gradients.output_bias, classes);
+    cnn_fill_nan(gradients.conv1_weight, CNN_CHANNELS1 * CNN_TAPS);
+    cnn_fill_nan(gradients.conv1_bias, CNN_CHANNELS1);
+    cnn_fill_nan(gradients.gamma1, CNN_CHANNELS1);
+    cnn_fill_nan(gradients.beta1, CNN_CHANNELS1);
+    cnn_fill_nan(gradients.conv2_weight, CNN_CHANNELS2 * CNN_PATCH);
+    cnn_fill_nan(gradients.conv2_bias, CNN_CHANNELS2);
+    cnn_fill_nan(gradients.gamma2, CNN_CHANNELS2);
+    cnn_fill_nan(gradients.beta2, CNN_CHANNELS2);
+    cnn_fill_nan(gradients.hidden_weight, CNN_HIDDEN * CNN_FEATURES);
+    cnn_fill_nan(gradients.hidden_bias, CNN_HIDDEN);
+    cnn_fill_nan(gradients.output_weight, classes * CNN_HIDDEN);
+    cnn_fill_nan(gradients.output_bias, classes);
 }
 
 // --- conv1 and batchnorm 1 -------------------------------------------------------------------------------------------
@@ -522,7 +522,7 @@ template <typename Arguments> CNN_DEVICE void cnn_finish_check(const Arguments &
     }
     __syncthreads();
     if (all_done && atomicOr(counters + CNN_OVERFLOW_FLAG, 0u))
-        cnn_void_gradients(arguments.operands.gradients, arguments.classes);
+        cnn_invalidate_gradients(arguments.operands.gradients, arguments.classes);
 }
 
 template <typename Arithmetic, cnn_optimizer Update>

@@ -14,8 +14,8 @@
 // three make the first image together, and meet after each: while image i is multiplied, the one before is stored and
 // the one after made.
 //
-// Limited by: the products. Of one of the four schedulers an image takes 504 for conv2 (twice that with float operands)
-// and 50 to 150 for conv1, and mma.sync has them at half of Hopper's rate; the part that makes images waits for its
+// Limited by: the products. Of one of the four schedulers an image takes 504 for conv2
+// and 50 for conv1, and mma.sync has them at half of Hopper's rate; the part that makes images waits for its
 // turn.
 #ifndef HEDDLE_OPS_CNN_STEP_FORWARD_H
 #define HEDDLE_OPS_CNN_STEP_FORWARD_H
@@ -119,10 +119,6 @@ CNN_DEVICE void cnn_forward_multiply(float sum[CNN_SIDE1][2][4], const Shared *s
     }
 }
 
-CNN_DEVICE void cnn_convolution_store(float *to, const float values[4])
-{
-    *(float4 *)to = make_float4(values[0], values[1], values[2], values[3]);
-}
 template <typename Convolution> CNN_DEVICE void cnn_convolution_store(Convolution *to, const float values[4])
 {
     uint2 bits;

@@ -391,29 +391,13 @@ CNN_DEVICE void cnn_stem_pool(Arithmetic, float pooled[8], uint32_t codes[2], co
     }
 }
 
-// Eight channels of a pooled pixel, rounded, to shared and to global memory.
-template <typename Arithmetic> CNN_DEVICE void cnn_stem_store(float *tile, float *pooled, const float values[8])
-{
-    cnn_store4<Arithmetic>(tile, values), cnn_store4<Arithmetic>(tile + cnn_tile<float>::four, values + 4);
-    cnn_store4<Arithmetic>(pooled, values), cnn_store4<Arithmetic>(pooled + 4, values + 4);
-}
-CNN_DEVICE uint32_t cnn_pair(__half, float first, float second)
-{
-    const __half2 two = __floats2half2_rn(first, second);
-    return *(const uint32_t *)&two;
-}
-CNN_DEVICE uint32_t cnn_pair(__nv_bfloat16, float first, float second)
-{
-    const __nv_bfloat162 two = __floats2bfloat162_rn(first, second);
-    return *(const uint32_t *)&two;
-}
 template <typename Narrow> CNN_DEVICE uint4 cnn_eight(const float values[8])
 {
     return make_uint4(cnn_pair(Narrow(), values[0], values[1]), cnn_pair(Narrow(), values[2], values[3]),
                       cnn_pair(Narrow(), values[4], values[5]), cnn_pair(Narrow(), values[6], values[7]));
 }
-template <typename Arithmetic, typename Narrow>
-CNN_DEVICE void cnn_stem_store(Narrow *tile, Narrow *pooled, const float values[8])
+// Eight channels of a pooled pixel, rounded, to shared and to global memory.
+template <typename Narrow> CNN_DEVICE void cnn_stem_store(Narrow *tile, Narrow *pooled, const float values[8])
 {
     *(uint4 *)tile = *(uint4 *)pooled = cnn_eight<Narrow>(values);
 }
@@ -467,7 +451,7 @@ CNN_DEVICE void cnn_stem_forward(const Arguments &arguments, int image, const ui
         cnn_stem_pool(Arithmetic(), pooled, codes, z, mask);
         if (window < CNN_PIXELS1) {
             if constexpr (std::is_same<Element, typename Arithmetic::operand>::value)
-                cnn_stem_store<Arithmetic>(to_tile, to_pooled, pooled);
+                cnn_stem_store(to_tile, to_pooled, pooled);
             else
                 cnn_stem_store_halves<Arithmetic>(to_tile, to_pooled, (size_t)arguments.n * CNN_PIXELS1 * CNN_CHANNELS1,
                                                   pooled, weight.scale);

@@ -84,10 +84,7 @@ CNN_DEVICE void cnn_wgmma_load_weight(const Arguments &arguments, Shared *shared
 {
     const unsigned bytes = sizeof shared->weight;
     mbarrier_arrive_expect(&shared->loaded, bytes);
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                     hopper_shared(shared->weight)),
-                 "l"(arguments.workspace.conv2_parts), "r"(bytes), "r"(hopper_shared(&shared->loaded))
-                 : "memory");
+    bulk_load(shared->weight, arguments.workspace.conv2_parts, bytes, &shared->loaded);
 }
 
 // --- the kernel ------------------------------------------------------------------------------------------------------

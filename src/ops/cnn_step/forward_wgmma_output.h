@@ -28,14 +28,6 @@ CNN_DEVICE uint32_t cnn_keep_pair(__nv_bfloat16, float first, float second)
     return cnn_pair(__nv_bfloat16(), first, second);
 }
 
-// 8 by 8 elements of 16 bits, a lane's two of row lane / 4 before and after.
-CNN_DEVICE uint32_t cnn_turn(uint32_t matrix)
-{
-    uint32_t turned;
-    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(matrix));
-    return turned;
-}
-
 // Floats, `four` = [channel][pixel], are stored as they lie: the eight lanes that have the same pixels fill a sector.
 CNN_DEVICE void cnn_wgmma_store(float *to, const float four[4], int pixels)
 {
@@ -336,7 +328,7 @@ CNN_DEVICE void cnn_wgmma_finish(const Arguments &arguments, const CUtensorMap *
         uint8_t *to_code = arguments.workspace.code2 + at + (row * CNN_SIDE2 + window) * CNN_CHANNELS2 + lane % 4 * 2;
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            const uint32_t two = __byte_perm(cnn_turn(codes[i]), 0, low_bytes);
+            const uint32_t two = __byte_perm(movmatrix_transposed(codes[i]), 0, low_bytes);
             if (window < CNN_SIDE2)
                 *(uint16_t *)(to_code + i * 8) = (uint16_t)two;
         }

@@ -24,15 +24,6 @@ enum {
     CNN_STEM_OPERAND = CNN_CHANNELS1 * CNN_STEM_DEPTH, // elements of a part of conv1's weight
 };
 
-// The compiler takes a product's sums to be there when it is issued. After the wait for it, this keeps what reads them
-// from being moved before the wait; and before the next product, what reads them from being moved after it.
-template <int Count> CNN_DEVICE void cnn_wgmma_settle(float (&sum)[Count])
-{
-#pragma unroll
-    for (int i = 0; i < Count; i++)
-        asm volatile("" : "+f"(sum[i])::"memory");
-}
-
 // Where an operand in chunks lies: `distance` bytes from a chunk to the next, eight rows of one side by side. This is
 // the lower half of a descriptor; the upper one is the same for all. All threads of a warp have the same: said so, it
 // stays in the registers that wgmma wants it in.
@@ -123,7 +114,7 @@ CNN_DEVICE void cnn_wgmma_conv2(Arithmetic, float (&sum)[Count], const Element *
                                 int first_pixel, uint64_t *turn)
 {
     enum { LEFT = 1 }; // taps: as long as it takes the next to begin
-    cnn_wgmma_settle(sum);
+    wgmma_settle(sum);
     wgmma_fence();
     cnn_wgmma_issue<Arithmetic>(sum, weight, tile, first_pixel, 0, CNN_TAPS - LEFT, false);
     wgmma_commit();
@@ -132,7 +123,7 @@ CNN_DEVICE void cnn_wgmma_conv2(Arithmetic, float (&sum)[Count], const Element *
     wgmma_wait<1>();
     cnn_wgmma_arrive(turn);
     wgmma_wait<0>();
-    cnn_wgmma_settle(sum);
+    wgmma_settle(sum);
 }
 
 // tf32 by half.
@@ -153,7 +144,7 @@ CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32x3, float (&sum)[Count], const __half *w
     enum { CUT = 4, LEFT = 3 }; // taps of the first sum; and of the second, left when the next may begin
     const __half *small_weight = weight + CNN_CHANNELS2 * CNN_PATCH, *small_tile = tile + cnn_tile<__half>::size;
     float other[Count];
-    cnn_wgmma_settle(sum), cnn_wgmma_settle(other);
+    wgmma_settle(sum), wgmma_settle(other);
     wgmma_fence();
     cnn_wgmma_issue<cnn_fp16>(other, small_weight, tile, first_pixel, 0, CNN_TAPS, false);
     cnn_wgmma_issue<cnn_fp16>(other, weight, small_tile, first_pixel, 0, CNN_TAPS, true);
@@ -165,7 +156,7 @@ CNN_DEVICE void cnn_wgmma_conv2(cnn_tf32x3, float (&sum)[Count], const __half *w
     wgmma_wait<1>();
     cnn_wgmma_arrive(turn);
     wgmma_wait<0>();
-    cnn_wgmma_settle(sum), cnn_wgmma_settle(other);
+    wgmma_settle(sum), wgmma_settle(other);
 #pragma unroll
     for (int i = 0; i < Count; i++)
         sum[i] += other[i];
@@ -246,12 +237,12 @@ template <int Parts> struct cnn_stem_by_wgmma {
     {
         issue(above, below, a, b);
         wgmma_wait<0>();
-        cnn_wgmma_settle(above), cnn_wgmma_settle(below);
+        wgmma_settle(above), wgmma_settle(below);
     }
     __device__ __forceinline__ void issue(float (&above)[CNN_STEM_OUTPUTS], float (&below)[CNN_STEM_OUTPUTS],
                                           const uint32_t (&a)[4], const uint32_t (&b)[4]) const
     {
-        cnn_wgmma_settle(above), cnn_wgmma_settle(below);
+        wgmma_settle(above), wgmma_settle(below);
         wgmma_fence();
 #pragma unroll
         for (int part = 0; part < Parts; part++) {

@@ -94,7 +94,7 @@ CNN_DEVICE void cnn_wgmma_stem_forward(const Arguments &arguments, int image, co
         if (turn + 1 < TURNS)
             cnn_wgmma_patches<TURN_ROWS>(above[next], below[next], first, last, turn + 1);
         wgmma_wait<0>();
-        cnn_wgmma_settle(z[now][0]), cnn_wgmma_settle(z[now][1]);
+        wgmma_settle(z[now][0]), wgmma_settle(z[now][1]);
         if (turn + 1 < TURNS)
             weight.issue(z[next][0], z[next][1], above[next], below[next]);
         float pooled[8];
@@ -128,7 +128,7 @@ CNN_DEVICE void cnn_wgmma_stem_some(const Arguments &arguments, int image, const
     Element *to_tile = tile + ((y + 1) * CNN_TILE_SIDE + x + 1) * Tile::pixel + t * Tile::eight;
     Element *to_pooled = (Element *)arguments.workspace.pooled1 + at;
     if constexpr (std::is_same<Element, typename Arithmetic::operand>::value)
-        cnn_stem_store<Arithmetic>(to_tile, to_pooled, pooled);
+        cnn_stem_store(to_tile, to_pooled, pooled);
     else
         cnn_stem_store_halves<Arithmetic>(to_tile, to_pooled, (size_t)arguments.n * CNN_PIXELS1 * CNN_CHANNELS1, pooled,
                                           weight.scale);

@@ -145,34 +145,29 @@ CNN_DEVICE float2 cnn_hidden_floats_of(__nv_bfloat162 pair)
     return __bfloat1622float2(pair);
 }
 
-// Relu of two values, rounded, as words; returns 0xffff for each that relu let through.
-template <typename Arithmetic> CNN_DEVICE uint32_t cnn_hidden_relu(uint32_t words[2], float first, float second, float)
-{
-    words[0] = __float_as_uint(cnn_round<Arithmetic>(first <= 0.0f ? 0.0f : first)); // not fmaxf: NaN stays
-    words[1] = __float_as_uint(cnn_round<Arithmetic>(second <= 0.0f ? 0.0f : second));
-    return (first > 0.0f ? 0xffffu : 0u) | (second > 0.0f ? 0xffff0000u : 0u);
-}
-template <typename Arithmetic> CNN_DEVICE uint32_t cnn_hidden_relu(uint32_t words[1], float first, float second, __half)
+// Relu of two values, rounded, as a word; returns 0xffff for each that relu let through.
+template <typename Arithmetic> CNN_DEVICE uint32_t cnn_hidden_relu(uint32_t *word, float first, float second, __half)
 {
     const __half2 zero = __floats2half2_rn(0.0f, 0.0f), pair = __hmax2_nan(__floats2half2_rn(first, second), zero);
-    words[0] = *(const uint32_t *)&pair;
+    *word = *(const uint32_t *)&pair;
     return __hgt2_mask(pair, zero);
 }
 template <typename Arithmetic>
-CNN_DEVICE uint32_t cnn_hidden_relu(uint32_t words[1], float first, float second, __nv_bfloat16)
+CNN_DEVICE uint32_t cnn_hidden_relu(uint32_t *word, float first, float second, __nv_bfloat16)
 {
     const __nv_bfloat162 zero = __floats2bfloat162_rn(0.0f, 0.0f);
     const __nv_bfloat162 pair = __hmax2_nan(__floats2bfloat162_rn(first, second), zero);
-    words[0] = *(const uint32_t *)&pair;
+    *word = *(const uint32_t *)&pair;
     return __hgt2_mask(pair, zero);
 }
 
 // Two channels at a time. windows: [position][thread] of 16 bytes
-template <typename Arithmetic, typename Convolution>
+template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_pool(cnn_hidden_pooled<Arithmetic> *pooled, const char *windows,
-                                const cnn_hidden_batchnorm<Arithmetic> *batchnorm, const Convolution *)
+                                const cnn_hidden_batchnorm<Arithmetic> *batchnorm)
 {
-    typedef typename cnn_hidden_pair<Convolution>::type pair;
+    typedef typename Arithmetic::convolution convolution;
+    typedef typename cnn_hidden_pair<convolution>::type pair;
     uint32_t y[4][4];
 #pragma unroll
     for (int position = 0; position < 4; position++)
@@ -183,7 +178,7 @@ CNN_DEVICE void cnn_hidden_pool(cnn_hidden_pooled<Arithmetic> *pooled, const cha
         pair z[4];
 #pragma unroll
         for (int position = 0; position < 4; position++)
-            z[position] = cnn_hidden_pair_of<Convolution>((y[position][i] & batchnorm->keep[i]) ^ batchnorm->flip[i]);
+            z[position] = cnn_hidden_pair_of<convolution>((y[position][i] & batchnorm->keep[i]) ^ batchnorm->flip[i]);
         const pair top = __hmax2(z[0], z[1]), bottom = __hmax2(z[2], z[3]);
         const uint32_t right_top = __hgt2_mask(z[1], z[0]), right_bottom = __hgt2_mask(z[3], z[2]);
         const uint32_t lower = __hgt2_mask(bottom, top);
@@ -199,31 +194,6 @@ CNN_DEVICE void cnn_hidden_pool(cnn_hidden_pooled<Arithmetic> *pooled, const cha
     const int low_bytes = 0x6420; // of each 16 bits
     pooled->codes[0] = __byte_perm(codes[0], codes[1], low_bytes);
     pooled->codes[1] = __byte_perm(codes[2], codes[3], low_bytes);
-}
-
-template <typename Arithmetic>
-CNN_DEVICE void cnn_hidden_pool(cnn_hidden_pooled<Arithmetic> *pooled, const char *windows,
-                                const cnn_hidden_batchnorm<Arithmetic> *batchnorm, const float *)
-{
-    float z[4][4];
-#pragma unroll
-    for (int position = 0; position < 4; position++) {
-        cnn_load4(z[position], (const float *)(windows + position * CNN_HIDDEN_THREADS * 16));
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            z[position][i] = fmaf(z[position][i], batchnorm->scale[i], batchnorm->shift[i]);
-    }
-    float best[4];
-    pooled->codes[0] = 0;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        uint32_t code;
-        best[i] = cnn_relu_pool(z[0][i], z[1][i], z[2][i], z[3][i], &code);
-        pooled->codes[0] |= code << 8 * i;
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        pooled->operands[i] = __float_as_uint(cnn_round<Arithmetic>(best[i]));
 }
 
 // The power of two that batchnorm's output is multiplied by as halves, by a warp: none of a batch's values is further
@@ -261,7 +231,7 @@ CNN_DEVICE void cnn_hidden_normalise(cnn_hidden_pooled<Arithmetic> *pooled, cons
                                      const cnn_hidden_batchnorm<Arithmetic> *batchnorm)
 {
     typedef typename Arithmetic::convolution convolution;
-    enum { VECTOR = cnn_hidden_batchnorm<Arithmetic>::VECTOR, WORDS = sizeof(typename Arithmetic::operand) / 2 };
+    enum { VECTOR = cnn_hidden_batchnorm<Arithmetic>::VECTOR };
     float y[VECTOR];
 #pragma unroll
     for (int i = 0; i < VECTOR; i += 4)
@@ -270,12 +240,8 @@ CNN_DEVICE void cnn_hidden_normalise(cnn_hidden_pooled<Arithmetic> *pooled, cons
     for (int i = 0; i < VECTOR; i += 2) {
         const float first = fmaf(y[i], batchnorm->scale[i], batchnorm->shift[i]);
         const float second = fmaf(y[i + 1], batchnorm->scale[i + 1], batchnorm->shift[i + 1]);
-        if constexpr (cnn_hidden_halves<Arithmetic>::SCALED)
-            cnn_hidden_relu_halves<cnn_hidden_halves<Arithmetic>::PARTS>(pooled->operands + i / 2, VECTOR / 2, first,
-                                                                         second);
-        else
-            cnn_hidden_relu<Arithmetic>(pooled->operands + i / 2 * WORDS, first, second,
-                                        typename Arithmetic::operand());
+        cnn_hidden_relu_halves<cnn_hidden_halves<Arithmetic>::PARTS>(pooled->operands + i / 2, VECTOR / 2, first,
+                                                                     second);
     }
 }
 
@@ -293,7 +259,7 @@ CNN_DEVICE void cnn_hidden_load_batchnorm(cnn_hidden_batchnorm<Arithmetic> *batc
         batchnorm->scale[i] = scale;
         if (cnn_hidden_plan<Arithmetic, Positions>::SCALED)
             batchnorm->scale[i] *= power, batchnorm->shift[i] *= power;
-        if (Positions == 1 || sizeof(typename Arithmetic::convolution) == 4)
+        if (Positions == 1)
             continue;
         const uint32_t half = i % 2 * 16;
         batchnorm->keep[i / 2] = (i % 2 ? batchnorm->keep[i / 2] : 0) | (scale == 0.0f ? 0u : 0xffffu << half);
@@ -344,15 +310,12 @@ cnn_hidden_pool_pixel(char *to, const char *windows,
         cnn_hidden_pooled<Arithmetic> pooled = {};
         if (sample < arguments.n) {
             const char *own = windows + (round * Positions * plan::THREADS + threadIdx.x) * 16;
-            if (Positions == 1)
+            if constexpr (Positions == 1) {
                 cnn_hidden_normalise(&pooled, own, batchnorm);
-            else
-                cnn_hidden_pool(&pooled, own, batchnorm, (const typename plan::convolution *)NULL);
-            if (Positions == 4 && plan::VECTOR == 8)
-                *(uint2 *)(arguments.workspace.code2 + at) =
-                    make_uint2(pooled.codes[0], pooled.codes[plan::VECTOR / 4 - 1]);
-            else if (Positions == 4)
-                *(uint32_t *)(arguments.workspace.code2 + at) = pooled.codes[0];
+            } else {
+                cnn_hidden_pool(&pooled, own, batchnorm);
+                *(uint2 *)(arguments.workspace.code2 + at) = make_uint2(pooled.codes[0], pooled.codes[1]);
+            }
         }
 #pragma unroll
         for (int part = 0; part < plan::PARTS; part++)
@@ -363,7 +326,9 @@ cnn_hidden_pool_pixel(char *to, const char *windows,
     }
 }
 
-// Two products of halves that are in two parts each, as cnn_multiply_two has them of floats: a[part], b[part]
+// Two products of halves in two parts each, a[part] and b[part]. Tensor cores truncate sums where float32 would round
+// them, and in a sum of hundreds that adds up: each product is therefore added outside. Two at a time, so that the
+// three steps of one fill the waiting times of the other.
 CNN_DEVICE void cnn_hidden_multiply_parts(float first[4], float second[4], const uint32_t a[2][4],
                                           const uint32_t b[2][4])
 {

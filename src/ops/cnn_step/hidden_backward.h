@@ -11,8 +11,7 @@
 //               quarter of 64 by 32 each, in registers until the end
 //
 // Four stages in a ring, three of them on their way; one barrier a stage; two blocks a multiprocessor. Rows are 16
-// bytes longer than their data, 4 banks: eight rows at a time (ldmatrix), or eight columns of every second row (float
-// operands, whose samples are taken in the order 0 2 4 6 1 3 5 7 by both factors), lie in different banks.
+// bytes longer than their data, 4 banks, so that the eight rows that ldmatrix takes lie in different banks.
 //
 // Limited by: shared memory, which gives each stage's grad_hidden to four warps and half of it to four others; and by
 // the latency of the first stages, where a block has few.
@@ -37,7 +36,7 @@ template <typename Arithmetic> struct cnn_hidden_backward_plan {
         DATA_THREADS = DATA_WARPS * 32,
         WARP_CHANNELS = CNN_CHANNELS2 / DATA_WARPS,
         SIZE = sizeof(operand),
-        ROWS = 128 / SIZE, // samples of a stage: 64, or 32 floats
+        ROWS = 64, // samples of a stage
         STAGES = 4,
         HIDDEN_PITCH = CNN_HIDDEN * SIZE + 16,
         POOLED_PITCH = CNN_CHANNELS2 * SIZE + 16,
@@ -86,42 +85,20 @@ CNN_DEVICE void cnn_hidden_backward_fetch(
             *(uint4 *)(to + i * plan::POOLED_PITCH) = make_uint4(0, 0, 0, 0);
 }
 
-// --- fragments: from rows of 16-bit operands by ldmatrix, of floats one by one ---------------------------------------
+// --- fragments -------------------------------------------------------------------------------------------------------
 
 // Two of b, 16 columns along a row; K is down. `from` is the corner.
-template <int Pitch> CNN_DEVICE void cnn_hidden_backward_columns(uint32_t b[4], const __half *from)
+template <int Pitch> CNN_DEVICE void cnn_hidden_backward_columns(uint32_t b[4], const char *from)
 {
     const int lane = threadIdx.x % 32;
-    ldmatrix_x4_transposed(b, (const char *)from + lane % 16 * Pitch + lane / 16 * 16);
-}
-template <int Pitch> CNN_DEVICE void cnn_hidden_backward_columns(uint32_t b[4], const __nv_bfloat16 *from)
-{
-    cnn_hidden_backward_columns<Pitch>(b, (const __half *)from);
-}
-template <int Pitch> CNN_DEVICE void cnn_hidden_backward_columns(uint32_t b[4], const float *from)
-{
-    const int lane = threadIdx.x % 32;
-    const char *at = (const char *)from + lane % 4 * 2 * Pitch + lane / 4 * 4;
-    b[0] = *(const uint32_t *)at, b[1] = *(const uint32_t *)(at + Pitch);
-    b[2] = *(const uint32_t *)(at + 32), b[3] = *(const uint32_t *)(at + Pitch + 32);
+    ldmatrix_x4_transposed(b, from + lane % 16 * Pitch + lane / 16 * 16);
 }
 
 // One of a, 16 rows that lie along a row of shared memory; K is down.
-template <int Pitch> CNN_DEVICE void cnn_hidden_backward_turned(uint32_t a[4], const __half *from)
+template <int Pitch> CNN_DEVICE void cnn_hidden_backward_turned(uint32_t a[4], const char *from)
 {
     const int lane = threadIdx.x % 32;
-    ldmatrix_x4_transposed(a, (const char *)from + (lane % 8 + lane / 16 * 8) * Pitch + lane / 8 % 2 * 16);
-}
-template <int Pitch> CNN_DEVICE void cnn_hidden_backward_turned(uint32_t a[4], const __nv_bfloat16 *from)
-{
-    cnn_hidden_backward_turned<Pitch>(a, (const __half *)from);
-}
-template <int Pitch> CNN_DEVICE void cnn_hidden_backward_turned(uint32_t a[4], const float *from)
-{
-    const int lane = threadIdx.x % 32;
-    const char *at = (const char *)from + lane % 4 * 2 * Pitch + lane / 4 * 4;
-    a[0] = *(const uint32_t *)at, a[1] = *(const uint32_t *)(at + 32);
-    a[2] = *(const uint32_t *)(at + Pitch), a[3] = *(const uint32_t *)(at + Pitch + 32);
+    ldmatrix_x4_transposed(a, from + (lane % 8 + lane / 16 * 8) * Pitch + lane / 8 % 2 * 16);
 }
 
 // --- the gradient of pooled2 -----------------------------------------------------------------------------------------
@@ -132,16 +109,12 @@ struct cnn_hidden_backward_channels {
 };
 
 // Over the samples of a thread of the data warps, for its four channels: of the gradient, and of it times the
-// normalised value. `most`: the largest gradient, for those who multiply floats as halves (backward_wgmma_stage.h).
+// normalised value.
 struct cnn_hidden_backward_sums {
-    float gradient[4], product[4], most;
+    float gradient[4], product[4];
 };
 
-// A register of b: one float of row k, or two 16-bit operands of rows k and k + 1.
-CNN_DEVICE uint32_t cnn_hidden_backward_bits(const float *column, int k)
-{
-    return __float_as_uint(column[(size_t)k * CNN_FEATURES]);
-}
+// A register of b: two operands, of rows k and k + 1.
 template <typename Operand> CNN_DEVICE uint32_t cnn_hidden_backward_bits(const Operand *column, int k)
 {
     const uint16_t *bits = (const uint16_t *)column + (size_t)k * CNN_FEATURES;
@@ -162,17 +135,6 @@ CNN_DEVICE void cnn_hidden_backward_load_weight(uint32_t held[][4], const typena
             const int k = step * plan::DEPTH + i % 2 * plan::DEPTH / 2 + lane % 4 * (4 / plan::SIZE);
             held[step][i] = cnn_hidden_backward_bits(weight + channel + i / 2 * 2, k);
         }
-}
-
-// tf32x3 splits each weight in two where it is used. The compiler would do that once, before the loop, and then has
-// twice as many registers to keep; it cannot, where weights may have changed from stage to stage.
-template <typename Arithmetic> CNN_DEVICE void cnn_hidden_backward_hold(uint32_t weight[][4])
-{
-    if (cnn_hidden_backward_plan<Arithmetic>::SIZE == 4)
-#pragma unroll
-        for (int step = 0; step < cnn_hidden_backward_plan<Arithmetic>::DATA_STEPS; step++)
-            asm volatile(""
-                         : "+r"(weight[step][0]), "+r"(weight[step][1]), "+r"(weight[step][2]), "+r"(weight[step][3]));
 }
 
 // One stage, whose first sample is `from`: products, relu's mask, sums, and out.
@@ -212,13 +174,11 @@ cnn_hidden_backward_data(cnn_hidden_backward_sums *sums, const cnn_hidden_backwa
         for (int i = 0; i < 4; i++) { // rows past the batch are zeros, and add none
             grad[i] = value[part][i] > 0.0f ? sum[part / 2][i / 2][part % 2 * 2 + i % 2] : 0.0f;
             sums->gradient[i] += grad[i];
-            if (plan::SIZE == 4)
-                sums->most = fmaxf(sums->most, fabsf(grad[i]));
             sums->product[i] += grad[i] * ((value[part][i] - beta[i]) * inverse_gamma[i]);
         }
         if (sample < n)
-            cnn_store4_global<Arithmetic>(
-                workspace.grad_pooled2 + ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 + channel, grad);
+            cnn_store4_global(workspace.grad_pooled2 + ((size_t)sample * CNN_PIXELS2 + pixel) * CNN_CHANNELS2 + channel,
+                              grad);
     }
 }
 
@@ -319,7 +279,6 @@ template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_backward_weight(float sum[16][4], const char *stage, int rows, int row, int column)
 {
     typedef cnn_hidden_backward_plan<Arithmetic> plan;
-    typedef typename plan::operand operand;
     const char *hidden = stage + row * plan::SIZE;
     const char *pooled = stage + plan::ROWS * plan::HIDDEN_PITCH + column * plan::SIZE;
 #pragma unroll 1
@@ -327,15 +286,15 @@ CNN_DEVICE void cnn_hidden_backward_weight(float sum[16][4], const char *stage, 
         uint32_t b[2][4];
 #pragma unroll
         for (int j = 0; j < 2; j++)
-            cnn_hidden_backward_columns<plan::POOLED_PITCH>(
-                b[j], (const operand *)(pooled + sample * plan::POOLED_PITCH) + j * 16);
+            cnn_hidden_backward_columns<plan::POOLED_PITCH>(b[j],
+                                                            pooled + sample * plan::POOLED_PITCH + j * 16 * plan::SIZE);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             uint32_t a[4];
-            cnn_hidden_backward_turned<plan::HIDDEN_PITCH>(a, (const operand *)(hidden + sample * plan::HIDDEN_PITCH) +
-                                                                  i * 16);
+            cnn_hidden_backward_turned<plan::HIDDEN_PITCH>(a,
+                                                           hidden + sample * plan::HIDDEN_PITCH + i * 16 * plan::SIZE);
 #pragma unroll
-            for (int j = 0; j < 4; j += 2) // added outside where float32 is meant: the sums are as long as the batch
+            for (int j = 0; j < 4; j += 2)
                 cnn_multiply_two<Arithmetic>(sum[i * 4 + j], sum[i * 4 + j + 1], a, b[j / 2]);
         }
     }
@@ -433,16 +392,12 @@ CNN_DEVICE void cnn_hidden_backward_data_role(const cnn_hidden_backward_work *wo
     cnn_hidden_backward_sums sums = {};
     cnn_hidden_backward_begin<Arithmetic>(work, arguments);
 #pragma unroll 1
-    for (int stage = work->first; stage < work->end; stage++) {
-        cnn_hidden_backward_hold<Arithmetic>(weight);
+    for (int stage = work->first; stage < work->end; stage++)
         cnn_hidden_backward_data<Arithmetic>(&sums, channels, weight,
                                              cnn_hidden_backward_stage<Arithmetic>(work, stage, arguments), workspace,
                                              stage * plan::ROWS, work->pixel, arguments.n);
-    }
     cnn_hidden_backward_store_sums(workspace.sums2_partial + (size_t)blockIdx.x * 2 * CNN_CHANNELS2, &sums,
                                    channel + threadIdx.x % 4 * 4);
-    if (plan::SIZE == 4)
-        cnn_hidden_backward_store_most(workspace.counters, sums.most);
     cnn_hidden_backward_finish_sums<Arithmetic>(arguments, channels, work->first * plan::ROWS,
                                                 min(work->end * plan::ROWS, arguments.n), work->pixel, shared);
 }

@@ -149,8 +149,8 @@ CNN_DEVICE void cnn_hidden_hopper_weight_tile(float (&sum)[2][CNN_HIDDEN_HOPPER_
     typedef cnn_hidden_hopper<Arithmetic> plan;
     typedef cnn_hopper_products<plan::PARTS> products;
     const uint64_t a = wgmma_descriptor(tile, 0), b = wgmma_descriptor(tile + plan::POOLED_AT, 0);
-    cnn_hopper_settle(sum[0]);
-    cnn_hopper_settle(sum[1]);
+    wgmma_settle(sum[0]);
+    wgmma_settle(sum[1]);
     wgmma_fence();
 #pragma unroll
     for (int i = 0; i < products::count; i++)
@@ -166,8 +166,8 @@ CNN_DEVICE void cnn_hidden_hopper_weight_tile(float (&sum)[2][CNN_HIDDEN_HOPPER_
                     add || i > 0 || step > 0);
     wgmma_commit();
     wgmma_wait<0>();
-    cnn_hopper_settle(sum[0]);
-    cnn_hopper_settle(sum[1]);
+    wgmma_settle(sum[0]);
+    wgmma_settle(sum[1]);
 }
 
 template <typename Arithmetic, typename Arguments>
@@ -329,7 +329,7 @@ CNN_DEVICE void cnn_hidden_hopper_data_role(const cnn_hidden_hopper_work &work, 
         const uint64_t a = wgmma_descriptor(tile, 0);
         float sum[CNN_HIDDEN_HOPPER_SUMS];
         mbarrier_wait(barriers->full + which % plan::TILES, which / plan::TILES & 1);
-        cnn_hopper_settle(sum);
+        wgmma_settle(sum);
         wgmma_fence();
 #pragma unroll
         for (int i = 0; i < products::count; i++)
@@ -343,7 +343,7 @@ CNN_DEVICE void cnn_hidden_hopper_data_role(const cnn_hidden_hopper_work &work, 
                     i > 0 || step > 0);
         wgmma_commit();
         wgmma_wait<0>();
-        cnn_hopper_settle(sum);
+        wgmma_settle(sum);
         cnn_hidden_hopper_data_end<Arithmetic>(&sums, sum, tile + plan::POOLED_AT, arguments,
                                                (work.first + which) * plan::ROWS, work.pixel, inverse, warp, lane);
         cnn_hidden_hopper_give_back(barriers->empty + which % plan::TILES);

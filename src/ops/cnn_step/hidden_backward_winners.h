@@ -187,7 +187,7 @@ CNN_DEVICE void cnn_hidden_winners_weight_role(const cnn_hidden_winners_work<Ari
                                             fmaf(pair.y, scale[i % 2], shift[i % 2]), element());
             }
         }
-        cnn_hopper_settle(total);
+        wgmma_settle(total);
         wgmma_fence();
 #pragma unroll
         for (int step = 0; step < plan::ROWS / 16; step++)
@@ -195,7 +195,7 @@ CNN_DEVICE void cnn_hidden_winners_weight_role(const cnn_hidden_winners_work<Ari
                                                    wgmma_descriptor_at(b, step * CNN_HIDDEN_HOPPER_DOWN), true);
         wgmma_commit();
         wgmma_wait<0>();
-        cnn_hopper_settle(total);
+        wgmma_settle(total);
         cnn_hidden_winners_give_back(work, maps, which);
     }
     float *gradient = arguments.workspace.grad_hidden_partial +
@@ -227,17 +227,6 @@ CNN_DEVICE void cnn_hidden_winners_open(uint32_t open[2][8], const char *winners
     }
 }
 
-CNN_DEVICE uint32_t cnn_hidden_winners_round(__nv_bfloat16, float first, float second)
-{
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
-    return *(const uint32_t *)&pair;
-}
-CNN_DEVICE uint32_t cnn_hidden_winners_round(__half, float first, float second)
-{
-    const __half2 pair = __floats2half2_rn(first, second);
-    return *(const uint32_t *)&pair;
-}
-
 // A tile's gradient, without what is not open, into its box.
 template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_winners_leave(char *box, const float (&sum)[CNN_HIDDEN_HOPPER_SUMS],
@@ -251,8 +240,7 @@ CNN_DEVICE void cnn_hidden_winners_leave(char *box, const float (&sum)[CNN_HIDDE
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const int at = (j + i / 2) * 4 + i % 2 * 2;
-            pairs[i] =
-                cnn_hidden_winners_round(typename Arithmetic::operand(), sum[at], sum[at + 1]) & open[i % 2][j + i / 2];
+            pairs[i] = cnn_pair(typename Arithmetic::operand(), sum[at], sum[at + 1]) & open[i % 2][j + i / 2];
         }
         stmatrix_x4(box + ((j + lane / 16) ^ lane % 8) * 16, pairs[0], pairs[1], pairs[2], pairs[3]);
     }
@@ -286,7 +274,7 @@ template <typename Arithmetic>
 CNN_DEVICE void cnn_hidden_winners_multiply(float (&sum)[CNN_HIDDEN_HOPPER_SUMS], uint64_t hidden, uint64_t weight)
 {
     typedef cnn_hidden_winners<Arithmetic> plan;
-    cnn_hopper_settle(sum);
+    wgmma_settle(sum);
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < CNN_HIDDEN / 16; step++)
@@ -304,8 +292,8 @@ CNN_DEVICE void cnn_hidden_winners_add(float (&products)[CNN_HIDDEN_HOPPER_SUMS]
 {
     typedef cnn_hidden_winners<Arithmetic> plan;
     typedef typename plan::element element;
-    cnn_hopper_settle(products);
-    cnn_hopper_settle(totals);
+    wgmma_settle(products);
+    wgmma_settle(totals);
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < plan::ROWS / 16; step++) {
@@ -317,8 +305,8 @@ CNN_DEVICE void cnn_hidden_winners_add(float (&products)[CNN_HIDDEN_HOPPER_SUMS]
     }
     wgmma_commit();
     wgmma_wait<0>();
-    cnn_hopper_settle(products);
-    cnn_hopper_settle(totals);
+    wgmma_settle(products);
+    wgmma_settle(totals);
 }
 
 template <typename Arithmetic, typename Arguments>
@@ -343,7 +331,7 @@ CNN_DEVICE void cnn_hidden_winners_data_role(const cnn_hidden_winners_work<Arith
         uint32_t open[2][8];
         cnn_hidden_winners_open<Arithmetic>(open, winners, norm, warp, lane);
         wgmma_wait<0>();
-        cnn_hopper_settle(sum);
+        wgmma_settle(sum);
         cnn_hidden_winners_leave<Arithmetic>(box, sum, open, warp, lane);
         if (threadIdx.x == 0)
             tma_store_wait_read<0>(); // the other box is free from here on
@@ -388,7 +376,7 @@ static __global__ void __launch_bounds__(cnn_hidden_winners<Arithmetic>::THREADS
         cnn_hidden_winners_copy_first(work, maps);
     cnn_hidden_winners_load_norm<Arithmetic>(&norm, arguments);
     if (threadIdx.x < HOPPER_ROWS_BYTES / 16) {
-        const uint32_t one = cnn_hidden_winners_round(typename plan::element(), 1.0f, 1.0f);
+        const uint32_t one = cnn_pair(typename plan::element(), 1.0f, 1.0f);
         ((uint4 *)(work.memory + plan::ONES_AT))[threadIdx.x] = make_uint4(one, one, one, one);
     }
     tma_fence_written();

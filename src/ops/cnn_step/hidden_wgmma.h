@@ -116,7 +116,7 @@ CNN_DEVICE void cnn_hidden_wgmma_multiply(float (&sum)[CNN_HIDDEN_WGMMA_SUMS], c
         uint32_t a[CNN_CHANNELS2 / 16][4];
         mbarrier_wait(work.full + place, which / CNN_HIDDEN_WGMMA_RING & 1);
         cnn_hidden_wgmma_normalise<Arithmetic>(a, winners, affine, warp, lane);
-        cnn_hopper_settle(sum);
+        wgmma_settle(sum);
         wgmma_fence();
 #pragma unroll
         for (int step = 0; step < CNN_CHANNELS2 / 16; step++)
@@ -124,7 +124,7 @@ CNN_DEVICE void cnn_hidden_wgmma_multiply(float (&sum)[CNN_HIDDEN_WGMMA_SUMS], c
                                                    wgmma_descriptor_at(b, step * CNN_HIDDEN_HOPPER_ALONG), true);
         wgmma_commit();
         wgmma_wait<0>();
-        cnn_hopper_settle(sum);
+        wgmma_settle(sum);
         cnn_hidden_wgmma_give_back(work, maps, which);
     }
 }

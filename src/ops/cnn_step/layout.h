@@ -1,23 +1,49 @@
-// What the kernels of cnn_step's CUDA rungs hand to each other: sizes of the course's network, and where each
-// intermediate lies in the workspace. One step is these launches, each a header of its own, in this order:
+// What the kernels of cnn_step's CUDA rungs hand to each other: sizes of the MNIST CNN, and where each intermediate lies
+// in the workspace. A step is seven launches. Each has a header, and most have a second one for Hopper:
 //
-//   prepare.h          moments of the batch's pixels; weights rounded and packed
+//   launch           mma.sync (03, 04)    wgmma (05 to 08)           what it does
+//   prepare          prepare.h            the same                   moments of the batch's pixels; weights rounded and
+//                                                                    packed
+//   forward          forward.h            forward_wgmma.h            conv1 + batchnorm 1 + relu + pool, conv2 + its
+//                                                                    statistics, one image at a time
+//   hidden           hidden.h             hidden_wgmma.h (16 bits),  batchnorm 2 + relu + pool, and the first linear
+//                                         hidden.h (floats)          layer on what comes out
+//   head             head.h               the same                   relu, second linear layer, cross-entropy and its
+//                                                                    gradient, down to the hidden layer
+//   hidden_backward  hidden_backward.h    hidden_backward_winners.h  gradient through the first linear layer: its
+//                                         (16 bits),                 weights, and the pooled activations 2
+//                                         hidden_backward_wgmma.h
+//                                         (floats)
+//   backward         backward.h           backward_wgmma.h           gradient through block 2 and block 1, one image at
+//                                                                    a time
+//   finish           finish.h             the same                   sums of what the blocks left; gradients in the
+//                                                                    layers' own layout; running statistics
 //
-//   forward.h          conv1 + batchnorm 1 + relu + pool, conv2 + its statistics; an image at a time
+// What these include:
 //
-//   hidden.h           batchnorm 2 + relu + pool, and the first linear layer on what comes out
+//   arithmetic.h                  tf32x3, tf32, fp16, bf16: rounding, products by mma.sync, loads and stores
+//   kernels.h, step.h             the launches as a table; a rung of cnn_step
+//   forward_stem.h                conv1 of both forward kernels, batchnorm 1 folded into it
+//   forward_statistics.h          batchnorm 2's statistics: left by forward, added up by hidden
+//   forward_wgmma_stem.h          conv1 of forward_wgmma.h
+//   forward_wgmma_products.h      its products
+//   forward_wgmma_output.h        what becomes of conv2's output there: stores, winners of the windows, sums
+//   hidden_wgmma_products.h       products and maps of the hidden layer's kernels for Hopper
+//   sums2.h                       batchnorm 2's two sums: left by hidden_backward, added up by backward
+//   backward_products.h           tiles and products of backward.h
+//   backward_stage.h              the warps of it that bring the next image
+//   backward_wgmma_tiles.h        where everything lies in shared memory of backward_wgmma.h
+//   backward_wgmma_begin.h        what a block of it does before its first image
+//   backward_wgmma_stage.h        its warps that bring the next image
+//   backward_wgmma_products.h     its instructions, shared with hidden_backward_wgmma.h
+//   backward_wgmma_stem.h         its sums for conv1's gradient
+//   backward_wgmma_few.h          the same kernel where no block has a second image
+//   backward_wgmma_few_begin.h    and what a block of that does first
+//   update.h                      what finish.h does with an element of a gradient: stores it, or updates the parameter
 //
-//   head.h             relu, second linear layer, cross-entropy and its gradient, down to the hidden layer
-//
-//   hidden_backward.h  gradient through the first linear layer: its weights, and the pooled activations 2
-//
-//   backward.h         gradient through block 2 and block 1, an image at a time
-//
-//   finish.h           sums of what the blocks left; gradients in the layers' own layout; running statistics
-//
-// cnn_train's rungs have the same kernels. There finish.h updates the parameters with the gradients, packs them again
-// and folds batchnorm 1 into conv1 for the step after; head.h takes the moments of the batch after this one, and so
-// only the first step has a prepare.h.
+// cnn_train's rungs (../cnn_train/train.h) have the same kernels. There finish.h updates the parameters with the
+// gradients, packs them again and folds batchnorm 1 into conv1 for the step after; head.h takes the moments of the batch
+// after this one, and so only the first step has a prepare.h.
 //
 // Nothing is added by floating-point atomics: blocks leave partial sums, and whoever needs them adds them in a fixed
 // order, so that a step gives the same bits every time. Pixels are (h, w, channels), channels last.

@@ -320,7 +320,7 @@ CNN_DEVICE void cnn_write_cursors(const cnn_training &training, const int64_t *c
     for (int i = threadIdx.x; i <= training.steps; i += CNN_PREPARE_THREADS) {
         const int64_t here = position + (int64_t)i * n;
         training.cursors[i * HEDDLE_CURSOR_COUNT] =
-            i == training.steps ? HEDDLE_CNN_TRAIN_CURSOR(here, training.order_length, n * training.steps) : here;
+            i == training.steps ? HEDDLE_CNN_TRAIN_WRAPPED(here, training.order_length, n * training.steps) : here;
         training.cursors[i * HEDDLE_CURSOR_COUNT + 1] = steps + i;
     }
     for (int i = threadIdx.x; i < (training.steps + 1) * HEDDLE_HYPER_COUNT; i += CNN_PREPARE_THREADS) {

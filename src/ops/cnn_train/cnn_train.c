@@ -105,11 +105,10 @@ static void fill_bank(const train_shape *shape, const bank_range *range, heddle_
 {
     const heddle_cnn_train_bank bank = heddle_cnn_train_parameters(shape);
     const heddle_cnn_step_shape step = heddle_cnn_train_step(shape);
-    const int first = heddle_operand_find(&heddle_op_cnn_step, "conv1_weight");
     for (int i = 0; i < bank.floats; i++)
         values[i] = 0;
     for (int i = 0; i < HEDDLE_CNN_PARAMETERS; i++) {
-        const size_t count = heddle_operand_elements(&heddle_op_cnn_step, first + i, &step);
+        const size_t count = heddle_operand_elements(&heddle_op_cnn_step, HEDDLE_CNN_FIRST_PARAMETER + i, &step);
         for (size_t e = 0; bank.at[i] >= 0 && e < count; e++)
             values[(size_t)bank.at[i] + e] =
                 range->middle[i] + range->width[i] * (2 * heddle_random_uniform(random) - 1);
@@ -123,7 +122,7 @@ static void fill_parameters(const train_shape *shape, heddle_random *random, dou
     const double conv1 = 1 / sqrt(taps * shape->c), conv2 = 1 / sqrt(taps * shape->k1);
     const double hidden = 1 / sqrt(features), output = 1 / sqrt(shape->hidden);
     const bank_range range = {
-        .middle = {0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0},
+        .middle = {[HEDDLE_CNN_gamma1] = 1, [HEDDLE_CNN_gamma2] = 1},
         .width = {conv1, conv1, norm, norm, conv2, conv2, norm, norm, hidden, hidden, output, output},
     };
     fill_bank(shape, &range, random, values);
@@ -157,14 +156,14 @@ static void fill(const void *shape_, int operand, uint64_t seed, double *values)
     const train_shape *shape = shape_;
     heddle_random random = heddle_random_make(seed, (uint64_t)operand);
     if (heddle_operand_elements(&heddle_op_cnn_train, operand, shape) == 0)
-        return; // moments that the optimiser has not
-    enum { SCHEDULE = 3, PARAMETERS, FIRST_MOMENT, SECOND_MOMENT, CURSOR = 8 };
+        return;                                       // moments that the optimiser has not
+    enum { OUTPUTS = HEDDLE_CNN_TRAIN_SCHEDULE + 1 }; // operands before the first of them
     switch (operand) {
-    case SCHEDULE: fill_schedule(shape, values); break;
-    case PARAMETERS: fill_parameters(shape, &random, values); break;
-    case FIRST_MOMENT: fill_moments(shape, 0, 0.01, &random, values); break;
-    case SECOND_MOMENT: fill_moments(shape, 0.001, 0.001, &random, values); break;
-    case CURSOR:
+    case HEDDLE_CNN_TRAIN_SCHEDULE: fill_schedule(shape, values); break;
+    case OUTPUTS + HEDDLE_CNN_TRAIN_PARAMETERS: fill_parameters(shape, &random, values); break;
+    case OUTPUTS + HEDDLE_CNN_TRAIN_FIRST_MOMENT: fill_moments(shape, 0, 0.01, &random, values); break;
+    case OUTPUTS + HEDDLE_CNN_TRAIN_SECOND_MOMENT: fill_moments(shape, 0.001, 0.001, &random, values); break;
+    case OUTPUTS + HEDDLE_CNN_TRAIN_CURSOR:
         values[0] = shape->length - shape->steps * shape->n;
         values[1] = (double)(seed % 3);
         break;
@@ -209,7 +208,7 @@ static void reference(const void *shape_, const double *const *input, double *co
     if (memory)
         heddle_cnn_train_chain_run(shape_, true, inputs, outputs, memory, heddle_cnn_step_run_reference, NULL);
     else
-        *(double *)outputs[7] = NAN; // the loss: what no rung gives
+        *(double *)outputs[HEDDLE_CNN_TRAIN_LOSS] = NAN; // what no rung gives
     free(memory);
 }
 
@@ -232,16 +231,16 @@ static const char *const bench_shapes[] = {
     NULL,
 };
 
-static bool is_course(const void *shape)
+static bool is_mnist_cnn(const void *shape)
 {
     const heddle_cnn_step_shape step = heddle_cnn_train_step(shape);
-    return heddle_cnn_step_is_course(&step);
+    return heddle_cnn_step_is_mnist_cnn(&step);
 }
 
-static bool is_course_in_tf32(const void *shape)
+static bool is_mnist_cnn_in_tf32(const void *shape)
 {
     const heddle_cnn_step_shape step = heddle_cnn_train_step(shape);
-    return heddle_cnn_step_is_course_in_tf32(&step);
+    return heddle_cnn_step_is_mnist_cnn_in_tf32(&step);
 }
 
 // cnn_step's, and behind it for each step a row of the cursor and of the schedule.
@@ -259,35 +258,28 @@ WORKSPACE(tf32)
 WORKSPACE(16bit)
 
 #define CUDA_RUNG(rung, can, bits, kind, card, lacking, text)                                                          \
-    {                                                                                                                  \
-        .name = (rung), .device = HEDDLE_CUDA, .tier = HEDDLE_FUSED, .note = (text), .supports = (can),                \
-        .workspace = workspace_##bits, .arithmetic = (kind), .capability = (card),                                     \
-        .shared_bytes = (card) < 90 ? HEDDLE_CNN_STEP_16BIT_SHARED : 0, .gpu_only = (lacking)                          \
-    }
+    HEDDLE_CNN_CUDA_RUNG(rung, can, workspace_##bits, kind, card, lacking, text)
 
-// Slowest first. Half precision is not among them: whether a step overflowed is known only at its end.
+// Slowest first. fp16 is not among them: whether a step overflowed is known only at its end.
 static const heddle_rung ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_cnn_train_cpu_naive,
-     "cnn_step, update and step_end, plain loops one after another", NULL, heddle_cnn_train_cpu_naive_workspace},
+     "cnn_step, update and step_end as plain loops, one after another", NULL, heddle_cnn_train_cpu_naive_workspace},
     {"cpu_chain", HEDDLE_CPU, HEDDLE_FUSED, heddle_cnn_train_cpu_chain,
-     "the cpu's best rungs of the three, one after another", NULL, heddle_cnn_train_cpu_chain_workspace},
-    CUDA_RUNG("01_tf32x3", is_course, tf32x3, HEDDLE_TF32X3, 90, NULL,
-              "six kernels a step, the last of which updates and packs; three products for one: nearly fp32"),
-    CUDA_RUNG("02_tf32", is_course_in_tf32, tf32, HEDDLE_TF32, 90, NULL,
-              "operands rounded to tf32, conv2's output kept in half"),
-    CUDA_RUNG("04_bf16", is_course, 16bit, HEDDLE_BFLOAT, 80, NULL, "16-bit operands: half the bytes, float's range"),
-    CUDA_RUNG("05_tf32x3_wgmma", is_course, tf32x3, HEDDLE_TF32X3, 90, "wgmma",
-              "01 with its products by wgmma, forward and back, on two halves for a float"),
-    CUDA_RUNG("06_tf32_wgmma", is_course_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma",
-              "02 with its products by wgmma, forward and back, on halves: as long a mantissa"),
-    CUDA_RUNG("08_bf16_wgmma", is_course, 16bit, HEDDLE_BFLOAT, 90, "wgmma",
-              "04 with convolutions and hidden layer by wgmma, forward and back: tensor cores at their full rate"),
+     "the fastest CPU rungs of the three, one after another", NULL, heddle_cnn_train_cpu_chain_workspace},
+    CUDA_RUNG("04_bf16", is_mnist_cnn, 16bit, HEDDLE_BFLOAT, 80, NULL,
+              "six kernels per step, the last of which updates and packs the parameters; products by mma.sync"),
+    CUDA_RUNG("05_tf32x3_wgmma", is_mnist_cnn, tf32x3, HEDDLE_TF32X3, 90, "wgmma",
+              "products by wgmma on two halves per float: nearly fp32"),
+    CUDA_RUNG("06_tf32_wgmma", is_mnist_cnn_in_tf32, tf32, HEDDLE_TF32, 90, "wgmma",
+              "one half per float, whose mantissa is as long as tf32's"),
+    CUDA_RUNG("08_bf16_wgmma", is_mnist_cnn, 16bit, HEDDLE_BFLOAT, 90, "wgmma",
+              "16-bit operands: half the bytes, float's range, tensor cores at their full rate"),
 };
 
 const heddle_op heddle_op_cnn_train = {
     .name = "cnn_train",
     .ladder_name = "cnn_train",
-    .summary = "whole training steps of the course's network: loss, gradients, the optimiser's update, tally",
+    .summary = "whole training steps of the MNIST CNN: loss, gradients, optimiser update, tally",
     .shape_size = sizeof(train_shape),
     HEDDLE_FIELDS(fields),
     HEDDLE_OPERANDS(operands),

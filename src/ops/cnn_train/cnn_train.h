@@ -1,5 +1,5 @@
-// cnn_train: whole training steps of the course's network, one after another. How its tensors lie in one buffer, and
-// its operands by name, for the rungs; the CUDA rungs' kernels are cnn_step's.
+// cnn_train: whole training steps of the MNIST CNN, one after another. How its tensors lie in one buffer, and its
+// operands by name; the kernels of the CUDA rungs are cnn_step's.
 #ifndef HEDDLE_OPS_CNN_TRAIN_H
 #define HEDDLE_OPS_CNN_TRAIN_H
 
@@ -11,11 +11,7 @@ extern "C" {
 
 extern const heddle_op heddle_op_cnn_train;
 
-enum {
-    HEDDLE_CNN_PARAMETERS = 12, // tensors of heddle_cnn_step_parameters, in its order
-    HEDDLE_CNN_STATISTICS = 4,  // running_mean1, running_var1, running_mean2, running_var2
-    HEDDLE_CNN_ALIGNMENT = 64,  // floats: where tensors of a bank begin, as a model's state has them
-};
+enum { HEDDLE_CNN_ALIGNMENT = 64 }; // floats: where tensors of a bank begin, as a model's state has them
 
 // Where the tensors of a bank begin, in floats; those that a network without biases has not, at -1.
 typedef struct heddle_cnn_train_bank {
@@ -23,47 +19,48 @@ typedef struct heddle_cnn_train_bank {
     int floats;
 } heddle_cnn_train_bank;
 
-static inline heddle_cnn_train_bank heddle_cnn_train_place(const int *elements, int count)
+// Appends a tensor of so many elements.
+static inline void heddle_cnn_train_place(heddle_cnn_train_bank *bank, int tensor, int elements)
 {
-    heddle_cnn_train_bank bank = {{0}, 0};
-    for (int i = 0; i < count; i++) {
-        bank.at[i] = elements[i] > 0 ? bank.floats : -1;
-        bank.floats += (elements[i] + HEDDLE_CNN_ALIGNMENT - 1) / HEDDLE_CNN_ALIGNMENT * HEDDLE_CNN_ALIGNMENT;
-    }
-    return bank;
+    bank->at[tensor] = elements > 0 ? bank->floats : -1;
+    bank->floats += (elements + HEDDLE_CNN_ALIGNMENT - 1) / HEDDLE_CNN_ALIGNMENT * HEDDLE_CNN_ALIGNMENT;
+}
+
+static inline int heddle_cnn_train_product(const int *extents, size_t bytes)
+{
+    int product = 1;
+    for (size_t i = 0; i < bytes / sizeof *extents; i++)
+        product *= extents[i];
+    return product;
 }
 
 static inline heddle_cnn_train_bank heddle_cnn_train_parameters(const heddle_cnn_train_shape *shape)
 {
-    const int taps = 9, features = shape->k2 * (shape->h / 4) * (shape->w / 4);
-    const int bias1 = shape->bias ? shape->k1 : 0, bias2 = shape->bias ? shape->k2 : 0;
-    const int elements[HEDDLE_CNN_PARAMETERS] = {
-        shape->k1 * shape->c * taps,
-        bias1,
-        shape->k1,
-        shape->k1,
-        shape->k2 * shape->k1 * taps,
-        bias2,
-        shape->k2,
-        shape->k2,
-        shape->hidden * features,
-        shape->hidden,
-        shape->classes * shape->hidden,
-        shape->classes,
-    };
-    return heddle_cnn_train_place(elements, HEDDLE_CNN_PARAMETERS);
+    heddle_cnn_train_bank bank = {{0}, 0};
+#define HEDDLE_CNN_PLACE(name, optional, smooth, ...)                                                                  \
+    {                                                                                                                  \
+        const int extents[] = {__VA_ARGS__};                                                                           \
+        const int elements = heddle_cnn_train_product(extents, sizeof extents);                                        \
+        heddle_cnn_train_place(&bank, HEDDLE_CNN_##name, (optional) && !shape->bias ? 0 : elements);                   \
+    }
+    HEDDLE_CNN_TENSORS(HEDDLE_CNN_PLACE)
+#undef HEDDLE_CNN_PLACE
+    return bank;
 }
 
 static inline heddle_cnn_train_bank heddle_cnn_train_statistics(const heddle_cnn_train_shape *shape)
 {
-    const int elements[HEDDLE_CNN_STATISTICS] = {shape->k1, shape->k1, shape->k2, shape->k2};
-    return heddle_cnn_train_place(elements, HEDDLE_CNN_STATISTICS);
+    heddle_cnn_train_bank bank = {{0}, 0};
+#define HEDDLE_CNN_PLACE(name, values, extent) heddle_cnn_train_place(&bank, HEDDLE_CNN_##name, extent);
+    HEDDLE_CNN_STATISTICS_OF(HEDDLE_CNN_PLACE)
+#undef HEDDLE_CNN_PLACE
+    return bank;
 }
 
 // Where the cursor stands behind a call's `samples`: an order that is used up begins anew, so that calls may follow
 // each other for ever, each with samples that are there.
 // A macro, because kernels need it, too.
-#define HEDDLE_CNN_TRAIN_CURSOR(position, length, samples)                                                             \
+#define HEDDLE_CNN_TRAIN_WRAPPED(position, length, samples)                                                            \
     ((position) == (length) ? (int64_t)((length) % (samples)) : (position))
 
 // One step's, without the update.
@@ -77,7 +74,21 @@ static inline heddle_cnn_step_shape heddle_cnn_train_step(const heddle_cnn_train
     return step;
 }
 
-// Moments that the optimiser has none of are NULL or empty.
+// Where the operands stand in a call's inputs and outputs.
+enum { HEDDLE_CNN_TRAIN_IMAGES, HEDDLE_CNN_TRAIN_LABELS, HEDDLE_CNN_TRAIN_ORDER, HEDDLE_CNN_TRAIN_SCHEDULE };
+enum {
+    HEDDLE_CNN_TRAIN_PARAMETERS,
+    HEDDLE_CNN_TRAIN_FIRST_MOMENT,
+    HEDDLE_CNN_TRAIN_SECOND_MOMENT,
+    HEDDLE_CNN_TRAIN_STATISTICS,
+    HEDDLE_CNN_TRAIN_CURSOR,
+    HEDDLE_CNN_TRAIN_TALLY,
+    HEDDLE_CNN_TRAIN_HYPER,
+    HEDDLE_CNN_TRAIN_LOSS,
+    HEDDLE_CNN_TRAIN_CORRECT,
+};
+
+// Moments that the optimiser does not have are NULL or empty.
 typedef struct heddle_cnn_train_operands {
     const uint8_t *images;
     const int32_t *labels, *order;
@@ -94,19 +105,19 @@ typedef struct heddle_cnn_train_operands {
 static inline heddle_cnn_train_operands heddle_cnn_train_unpack(const heddle_call *call)
 {
     heddle_cnn_train_operands operands;
-    operands.images = (const uint8_t *)call->input[0];
-    operands.labels = (const int32_t *)call->input[1];
-    operands.order = (const int32_t *)call->input[2];
-    operands.schedule = (const float *)call->input[3];
-    operands.parameters = (float *)call->output[0];
-    operands.first_moment = (float *)call->output[1];
-    operands.second_moment = (float *)call->output[2];
-    operands.statistics = (float *)call->output[3];
-    operands.cursor = (int64_t *)call->output[4];
-    operands.tally = (double *)call->output[5];
-    operands.hyper = (float *)call->output[6];
-    operands.loss = (float *)call->output[7];
-    operands.correct = (int32_t *)call->output[8];
+    operands.images = (const uint8_t *)call->input[HEDDLE_CNN_TRAIN_IMAGES];
+    operands.labels = (const int32_t *)call->input[HEDDLE_CNN_TRAIN_LABELS];
+    operands.order = (const int32_t *)call->input[HEDDLE_CNN_TRAIN_ORDER];
+    operands.schedule = (const float *)call->input[HEDDLE_CNN_TRAIN_SCHEDULE];
+    operands.parameters = (float *)call->output[HEDDLE_CNN_TRAIN_PARAMETERS];
+    operands.first_moment = (float *)call->output[HEDDLE_CNN_TRAIN_FIRST_MOMENT];
+    operands.second_moment = (float *)call->output[HEDDLE_CNN_TRAIN_SECOND_MOMENT];
+    operands.statistics = (float *)call->output[HEDDLE_CNN_TRAIN_STATISTICS];
+    operands.cursor = (int64_t *)call->output[HEDDLE_CNN_TRAIN_CURSOR];
+    operands.tally = (double *)call->output[HEDDLE_CNN_TRAIN_TALLY];
+    operands.hyper = (float *)call->output[HEDDLE_CNN_TRAIN_HYPER];
+    operands.loss = (float *)call->output[HEDDLE_CNN_TRAIN_LOSS];
+    operands.correct = (int32_t *)call->output[HEDDLE_CNN_TRAIN_CORRECT];
     return operands;
 }
 

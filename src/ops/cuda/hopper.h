@@ -105,6 +105,15 @@ HOPPER_DEVICE void mbarrier_wait(uint64_t *barrier, unsigned parity)
 // A tensor map says where a matrix lies and how large a box is; a copy names the box's first column and row. What of it
 // lies outside the matrix is read as zero and not written. One thread copies for all.
 
+// `bytes` in one piece from global to shared memory; `barrier` counts them.
+HOPPER_DEVICE void bulk_load(void *shared, const void *from, unsigned bytes, uint64_t *barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     hopper_shared(shared)),
+                 "l"(from), "r"(bytes), "r"(hopper_shared(barrier))
+                 : "memory");
+}
+
 HOPPER_DEVICE void tma_load(void *shared, const CUtensorMap *map, int column, int row, uint64_t *barrier)
 {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
@@ -179,6 +188,15 @@ HOPPER_DEVICE uint64_t wgmma_descriptor(const void *shared, unsigned leading)
 {
     uint64_t address = (hopper_shared(shared) & 0x3ffff) >> 4;
     return address | (uint64_t)(leading >> 4) << 16 | (uint64_t)(HOPPER_ROWS_BYTES >> 4) << 32 | (uint64_t)1 << 62;
+}
+
+// The compiler takes a product's sums to be there when it is issued. After the wait for it, this keeps what reads them
+// from being moved before the wait; and before the next product, what reads them from being moved after it.
+template <int Count> HOPPER_DEVICE void wgmma_settle(float (&sums)[Count])
+{
+#pragma unroll
+    for (int i = 0; i < Count; i++)
+        asm volatile("" : "+f"(sums[i])::"memory");
 }
 
 // The descriptor of what lies `bytes` further on.
@@ -325,6 +343,15 @@ HOPPER_DEVICE void cluster_sync()
 HOPPER_DEVICE void warpgroup_sync(int name)
 {
     asm volatile("bar.sync %0, %1;" ::"r"(name), "n"((int)HOPPER_WARPGROUP) : "memory");
+}
+
+// Transposes an 8×8 matrix of 16-bit elements in the registers of a warp: a lane has two of row lane / 4, before and
+// after.
+HOPPER_DEVICE uint32_t movmatrix_transposed(uint32_t matrix)
+{
+    uint32_t turned;
+    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(matrix));
+    return turned;
 }
 
 // Four 8 by 8 matrices of 16-bit elements to shared memory: lane i gives the address of row i % 8 of matrix i / 8, and

@@ -148,15 +148,6 @@ HOPPER_DEVICE uint64_t part_descriptor(const void *shared, int panel)
     return address | (uint64_t)panel << 16 | (uint64_t)(8 * chunk_bytes >> 4) << 32;
 }
 
-// The compiler takes a product's sums to be there when it is issued. After the wait for it, this keeps what reads them
-// from being moved before the wait; and before the next product, what reads them from being moved after it.
-template <int Count> HOPPER_DEVICE void settle(float (&sums)[Count])
-{
-#pragma unroll
-    for (int i = 0; i < Count; i++)
-        asm volatile("" : "+f"(sums[i])::"memory");
-}
-
 // Issues the products of a stage: part (64, columns) = a (64, DEPTH) * b (DEPTH, columns), the small ones first.
 template <int Columns>
 HOPPER_DEVICE void multiply_stage(float (&part)[Columns / 2], const unsigned char *a, const unsigned char *b)
@@ -208,14 +199,6 @@ template <int Columns> __device__ static int work_count(const parts_task &task)
     return ((task.shape.m - 1) / TILE_M + 1) * ((task.shape.n - 1) / Columns + 1) * task.splits;
 }
 
-HOPPER_DEVICE void copy(void *shared, const void *from, unsigned bytes, uint64_t *barrier)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                     hopper_shared(shared)),
-                 "l"(from), "r"(bytes), "r"(hopper_shared(barrier))
-                 : "memory");
-}
-
 // One thread fills stages as they come free.
 template <int Columns>
 __device__ static void produce(const parts_task &task, const packed &a, const packed &b, unsigned char *stages,
@@ -231,10 +214,10 @@ __device__ static void produce(const parts_task &task, const packed &a, const pa
             uint64_t *full = &barriers->full[at.index];
             mbarrier_wait(&barriers->empty[at.index], at.phase ^ 1);
             mbarrier_arrive_expect(full, T::STAGE_BYTES);
-            copy(place + CONSUMERS * BYTES_A, data_b + ((size_t)now.column * b.stages + s) * T::BYTES_B, T::BYTES_B,
+            bulk_load(place + CONSUMERS * BYTES_A, data_b + ((size_t)now.column * b.stages + s) * T::BYTES_B, T::BYTES_B,
                  full);
             for (int i = 0; i < CONSUMERS; i++)
-                copy(place + i * BYTES_A, data_a + ((size_t)(now.row * CONSUMERS + i) * a.stages + s) * BYTES_A,
+                bulk_load(place + i * BYTES_A, data_a + ((size_t)(now.row * CONSUMERS + i) * a.stages + s) * BYTES_A,
                      BYTES_A, full);
             advance<T::STAGES>(&at);
         }
@@ -293,13 +276,13 @@ __device__ static void consume(const parts_task &task, int all_stages, unsigned 
             float part[T::SUMS];
             mbarrier_wait(&barriers->full[at.index], at.phase);
             turn_begin(consumer);
-            settle(part);
+            wgmma_settle(part);
             wgmma_fence();
             multiply_stage<Columns>(part, place + consumer * BYTES_A, place + CONSUMERS * BYTES_A);
             wgmma_commit();
             turn_end(consumer);
             wgmma_wait<0>();
-            settle(part);
+            wgmma_settle(part);
             if (threadIdx.x % 32 == 0)
                 mbarrier_arrive(&barriers->empty[at.index]);
 #pragma unroll

@@ -1,0 +1,13 @@
+// cnn_train, rung 8: the kernels of cnn_step's rung 8, of which the last updates the parameters, as in rung 4.
+//
+// Limited by: as cnn_step's rung 8; at small batches the latency of six launches per step, each of which waits for the
+// one before.
+
+#include "ops/cnn_train/train.h"
+
+static heddle_status launch(const heddle_call *call)
+{
+    return cnn_train_rung<cnn_bf16>(call, "08_bf16_wgmma", heddle_cnn_step_bf16_wgmma);
+}
+
+HEDDLE_CUDA_RUNG("cnn_train", "08_bf16_wgmma", launch)
