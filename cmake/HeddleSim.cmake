@@ -5,7 +5,7 @@
 # --- the runtime -----------------------------------------------------------------------------------------------------
 set(sim_root ${PROJECT_SOURCE_DIR}/src/sim)
 set(sim_sources)
-foreach(room core watch race memory api report)
+foreach(room machine findings program core watch race memory api report)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${sim_root}/${room}/*.c)
   list(APPEND sim_sources ${found})
 endforeach()

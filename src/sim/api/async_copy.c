@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 #include "watch/under_way.h"
 
 typedef struct queued {

@@ -14,8 +14,10 @@
 #include "api/stopped.h"
 #include "api/stream.h"
 #include "core/host_threads.h"
-#include "core/worker.h"
+#include "machine/worker.h"
 #include "memory/memory.h"
+#include "program/program.h"
+#include "report/report.h"
 #include "sim/runtime_api.h"
 
 enum { SIM_WRONG_USAGE = 2 };

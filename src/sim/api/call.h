@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "report/report.h"
+#include "findings/finding.h"
 #include "sim/runtime_errors.h"
 
 #define SIM_CALLER ((uintptr_t)__builtin_return_address(0))

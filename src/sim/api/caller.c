@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/options.h"
-#include "report/report.h"
+#include "machine/options.h"
+#include "program/program.h"
 
 enum { MOST_FRAMES = 64, REMEMBERED = 64, CODE_SHIFT = 2 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/options.h"
+#include "machine/options.h"
 
 #define KB ((size_t)1 << 10)
 #define MB ((size_t)1 << 20)

@@ -7,6 +7,7 @@
 #include "api/copy.h"
 #include "api/pointer.h"
 #include "api/variable.h"
+#include "program/program.h"
 #include "sim/texture.h"
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)

@@ -6,7 +6,7 @@
 
 #include "api/call.h"
 #include "api/chips.h"
-#include "core/worker.h"
+#include "machine/worker.h"
 
 static sim_function **functions;
 static size_t function_count, function_room;

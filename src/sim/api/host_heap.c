@@ -16,8 +16,9 @@
 
 #include "api/call.h"
 #include "api/pointer.h"
-#include "core/worker.h"
+#include "machine/worker.h"
 #include "memory/memory.h"
+#include "program/program.h"
 
 // Other C libraries do not offer their malloc under a second name.
 #if defined(__GLIBC__)

@@ -10,7 +10,8 @@
 #include "api/launch.h"
 #include "api/stream.h"
 #include "api/variable.h"
-#include "core/worker.h"
+#include "machine/worker.h"
+#include "program/program.h"
 
 // As documented, and as CUDA 12's runtime does; that of CUDA 13.0 gives cudaErrorInvalidValue.
 static const cudaError_t impossible_sizes = cudaErrorInvalidConfiguration;

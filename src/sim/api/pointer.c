@@ -8,6 +8,7 @@
 #include "api/host_heap.h"
 #include "api/variable.h"
 #include "memory/sections.h"
+#include "program/program.h"
 
 // --- device variables
 // --------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 #include "api/call.h"
 #include "api/stream.h"
 #include "core/host_threads.h"
-#include "core/worker.h"
+#include "machine/worker.h"
 
 static const long look_every_ns = 50000000, look_at_run_every_ns = 200000;
 static const double idle_seconds = 0.2; // without a call, when the program uses no processor either: it waits

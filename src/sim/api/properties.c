@@ -5,7 +5,7 @@
 #include "api/call.h"
 #include "api/chips.h"
 #include "api/device.h"
-#include "core/worker.h"
+#include "machine/worker.h"
 #include "memory/memory.h"
 
 static void set_pair(int *to, int first, int second)

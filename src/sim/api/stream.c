@@ -9,7 +9,8 @@
 #include "api/capture.h"
 #include "api/stopped.h"
 #include "api/touch.h"
-#include "core/worker.h"
+#include "machine/options.h"
+#include "machine/worker.h"
 
 struct CUstream_st *sim_streams;
 static struct CUstream_st legacy = {.live = true};

@@ -11,7 +11,7 @@
 #include "api/call.h"
 #include "api/variable.h"
 #include "memory/sections.h"
-#include "report/report.h"
+#include "program/program.h"
 #include "sim/abi.h"
 #include "watch/watch.h"
 

@@ -9,7 +9,7 @@
 #include "api/copied.h"
 #include "api/event.h"
 #include "api/variable.h"
-#include "core/worker.h"
+#include "machine/worker.h"
 #include "memory/memory.h"
 #include "report/differing.h"
 #include "watch/watch.h"

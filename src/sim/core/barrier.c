@@ -3,9 +3,9 @@
 // forgiven: the barrier completes all the same.
 #include <stdio.h>
 
-#include "core/barrier_line.h"
 #include "core/order.h"
 #include "core/scheduler.h"
+#include "machine/barrier_line.h"
 
 static int result_of(const sim_resident *resident, int operation)
 {
@@ -24,8 +24,8 @@ static void report_pair(sim_worker *worker, int first, int second, const char *w
     snprintf(finding.message, sizeof finding.message, "threads of one block wait at different %s calls", what);
     snprintf(finding.note, sizeof finding.note, "%s",
              same_warp ? "the two threads are in the same warp" : "warp-uniform: each warp waits at one place");
-    sim_finding_place(&finding, 0, worker, first, block->waits_at[first], "barrier");
-    sim_finding_place(&finding, 1, worker, second, block->waits_at[second], "barrier");
+    finding.place[0] = sim_place_of(worker, first, block->waits_at[first], "barrier");
+    finding.place[1] = sim_place_of(worker, second, block->waits_at[second], "barrier");
     sim_report(&finding);
 }
 
@@ -76,7 +76,7 @@ void sim_barrier_exited(sim_worker *worker, const uint32_t lanes[SIM_WARPS])
     for (int warp = 0; warp < block->launch->warps; warp++)
         if (lanes[warp]) {
             int thread = warp * SIM_LANES + __builtin_ctz(lanes[warp]);
-            sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], "barrier");
+            finding.place[0] = sim_place_of(worker, thread, block->waits_at[thread], "barrier");
             break;
         }
     sim_report(&finding);

@@ -61,7 +61,7 @@ void sim_deadlock_report(sim_worker *worker)
         snprintf(finding.message + used, sizeof finding.message - (size_t)used, "; %d %s exited", block->ended,
                  block->ended == 1 ? "has" : "have");
     for (int group = 0; group < count; group++)
-        sim_finding_place(&finding, group, worker, groups[group].first, block->waits_at[groups[group].first],
-                          role_of(block, groups[group].first));
+        finding.place[group] = sim_place_of(worker, groups[group].first, block->waits_at[groups[group].first],
+                                            role_of(block, groups[group].first));
     sim_report(&finding);
 }

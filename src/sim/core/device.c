@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/index.h"
-#include "core/options.h"
 #include "core/scheduler.h"
+#include "machine/index.h"
+#include "machine/options.h"
+#include "report/report.h"
 
 // A call of a clock costs a GPU some cycles; here it is what makes time pass, so that loops that wait for it end.
 enum { CYCLES_PER_LOOK = 64 };
@@ -25,7 +26,7 @@ static _Noreturn void end_in_host_code(const char *what)
 
 static _Noreturn void end_thread(sim_worker *worker, sim_finding *finding, uintptr_t pc, int error)
 {
-    sim_finding_place(finding, 0, worker, worker->thread, pc, "call");
+    finding->place[0] = sim_place_of(worker, worker->thread, pc, "call");
     sim_report(finding);
     sim_thread_fail(error);
 }

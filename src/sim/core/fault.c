@@ -15,6 +15,8 @@
 #include <unwind.h>
 
 #include "core/scheduler.h"
+#include "program/program.h"
+#include "report/report.h"
 
 enum {
     ALTERNATE_BYTES = 256 * 1024, // the report of a host crash is written on it
@@ -296,7 +298,7 @@ static void report_fault(void)
                  (unsigned long long)runner->signal_address);
     else
         snprintf(finding.message, sizeof finding.message, "%s", name_of(runner->signal));
-    sim_finding_place(&finding, 0, worker, worker->thread, runner->signal_pc, "call");
+    finding.place[0] = sim_place_of(worker, worker->thread, runner->signal_pc, "call");
     sim_report(&finding);
     sim_thread_fail(SIM_ERROR_ILLEGAL_ADDRESS);
 }

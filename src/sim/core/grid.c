@@ -26,7 +26,7 @@ void sim_barrier_grid(void)
         sim_finding finding = sim_finding_make(worker, SIM_BAD_LAUNCH, SIM_ERROR);
         snprintf(finding.message, sizeof finding.message,
                  "a barrier of the whole grid in a kernel that was not launched with cudaLaunchCooperativeKernel");
-        sim_finding_place(&finding, 0, worker, worker->thread, pc, "barrier");
+        finding.place[0] = sim_place_of(worker, worker->thread, pc, "barrier");
         finding.place[1] = (sim_place){.pc = worker->launch->launched_at, .role = "launch"};
         sim_report(&finding);
         sim_block_fail(worker, SIM_ERROR_FAILURE);
@@ -101,7 +101,7 @@ static void look_for_exited(sim_worker *worker, sim_resident *resident, int thre
     sim_finding finding = sim_finding_make(worker, SIM_DEADLOCK, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message,
              "a block waits for the whole grid, but its first thread, which speaks for it there, has ended");
-    sim_finding_place(&finding, 0, worker, thread, place, "barrier");
+    finding.place[0] = sim_place_of(worker, thread, place, "barrier");
     sim_report(&finding);
     sim_launch_fail(worker->launch, SIM_ERROR_FAILURE);
     sim_grid_wake();
@@ -114,7 +114,7 @@ void sim_grid_arrive(sim_worker *worker, sim_resident *resident)
     compare_places(worker, &resident->block);
     look_for_exited(worker, resident, thread);
     sim_finding stranded = sim_finding_make(worker, SIM_DEADLOCK, SIM_ERROR);
-    sim_finding_place(&stranded, 0, worker, thread, resident->block.waits_at[thread], "barrier");
+    stranded.place[0] = sim_place_of(worker, thread, resident->block.waits_at[thread], "barrier");
     if (!sim_resident_put_away(worker)) {
         sim_launch_fail(worker->launch, SIM_ERROR_MEMORY);
         sim_grid_wake();

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/host_threads.h"
-#include "core/index.h"
+#include "machine/index.h"
 
 // More than any chip holds at once (an H200 holds at most 4224): a program that needs more waits for ever on hardware
 // too.

@@ -11,7 +11,7 @@ static void report_mask(sim_worker *worker, sim_tier tier, int thread, const cha
     const sim_block *block = worker->block;
     sim_finding finding = sim_finding_make(worker, SIM_WARP_MASK, tier);
     snprintf(finding.message, sizeof finding.message, "%s", message);
-    sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], "call");
+    finding.place[0] = sim_place_of(worker, thread, block->waits_at[thread], "call");
     sim_report(&finding);
 }
 
@@ -40,8 +40,8 @@ static void report_mismatch(sim_worker *worker, int first, int second, const cha
              "lanes of one warp wait for each other in different collectives: %s and %s",
              sim_warp_name(resident->operation[first]), sim_warp_name(resident->operation[second]));
     snprintf(finding.note, sizeof finding.note, "%s", note);
-    sim_finding_place(&finding, 0, worker, first, resident->block.waits_at[first], "call");
-    sim_finding_place(&finding, 1, worker, second, resident->block.waits_at[second], "call");
+    finding.place[0] = sim_place_of(worker, first, resident->block.waits_at[first], "call");
+    finding.place[1] = sim_place_of(worker, second, resident->block.waits_at[second], "call");
     sim_report(&finding);
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/options.h"
 #include "core/scheduler.h"
+#include "machine/options.h"
 
 enum { BARRIERS = 16 };
 
@@ -85,7 +85,7 @@ static void refuse(sim_worker *worker, uintptr_t pc, int id, int threads)
     snprintf(finding.message, sizeof finding.message,
              "named barrier %d for %d threads: there are barriers 0 to 15, for a multiple of 32 threads of the block",
              id, threads);
-    sim_finding_place(&finding, 0, worker, worker->thread, pc, "barrier");
+    finding.place[0] = sim_place_of(worker, worker->thread, pc, "barrier");
     sim_report(&finding);
     sim_block_fail(worker, SIM_ERROR_FAILURE);
 }
@@ -95,8 +95,8 @@ static void report_expected(sim_worker *worker, const struct named_barrier *barr
     sim_finding finding = sim_finding_make(worker, SIM_BARRIER_DIVERGENT, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message, "named barrier %d is waited at for %d and for %d threads", id,
              barrier->expected, threads);
-    sim_finding_place(&finding, 0, worker, barrier->first, barrier->first_pc, "barrier");
-    sim_finding_place(&finding, 1, worker, worker->thread, pc, "barrier");
+    finding.place[0] = sim_place_of(worker, barrier->first, barrier->first_pc, "barrier");
+    finding.place[1] = sim_place_of(worker, worker->thread, pc, "barrier");
     sim_report(&finding);
 }
 

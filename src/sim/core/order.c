@@ -5,8 +5,6 @@
 
 enum { WINDOW = 256 };
 
-unsigned sim_schedule = SIM_SCHEDULE_ASCENDING;
-
 static uint64_t mix(uint64_t x)
 {
     x ^= x >> 30;

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-#include "core/worker.h"
+#include "machine/options.h"
+#include "machine/worker.h"
 
 enum { SIM_SCHEDULE_ASCENDING, SIM_SCHEDULE_DESCENDING }; // any other number: an order drawn from it
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/options.h"
 #include "core/scheduler.h"
+#include "machine/options.h"
 
 enum { SHORT_LINE = 1024 };
 

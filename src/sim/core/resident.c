@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/index.h"
 #include "core/scheduler.h"
+#include "machine/index.h"
+#include "program/program.h"
 
 // What of the thread-local segment belongs to a block: the same for all workers, found when first needed.
 static struct {

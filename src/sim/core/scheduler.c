@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/index.h"
 #include "core/order.h"
+#include "machine/index.h"
 
 void (*sim_named_ended)(sim_worker *worker);
 
@@ -133,7 +133,7 @@ static void out_of_stacks(sim_worker *worker)
     snprintf(finding.message, sizeof finding.message,
              "too many threads wait at the same time: this machine has no room for more stacks (%u are in use)",
              sim_runner_of(worker)->stacks.ready);
-    sim_finding_place(&finding, 0, worker, worker->thread, worker->launch->launched_at, "launch");
+    finding.place[0] = sim_place_of(worker, worker->thread, worker->launch->launched_at, "launch");
     sim_report(&finding);
 }
 

@@ -13,8 +13,8 @@
 
 #include "core/fiber.h"
 #include "core/stacks.h"
-#include "core/worker.h"
-#include "report/report.h"
+#include "findings/finding.h"
+#include "machine/worker.h"
 #include "watch/watch.h"
 
 // Lanes of one warp that meet in a collective. Kept at the index of the first lane that came.
@@ -259,17 +259,18 @@ void sim_grid_block_ended(sim_worker *worker);
 bool sim_grid_wait(sim_worker *worker);
 void sim_grid_wake(void); // the launch has failed
 
-// --- deadlock.c, finding.c ------------------------------------------------------------------------------------------
+// --- deadlock.c ------------------------------------------------------------------------------------------
 
 void sim_deadlock_report(sim_worker *worker);
 
-sim_finding sim_finding_make(sim_worker *worker, sim_finding_kind kind, sim_tier tier);
-void sim_finding_place(sim_finding *finding, int which, const sim_worker *worker, int thread, uintptr_t pc,
-                       const char *role);
+// Whoever makes a finding reports it next, which takes locks and time.
+static inline sim_finding sim_finding_make(sim_worker *worker, sim_finding_kind kind, sim_tier tier)
+{
+    sim_runner_of(worker)->busy = true;
+    return sim_finding_of(worker, kind, tier);
+}
 
 // --- worker.c, launch.c, watchdog.c, fault.c ------------------------------------------------------------------------
-
-enum { SIM_WORKERS_MOST = 256 };
 
 // Once; later calls do nothing but tell the same: NULL, or why there is no worker.
 const char *sim_pool_start(void);

@@ -1,5 +1,5 @@
 // Which memory an address lies in, as __isShared and its kin ask.
-#include "core/worker.h"
+#include "machine/worker.h"
 
 #include "memory/memory.h"
 #include "memory/sections.h"

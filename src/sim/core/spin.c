@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "core/host_threads.h"
-#include "core/options.h"
 #include "core/scheduler.h"
+#include "machine/options.h"
 
 enum {
     ROUNDS_IN_PLACE = 16,  // tries of a block before another block has a turn,
@@ -305,12 +305,12 @@ void sim_spin_report(sim_worker *worker)
              "a thread waits in a loop for something that never happens: no other thread can still do it");
     static const char *const roles[] = {"call", "read", "volatile read", "atomic"};
     const sim_polled *word = &resident->polled[thread];
-    sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], roles[word->look]);
+    finding.place[0] = sim_place_of(worker, thread, block->waits_at[thread], roles[word->look]);
     finding.address = word->address;
     finding.bytes = word->bytes;
     for (int other = 0; other < block->launch->threads; other++)
         if (block->state[other] != SIM_SPINNING && block->state[other] != SIM_ENDED) {
-            sim_finding_place(&finding, 1, worker, other, block->waits_at[other], "call");
+            finding.place[1] = sim_place_of(worker, other, block->waits_at[other], "call");
             snprintf(finding.note, sizeof finding.note, "another thread of the block waits here");
             break;
         }

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 
 enum {
     GAP_BYTES = 64 * 1024,   // the step of stack probes on aarch64, the largest in use

@@ -3,9 +3,9 @@
 // not seen then. So in schedules other than the first, a block of a program whose blocks can talk may have to stop
 // behind a barrier while others start or go on. Not without end: what each turn costs, a large program would pay very
 // often.
-#include "core/options.h"
 #include "core/order.h"
 #include "core/scheduler.h"
+#include "machine/options.h"
 
 // Stops to spend in all: a launch may have a share of what is left, and a few in any case.
 enum { STOPS = 1024, SHARE = 16, LEAST = 2 };

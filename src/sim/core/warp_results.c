@@ -50,7 +50,7 @@ static void report_source(sim_worker *worker, int lane, int source, uintptr_t pc
     sim_finding finding = sim_finding_make(worker, SIM_WARP_MASK, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message,
              "%s: lane %d reads from lane %d, which does not take part: the value is undefined", name, lane, source);
-    sim_finding_place(&finding, 0, worker, worker->warp * SIM_LANES + lane, pc, "call");
+    finding.place[0] = sim_place_of(worker, worker->warp * SIM_LANES + lane, pc, "call");
     sim_report(&finding);
 }
 
@@ -63,7 +63,7 @@ static int checked_width(sim_worker *worker, int lane, int width)
     sim_finding finding = sim_finding_make(worker, SIM_WARP_MASK, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message, "the width of a shuffle is %d, not a power of two up to 32",
              width);
-    sim_finding_place(&finding, 0, worker, thread, block->waits_at[thread], "call");
+    finding.place[0] = sim_place_of(worker, thread, block->waits_at[thread], "call");
     sim_report(&finding);
     return SIM_LANES;
 }

@@ -1,6 +1,6 @@
 // __syncwarp, in a file of its own: a program that has it needs a race detector that knows single lanes' times.
-#include "core/options.h"
 #include "core/scheduler.h"
+#include "machine/options.h"
 
 __attribute__((constructor)) static void announce(void)
 {

@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "core/host_threads.h"
-#include "core/options.h"
 #include "core/scheduler.h"
+#include "machine/options.h"
 
 static const double pause_busy = 0.01, pause_idle = 0.05; // seconds between looks
 static const double trace_after = 0.5;                    // of no progress
@@ -110,7 +110,7 @@ void sim_watchdog_start(void)
 
 __attribute__((noreturn)) static void end_thread(sim_worker *worker, sim_finding *finding)
 {
-    sim_finding_place(finding, 0, worker, worker->thread, sim_runner_of(worker)->signal_pc, "loop");
+    finding->place[0] = sim_place_of(worker, worker->thread, sim_runner_of(worker)->signal_pc, "loop");
     sim_report(finding);
     sim_thread_fail(SIM_ERROR_TIMEOUT);
 }

@@ -7,16 +7,12 @@
 #include <unistd.h>
 
 #include "core/host_threads.h"
-#include "core/index.h"
-#include "core/options.h"
 #include "core/scheduler.h"
+#include "machine/index.h"
+#include "machine/options.h"
+#include "program/program.h"
 
-__thread sim_worker *sim_current;
 __thread sim_worker *sim_worker_here;
-__thread sim_dim sim_thread_index_variable, sim_block_index_variable, sim_block_size_variable, sim_grid_size_variable;
-
-int sim_workers = 1;
-static sim_runner *runners[SIM_WORKERS_MOST];
 
 static struct {
     pthread_mutex_t lock;
@@ -26,11 +22,6 @@ static struct {
     int taking_part, busy; // workers of this round; those of them that have not finished
     const char *missing;   // why there is not even one
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .begin = PTHREAD_COND_INITIALIZER, .end = PTHREAD_COND_INITIALIZER};
-
-sim_worker *sim_worker_at(int number)
-{
-    return runners[number] ? &runners[number]->worker : NULL;
-}
 
 static void set_up(sim_runner *runner)
 {
@@ -91,12 +82,12 @@ static const char *start_worker(int number)
     *runner = (sim_runner){.worker.number = number};
     if (!sim_stacks_reserve(&runner->stacks, sim_options_get()->stack))
         return "there is no address space for the stacks of CUDA threads: raise `ulimit -v` or lower SIM_STACK";
-    runners[number] = runner;
+    sim_worker_add(number, &runner->worker);
     sim_host_threads_ours(1);
     if (pthread_create(&runner->os_thread, NULL, work, runner) == 0)
         return NULL;
     sim_host_threads_ours(-1);
-    runners[number] = NULL;
+    sim_worker_add(number, NULL);
     return "no thread can be started to run blocks on: raise `ulimit -u`";
 }
 

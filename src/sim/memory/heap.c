@@ -2,10 +2,10 @@
 // run on one worker. Each allocation is one of the card's, so that it is checked like any other.
 #include <stdio.h>
 
-#include "core/options.h"
-#include "core/worker.h"
+#include "findings/finding.h"
+#include "machine/options.h"
+#include "machine/worker.h"
 #include "memory/memory.h"
-#include "report/report.h"
 
 size_t sim_memory_heap_limit = (size_t)8 << 20; // CUDA's default
 static size_t heap_used;
@@ -31,15 +31,10 @@ void *sim_device_malloc(size_t bytes)
 static void refuse(uintptr_t address, uintptr_t pc, const char *why)
 {
     const sim_worker *worker = sim_current;
-    sim_finding finding = {.kind = SIM_INVALID_FREE,
-                           .tier = SIM_ERROR,
-                           .kernel = worker->launch->kernel->name,
-                           .address = address,
-                           .place[0] = {.pc = pc, .role = "free", .has_thread = true}};
+    sim_finding finding = sim_finding_of(worker, SIM_INVALID_FREE, SIM_ERROR);
+    finding.address = address;
+    finding.place[0] = sim_place_of(worker, worker->thread, pc, "free");
     snprintf(finding.message, sizeof finding.message, "free in a kernel: %s", why);
-    sim_thread_index(worker, worker->thread, finding.place[0].thread);
-    for (int i = 0; i < 3; i++)
-        finding.place[0].block[i] = worker->block->index[i];
     sim_report(&finding);
 }
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 #include "race/cell.h"
 #include "race/knowledge.h"
 #include "race/shadow.h"

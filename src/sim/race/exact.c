@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/options.h"
+#include "machine/options.h"
 #include "race/launches.h"
 #include "race/unfenced.h"
 

@@ -1,6 +1,6 @@
 // sim_fence, alone in its file: a program that calls it is known for one that orders threads through fences.
 
-#include "core/options.h"
+#include "machine/options.h"
 #include "race/sync.h"
 #include "watch/watch.h"
 

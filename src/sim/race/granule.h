@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 #include "race/shadow.h"
 
 // Granules far apart share a lock. Neighbours do not, nor a cache line: they are different blocks' as a rule.

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 
 typedef struct sim_launch_record {
     uint64_t number; // of the launch or copy, over the program

@@ -10,7 +10,7 @@
 
 #include "core/scheduler.h"
 #include "race/clock.h"
-#include "report/internal.h"
+#include "report/lines.h"
 #include "watch/internal.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 
 // The current thread is about to read or write a volatile word.
 void sim_polls_read(sim_worker *worker, unsigned site, uintptr_t address);

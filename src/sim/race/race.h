@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 #include "race/shadow.h"
 
 // Neighbouring lanes at consecutive addresses (stride = the site's bytes) or at one (stride 0).

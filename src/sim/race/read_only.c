@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/internal.h"
+#include "report/lines.h"
 #include "watch/internal.h"
 
 typedef struct late_read {
@@ -23,17 +23,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void describe(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address,
                      sim_finding *finding)
 {
-    finding->kind = SIM_RACE;
-    finding->tier = SIM_WARNING;
+    *finding = sim_finding_of(view->worker, SIM_RACE, SIM_WARNING);
     finding->order = SIM_ORDER_BARRIER;
-    finding->kernel = view->worker->launch->kernel->name;
     finding->address = address;
     finding->bytes = sim_sites[view->site].bytes;
     snprintf(finding->message, sizeof finding->message,
              "read by __ldg of memory that the same kernel has written: it may find an older value");
-    finding->place[0] = (sim_place){.pc = sim_sites[view->site].pc, .role = "read"};
-    sim_place_thread(view->worker, thread, &finding->place[0]);
-    finding->place[1] = (sim_place){.pc = sim_sites[earlier->site].pc, .role = "write"};
+    finding->place[0] = sim_place_of(view->worker, thread, sim_sites[view->site].pc, "read");
     sim_race_place(earlier, &finding->place[1]);
 }
 

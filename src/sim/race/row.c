@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/options.h"
+#include "machine/options.h"
 #include "memory/memory.h"
 #include "race/exact.h"
 #include "race/granule.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 #include "memory/reserve.h"
 #include "race/exact.h"
 #include "race/granule.h"

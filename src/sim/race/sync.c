@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/options.h"
+#include "machine/options.h"
 #include "race/clock.h"
 #include "race/handed.h"
 #include "race/polls.h"

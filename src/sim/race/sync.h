@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 
 void sim_sync_launch_begin(void);
 // The current thread is about to access `address` atomically, at this site.

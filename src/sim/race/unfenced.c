@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/internal.h"
+#include "report/lines.h"
 #include "watch/internal.h"
 
 // --- what is certain -------------------------------------------------------------------------------------------------
@@ -157,9 +157,7 @@ static void describe(const sim_view *view, int thread, bool same_block, uintptr_
     const sim_unfenced *unfenced = &view->clock->unfenced[thread];
     bool atomic = sim_sites[unfenced->site].kind == SIM_ATOMIC;
     const char *look = atomic ? "atomic" : "volatile read";
-    finding->kind = SIM_RACE;
-    finding->tier = SIM_WARNING;
-    finding->kernel = view->worker->launch->kernel->name;
+    *finding = sim_finding_of(view->worker, SIM_RACE, SIM_WARNING);
     finding->address = address;
     finding->bytes = sim_sites[view->site].bytes;
     snprintf(finding->message, sizeof finding->message,
@@ -170,10 +168,8 @@ static void describe(const sim_view *view, int thread, bool same_block, uintptr_
              unfenced->narrowly
                  ? "the fence there is of block scope and does not reach the block that wrote"
                  : "the writer's fence orders its own side only: the read may still find an older value");
-    finding->place[0] = (sim_place){.pc = sim_sites[unfenced->site].pc, .role = look};
-    sim_place_thread(view->worker, unfenced->thread, &finding->place[0]);
-    finding->place[1] = (sim_place){.pc = sim_sites[view->site].pc, .role = "read"};
-    sim_place_thread(view->worker, thread, &finding->place[1]);
+    finding->place[0] = sim_place_of(view->worker, unfenced->thread, sim_sites[unfenced->site].pc, look);
+    finding->place[1] = sim_place_of(view->worker, thread, sim_sites[view->site].pc, "read");
 }
 
 void sim_unfenced_check(const sim_view *view, int thread, const sim_earlier *earlier, unsigned at, uintptr_t address)

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "findings/finding.h"
 #include "race/view.h"
-#include "report/report.h"
 
 // Which lanes of a warp have been at a site in the interval that `stamp` names, and which of them more than once.
 typedef struct sim_ran {

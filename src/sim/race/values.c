@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/options.h"
+#include "machine/options.h"
+#include "program/program.h"
 #include "race/clock.h"
-#include "report/report.h"
 #include "watch/internal.h"
 
 // The last value stored at an address, in the interval in which it was stored.

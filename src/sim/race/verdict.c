@@ -14,7 +14,6 @@
 #include "race/unfenced.h"
 #include "race/unwritten.h"
 #include "race/view.h"
-#include "report/report.h"
 #include "watch/internal.h"
 
 enum { MOST_LOOKS = 2 }; // from before a loop and from within it
@@ -133,10 +132,7 @@ static sim_order order_of(const sim_view *view, int thread, const sim_earlier *e
 static void describe(const sim_view *view, int thread, const sim_earlier *earlier, int apart, uintptr_t address,
                      sim_finding *finding)
 {
-    memset(finding, 0, sizeof *finding);
-    finding->kind = SIM_RACE;
-    finding->tier = SIM_ERROR;
-    finding->kernel = view->worker->launch->kernel->name;
+    *finding = sim_finding_of(view->worker, SIM_RACE, SIM_ERROR);
     finding->address = address;
     finding->bytes = sim_sites[view->site].bytes;
     snprintf(finding->message, sizeof finding->message, "%s and %s of the same %s memory with nothing to order them",
@@ -158,8 +154,8 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
         finding->place[0].has_thread = false;
         snprintf(finding->note, sizeof finding->note, "several threads had read it, and nothing orders the others");
     }
-    finding->place[1] = (sim_place){.pc = sim_sites[view->site].pc, .role = short_role_at(view->site, view->kind)};
-    sim_place_thread(view->worker, thread, &finding->place[1]);
+    finding->place[1] =
+        sim_place_of(view->worker, thread, sim_sites[view->site].pc, short_role_at(view->site, view->kind));
 }
 
 static void note_look(race *one, unsigned site)

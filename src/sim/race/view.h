@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "findings/finding.h"
 #include "race/cell.h"
 #include "race/clock.h"
-#include "report/report.h"
 #include "watch/site.h"
 
 typedef struct sim_view {

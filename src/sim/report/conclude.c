@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/barrier_line.h"
-#include "core/options.h"
+#include "machine/barrier_line.h"
+#include "machine/options.h"
 #include "report/internal.h"
 
 static sim_conclusion conclusion;

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/options.h"
-#include "report/report.h"
+#include "findings/finding.h"
+#include "machine/options.h"
 #include "watch/watch.h"
 
 typedef struct row {

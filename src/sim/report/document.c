@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "api/copied.h"
-#include "core/options.h"
+#include "machine/options.h"
 #include "report/internal.h"
 #include "report/json.h"
 

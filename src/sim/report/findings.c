@@ -2,7 +2,6 @@
 // What the example's address belongs to is looked up at once, for it may be gone by the end (memory.c).
 #define _GNU_SOURCE 1
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "report/internal.h"
@@ -15,7 +14,6 @@ static sim_record *buckets[BUCKETS];
 static sim_record *first, **last = &first;
 static uint64_t kept, lost;
 static bool closed;
-static atomic_bool any;
 
 static bool same_text(const char *a, const char *b)
 {
@@ -103,24 +101,13 @@ static bool lock_unless_crashing(void)
     return sim_report_crashing ? pthread_mutex_trylock(&lock) == 0 : pthread_mutex_lock(&lock) == 0;
 }
 
-void sim_report_many(const sim_finding *finding, uint64_t times)
+void sim_findings_take(const sim_finding *finding, uint64_t times)
 {
-    atomic_store(&any, true);
     if (!lock_unless_crashing())
         return;
     if (!closed)
         count(finding, times);
     pthread_mutex_unlock(&lock);
-}
-
-void sim_report(const sim_finding *finding)
-{
-    sim_report_many(finding, 1);
-}
-
-bool sim_report_any(void)
-{
-    return atomic_load(&any);
 }
 
 size_t sim_findings_untold(bool (*wanted)(const sim_finding *finding), sim_record *records, size_t room)

@@ -9,67 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "findings/finding.h"
+#include "program/arena.h"
+#include "program/names.h"
+#include "program/program.h"
+#include "report/lines.h"
 #include "report/report.h"
 
-// --- arena.c: memory that is never given back ----------------------------------------------------------------------
-
-// Zeroed and aligned for anything; NULL when the report's share of the address space is used up.
-void *sim_arena_take(size_t bytes);
-const char *sim_arena_string(const char *text, size_t length);
-// Sorts pointers, equal ones staying in order. The C library's qsort takes memory from malloc.
-void sim_sort(const void **items, size_t count, int (*compare)(const void *left, const void *right));
-
-// --- names.c -------------------------------------------------------------------------------------------------------
-
-// "void mm<1>(float*)" becomes "mm<1>".
-void sim_name_of_function(const char *demangled, char *name, size_t bytes);
-// "_ZZ2mmILi1EEvPfE4tile" becomes "tile".
-void sim_name_of_variable(const char *mangled, char *name, size_t bytes);
-// As the C++ runtime writes it, where the program has one, else unchanged.
-void sim_name_demangle(const char *mangled, char *name, size_t bytes);
-// Set by whoever handles a crash: from then on the C++ runtime, which uses malloc, is left alone.
-extern bool sim_report_crashing;
 // Where in the program's own code host code crashed, as a return address; 0: it did not, or that is not known. core/'s.
 extern uintptr_t sim_crashed_at __attribute__((weak)); // NOLINT(readability-redundant-declaration)
-
-// --- symbols.c -----------------------------------------------------------------------------------------------------
-
-// The variable that holds `address`, else the nearest one, with *offset from its start: negative, or past its end.
-// tls: start of the thread-local segment that a shared address lies in.
-bool sim_symbol_nearest_shared(uintptr_t address, uintptr_t tls, sim_symbol *symbol);
-bool sim_symbol_nearest_data(uintptr_t address, sim_symbol *symbol);
-// The names that extern __shared__ was declared under, "a or b".
-const char *sim_symbol_dynamic_names(void);
-
-// --- lines.c -------------------------------------------------------------------------------------------------------
-
-typedef struct sim_frame {
-    const char *file; // "": not known
-    unsigned line;
-    const char *function; // "": not known
-} sim_frame;
-
-typedef struct sim_stack {
-    size_t count; // at least 1
-    const sim_frame *frames;
-    const sim_frame *within; // the function of a header that the user's code calls there, inlined; NULL: none
-} sim_stack;
-
-void sim_lines_want(uintptr_t pc); // 0 is ignored
-void sim_lines_resolve(void);
-const sim_stack *sim_lines_of(uintptr_t pc); // NULL: not wanted before
 
 // Where host code crashed, in `place` too; NULL: it did not, or that is not known. (conclude.c)
 const sim_stack *sim_crash_place(sim_place *place);
 
-// --- inlined.c -----------------------------------------------------------------------------------------------------
-
-const char *sim_inlined_name(const sim_frame *inner, const sim_frame *caller); // "": not known
-
 // --- source.c ------------------------------------------------------------------------------------------------------
-
-// Line `number` (from 1) of a source file, without its end; NULL: no such file or line.
-const char *sim_source_line(const char *path, unsigned number, size_t *length);
 
 // All of it; NULL: no such file.
 const char *sim_source_text(const char *path, size_t *bytes);
@@ -136,6 +89,8 @@ typedef struct sim_record {
     bool dropped;
 } sim_record;
 
+// What sim_report hands over: counted, and kept with what its address belongs to.
+void sim_findings_take(const sim_finding *finding, uint64_t times);
 // Copies of findings that were seen since they were last asked for, and that `wanted` wants; returns how many.
 size_t sim_findings_untold(bool (*wanted)(const sim_finding *finding), sim_record *records, size_t room);
 // All findings in the order they were first seen. No more are accepted afterwards.

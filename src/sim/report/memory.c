@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 #include "memory/memory.h"
 #include "report/internal.h"
 #include "watch/watch.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/options.h"
+#include "machine/options.h"
 #include "report/internal.h"
 
 enum { MOST_TOLD = 64 }; // looked at in one go; the rest waits for the next question

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/options.h"
+#include "machine/options.h"
 #include "report/internal.h"
 #include "watch/watch.h"
 
@@ -63,14 +63,6 @@ void sim_report_write(const char *status)
     write_once(status);
 }
 
-void sim_report_crash(const sim_finding *finding, const char *status)
-{
-    sim_report_start();
-    sim_report_crashing = true;
-    sim_report(finding);
-    write_once(status);
-}
-
 static void at_exit(void)
 {
     if (getpid() != owner)
@@ -98,6 +90,7 @@ void sim_report_start(void)
         return;
     owner = getpid();
     clock_gettime(CLOCK_MONOTONIC, &start_time);
+    sim_findings_go_to(sim_findings_take);
     sim_module_self();
     sim_arena_take(0); // reserved now: the card's memory may leave no addresses
     atexit(at_exit);

@@ -6,12 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/index.h"
-#include "core/options.h"
+#include "machine/index.h"
+#include "machine/options.h"
 #include "memory/memory.h"
 #include "memory/sections.h"
+#include "program/program.h"
 #include "race/sync.h"
-#include "report/report.h"
 #include "watch/host_sets.h"
 #include "watch/internal.h"
 
@@ -30,18 +30,14 @@ static const char *verb(unsigned kind)
     return names[kind];
 }
 
-static void finding_begin(sim_finding *finding, const sim_worker *worker, sim_finding_kind kind, unsigned access_kind,
-                          uintptr_t pc, uintptr_t address, unsigned bytes)
+static sim_finding finding_at(const sim_worker *worker, sim_finding_kind kind, unsigned access_kind, uintptr_t pc,
+                              uintptr_t address, unsigned bytes)
 {
-    memset(finding, 0, sizeof *finding);
-    finding->kind = kind;
-    finding->tier = SIM_ERROR;
-    finding->kernel = worker->launch->kernel->name;
-    finding->address = address;
-    finding->bytes = bytes;
-    finding->place[0].pc = pc;
-    finding->place[0].role = verb(access_kind);
-    sim_place_thread(worker, worker->thread, &finding->place[0]);
+    sim_finding finding = sim_finding_of(worker, kind, SIM_ERROR);
+    finding.address = address;
+    finding.bytes = bytes;
+    finding.place[0] = sim_place_of(worker, worker->thread, pc, verb(access_kind));
+    return finding;
 }
 
 static void fail(const sim_finding *finding, int error)
@@ -52,8 +48,7 @@ static void fail(const sim_finding *finding, int error)
 
 static void fail_misaligned(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
-    sim_finding finding;
-    finding_begin(&finding, worker, SIM_MISALIGNED, kind, pc, address, bytes);
+    sim_finding finding = finding_at(worker, SIM_MISALIGNED, kind, pc, address, bytes);
     snprintf(finding.message, sizeof finding.message,
              "%s of %u bytes at an address that is not a multiple of %u (it is %u past one)", verb(kind), bytes, bytes,
              (unsigned)(address % bytes));
@@ -62,11 +57,10 @@ static void fail_misaligned(sim_worker *worker, uintptr_t address, unsigned byte
 
 static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
-    sim_finding finding;
     sim_allocation near;
     bool known = sim_memory_nearest(address, &near);
     bool freed = known && !near.live && address - near.start < near.bytes;
-    finding_begin(&finding, worker, freed ? SIM_USE_AFTER_FREE : SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
+    sim_finding finding = finding_at(worker, freed ? SIM_USE_AFTER_FREE : SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
     if (freed) {
         snprintf(finding.message, sizeof finding.message, "%s of %u bytes in memory that has been freed", verb(kind),
                  bytes);
@@ -84,8 +78,7 @@ static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, u
 
 static void fail_constant(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
-    sim_finding finding;
-    finding_begin(&finding, worker, SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
+    sim_finding finding = finding_at(worker, SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
     snprintf(finding.message, sizeof finding.message, "%s of %u bytes in constant memory, which kernels can only read",
              verb(kind), bytes);
     fail(&finding, ERROR_ILLEGAL_ADDRESS);
@@ -93,8 +86,7 @@ static void fail_constant(sim_worker *worker, uintptr_t address, unsigned bytes,
 
 static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
-    sim_finding finding;
-    finding_begin(&finding, worker, SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
+    sim_finding finding = finding_at(worker, SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
     uintptr_t dynamic = worker->dynamic_lo;
     size_t given = worker->launch->config.shared;
     if (address >= dynamic && address - dynamic < ((size_t)1 << 20)) {
@@ -119,13 +111,12 @@ static bool is_nobodys(uintptr_t address)
 
 static void fail_host(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
-    sim_finding finding;
     bool null = address < NULL_PAGES, nobodys = !null && is_nobodys(address);
-    finding_begin(&finding, worker,
-                  null      ? SIM_OUT_OF_BOUNDS
-                  : nobodys ? SIM_FAULT
-                            : SIM_HOST_POINTER,
-                  kind, pc, address, bytes);
+    sim_finding finding = finding_at(worker,
+                                     null      ? SIM_OUT_OF_BOUNDS
+                                     : nobodys ? SIM_FAULT
+                                               : SIM_HOST_POINTER,
+                                     kind, pc, address, bytes);
     snprintf(finding.message, sizeof finding.message,
              null      ? "%s of %u byte%s through a null pointer"
              : nobodys ? "%s of %u byte%s at address %#llx, where neither card nor host has memory"

@@ -1,6 +1,6 @@
 // Atomic accesses, alone in their file: a program that calls sim_atomic is known for one whose blocks can talk.
 
-#include "core/options.h"
+#include "machine/options.h"
 #include "watch/internal.h"
 
 __attribute__((constructor)) static void tell(void)

@@ -8,7 +8,6 @@
 #include "race/clock.h"
 #include "race/exact.h"
 #include "race/launches.h"
-#include "report/report.h"
 #include "watch/internal.h"
 
 __attribute__((weak)) bool sim_api_ordered(uint64_t earlier, uint64_t later);
@@ -283,15 +282,12 @@ bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool
     const copy *one = find(worker->launch->number, address, bytes, write);
     if (!one)
         return true;
-    sim_finding finding = {
-        .kind = SIM_MISSING_WAIT,
-        .tier = SIM_ERROR,
-        .kernel = worker->launch->kernel->name,
-        .address = address,
-        .bytes = bytes,
-        .place = {{.pc = pc, .role = write ? "write" : "read"}, {.pc = one->pc, .role = role_of(one)}}};
+    sim_finding finding = sim_finding_of(worker, SIM_MISSING_WAIT, SIM_ERROR);
+    finding.address = address;
+    finding.bytes = bytes;
+    finding.place[0] = sim_place_of(worker, worker->thread, pc, write ? "write" : "read");
+    finding.place[1] = (sim_place){.pc = one->pc, .role = role_of(one)};
     snprintf(finding.message, sizeof finding.message, beside_message, name_of(one));
-    sim_place_thread(worker, worker->thread, &finding.place[0]);
     sim_report(&finding);
     return true;
 }

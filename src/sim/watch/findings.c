@@ -5,29 +5,18 @@
 #include <string.h>
 
 #include "race/unwritten.h"
-#include "report/report.h"
 #include "watch/internal.h"
 
 enum { ERROR_ILLEGAL_ADDRESS = 700 };
 
-void sim_place_thread(const sim_worker *worker, int thread, sim_place *place)
-{
-    place->has_thread = true;
-    sim_thread_index(worker, thread, place->thread);
-    memcpy(place->block, worker->block->index, sizeof place->block);
-}
-
 void sim_watch_uninitialised(sim_worker *worker, unsigned site, int thread, uintptr_t address)
 {
     const sim_site *about = &sim_sites[site];
-    sim_finding finding = {.kind = SIM_UNINITIALISED,
-                           .tier = SIM_ERROR,
-                           .kernel = worker->launch->kernel->name,
-                           .address = address,
-                           .bytes = about->bytes,
-                           .place[0] = {.pc = about->pc, .role = about->kind == SIM_ATOMIC ? "atomic" : "read"}};
+    sim_finding finding = sim_finding_of(worker, SIM_UNINITIALISED, SIM_ERROR);
+    finding.address = address;
+    finding.bytes = about->bytes;
+    finding.place[0] = sim_place_of(worker, thread, about->pc, about->kind == SIM_ATOMIC ? "atomic" : "read");
     snprintf(finding.message, sizeof finding.message, "read of %u bytes that nothing has written", about->bytes);
-    sim_place_thread(worker, thread, &finding.place[0]);
     sim_unwritten_read(worker, site, thread, &finding);
 }
 
@@ -59,7 +48,7 @@ void __ubsan_handle_out_of_bounds(bounds_place *where, uintptr_t index)
     snprintf(finding.message, sizeof finding.message, "index %lld is outside the bounds of an array of type %.*s",
              (long long)index, (int)(length - 2 * quoted), type + quoted);
     if (worker)
-        sim_place_thread(worker, worker->thread, &finding.place[0]);
+        finding.place[0] = sim_place_of(worker, worker->thread, finding.place[0].pc, finding.place[0].role);
     sim_report(&finding);
     if (worker)
         sim_thread_fail(ERROR_ILLEGAL_ADDRESS);

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "core/options.h"
+#include "machine/options.h"
 #include "race/cell.h"
 #include "race/exact.h"
 #include "race/launches.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 
 // How often the host has set a word so far: the time of what it does in between. From any thread, as the next: a kernel
 // that waits for the word may be running, with the API's lock.

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/worker.h"
+#include "findings/finding.h"
+#include "machine/worker.h"
 #include "race/race.h"
 #include "race/shadow.h"
-#include "report/report.h"
 #include "watch/site.h"
 #include "watch/watch.h"
 
@@ -120,7 +120,6 @@ void sim_counters_collect(sim_launch_state *launch);
 
 // findings.c
 void sim_watch_uninitialised(sim_worker *worker, unsigned site, int thread, uintptr_t address);
-void sim_place_thread(const sim_worker *worker, int thread, sim_place *place);
 // race/values.c
 void sim_values_settle(sim_worker *worker);
 void sim_values_start(void);

@@ -1,7 +1,7 @@
 // Atomics that order threads by themselves, alone in their file: a program that has one is known, before its first
 // launch, for one that orders threads by more than barriers.
 
-#include "core/options.h"
+#include "machine/options.h"
 #include "watch/internal.h"
 
 __attribute__((constructor)) static void tell(void)

@@ -161,10 +161,10 @@ static bool same_values(const struct sim_repeat *repeat)
 
 static void report(sim_worker *worker)
 {
-    sim_finding finding = {.kind = SIM_SPIN, .tier = SIM_ERROR, .kernel = worker->launch->kernel->name};
-    finding.place[0] = (sim_place){.pc = sim_sites[worker->log_next[-1] >> SIM_ENTRY_SHIFT].pc, .role = "loop"};
+    sim_finding finding = sim_finding_of(worker, SIM_SPIN, SIM_ERROR);
+    finding.place[0] =
+        sim_place_of(worker, worker->thread, sim_sites[worker->log_next[-1] >> SIM_ENTRY_SHIFT].pc, "loop");
     snprintf(finding.message, sizeof finding.message, "%s", SIM_GOES_ROUND);
-    sim_place_thread(worker, worker->thread, &finding.place[0]);
     sim_report(&finding);
     sim_thread_fail(ERROR_TIMEOUT);
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "report/report.h"
+#include "program/program.h"
 #include "watch/internal.h"
 
 sim_site sim_sites[SIM_SITES];

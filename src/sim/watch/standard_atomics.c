@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/options.h"
+#include "machine/options.h"
 #include "watch/internal.h"
 
 #define HOOK   __attribute__((visibility("default")))

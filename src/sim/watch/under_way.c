@@ -36,19 +36,17 @@ static void report(const landing *here, const sim_earlier *used, bool source)
     const sim_view *view = here->view;
     unsigned site = here->issue.site ? here->issue.site : view->site;
     bool writes = used->kind != SIM_READ && used->kind != SIM_VOLATILE_READ;
-    sim_finding finding = {.kind = SIM_RACE,
-                           .tier = SIM_ERROR,
-                           .kernel = view->worker->launch->kernel->name,
-                           .address = here->address,
-                           .bytes = sim_sites[site].bytes,
-                           .order = SIM_ORDER_COPY};
+    sim_finding finding = sim_finding_of(view->worker, SIM_RACE, SIM_ERROR);
+    finding.address = here->address;
+    finding.bytes = sim_sites[site].bytes;
+    finding.order = SIM_ORDER_COPY;
     snprintf(finding.message, sizeof finding.message, "%s of %s memory that an asynchronous copy under way %s",
              writes ? "write" : "read", view->shared ? "shared" : "global", source ? "reads" : "writes");
     snprintf(finding.note, sizeof finding.note, "nothing waits for the copy between its issue and the %s",
              writes ? "write" : "read");
     sim_race_place(used, &finding.place[0]);
-    finding.place[1] = (sim_place){.pc = sim_sites[site].pc, .role = "copy"};
-    sim_place_thread(view->worker, here->issue.site ? (int)here->issue.thread : here->thread, &finding.place[1]);
+    finding.place[1] = sim_place_of(view->worker, here->issue.site ? (int)here->issue.thread : here->thread,
+                                    sim_sites[site].pc, "copy");
     sim_report(&finding);
 }
 

@@ -9,13 +9,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/options.h"
+#include "machine/options.h"
 #include "memory/memory.h"
 #include "memory/reserve.h"
+#include "program/program.h"
 #include "race/clock.h"
 #include "race/sync.h"
 #include "race/unwritten.h"
-#include "report/report.h"
 #include "watch/internal.h"
 
 bool sim_watching;

@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/worker.h"
+#include "machine/worker.h"
 
 typedef struct sim_worker sim_worker;
 typedef struct sim_block sim_block;
 typedef struct sim_launch_state sim_launch_state;
-struct sim_place; // report/report.h
+struct sim_place; // findings/finding.h
 
 // True when the program was built with hooks and checking was asked for.
 extern bool sim_watching;

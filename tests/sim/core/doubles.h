@@ -3,9 +3,11 @@
 #ifndef SIM_TEST_DOUBLES_H
 #define SIM_TEST_DOUBLES_H
 
-#include "core/index.h"
-#include "core/options.h"
 #include "core/scheduler.h"
+#include "machine/index.h"
+#include "machine/options.h"
+#include "program/program.h"
+#include "report/report.h"
 
 #define threadIdx sim_thread_index_variable
 #define blockIdx  sim_block_index_variable

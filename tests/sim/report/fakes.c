@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "api/copied.h"
-#include "core/options.h"
-#include "core/worker.h"
+#include "findings/finding.h"
+#include "machine/options.h"
+#include "machine/worker.h"
 #include "memory/memory.h"
+#include "program/program.h"
 #include "report/report.h"
 #include "watch/watch.h"
 

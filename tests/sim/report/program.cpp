@@ -265,7 +265,8 @@ int main(int, char **arguments)
         sim_finding finding = {};
         finding.kind = SIM_FAULT;
         finding.place[0] = {(uintptr_t)here(), "call", false, {}, {}}; // line: crash
-        sim_report_crash(&finding, "crashed: SIGSEGV");
+        sim_report(&finding);
+        sim_report_write("crashed: SIGSEGV");
         sim_report_write("crashed: twice");
         _exit(139);
     }

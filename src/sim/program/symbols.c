@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/internal.h"
+#include "program/arena.h"
+#include "program/names.h"
+#include "program/program.h"
 
 typedef ElfW(Ehdr) elf_header;
 typedef ElfW(Shdr) elf_section;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/internal.h"
+#include "program/program.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sim_module module;

@@ -1,7 +1,7 @@
 // Reads the environment. A value that makes no sense is named and the default kept: the program that runs is not ours
 // to stop.
 #define _GNU_SOURCE
-#include "core/options.h"
+#include "machine/options.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/worker.h"
-
-unsigned sim_program_uses;
+unsigned sim_program_uses, sim_schedule;
 
 static sim_options options;
 

@@ -1,6 +1,6 @@
 // Which of several barriers on one source line a place is. Places are told apart by their lines, so the rewriter
 // numbers the second and later ones of a line; a place that is not known here is the first.
-#include "core/barrier_line.h"
+#include "machine/barrier_line.h"
 
 enum { MOST = 8192 }; // such places in one program; those of further ones pass for the first of their lines
 

@@ -76,13 +76,15 @@ struct sim_worker {
 // The worker whose CUDA thread runs now on this OS thread; NULL in host code.
 extern __thread sim_worker *sim_current;
 
+enum { SIM_WORKERS_MOST = 256 };
+extern int sim_workers;                // OS threads that run blocks
+sim_worker *sim_worker_at(int number); // NULL before the first launch
+void sim_worker_add(int number, sim_worker *worker);
+
 // sim_unsupported for a function of the runtime, which was called from `pc`.
 void sim_unsupported_at(const char *feature, const char *instead, uintptr_t pc) __attribute__((noreturn));
 
 // --- what core/ offers the others -----------------------------------------------------------------------------------
-
-extern int sim_workers;                // OS threads that run blocks
-sim_worker *sim_worker_at(int number); // NULL before the first launch
 
 // Runs a whole launch and returns its cudaError_t. Called by the API on one host thread at a time.
 int sim_run(sim_launch_state *launch);
@@ -106,10 +108,6 @@ uintptr_t sim_thread_stack_top(sim_worker *worker); // of the current thread
 uint64_t sim_progress_of_all(void); // threads that have ended, barriers that were passed, meetings: on all workers
 // Rises while all blocks of a launch that have started poll in vain: they may wait for the host. From any thread.
 uint64_t sim_spin_idle(void);
-// Index of a thread of the current block, for a report.
-void sim_thread_index(const sim_worker *worker, int thread, unsigned index[3]);
-// Set by options: which legal order of blocks, warps and lanes. 0: ascending.
-extern unsigned sim_schedule;
 // The chip's, for %smid; set by the API.
 extern unsigned sim_multiprocessors;
 

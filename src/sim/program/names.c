@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/internal.h"
+#include "program/names.h"
 
 enum { LONGEST_ARGUMENTS = 40 }; // template arguments beyond this are noise: "<...>"
 enum { WORKING = 1024 };         // bytes of a name while it is worked on

@@ -2,10 +2,11 @@
 // malloc, which may be broken or locked at the moment a crash is reported.
 #define _GNU_SOURCE 1
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "report/internal.h"
+#include "program/arena.h"
 
 enum { ALIGNMENT = 16 };
 static const size_t ARENA_BYTES = (size_t)512 << 20; // of addresses; pages are used as they are touched

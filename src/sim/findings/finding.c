@@ -1,0 +1,39 @@
+// Where findings pass from those who make them to the report.
+#include "findings/finding.h"
+
+#include <string.h>
+
+static void (*taker)(const sim_finding *finding, uint64_t times);
+
+void sim_findings_go_to(void (*take)(const sim_finding *finding, uint64_t times))
+{
+    taker = take;
+}
+
+void sim_report_many(const sim_finding *finding, uint64_t times)
+{
+    if (taker)
+        taker(finding, times);
+}
+
+void sim_report(const sim_finding *finding)
+{
+    sim_report_many(finding, 1);
+}
+
+sim_finding sim_finding_of(const sim_worker *worker, sim_finding_kind kind, sim_tier tier)
+{
+    return (sim_finding){.kind = kind, .tier = tier, .kernel = worker->launch->kernel->name};
+}
+
+sim_place sim_place_of(const sim_worker *worker, int thread, uintptr_t pc, const char *role)
+{
+    sim_place place = {.pc = pc, .role = role, .has_thread = true};
+    sim_dim size = worker->launch->config.block;
+    unsigned number = (unsigned)thread;
+    place.thread[0] = number % size.x;
+    place.thread[1] = number / size.x % size.y;
+    place.thread[2] = number / size.x / size.y;
+    memcpy(place.block, worker->block->index, sizeof place.block);
+    return place;
+}

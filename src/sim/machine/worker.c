@@ -1,0 +1,20 @@
+// Who runs now on this OS thread, the index variables that its kernel reads, and the list of workers.
+#include "machine/worker.h"
+
+#include "machine/index.h"
+
+__thread sim_worker *sim_current;
+__thread sim_dim sim_thread_index_variable, sim_block_index_variable, sim_block_size_variable, sim_grid_size_variable;
+
+int sim_workers = 1;
+static sim_worker *workers[SIM_WORKERS_MOST];
+
+sim_worker *sim_worker_at(int number)
+{
+    return workers[number];
+}
+
+void sim_worker_add(int number, sim_worker *worker)
+{
+    workers[number] = worker;
+}

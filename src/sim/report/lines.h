@@ -1,0 +1,35 @@
+// Source lines of places in the program.
+#ifndef SIM_LINES_H
+#define SIM_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// --- lines.c --------------------------------------------------------------------------------------------------------
+
+typedef struct sim_frame {
+    const char *file; // "": not known
+    unsigned line;
+    const char *function; // "": not known
+} sim_frame;
+
+typedef struct sim_stack {
+    size_t count; // at least 1
+    const sim_frame *frames;
+    const sim_frame *within; // the function of a header that the user's code calls there, inlined; NULL: none
+} sim_stack;
+
+void sim_lines_want(uintptr_t pc); // 0 is ignored
+void sim_lines_resolve(void);
+const sim_stack *sim_lines_of(uintptr_t pc); // NULL: not wanted before
+
+// --- inlined.c ------------------------------------------------------------------------------------------------------
+
+const char *sim_inlined_name(const sim_frame *inner, const sim_frame *caller); // "": not known
+
+// --- source.c -------------------------------------------------------------------------------------------------------
+
+// Line `number` (from 1) of a source file, without its end; NULL: no such file or line.
+const char *sim_source_line(const char *path, unsigned number, size_t *length);
+
+#endif
