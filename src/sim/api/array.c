@@ -9,6 +9,7 @@
 #include "api/stream.h"
 #include "memory/memory.h"
 #include "sim/texture.h"
+#include "watch/watch.h"
 
 enum { BITS_PER_BYTE = 8, ROW_ALIGNMENT = 32, CUBE_FACES = 6 };
 
@@ -95,7 +96,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormat
 
 static void drop(struct cudaArray *array)
 {
-    sim_memory_release((uintptr_t)array->data, sim_call_pc());
+    sim_watch_release((uintptr_t)array->data, sim_call_pc());
     array->live = false;
 }
 

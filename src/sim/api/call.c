@@ -13,10 +13,12 @@
 #include "api/exit.h"
 #include "api/stopped.h"
 #include "api/stream.h"
+#include "core/core.h"
 #include "core/host_threads.h"
 #include "machine/worker.h"
 #include "memory/memory.h"
 #include "program/program.h"
+#include "race/stream_order.h"
 #include "report/report.h"
 #include "sim/runtime_api.h"
 
@@ -62,12 +64,18 @@ static void refuse_card(const char *why)
     no_card = true;
 }
 
+static void order_lacks_memory(void)
+{
+    sim_no_memory();
+}
+
 static void start(void)
 {
     char why[SIM_CHIP_REFUSAL];
     if (!sim_chip_known(why))
         refuse_card(why);
     sim_memory_start(sim_chip_get()->memory);
+    sim_order_lacks_memory = order_lacks_memory;
     sim_streams_start();
     sim_exit_start();
 }

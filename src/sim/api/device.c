@@ -7,7 +7,9 @@
 #include "api/chips.h"
 #include "api/device.h"
 #include "api/stream.h"
+#include "core/core.h"
 #include "memory/memory.h"
+#include "watch/watch.h"
 
 static const char own_bus_id[] = "0000:01:00.0";
 
@@ -89,7 +91,7 @@ static void free_allocation(const sim_allocation *allocation, void *context)
 {
     (void)context;
     if (allocation->live)
-        sim_memory_release(allocation->start, sim_call_pc());
+        sim_watch_release(allocation->start, sim_call_pc());
 }
 
 // All that the program holds on the device goes.
@@ -134,8 +136,8 @@ static cudaError_t set_limit(enum cudaLimit limit, size_t value)
     if ((unsigned)limit >= LIMITS)
         return sim_fail(cudaErrorInvalidValue, "%d is no limit", (int)limit);
     limits[limit] = value;
-    if (limit == cudaLimitMallocHeapSize && &sim_memory_heap_limit != NULL)
-        sim_memory_heap_limit = value;
+    if (limit == cudaLimitMallocHeapSize && &sim_heap_limit != NULL)
+        sim_heap_limit = value;
     return cudaSuccess;
 }
 

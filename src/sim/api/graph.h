@@ -2,8 +2,8 @@
 #ifndef SIM_GRAPH_H
 #define SIM_GRAPH_H
 
-#include "api/order.h"
 #include "api/work.h"
+#include "race/stream_order.h"
 
 struct CUgraphNode_st {
     struct CUgraph_st *graph;

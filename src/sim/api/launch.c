@@ -10,6 +10,7 @@
 #include "api/launch.h"
 #include "api/stream.h"
 #include "api/variable.h"
+#include "core/core.h"
 #include "machine/worker.h"
 #include "program/program.h"
 

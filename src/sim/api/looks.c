@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "api/order.h"
+#include "race/last.h"
+#include "race/stream_order.h"
 #include "watch/watch.h"
 
 typedef struct look {
@@ -114,7 +115,7 @@ void sim_looks_add(uintptr_t address, bool settled)
     }
     settle();
     bool sign = false;
-    sim_watch_signals(address, note_sign, &sign);
+    sim_signals_at(address, note_sign, &sign);
     if (sign)
         add(address, last_ran, false);
 }
@@ -149,7 +150,7 @@ static void compare(uint64_t signal, void *context)
     question *asked = context;
     asked->signs++;
     asked->first = asked->first == 0 || signal < asked->first ? signal : asked->first;
-    asked->seen |= signal <= asked->up_to && (signal == asked->number || sim_api_ordered(asked->number, signal));
+    asked->seen |= signal <= asked->up_to && (signal == asked->number || sim_ordered(asked->number, signal));
 }
 
 static bool saw_at(const look *one, uint64_t number)
@@ -157,7 +158,7 @@ static bool saw_at(const look *one, uint64_t number)
     // The watch keeps so many accesses of a word at most: where it has this many, older signs are forgotten.
     enum { FORGETS = 64 };
     question asked = {.number = number, .up_to = one->up_to};
-    sim_watch_signals(one->address, compare, &asked);
+    sim_signals_at(one->address, compare, &asked);
     return asked.seen || (asked.signs >= FORGETS && number < asked.first);
 }
 

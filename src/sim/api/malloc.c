@@ -7,6 +7,7 @@
 #include "api/pointer.h"
 #include "api/stream.h"
 #include "api/variable.h"
+#include "watch/watch.h"
 
 // Rows of pitched memory start at multiples of this, as on every card.
 enum { PITCH = 512 };
@@ -24,7 +25,7 @@ cudaError_t sim_allocate(void **memory, size_t bytes, sim_memory_kind kind)
         return cudaSuccess;
     if (kind == SIM_MEMORY_PINNED || kind == SIM_MEMORY_MANAGED)
         sim_variable_memory_shared();
-    *memory = sim_memory_allocate(bytes, kind, sim_call_pc(), sim_call_function());
+    *memory = sim_watch_allocate(bytes, kind, sim_call_pc(), sim_call_function());
     if (*memory != NULL)
         return cudaSuccess;
     return sim_fail_as(SIM_BAD_CALL, SIM_WARNING, cudaErrorMemoryAllocation, 0, 0,
@@ -36,7 +37,7 @@ static const char graph_memory[] = "a node of a graph";
 
 void *sim_allocate_for_graph(size_t bytes)
 {
-    return sim_memory_allocate(bytes, SIM_MEMORY_DEVICE, sim_call_pc(), graph_memory);
+    return sim_watch_allocate(bytes, SIM_MEMORY_DEVICE, sim_call_pc(), graph_memory);
 }
 
 bool sim_allocated_for_graph(const sim_allocation *allocation)
@@ -135,7 +136,7 @@ static cudaError_t free_now(void *memory, bool pinned)
     if (sim_capture_global())
         return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream captures a graph: free before or after");
     error = sim_device_wait();
-    sim_memory_release((uintptr_t)memory, sim_call_pc());
+    sim_watch_release((uintptr_t)memory, sim_call_pc());
     return error;
 }
 

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/order.h"
 #include "api/work.h"
+#include "race/stream_order.h"
 
 typedef struct sim_capture sim_capture; // api/capture.h
 

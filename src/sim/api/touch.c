@@ -11,6 +11,7 @@
 #include "api/poll.h"
 #include "memory/memory.h"
 #include "memory/sections.h"
+#include "race/last.h"
 #include "watch/host_sets.h"
 #include "watch/watch.h"
 
@@ -156,7 +157,7 @@ typedef struct users {
 
 static users users_of(const touch *one, uintptr_t address)
 {
-    const sim_last last = sim_watch_last(address);
+    const sim_last last = sim_last_uses(address);
     if (last.flag && (!one->plain || (one->write && last.looks)))
         return (users){0, 0};
     return (users){last.writer, one->write ? last.reader : 0};
@@ -224,7 +225,7 @@ void sim_touch_runs(const sim_operation *operation)
 // An atomic that adds nothing is a look.
 static bool was_looked_at(const touch *one, const touched_word *word)
 {
-    return one->write && sim_watch_last(word->address).asks && value_at(word->address, one->bytes) == word->before;
+    return one->write && sim_last_uses(word->address).asks && value_at(word->address, one->bytes) == word->before;
 }
 
 static bool is_used_by(const touch *one, const touched_word *word, const sim_operation *operation, uint64_t number)

@@ -12,6 +12,7 @@
 #include "api/variable.h"
 #include "memory/sections.h"
 #include "program/program.h"
+#include "race/last.h"
 #include "sim/abi.h"
 #include "watch/watch.h"
 
@@ -63,7 +64,7 @@ static bool was_copied(const host_use *use)
 // Whether the card's side has set what the host reads, or uses what the host sets.
 static bool matters(const host_use *use)
 {
-    return !one_side && (was_copied(use) || sim_watch_variable_used(use->first, use->end - use->first, !use->write));
+    return !one_side && (was_copied(use) || sim_variable_used(use->first, use->end - use->first, !use->write));
 }
 
 static bool host_wrote(uintptr_t address)

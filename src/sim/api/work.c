@@ -9,6 +9,7 @@
 #include "api/copied.h"
 #include "api/event.h"
 #include "api/variable.h"
+#include "core/core.h"
 #include "machine/worker.h"
 #include "memory/memory.h"
 #include "report/differing.h"
@@ -185,7 +186,7 @@ static void run_free(const sim_work *work, uint64_t number)
     sim_allocation freed;
     if (sim_watching && sim_memory_find((uintptr_t)work->memory, &freed))
         sim_watch_free(number, freed.start, freed.bytes, work->pc);
-    sim_memory_release((uintptr_t)work->memory, work->pc);
+    sim_watch_release((uintptr_t)work->memory, work->pc);
 }
 
 // --- all of it

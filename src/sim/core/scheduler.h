@@ -11,9 +11,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "core/core.h"
 #include "core/fiber.h"
 #include "core/stacks.h"
 #include "findings/finding.h"
+#include "machine/errors.h"
 #include "machine/worker.h"
 #include "watch/watch.h"
 
@@ -282,15 +284,5 @@ void sim_watchdog_repeating(sim_worker *worker) __attribute__((noreturn));
 void sim_fault_install(void);         // once for the process
 extern uintptr_t sim_crashed_at;      // for the report: where in its own code the program's host code crashed
 void sim_fault_alternate_stack(void); // once for each OS thread
-
-// What the runtime returns for these; the numbers are CUDA's.
-enum {
-    SIM_ERROR_MEMORY = 2,
-    SIM_ERROR_ILLEGAL_ADDRESS = 700,
-    SIM_ERROR_TIMEOUT = 702,
-    SIM_ERROR_ASSERT = 710,
-    SIM_ERROR_FAILURE = 719,
-    SIM_ERROR_UNSUPPORTED = 801,
-};
 
 #endif

@@ -69,7 +69,8 @@ struct sim_worker {
     uintptr_t stacks_lo, stacks_hi;             // all fiber stacks: local memory
     uintptr_t thread_local_lo, thread_local_hi; // the module's TLS segment: __shared__ and the index variables
     uintptr_t dynamic_lo;                       // extern __shared__, launch->config.shared bytes
-    struct sim_watch *watch;                    // watch/'s and race/'s own
+    struct sim_watch *watch;                    // watch/'s own
+    struct sim_race *race;                      // race/'s own
     void *scheduler;                            // core/'s own
 };
 
@@ -81,13 +82,8 @@ extern int sim_workers;                // OS threads that run blocks
 sim_worker *sim_worker_at(int number); // NULL before the first launch
 void sim_worker_add(int number, sim_worker *worker);
 
-// sim_unsupported for a function of the runtime, which was called from `pc`.
-void sim_unsupported_at(const char *feature, const char *instead, uintptr_t pc) __attribute__((noreturn));
-
 // --- what core/ offers the others -----------------------------------------------------------------------------------
 
-// Runs a whole launch and returns its cudaError_t. Called by the API on one host thread at a time.
-int sim_run(sim_launch_state *launch);
 // Ends the current CUDA thread; the launch ends with this cudaError_t.
 void sim_thread_fail(int error) __attribute__((noreturn));
 // The current lane's log is full: it stops (SIM_LOG_FULL) until sim_watch_warp_stopped lets it go on.
@@ -108,7 +104,5 @@ uintptr_t sim_thread_stack_top(sim_worker *worker); // of the current thread
 uint64_t sim_progress_of_all(void); // threads that have ended, barriers that were passed, meetings: on all workers
 // Rises while all blocks of a launch that have started poll in vain: they may wait for the host. From any thread.
 uint64_t sim_spin_idle(void);
-// The chip's, for %smid; set by the API.
-extern unsigned sim_multiprocessors;
 
 #endif

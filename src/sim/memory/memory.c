@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "memory/table.h"
-#include "watch/watch.h"
 
 // A fixed place that Linux leaves free on 64-bit machines: addresses are then the same in every run.
 #define PREFERRED_BASE ((void *)0x300000000000)
@@ -155,10 +154,7 @@ void *sim_memory_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, cons
         count_gap(made.gap, 1);
     }
     pthread_mutex_unlock(&lock);
-    if (!added)
-        return NULL;
-    sim_watch_allocated(made.start, bytes, kind == SIM_MEMORY_PINNED || kind == SIM_MEMORY_MANAGED);
-    return (void *)made.start;
+    return added ? (void *)made.start : NULL;
 }
 
 // The host gets the pages back; what lies on the edges is zeroed, so that no stale content survives there either.
@@ -176,16 +172,12 @@ static void discard(uintptr_t start, size_t bytes)
     memset((void *)last, 0, end - last);
 }
 
-typedef struct extent {
-    uintptr_t start, end;
-} extent;
-
 // What goes back with an allocation: also the rest of its first and last page where no other one reaches into them.
-static extent extent_of(const sim_neighbours *found)
+static sim_extent extent_of(const sim_neighbours *found)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    extent own = {found->below.start, found->below.start + found->below.bytes};
-    const extent pages = {own.start / page * page, (own.end + page - 1) / page * page};
+    sim_extent own = {found->below.start, found->below.start + found->below.bytes};
+    const sim_extent pages = {own.start / page * page, (own.end + page - 1) / page * page};
     sim_neighbours before;
     sim_table_search(own.start - 1, &before);
     if (pages.start >= sim_memory_base && (!before.has_below || before.below.start + before.below.bytes <= pages.start))
@@ -195,11 +187,10 @@ static extent extent_of(const sim_neighbours *found)
     return own;
 }
 
-bool sim_memory_release(uintptr_t start, uintptr_t pc)
+bool sim_memory_release(uintptr_t start, uintptr_t pc, sim_extent *gone)
 {
     pthread_mutex_lock(&lock);
     sim_neighbours found;
-    extent gone = {0, 0};
     sim_table_search(start, &found);
     const bool known = found.has_below && found.below.start == start && found.below.live;
     if (known) {
@@ -207,13 +198,11 @@ bool sim_memory_release(uintptr_t start, uintptr_t pc)
         __atomic_fetch_add(&releases, 1, __ATOMIC_RELAXED);
         card_used -= on_card(found.below.kind) ? rounded(found.below.bytes) : 0;
         count_gap(found.below.gap, -1);
-        gone = extent_of(&found);
+        *gone = extent_of(&found);
     }
     pthread_mutex_unlock(&lock);
-    if (known) {
-        sim_watch_freed(gone.start, gone.end - gone.start);
-        discard(gone.start, gone.end - gone.start);
-    }
+    if (known)
+        discard(gone->start, gone->end - gone->start);
     return known;
 }
 

@@ -38,16 +38,17 @@ bool sim_memory_find(uintptr_t address, sim_allocation *found);
 // For a message: the live or freed allocation that holds address or whose gap does, else the nearest below it.
 bool sim_memory_nearest(uintptr_t address, sim_allocation *found);
 
-// Called by whoever allocates; the watch hears of it (sim_watch_allocated, sim_watch_freed).
-// NULL: the card is full. Pinned and managed memory counts as initialised: what host code stores there is not all seen.
-void *sim_memory_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, const char *function);
-bool sim_memory_release(uintptr_t start, uintptr_t pc); // false: no live allocation starts there
+// Called by the watch, which also keeps shadow memory in step (sim_watch_allocate, sim_watch_release).
+void *sim_memory_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, const char *function); // NULL: card full
+// False: no live allocation starts there. *gone: the addresses that nothing lies at any more, all of them zero.
+typedef struct sim_extent {
+    uintptr_t start, end;
+} sim_extent;
+bool sim_memory_release(uintptr_t start, uintptr_t pc, sim_extent *gone);
 // A wrong function was asked to free it: the memory stays, and the program has heard of that.
 void sim_memory_refuse(uintptr_t start);
 // Reserves the range for a card with this much memory; called once, before anything else here.
 void sim_memory_start(size_t card_bytes);
-// Bytes that malloc in kernels may have at a time; only there in programs that use it (heap.c).
-extern size_t sim_memory_heap_limit __attribute__((weak));
 // Host memory of the program that cudaHostRegister pinned: outside the range, and yet the device may use it. It is then
 // found by sim_memory_find as SIM_MEMORY_PINNED.
 bool sim_memory_register(uintptr_t start, size_t bytes, uintptr_t pc); // false: overlaps what is registered

@@ -105,7 +105,6 @@ void sim_clock_block_end(sim_block_clock *clock)
         return;
     if (clock->learned)
         forget_learned(clock);
-    sim_region_free(&clock->shared); // of a block that was abandoned while it was parked
     pthread_mutex_lock(&pool_lock);
     clock->next_free = pool;
     pool = clock;

@@ -4,9 +4,7 @@
 
 #include <stdlib.h>
 
-// Order by streams is the API's knowledge (api/); a program without it runs everything in order.
-__attribute__((weak)) uint64_t sim_api_ordered_below(uint64_t number);
-__attribute__((weak)) bool sim_api_ordered(uint64_t earlier, uint64_t later);
+#include "race/stream_order.h"
 
 static sim_launch_record *records;
 static size_t count, room;
@@ -32,7 +30,7 @@ static sim_launch_record *add(uint64_t number, uint32_t blocks, uint32_t next_st
 // The first stamp of the earliest launch that may still run beside number.
 static uint32_t floor_of(uint64_t number, uint32_t next_stamp)
 {
-    uint64_t below = sim_api_ordered_below ? sim_api_ordered_below(number) : number;
+    uint64_t below = sim_ordered_below(number);
     uint32_t floor = next_stamp;
     for (size_t i = count; i-- > 0 && records[i].number >= below;)
         if (records[i].number < number)
@@ -92,5 +90,5 @@ bool sim_launches_ordered(uint32_t earlier_serial, uint32_t later_serial)
     const sim_launch_record *earlier = sim_launches_find(earlier_serial), *later = sim_launches_find(later_serial);
     if (!earlier || !later || earlier == later)
         return false;
-    return sim_api_ordered ? sim_api_ordered(earlier->number, later->number) : true;
+    return sim_ordered(earlier->number, later->number);
 }

@@ -10,6 +10,7 @@
 
 #include "core/scheduler.h"
 #include "race/clock.h"
+#include "race/site.h"
 #include "report/lines.h"
 #include "watch/internal.h"
 

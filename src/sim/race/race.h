@@ -25,12 +25,22 @@ typedef struct sim_row {
     sim_stretch run[32];
 } sim_row;
 
-extern sim_region sim_global_region, sim_data_region;
+// A store whose value will be read once it has been made (values.c).
+typedef struct sim_pending_store {
+    uintptr_t address; // 0: none
+    unsigned site, bytes;
+} sim_pending_store;
+
+// What the detector keeps of a worker: worker->race.
+struct sim_race {
+    sim_region shared;   // shadow of the shared memory of the current block
+    struct sim_ran *ran; // [site * SIM_WARPS + warp]: who has read there (unwritten.h)
+    sim_pending_store pending;
+};
 
 void sim_race_row(sim_worker *worker, const sim_row *row);
-
-// The region an address lies in, for this worker; NULL: no shadow.
-sim_region *sim_region_of(sim_worker *worker, uintptr_t address);
+// At the end, and whenever findings are asked for: reports the races, whose tiers are known only now.
+void sim_race_finish(void);
 
 // Tests hear of every racing access.
 void sim_race_observe(void (*callback)(uintptr_t address, size_t bytes, void *context), void *context);

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "race/clock.h"
+#include "race/site.h"
 #include "report/lines.h"
-#include "watch/internal.h"
 
 typedef struct late_read {
     sim_finding finding;
@@ -30,7 +31,7 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
     snprintf(finding->message, sizeof finding->message,
              "read by __ldg of memory that the same kernel has written: it may find an older value");
     finding->place[0] = sim_place_of(view->worker, thread, sim_sites[view->site].pc, "read");
-    sim_race_place(earlier, &finding->place[1]);
+    finding->place[1] = sim_race_place(earlier);
 }
 
 void sim_read_only_read(const sim_view *view, int thread, uint64_t write, uintptr_t address)

@@ -2,205 +2,14 @@
 
 #include <string.h>
 
-#include "machine/options.h"
-#include "memory/memory.h"
 #include "race/exact.h"
 #include "race/granule.h"
-#include "race/launches.h"
 #include "race/race.h"
-#include "race/read_only.h"
-#include "race/unfenced.h"
+#include "race/under_way.h"
 #include "race/unwritten.h"
-#include "watch/internal.h"
-#include "watch/under_way.h"
+#include "race/word.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
-
-sim_region sim_global_region, sim_data_region;
-
-sim_region *sim_region_of(sim_worker *worker, uintptr_t address)
-{
-    if (address - sim_global_region.base < sim_global_region.span)
-        return &sim_global_region;
-    sim_region *shared = &worker->watch->shared;
-    if (address - shared->base < shared->span)
-        return shared;
-    if (address - sim_data_region.base < sim_data_region.span)
-        return &sim_data_region;
-    return NULL;
-}
-
-void sim_view_make(sim_view *view, sim_worker *worker, const sim_region *region, unsigned site)
-{
-    sim_block_clock *clock = worker->block->clock;
-    const sim_site *about = &sim_sites[site];
-    uint32_t floor = region->shared ? clock->stamp : sim_clock_floor;
-    *view = (sim_view){.worker = worker,
-                       .clock = clock,
-                       .floor = (uint64_t)floor << SIM_STAMP_SHIFT,
-                       .begun = (uint64_t)sim_clock_begun << SIM_STAMP_SHIFT,
-                       .shared = region->shared,
-                       .common = sim_region_common(region),
-                       .finer_lanes = (sim_program_uses & (SIM_USES_WARP_SYNC)) != 0,
-                       .finer_threads = (sim_program_uses & (SIM_USES_FENCES | SIM_USES_NAMED_BARRIERS)) != 0,
-                       .site = site,
-                       .kind = about->kind,
-                       .scope = about->scope,
-                       .what = about->what};
-}
-
-static void found(const sim_view *view, int thread, uint64_t word, unsigned kind, uintptr_t address)
-{
-    sim_earlier earlier = {sim_stamp_of(word), sim_thread_of(word), sim_site_of(word), kind, false, 0};
-    sim_race_found(view, thread, &earlier, address);
-}
-
-static void found_unfenced(const sim_view *view, int thread, uint64_t word, uintptr_t address)
-{
-    sim_earlier earlier = {sim_stamp_of(word), sim_thread_of(word), sim_site_of(word), SIM_WRITE, false, 0};
-    sim_unfenced_check(view, thread, &earlier, sim_clock_of(word), address);
-}
-
-// Of two readers that a later write would be judged by alike, the one to name: not the thread that wrote the word
-// last, nor a warp's first lane, for these are the likeliest to write it next, and no thread races with itself.
-static uint64_t reader_named(const sim_cell *cell, uint64_t old, uint64_t me)
-{
-    unsigned writer = sim_thread_of(cell->write), first = sim_thread_of(old);
-    bool avoid = first == writer || (first % SIM_LANES == 0 && sim_thread_of(me) != writer);
-    return avoid ? me : old & ~SIM_FLAGS;
-}
-
-// Who has read the word, now that `me` has too.
-static void add_reader(const sim_view *view, sim_cell *cell, uint64_t me, unsigned many, uintptr_t address)
-{
-    int thread = (int)sim_thread_of(me);
-    uint64_t old = cell->read;
-    unsigned flags = (unsigned)(old & SIM_FLAGS);
-    if (old < view->floor) {
-        cell->read = me | many;
-        return;
-    }
-    if (flags == SIM_MANY_BLOCKS && old >= view->begun)
-        return;
-    if (sim_stamp_of(old) != sim_stamp_of(me)) {
-        uint32_t serial = view->shared ? view->clock->serial : sim_clock_block_of(sim_stamp_of(old));
-        if (serial == view->clock->serial || sim_launches_ordered(serial, view->clock->serial))
-            cell->read = me | many;
-        else if (!view->finer_threads && old >= view->begun)
-            cell->read = reader_named(cell, old, me) | SIM_MANY_BLOCKS;
-        else
-            sim_exact_access(view, cell, thread, address);
-        return;
-    }
-    if (sim_same_thread(old, me)) {
-        cell->read = me | (flags > many ? flags : many);
-        return;
-    }
-    if (sim_thread_of(old) / SIM_LANES != sim_thread_of(me) / SIM_LANES) {
-        if (!view->finer_threads)
-            cell->read = reader_named(cell, old, me) | SIM_MANY_WARPS;
-        else
-            sim_exact_access(view, cell, thread, address);
-        return;
-    }
-    if (flags <= SIM_MANY_LANES && sim_view_ordered(view, thread, old)) {
-        cell->read = me | many; // earlier readers of the warp met this one since
-        return;
-    }
-    if (view->finer_lanes || view->finer_threads)
-        sim_exact_access(view, cell, thread, address);
-    else
-        cell->read = reader_named(cell, old, me) | (flags > SIM_MANY_LANES ? flags : SIM_MANY_LANES);
-}
-
-static __attribute__((noinline)) void read_slow(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
-{
-    int thread = (int)sim_thread_of(me);
-    if (sim_exact_is(cell)) {
-        sim_exact_access(view, cell, thread, address);
-        return;
-    }
-    uint64_t write = cell->write;
-    if (write >= view->floor && !sim_view_ordered(view, thread, write))
-        found(view, thread, write, SIM_WRITE, address);
-    else if (write >= view->floor && sim_unfenced_any(view->clock, thread))
-        found_unfenced(view, thread, write, address);
-    else if (write >= view->begun && !view->shared && sim_read_only_any())
-        sim_read_only_read(view, thread, write, address);
-    add_reader(view, cell, me, SIM_ONE_READER, address);
-}
-
-static inline void read_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
-{
-    uint64_t write = cell->write, read = cell->read;
-    if (LIKELY(write < view->floor || sim_same_thread(write, me))) {
-        if (read < view->floor) {
-            cell->read = me;
-            return;
-        }
-        // One reader more changes nothing that a later write would be judged by.
-        uint64_t many = read & SIM_FLAGS;
-        if ((many == SIM_MANY_BLOCKS && read >= view->begun) ||
-            (many == SIM_MANY_WARPS && (read ^ me) >> SIM_STAMP_SHIFT == 0))
-            return;
-        if (sim_same_thread(read, me)) {
-            cell->read = me | many;
-            return;
-        }
-    }
-    read_slow(view, cell, me, address);
-}
-
-// Whether some reader of the word is not ordered before the write of `thread`.
-static bool readers_race(const sim_view *view, int thread, uint64_t read)
-{
-    unsigned flags = (unsigned)(read & SIM_FLAGS);
-    if (flags == SIM_MANY_BLOCKS && read >= view->begun)
-        return true;
-    bool now = sim_stamp_of(read) == view->clock->stamp;
-    if (flags == SIM_MANY_WARPS && now)
-        return true;
-    if (flags == SIM_MANY_LANES && now && sim_thread_of(read) == (unsigned)thread)
-        return true; // the others of its warp, at the same clock
-    return !sim_view_ordered(view, thread, read);
-}
-
-static __attribute__((noinline)) void write_slow(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
-{
-    int thread = (int)sim_thread_of(me);
-    if (sim_exact_is(cell)) {
-        sim_exact_access(view, cell, thread, address);
-        return;
-    }
-    uint64_t write = cell->write, read = cell->read;
-    if (write >= view->floor && !sim_view_ordered(view, thread, write))
-        found(view, thread, write, SIM_WRITE, address);
-    if (read >= view->floor && readers_race(view, thread, read))
-        found(view, thread, read, SIM_READ, address);
-    *cell = (sim_cell){.write = me};
-}
-
-void sim_race_read_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
-{
-    read_slow(view, cell, me, address);
-}
-
-void sim_race_write_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
-{
-    write_slow(view, cell, me, address);
-}
-
-static inline void write_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
-{
-    uint64_t write = cell->write, read = cell->read;
-    if (LIKELY((write < view->floor || sim_same_thread(write, me)) &&
-               (read < view->floor || (sim_same_thread(read, me) && (read & SIM_FLAGS) == SIM_ONE_READER)))) {
-        cell->write = me;
-        cell->read = 0;
-        return;
-    }
-    write_slow(view, cell, me, address);
-}
 
 // One lane, one access of any kind, to pages that are made.
 static void access_lane(const sim_view *view, sim_region *region, int thread, uintptr_t address, unsigned bytes)
@@ -212,9 +21,9 @@ static void access_lane(const sim_view *view, sim_region *region, int thread, ui
             return; // there was no memory for them
         sim_cell *cell = sim_cell_at(page, at);
         if (view->kind == SIM_READ)
-            read_cell(view, cell, me, at);
+            sim_word_read(view, cell, me, at);
         else if (view->kind == SIM_WRITE)
-            write_cell(view, cell, me, at);
+            sim_word_write(view, cell, me, at);
         else
             sim_exact_access(view, cell, thread, at);
         at = (at >> page.grain << page.grain) + ((uintptr_t)1 << page.grain);
@@ -251,7 +60,7 @@ static void initialise_lane(sim_worker *worker, sim_region *region, unsigned sit
     }
     bool unwritten = reads && reads_unwritten(written, about->bytes);
     if (unwritten)
-        sim_watch_uninitialised(worker, site, thread, address);
+        sim_unwritten_read(worker, site, thread, address);
     if (writes || unwritten) // once is enough
         sim_region_mark(region, address, about->bytes, true);
 }
@@ -352,7 +161,7 @@ static __attribute__((noinline)) void read_words(const sim_view *view, sim_cell 
                                                  uintptr_t address)
 {
     for (int lane = 0; lane < lanes; lane++, cell++, address += 4) {
-        read_cell(view, cell, me, address);
+        sim_word_read(view, cell, me, address);
         me = lane + 1 < lanes ? next_lane(view, me) : me;
     }
 }
@@ -361,7 +170,7 @@ static __attribute__((noinline)) void write_words(const sim_view *view, sim_cell
                                                   uintptr_t address)
 {
     for (int lane = 0; lane < lanes; lane++, cell++, address += 4) {
-        write_cell(view, cell, me, address);
+        sim_word_write(view, cell, me, address);
         me = lane + 1 < lanes ? next_lane(view, me) : me;
     }
 }
@@ -374,7 +183,7 @@ static void read_shared_words(const sim_view *view, const sim_stretch *run, sim_
     for (unsigned i = 0; i < words; i++) {
         uint64_t me = first;
         for (int lane = 0; lane < lanes; lane++) {
-            read_cell(view, cell + i, me, run->address + 4 * i);
+            sim_word_read(view, cell + i, me, run->address + 4 * i);
             me = lane + 1 < lanes ? next_lane(view, me) : me;
         }
     }
@@ -394,7 +203,7 @@ static void run_words(const sim_view *view, const sim_stretch *run, sim_cell *ce
         uintptr_t address = run->address;
         for (int lane = 0; lane < run->lanes; lane++) {
             for (unsigned i = 0; i < words; i++, cell++, address += 4)
-                write ? write_cell(view, cell, me, address) : read_cell(view, cell, me, address);
+                write ? sim_word_write(view, cell, me, address) : sim_word_read(view, cell, me, address);
             me = lane + 1 < run->lanes ? next_lane(view, me) : me;
         }
     }
@@ -432,7 +241,7 @@ static bool run_words_locked(const sim_view *view, const sim_region *region, con
 
 static inline void note_read(const sim_worker *worker, const sim_row *row)
 {
-    sim_ran *ran = &worker->watch->ran[(size_t)row->site * SIM_WARPS + (unsigned)worker->warp];
+    sim_ran *ran = &worker->race->ran[(size_t)row->site * SIM_WARPS + (unsigned)worker->warp];
     uint32_t stamp = worker->block->clock->stamp;
     bool before = ran->stamp == stamp;
     *ran = (sim_ran){stamp, before ? ran->lanes | row->mask : row->mask,

@@ -9,9 +9,8 @@
 #include "machine/options.h"
 #include "race/clock.h"
 #include "race/handed.h"
-#include "race/polls.h"
+#include "race/site.h"
 #include "race/unfenced.h"
-#include "watch/internal.h"
 
 // What a word carries, for anybody (block 0), or for the threads of one block.
 typedef struct carrier {
@@ -24,8 +23,7 @@ typedef struct carrier {
 // An open table; cleared with each launch, so that it stays small. Programs with atomics run on one worker.
 static carrier *carriers;
 static size_t used, room;
-// After this many polls of one word without anything else, let others run.
-enum { POLLS = 32, FIRST_ROOM = 256 };
+enum { FIRST_ROOM = 256 };
 
 void sim_sync_launch_begin(void)
 {
@@ -142,81 +140,62 @@ static void release(sim_worker *worker, uintptr_t address, int scope, bool updat
         sim_knowledge_learn(&wide->carried, fenced->device);
 }
 
-static bool orders(unsigned what)
+// How an access takes part in the order of threads: an atomic as its site says, a volatile one in the widest scope.
+typedef struct part {
+    int scope;
+    unsigned what;
+    bool reads, update;
+} part;
+
+static part part_of(const sim_site *about)
 {
-    return (what & (SIM_ATOMIC_ACQUIRE | SIM_ATOMIC_RELEASE)) != 0;
+    if (about->kind == SIM_VOLATILE_READ)
+        return (part){SIM_SCOPE_SYSTEM, SIM_ATOMIC_LOAD, true, false};
+    if (about->kind == SIM_VOLATILE_WRITE)
+        return (part){SIM_SCOPE_SYSTEM, SIM_ATOMIC_STORE, false, false};
+    return (part){about->scope, about->what, (about->what & SIM_ATOMIC_LOAD) && !about->discards,
+                  (about->what & SIM_ATOMIC_UPDATE) == SIM_ATOMIC_UPDATE};
 }
 
-static void synchronise(sim_worker *worker, unsigned site, uintptr_t address, int scope, unsigned what, bool reads,
-                        bool update)
+bool sim_sync_begin(sim_worker *worker, unsigned site, uintptr_t address)
+{
+    const sim_block_clock *clock = worker->block->clock;
+    const part own = part_of(&sim_sites[site]);
+    if (!clock)
+        return false;
+    if (own.reads)
+        sim_handed_took(clock->stamp, (unsigned)worker->thread, address);
+    else if (own.what & SIM_ATOMIC_STORE)
+        sim_handed_gave(clock->stamp, (unsigned)worker->thread, address);
+    bool orders = (own.what & (SIM_ATOMIC_ACQUIRE | SIM_ATOMIC_RELEASE)) != 0;
+    return orders || used > 0 || (sim_program_uses & SIM_USES_FENCES);
+}
+
+void sim_sync_end(sim_worker *worker, unsigned site, uintptr_t address)
 {
     sim_block_clock *clock = worker->block->clock;
+    const part own = part_of(&sim_sites[site]);
     int thread = worker->thread;
-    if (clock && reads)
-        sim_handed_took(clock->stamp, (unsigned)thread, address);
-    else if (clock && (what & SIM_ATOMIC_STORE))
-        sim_handed_gave(clock->stamp, (unsigned)thread, address);
-    if (!clock || (!(sim_program_uses & SIM_USES_FENCES) && !orders(what) && used == 0))
-        return;
-    // What the thread did so far is judged by what it knew so far.
-    sim_merge_lanes(worker, 1u << worker->lane);
-    if (reads)
-        acquire(worker, site, address, scope);
-    if (!(what & SIM_ATOMIC_STORE))
+    if (own.reads)
+        acquire(worker, site, address, own.scope);
+    if (!(own.what & SIM_ATOMIC_STORE))
         return;
     sim_fenced fenced = clock->fenced[thread];
     sim_knowledge *now = NULL;
-    if (what & SIM_ATOMIC_RELEASE) {
+    if (own.what & SIM_ATOMIC_RELEASE) {
         now = sim_clock_tell(clock, thread);
         fenced.block = now;
-        if (scope != SIM_SCOPE_BLOCK)
+        if (own.scope != SIM_SCOPE_BLOCK)
             fenced.device = now;
         sim_clock_advance(clock, thread);
     }
-    release(worker, address, scope, update, &fenced);
+    release(worker, address, own.scope, own.update, &fenced);
     sim_knowledge_drop(now);
-}
-
-void sim_sync_atomic(sim_worker *worker, unsigned site, uintptr_t address)
-{
-    const sim_site *about = &sim_sites[site];
-    bool reads = (about->what & SIM_ATOMIC_LOAD) && !about->discards;
-    bool update = (about->what & SIM_ATOMIC_UPDATE) == SIM_ATOMIC_UPDATE;
-    synchronise(worker, site, address, about->scope, about->what, reads, update);
-}
-
-// Others run before the access is noted, not after: it is made when this returns, and what it then reads was written
-// before it.
-void sim_sync_volatile(sim_worker *worker, unsigned site, uintptr_t address)
-{
-    static __thread uintptr_t polled;
-    static __thread unsigned polls;
-    static __thread const uint64_t *logged;
-    bool write = sim_sites[site].kind == SIM_VOLATILE_WRITE;
-    if (write)
-        sim_polls_write(worker, site, address);
-    else
-        sim_polls_read(worker, site, address);
-    if (write || polled != address) {
-        polled = address;
-        polls = 0;
-    } else if (++polls >= POLLS) {
-        polls = 0;
-        const sim_polled word = {address, sim_sites[site].bytes, SIM_LOOK_VOLATILE};
-        sim_thread_polls(worker, sim_sites[site].pc, worker->log_next == logged, &word);
-    }
-    sim_log_add(worker, site, address);
-    synchronise(worker, site, address, SIM_SCOPE_SYSTEM, write ? SIM_ATOMIC_STORE : SIM_ATOMIC_LOAD, !write, false);
-    logged = worker->log_next;
 }
 
 void sim_sync_fence(sim_worker *worker, int scope)
 {
     sim_block_clock *clock = worker->block->clock;
-    sim_thread_acts(worker);
-    if (!clock)
-        return;
-    sim_merge_lanes(worker, 1u << worker->lane);
     sim_fenced *fenced = &clock->fenced[worker->thread];
     sim_knowledge *told = sim_clock_tell(clock, worker->thread);
     sim_knowledge_learn(&fenced->block, told);

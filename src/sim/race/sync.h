@@ -9,9 +9,11 @@
 #include "machine/worker.h"
 
 void sim_sync_launch_begin(void);
-// The current thread is about to access `address` atomically, at this site.
-void sim_sync_atomic(sim_worker *worker, unsigned site, uintptr_t address);
-void sim_sync_volatile(sim_worker *worker, unsigned site, uintptr_t address);
+// The current thread is about to access `address`, at a site that is atomic or volatile. True: that may order threads.
+// What the thread did so far is then judged by what it knew so far, before sim_sync_end.
+bool sim_sync_begin(sim_worker *worker, unsigned site, uintptr_t address);
+void sim_sync_end(sim_worker *worker, unsigned site, uintptr_t address);
+// A fence, by a thread of a block with a clock; what it did so far has been judged.
 void sim_sync_fence(sim_worker *worker, int scope);
 
 #endif

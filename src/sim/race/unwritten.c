@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "watch/internal.h"
+#include "race/clock.h"
+#include "race/race.h"
+#include "race/site.h"
 
 // Reads that are remembered one by one. One is enough to tell of; more are kept because a write may explain some.
 enum { MOST_OPEN = 256 };
@@ -35,10 +37,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const sim_ran *ran_of(const sim_worker *worker, unsigned site, int thread)
 {
-    return &worker->watch->ran[(size_t)site * SIM_WARPS + (unsigned)thread / SIM_LANES];
+    return &worker->race->ran[(size_t)site * SIM_WARPS + (unsigned)thread / SIM_LANES];
 }
 
-void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, const sim_finding *finding)
+static void add(const sim_worker *worker, unsigned site, int thread, const sim_finding *finding)
 {
     bool first = !(ran_of(worker, site, thread)->again >> thread % SIM_LANES & 1);
     pthread_mutex_lock(&lock);
@@ -58,6 +60,17 @@ void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, con
                 (read){finding->address, worker->block->clock->serial, first, finding->place[0]};
     }
     pthread_mutex_unlock(&lock);
+}
+
+void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, uintptr_t address)
+{
+    const sim_site *about = &sim_sites[site];
+    sim_finding finding = sim_finding_of(worker, SIM_UNINITIALISED, SIM_ERROR);
+    finding.address = address;
+    finding.bytes = about->bytes;
+    finding.place[0] = sim_place_of(worker, thread, about->pc, about->kind == SIM_ATOMIC ? "atomic" : "read");
+    snprintf(finding.message, sizeof finding.message, "read of %u bytes that nothing has written", about->bytes);
+    add(worker, site, thread, &finding);
 }
 
 // Takes out the reads of the word that `address` lies in; returns whether there were any, and *first, whether one was

@@ -16,7 +16,8 @@ typedef struct sim_ran {
     uint32_t stamp, lanes, again;
 } sim_ran;
 
-void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, const sim_finding *finding);
+// A read of a word that nothing has written.
+void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, uintptr_t address);
 // `thread` of the view writes a word, and that races with `earlier`, a read. True: nothing had written the word then.
 bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address);
 // Something else tells of the reads of this word.

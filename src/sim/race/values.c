@@ -3,14 +3,15 @@
 // finds them, a second one tells.
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "machine/options.h"
 #include "program/program.h"
 #include "race/clock.h"
-#include "watch/internal.h"
+#include "race/race.h"
+#include "race/site.h"
+#include "race/values.h"
 
 // The last value stored at an address, in the interval in which it was stored.
 typedef struct stored {
@@ -20,41 +21,14 @@ typedef struct stored {
     uint64_t value[2];
 } stored;
 
-enum { FIRST_ROOM = 1 << 12, MOST_ROOM = 1 << 21, MOST_OFFSETS = 4096, LONGEST_LINE = 32 };
+enum { FIRST_ROOM = 1 << 12, MOST_ROOM = 1 << 21 };
 
-static uintptr_t asked[MOST_OFFSETS];
-static size_t asked_count;
 // An open table of what the launch that began with this stamp has stored.
 static stored *table;
 static size_t used, room;
 static uint32_t launch;
 static bool differs[SIM_SITES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-void sim_values_start(void)
-{
-    const char *path = sim_options_get()->values;
-    FILE *file = path ? fopen(path, "r") : NULL;
-    if (!file)
-        return;
-    char line[LONGEST_LINE];
-    while (asked_count < MOST_OFFSETS && fgets(line, sizeof line, file))
-        asked[asked_count++] = sim_module_self()->base + (uintptr_t)strtoull(line, NULL, 10);
-    fclose(file);
-}
-
-bool sim_values_wanted(uintptr_t pc)
-{
-    for (size_t i = 0; i < asked_count; i++)
-        if (asked[i] == pc)
-            return true;
-    return false;
-}
-
-bool sim_values_asked(unsigned site)
-{
-    return sim_sites[site].values;
-}
 
 bool sim_values_equal(unsigned one, unsigned other)
 {
@@ -64,7 +38,7 @@ bool sim_values_equal(unsigned one, unsigned other)
 void sim_values_store(sim_worker *worker, unsigned site, uintptr_t address)
 {
     sim_values_settle(worker);
-    worker->watch->pending = (sim_pending_store){address, site, sim_sites[site].bytes};
+    worker->race->pending = (sim_pending_store){address, site, sim_sites[site].bytes};
 }
 
 static stored *slot_of(stored *in, size_t size, uintptr_t address)
@@ -117,12 +91,12 @@ static void compare(const stored *now)
 
 void sim_values_settle(sim_worker *worker)
 {
-    sim_pending_store *pending = &worker->watch->pending;
+    sim_pending_store *pending = &worker->race->pending;
     uintptr_t address = pending->address;
     pending->address = 0;
     if (!address || !worker->block->clock)
         return;
-    const sim_region *shared = &worker->watch->shared;
+    const sim_region *shared = &worker->race->shared;
     bool in_shared = shared->pages && address - shared->base < shared->span;
     stored now = {.address = address,
                   .floor = sim_clock_floor,

@@ -11,10 +11,11 @@
 #include "race/polls.h"
 #include "race/race.h"
 #include "race/read_only.h"
+#include "race/site.h"
 #include "race/unfenced.h"
 #include "race/unwritten.h"
+#include "race/values.h"
 #include "race/view.h"
-#include "watch/internal.h"
 
 enum { MOST_LOOKS = 2 }; // from before a loop and from within it
 
@@ -45,46 +46,12 @@ void sim_race_observe(void (*callback)(uintptr_t address, size_t bytes, void *co
     observer_context = context;
 }
 
-static const char *role(unsigned kind)
-{
-    static const char *const names[] = {"read", "write", "atomic", "volatile read", "volatile write"};
-    return names[kind];
-}
-
-static const char *role_at(unsigned site, unsigned kind)
-{
-    return kind == SIM_WRITE && sim_sites[site].copy != SIM_NO_COPY ? "asynchronous copy" : role(kind);
-}
-
-static const char *short_role_at(unsigned site, unsigned kind)
-{
-    return kind == SIM_WRITE && sim_sites[site].copy != SIM_NO_COPY ? "copy" : role(kind);
-}
-
 static bool same_race(const race *one, const sim_earlier *earlier, const sim_view *view)
 {
     bool forward = one->site[0] == earlier->site && one->site[1] == view->site;
     bool backward = one->site[1] == earlier->site && one->site[0] == view->site;
     return (forward || backward) && one->shared == view->shared &&
            strcmp(one->finding.kernel, view->worker->launch->kernel->name) == 0;
-}
-
-void sim_race_place(const sim_earlier *earlier, sim_place *place)
-{
-    *place = (sim_place){.pc = sim_sites[earlier->site].pc, .role = short_role_at(earlier->site, earlier->kind)};
-    uint32_t serial = sim_clock_block_of(earlier->stamp);
-    const sim_launch_record *launch = sim_launches_find(serial);
-    if (!launch || launch->block[0] == 0)
-        return;
-    uint32_t block = serial - launch->first_serial;
-    unsigned thread = earlier->thread;
-    place->has_thread = true;
-    for (int i = 0; i < 3; i++) {
-        place->thread[i] = thread % launch->block[i];
-        thread /= launch->block[i];
-        place->block[i] = block % launch->grid[i];
-        block /= launch->grid[i];
-    }
 }
 
 // Of several readers one is remembered by name. Where that is the writer itself, it is another one that races.
@@ -105,6 +72,11 @@ static int distance(const sim_view *view, int thread, const sim_earlier *earlier
     return earlier->thread / SIM_LANES == (unsigned)thread / SIM_LANES && !is_self(view, thread, earlier)
                ? WITHIN_WARP
                : WITHIN_BLOCK;
+}
+
+static const char *long_role_at(unsigned site, unsigned kind)
+{
+    return kind == SIM_WRITE && sim_sites[site].copy != SIM_NO_COPY ? "asynchronous copy" : sim_role(kind);
 }
 
 static const char *const relations[] = {
@@ -136,7 +108,7 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
     finding->address = address;
     finding->bytes = sim_sites[view->site].bytes;
     snprintf(finding->message, sizeof finding->message, "%s and %s of the same %s memory with nothing to order them",
-             role_at(earlier->site, earlier->kind), role_at(view->site, view->kind),
+             long_role_at(earlier->site, earlier->kind), long_role_at(view->site, view->kind),
              view->shared ? "shared" : "global");
     finding->order = order_of(view, thread, earlier, apart, address);
     snprintf(finding->note, sizeof finding->note, "%s",
@@ -147,15 +119,15 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
         finding->kind = SIM_MISSING_WAIT;
         snprintf(finding->message, sizeof finding->message,
                  "two kernels use the same memory (%s, %s) in streams that do not wait for each other",
-                 role(earlier->kind), role(view->kind));
+                 sim_role(earlier->kind), sim_role(view->kind));
     }
-    sim_race_place(earlier, &finding->place[0]);
+    finding->place[0] = sim_race_place(earlier);
     if (is_self(view, thread, earlier)) {
         finding->place[0].has_thread = false;
         snprintf(finding->note, sizeof finding->note, "several threads had read it, and nothing orders the others");
     }
     finding->place[1] =
-        sim_place_of(view->worker, thread, sim_sites[view->site].pc, short_role_at(view->site, view->kind));
+        sim_place_of(view->worker, thread, sim_sites[view->site].pc, sim_role_at(view->site, view->kind));
 }
 
 static void note_look(race *one, unsigned site)
@@ -233,7 +205,7 @@ static void judge_writes(race *one)
     sim_finding *finding = &one->finding;
     if (sim_sites[one->site[0]].copy != sim_sites[one->site[1]].copy)
         return; // a copy's value comes later than its issue: it cannot be held against a store's
-    bool asked = sim_values_asked(one->site[0]) && sim_values_asked(one->site[1]);
+    bool asked = sim_sites[one->site[0]].values && sim_sites[one->site[1]].values;
     finding->ask_values = !asked;
     if (asked && sim_values_equal(one->site[0], one->site[1])) {
         finding->tier = SIM_WARNING;
@@ -260,7 +232,7 @@ static void judge_volatile(race *one, int reader)
                                 : "a volatile read polls what a plain write sets");
         return;
     }
-    finding->ask_values = !(sim_values_asked(one->site[0]) && sim_values_asked(one->site[1]));
+    finding->ask_values = !(sim_sites[one->site[0]].values && sim_sites[one->site[1]].values);
     if (finding->order != SIM_ORDER_FENCE)
         snprintf(finding->note + strlen(finding->note), sizeof finding->note - strlen(finding->note),
                  "; volatile orders nothing, and the read does not wait for the write");
@@ -322,11 +294,8 @@ static void drop_worse_told(void)
         }
 }
 
-void sim_watch_finish(void)
+void sim_race_report(void)
 {
-    sim_unwritten_report();
-    sim_unfenced_report();
-    sim_read_only_report();
     pthread_mutex_lock(&lock);
     drop_worse_told();
     for (int i = 0; i < BUCKETS; i++)

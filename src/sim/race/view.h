@@ -9,7 +9,7 @@
 #include "findings/finding.h"
 #include "race/cell.h"
 #include "race/clock.h"
-#include "watch/site.h"
+#include "race/site.h"
 
 typedef struct sim_view {
     sim_worker *worker;
@@ -23,11 +23,6 @@ typedef struct sim_view {
     unsigned site, kind, scope, what;
 } sim_view;
 
-void sim_view_make(sim_view *view, sim_worker *worker, const sim_region *region, unsigned site); // (row.c)
-// One word against its cell, which is locked where it has to be. `me`: the time of the access. (row.c)
-void sim_race_read_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address);
-void sim_race_write_cell(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address);
-
 // One earlier access that conflicts, as the detector remembers it.
 typedef struct sim_earlier {
     uint32_t stamp;
@@ -38,11 +33,15 @@ typedef struct sim_earlier {
     unsigned looked;
 } sim_earlier;
 
+void sim_race_report(void); // at the end (verdict.c)
 // Reports that `thread` of the view's block, at the view's site, races with `earlier` on `address`. (verdict.c)
 void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address);
 
-// Thread and block of an earlier access, from the launch that its interval belonged to. (verdict.c)
-void sim_race_place(const sim_earlier *earlier, sim_place *place);
+// "volatile read", ...; at an asynchronous copy's site a write is a "copy". (place.c)
+const char *sim_role(unsigned kind);
+const char *sim_role_at(unsigned site, unsigned kind);
+// Thread and block of an earlier access, from the launch that its interval belonged to. (place.c)
+sim_place sim_race_place(const sim_earlier *earlier);
 
 static inline bool sim_view_ordered(const sim_view *view, int me, uint64_t word)
 {

@@ -15,6 +15,7 @@
 
 #include "findings/finding.h"
 #include "machine/options.h"
+#include "race/last.h"
 #include "watch/watch.h"
 
 typedef struct row {
@@ -143,7 +144,7 @@ static void compare(const uint8_t *other, uintptr_t pc, sim_copied_type type)
                            .address = address_of(first),
                            .bytes = size,
                            .place[0] = {.pc = pc, .role = "copy"}};
-    sim_watch_last_write(finding.address, &finding.place[1], &finding.kernel);
+    sim_last_write(finding.address, &finding.place[1], &finding.kernel);
     snprintf(finding.message, sizeof finding.message,
              "%zu of its %zu elements, the first of them element %zu, which is %s in the one and %s in the other",
              differ, copy.used / size, first / size, there, here);

@@ -9,13 +9,12 @@
 
 // The demanding form of the last step: writes everything once. Called at exit, and by the fault handler of host code.
 // `status`: "finished", "crashed: ...", "killed: ...".
-// Calls sim_watch_finish first: the race detector holds its findings back until it knows their tier.
+// Calls sim_race_finish first: the race detector holds its findings back until it knows their tier.
 void sim_report_write(const char *status);
 
 // Runs by itself before main. At exit, after the destructors of the program's objects, sim_api_finish() is called (what
 // streams still hold runs, leaks are found) and then the report is written.
 void sim_report_start(void);
-void sim_watch_finish(void);
 
 // --- for a program that asks while it runs (report/told.c) ---------------------------------------------------------
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "machine/options.h"
+#include "race/race.h"
 #include "report/internal.h"
 
 enum { MOST_TOLD = 64 }; // looked at in one go; the rest waits for the next question
@@ -81,7 +82,7 @@ static void write_line(const sim_record *record, size_t others, char *text, size
 bool sim_report_next(char *text, size_t bytes)
 {
     static sim_record records[MOST_TOLD];
-    sim_watch_finish();
+    sim_race_finish();
     pthread_mutex_lock(&lock);
     size_t count = sim_findings_untold(worth_telling, records, MOST_TOLD), kept = 0;
     place_in_source(records, count);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "machine/options.h"
+#include "race/race.h"
 #include "report/internal.h"
 #include "watch/watch.h"
 
@@ -45,7 +46,7 @@ static size_t write_once(const char *status)
         return 0;
     if (strncmp(status, "crashed", 7) == 0)
         sim_report_crashing = true;
-    sim_watch_finish();
+    sim_race_finish();
     const sim_options *options = sim_options_get();
     if (!options->report && sim_report_is_embedded() && !sim_report_crashing)
         return 0;

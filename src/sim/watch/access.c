@@ -6,17 +6,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "machine/errors.h"
 #include "machine/index.h"
 #include "machine/options.h"
 #include "memory/memory.h"
 #include "memory/sections.h"
 #include "program/program.h"
-#include "race/sync.h"
+#include "race/values.h"
+#include "race/word.h"
 #include "watch/host_sets.h"
 #include "watch/internal.h"
 
-// cudaError_t of what ends a kernel here.
-enum { ERROR_ILLEGAL_ADDRESS = 700, ERROR_MISALIGNED = 716 };
 // Addresses this low are null pointers with an index.
 enum { NULL_PAGES = 1 << 16 };
 
@@ -52,7 +52,7 @@ static void fail_misaligned(sim_worker *worker, uintptr_t address, unsigned byte
     snprintf(finding.message, sizeof finding.message,
              "%s of %u bytes at an address that is not a multiple of %u (it is %u past one)", verb(kind), bytes, bytes,
              (unsigned)(address % bytes));
-    fail(&finding, ERROR_MISALIGNED);
+    fail(&finding, SIM_ERROR_MISALIGNED);
 }
 
 static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
@@ -73,7 +73,7 @@ static void fail_global(sim_worker *worker, uintptr_t address, unsigned bytes, u
                  : partly ? "of which only some are in an allocation"
                           : "beyond the end of an allocation, where nothing was allocated");
     }
-    fail(&finding, ERROR_ILLEGAL_ADDRESS);
+    fail(&finding, SIM_ERROR_ILLEGAL_ADDRESS);
 }
 
 static void fail_constant(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
@@ -81,7 +81,7 @@ static void fail_constant(sim_worker *worker, uintptr_t address, unsigned bytes,
     sim_finding finding = finding_at(worker, SIM_OUT_OF_BOUNDS, kind, pc, address, bytes);
     snprintf(finding.message, sizeof finding.message, "%s of %u bytes in constant memory, which kernels can only read",
              verb(kind), bytes);
-    fail(&finding, ERROR_ILLEGAL_ADDRESS);
+    fail(&finding, SIM_ERROR_ILLEGAL_ADDRESS);
 }
 
 static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
@@ -98,7 +98,7 @@ static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, u
         snprintf(finding.message, sizeof finding.message,
                  "%s of %u bytes beyond a __shared__ variable, where the block has none", verb(kind), bytes);
     }
-    fail(&finding, ERROR_ILLEGAL_ADDRESS);
+    fail(&finding, SIM_ERROR_ILLEGAL_ADDRESS);
 }
 
 // Whether the host has nothing at this address either.
@@ -122,7 +122,7 @@ static void fail_host(sim_worker *worker, uintptr_t address, unsigned bytes, uns
              : nobodys ? "%s of %u byte%s at address %#llx, where neither card nor host has memory"
                        : "%s of %u byte%s in host memory, which a kernel cannot reach",
              verb(kind), bytes, bytes == 1 ? "" : "s", (unsigned long long)address);
-    fail(&finding, ERROR_ILLEGAL_ADDRESS);
+    fail(&finding, SIM_ERROR_ILLEGAL_ADDRESS);
 }
 
 static void remember(sim_worker *worker, unsigned site, uintptr_t start, size_t size, unsigned bytes)
@@ -268,7 +268,7 @@ static void note(sim_worker *worker, unsigned site, uintptr_t address, unsigned 
         sim_access_unnumbered(worker, site, address, bytes, is_write(kind)))
         return;
     if (kind == SIM_VOLATILE_READ || kind == SIM_VOLATILE_WRITE) {
-        sim_sync_volatile(worker, site, address);
+        sim_access_volatile(worker, site, address);
         if (kind == SIM_VOLATILE_READ)
             sim_host_set_looked(worker, address, false);
         if (sim_sites[site].values && kind == SIM_VOLATILE_WRITE)

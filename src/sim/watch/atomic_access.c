@@ -1,6 +1,5 @@
 // What every atomic access goes through, whoever announces it.
 
-#include "race/sync.h"
 #include "watch/host_sets.h"
 #include "watch/internal.h"
 
@@ -64,7 +63,7 @@ void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, u
         note_guess(worker, address);
     poll(address, bytes, pc);
     sim_log_add(worker, site, address);
-    sim_sync_atomic(worker, site, address);
+    sim_access_orders(worker, site, address);
     if ((what & SIM_ATOMIC_LOAD) && !sim_sites[site].discards)
         sim_host_set_looked(worker, address, (what & SIM_ATOMIC_ACQUIRE) != 0);
 }

@@ -7,12 +7,11 @@
 #include "memory/memory.h"
 #include "race/clock.h"
 #include "race/exact.h"
+#include "race/last.h"
 #include "race/launches.h"
+#include "race/stream_order.h"
+#include "race/word.h"
 #include "watch/internal.h"
-
-__attribute__((weak)) bool sim_api_ordered(uint64_t earlier, uint64_t later);
-
-__attribute__((weak)) uint64_t sim_api_ordered_below(uint64_t number);
 
 typedef struct copy {
     uint64_t number;
@@ -59,7 +58,7 @@ static void report(const copy *one, uint64_t word, bool written, uintptr_t addre
 static bool beside(uint32_t serial, uint64_t number)
 {
     const sim_launch_record *other = sim_launches_find(serial);
-    return other && other->number < number && sim_api_ordered && !sim_api_ordered(other->number, number);
+    return other && other->number < number && !sim_ordered(other->number, number);
 }
 
 // Whether an access in the cell may run beside operation `number`; a read matters to a write only.
@@ -146,9 +145,9 @@ static uintptr_t meeting(const copy *one, const copy *other)
 static void hold_against_copies(const copy *one)
 {
     size_t kept = copy_count < KEPT ? copy_count : KEPT;
-    for (size_t i = 0; sim_api_ordered && i < kept; i++) {
+    for (size_t i = 0; i < kept; i++) {
         const copy *other = &copies[i];
-        if (other->number >= one->number || sim_api_ordered(other->number, one->number))
+        if (other->number >= one->number || sim_ordered(other->number, one->number))
             continue;
         uintptr_t met = meeting(one, other);
         if (!met)
@@ -202,7 +201,7 @@ void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t coun
     if (!write)
         sim_inputs_add(one.number, start, bytes, stride, count);
     // Where all that came before is ordered there is nothing to meet, and a matrix is long; what comes later may.
-    if (sim_api_ordered_below && sim_api_ordered_below(one.number) < one.number)
+    if (sim_ordered_below(one.number) < one.number)
         hold(&one);
     else
         copies[copy_count++ % KEPT] = one;
@@ -224,8 +223,7 @@ static void report_free(uintptr_t pc, uintptr_t address, uintptr_t used_at, cons
 
 void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc)
 {
-    if (!sim_watch_ready() || !in_global(start) || !sim_api_ordered || !sim_api_ordered_below ||
-        sim_api_ordered_below(number) >= number)
+    if (!sim_watch_ready() || !in_global(start) || sim_ordered_below(number) >= number)
         return;
     for (uintptr_t at = start; at < start + bytes;) {
         sim_page page = sim_page_find(&sim_global_region, at);
@@ -245,7 +243,7 @@ void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc
     size_t kept = copy_count < KEPT ? copy_count : KEPT;
     for (size_t i = 0; i < kept; i++) {
         const copy *one = &copies[i];
-        if (one->number < number && !sim_api_ordered(one->number, number) &&
+        if (one->number < number && !sim_ordered(one->number, number) &&
             (touches(one, 0, start, bytes) || touches(one, 1, start, bytes)))
             report_free(pc, start, one->pc, role_of(one), NULL);
     }
@@ -257,8 +255,8 @@ void sim_copies_launch_begin(uint64_t number)
 {
     unordered = false;
     size_t kept = copy_count < KEPT ? copy_count : KEPT;
-    for (size_t i = 0; sim_api_ordered && i < kept; i++)
-        unordered |= copies[i].number < number && !sim_api_ordered(copies[i].number, number);
+    for (size_t i = 0; i < kept; i++)
+        unordered |= copies[i].number < number && !sim_ordered(copies[i].number, number);
 }
 
 // The copy beside launch `number` that these bytes are part of; *wrote: they are its target.
@@ -267,7 +265,7 @@ static const copy *find(uint64_t number, uintptr_t address, size_t bytes, bool w
     size_t kept = copy_count < KEPT ? copy_count : KEPT;
     for (size_t i = 0; i < kept; i++) {
         const copy *one = &copies[i];
-        if (one->number < number && !sim_api_ordered(one->number, number) &&
+        if (one->number < number && !sim_ordered(one->number, number) &&
             (touches(one, 0, address, bytes) || (write && touches(one, 1, address, bytes))))
             return one;
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "race/word.h"
 #include "watch/internal.h"
 
 enum { SECTOR_SHIFT = 5, SECTOR = 1 << SECTOR_SHIFT, BANKS = 32, BANK_SHIFT = 2, LINE = 128 };
@@ -12,9 +13,9 @@ enum { SECTOR_SHIFT = 5, SECTOR = 1 << SECTOR_SHIFT, BANKS = 32, BANK_SHIFT = 2,
 static int space_of(const sim_worker *worker, uintptr_t address)
 {
     if (address - sim_global_region.base < sim_global_region.span)
-        return SIM_GLOBAL;
-    return address - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo ? SIM_SHARED
-                                                                                                 : SIM_VARIABLE;
+        return SIM_SPACE_GLOBAL;
+    return address - worker->thread_local_lo < worker->thread_local_hi - worker->thread_local_lo ? SIM_SPACE_SHARED
+                                                                                                 : SIM_SPACE_VARIABLE;
 }
 
 static sim_counter *counter_of(sim_worker *worker, unsigned site, int space)
@@ -146,7 +147,8 @@ void sim_counters_row(sim_worker *worker, const sim_row *row)
     int space = space_of(worker, row->run[0].address);
     sim_counter *counter = counter_of(worker, row->site, space);
     uint32_t ideal;
-    uint32_t units = space == SIM_SHARED ? count_wavefronts(row, bytes, &ideal) : count_sectors(row, bytes, &ideal);
+    uint32_t units =
+        space == SIM_SPACE_SHARED ? count_wavefronts(row, bytes, &ideal) : count_sectors(row, bytes, &ideal);
     counter->requests++;
     counter->lanes += (unsigned)__builtin_popcount(row->mask);
     counter->units += units;

@@ -8,6 +8,7 @@
 #include "machine/options.h"
 #include "race/cell.h"
 #include "race/exact.h"
+#include "race/last.h"
 #include "race/launches.h"
 #include "watch/internal.h"
 
@@ -210,7 +211,7 @@ bool sim_host_set_orders(uintptr_t address, bool reads, uint64_t number, uint64_
         return false;
     if (number <= forgotten)
         return true;
-    const sim_cell *cell = sim_watched_cell(address);
+    const sim_cell *cell = sim_cell_of(address);
     question asked = {.number = number, .since = since, .reads = reads};
     if (!cell)
         return false;

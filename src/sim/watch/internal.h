@@ -9,7 +9,7 @@
 #include "machine/worker.h"
 #include "race/race.h"
 #include "race/shadow.h"
-#include "watch/site.h"
+#include "race/site.h"
 #include "watch/watch.h"
 
 // The range of addresses that an access at this place was last found good for, in a table by the place's address. Two
@@ -36,7 +36,7 @@ enum { SIM_LOG_ENTRIES = 128, SIM_LOG_GAP = 8, SIM_LOG_STRIDE = SIM_LOG_ENTRIES 
 enum { SIM_ENTRY_SHIFT = 48 };
 #define SIM_ENTRY_ADDRESS (((uint64_t)1 << SIM_ENTRY_SHIFT) - 1)
 
-enum { SIM_GLOBAL, SIM_SHARED, SIM_VARIABLE, SIM_SPACES };
+enum { SIM_SPACE_GLOBAL, SIM_SPACE_SHARED, SIM_SPACE_VARIABLE, SIM_SPACES };
 
 typedef struct sim_counter {
     uint64_t requests, lanes, units, ideal;
@@ -44,12 +44,6 @@ typedef struct sim_counter {
     uint32_t worst_offset[32], worst_lowest;
     unsigned worst_block[3], worst_warp;
 } sim_counter;
-
-// A store whose value will be read once it has been made (race/values.c).
-typedef struct sim_pending_store {
-    uintptr_t address;
-    unsigned site, bytes;
-} sim_pending_store;
 
 // What the current thread has looked at by volatile reads, and from where (race/polls.c).
 enum { SIM_LOOKED_WORDS = 32 }; // words times places, of which one thread may be polling several in turn
@@ -66,13 +60,11 @@ struct sim_watch {
     uint32_t head[SIM_LANES], tail[SIM_LANES]; // entries not yet merged
     uint32_t raced[SIM_LANES];                 // entries before this index are known to the race detector already
     bool entered;                              // the current lane's tail is in worker->log_next
-    sim_region shared;                         // shadow of the shared memory of the current block
-    sim_counter *counters;                     // [site * SIM_SPACES + space]
-    uint32_t *touched, touched_count;          // counters in use
-    uint64_t accesses, barriers;               // since the launch began
-    bool discard;                              // the next atomic's result is not used
-    struct sim_ran *ran;                       // [site * SIM_WARPS + warp]: who has read there (race/unwritten.h)
-    sim_pending_store pending;
+    struct sim_race race;
+    sim_counter *counters;            // [site * SIM_SPACES + space]
+    uint32_t *touched, touched_count; // counters in use
+    uint64_t accesses, barriers;      // since the launch began
+    bool discard;                     // the next atomic's result is not used
     sim_looked looked;
     struct sim_repeat *repeat; // repeat.c's own
 };
@@ -101,16 +93,17 @@ void sim_merge(sim_worker *worker, uint32_t unfinished);
 // Tells the race detector of all that these lanes have logged; the entries stay for the counters.
 void sim_merge_lanes(sim_worker *worker, uint32_t lanes);
 
+// async_access.c: an access of a copy by the current thread, in the largest pieces that its size and address allow.
+// copy: SIM_COPY_...; pc: its place. `issued`: of a landing, where the copy was asked for, because values stored are
+// noted as that place's.
+void sim_async_note(uintptr_t address, size_t bytes, unsigned copy, uintptr_t pc, uintptr_t issued);
+// async_copy.c, in programs that have it: tells sim_under_way_left of each copy of the block that nobody has waited
+// for.
+extern void (*sim_async_left)(sim_worker *worker);
+
 // copy.c. Whether a copy beside this launch touches the allocation [start, start + size): then its accesses are looked
 // at one by one, and one that meets the copy is reported.
 void sim_copies_launch_begin(uint64_t number);
-// What calls of libraries have written (last.c): a column at a time, by launch `number`; what they have read, in runs;
-// and memory that is freed.
-void sim_outputs_add(uint64_t number, uintptr_t start, size_t bytes);
-void sim_inputs_add(uint64_t number, uintptr_t start, size_t bytes, size_t stride, size_t count);
-void sim_outputs_forget(uintptr_t start, size_t bytes);
-// What kernels did last with this byte of the card's memory or of a variable (last.c); NULL: nothing that is known.
-const struct sim_cell *sim_watched_cell(uintptr_t address);
 bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool write, uintptr_t pc, uintptr_t start,
                      size_t size);
 
@@ -118,14 +111,8 @@ bool sim_copies_meet(sim_worker *worker, uintptr_t address, unsigned bytes, bool
 void sim_counters_row(sim_worker *worker, const sim_row *row);
 void sim_counters_collect(sim_launch_state *launch);
 
-// findings.c
-void sim_watch_uninitialised(sim_worker *worker, unsigned site, int thread, uintptr_t address);
-// race/values.c
-void sim_values_settle(sim_worker *worker);
-void sim_values_start(void);
-void sim_values_store(sim_worker *worker, unsigned site, uintptr_t address);
-bool sim_values_asked(unsigned site);
-bool sim_values_wanted(uintptr_t pc);
-bool sim_values_equal(unsigned one, unsigned other); // after the run: whether racing stores were seen to agree
-
+// volatile.c: the current thread is about to access a word through volatile.
+void sim_access_volatile(sim_worker *worker, unsigned site, uintptr_t address);
+// What came before an atomic or volatile access is judged, where that access may order threads.
+void sim_access_orders(sim_worker *worker, unsigned site, uintptr_t address);
 #endif

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "race/race.h"
 #include "watch/internal.h"
 
 static void row_done(sim_worker *worker, const sim_row *row)

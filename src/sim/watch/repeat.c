@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/scheduler.h"
+#include "machine/errors.h"
 #include "memory/reserve.h"
 #include "race/race.h"
 #include "watch/internal.h"
@@ -17,7 +18,6 @@ enum {
     MOST_WORDS = 1024,  // written in a round
     MOST_AWAY = 4096,   // looks at other threads, before another one is chosen
     MOST_LOOKS = 65536, // then it is left for a while
-    ERROR_TIMEOUT = 702,
 };
 
 typedef struct written {
@@ -166,7 +166,7 @@ static void report(sim_worker *worker)
         sim_place_of(worker, worker->thread, sim_sites[worker->log_next[-1] >> SIM_ENTRY_SHIFT].pc, "loop");
     snprintf(finding.message, sizeof finding.message, "%s", SIM_GOES_ROUND);
     sim_report(&finding);
-    sim_thread_fail(ERROR_TIMEOUT);
+    sim_thread_fail(SIM_ERROR_TIMEOUT);
 }
 
 static void begin_round(struct sim_repeat *repeat, int phase, uint64_t state)

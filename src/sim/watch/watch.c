@@ -14,8 +14,11 @@
 #include "memory/reserve.h"
 #include "program/program.h"
 #include "race/clock.h"
+#include "race/site.h"
 #include "race/sync.h"
 #include "race/unwritten.h"
+#include "race/values.h"
+#include "race/word.h"
 #include "watch/internal.h"
 
 bool sim_watching;
@@ -39,7 +42,6 @@ static void get_ready(void)
     sim_watching = made && sim_code_bytes > 0;
     if (!sim_watching)
         warn_unwatched();
-    sim_values_start();
 }
 
 bool sim_watch_ready(void)
@@ -57,10 +59,10 @@ static struct sim_watch *make_watch(sim_worker *worker)
         return NULL;
     watch->counters = sim_reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(sim_counter));
     watch->touched = sim_reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(uint32_t));
-    watch->ran = sim_reserve((size_t)SIM_SITES * SIM_WARPS * sizeof *watch->ran);
+    watch->race.ran = sim_reserve((size_t)SIM_SITES * SIM_WARPS * sizeof *watch->race.ran);
     watch->repeat = sim_repeat_make();
-    bool made = watch->counters && watch->touched && watch->ran && watch->repeat &&
-                sim_region_make(&watch->shared, worker->thread_local_lo,
+    bool made = watch->counters && watch->touched && watch->race.ran && watch->repeat &&
+                sim_region_make(&watch->race.shared, worker->thread_local_lo,
                                 worker->thread_local_hi - worker->thread_local_lo, true, true);
     worker->slots = made ? slots : worker->slots;
     return made ? watch : NULL;
@@ -79,6 +81,7 @@ void sim_watch_start(sim_worker *worker)
         return;
     }
     worker->watch = watch;
+    worker->race = &watch->race;
     worker->log_next = watch->log[0];
     worker->log_end = watch->log[0] + SIM_LOG_ENTRIES;
 }
@@ -96,7 +99,7 @@ static void forget_all_accesses(void)
     for (int i = 0; i < sim_workers; i++) {
         const sim_worker *worker = sim_worker_at(i);
         if (worker && worker->watch)
-            forget_accesses(&worker->watch->shared);
+            forget_accesses(&worker->race->shared);
     }
 }
 
@@ -125,7 +128,7 @@ void sim_watch_launch_end(sim_launch_state *launch)
 // Every __shared__ variable and the dynamic part hold nothing yet.
 static void forget_shared(sim_worker *worker)
 {
-    sim_region *shared = &worker->watch->shared;
+    sim_region *shared = &worker->race->shared;
     size_t count;
     const sim_shared_variable *variable = sim_shared_variables(&count);
     for (size_t i = 0; i < count; i++) {
@@ -149,8 +152,7 @@ void sim_watch_block_begin(sim_worker *worker)
     watch->entered = false;
 }
 
-// Tells sim_under_way_left of each copy of the block that nobody has waited for.
-__attribute__((weak)) void sim_api_copies_left(sim_worker *worker);
+void (*sim_async_left)(sim_worker *worker);
 
 void sim_watch_block_end(sim_worker *worker)
 {
@@ -158,8 +160,10 @@ void sim_watch_block_end(sim_worker *worker)
         return;
     sim_watch_leave(worker);
     sim_merge(worker, 0);
-    if (sim_api_copies_left && worker->block->clock && !worker->launch->failed)
-        sim_api_copies_left(worker);
+    if (sim_async_left && worker->block->clock && !worker->launch->failed)
+        sim_async_left(worker);
+    if (worker->block->clock)
+        sim_region_free(&worker->block->clock->shared); // of a block that was abandoned while it was parked
     sim_clock_block_end(worker->block->clock);
     worker->block->clock = NULL;
 }
@@ -172,8 +176,8 @@ void sim_watch_block_park(sim_worker *worker)
     sim_merge(worker, 0);
     if (!worker->block->clock)
         return;
-    worker->block->clock->shared = worker->watch->shared;
-    sim_region_make(&worker->watch->shared, worker->thread_local_lo, worker->thread_local_hi - worker->thread_local_lo,
+    worker->block->clock->shared = worker->race->shared;
+    sim_region_make(&worker->race->shared, worker->thread_local_lo, worker->thread_local_hi - worker->thread_local_lo,
                     true, true);
 }
 
@@ -186,8 +190,8 @@ void sim_watch_block_resume(sim_worker *worker)
         sim_clock_barrier(clock);
     if (!clock->shared.pages)
         return;
-    sim_region_free(&worker->watch->shared);
-    worker->watch->shared = clock->shared;
+    sim_region_free(&worker->race->shared);
+    worker->race->shared = clock->shared;
     clock->shared = (sim_region){0};
 }
 
@@ -198,7 +202,7 @@ void sim_watch_leave(sim_worker *worker)
         return;
     watch->tail[worker->lane] = (uint32_t)(worker->log_next - watch->log[worker->lane]);
     watch->entered = false;
-    if (watch->pending.address)
+    if (watch->race.pending.address)
         sim_values_settle(worker);
 }
 
@@ -303,88 +307,4 @@ void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered)
         sim_merge_lanes(worker, mask);
     if (ordered && worker->block->clock)
         sim_clock_warp(worker->block->clock, worker->warp, mask);
-}
-
-// --- memory ----------------------------------------------------------------------------------------------------------
-
-static bool in_global(uintptr_t start)
-{
-    return start - sim_global_region.base < sim_global_region.span;
-}
-
-void sim_watch_allocated(uintptr_t start, size_t bytes, bool initialised)
-{
-    // What nothing was ever allocated in, or has been freed, counts as not written.
-    if (sim_watch_ready() && in_global(start) && initialised)
-        sim_region_mark(&sim_global_region, start, bytes, true);
-}
-
-void sim_watch_freed(uintptr_t start, size_t bytes)
-{
-    if (!sim_watching || !in_global(start))
-        return;
-    // A kernel frees too: what its warp did with the memory so far is judged before.
-    if (sim_current && sim_current->watch && sim_current->block->clock)
-        sim_merge_lanes(sim_current, UINT32_MAX);
-    sim_region_release(&sim_global_region, start, bytes);
-    sim_outputs_forget(start, bytes);
-}
-
-void sim_watch_filled(uintptr_t start, size_t bytes)
-{
-    if (!sim_watch_ready() || !in_global(start))
-        return;
-    sim_region_mark(&sim_global_region, start, bytes, true);
-    if (sim_current)
-        sim_outputs_add(sim_current->launch->number, start, bytes);
-}
-
-void sim_watch_copied(uintptr_t to, uintptr_t from, size_t bytes)
-{
-    if (!sim_watch_ready() || !in_global(to))
-        return;
-    if (!from || !in_global(from)) {
-        sim_region_mark(&sim_global_region, to, bytes, true);
-        return;
-    }
-    sim_region *region = &sim_global_region;
-    uintptr_t first;
-    if (sim_watch_initialised(from, bytes, &first)) {
-        sim_region_mark(region, to, bytes, true);
-        return;
-    }
-    for (size_t i = 0; i < bytes; i++) {
-        size_t at = from + i - region->base;
-        sim_region_mark(region, to + i, 1, region->initialised[at >> SIM_WORD_SHIFT] >> (at % 4) & 1);
-    }
-}
-
-bool sim_watch_initialised(uintptr_t start, size_t bytes, uintptr_t *first)
-{
-    if (!sim_watching || !in_global(start))
-        return true;
-    const sim_region *region = &sim_global_region;
-    for (size_t at = start - region->base, end = at + bytes; at < end;) {
-        uint8_t word = region->initialised[at >> SIM_WORD_SHIFT];
-        if (word == SIM_WORD_INITIALISED) {
-            at = (at | 3) + 1;
-            continue;
-        }
-        if (!(word >> (at % 4) & 1)) {
-            *first = region->base + at;
-            return false;
-        }
-        at++;
-    }
-    return true;
-}
-
-size_t sim_watch_unwritten(uintptr_t first, size_t most)
-{
-    const sim_region *region = &sim_global_region;
-    size_t count = 0;
-    for (size_t at = first - region->base; count < most; count++, at++)
-        if (region->initialised[at >> SIM_WORD_SHIFT] >> (at % 4) & 1)
-            break;
-    return count;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "machine/worker.h"
+#include "memory/memory.h"
 
 typedef struct sim_worker sim_worker;
 typedef struct sim_block sim_block;
@@ -54,8 +55,9 @@ void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered);
 // --- called by the API (api/, memory/)
 // --------------------------------------------------------------------------------
 
-void sim_watch_allocated(uintptr_t start, size_t bytes, bool initialised);
-void sim_watch_freed(uintptr_t start, size_t bytes);
+// Memory of the card (memory/memory.h), with its shadow.
+void *sim_watch_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, const char *function); // NULL: card full
+bool sim_watch_release(uintptr_t start, uintptr_t pc); // false: no live allocation starts there
 // A copy or memset by a stream, or what a library's call in a kernel's place has written: contents become initialised,
 // or as initialised as their source. 0: from host memory.
 void sim_watch_filled(uintptr_t start, size_t bytes);
@@ -67,22 +69,6 @@ void sim_watch_copy(uint64_t number, uintptr_t to, uintptr_t from, size_t bytes,
 void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t count, bool write);
 // A stream frees memory: what other streams have done with it should have come before.
 void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc);
-// The numbers of the launches whose kernels, or library calls, last wrote and last read this byte; 0: none, not known,
-// or a volatile read.
-typedef struct sim_last {
-    uint64_t writer, reader;
-    bool flag;  // kernels use the word by atomics or through volatile
-    bool looks; // whoever last wrote it looks at it too, as one does who waits for what the host writes there
-    bool asks;  // the last write was an atomic whose result is used: one that changes nothing looks too
-} sim_last;
-sim_last sim_watch_last(uintptr_t address);
-// The launches that have written this byte by atomics or through volatile, which the host may have waited to see, as
-// far back as is known.
-void sim_watch_signals(uintptr_t address, void (*visit)(uint64_t number, void *context), void *context);
-// Where a kernel last wrote this byte, and which; false, and nothing is set: not known.
-bool sim_watch_last_write(uintptr_t address, struct sim_place *place, const char **kernel);
-// Whether a kernel has used these bytes of a __device__ or __constant__ variable; `written`: has changed them.
-bool sim_watch_variable_used(uintptr_t start, size_t bytes, bool written);
 // Whether all of it has been written; *first is the first byte that has not.
 bool sim_watch_initialised(uintptr_t start, size_t bytes, uintptr_t *first);
 // How many bytes from `first` on, of at most so many, nobody has written.

@@ -146,7 +146,7 @@ const sim_copied *sim_api_copied(size_t *count)
     return copies;
 }
 
-void sim_watch_finish(void)
+void sim_race_finish(void)
 {
 }
 

@@ -1,6 +1,6 @@
 // What the library headers (cooperative groups, cuda::barrier, wmma, textures, ...) share: announcing accesses, and
 // copies that complete later. A copy is made when somebody waits for it and not before, so that a program which reads
-// too early finds what hardware may let it find: nothing, or old data. Implemented in api/async_copy.c.
+// too early finds what hardware may let it find: nothing, or old data. Implemented in watch/async_copy.c.
 #ifndef SIM_LIBRARY_H
 #define SIM_LIBRARY_H
 

@@ -1,11 +1,14 @@
-// Which launches used a byte last, for the API: it knows which of them the host has waited for. Calls of libraries make
-// no accesses that the hooks see: what they have read and written is kept by itself.
+// Which launches used a byte last. Calls of libraries make no accesses that the hooks see: what they have read and
+// written is kept by itself.
+
+#include "race/last.h"
 
 #include "race/clock.h"
 #include "race/exact.h"
 #include "race/launches.h"
+#include "race/site.h"
 #include "race/view.h"
-#include "watch/internal.h"
+#include "race/word.h"
 
 // Columns of a matrix, or a vector: `count` runs of `bytes` bytes, `stride` bytes apart.
 typedef struct span {
@@ -76,11 +79,11 @@ static uint64_t number_of(uint32_t stamp)
     return launch ? launch->number : 0;
 }
 
-const sim_cell *sim_watched_cell(uintptr_t address)
+const sim_cell *sim_cell_of(uintptr_t address)
 {
     const sim_region *region =
         address - sim_data_region.base < sim_data_region.span ? &sim_data_region : &sim_global_region;
-    if (!sim_watching || address - region->base >= region->span)
+    if (address - region->base >= region->span)
         return NULL;
     sim_page page = sim_page_find(region, address);
     return page.cells ? sim_cell_at(page, address) : NULL;
@@ -96,10 +99,10 @@ static bool looks(const sim_earlier *write, const sim_earlier *read)
     return write->kind == SIM_ATOMIC && !about->discards && (about->what & (SIM_ATOMIC_CONFIRM | SIM_ATOMIC_REPLACE));
 }
 
-sim_last sim_watch_last(uintptr_t address)
+sim_last sim_last_uses(uintptr_t address)
 {
     sim_last last = {0};
-    const sim_cell *cell = sim_watched_cell(address);
+    const sim_cell *cell = sim_cell_of(address);
     if (cell && sim_exact_is(cell)) {
         sim_earlier write = {0}, read = {0};
         sim_exact_last_write(cell, &write);
@@ -137,17 +140,17 @@ static void tell_signal(const sim_earlier *one, void *context)
         asked->visit(number, asked->context);
 }
 
-void sim_watch_signals(uintptr_t address, void (*visit)(uint64_t number, void *context), void *context)
+void sim_signals_at(uintptr_t address, void (*visit)(uint64_t number, void *context), void *context)
 {
-    const sim_cell *cell = sim_watched_cell(address);
+    const sim_cell *cell = sim_cell_of(address);
     signals asked = {visit, context};
     if (cell && sim_exact_is(cell))
         sim_exact_each(cell, tell_signal, &asked);
 }
 
-bool sim_watch_last_write(uintptr_t address, sim_place *place, const char **kernel)
+bool sim_last_write(uintptr_t address, sim_place *place, const char **kernel)
 {
-    const sim_cell *cell = sim_watched_cell(address);
+    const sim_cell *cell = sim_cell_of(address);
     sim_earlier last = {.site = 0};
     if (cell && sim_exact_is(cell))
         sim_exact_last_write(cell, &last);
@@ -159,15 +162,15 @@ bool sim_watch_last_write(uintptr_t address, sim_place *place, const char **kern
     const sim_launch_record *launch = last.site ? sim_launches_find(sim_clock_block_of(last.stamp)) : NULL;
     if (!launch)
         return false;
-    sim_race_place(&last, place);
+    *place = sim_race_place(&last);
     *kernel = launch->name;
     return true;
 }
 
-bool sim_watch_variable_used(uintptr_t start, size_t bytes, bool written)
+bool sim_variable_used(uintptr_t start, size_t bytes, bool written)
 {
     const sim_region *region = &sim_data_region;
-    for (uintptr_t at = start; sim_watching && at < start + bytes && at - region->base < region->span; at++) {
+    for (uintptr_t at = start; at < start + bytes && at - region->base < region->span; at++) {
         sim_page page = sim_page_find(region, at);
         const sim_cell *cell = page.cells ? sim_cell_at(page, at) : NULL;
         if (cell && (sim_exact_is(cell) || cell->write || (cell->read && !written)))

@@ -5,16 +5,12 @@
 #define SIM_UNDER_WAY_H
 
 #include "race/race.h"
-#include "watch/site.h"
 
 // A row of a site that belongs to an asynchronous copy, held against shadow memory.
 void sim_under_way_row(sim_worker *worker, const sim_row *row);
-
-// An access of a copy by the current thread, in the largest pieces that its size and address allow. copy: SIM_COPY_...;
-// pc: its place. `issued`: of a landing, where the copy was asked for, because values stored are noted as that place's.
-void sim_under_way_note(uintptr_t address, size_t bytes, unsigned copy, uintptr_t pc, uintptr_t issued);
-
 // At the end of the worker's block: a copy that `thread` asked for and that nobody has waited for.
 void sim_under_way_left(sim_worker *worker, int thread, uintptr_t address, size_t bytes, uintptr_t issued);
+// An issue for which no site was left went unnoticed: what a landing finds in a word then proves nothing.
+void sim_under_way_unnoticed(void);
 
 #endif

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "machine/worker.h"
-#include "watch/under_way.h"
+#include "race/under_way.h"
+#include "watch/internal.h"
 
 typedef struct queued {
     sim_copy copy;
@@ -34,8 +35,11 @@ typedef struct queues {
 enum { MOST_WORKERS = 1024, FIRST_ROOM = 16 };
 static queues *workers[MOST_WORKERS];
 
+static void leave_all(sim_worker *worker);
+
 static queues *queues_here(void)
 {
+    sim_async_left = leave_all;
     queues **mine = &workers[sim_current->number % MOST_WORKERS];
     if (!*mine)
         *mine = calloc(1, sizeof **mine);
@@ -171,10 +175,7 @@ static void leave(sim_worker *worker, queue **list, int thread)
     }
 }
 
-// Called by the watch, where a block ends.
-void sim_api_copies_left(sim_worker *worker);
-
-void sim_api_copies_left(sim_worker *worker)
+static void leave_all(sim_worker *worker)
 {
     queues *mine = workers[worker->number % MOST_WORKERS];
     for (int thread = 0; mine && thread < worker->launch->threads; thread++)
@@ -186,13 +187,13 @@ void sim_api_copies_left(sim_worker *worker)
 uintptr_t sim_copy_issued(const sim_copy *copy)
 {
     uintptr_t pc = (uintptr_t)__builtin_return_address(0);
-    sim_under_way_note((uintptr_t)copy->to, copy->bytes + copy->zeros, SIM_COPY_ISSUED, pc, 0);
+    sim_async_note((uintptr_t)copy->to, copy->bytes + copy->zeros, SIM_COPY_ISSUED, pc, 0);
     return pc;
 }
 
 void sim_copy_landed(const sim_copy *copy)
 {
-    sim_under_way_note((uintptr_t)copy->from, copy->bytes, SIM_COPY_SOURCE, copy->place, 0);
-    sim_under_way_note((uintptr_t)copy->to, copy->bytes + copy->zeros, SIM_COPY_LANDED,
-                       (uintptr_t)__builtin_return_address(0), copy->place);
+    sim_async_note((uintptr_t)copy->from, copy->bytes, SIM_COPY_SOURCE, copy->place, 0);
+    sim_async_note((uintptr_t)copy->to, copy->bytes + copy->zeros, SIM_COPY_LANDED,
+                   (uintptr_t)__builtin_return_address(0), copy->place);
 }

@@ -1,13 +1,15 @@
 // The table of sites.
 
-#include "watch/site.h"
+#include "race/site.h"
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
+#include "machine/options.h"
 #include "program/program.h"
-#include "watch/internal.h"
 
 sim_site sim_sites[SIM_SITES];
 uint16_t *sim_site_table;
@@ -15,6 +17,31 @@ uintptr_t sim_code_lo, sim_code_bytes;
 
 static unsigned sites_made; // site 0 is nobody's
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+// Places whose stored values are asked for (SIM_VALUES).
+enum { MOST_ASKED = 4096, LONGEST_LINE = 32 };
+static uintptr_t asked[MOST_ASKED];
+static size_t asked_count;
+
+static void read_asked(uintptr_t base)
+{
+    const char *path = sim_options_get()->values;
+    FILE *file = path ? fopen(path, "r") : NULL;
+    if (!file)
+        return;
+    char line[LONGEST_LINE];
+    while (asked_count < MOST_ASKED && fgets(line, sizeof line, file))
+        asked[asked_count++] = base + (uintptr_t)strtoull(line, NULL, 10);
+    fclose(file);
+}
+
+static bool is_asked(uintptr_t pc)
+{
+    for (size_t i = 0; i < asked_count; i++)
+        if (asked[i] == pc)
+            return true;
+    return false;
+}
 
 void sim_sites_start(void)
 {
@@ -28,6 +55,7 @@ void sim_sites_start(void)
     sim_site_table = table;
     sim_code_lo = module->text_lo;
     sim_code_bytes = bytes;
+    read_asked(module->base);
 }
 
 // The lock is held. 0: there are no numbers left.
@@ -36,11 +64,8 @@ static uint16_t add(uintptr_t pc, unsigned copy, unsigned kind, unsigned bytes)
     if (sites_made + 1 == SIM_SITES)
         return 0;
     unsigned number = ++sites_made;
-    sim_sites[number] = (sim_site){.pc = pc,
-                                   .kind = (uint8_t)kind,
-                                   .bytes = (uint8_t)bytes,
-                                   .copy = (uint8_t)copy,
-                                   .values = sim_values_wanted(pc)};
+    sim_sites[number] = (sim_site){
+        .pc = pc, .kind = (uint8_t)kind, .bytes = (uint8_t)bytes, .copy = (uint8_t)copy, .values = is_asked(pc)};
     return (uint16_t)number;
 }
 

@@ -1,24 +1,11 @@
-// What the watch itself reports besides faults: reads of memory that nothing was written to, and indices beyond an
-// array's bounds that the compiler can see (-fsanitize=bounds).
+// Indices beyond an array's bounds that the compiler can see (-fsanitize=bounds).
 
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/errors.h"
 #include "race/unwritten.h"
 #include "watch/internal.h"
-
-enum { ERROR_ILLEGAL_ADDRESS = 700 };
-
-void sim_watch_uninitialised(sim_worker *worker, unsigned site, int thread, uintptr_t address)
-{
-    const sim_site *about = &sim_sites[site];
-    sim_finding finding = sim_finding_of(worker, SIM_UNINITIALISED, SIM_ERROR);
-    finding.address = address;
-    finding.bytes = about->bytes;
-    finding.place[0] = sim_place_of(worker, thread, about->pc, about->kind == SIM_ATOMIC ? "atomic" : "read");
-    snprintf(finding.message, sizeof finding.message, "read of %u bytes that nothing has written", about->bytes);
-    sim_unwritten_read(worker, site, thread, &finding);
-}
 
 // The beginning of what the compiler passes to its handler: where the index is, and the type of the array.
 typedef struct bounds_type {
@@ -51,5 +38,5 @@ void __ubsan_handle_out_of_bounds(bounds_place *where, uintptr_t index)
         finding.place[0] = sim_place_of(worker, worker->thread, finding.place[0].pc, finding.place[0].role);
     sim_report(&finding);
     if (worker)
-        sim_thread_fail(ERROR_ILLEGAL_ADDRESS);
+        sim_thread_fail(SIM_ERROR_ILLEGAL_ADDRESS);
 }

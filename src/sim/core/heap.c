@@ -2,12 +2,14 @@
 // run on one worker. Each allocation is one of the card's, so that it is checked like any other.
 #include <stdio.h>
 
+#include "core/core.h"
 #include "findings/finding.h"
 #include "machine/options.h"
 #include "machine/worker.h"
 #include "memory/memory.h"
+#include "watch/watch.h"
 
-size_t sim_memory_heap_limit = (size_t)8 << 20; // CUDA's default
+size_t sim_heap_limit = (size_t)8 << 20; // CUDA's default
 static size_t heap_used;
 
 __attribute__((constructor)) static void announce(void)
@@ -18,9 +20,9 @@ __attribute__((constructor)) static void announce(void)
 void *sim_device_malloc(size_t bytes)
 {
     const uintptr_t pc = (uintptr_t)__builtin_return_address(0);
-    if (bytes == 0 || bytes > sim_memory_heap_limit - __atomic_load_n(&heap_used, __ATOMIC_RELAXED))
+    if (bytes == 0 || bytes > sim_heap_limit - __atomic_load_n(&heap_used, __ATOMIC_RELAXED))
         return NULL;
-    void *memory = sim_memory_allocate(bytes, SIM_MEMORY_HEAP, pc, "malloc in a kernel");
+    void *memory = sim_watch_allocate(bytes, SIM_MEMORY_HEAP, pc, "malloc in a kernel");
     if (memory != NULL) {
         __atomic_fetch_add(&heap_used, bytes, __ATOMIC_RELAXED);
         sim_thread_acts(sim_current);
@@ -57,5 +59,5 @@ void sim_device_free(void *memory)
     }
     __atomic_fetch_sub(&heap_used, found.bytes, __ATOMIC_RELAXED);
     sim_thread_acts(sim_current);
-    sim_memory_release(address, pc);
+    sim_watch_release(address, pc);
 }

@@ -9,15 +9,7 @@
 
 #include <cmocka.h>
 
-#include "api/call.h"
-#include "api/order.h"
-
-// The order by itself has no device to break.
-cudaError_t sim_no_memory(void)
-{
-    fail_msg("no memory");
-    return cudaErrorMemoryAllocation;
-}
+#include "race/stream_order.h"
 
 // A stream reduced to what matters here: operations are submitted and run at once.
 typedef struct lane {
@@ -44,11 +36,11 @@ static void streams_are_ordered_in_themselves_only(void **state)
     (void)state;
     lane a = lane_new(), b = lane_new();
     const uint64_t first = run(&a), other = run(&b), second = run(&a);
-    assert_true(sim_api_ordered(first, second));
-    assert_false(sim_api_ordered(first, other));
-    assert_false(sim_api_ordered(other, second));
-    assert_int_equal(sim_api_ordered_below(second), other);
-    assert_int_equal(sim_api_ordered_below(other), first);
+    assert_true(sim_ordered(first, second));
+    assert_false(sim_ordered(first, other));
+    assert_false(sim_ordered(other, second));
+    assert_int_equal(sim_ordered_below(second), other);
+    assert_int_equal(sim_ordered_below(other), first);
     sim_host_waited(&a.clock);
     assert_false(sim_host_waited_for_all());
     sim_host_waited(&b.clock);
@@ -66,9 +58,9 @@ static void an_event_orders_what_came_before_it(void **state)
     const uint64_t after = run(&a);
     sim_order_join(&b.clock, &event);
     const uint64_t waiting = run(&b);
-    assert_true(sim_api_ordered(before, waiting));
-    assert_false(sim_api_ordered(after, waiting));
-    assert_int_equal(sim_api_ordered_below(waiting), after);
+    assert_true(sim_ordered(before, waiting));
+    assert_false(sim_ordered(after, waiting));
+    assert_int_equal(sim_ordered_below(waiting), after);
     sim_order_clear(&event);
     sim_host_waited(&a.clock);
     sim_host_waited(&b.clock);
@@ -84,12 +76,12 @@ static void the_past_is_ordered_before_everything(void **state)
     sim_host_waited(&a.clock);
     assert_true(sim_order_waited(old));
     const uint64_t new = run(&b);
-    assert_true(sim_api_ordered(old, new));
+    assert_true(sim_ordered(old, new));
     sim_host_waited(&b.clock);
     sim_order_idle();
     const uint64_t newer = run(&b);
-    assert_true(sim_api_ordered(old, newer));
-    assert_int_equal(sim_api_ordered_below(newer), newer);
+    assert_true(sim_ordered(old, newer));
+    assert_int_equal(sim_ordered_below(newer), newer);
     sim_host_waited(&b.clock);
     sim_order_idle();
 }
@@ -134,9 +126,9 @@ static void check(const history *oracle)
         int below = 0;
         while (below < later && oracle->before[later][below])
             below++;
-        assert_int_equal(sim_api_ordered_below(oracle->number[later]), oracle->number[below]);
+        assert_int_equal(sim_ordered_below(oracle->number[later]), oracle->number[below]);
         for (int earlier = 0; earlier < later; earlier++)
-            assert_int_equal(sim_api_ordered(oracle->number[earlier], oracle->number[later]),
+            assert_int_equal(sim_ordered(oracle->number[earlier], oracle->number[later]),
                              oracle->before[later][earlier]);
     }
 }

@@ -2,7 +2,7 @@
 
 #include "machine/options.h"
 #include "race/sync.h"
-#include "watch/watch.h"
+#include "watch/internal.h"
 
 __attribute__((constructor)) static void tell(void)
 {
@@ -11,7 +11,13 @@ __attribute__((constructor)) static void tell(void)
 
 void sim_fence(int scope)
 {
+    sim_worker *worker = sim_current;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (sim_current && sim_watching)
-        sim_sync_fence(sim_current, scope);
+    if (!worker || !sim_watching)
+        return;
+    sim_thread_acts(worker);
+    if (!worker->block->clock)
+        return;
+    sim_merge_lanes(worker, 1u << worker->lane);
+    sim_sync_fence(worker, scope);
 }

@@ -1,8 +1,8 @@
 // Which operation of a stream is ordered before which: by the stream itself, by events, by the legacy default stream,
 // by the host's waits. Vector clocks: a chain is a sequence of operations that run one after the other (a stream, or
 // one path through a graph); a clock says for each chain how many of its operations came before.
-#ifndef SIM_API_ORDER_H
-#define SIM_API_ORDER_H
+#ifndef SIM_STREAM_ORDER_H
+#define SIM_STREAM_ORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +13,9 @@ typedef struct sim_order_clock {
     size_t count;
 } sim_order_clock;
 
-// Where there is no memory for a clock, a chain or a record, these say so with sim_no_memory (api/call.h), which breaks
-// the device, and go on with what they have: nothing runs any more that the order could matter to.
+// Where there is no memory for a clock, a chain or a record, these say so and go on with what they have: the API, which
+// sets this, breaks the device then, and nothing runs any more that the order could matter to.
+extern void (*sim_order_lacks_memory)(void);
 enum { SIM_NO_NUMBER = 0 };
 #define SIM_NO_CHAIN SIZE_MAX
 
@@ -43,8 +44,8 @@ uint64_t sim_order_number_at(uint64_t number, size_t chain);
 // Nothing is queued any more: once the host has waited for everything, all of it is past.
 void sim_order_idle(void);
 
-// For the race detector; while a launch runs. Numbers of launches and copies.
-bool sim_api_ordered(uint64_t earlier, uint64_t later);
-uint64_t sim_api_ordered_below(uint64_t number); // all with smaller numbers than the result are ordered before `number`
+// Numbers of launches and copies; while a launch runs.
+bool sim_ordered(uint64_t earlier, uint64_t later);
+uint64_t sim_ordered_below(uint64_t number); // all with smaller numbers than the result are ordered before `number`
 
 #endif

@@ -9,19 +9,8 @@
 #include <cmocka.h>
 
 #include "memory/memory.h"
-#include "watch/watch.h"
 
-// The watch is not part of this.
-void sim_watch_allocated(uintptr_t start, size_t bytes, bool initialised)
-{
-    (void)start, (void)bytes, (void)initialised;
-}
-
-void sim_watch_freed(uintptr_t start, size_t bytes)
-{
-    (void)start, (void)bytes;
-}
-
+static sim_extent gone;
 static const size_t card = (size_t)1 << 30;
 
 static int start_card(void **state)
@@ -45,8 +34,8 @@ static void a_gap_lies_behind_every_allocation(void **state)
     assert_int_equal(found.allocated_at, 1);
     assert_true(sim_memory_nearest((uintptr_t)b - 4, &found)); // just before b is b's
     assert_int_equal(found.allocated_at, 2);
-    assert_true(sim_memory_release((uintptr_t)a, 3));
-    assert_true(sim_memory_release((uintptr_t)b, 3));
+    assert_true(sim_memory_release((uintptr_t)a, 3, &gone));
+    assert_true(sim_memory_release((uintptr_t)b, 3, &gone));
 }
 
 // Off by a row, or by the whole of it, is in nothing: not in the next allocation, nor in the one before.
@@ -68,8 +57,8 @@ static void an_index_off_by_the_whole_size_is_in_nothing(void **state)
         assert_int_equal(found.allocated_at, 2);
         assert_int_equal(b % SIM_MEMORY_GAP, 0);
         assert_true(sim_memory_used() - used < 2 * (bytes + SIM_MEMORY_GAP)); // gaps are no memory of the card
-        assert_true(sim_memory_release(a, 3));
-        assert_true(sim_memory_release(b, 3));
+        assert_true(sim_memory_release(a, 3, &gone));
+        assert_true(sim_memory_release(b, 3, &gone));
         assert_int_equal(sim_memory_used(), used);
     }
 }
@@ -86,12 +75,12 @@ static void very_many_small_allocations_lie_close(void **state)
     }
     assert_true(starts[MANY - 1] - starts[MANY - 1001] < (uintptr_t)1000 * 4096);
     for (int i = 0; i < MANY; i++)
-        assert_true(sim_memory_release(starts[i], 2));
+        assert_true(sim_memory_release(starts[i], 2, &gone));
     uintptr_t one = (uintptr_t)sim_memory_allocate(16, SIM_MEMORY_DEVICE, 1, "later"),
               next = (uintptr_t)sim_memory_allocate(16, SIM_MEMORY_DEVICE, 1, "and later");
     assert_true(next - one > SIM_MEMORY_WIDE_GAP);
-    assert_true(sim_memory_release(one, 2));
-    assert_true(sim_memory_release(next, 2));
+    assert_true(sim_memory_release(one, 2, &gone));
+    assert_true(sim_memory_release(next, 2, &gone));
 }
 
 static void freed_memory_is_known_as_freed(void **state)
@@ -100,10 +89,10 @@ static void freed_memory_is_known_as_freed(void **state)
     char *a = sim_memory_allocate(5000, SIM_MEMORY_DEVICE, 1, "a");
     memset(a, 1, 5000);
     const size_t used = sim_memory_used();
-    assert_false(sim_memory_release((uintptr_t)a + 1, 2));
-    assert_true(sim_memory_release((uintptr_t)a, 2));
+    assert_false(sim_memory_release((uintptr_t)a + 1, 2, &gone));
+    assert_true(sim_memory_release((uintptr_t)a, 2, &gone));
     assert_true(sim_memory_used() < used);
-    assert_false(sim_memory_release((uintptr_t)a, 3));
+    assert_false(sim_memory_release((uintptr_t)a, 3, &gone));
     sim_allocation found;
     assert_false(sim_memory_find((uintptr_t)a, &found));
     assert_true(sim_memory_nearest((uintptr_t)a + 10, &found));
@@ -150,7 +139,7 @@ static void allocations_never_overlap(void **state)
             assert_true(sim_memory_find(slot[i].start + slot[i].bytes / 2, &found));
             assert_int_equal(found.start, slot[i].start);
             assert_int_equal(found.bytes, slot[i].bytes);
-            assert_true(sim_memory_release(slot[i].start, 9));
+            assert_true(sim_memory_release(slot[i].start, 9, &gone));
             slot[i].start = 0;
             continue;
         }

@@ -1,10 +1,8 @@
 // The order of operations: vector clocks over chains, and the records by which the race detector asks for it.
-#include "api/order.h"
+#include "race/stream_order.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "api/call.h"
 
 typedef struct chain_state {
     uint64_t sequence; // of its last operation
@@ -27,6 +25,13 @@ static size_t record_count, record_room;
 static uint64_t first_number = 1;
 static bool waited_for_all = true;
 sim_order_clock sim_host_clock;
+void (*sim_order_lacks_memory)(void);
+
+static void lacks_memory(void)
+{
+    if (sim_order_lacks_memory)
+        sim_order_lacks_memory();
+}
 
 // Room for one more behind `count` items; false: no memory, and nothing has changed.
 static bool has_room(void **items, size_t count, size_t *room, size_t item_bytes)
@@ -37,7 +42,7 @@ static bool has_room(void **items, size_t count, size_t *room, size_t item_bytes
     const size_t wanted = *room == 0 ? FIRST_ROOM : 2 * *room;
     void *larger = realloc(*items, wanted * item_bytes);
     if (larger == NULL) {
-        sim_no_memory();
+        lacks_memory();
         return false;
     }
     *items = larger;
@@ -54,7 +59,7 @@ static void extend(sim_order_clock *clock, size_t count)
         return;
     uint64_t *larger = realloc(clock->at, count * sizeof *larger);
     if (larger == NULL) {
-        sim_no_memory();
+        lacks_memory();
         return;
     }
     memset(larger + clock->count, 0, (count - clock->count) * sizeof *larger);
@@ -193,7 +198,7 @@ void sim_order_idle(void)
         chains[i].count = 0;
 }
 
-bool sim_api_ordered(uint64_t earlier, uint64_t later)
+bool sim_ordered(uint64_t earlier, uint64_t later)
 {
     if (earlier < first_number)
         return true; // the host had waited for it before the later one was submitted
@@ -206,7 +211,7 @@ bool sim_api_ordered(uint64_t earlier, uint64_t later)
 
 // On each chain the operations run in their order, so the first that is not ordered before `number` is the one behind
 // the last that is.
-uint64_t sim_api_ordered_below(uint64_t number)
+uint64_t sim_ordered_below(uint64_t number)
 {
     if (number < first_number || number >= first_number + record_count)
         return number;

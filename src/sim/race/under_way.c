@@ -4,18 +4,23 @@
 // the target while the copy was under way, which no barrier makes right; and the source, read at the issue, has been
 // written since where it has no reader any more.
 
-#include "watch/under_way.h"
+#include "race/under_way.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 
 #include "race/exact.h"
 #include "race/granule.h"
+#include "race/site.h"
 #include "race/unwritten.h"
-#include "watch/internal.h"
+#include "race/word.h"
 
-// An issue for which no site was left went unnoticed: what a landing finds in a word then proves nothing.
 static atomic_bool unnoticed;
+
+void sim_under_way_unnoticed(void)
+{
+    unnoticed = true;
+}
 
 static bool is_copy(unsigned site)
 {
@@ -44,7 +49,7 @@ static void report(const landing *here, const sim_earlier *used, bool source)
              writes ? "write" : "read", view->shared ? "shared" : "global", source ? "reads" : "writes");
     snprintf(finding.note, sizeof finding.note, "nothing waits for the copy between its issue and the %s",
              writes ? "write" : "read");
-    sim_race_place(used, &finding.place[0]);
+    finding.place[0] = sim_race_place(used);
     finding.place[1] = sim_place_of(view->worker, here->issue.site ? (int)here->issue.thread : here->thread,
                                     sim_sites[site].pc, "copy");
     sim_report(&finding);
@@ -100,7 +105,7 @@ static inline void issue(const sim_view *view, sim_cell *cell, uint64_t me, uint
     if (cell->write < view->floor && cell->read < view->floor)
         *cell = (sim_cell){.write = me};
     else
-        sim_race_write_cell(view, cell, me, address);
+        sim_word_write_slow(view, cell, me, address);
 }
 
 // The word keeps the site of the issue: that is the line that writes, as far as a person is concerned.
@@ -134,7 +139,7 @@ static __attribute__((noinline)) void read_again_slow(const sim_view *view, sim_
         sim_earlier used = earlier_of(write, SIM_WRITE);
         report(&here, &used, true);
     }
-    sim_race_read_cell(view, cell, me, address);
+    sim_word_read_slow(view, cell, me, address);
 }
 
 // A word that several blocks have read and nobody has written, as inputs are, stays as it is.
@@ -214,76 +219,7 @@ void sim_under_way_row(sim_worker *worker, const sim_row *row)
     }
 }
 
-// --- what is told of a copy ------------------------------------------------------------------------------------------
-
-// Where the accesses of one place were last found good, as hooks know theirs. The place is the one that asked for the
-// copy: a wait lands copies of many. Each kind of access has an entry and a key of its own: no address of code has
-// these bits.
-static uintptr_t key_of(uintptr_t place, unsigned copy)
-{
-    enum { ABOVE_CODE = 60 };
-    return place | (uintptr_t)copy << ABOVE_CODE;
-}
-
-static sim_slot *slot_of(sim_worker *worker, uintptr_t place, unsigned copy)
-{
-    enum { APART = 2731 };
-    return &worker->slots[(sim_slot_of(place) + (size_t)copy * APART) % SIM_SLOTS];
-}
-
-// The site if an access of so many bytes at `pc` is known to be good; 0: it has to be looked at.
-static unsigned known_good(const sim_slot *slot, uintptr_t key, uintptr_t address, unsigned bytes, uintptr_t pc)
-{
-    if (slot->pc != key || address - slot->lo >= slot->span)
-        return 0;
-    unsigned site = (unsigned)(slot->tag >> SIM_ENTRY_SHIFT);
-    return sim_sites[site].bytes == bytes && sim_sites[site].pc == pc ? site : 0;
-}
-
-// The values that are stored are noted as those of the place that asked for the copy.
-static void note_value(sim_worker *worker, uintptr_t issued, uintptr_t address, unsigned bytes)
-{
-    if (issued && sim_sites[sim_site_find(issued)].values)
-        sim_values_store(worker, sim_site_copying(issued, SIM_COPY_ISSUED, SIM_WRITE, bytes), address);
-}
-
-static void note_piece(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned copy, uintptr_t pc,
-                       uintptr_t issued)
-{
-    unsigned kind = copy == SIM_COPY_SOURCE ? SIM_READ : SIM_WRITE;
-    uintptr_t place = issued ? issued : pc, key = key_of(place, copy);
-    sim_slot *slot = slot_of(worker, place, copy);
-    unsigned site = known_good(slot, key, address, bytes, pc);
-    if (site == 0) {
-        site = sim_site_copying(pc, copy, kind, bytes);
-        if (!sim_access_check(worker, site, address, bytes, kind, pc))
-            return;
-        if (sim_access_unnumbered(worker, site, address, bytes, copy == SIM_COPY_LANDED)) {
-            unnoticed |= copy == SIM_COPY_ISSUED;
-            return;
-        }
-        const sim_slot *found = &worker->slots[sim_slot_of(pc)];
-        if (found->pc == pc && found->tag == (uint64_t)site << SIM_ENTRY_SHIFT) {
-            *slot = *found;
-            slot->pc = key;
-        }
-    }
-    note_value(worker, issued, address, bytes);
-    sim_log_add(worker, site, address);
-}
-
-void sim_under_way_note(uintptr_t address, size_t bytes, unsigned copy, uintptr_t pc, uintptr_t issued)
-{
-    enum { LARGEST = 16 };
-    sim_worker *worker = sim_current;
-    if (!sim_watching || !worker || bytes == 0 || address - worker->stacks_lo < worker->stacks_hi - worker->stacks_lo)
-        return;
-    unsigned piece = LARGEST;
-    while (((bytes | address) & (piece - 1)) != 0)
-        piece /= 2;
-    for (uintptr_t at = address; at < address + bytes; at += piece)
-        note_piece(worker, at, piece, copy, pc, issued);
-}
+// --- the end of a block ----------------------------------------------------------------------------------------------
 
 // Whoever has used the target since the issue cannot have waited. Nothing is logged: the threads have ended.
 void sim_under_way_left(sim_worker *worker, int thread, uintptr_t address, size_t bytes, uintptr_t issued)
