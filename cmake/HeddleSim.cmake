@@ -5,7 +5,7 @@
 # --- the runtime -----------------------------------------------------------------------------------------------------
 set(sim_root ${PROJECT_SOURCE_DIR}/src/sim)
 set(sim_sources)
-foreach(room machine program findings memory race watch report core api)
+foreach(room machine program findings memory race progress watch report core api)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${sim_root}/${room}/*.c)
   list(APPEND sim_sources ${found})
 endforeach()

@@ -14,10 +14,12 @@
 #include "api/stopped.h"
 #include "api/stream.h"
 #include "core/core.h"
-#include "core/host_threads.h"
 #include "machine/worker.h"
 #include "memory/memory.h"
 #include "program/program.h"
+#include "progress/beside.h"
+#include "progress/host_threads.h"
+#include "progress/host_waits.h"
 #include "race/stream_order.h"
 #include "report/report.h"
 #include "sim/runtime_api.h"
@@ -89,7 +91,7 @@ void sim_api_lock(void)
 {
     if (call.depth++ == 0) {
         if (pthread_mutex_trylock(&lock) != 0) {
-            sim_progress_awake(true); // else it would be counted twice
+            sim_beside_awake(true);   // else it would be counted twice
             sim_host_thread_waits(1); // no kernel gets what it waits for from this thread meanwhile
             pthread_mutex_lock(&lock);
             sim_host_thread_waits(-1);
@@ -131,7 +133,7 @@ bool sim_call_begin(const char *function, uintptr_t pc)
         call.handled = call.expected != NULL && strcmp(call.expected, function) == 0;
         if (call.handled)
             call.expected = NULL;
-        sim_progress_seen();
+        sim_host_called();
     }
     call.refused_with = cudaSuccess;
     if (call.in_host_function) {

@@ -7,10 +7,12 @@
 
 #include "api/call.h"
 #include "api/capture.h"
+#include "api/run_queued.h"
 #include "api/stopped.h"
 #include "api/touch.h"
 #include "machine/options.h"
 #include "machine/worker.h"
+#include "progress/beside.h"
 
 struct CUstream_st *sim_streams;
 static struct CUstream_st legacy = {.live = true};
@@ -154,7 +156,7 @@ static sim_operation *append(struct CUstream_st *stream, sim_work *work)
         stream->first = operation;
     stream->last = operation;
     count(operation, 1);
-    sim_progress_wanted();
+    sim_run_queued_later();
     return operation;
 }
 
@@ -266,14 +268,14 @@ static void execute(sim_operation *operation)
         if (is_host_function(kind)) {
             sim_host_waited(&operation->clock);
             host_function = operation;
-            sim_progress_host_function(true);
+            sim_beside_host_function(true);
         }
         if (kind == SIM_WORK_KERNEL)
             sim_touch_runs(operation);
         cudaStream_t handle = stream == &legacy ? NULL : operation->stream;
         const cudaError_t error = sim_work_run(&operation->work, number, handle, stream->number);
         host_function = NULL;
-        sim_progress_host_function(false);
+        sim_beside_host_function(false);
         if (kind == SIM_WORK_KERNEL)
             sim_touch_ran(operation, number, operation->work.kernel.bound->kernel.name, operation->work.pc);
         if (error != cudaSuccess) {

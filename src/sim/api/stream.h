@@ -75,20 +75,6 @@ size_t sim_streams_host_functions(void); // functions of the host that are queue
 bool sim_streams_run_here(void);         // this thread is running one: a kernel or a function of the host is under way
 uint64_t sim_streams_submitted(void);    // operations so far
 
-// The program calls the API: what waits in the background starts counting anew.
-void sim_progress_seen(void);
-void sim_progress_wanted(void);
-// Whether this thread made the last call, and how many there were until then.
-bool sim_progress_called_last(uint64_t *calls);
-// Lets another thread run what is queued; without the lock. Returns when that is done, or when a kernel goes on for so
-// long without getting on, or a function of the host for so long, that it may be waiting for what this thread does
-// next.
-void sim_progress_run(void);
-bool sim_progress_under_way(void);
-void sim_progress_host_function(bool begins);
-// Meanwhile: whether the thread that has called it goes on, or polls. Of other threads it is not taken.
-void sim_progress_awake(bool awake);
-
 // Where in the order the function of the host stands that this thread runs for a stream: what comes after operation
 // `next` of the chain, which is the first behind the function, comes after the function.
 typedef struct sim_host_place {

@@ -7,12 +7,17 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "api/looks.h"
-#include "api/poll.h"
+#include "api/run_queued.h"
+#include "api/variable.h"
+#include "machine/options.h"
 #include "memory/memory.h"
 #include "memory/sections.h"
+#include "progress/host_looks.h"
+#include "progress/host_sets.h"
+#include "progress/host_waits.h"
 #include "race/last.h"
-#include "watch/host_sets.h"
+#include "race/site.h"
+#include "race/stream_order.h"
 #include "watch/watch.h"
 
 // A place in the source that touched memory while work was queued, with some of the addresses.
@@ -294,7 +299,7 @@ static bool reachable(uintptr_t address, size_t bytes, int write, uintptr_t pc)
     return true;
 }
 
-void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc)
+void sim_touched(uintptr_t address, size_t bytes, bool write, bool plain, uintptr_t pc)
 {
     if (!reachable(address, bytes, write, pc) || sim_host_waited_for_all())
         return;
@@ -311,7 +316,24 @@ void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain
     if (locked)
         sim_api_unlock();
     else
-        sim_poll_meanwhile(address, !plain && !write);
+        sim_host_waits_beside(address, !plain && !write);
     if (polls)
-        sim_poll_let_run();
+        sim_run_queued_now();
+}
+
+static void accessed(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc)
+{
+    const bool write = kind == SIM_WRITE || kind == SIM_VOLATILE_WRITE, plain = kind == SIM_READ || kind == SIM_WRITE;
+    if (address - sim_memory_base < sim_memory_span || sim_is_managed_variable(address))
+        sim_touched(address, bytes, write, plain, pc);
+    else if (sim_is_cards_variable(address) && sim_options_get()->watch)
+        sim_variable_touched(address, bytes, write, pc);
+    else if (!plain)
+        sim_run_queued_if_polled(address, write);
+}
+
+// Before the program's own code: it may use a variable of the card before its first call.
+__attribute__((constructor(102))) static void start(void)
+{
+    sim_host_accessed = accessed;
 }

@@ -7,9 +7,8 @@
 
 #include "api/stream.h"
 
-// Called by the watch at each access of host code to an address in the card's range. `plain`: neither volatile nor
-// atomic, so no way to talk with a kernel that runs.
-void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc);
+// Host code uses memory of the card. `plain`: neither volatile nor atomic, so no way to talk with a kernel that runs.
+void sim_touched(uintptr_t address, size_t bytes, bool write, bool plain, uintptr_t pc);
 // A kernel is about to run: what the host has written while it was queued is there now.
 void sim_touch_runs(const sim_operation *operation);
 // An operation has run: did it use what the host had touched while it was queued?

@@ -98,7 +98,7 @@ static host_use *use_at(uintptr_t pc, bool write)
     return &uses[use_count++];
 }
 
-void sim_api_host_variable(uintptr_t address, size_t bytes, int write, uintptr_t pc)
+void sim_variable_touched(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 {
     pthread_mutex_lock(&lock);
     host_use *use = use_at(pc, write != 0);

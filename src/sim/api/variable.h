@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Called by the watch at each access of host code to a variable of the card's.
-void sim_api_host_variable(uintptr_t address, size_t bytes, int write, uintptr_t pc);
+// Host code uses a variable of the card's.
+void sim_variable_touched(uintptr_t address, size_t bytes, bool write, uintptr_t pc);
 // A copy or fill has written these bytes, or read them.
 void sim_variable_copied(uintptr_t start, size_t bytes, bool written);
 // cudaGetSymbolAddress has given the program this address.

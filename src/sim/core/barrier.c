@@ -106,7 +106,7 @@ void sim_barrier_release(sim_worker *worker)
     resident->barrier_at = 0;
     resident->barrier_mixed = false;
     block->waiting = 0;
-    sim_progress(worker);
+    sim_progress_step(worker);
     // All start again in order, not with the warp that came last.
     if (!resident->stopped)
         worker->warp = sim_order_first(resident->warps_ready, block->number);

@@ -90,8 +90,7 @@ long long sim_clock(void)
     sim_runner *runner = sim_runner_of(worker);
     sim_thread_acts(&runner->worker);
     // Looking at the clock is an event: a loop that waits for it is no endless one.
-    uint64_t events = atomic_load_explicit(&runner->events, memory_order_relaxed) + 1;
-    atomic_store_explicit(&runner->events, events, memory_order_relaxed);
+    uint64_t events = sim_progress_count(&runner->progress.events);
     runner->clock += CYCLES_PER_LOOK;
     const uint64_t now = (runner->clock + events) * sim_options_get()->tick;
     return (long long)now;

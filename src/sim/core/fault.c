@@ -16,6 +16,8 @@
 
 #include "core/scheduler.h"
 #include "program/program.h"
+#include "progress/spin.h"
+#include "progress/watchdog.h"
 #include "report/report.h"
 
 enum {
@@ -25,7 +27,6 @@ enum {
     MOST_CALLS = 256,             // followed outwards from a fault; the program's own code is a few calls away
     STACK_END = 64 * 1024,        // host code that faults so near to the end of its stack has used it up
     LARGEST_FRAME = 16 << 20,     // of a function that steps over that end
-    ALIKE = 2,                    // interruptions that find a thread unchanged before it counts as polling
 };
 
 // A failed assertion or an uncaught exception of host code ends in an abort: what the kernels did before is told first.
@@ -303,16 +304,23 @@ static void report_fault(void)
     sim_thread_fail(SIM_ERROR_ILLEGAL_ADDRESS);
 }
 
+static void report_endless(bool repeats)
+{
+    sim_worker *worker = sim_worker_here;
+    sim_runner_of(worker)->busy = true;
+    sim_current = worker;
+    sim_watchdog_report(worker, sim_runner_of(worker)->signal_pc, repeats);
+    sim_thread_fail(SIM_ERROR_TIMEOUT);
+}
+
 static void report_timeout(void)
 {
-    sim_current = sim_worker_here;
-    sim_watchdog_expired(sim_worker_here);
+    report_endless(false);
 }
 
 static void report_repeating(void)
 {
-    sim_current = sim_worker_here;
-    sim_watchdog_repeating(sim_worker_here);
+    report_endless(true);
 }
 
 uintptr_t sim_crashed_at;
@@ -421,20 +429,18 @@ SIM_HANDLER static void on_watchdog(int signal, siginfo_t *info, void *interrupt
         !on_own_stack(worker, sp_of(context)))
         return;
     sim_runner *runner = sim_runner_of(worker);
-    uint64_t hash = hash_of(worker, context);
-    runner->polling_count = hash == runner->polling_hash ? runner->polling_count + 1 : 0;
-    runner->polling_hash = hash;
-    if (runner->timed_out || (!sim_watching && sim_spin_interrupted_long(worker))) {
-        runner->timed_out = false;
+    bool alike = sim_spin_alike(worker, hash_of(worker, context));
+    if (runner->progress.timed_out || (!sim_watching && sim_spin_interrupted_long(worker))) {
+        runner->progress.timed_out = false;
         runner->signal_pc = place_of(worker, context);
         continue_in(context, report_timeout, top_of(worker));
     } else if (sim_watching && sim_spin_repeats(worker, hash_of_all(worker, context))) {
         runner->signal_pc = place_of(worker, context);
         continue_in(context, report_repeating, top_of(worker));
-    } else if (!sim_watching && runner->polling_count >= ALIKE) {
+    } else if (!sim_watching && alike) {
         int error = errno;
-        runner->polling_count = 0;
-        sim_spin_interrupted(worker, place_of(worker, context));
+        runner->progress.interrupted_alike = 0;
+        sim_thread_interrupted(worker, place_of(worker, context));
         errno = error;
     }
 }

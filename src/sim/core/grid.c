@@ -147,7 +147,7 @@ static void release(sim_resident *resident)
         if (block->live[warp])
             sim_lane_ready(resident, warp, block->live[warp]);
     resident->at_grid = 0;
-    resident->progress++;
+    resident->progress.steps++;
 }
 
 bool sim_grid_wait(sim_worker *worker)

@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/host_threads.h"
 #include "machine/index.h"
+#include "progress/host_threads.h"
+#include "progress/spin.h"
 
 // More than any chip holds at once (an H200 holds at most 4224): a program that needs more waits for ever on hardware
 // too.
@@ -74,7 +75,7 @@ static sim_resident *start_block(sim_worker *worker)
     }
     if (sim_watching)
         sim_watch_block_begin(worker);
-    sim_progress(worker);
+    sim_progress_step(worker);
     return resident;
 }
 
@@ -143,14 +144,14 @@ static void stuck(sim_worker *worker, sim_resident *resident)
         sim_grid_arrive(worker, resident);
         return;
     }
-    if (!resident->warps_spinning) {
+    if (!resident->progress.warps_spinning) {
         sim_deadlock_report(worker);
         sim_launch_fail(run.launch, SIM_ERROR_FAILURE);
-    } else if (sim_spin_endless(worker)) {
+    } else if (sim_spin_endless(worker, sim_runner_of(worker)->resident)) {
         sim_spin_report(worker);
         sim_launch_fail(run.launch, SIM_ERROR_TIMEOUT);
     } else {
-        sim_spin_wake(resident);
+        sim_wake_polling(resident);
         enqueue_waiting(sim_runner_of(worker), resident);
         return;
     }
@@ -187,7 +188,7 @@ void sim_launch_run_blocks(sim_worker *worker)
     worker->launch = run.launch;
     runner->queue_end = &runner->queue;
     runner->grid_queue_end = &runner->grid_queue;
-    runner->idle_count = 0;
+    runner->progress.idle_count = 0;
     runner->stopped = 0;
     set_index(runner, run.launch->config.block);
     for (sim_resident *resident; (resident = choose(worker));) {

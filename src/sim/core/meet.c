@@ -82,7 +82,7 @@ static void complete(sim_worker *worker, int leader)
         report_exited(worker, leader, gone);
     resident->leaders[warp] &= ~(1u << leader % SIM_LANES);
     sim_lane_ready(resident, warp, meeting->arrived);
-    sim_progress(worker);
+    sim_progress_step(worker);
 }
 
 // The open meeting of the lanes that named this mask, by the thread that opened it; -1: there is none.

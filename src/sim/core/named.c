@@ -49,7 +49,7 @@ static void release(sim_worker *worker, int id)
         if (barrier->lanes[warp])
             sim_lane_ready(resident, warp, barrier->lanes[warp]);
     memset(barrier, 0, sizeof *barrier);
-    sim_progress(worker);
+    sim_progress_step(worker);
 }
 
 static void thread_ended(sim_worker *worker)

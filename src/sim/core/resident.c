@@ -43,7 +43,7 @@ sim_resident *sim_resident_new(sim_worker *worker)
         resident = calloc(1, sizeof *resident);
     if (!resident)
         return NULL;
-    resident->block.scheduler = resident;
+    resident->block.progress = &resident->progress;
     resident->next = NULL;
     resident->away = false;
     runner->resident++;

@@ -8,6 +8,7 @@
 
 #include "core/order.h"
 #include "machine/index.h"
+#include "progress/spin.h"
 
 void (*sim_named_ended)(sim_worker *worker);
 
@@ -20,12 +21,6 @@ static inline void make_current(sim_worker *worker, int thread)
     if (sim_watching)
         sim_watch_enter(worker);
     sim_runner_of(worker)->busy = false;
-}
-
-static void count_event(sim_runner *runner)
-{
-    atomic_store_explicit(&runner->events, atomic_load_explicit(&runner->events, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
 }
 
 uintptr_t sim_thread_stack_top(sim_worker *worker)
@@ -54,9 +49,9 @@ static bool warp_goes_on(sim_worker *worker)
 {
     sim_block *block = worker->block;
     int warp = worker->warp;
-    if (block->ended != sim_resident_of(block)->ended_before) {
-        sim_resident_of(block)->ended_before = block->ended;
-        sim_progress(worker);
+    if (block->ended != block->progress->ended_before) {
+        block->progress->ended_before = block->ended;
+        sim_progress_step(worker);
     }
     if (sim_watching) {
         uint32_t lanes = sim_watch_warp_stopped(worker) & block->full_log[warp];
@@ -86,7 +81,11 @@ static int pick_warp(sim_resident *resident)
 // are for blocks that have nothing better to let run, and would be paid with every stop.
 static bool look_again(sim_worker *worker)
 {
-    return sim_runner_of(worker)->stopped == 0 && sim_spin_round(worker);
+    sim_resident *resident = sim_resident_of(worker->block);
+    if (sim_runner_of(worker)->stopped > 0 || !sim_spin_again(&resident->progress))
+        return false;
+    sim_wake_polling(resident);
+    return true;
 }
 
 static __attribute__((noinline)) int pick_elsewhere(sim_worker *worker)
@@ -168,7 +167,7 @@ void sim_thread_waits(sim_worker *worker)
     sim_resident *resident = sim_resident_of(worker->block);
     int thread = worker->thread;
     resident->block.started[(unsigned)thread / SIM_LANES] |= 1u << (unsigned)thread % SIM_LANES;
-    count_event(runner);
+    sim_progress_count(&runner->progress.events);
     int next = pick(worker);
     if (next < 0) {
         wait_outside(runner, &resident->context[thread]);
@@ -336,26 +335,22 @@ void sim_block_begin(sim_worker *worker, sim_resident *resident, uint64_t number
     block->index[2] = (unsigned)(number / grid.x / grid.y);
     block->ended = block->waiting = 0;
     memset(block->state, SIM_RUNNABLE, (size_t)launch->threads);
-    memset(resident->unchanged, 0, (size_t)launch->threads);
     for (int warp = 0; warp < launch->warps; warp++) {
         int lanes = launch->threads - warp * SIM_LANES;
         uint32_t all = lanes >= SIM_LANES ? UINT32_MAX : (1u << lanes) - 1;
         block->live[warp] = block->ready[warp] = all;
         block->started[warp] = block->full_log[warp] = 0;
-        resident->at_barrier[warp] = resident->spinning[warp] = resident->asking[warp] = 0;
+        resident->at_barrier[warp] = resident->asking[warp] = 0;
         resident->leaders[warp] = resident->received[warp] = resident->undefined[warp] = 0;
         resident->held_count[warp] = resident->shift[warp] = 0;
     }
     resident->warps_ready = launch->warps == SIM_WARPS ? UINT32_MAX : (1u << launch->warps) - 1;
-    resident->warps_spinning = resident->warps_open = resident->warps_reducing = 0;
+    resident->warps_open = resident->warps_reducing = 0;
     resident->barrier_at = resident->exited_at = 0;
     resident->barrier_mixed = false;
     resident->barrier_true = 0;
     resident->at_grid = 0;
-    resident->progress = resident->round_progress = 0;
-    resident->at_work = resident->round_at_work = 0;
-    resident->idle_rounds = 0;
-    resident->ended_before = 0;
+    sim_spin_block_begins(&resident->progress, launch->threads, launch->warps);
     resident->named_used = resident->waited = resident->stopped = false;
 }
 
@@ -376,7 +371,7 @@ sim_outcome sim_block_go(sim_worker *worker)
     }
     runner->abandoned = false;
     sim_current = worker;
-    count_event(runner);
+    sim_progress_count(&runner->progress.events);
     block->state[thread] = SIM_RUNNABLE;
     make_current(worker, thread);
     sim_fiber_switch(&runner->outside, context);

@@ -17,6 +17,7 @@
 #include "findings/finding.h"
 #include "machine/errors.h"
 #include "machine/worker.h"
+#include "progress/progress.h"
 #include "watch/watch.h"
 
 // Lanes of one warp that meet in a collective. Kept at the index of the first lane that came.
@@ -42,13 +43,10 @@ typedef struct sim_resident {
     uint64_t value[SIM_THREADS]; // what a thread brings to a collective, then what it takes away
     int argument[SIM_THREADS];
     uint8_t width[SIM_THREADS], operation[SIM_THREADS];
-    uint32_t state_hash[SIM_THREADS]; // of a thread's registers and stack when it last polled (spin.c)
-    uint8_t polls[SIM_THREADS], unchanged[SIM_THREADS]; // unchanged: the last two hashes were the same
-    sim_polled polled[SIM_THREADS];                     // of those that poll
     sim_meeting meeting[SIM_THREADS];
     // By warp: lanes.
-    uint32_t at_barrier[SIM_WARPS], spinning[SIM_WARPS], asking[SIM_WARPS]; // asking: in sim_active_mask
-    uint32_t leaders[SIM_WARPS];                                            // open meetings
+    uint32_t at_barrier[SIM_WARPS], asking[SIM_WARPS]; // asking: in sim_active_mask
+    uint32_t leaders[SIM_WARPS];                       // open meetings
     // Shuffles down that read lanes that were not there (warp_results.c): lanes that got such a value in the last step,
     // and those seen to have used it; by thread, who read whom, and where; how far the last one reached; by warp,
     // whether it is still open that a reduction follows; if so, who read whom, and where.
@@ -59,7 +57,7 @@ typedef struct sim_resident {
     uint8_t held_count[SIM_WARPS], shift[SIM_WARPS], open_reader[SIM_WARPS], open_source[SIM_WARPS];
     uintptr_t open_at[SIM_WARPS];
     uint32_t warps_open, warps_reducing;
-    uint32_t warps_ready, warps_spinning; // may hold a warp too many, never one too few
+    uint32_t warps_ready; // may hold a warp too many, never one too few
     // The block barrier that is being waited at.
     uintptr_t barrier_at;
     bool barrier_mixed;                   // not all wait at the same place
@@ -69,35 +67,21 @@ typedef struct sim_resident {
     struct sim_named *named;              // named.c's own
     bool named_used;                      // by this block
     int at_grid;
-    uint64_t progress, round_progress; // steps that bring the block nearer its end; their count at the last round
-    uint64_t at_work, round_at_work;   // polls of threads that may be doing something else; at the last round
-    int idle_rounds;                   // of spinning, without progress
-    int ended_before;                  // threads that had ended when progress was last noted
-    char *shared;                      // its shared memory while another block runs; as large as the launch needs
-    bool waited;                       // for other blocks, before
-    bool stopped;                      // behind a barrier, for the others' turn (turns.c)
-    bool away;                         // its shared memory is there and not in place
+    sim_block_progress progress;
+    char *shared; // its shared memory while another block runs; as large as the launch needs
+    bool waited;  // for other blocks, before
+    bool stopped; // behind a barrier, for the others' turn (turns.c)
+    bool away;    // its shared memory is there and not in place
 } sim_resident;
-
-// What a thread that runs on and on was like when it was interrupted (spin.c).
-enum { SIM_SEEN_STATES = 256 };
-typedef struct sim_seen {
-    uint64_t events, acts, block, launch;
-    const uint64_t *log;
-    int thread;
-    unsigned count;
-    uint64_t state[SIM_SEEN_STATES];
-} sim_seen;
 
 // A worker, with what core/ keeps of it.
 typedef struct sim_runner {
-    sim_worker worker; // first, so that a sim_worker * is a sim_runner *
-    pthread_t os_thread;
+    sim_worker worker;   // first, so that a sim_worker * is a sim_runner *
     sim_context outside; // the OS thread's own stack: chooses blocks, starts and ends them
     sim_stacks stacks;
     sim_dim index[SIM_THREADS]; // by thread, for blocks of this size:
     sim_dim indexed;
-    atomic_uint_fast64_t events, progress; // for those who look for a standstill
+    sim_worker_progress progress;
     // Lanes of the current warp that run one after the other as a plain loop; those of them that have not begun. While
     // that lasts the block does not know yet which of them have ended. 0: no such loop runs.
     uint32_t batch, fresh;
@@ -109,21 +93,10 @@ typedef struct sim_runner {
     sim_resident *grid_queue, **grid_queue_end; // wait at the grid barrier
     uint64_t grid_round;                        // that they wait for the end of
     uint32_t resident, stopped;                 // blocks; those in the queue that have stopped behind a barrier
-    // Idling (spin.c): how often nothing was done; since when nothing has come nearer its end, or changed at all.
-    unsigned idle_count;
-    double idle_since, polling_since;
-    uint64_t idle_progress, idle_at_work, at_work;
     // A signal that ended a thread (fault.c).
     int signal;
     uintptr_t signal_pc, signal_address;
-    // The watchdog's: the runtime is at work for the current thread, which must not be interrupted; what it is asked
-    // for; what the thread was like when it was last interrupted.
-    volatile bool busy, timed_out;
-    uint64_t polling_hash;
-    int polling_count; // interruptions that found it like that
-    uint64_t interrupted_progress;
-    double interrupted_since; // with progress standing there
-    sim_seen seen;
+    volatile bool busy; // the runtime is at work for the current thread, which must not be interrupted
 } sim_runner;
 
 static inline sim_runner *sim_runner_of(sim_worker *worker)
@@ -153,6 +126,9 @@ static inline void sim_thread_stops(sim_worker *worker)
         sim_watch_leave(worker);
 }
 
+// As in watch/scheduler.h.
+void sim_thread_log_full(sim_worker *worker);
+uintptr_t sim_thread_stack_top(sim_worker *worker);
 // Others run. The thread is made ready by somebody, or was left ready and waits its turn.
 void sim_thread_waits(sim_worker *worker);
 // The current thread is over; its stack is given up. It has stopped.
@@ -164,15 +140,6 @@ static inline void sim_lane_ready(sim_resident *resident, int warp, uint32_t lan
 {
     resident->block.ready[warp] |= lanes;
     resident->warps_ready |= 1u << warp;
-}
-
-static inline void sim_progress(sim_worker *worker)
-{
-    sim_runner *runner = sim_runner_of(worker);
-    sim_resident_of(worker->block)->progress++;
-    // Written by this worker alone: no locked instruction is needed.
-    atomic_store_explicit(&runner->progress, atomic_load_explicit(&runner->progress, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
 }
 
 // --- steps of a block (scheduler.c), on the worker's own stack ------------------------------------------------------
@@ -219,24 +186,14 @@ const char *sim_warp_name(int operation);
 // The lanes of the current warp that ask who is active can be answered, because no other can run.
 void sim_active_answer(sim_worker *worker);
 
-// --- spin.c ---------------------------------------------------------------------------------------------------------
+// --- polling.c ------------------------------------------------------------------------------------------------------
 
-// No thread of the block is ready: lets the spinning ones try again. False: that has been done often enough.
-bool sim_spin_round(sim_worker *worker);
-void sim_spin_wake(sim_resident *resident);
-// Nothing but spinning goes on on this worker. True: it has been so for too long, anywhere.
-bool sim_spin_endless(sim_worker *worker);
-uint64_t sim_spin_hash(uint64_t seed, const uint64_t *from, const uint64_t *end); // of no more than a few frames
-uint64_t sim_spin_hash_all(uint64_t seed, const uint64_t *from, const uint64_t *end);
-// The current thread was interrupted in this state. True: it has been in it before, and nothing happened since.
-bool sim_spin_repeats(sim_worker *worker, uint64_t state);
-// Threads of this worker have been interrupted for too long a time in which nobody has come nearer the end.
-bool sim_spin_interrupted_long(sim_worker *worker);
+// As in watch/scheduler.h.
+void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely, const sim_polled *word);
+void sim_thread_delays(sim_worker *worker, uintptr_t pc);
 // The current thread was interrupted at `pc` in a loop that only polls: others run, other blocks at once.
-void sim_spin_interrupted(sim_worker *worker, uintptr_t pc);
-// The current thread lets others go first, other blocks too, and then goes on by itself.
-void sim_spin_delay(sim_worker *worker, uintptr_t pc);
-void sim_spin_report(sim_worker *worker);
+void sim_thread_interrupted(sim_worker *worker, uintptr_t pc);
+void sim_wake_polling(sim_resident *resident);
 
 // --- resident.c -----------------------------------------------------------------------------------------------------
 
@@ -272,16 +229,13 @@ static inline sim_finding sim_finding_make(sim_worker *worker, sim_finding_kind 
     return sim_finding_of(worker, kind, tier);
 }
 
-// --- worker.c, launch.c, watchdog.c, fault.c ------------------------------------------------------------------------
+// --- worker.c, launch.c, fault.c ------------------------------------------------------------------------
 
 // Once; later calls do nothing but tell the same: NULL, or why there is no worker.
 const char *sim_pool_start(void);
 void sim_pool_run(void (*job)(sim_worker *), int workers); // calls job on that many workers and waits for them
 void sim_launch_run_blocks(sim_worker *worker);            // a worker's share of the current launch
-void sim_watchdog_start(void);
-void sim_watchdog_expired(sim_worker *worker) __attribute__((noreturn));
-void sim_watchdog_repeating(sim_worker *worker) __attribute__((noreturn));
-void sim_fault_install(void);         // once for the process
+void sim_fault_install(void);                              // once for the process
 extern uintptr_t sim_crashed_at;      // for the report: where in its own code the program's host code crashed
 void sim_fault_alternate_stack(void); // once for each OS thread
 

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/host_threads.h"
 #include "core/scheduler.h"
 #include "machine/index.h"
 #include "machine/options.h"
 #include "program/program.h"
+#include "progress/host_threads.h"
+#include "progress/watchdog.h"
+#include "watch/scheduler.h"
 
 __thread sim_worker *sim_worker_here;
 
@@ -31,7 +33,6 @@ static void set_up(sim_runner *runner)
     worker->thread_local_lo = sim_module_tls();
     worker->thread_local_hi = worker->thread_local_lo + module->tls_bytes;
     worker->dynamic_lo = (uintptr_t)sim_dynamic_buffer;
-    worker->scheduler = runner;
     worker->stacks_lo = (uintptr_t)runner->stacks.base;
     worker->stacks_hi = worker->stacks_lo + runner->stacks.slot * runner->stacks.slots;
     sim_fault_alternate_stack();
@@ -79,12 +80,12 @@ static const char *start_worker(int number)
     sim_runner *runner = aligned_alloc(64, (sizeof *runner + 63) & ~(size_t)63);
     if (!runner)
         return "there is no memory for a worker";
-    *runner = (sim_runner){.worker.number = number};
+    *runner = (sim_runner){.worker = {.number = number, .progress = &runner->progress}};
     if (!sim_stacks_reserve(&runner->stacks, sim_options_get()->stack))
         return "there is no address space for the stacks of CUDA threads: raise `ulimit -v` or lower SIM_STACK";
     sim_worker_add(number, &runner->worker);
     sim_host_threads_ours(1);
-    if (pthread_create(&runner->os_thread, NULL, work, runner) == 0)
+    if (pthread_create(&runner->progress.os_thread, NULL, work, runner) == 0)
         return NULL;
     sim_host_threads_ours(-1);
     sim_worker_add(number, NULL);
@@ -102,8 +103,15 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
+static const sim_scheduler_calls calls = {.fail = sim_thread_fail,
+                                          .log_full = sim_thread_log_full,
+                                          .polls = sim_thread_polls,
+                                          .delays = sim_thread_delays,
+                                          .stack_top = sim_thread_stack_top};
+
 static void start_all(void)
 {
+    sim_scheduler = &calls;
     sigset_t before;
     int wanted = workers_wanted();
     sim_fault_install();

@@ -13,7 +13,6 @@ enum { SIM_LANES = 32, SIM_WARPS = 32, SIM_THREADS = SIM_LANES * SIM_WARPS };
 
 typedef struct sim_worker sim_worker;
 typedef struct sim_block sim_block;
-typedef struct sim_fiber sim_fiber;             // core/fiber.h
 typedef struct sim_block_clock sim_block_clock; // race/: what the race detector knows of a block
 
 // Why a thread does not run.
@@ -40,10 +39,10 @@ struct sim_block {
     int ended, waiting; // threads ended; threads at the block barrier
     // Lanes by warp.
     uint32_t live[SIM_WARPS], ready[SIM_WARPS], started[SIM_WARPS], full_log[SIM_WARPS];
-    uintptr_t waits_at[SIM_THREADS]; // return address of the call a thread waits in
-    uint8_t state[SIM_THREADS];      // SIM_RUNNABLE, ...
-    sim_block_clock *clock;          // race/'s own
-    void *scheduler;                 // core/'s own
+    uintptr_t waits_at[SIM_THREADS];     // return address of the call a thread waits in
+    uint8_t state[SIM_THREADS];          // SIM_RUNNABLE, ...
+    sim_block_clock *clock;              // race/'s own
+    struct sim_block_progress *progress; // progress/'s own
 };
 
 // The word that a thread polls, and how it looks at it.
@@ -71,38 +70,25 @@ struct sim_worker {
     uintptr_t dynamic_lo;                       // extern __shared__, launch->config.shared bytes
     struct sim_watch *watch;                    // watch/'s own
     struct sim_race *race;                      // race/'s own
-    void *scheduler;                            // core/'s own
+    struct sim_worker_progress *progress;       // progress/'s own
 };
 
 // The worker whose CUDA thread runs now on this OS thread; NULL in host code.
 extern __thread sim_worker *sim_current;
+
+// True when the program was built with hooks and checking was asked for; set by the watch.
+extern bool sim_watching;
 
 enum { SIM_WORKERS_MOST = 256 };
 extern int sim_workers;                // OS threads that run blocks
 sim_worker *sim_worker_at(int number); // NULL before the first launch
 void sim_worker_add(int number, sim_worker *worker);
 
-// --- what core/ offers the others -----------------------------------------------------------------------------------
-
-// Ends the current CUDA thread; the launch ends with this cudaError_t.
-void sim_thread_fail(int error) __attribute__((noreturn));
-// The current lane's log is full: it stops (SIM_LOG_FULL) until sim_watch_warp_stopped lets it go on.
-void sim_thread_log_full(sim_worker *worker);
-// The current thread polls, at `pc`: all others that can run do so before it goes on. sim_spin finds out by itself
-// whether its caller does nothing else; this is for callers whose own frames would hide it. surely: it does nothing
-// else. word: what it polls; NULL: what it read last.
-void sim_thread_polls(sim_worker *worker, uintptr_t pc, bool surely, const sim_polled *word);
 // The current thread has done something that no log tells of, and that others may have a part in: it does not merely go
 // round a loop.
 static inline void sim_thread_acts(sim_worker *worker)
 {
     worker->acts++;
 }
-// What is said of a thread that does.
-#define SIM_GOES_ROUND "a thread goes round a loop for ever: nothing that the loop depends on changes any more"
-uintptr_t sim_thread_stack_top(sim_worker *worker); // of the current thread
-uint64_t sim_progress_of_all(void); // threads that have ended, barriers that were passed, meetings: on all workers
-// Rises while all blocks of a launch that have started poll in vain: they may wait for the host. From any thread.
-uint64_t sim_spin_idle(void);
 
 #endif

@@ -29,6 +29,10 @@ typedef struct sim_site {
 // 14 bits hold a site in shadow memory (race/cell.h); site 0 stands for "more sites than that".
 enum { SIM_SITES = 1 << 14 };
 
+// An entry of a lane's log: the site in the top 16 bits, the address below.
+enum { SIM_ENTRY_SHIFT = 48 };
+#define SIM_ENTRY_ADDRESS (((uint64_t)1 << SIM_ENTRY_SHIFT) - 1)
+
 // Return addresses are multiples of four on aarch64, of anything on x86_64.
 #if defined(__aarch64__)
 enum { SIM_CODE_SHIFT = 2 };

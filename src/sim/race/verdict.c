@@ -8,7 +8,6 @@
 
 #include "race/handed.h"
 #include "race/launches.h"
-#include "race/polls.h"
 #include "race/race.h"
 #include "race/read_only.h"
 #include "race/site.h"

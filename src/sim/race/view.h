@@ -34,6 +34,8 @@ typedef struct sim_earlier {
 } sim_earlier;
 
 void sim_race_report(void); // at the end (verdict.c)
+// At the end: whether the reads of this site poll. (polling.c)
+bool sim_polls_at(unsigned site);
 // Reports that `thread` of the view's block, at the view's site, races with `earlier` on `address`. (verdict.c)
 void sim_race_found(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address);
 

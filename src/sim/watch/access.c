@@ -8,21 +8,18 @@
 
 #include "machine/errors.h"
 #include "machine/index.h"
-#include "machine/options.h"
 #include "memory/memory.h"
 #include "memory/sections.h"
 #include "program/program.h"
+#include "progress/host_sets.h"
 #include "race/values.h"
 #include "race/word.h"
-#include "watch/host_sets.h"
 #include "watch/internal.h"
 
 // Addresses this low are null pointers with an index.
 enum { NULL_PAGES = 1 << 16 };
 
-__attribute__((weak)) void sim_api_host_touched(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc);
-__attribute__((weak)) void sim_api_host_variable(uintptr_t address, size_t bytes, int write, uintptr_t pc);
-__attribute__((weak)) void sim_api_host_polls(uintptr_t address, bool write);
+void (*sim_host_accessed)(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc);
 
 static const char *verb(unsigned kind)
 {
@@ -43,7 +40,7 @@ static sim_finding finding_at(const sim_worker *worker, sim_finding_kind kind, u
 static void fail(const sim_finding *finding, int error)
 {
     sim_report(finding);
-    sim_thread_fail(error);
+    sim_scheduler->fail(error);
 }
 
 static void fail_misaligned(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
@@ -232,15 +229,6 @@ bool sim_access_check(sim_worker *worker, unsigned site, uintptr_t address, unsi
     return true;
 }
 
-void sim_log_add(sim_worker *worker, unsigned site, uintptr_t address)
-{
-    uint64_t *next = worker->log_next;
-    *next++ = (uint64_t)site << SIM_ENTRY_SHIFT | address;
-    worker->log_next = next;
-    if (next == worker->log_end)
-        sim_log_full(worker);
-}
-
 bool sim_access_unnumbered(sim_worker *worker, unsigned site, uintptr_t address, unsigned bytes, bool write)
 {
     if (site != 0)
@@ -313,11 +301,8 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 
 void sim_access_host(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc)
 {
-    bool write = is_write(kind), plain = kind == SIM_READ || kind == SIM_WRITE;
-    if ((address - sim_memory_base < sim_memory_span || sim_is_managed_variable(address)) && sim_api_host_touched)
-        sim_api_host_touched(address, bytes, write, plain, pc);
-    else if (sim_is_cards_variable(address) && sim_options_get()->watch && sim_api_host_variable)
-        sim_api_host_variable(address, bytes, write, pc);
-    else if (!plain && sim_api_host_polls)
-        sim_api_host_polls(address, write);
+    bool plain = kind == SIM_READ || kind == SIM_WRITE;
+    bool of_card = address - sim_memory_base < sim_memory_span || is_device_variable(address);
+    if ((of_card || !plain) && sim_host_accessed)
+        sim_host_accessed(address, bytes, kind, pc);
 }

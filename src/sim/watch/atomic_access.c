@@ -1,6 +1,6 @@
 // What every atomic access goes through, whoever announces it.
 
-#include "watch/host_sets.h"
+#include "progress/host_sets.h"
 #include "watch/internal.h"
 
 // After this many atomics of one thread on one word with nothing between, others run: it may be a lock.
@@ -14,7 +14,7 @@ static void poll(uintptr_t address, unsigned bytes, uintptr_t pc)
         if (++polls < POLLS)
             return;
         polls = 0;
-        sim_thread_polls(sim_current, pc, false, &(sim_polled){address, (uint8_t)bytes, SIM_LOOK_ATOMIC});
+        sim_scheduler->polls(sim_current, pc, false, &(sim_polled){address, (uint8_t)bytes, SIM_LOOK_ATOMIC});
         return;
     }
     polled = address;

@@ -38,5 +38,5 @@ void __ubsan_handle_out_of_bounds(bounds_place *where, uintptr_t index)
         finding.place[0] = sim_place_of(worker, worker->thread, finding.place[0].pc, finding.place[0].role);
     sim_report(&finding);
     if (worker)
-        sim_thread_fail(SIM_ERROR_ILLEGAL_ADDRESS);
+        sim_scheduler->fail(SIM_ERROR_ILLEGAL_ADDRESS);
 }

@@ -10,6 +10,7 @@
 #include "race/race.h"
 #include "race/shadow.h"
 #include "race/site.h"
+#include "watch/scheduler.h"
 #include "watch/watch.h"
 
 // The range of addresses that an access at this place was last found good for, in a table by the place's address. Two
@@ -32,10 +33,6 @@ static inline size_t sim_slot_of(uintptr_t pc)
 // from falling into the same cache sets.
 enum { SIM_LOG_ENTRIES = 128, SIM_LOG_GAP = 8, SIM_LOG_STRIDE = SIM_LOG_ENTRIES + SIM_LOG_GAP };
 
-// An entry: the site in the top 16 bits, the address below.
-enum { SIM_ENTRY_SHIFT = 48 };
-#define SIM_ENTRY_ADDRESS (((uint64_t)1 << SIM_ENTRY_SHIFT) - 1)
-
 enum { SIM_SPACE_GLOBAL, SIM_SPACE_SHARED, SIM_SPACE_VARIABLE, SIM_SPACES };
 
 typedef struct sim_counter {
@@ -44,16 +41,6 @@ typedef struct sim_counter {
     uint32_t worst_offset[32], worst_lowest;
     unsigned worst_block[3], worst_warp;
 } sim_counter;
-
-// What the current thread has looked at by volatile reads, and from where (race/polls.c).
-enum { SIM_LOOKED_WORDS = 32 }; // words times places, of which one thread may be polling several in turn
-typedef struct sim_looked {
-    uint32_t block;
-    int thread;
-    unsigned count, next;
-    uintptr_t address[SIM_LOOKED_WORDS]; // 0: forgotten
-    unsigned site[SIM_LOOKED_WORDS];
-} sim_looked;
 
 struct sim_watch {
     uint64_t log[SIM_LANES][SIM_LOG_STRIDE];
@@ -65,8 +52,6 @@ struct sim_watch {
     uint32_t *touched, touched_count; // counters in use
     uint64_t accesses, barriers;      // since the launch began
     bool discard;                     // the next atomic's result is not used
-    sim_looked looked;
-    struct sim_repeat *repeat; // repeat.c's own
 };
 
 bool sim_watch_ready(void); // starts the watch on first use; false: not watching
@@ -84,10 +69,9 @@ void sim_access_range(uintptr_t address, size_t bytes, bool write, uintptr_t pc)
 // atomic_access.c: an atomic access is about to be made.
 void sim_access_atomic(uintptr_t address, unsigned bytes, int scope, int what, uintptr_t pc);
 
+// log.c. Full: the log of the current thread has no room; others run, and it goes on when it has.
 void sim_log_add(sim_worker *worker, unsigned site, uintptr_t address);
-// repeat.c: the log of the current thread has no room; others run, and it goes on when it has.
 void sim_log_full(sim_worker *worker);
-struct sim_repeat *sim_repeat_make(void); // NULL: no address space
 // merge.c
 void sim_merge(sim_worker *worker, uint32_t unfinished);
 // Tells the race detector of all that these lanes have logged; the entries stay for the counters.

@@ -60,7 +60,8 @@ static void announce(const volatile void *memory, unsigned bytes, int access, in
         announce(memory, sizeof(type), SIM_ATOMIC_UPDATE | SIM_ATOMIC_CONFIRM, order, pc);                             \
         bool done = __atomic_compare_exchange_n(memory, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
         if (!done && sim_current)                                                                                      \
-            sim_thread_polls(sim_current, pc, false, &(sim_polled){(uintptr_t)memory, sizeof(type), SIM_LOOK_ATOMIC}); \
+            sim_scheduler->polls(sim_current, pc, false,                                                               \
+                                 &(sim_polled){(uintptr_t)memory, sizeof(type), SIM_LOOK_ATOMIC});                     \
         return done;                                                                                                   \
     }                                                                                                                  \
     int __tsan_atomic##bits##_compare_exchange_strong(volatile type *memory, type *expected, type value, int order,    \

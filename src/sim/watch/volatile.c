@@ -1,6 +1,6 @@
 // Accesses through volatile: each may be a poll and may carry a protocol, so it is looked at when it is made.
 
-#include "race/polls.h"
+#include "progress/polls.h"
 #include "race/sync.h"
 #include "watch/internal.h"
 
@@ -24,7 +24,8 @@ void sim_access_volatile(sim_worker *worker, unsigned site, uintptr_t address)
     static __thread const uint64_t *logged;
     bool write = sim_sites[site].kind == SIM_VOLATILE_WRITE;
     if (write)
-        sim_polls_write(worker, site, address);
+        for (int turns = sim_polls_write(worker, site, address); turns > 0; turns--)
+            sim_scheduler->delays(worker, sim_sites[site].pc);
     else
         sim_polls_read(worker, site, address);
     if (write || polled != address) {
@@ -33,7 +34,7 @@ void sim_access_volatile(sim_worker *worker, unsigned site, uintptr_t address)
     } else if (++polls >= POLLS) {
         polls = 0;
         const sim_polled word = {address, sim_sites[site].bytes, SIM_LOOK_VOLATILE};
-        sim_thread_polls(worker, sim_sites[site].pc, worker->log_next == logged, &word);
+        sim_scheduler->polls(worker, sim_sites[site].pc, worker->log_next == logged, &word);
     }
     sim_log_add(worker, site, address);
     sim_access_orders(worker, site, address);

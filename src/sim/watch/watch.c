@@ -13,6 +13,7 @@
 #include "memory/memory.h"
 #include "memory/reserve.h"
 #include "program/program.h"
+#include "progress/repeat.h"
 #include "race/clock.h"
 #include "race/site.h"
 #include "race/sync.h"
@@ -21,7 +22,6 @@
 #include "race/word.h"
 #include "watch/internal.h"
 
-bool sim_watching;
 // Code built with hooks calls this before main, and so brings hooks.c into the program.
 __attribute__((weak)) void __tsan_init(void);
 
@@ -60,8 +60,7 @@ static struct sim_watch *make_watch(sim_worker *worker)
     watch->counters = sim_reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(sim_counter));
     watch->touched = sim_reserve((size_t)SIM_SITES * SIM_SPACES * sizeof(uint32_t));
     watch->race.ran = sim_reserve((size_t)SIM_SITES * SIM_WARPS * sizeof *watch->race.ran);
-    watch->repeat = sim_repeat_make();
-    bool made = watch->counters && watch->touched && watch->race.ran && watch->repeat &&
+    bool made = watch->counters && watch->touched && watch->race.ran && sim_repeat_start(worker) &&
                 sim_region_make(&watch->race.shared, worker->thread_local_lo,
                                 worker->thread_local_hi - worker->thread_local_lo, true, true);
     worker->slots = made ? slots : worker->slots;
@@ -152,6 +151,7 @@ void sim_watch_block_begin(sim_worker *worker)
     watch->entered = false;
 }
 
+const sim_scheduler_calls *sim_scheduler;
 void (*sim_async_left)(sim_worker *worker);
 
 void sim_watch_block_end(sim_worker *worker)

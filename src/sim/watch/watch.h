@@ -13,14 +13,6 @@
 #include "machine/worker.h"
 #include "memory/memory.h"
 
-typedef struct sim_worker sim_worker;
-typedef struct sim_block sim_block;
-typedef struct sim_launch_state sim_launch_state;
-struct sim_place; // findings/finding.h
-
-// True when the program was built with hooks and checking was asked for.
-extern bool sim_watching;
-
 // --- called by the scheduler (core/), on the worker's own OS thread
 // ----------------------------------------------------
 
@@ -51,6 +43,11 @@ void sim_watch_barrier_arrive(sim_worker *worker, int id);
 void sim_watch_barrier_grid(sim_launch_state *launch); // every block has arrived; called once, workers stand still
 // The lanes of `mask` of the current warp have met in a collective; ordered: it was __syncwarp.
 void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered);
+
+// --- host code -------------------------------------------------------------------------------------------------------
+
+// Host code uses memory at `pc`: kind SIM_READ, ..., an atomic as volatile. Set by the API, where there is one.
+extern void (*sim_host_accessed)(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc);
 
 // --- called by the API (api/, memory/)
 // --------------------------------------------------------------------------------

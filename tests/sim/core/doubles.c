@@ -1,6 +1,7 @@
 // Stand-ins for watch/ and report/; see doubles.h.
 #define _GNU_SOURCE
 #include "doubles.h"
+#include "watch/scheduler.h"
 
 #include <link.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@ sim_finding double_findings[DOUBLE_FINDINGS];
 int double_finding_count;
 char double_told[4096];
 uint32_t double_log_room = UINT32_MAX;
-bool sim_watching;
+const sim_scheduler_calls *sim_scheduler;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -1,6 +1,6 @@
 // A look counts from its first time on: work runs when somebody waits for it, so what the host has set until then is
 // there when the kernel looks. Whether the kernel would have waited for it is not known.
-#include "watch/host_sets.h"
+#include "progress/host_sets.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "race/exact.h"
 #include "race/last.h"
 #include "race/launches.h"
-#include "watch/internal.h"
 
 enum { SETS = 1 << 12, LOOKS = 1 << 14 }; // of which half are used at most
 enum { FIRST_CLOCK = 1 };                 // of a thread in an interval: it has met nobody yet

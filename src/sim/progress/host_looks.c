@@ -1,6 +1,6 @@
 // A look counts for the signs that were there when it was made: those of kernels that had run by then. It is told of
 // just before it is made, so where another thread runs kernels it may see the sign of one that runs meanwhile.
-#include "api/looks.h"
+#include "progress/host_looks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,7 +8,6 @@
 
 #include "race/last.h"
 #include "race/stream_order.h"
-#include "watch/watch.h"
 
 typedef struct look {
     uintptr_t address; // 0: free

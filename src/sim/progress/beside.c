@@ -1,55 +1,34 @@
-// Streams run when the program waits for them. A program may wait in ways the runtime does not see (a condition that a
-// stream's callback signals, a flag in mapped memory): when it has made no call for a while and work is queued, this
-// thread runs it. A program that is seen to poll (api/poll.c) does not wait as long: another thread runs it at once.
+// A condition that a stream's callback signals, a flag in mapped memory: when the program has made no call for a while
+// and work is queued, a thread of ours runs it. A program that is seen to poll (host_waits.c) does not wait as long:
+// another thread runs it at once.
 #define _GNU_SOURCE
+#include "progress/beside.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
-#include "api/call.h"
-#include "api/stream.h"
-#include "core/host_threads.h"
-#include "machine/worker.h"
+#include "progress/host_threads.h"
+#include "progress/host_waits.h"
+#include "progress/spin.h"
 
 static const long look_every_ns = 50000000, look_at_run_every_ns = 200000;
 static const double idle_seconds = 0.2; // without a call, when the program uses no processor either: it waits
 static const double busy_seconds = 5;   // without a call, whatever it does: it may be polling
 static const double idle_share = 0.2;   // of a processor
 
-static bool started;
-static uint64_t calls_seen;
-static __thread uint64_t last_call; // of this thread: its number
-
-void sim_progress_seen(void)
-{
-    last_call = __atomic_add_fetch(&calls_seen, 1, __ATOMIC_RELAXED);
-}
-
-bool sim_progress_called_last(uint64_t *calls)
-{
-    *calls = __atomic_load_n(&calls_seen, __ATOMIC_RELAXED);
-    return *calls == last_call;
-}
+static struct {
+    bool started;
+    bool (*queued)(void);
+    void (*run)(void);
+} over;
 
 static double seconds(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static void run_all(void)
-{
-    sim_api_lock();
-    while (!sim_streams_empty()) {
-        for (struct CUstream_st *stream = sim_streams; stream != NULL; stream = stream->next) {
-            while (sim_stream_step(stream))
-                continue;
-        }
-    }
-    sim_api_unlock();
 }
 
 static void *watch_over(void *unused)
@@ -61,12 +40,12 @@ static void *watch_over(void *unused)
     for (;;) {
         const struct timespec pause = {0, look_every_ns};
         nanosleep(&pause, NULL);
-        const uint64_t seen = __atomic_load_n(&calls_seen, __ATOMIC_RELAXED);
+        const uint64_t seen = sim_host_calls();
         const double now = seconds(CLOCK_MONOTONIC), busy = seconds(CLOCK_PROCESS_CPUTIME_ID);
         const bool idle = busy - used < idle_share * (now - since);
-        const bool queued = !sim_streams_empty();
+        const bool queued = over.queued();
         if (seen == calls && queued && now - since > (idle ? idle_seconds : busy_seconds))
-            run_all();
+            over.run();
         else if (seen == calls && queued)
             continue;
         calls = seen;
@@ -76,12 +55,14 @@ static void *watch_over(void *unused)
     return NULL;
 }
 
-void sim_progress_wanted(void)
+void sim_beside_watch_over(bool (*queued)(void), void (*run)(void))
 {
     pthread_t thread;
-    if (started)
+    if (over.started)
         return;
-    started = true;
+    over.started = true;
+    over.queued = queued;
+    over.run = run;
     sim_host_threads_ours(1);
     if (pthread_create(&thread, NULL, watch_over, NULL) == 0)
         pthread_detach(thread);
@@ -98,32 +79,35 @@ static atomic_bool under_way, in_host_function;
 static __thread char self;         // its address tells threads apart
 static const char *_Atomic let_go; // the thread that let another run what is queued
 
-bool sim_progress_under_way(void)
+bool sim_beside_under_way(void)
 {
     return atomic_load_explicit(&under_way, memory_order_relaxed);
 }
 
-void sim_progress_host_function(bool begins)
+void sim_beside_host_function(bool begins)
 {
     atomic_store(&in_host_function, begins);
 }
 
-static void run_once(void)
+static void run_once(void (*run)(void))
 {
-    run_all();
+    run();
     sim_host_run_turns();
     atomic_store(&under_way, false);
 }
 
+// Written by the thread that has set under_way, until the run has ended.
+static void (*beside)(void);
+
 static void *run_beside(void *unused)
 {
     sim_host_thread_is_ours();
-    run_once();
+    run_once(beside);
     sim_host_threads_ours(-1);
     return unused;
 }
 
-void sim_progress_run(void)
+void sim_beside_run(void (*run)(void))
 {
     pthread_t thread;
     if (atomic_exchange(&under_way, true))
@@ -132,9 +116,10 @@ void sim_progress_run(void)
     atomic_store(&let_go, &self);
     sim_host_run_turns();
     sim_host_threads_ours(1);
+    beside = run;
     if (pthread_create(&thread, NULL, run_beside, NULL) != 0) {
         sim_host_threads_ours(-1);
-        run_once();
+        run_once(run);
         return;
     }
     pthread_detach(thread);
@@ -146,7 +131,7 @@ void sim_progress_run(void)
     }
 }
 
-void sim_progress_awake(bool awake)
+void sim_beside_awake(bool awake)
 {
     if (atomic_load(&under_way) && atomic_load(&let_go) == &self)
         sim_host_thread_polls(!awake);

@@ -11,9 +11,8 @@
 
 // The current thread is about to read or write a volatile word.
 void sim_polls_read(sim_worker *worker, unsigned site, uintptr_t address);
-void sim_polls_write(sim_worker *worker, unsigned site, uintptr_t address);
-
-// At the end: whether the reads of this site poll.
-bool sim_polls_at(unsigned site);
+// Returns how many turns the thread lets others go first. It does where this run asks about the site: a read that finds
+// what it waits for at its first look is not seen to poll.
+int sim_polls_write(sim_worker *worker, unsigned site, uintptr_t address);
 
 #endif

@@ -1,6 +1,6 @@
 // Counts instead of marks: which of the program's threads does what is of no interest, only whether there is one left.
 #define _GNU_SOURCE
-#include "core/host_threads.h"
+#include "progress/host_threads.h"
 
 #include <stdatomic.h>
 #include <sys/stat.h>

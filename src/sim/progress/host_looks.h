@@ -1,7 +1,7 @@
 // Words by which the host waits for kernels in its own way: it looks at them through volatile or by atomics until it
 // sees a kernel's sign.
-#ifndef SIM_API_LOOKS_H
-#define SIM_API_LOOKS_H
+#ifndef SIM_HOST_LOOKS_H
+#define SIM_HOST_LOOKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
