@@ -4,20 +4,38 @@
 
 # --- the runtime -----------------------------------------------------------------------------------------------------
 set(sim_root ${PROJECT_SOURCE_DIR}/src/sim)
-set(sim_sources)
-foreach(room machine program findings memory race progress watch report core api)
-  file(GLOB_RECURSE found CONFIGURE_DEPENDS ${sim_root}/${room}/*.c)
-  list(APPEND sim_sources ${found})
+# Its layers, lowest first. A layer calls those below it and no other: each is linked with what is below into a shared
+# object that may leave nothing undefined, so an arrow up does not build.
+set(sim_layers machine program findings memory race progress watch report core api)
+set(sim_objects)
+foreach(layer ${sim_layers})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${sim_root}/${layer}/*.c)
+  set(source_lines ${sim_root}/report/lines.c ${sim_root}/report/inlined.c ${sim_root}/report/source.c)
+  if(layer STREQUAL "machine")
+    list(PREPEND sources ${sim_root}/machine/begin.c) # first in the archive
+    list(REMOVE_DUPLICATES sources)
+  elseif(layer STREQUAL "program")
+    list(APPEND sources ${source_lines}) # source lines of places in the program
+  elseif(layer STREQUAL "report")
+    list(REMOVE_ITEM sources ${source_lines})
+  endif()
+  add_library(sim_${layer} OBJECT ${sources})
+  set_target_properties(sim_${layer} PROPERTIES C_STANDARD 11 C_EXTENSIONS ON)
+  target_include_directories(sim_${layer} PRIVATE ${sim_root} ${sim_root}/include)
+  # Compiled for speed in every kind of build, and never with a sanitizer: the hooks must not call hooks.
+  target_compile_options(sim_${layer} PRIVATE -O3 -g -fPIC -Wall -Wextra -Wshadow -Wstrict-prototypes -Wpointer-arith
+    -fno-sanitize=all -fno-math-errno $<$<BOOL:${HEDDLE_WERROR}>:-Werror>)
+  list(APPEND sim_objects $<TARGET_OBJECTS:sim_${layer}>)
+  add_library(sim_up_to_${layer} SHARED ${sim_objects})
+  set_target_properties(sim_up_to_${layer} PROPERTIES LINKER_LANGUAGE C
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim/layers)
+  target_link_options(sim_up_to_${layer} PRIVATE -Wl,-z,defs -fno-sanitize=all)
+  target_link_libraries(sim_up_to_${layer} PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
+  list(APPEND sim_layer_checks sim_up_to_${layer})
 endforeach()
-add_library(sim STATIC ${sim_sources})
-set_target_properties(sim PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim C_STANDARD 11 C_EXTENSIONS ON)
-target_include_directories(sim PRIVATE ${sim_root} ${sim_root}/include)
-# Compiled for speed in every kind of build, and never with a sanitizer: the hooks must not call hooks.
-target_compile_options(sim PRIVATE -O3 -g -fPIC -Wall -Wextra -Wshadow -Wstrict-prototypes -Wpointer-arith
-  -fno-sanitize=all -fno-math-errno)
-if(HEDDLE_WERROR)
-  target_compile_options(sim PRIVATE -Werror)
-endif()
+add_library(sim STATIC ${sim_objects})
+set_target_properties(sim PROPERTIES LINKER_LANGUAGE C ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
+add_dependencies(sim ${sim_layer_checks})
 
 # --- the driver ------------------------------------------------------------------------------------------------------
 include(GNUInstallDirs)

@@ -11,7 +11,6 @@
 #include "api/caller.h"
 #include "api/chips.h"
 #include "api/exit.h"
-#include "api/stopped.h"
 #include "api/stream.h"
 #include "core/core.h"
 #include "machine/worker.h"
@@ -22,6 +21,7 @@
 #include "progress/host_waits.h"
 #include "race/stream_order.h"
 #include "report/report.h"
+#include "report/stopped.h"
 #include "sim/runtime_api.h"
 
 enum { SIM_WRONG_USAGE = 2 };

@@ -9,6 +9,7 @@
 #include "api/stream.h"
 #include "api/variable.h"
 #include "memory/memory.h"
+#include "report/report.h"
 
 static bool used; // the program called the API at all
 
@@ -51,7 +52,7 @@ static void report_leaks(void)
         sim_memory_each(report_leak, NULL);
 }
 
-void sim_api_finish(void)
+static void finish(void)
 {
     if (used)
         run_rest();
@@ -61,4 +62,9 @@ void sim_api_finish(void)
     sim_events_finish();
     report_leaks();
     sim_error_report_unread();
+}
+
+__attribute__((constructor(102))) static void start(void)
+{
+    sim_report_before_end(finish);
 }

@@ -3,7 +3,5 @@
 #define SIM_EXIT_H
 
 void sim_exit_start(void); // with the first call
-// Called by report/ after the destructors of the program's objects, before it writes.
-void sim_api_finish(void);
 
 #endif

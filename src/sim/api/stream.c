@@ -8,11 +8,11 @@
 #include "api/call.h"
 #include "api/capture.h"
 #include "api/run_queued.h"
-#include "api/stopped.h"
 #include "api/touch.h"
 #include "machine/options.h"
 #include "machine/worker.h"
 #include "progress/beside.h"
+#include "report/stopped.h"
 
 struct CUstream_st *sim_streams;
 static struct CUstream_st legacy = {.live = true};
@@ -262,7 +262,10 @@ static void execute(sim_operation *operation)
             sim_no_memory();
     }
     if (sim_error_broken() != cudaSuccess) {
-        sim_stopped_work(kind);
+        if (kind == SIM_WORK_KERNEL)
+            sim_stopped_launch();
+        else if (kind == SIM_WORK_COPY)
+            sim_stopped_copy();
     } else {
         // A function of the host sees what was before it, and may tell any thread of the program that it is done.
         if (is_host_function(kind)) {

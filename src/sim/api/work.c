@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "api/copied.h"
 #include "api/event.h"
 #include "api/variable.h"
 #include "core/core.h"
 #include "machine/worker.h"
 #include "memory/memory.h"
+#include "report/copied.h"
 #include "report/differing.h"
 #include "watch/watch.h"
 

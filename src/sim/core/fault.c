@@ -143,36 +143,11 @@ static bool in_program(uintptr_t pc)
     return pc >= module->text_lo && pc < module->text_hi;
 }
 
-// The runtime comes from an archive, so the linker lays it behind all of the program's own code: what lies above the
-// lowest of these, which are first in their parts of it, is not the program's. Weak, so that naming them links nothing.
-#define SIM_PART(name, symbol) extern const char name[] __asm__(symbol) __attribute__((weak));
-SIM_PART(part_read, "__tsan_read4")
-SIM_PART(part_write, "__tsan_write4")
-SIM_PART(part_atomic, "sim_atomic")
-SIM_PART(part_launch, "sim_launch")
-SIM_PART(part_active, "sim_active_mask")
-SIM_PART(part_barrier, "sim_barrier")
-SIM_PART(part_deadlock, "sim_deadlock_report")
-SIM_PART(part_in_kernel, "sim_in_kernel")
-SIM_PART(part_watch, "sim_watch_start")
-SIM_PART(part_allocate, "cudaMalloc")
-SIM_PART(part_wait, "cudaDeviceSynchronize")
-SIM_PART(part_report, "sim_report")
-
-static uintptr_t runtime_start(void)
-{
-    const char *const parts[] = {part_read,     part_write,     part_atomic, part_launch,   part_active, part_barrier,
-                                 part_deadlock, part_in_kernel, part_watch,  part_allocate, part_wait,   part_report};
-    uintptr_t lowest = UINTPTR_MAX;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i] && (uintptr_t)parts[i] < lowest)
-            lowest = (uintptr_t)parts[i];
-    return lowest;
-}
+extern const char sim_runtime_begins[]; // machine/begin.c
 
 static bool in_kernel_code(uintptr_t pc)
 {
-    return in_program(pc) && pc < runtime_start();
+    return in_program(pc) && pc < (uintptr_t)sim_runtime_begins;
 }
 
 static bool in_stacks(const sim_worker *worker, uintptr_t address)
@@ -322,8 +297,6 @@ static void report_repeating(void)
 {
     report_endless(true);
 }
-
-uintptr_t sim_crashed_at;
 
 // Asks for the stack's bounds only where the address is near: that may take a lock that the crash has left held.
 static bool has_used_up_stack(int signal, uintptr_t address, uintptr_t sp)

@@ -236,7 +236,6 @@ const char *sim_pool_start(void);
 void sim_pool_run(void (*job)(sim_worker *), int workers); // calls job on that many workers and waits for them
 void sim_launch_run_blocks(sim_worker *worker);            // a worker's share of the current launch
 void sim_fault_install(void);                              // once for the process
-extern uintptr_t sim_crashed_at;      // for the report: where in its own code the program's host code crashed
-void sim_fault_alternate_stack(void); // once for each OS thread
+void sim_fault_alternate_stack(void);                      // once for each OS thread
 
 #endif

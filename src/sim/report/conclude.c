@@ -7,6 +7,7 @@
 #include "machine/options.h"
 #include "report/internal.h"
 
+uintptr_t sim_crashed_at;
 static sim_conclusion conclusion;
 
 static void want_lines(sim_record *record)
@@ -163,7 +164,7 @@ static void add(sim_record *record)
 
 const sim_stack *sim_crash_place(sim_place *place)
 {
-    *place = (sim_place){.pc = &sim_crashed_at ? sim_crashed_at : 0, .role = "crash"};
+    *place = (sim_place){.pc = sim_crashed_at, .role = "crash"};
     return place->pc ? sim_lines_of(place->pc) : NULL;
 }
 
@@ -172,8 +173,7 @@ const sim_conclusion *sim_conclude(void)
     sim_record *all = sim_findings_close();
     want_lines(all);
     sim_counters_want();
-    if (&sim_crashed_at)
-        sim_lines_want(sim_crashed_at);
+    sim_lines_want(sim_crashed_at);
     sim_lines_resolve();
     place_in_source(all);
     size_t count = 0;

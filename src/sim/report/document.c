@@ -7,14 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/copied.h"
 #include "machine/options.h"
+#include "report/copied.h"
 #include "report/internal.h"
 #include "report/json.h"
 
 // Absent in a program without the runtime API.
-#pragma weak sim_api_copied
-#pragma weak sim_api_copied_by_several
 
 static void write_frame(sim_json *out, const sim_frame *frame)
 {
@@ -156,7 +154,7 @@ static void write_sum(char *text, size_t size, const sim_copied_sum *sum)
 static void write_copies(sim_json *out)
 {
     size_t count = 0;
-    const sim_copied *copies = sim_api_copied ? sim_api_copied(&count) : NULL;
+    const sim_copied *copies = sim_copied_all(&count);
     sim_json_open(out, "copies", '[');
     for (size_t i = 0; copies && i < count; i++) {
         char text[20];
@@ -190,7 +188,7 @@ static void write_copies(sim_json *out)
         sim_json_string(out, NULL, text);
     }
     sim_json_close(out, ']');
-    if (!sim_api_copied_by_several || !sim_api_copied_by_several())
+    if (!sim_copied_by_several())
         return;
     sim_json_open(out, "copied_at", '[');
     for (size_t i = 0; copies && i < count; i++)

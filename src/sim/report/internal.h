@@ -16,9 +16,6 @@
 #include "report/lines.h"
 #include "report/report.h"
 
-// Where in the program's own code host code crashed, as a return address; 0: it did not, or that is not known. core/'s.
-extern uintptr_t sim_crashed_at __attribute__((weak)); // NOLINT(readability-redundant-declaration)
-
 // Where host code crashed, in `place` too; NULL: it did not, or that is not known. (conclude.c)
 const sim_stack *sim_crash_place(sim_place *place);
 

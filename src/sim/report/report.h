@@ -12,9 +12,12 @@
 // Calls sim_race_finish first: the race detector holds its findings back until it knows their tier.
 void sim_report_write(const char *status);
 
-// Runs by itself before main. At exit, after the destructors of the program's objects, sim_api_finish() is called (what
-// streams still hold runs, leaks are found) and then the report is written.
+// Runs by itself before main. At exit, after the destructors of the program's objects, the report is written.
 void sim_report_start(void);
+// What is called before that: the API runs what streams still hold, and looks for leaks.
+void sim_report_before_end(void (*finish)(void));
+// Where in the program's own code host code crashed, as a return address; 0: it did not, or that is not known.
+extern uintptr_t sim_crashed_at;
 
 // --- for a program that asks while it runs (report/told.c) ---------------------------------------------------------
 

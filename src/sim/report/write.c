@@ -11,15 +11,18 @@
 #include "machine/options.h"
 #include "race/race.h"
 #include "report/internal.h"
+#include "report/stopped.h"
 #include "watch/watch.h"
-
-// api/: runs what is still pending in streams and looks for leaks.
-void sim_api_finish(void) __attribute__((weak));
-void sim_api_stopped(char *text, size_t bytes) __attribute__((weak));
 
 static atomic_bool started, writing;
 static pid_t owner;
 static struct timespec start_time;
+static void (*before_end)(void);
+
+void sim_report_before_end(void (*finish)(void))
+{
+    before_end = finish;
+}
 
 double sim_report_seconds(void)
 {
@@ -30,9 +33,7 @@ double sim_report_seconds(void)
 
 bool sim_unchecked_text(const char *status, char *text, size_t bytes)
 {
-    text[0] = '\0';
-    if (sim_api_stopped)
-        sim_api_stopped(text, bytes);
+    sim_stopped_text(text, bytes);
     if (text[0] == '\0' && strncmp(status, "crashed", 7) == 0)
         snprintf(text, bytes,
                  "host code crashed: what it would have done next, and work still queued in streams, was "
@@ -68,8 +69,8 @@ static void at_exit(void)
 {
     if (getpid() != owner)
         return;
-    if (sim_api_finish && !atomic_load(&writing))
-        sim_api_finish();
+    if (before_end && !atomic_load(&writing))
+        before_end();
     size_t errors = write_once("finished");
     const char *wanted = getenv("SIM_EXIT");
     if (errors > 0 && wanted && strcmp(wanted, "1") == 0) {

@@ -13,6 +13,7 @@ int double_finding_count;
 char double_told[4096];
 uint32_t double_log_room = UINT32_MAX;
 const sim_scheduler_calls *sim_scheduler;
+uintptr_t sim_crashed_at;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/copied.h"
 #include "findings/finding.h"
 #include "machine/options.h"
 #include "machine/worker.h"
 #include "memory/memory.h"
 #include "program/program.h"
+#include "report/copied.h"
 #include "report/report.h"
 #include "watch/watch.h"
 
@@ -136,14 +136,14 @@ void sim_kernel_counts_each(void (*visit)(const sim_kernel_count *count, void *c
     visit(&count, context);
 }
 
-const sim_copied *sim_api_copied(size_t *count)
+__attribute__((constructor)) static void copy_twice(void)
 {
     static const sim_copied copies[] = {
         {.hash = 0x1f, .to = 4096, .bytes = 4, .singles = {.fits = true, .sum = 1.5, .magnitude = 2}},
         {.hash = 0xabcdef, .to = 8192, .bytes = 64},
     };
-    *count = 2;
-    return copies;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        sim_copied_keep(&copies[i]);
 }
 
 void sim_race_finish(void)

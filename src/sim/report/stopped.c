@@ -1,6 +1,7 @@
 // Counting what comes after a fault.
-#include "api/stopped.h"
+#include "report/stopped.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,10 +16,14 @@ void sim_stopped_at(const char *kernel)
         snprintf(stopped, sizeof stopped, "%s", kernel != NULL ? kernel : "?");
 }
 
-void sim_stopped_work(sim_work_kind kind)
+void sim_stopped_launch(void)
 {
-    launches += kind == SIM_WORK_KERNEL;
-    copies += kind == SIM_WORK_COPY;
+    launches++;
+}
+
+void sim_stopped_copy(void)
+{
+    copies++;
 }
 
 static bool begins(const char *text, const char *with)
@@ -41,7 +46,7 @@ static void write_count(char *text, const char *before, unsigned long long count
         snprintf(text, COUNT_BYTES, "%s%llu %s", before, count, count == 1 ? one : many);
 }
 
-void sim_api_stopped(char *text, size_t bytes)
+void sim_stopped_text(char *text, size_t bytes)
 {
     char later[COUNT_BYTES], moved[COUNT_BYTES];
     text[0] = '\0';

@@ -1,5 +1,5 @@
 // Hashes and sums of what the host was given.
-#include "api/copied.h"
+#include "report/copied.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -99,13 +99,13 @@ void sim_copied_keep(const sim_copied *copied)
     copies[place] = *copied;
 }
 
-const sim_copied *sim_api_copied(size_t *count)
+const sim_copied *sim_copied_all(size_t *count)
 {
     *count = copy_count;
     return copies;
 }
 
-bool sim_api_copied_by_several(void)
+bool sim_copied_by_several(void)
 {
     for (size_t i = 1; i < copy_count; i++) {
         if (copies[i].thread != copies[0].thread)

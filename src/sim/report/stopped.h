@@ -5,15 +5,14 @@
 
 #include <stddef.h>
 
-#include "api/work.h"
-
 // A kernel has broken the device. The first one counts.
 void sim_stopped_at(const char *kernel);
 // Queued work that is not run, and a call that is refused, because of it.
-void sim_stopped_work(sim_work_kind kind);
+void sim_stopped_launch(void);
+void sim_stopped_copy(void);
 void sim_stopped_call(const char *function);
 
 // For the report: one sentence about what was not checked; "" where no kernel stopped.
-void sim_api_stopped(char *text, size_t bytes);
+void sim_stopped_text(char *text, size_t bytes);
 
 #endif

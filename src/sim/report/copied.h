@@ -31,7 +31,7 @@ void sim_copied_keep(const sim_copied *copied);
 
 // For the report: all copies in the order in which the program asked for them, for the order in which streams run is
 // the schedule's. Where several threads of the host copied, theirs stand between each other as it happened.
-const sim_copied *sim_api_copied(size_t *count);
-bool sim_api_copied_by_several(void); // threads of the host
+const sim_copied *sim_copied_all(size_t *count);
+bool sim_copied_by_several(void); // threads of the host
 
 #endif
