@@ -6,6 +6,7 @@
 #include "api/allocate.h"
 #include "api/call.h"
 #include "api/copy.h"
+#include "api/run.h"
 #include "api/stream.h"
 #include "memory/memory.h"
 #include "sim/texture.h"

@@ -10,15 +10,12 @@
 
 #include "api/caller.h"
 #include "api/chips.h"
-#include "api/exit.h"
-#include "api/stream.h"
 #include "core/core.h"
 #include "machine/worker.h"
 #include "memory/memory.h"
 #include "program/program.h"
 #include "progress/beside.h"
 #include "progress/host_threads.h"
-#include "progress/host_waits.h"
 #include "race/stream_order.h"
 #include "report/report.h"
 #include "report/stopped.h"
@@ -78,8 +75,6 @@ static void start(void)
         refuse_card(why);
     sim_memory_start(sim_chip_get()->memory);
     sim_order_lacks_memory = order_lacks_memory;
-    sim_streams_start();
-    sim_exit_start();
 }
 
 void sim_api_start(void)
@@ -295,7 +290,7 @@ static bool same_thread(const unread_error *candidate, cudaError_t error)
     return candidate->thread == &call;
 }
 
-void sim_error_looked_at(cudaError_t error)
+static void looked_at(cudaError_t error)
 {
     if (sim_current != NULL || __atomic_load_n(&unread_count, __ATOMIC_RELAXED) == 0)
         return;
@@ -320,7 +315,7 @@ cudaError_t sim_error_broken(void)
     return broken;
 }
 
-void sim_error_report_unread(void)
+static void report_unread(void)
 {
     for (int i = 0; i < unread_count; i++) {
         // A full card is found by looking at what cudaMalloc returns, and that cannot be seen from here.
@@ -333,6 +328,24 @@ void sim_error_report_unread(void)
         sim_report(&finding);
     }
     unread_count = 0;
+}
+
+__attribute__((constructor(102))) static void start_looking(void)
+{
+    sim_report_at_end(SIM_END_ERRORS, report_unread);
+}
+
+// Who asks what an error means has looked at it.
+const char *cudaGetErrorName(cudaError_t error)
+{
+    looked_at(error);
+    return sim_error_name(error);
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    looked_at(error);
+    return sim_error_text(error);
 }
 
 static cudaError_t last_error(bool reset)

@@ -28,7 +28,7 @@ void sim_api_lock(void);
 bool sim_api_try_lock(void); // false: another thread is in the API, and may be for long
 void sim_api_unlock(void);
 pthread_mutex_t *sim_api_mutex(void); // to wait on a condition with
-void sim_api_start(void);             // once: the card, its memory, what happens at exit
+void sim_api_start(void);             // once: the card and its memory
 
 // Reports that the current call fails and why, and gives `error` back.
 cudaError_t sim_fail(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -40,14 +40,13 @@ cudaError_t sim_fail_as(sim_finding_kind kind, sim_tier tier, cudaError_t error,
 // broken from here on, as after a fault, and so is the call that is under way.
 cudaError_t sim_no_memory(void);
 
-const char *sim_error_name(cudaError_t error);
+const char *sim_error_name(cudaError_t error); // error_names.c
+const char *sim_error_text(cudaError_t error);
 void sim_error_set(cudaError_t error, const char *function, uintptr_t pc); // as the last error of this thread
-void sim_error_looked_at(cudaError_t error);
 // A fault in a kernel: every later call fails with it until the device is reset.
 void sim_error_break(cudaError_t error);
 void sim_error_reset(void);
 cudaError_t sim_error_broken(void); // cudaSuccess, or the fault
-void sim_error_report_unread(void);
 
 // While a stream runs a function of the program: calls from it are refused.
 void sim_host_function_enter(void);

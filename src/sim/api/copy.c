@@ -8,7 +8,9 @@
 #include "api/call.h"
 #include "api/capture.h"
 #include "api/pointer.h"
+#include "api/run.h"
 #include "api/stream.h"
+#include "api/submit.h"
 
 // Up to here the source in pageable memory is taken at the call, as CUDA stages it; more is copied at once instead.
 static const size_t largest_staging = (size_t)16 << 20;

@@ -6,6 +6,7 @@
 #include "api/capture.h"
 #include "api/chips.h"
 #include "api/device.h"
+#include "api/run.h"
 #include "api/stream.h"
 #include "core/core.h"
 #include "memory/memory.h"

@@ -166,16 +166,8 @@ const char *sim_error_name(cudaError_t error)
     return found != NULL ? found->name : "unrecognized error code";
 }
 
-// Who asks what an error means has looked at it.
-const char *cudaGetErrorName(cudaError_t error)
+const char *sim_error_text(cudaError_t error)
 {
-    sim_error_looked_at(error);
-    return sim_error_name(error);
-}
-
-const char *cudaGetErrorString(cudaError_t error)
-{
-    sim_error_looked_at(error);
     const description *found = find(error);
     return found != NULL ? found->text : "unrecognized error code";
 }

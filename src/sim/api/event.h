@@ -18,14 +18,12 @@ struct CUevent_st {
     size_t capture_after_count;
 };
 
+extern struct CUevent_st *sim_events;                // all of them; a destroyed one stays known
 struct CUevent_st *sim_event_of(cudaEvent_t handle); // NULL with a finding when it is none
 // The event now stands for this operation.
 void sim_event_mark(struct CUevent_st *event, sim_operation *operation, const sim_order_clock *clock);
 void sim_event_recorded(cudaEvent_t event); // its turn came
 // A capture is over: events that were recorded in it have not happened.
 void sim_events_leave(const sim_capture *capture);
-
-// At the end of the program: a time that was asked for too early.
-void sim_events_finish(void);
 
 #endif

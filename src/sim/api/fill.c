@@ -2,7 +2,9 @@
 #include "api/call.h"
 #include "api/copy.h"
 #include "api/pointer.h"
+#include "api/run.h"
 #include "api/stream.h"
+#include "api/submit.h"
 
 cudaError_t sim_fill_check(const sim_fill *fill, bool *host_can_see)
 {

@@ -66,6 +66,15 @@ static void delete_node(struct CUgraphNode_st *node)
     free(node);
 }
 
+void sim_user_object_release(cudaUserObject_t object, unsigned count)
+{
+    object->references -= count < object->references ? count : object->references;
+    if (object->references > 0)
+        return;
+    object->destroy(object->data);
+    free(object);
+}
+
 void sim_graph_delete(struct CUgraph_st *graph)
 {
     struct CUgraph_st **link = &graphs;

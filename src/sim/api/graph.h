@@ -81,6 +81,12 @@ cudaError_t sim_graph_copy_work(const struct cudaMemcpy3DParms *parameters, sim_
 cudaError_t sim_graph_fill_work(const struct cudaMemsetParams *parameters, sim_work *work);
 struct cudaMemcpy3DParms sim_graph_copy_flat(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 
-void sim_user_object_release(cudaUserObject_t object, unsigned count);
+struct CUuserObject_st {
+    void *data;
+    cudaHostFn_t destroy;
+    unsigned references;
+};
+
+void sim_user_object_release(cudaUserObject_t object, unsigned count); // its last reference destroys it
 
 #endif

@@ -5,6 +5,7 @@
 #include "api/capture.h"
 #include "api/event.h"
 #include "api/graph.h"
+#include "api/run.h"
 #include "api/stream.h"
 
 static struct CUgraphExec_st *execs;
@@ -153,6 +154,7 @@ static cudaError_t launch(cudaGraphExec_t handle, cudaStream_t stream_handle)
         return exec == NULL ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
     if (stream->capture != NULL)
         return sim_capture_refuse(stream);
+    sim_run_queued_later();
     sim_stream_meet(stream);
     sim_order_join(&stream->clock, &exec->last);
     queue_steps(stream, exec);

@@ -4,7 +4,9 @@
 #include "api/allocate.h"
 #include "api/call.h"
 #include "api/pointer.h"
+#include "api/run.h"
 #include "api/stream.h"
+#include "api/submit.h"
 #include "api/variable.h"
 
 static cudaError_t allocate_host(void **memory, size_t bytes, unsigned flags)

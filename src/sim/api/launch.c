@@ -9,6 +9,7 @@
 #include "api/function.h"
 #include "api/launch.h"
 #include "api/stream.h"
+#include "api/submit.h"
 #include "api/variable.h"
 #include "core/core.h"
 #include "machine/worker.h"

@@ -1,12 +1,15 @@
 // Allocating and freeing: cudaMalloc and its kin. Where memory comes from is memory/'s business; pools are in pool.c.
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "api/allocate.h"
 #include "api/call.h"
 #include "api/capture.h"
+#include "api/host_access.h"
 #include "api/pointer.h"
+#include "api/run.h"
 #include "api/stream.h"
 #include "api/variable.h"
+#include "report/report.h"
 #include "watch/watch.h"
 
 // Rows of pitched memory start at multiples of this, as on every card.
@@ -25,6 +28,7 @@ cudaError_t sim_allocate(void **memory, size_t bytes, sim_memory_kind kind)
         return cudaSuccess;
     if (kind == SIM_MEMORY_PINNED || kind == SIM_MEMORY_MANAGED)
         sim_variable_memory_shared();
+    sim_host_access_start();
     *memory = sim_watch_allocate(bytes, kind, sim_call_pc(), sim_call_function());
     if (*memory != NULL)
         return cudaSuccess;
@@ -198,4 +202,34 @@ static cudaError_t get_attributes(struct cudaPointerAttributes *attributes, cons
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
 {
     return SIM_CALL(get_attributes(attributes, pointer));
+}
+
+// --- leaks -----------------------------------------------------------------------------------------------------------
+
+static void report_leak(const sim_allocation *allocation, void *context)
+{
+    (void)context;
+    if (!allocation->live || allocation->kind == SIM_MEMORY_HEAP || sim_allocated_for_graph(allocation) ||
+        allocation->free_refused) // one mistake, which has been told
+        return;
+    sim_finding finding = {.kind = SIM_LEAK,
+                           .tier = SIM_WARNING,
+                           .address = allocation->start,
+                           .bytes = allocation->bytes,
+                           .place[0] = {.pc = allocation->allocated_at, .role = "allocated"}};
+    snprintf(finding.message, sizeof finding.message, "%zu byte%s from %s %s never freed", allocation->bytes,
+             allocation->bytes == 1 ? "" : "s", allocation->function, allocation->bytes == 1 ? "is" : "are");
+    sim_report(&finding);
+}
+
+static void report_leaks(void)
+{
+    // After a fault in a kernel the program cannot free anything any more.
+    if (sim_error_broken() == cudaSuccess)
+        sim_memory_each(report_leak, NULL);
+}
+
+__attribute__((constructor(102))) static void start(void)
+{
+    sim_report_at_end(SIM_END_LEAKS, report_leaks);
 }

@@ -9,6 +9,7 @@
 #include "api/graph.h"
 #include "api/pointer.h"
 #include "api/stream.h"
+#include "api/submit.h"
 
 struct CUmemPoolHandle_st {
     struct CUmemPoolHandle_st *next;

@@ -42,15 +42,14 @@ struct CUstream_st {
     cudaLaunchAttributeValue access_policy;
 };
 
-void sim_streams_start(void);
 extern struct CUstream_st *sim_streams; // all of them; the legacy default stream is the last
 
 // The stream behind a handle of the program; NULL with a finding when it is none.
-struct CUstream_st *sim_stream_of(cudaStream_t handle);
+struct CUstream_st *sim_stream_of(cudaStream_t handle); // stream_handles.c
+// NULL: no memory.
+struct CUstream_st *sim_stream_new(unsigned flags, int priority);
 struct CUstream_st *sim_stream_legacy(void);
 
-// Adds work to a stream, or to the graph that it captures into. Takes the work over.
-cudaError_t sim_stream_submit(struct CUstream_st *stream, sim_work *work);
 // The operation last submitted to it: its order is the stream's. NULL: no memory.
 sim_operation *sim_stream_push(struct CUstream_st *stream, sim_work *work);
 // What follows in the stream comes after this operation and this time.
@@ -64,16 +63,15 @@ void sim_stream_meet(struct CUstream_st *stream);
 void sim_operation_after(sim_operation *operation, sim_operation *earlier);
 void sim_operation_retain(sim_operation *operation);
 void sim_operation_release(sim_operation *operation);
+void sim_operation_done(sim_operation *operation); // it has run, and leaves its queue
 
-// Runs, and lets the host wait. They return the fault that broke the device, if one did.
-cudaError_t sim_run_until(sim_operation *operation);
-cudaError_t sim_stream_wait(struct CUstream_st *stream);
-cudaError_t sim_device_wait(void);
-bool sim_stream_step(struct CUstream_st *stream); // runs one operation that the stream needs; false: it has none left
 bool sim_streams_empty(void);
 size_t sim_streams_host_functions(void); // functions of the host that are queued; without the lock
 bool sim_streams_run_here(void);         // this thread is running one: a kernel or a function of the host is under way
 uint64_t sim_streams_submitted(void);    // operations so far
+// Said by whoever runs queues: this thread does; it runs this function of the host, or none.
+void sim_streams_runs_here(bool runs);
+void sim_streams_host_function_runs(const sim_operation *operation);
 
 // Where in the order the function of the host stands that this thread runs for a stream: what comes after operation
 // `next` of the chain, which is the first behind the function, comes after the function.

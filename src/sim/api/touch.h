@@ -1,4 +1,4 @@
-// Host code that uses memory of the device, or memory that the device has not finished with.
+// Memory that host code has used while the device had not finished with it.
 #ifndef SIM_API_TOUCH_H
 #define SIM_API_TOUCH_H
 
@@ -7,8 +7,9 @@
 
 #include "api/stream.h"
 
-// Host code uses memory of the card. `plain`: neither volatile nor atomic, so no way to talk with a kernel that runs.
-void sim_touched(uintptr_t address, size_t bytes, bool write, bool plain, uintptr_t pc);
+// Host code touches memory of the card that it has not waited for. True: it looks at the same place again and again. It
+// waits for the device in its own way, so the device must run.
+bool sim_touch_unwaited(uintptr_t address, size_t bytes, int write, bool plain, uintptr_t pc);
 // A kernel is about to run: what the host has written while it was queued is there now.
 void sim_touch_runs(const sim_operation *operation);
 // An operation has run: did it use what the host had touched while it was queued?

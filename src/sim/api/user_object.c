@@ -1,16 +1,9 @@
-// Objects of the program that graphs keep alive; graph memory's settings; and graphs as pictures.
-#include <stdio.h>
+// Objects of the program that graphs keep alive; graph memory's settings.
 #include <stdlib.h>
 
 #include "api/call.h"
 #include "api/device.h"
 #include "api/graph.h"
-
-struct CUuserObject_st {
-    void *data;
-    cudaHostFn_t destroy;
-    unsigned references;
-};
 
 static cudaError_t create(cudaUserObject_t *object, void *data, cudaHostFn_t destroy, unsigned references)
 {
@@ -28,15 +21,6 @@ cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *data, cudaHostF
 {
     (void)flags;
     return SIM_CALL(create(object, data, destroy, references));
-}
-
-void sim_user_object_release(cudaUserObject_t object, unsigned count)
-{
-    object->references -= count < object->references ? count : object->references;
-    if (object->references > 0)
-        return;
-    object->destroy(object->data);
-    free(object);
 }
 
 static cudaError_t retain(cudaUserObject_t object, unsigned count)
@@ -129,45 +113,4 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttribut
 {
     (void)attribute, (void)value;
     return SIM_CALL(sim_device_check(device));
-}
-
-// --- as a picture
-// ------------------------------------------------------------------------------------------------------
-
-static const char *label(const struct CUgraphNode_st *node)
-{
-    static const char *const names[] = {"kernel", "copy",  "fill",           "host function",
-                                        "graph",  "empty", "wait for event", "record event",
-                                        "signal", "wait",  "allocate",       "free"};
-    if (node->type == cudaGraphNodeTypeKernel && node->work.kernel.bound->kernel.name != NULL)
-        return node->work.kernel.bound->kernel.name;
-    return (size_t)node->type < sizeof names / sizeof names[0] ? names[node->type] : "node";
-}
-
-static cudaError_t print(cudaGraph_t handle, const char *path)
-{
-    struct CUgraph_st *graph = sim_graph_of(handle);
-    if (graph == NULL)
-        return cudaErrorInvalidValue;
-    FILE *file = path != NULL ? fopen(path, "w") : NULL;
-    if (file == NULL)
-        return sim_fail(cudaErrorOperatingSystem, "the file cannot be written");
-    fprintf(file, "digraph graph_1 {\n");
-    for (size_t i = 0; i < graph->count; i++) {
-        graph->nodes[i]->mark = i;
-        fprintf(file, "    node_%zu [label=\"%zu: %s\"];\n", i, i, label(graph->nodes[i]));
-    }
-    for (size_t i = 0; i < graph->count; i++) {
-        for (size_t j = 0; j < graph->nodes[i]->after_count; j++)
-            fprintf(file, "    node_%zu -> node_%zu;\n", graph->nodes[i]->after[j]->mark, i);
-    }
-    fprintf(file, "}\n");
-    fclose(file);
-    return cudaSuccess;
-}
-
-cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags)
-{
-    (void)flags;
-    return SIM_CALL(print(graph, path));
 }

@@ -13,6 +13,7 @@
 #include "memory/sections.h"
 #include "program/program.h"
 #include "race/last.h"
+#include "report/report.h"
 #include "sim/abi.h"
 #include "watch/watch.h"
 
@@ -220,7 +221,7 @@ void sim_variable_arguments(const char *kernel, const void *bytes, size_t size)
     }
 }
 
-void sim_variables_finish(void)
+static void report_open(void)
 {
     pthread_mutex_lock(&lock);
     for (int i = 0; i < use_count; i++) {
@@ -235,4 +236,9 @@ void sim_one_side(void)
 {
     if (!sim_in_kernel())
         one_side = true;
+}
+
+__attribute__((constructor(102))) static void start(void)
+{
+    sim_report_at_end(SIM_END_VARIABLES, report_open);
 }

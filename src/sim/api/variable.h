@@ -21,7 +21,5 @@ void sim_variable_memory_shared(void);
 bool sim_variable_is_by_name(const void *pointer);
 // The launch that the program is in passes these bytes: is such an address among them?
 void sim_variable_arguments(const char *kernel, const void *bytes, size_t size);
-// At the end: what was left open is reported.
-void sim_variables_finish(void);
 
 #endif

@@ -77,7 +77,8 @@ sim_work sim_work_share(const sim_work *work);
 void sim_work_release(sim_work *work);
 // Whether it touches memory, and so takes part in the order of operations.
 bool sim_work_has_number(const sim_work *work);
-// Runs it now. `number`: among all that touch memory. `stream`: as the program knows it, for callbacks.
+bool sim_work_is_host_function(sim_work_kind kind);
+// Runs it now (work_run.c). `number`: among all that touch memory. `stream`: as the program knows it, for callbacks.
 cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream, uint64_t stream_number);
 
 #endif

@@ -3,6 +3,7 @@
 // forgiven: the barrier completes all the same.
 #include <stdio.h>
 
+#include "core/launch.h"
 #include "core/order.h"
 #include "core/scheduler.h"
 #include "machine/barrier_line.h"
@@ -10,9 +11,9 @@
 static int result_of(const sim_resident *resident, int operation)
 {
     switch (operation) {
-    case SIM_BARRIER_COUNT: return resident->barrier_result;
-    case SIM_BARRIER_AND: return resident->barrier_result == resident->barrier_arrivals;
-    default: return resident->barrier_result != 0;
+    case SIM_BARRIER_COUNT: return resident->barrier.result;
+    case SIM_BARRIER_AND: return resident->barrier.result == resident->barrier.arrivals;
+    default: return resident->barrier.result != 0;
     }
 }
 
@@ -86,30 +87,30 @@ void sim_barrier_release(sim_worker *worker)
 {
     sim_block *block = worker->block;
     sim_resident *resident = sim_resident_of(block);
-    if (resident->barrier_mixed)
-        sim_barrier_compare(worker, resident->at_barrier, "__syncthreads");
-    if (block->ended && resident->exited_at != resident->barrier_at) {
-        sim_barrier_exited(worker, resident->at_barrier);
-        resident->exited_at = resident->barrier_at;
+    if (resident->barrier.mixed)
+        sim_barrier_compare(worker, resident->barrier.lanes, "__syncthreads");
+    if (block->ended && resident->barrier.exited_at != resident->barrier.at) {
+        sim_barrier_exited(worker, resident->barrier.lanes);
+        resident->barrier.exited_at = resident->barrier.at;
     }
     if (sim_watching)
         sim_watch_barrier(worker);
     resident->stopped = sim_turns_stop(block->launch);
     for (int warp = 0; warp < block->launch->warps; warp++) {
-        if (resident->at_barrier[warp] && !resident->stopped)
-            sim_lane_ready(resident, warp, resident->at_barrier[warp]);
-        resident->at_barrier[warp] = 0;
+        if (resident->barrier.lanes[warp] && !resident->stopped)
+            sim_lane_ready(resident, warp, resident->barrier.lanes[warp]);
+        resident->barrier.lanes[warp] = 0;
     }
-    resident->barrier_result = resident->barrier_true;
-    resident->barrier_arrivals = block->waiting;
-    resident->barrier_true = 0;
-    resident->barrier_at = 0;
-    resident->barrier_mixed = false;
+    resident->barrier.result = resident->barrier.yes;
+    resident->barrier.arrivals = block->waiting;
+    resident->barrier.yes = 0;
+    resident->barrier.at = 0;
+    resident->barrier.mixed = false;
     block->waiting = 0;
     sim_progress_step(worker);
     // All start again in order, not with the warp that came last.
     if (!resident->stopped)
-        worker->warp = sim_order_first(resident->warps_ready, block->number);
+        worker->warp = sim_order_first(resident->threads.warps_ready, block->number);
 }
 
 // The current thread has come to the barrier and stops there.
@@ -122,12 +123,12 @@ static inline void arrive(sim_worker *worker, int predicate, uintptr_t pc)
     block->waits_at[worker->thread] = pc;
     block->state[worker->thread] = SIM_AT_BARRIER;
     if (block->waiting++ == 0)
-        resident->barrier_at = pc;
-    else if (resident->barrier_at != pc)
-        resident->barrier_mixed = true;
-    resident->barrier_true += predicate != 0;
+        resident->barrier.at = pc;
+    else if (resident->barrier.at != pc)
+        resident->barrier.mixed = true;
+    resident->barrier.yes += predicate != 0;
     block->ready[worker->warp] &= ~lane;
-    resident->at_barrier[worker->warp] |= lane;
+    resident->barrier.lanes[worker->warp] |= lane;
     if (block->waiting + block->ended == block->launch->threads)
         sim_barrier_release(worker);
 }

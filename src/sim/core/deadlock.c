@@ -1,6 +1,7 @@
 // Says who waits where when no thread of a block can go on.
 #include <stdio.h>
 
+#include "core/launch.h"
 #include "core/scheduler.h"
 
 typedef struct waiting_group {
@@ -13,7 +14,7 @@ static const char *what_for(const sim_resident *resident, int thread)
     case SIM_AT_BARRIER: return "__syncthreads";
     case SIM_AT_NAMED: return "a named barrier";
     case SIM_AT_GRID: return "the grid barrier";
-    default: return sim_warp_name(resident->operation[thread]);
+    default: return sim_warp_name(resident->collectives.operation[thread]);
     }
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "core/fault.h"
 #include "core/scheduler.h"
 #include "program/program.h"
 #include "progress/spin.h"
@@ -158,7 +159,7 @@ static bool in_stacks(const sim_worker *worker, uintptr_t address)
 static uintptr_t top_of(sim_worker *worker)
 {
     const sim_resident *resident = sim_resident_of(worker->block);
-    return (uintptr_t)sim_stacks_top(&sim_runner_of(worker)->stacks, resident->stack[worker->thread]);
+    return (uintptr_t)sim_stacks_top(&sim_runner_of(worker)->stacks, resident->threads.stack[worker->thread]);
 }
 
 static bool is_gap(sim_worker *worker, uintptr_t address)
@@ -189,7 +190,7 @@ static _Unwind_Reason_Code look_at_call(struct _Unwind_Context *call, void *data
 static uintptr_t likely_return_address(sim_worker *worker, uintptr_t sp)
 {
     const sim_stacks *stacks = &sim_runner_of(worker)->stacks;
-    uintptr_t low = (uintptr_t)sim_stacks_low(stacks, sim_resident_of(worker->block)->stack[worker->thread]);
+    uintptr_t low = (uintptr_t)sim_stacks_low(stacks, sim_resident_of(worker->block)->threads.stack[worker->thread]);
     const uintptr_t *word = (const uintptr_t *)((sp < low ? low : sp) & ~(sizeof(uintptr_t) - 1));
     for (int i = 0; i < STACK_WORDS && (uintptr_t)&word[i] < top_of(worker); i++)
         if (in_kernel_code(word[i]))
@@ -263,18 +264,18 @@ static void report_fault(void)
 {
     sim_worker *worker = sim_worker_here;
     sim_runner *runner = sim_runner_of(worker);
-    bool overflow = runner->signal == SIGSEGV && is_gap(worker, runner->signal_address);
+    bool overflow = runner->fault.signal == SIGSEGV && is_gap(worker, runner->fault.address);
     sim_current = worker; // it may have been in a function that is not watched
     sim_finding finding = sim_finding_make(worker, overflow ? SIM_STACK_OVERFLOW : SIM_FAULT, SIM_ERROR);
     if (overflow)
         snprintf(finding.message, sizeof finding.message, "a thread has used up its stack of %zu KiB (SIM_STACK)",
                  runner->stacks.size / 1024);
-    else if (runner->signal == SIGSEGV || runner->signal == SIGBUS)
-        snprintf(finding.message, sizeof finding.message, "%s at address %#llx", name_of(runner->signal),
-                 (unsigned long long)runner->signal_address);
+    else if (runner->fault.signal == SIGSEGV || runner->fault.signal == SIGBUS)
+        snprintf(finding.message, sizeof finding.message, "%s at address %#llx", name_of(runner->fault.signal),
+                 (unsigned long long)runner->fault.address);
     else
-        snprintf(finding.message, sizeof finding.message, "%s", name_of(runner->signal));
-    finding.place[0] = sim_place_of(worker, worker->thread, runner->signal_pc, "call");
+        snprintf(finding.message, sizeof finding.message, "%s", name_of(runner->fault.signal));
+    finding.place[0] = sim_place_of(worker, worker->thread, runner->fault.pc, "call");
     sim_report(&finding);
     sim_thread_fail(SIM_ERROR_ILLEGAL_ADDRESS);
 }
@@ -284,7 +285,7 @@ static void report_endless(bool repeats)
     sim_worker *worker = sim_worker_here;
     sim_runner_of(worker)->busy = true;
     sim_current = worker;
-    sim_watchdog_report(worker, sim_runner_of(worker)->signal_pc, repeats);
+    sim_watchdog_report(worker, sim_runner_of(worker)->fault.pc, repeats);
     sim_thread_fail(SIM_ERROR_TIMEOUT);
 }
 
@@ -354,9 +355,9 @@ SIM_HANDLER static void on_fault(int signal, siginfo_t *info, void *interrupted)
         return;
     }
     sim_runner *runner = sim_runner_of(worker);
-    runner->signal = signal;
-    runner->signal_address = (uintptr_t)info->si_addr;
-    runner->signal_pc = place_of(worker, context);
+    runner->fault.signal = signal;
+    runner->fault.address = (uintptr_t)info->si_addr;
+    runner->fault.pc = place_of(worker, context);
     continue_in(context, report_fault, top_of(worker));
 }
 
@@ -386,7 +387,7 @@ static uint64_t hash_of_all(sim_worker *worker, const ucontext_t *context)
 static bool on_own_stack(sim_worker *worker, uintptr_t sp)
 {
     const sim_stacks *stacks = &sim_runner_of(worker)->stacks;
-    uint32_t stack = sim_resident_of(worker->block)->stack[worker->thread];
+    uint32_t stack = sim_resident_of(worker->block)->threads.stack[worker->thread];
     return sp >= (uintptr_t)sim_stacks_low(stacks, stack) && sp < top_of(worker);
 }
 
@@ -405,10 +406,10 @@ SIM_HANDLER static void on_watchdog(int signal, siginfo_t *info, void *interrupt
     bool alike = sim_spin_alike(worker, hash_of(worker, context));
     if (runner->progress.timed_out || (!sim_watching && sim_spin_interrupted_long(worker))) {
         runner->progress.timed_out = false;
-        runner->signal_pc = place_of(worker, context);
+        runner->fault.pc = place_of(worker, context);
         continue_in(context, report_timeout, top_of(worker));
     } else if (sim_watching && sim_spin_repeats(worker, hash_of_all(worker, context))) {
-        runner->signal_pc = place_of(worker, context);
+        runner->fault.pc = place_of(worker, context);
         continue_in(context, report_repeating, top_of(worker));
     } else if (!sim_watching && alike) {
         int error = errno;

@@ -3,6 +3,7 @@
 // other.
 #include <stdio.h>
 
+#include "core/launch.h"
 #include "core/scheduler.h"
 
 static struct {
@@ -91,9 +92,9 @@ static void look_for_exited(sim_worker *worker, sim_resident *resident, int thre
 {
     const sim_block *block = &resident->block;
     uintptr_t place = block->waits_at[thread];
-    if (!block->ended || resident->exited_at == place)
+    if (!block->ended || resident->barrier.exited_at == place)
         return;
-    resident->exited_at = place;
+    resident->barrier.exited_at = place;
     if (block->live[0] & 1) {
         sim_barrier_exited(worker, block->live);
         return;
@@ -120,10 +121,10 @@ void sim_grid_arrive(sim_worker *worker, sim_resident *resident)
         sim_grid_wake();
     }
     resident->next = NULL;
-    *runner->grid_queue_end = resident;
-    runner->grid_queue_end = &resident->next;
+    *runner->blocks.grid_queue_end = resident;
+    runner->blocks.grid_queue_end = &resident->next;
     pthread_mutex_lock(&grid.lock);
-    runner->grid_round = grid.round;
+    runner->blocks.grid_round = grid.round;
     if (grid.waiting++ == 0)
         grid.stranded = stranded;
     look();
@@ -155,17 +156,17 @@ bool sim_grid_wait(sim_worker *worker)
     sim_runner *runner = sim_runner_of(worker);
     sim_launch_state *launch = worker->launch;
     pthread_mutex_lock(&grid.lock);
-    while (grid.round == runner->grid_round && !__atomic_load_n(&launch->failed, __ATOMIC_ACQUIRE))
+    while (grid.round == runner->blocks.grid_round && !__atomic_load_n(&launch->failed, __ATOMIC_ACQUIRE))
         pthread_cond_wait(&grid.changed, &grid.lock);
     pthread_mutex_unlock(&grid.lock);
     if (__atomic_load_n(&launch->failed, __ATOMIC_ACQUIRE))
         return false;
-    for (sim_resident *resident = runner->grid_queue; resident; resident = resident->next)
+    for (sim_resident *resident = runner->blocks.grid_queue; resident; resident = resident->next)
         release(resident);
-    *runner->queue_end = runner->grid_queue;
-    runner->queue_end = runner->grid_queue_end;
-    runner->grid_queue = NULL;
-    runner->grid_queue_end = &runner->grid_queue;
+    *runner->blocks.queue_end = runner->blocks.grid_queue;
+    runner->blocks.queue_end = runner->blocks.grid_queue_end;
+    runner->blocks.grid_queue = NULL;
+    runner->blocks.grid_queue_end = &runner->blocks.grid_queue;
     return true;
 }
 

@@ -1,11 +1,12 @@
 // One launch from its first block to its last. Workers take blocks in turn; a block that can only wait for other blocks
 // stays resident while others start, up to the number a chip could hold.
-#include "core/order.h"
-#include "core/scheduler.h"
+#include "core/launch.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "core/order.h"
+#include "core/scheduler.h"
 #include "machine/index.h"
 #include "progress/host_threads.h"
 #include "progress/spin.h"
@@ -29,8 +30,8 @@ static bool failed(void)
 static void enqueue(sim_runner *runner, sim_resident *resident)
 {
     resident->next = NULL;
-    *runner->queue_end = resident;
-    runner->queue_end = &resident->next;
+    *runner->blocks.queue_end = resident;
+    runner->blocks.queue_end = &resident->next;
 }
 
 // A block that has just started and already waits goes first: what it waits for is done by older ones, and most often
@@ -42,21 +43,21 @@ static void enqueue_waiting(sim_runner *runner, sim_resident *resident)
         return;
     }
     resident->waited = true;
-    resident->next = runner->queue;
-    runner->queue = resident;
+    resident->next = runner->blocks.queue;
+    runner->blocks.queue = resident;
     if (!resident->next)
-        runner->queue_end = &resident->next;
+        runner->blocks.queue_end = &resident->next;
 }
 
 static sim_resident *dequeue(sim_runner *runner)
 {
-    sim_resident *resident = runner->queue;
+    sim_resident *resident = runner->blocks.queue;
     if (!resident)
         return NULL;
-    runner->queue = resident->next;
-    if (!runner->queue)
-        runner->queue_end = &runner->queue;
-    runner->stopped -= resident->stopped;
+    runner->blocks.queue = resident->next;
+    if (!runner->blocks.queue)
+        runner->blocks.queue_end = &runner->blocks.queue;
+    runner->blocks.stopped -= resident->stopped;
     resident->stopped = false;
     return resident;
 }
@@ -68,7 +69,7 @@ static sim_resident *start_block(sim_worker *worker)
         return NULL;
     sim_resident *resident = sim_resident_new(worker);
     if (resident)
-        sim_block_begin(worker, resident, sim_order_block(position, run.launch->blocks));
+        sim_resident_begin(worker, resident, sim_order_block(position, run.launch->blocks));
     if (!resident || !sim_resident_bring(worker, resident)) {
         sim_launch_fail(run.launch, SIM_ERROR_MEMORY);
         return NULL;
@@ -84,7 +85,8 @@ static sim_resident *choose(sim_worker *worker)
 {
     sim_runner *runner = sim_runner_of(worker);
     while (!failed()) {
-        if (runner->stopped < MOST_STOPPED && (runner->resident < MOST_RESIDENT || run.launch->config.cooperative)) {
+        if (runner->blocks.stopped < MOST_STOPPED &&
+            (runner->blocks.count < MOST_RESIDENT || run.launch->config.cooperative)) {
             sim_resident *started = start_block(worker);
             if (started)
                 return started;
@@ -95,7 +97,7 @@ static sim_resident *choose(sim_worker *worker)
         if (resident) {
             enqueue(runner, resident);
             sim_launch_fail(run.launch, SIM_ERROR_MEMORY);
-        } else if (!runner->grid_queue || !sim_grid_wait(worker)) {
+        } else if (!runner->blocks.grid_queue || !sim_grid_wait(worker)) {
             break;
         }
     }
@@ -104,8 +106,8 @@ static sim_resident *choose(sim_worker *worker)
 
 static void end_block(sim_worker *worker, sim_resident *resident)
 {
-    if (resident->warps_open)
-        sim_warp_conclude(worker);
+    if (resident->shuffles.warps_open)
+        sim_shuffles_conclude(worker);
     if (sim_watching)
         sim_watch_block_end(worker);
     sim_resident_free(worker, resident);
@@ -129,7 +131,7 @@ static void stop(sim_worker *worker, sim_resident *resident)
         if (block->live[warp])
             sim_lane_ready(resident, warp, block->live[warp]);
     enqueue(runner, resident);
-    runner->stopped++;
+    runner->blocks.stopped++;
 }
 
 // No thread of the block can run.
@@ -147,7 +149,7 @@ static void stuck(sim_worker *worker, sim_resident *resident)
     if (!resident->progress.warps_spinning) {
         sim_deadlock_report(worker);
         sim_launch_fail(run.launch, SIM_ERROR_FAILURE);
-    } else if (sim_spin_endless(worker, sim_runner_of(worker)->resident)) {
+    } else if (sim_spin_endless(worker, sim_runner_of(worker)->blocks.count)) {
         sim_spin_report(worker);
         sim_launch_fail(run.launch, SIM_ERROR_TIMEOUT);
     } else {
@@ -186,10 +188,10 @@ void sim_launch_run_blocks(sim_worker *worker)
 {
     sim_runner *runner = sim_runner_of(worker);
     worker->launch = run.launch;
-    runner->queue_end = &runner->queue;
-    runner->grid_queue_end = &runner->grid_queue;
+    runner->blocks.queue_end = &runner->blocks.queue;
+    runner->blocks.grid_queue_end = &runner->blocks.grid_queue;
     runner->progress.idle_count = 0;
-    runner->stopped = 0;
+    runner->blocks.stopped = 0;
     set_index(runner, run.launch->config.block);
     for (sim_resident *resident; (resident = choose(worker));) {
         switch (sim_block_go(worker)) {
@@ -201,9 +203,9 @@ void sim_launch_run_blocks(sim_worker *worker)
         case SIM_BLOCK_STUCK: stuck(worker, resident); break;
         }
     }
-    abandon_queue(worker, runner->queue);
-    abandon_queue(worker, runner->grid_queue);
-    runner->queue = runner->grid_queue = NULL;
+    abandon_queue(worker, runner->blocks.queue);
+    abandon_queue(worker, runner->blocks.grid_queue);
+    runner->blocks.queue = runner->blocks.grid_queue = NULL;
     worker->block = NULL;
     worker->launch = NULL;
 }

@@ -19,7 +19,7 @@ static void report_not_in_mask(sim_worker *worker, unsigned mask)
 {
     char message[160];
     snprintf(message, sizeof message, "lane %d calls %s with a mask (0x%08x) that does not name itself", worker->lane,
-             sim_warp_name(sim_resident_of(worker->block)->operation[worker->thread]), mask);
+             sim_warp_name(sim_resident_of(worker->block)->collectives.operation[worker->thread]), mask);
     report_mask(worker, SIM_ERROR, worker->thread, message);
 }
 
@@ -28,7 +28,7 @@ static void report_exited(sim_worker *worker, int leader, uint32_t gone)
     char message[160];
     const sim_resident *resident = sim_resident_of(worker->block);
     snprintf(message, sizeof message, "the mask of %s (0x%08x) names lanes that have exited (0x%08x)",
-             sim_warp_name(resident->operation[leader]), resident->meeting[leader].mask, gone);
+             sim_warp_name(resident->collectives.operation[leader]), resident->collectives.meeting[leader].mask, gone);
     report_mask(worker, SIM_WARNING, leader, message);
 }
 
@@ -38,7 +38,8 @@ static void report_mismatch(sim_worker *worker, int first, int second, const cha
     sim_finding finding = sim_finding_make(worker, SIM_WARP_MISMATCH, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message,
              "lanes of one warp wait for each other in different collectives: %s and %s",
-             sim_warp_name(resident->operation[first]), sim_warp_name(resident->operation[second]));
+             sim_warp_name(resident->collectives.operation[first]),
+             sim_warp_name(resident->collectives.operation[second]));
     snprintf(finding.note, sizeof finding.note, "%s", note);
     finding.place[0] = sim_place_of(worker, first, resident->block.waits_at[first], "call");
     finding.place[1] = sim_place_of(worker, second, resident->block.waits_at[second], "call");
@@ -56,7 +57,7 @@ static void call_function(sim_worker *worker, const sim_resident *resident, cons
     void *arguments[SIM_LANES] = {NULL};
     for (uint32_t rest = meeting->arrived; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
-        arguments[lane] = (void *)(uintptr_t)resident->value[worker->warp * SIM_LANES + lane];
+        arguments[lane] = (void *)(uintptr_t)resident->collectives.value[worker->warp * SIM_LANES + lane];
     }
     sim_current = NULL; // what happens in there is not watched
     meeting->function(arguments, meeting->arrived);
@@ -69,18 +70,18 @@ static void complete(sim_worker *worker, int leader)
     sim_block *block = worker->block;
     sim_resident *resident = sim_resident_of(block);
     int warp = worker->warp;
-    sim_meeting *meeting = &resident->meeting[leader];
+    sim_meeting *meeting = &resident->collectives.meeting[leader];
     uint32_t gone = meeting->mask & lanes_that_exist(block, warp) & ~block->live[warp];
     bool fine = true;
     if (sim_watching)
-        sim_watch_warp_met(worker, meeting->arrived, resident->operation[leader] == SIM_WARP_SYNC);
-    if (resident->operation[leader] == SIM_WARP_CALL)
+        sim_watch_warp_met(worker, meeting->arrived, resident->collectives.operation[leader] == SIM_WARP_SYNC);
+    if (resident->collectives.operation[leader] == SIM_WARP_CALL)
         call_function(worker, resident, meeting);
-    else if (resident->operation[leader] != SIM_WARP_SYNC)
+    else if (resident->collectives.operation[leader] != SIM_WARP_SYNC)
         fine = sim_warp_results(worker, meeting->arrived, gone);
     if (gone && fine) // the warning would only hide the error
         report_exited(worker, leader, gone);
-    resident->leaders[warp] &= ~(1u << leader % SIM_LANES);
+    resident->collectives.leaders[warp] &= ~(1u << leader % SIM_LANES);
     sim_lane_ready(resident, warp, meeting->arrived);
     sim_progress_step(worker);
 }
@@ -88,9 +89,9 @@ static void complete(sim_worker *worker, int leader)
 // The open meeting of the lanes that named this mask, by the thread that opened it; -1: there is none.
 static int find(const sim_resident *resident, int warp, unsigned mask)
 {
-    for (uint32_t rest = resident->leaders[warp]; rest; rest &= rest - 1) {
+    for (uint32_t rest = resident->collectives.leaders[warp]; rest; rest &= rest - 1) {
         int leader = warp * SIM_LANES + __builtin_ctz(rest);
-        if (resident->meeting[leader].mask == mask)
+        if (resident->collectives.meeting[leader].mask == mask)
             return leader;
     }
     return -1;
@@ -99,9 +100,9 @@ static int find(const sim_resident *resident, int warp, unsigned mask)
 // Ends the launch if a lane that this one waits for waits for this one, in a meeting with another mask.
 static void refuse_crossing(sim_worker *worker, const sim_resident *resident, unsigned mask)
 {
-    for (uint32_t rest = resident->leaders[worker->warp]; rest; rest &= rest - 1) {
+    for (uint32_t rest = resident->collectives.leaders[worker->warp]; rest; rest &= rest - 1) {
         int leader = worker->warp * SIM_LANES + __builtin_ctz(rest);
-        const sim_meeting *other = &resident->meeting[leader];
+        const sim_meeting *other = &resident->collectives.meeting[leader];
         if (!(other->mask >> worker->lane & 1) || !(other->arrived & mask))
             continue;
         char note[100];
@@ -113,11 +114,11 @@ static void refuse_crossing(sim_worker *worker, const sim_resident *resident, un
 
 static int open_meeting(sim_worker *worker, sim_resident *resident, unsigned mask)
 {
-    if (resident->leaders[worker->warp])
+    if (resident->collectives.leaders[worker->warp])
         refuse_crossing(worker, resident, mask);
-    resident->meeting[worker->thread].mask = mask;
-    resident->meeting[worker->thread].arrived = 0;
-    resident->leaders[worker->warp] |= 1u << worker->lane;
+    resident->collectives.meeting[worker->thread].mask = mask;
+    resident->collectives.meeting[worker->thread].arrived = 0;
+    resident->collectives.leaders[worker->warp] |= 1u << worker->lane;
     return worker->thread;
 }
 
@@ -132,8 +133,8 @@ uint64_t sim_meet(sim_worker *worker, int operation, unsigned mask, uint64_t val
     block->waits_at[thread] = pc;
     block->state[thread] = SIM_IN_WARP;
     block->ready[warp] &= ~lane;
-    resident->value[thread] = value;
-    resident->operation[thread] = (uint8_t)operation;
+    resident->collectives.value[thread] = value;
+    resident->collectives.operation[thread] = (uint8_t)operation;
     if (!(mask & lane)) {
         report_not_in_mask(worker, mask);
         mask = lane;
@@ -141,22 +142,22 @@ uint64_t sim_meet(sim_worker *worker, int operation, unsigned mask, uint64_t val
     int leader = find(resident, warp, mask);
     if (leader < 0)
         leader = open_meeting(worker, resident, mask);
-    else if (resident->operation[leader] != operation)
+    else if (resident->collectives.operation[leader] != operation)
         report_mismatch(worker, leader, thread, "the same mask, different functions");
-    resident->meeting[leader].arrived |= lane;
-    if (resident->meeting[leader].arrived == (mask & block->live[warp]))
+    resident->collectives.meeting[leader].arrived |= lane;
+    if (resident->collectives.meeting[leader].arrived == (mask & block->live[warp]))
         complete(worker, leader);
     sim_thread_waits(worker);
-    return resident->value[thread];
+    return resident->collectives.value[thread];
 }
 
 void sim_meet_ended(sim_worker *worker)
 {
     const sim_block *block = worker->block;
     const sim_resident *resident = sim_resident_of(worker->block);
-    for (uint32_t rest = resident->leaders[worker->warp]; rest; rest &= rest - 1) {
+    for (uint32_t rest = resident->collectives.leaders[worker->warp]; rest; rest &= rest - 1) {
         int leader = worker->warp * SIM_LANES + __builtin_ctz(rest);
-        const sim_meeting *meeting = &resident->meeting[leader];
+        const sim_meeting *meeting = &resident->collectives.meeting[leader];
         if (meeting->arrived == (meeting->mask & block->live[worker->warp]))
             complete(worker, leader);
     }

@@ -39,7 +39,7 @@ static void release(sim_worker *worker, int id)
 {
     sim_block *block = worker->block;
     sim_resident *resident = sim_resident_of(block);
-    struct named_barrier *barrier = &resident->named->barrier[id];
+    struct named_barrier *barrier = &resident->named.barriers->barrier[id];
     // Different places are usual here (producers and consumers), but not within a warp.
     if (!barrier->expected && !barrier->passed && !same_place(block, barrier))
         sim_barrier_compare(worker, barrier->lanes, "bar.sync");
@@ -54,7 +54,7 @@ static void release(sim_worker *worker, int id)
 
 static void thread_ended(sim_worker *worker)
 {
-    struct sim_named *named = sim_resident_of(worker->block)->named;
+    struct sim_named *named = sim_resident_of(worker->block)->named.barriers;
     for (int id = 0; id < BARRIERS; id++)
         if (!named->barrier[id].expected && complete(worker->block, &named->barrier[id]))
             release(worker, id);
@@ -69,14 +69,14 @@ __attribute__((constructor)) static void announce(void)
 static struct named_barrier *barrier_of(sim_worker *worker, int id)
 {
     sim_resident *resident = sim_resident_of(worker->block);
-    if (!resident->named)
-        resident->named = calloc(1, sizeof *resident->named);
-    if (!resident->named)
+    if (!resident->named.barriers)
+        resident->named.barriers = calloc(1, sizeof *resident->named.barriers);
+    if (!resident->named.barriers)
         sim_block_fail(worker, SIM_ERROR_MEMORY);
-    if (!resident->named_used)
-        memset(resident->named, 0, sizeof *resident->named);
-    resident->named_used = true;
-    return &resident->named->barrier[id];
+    if (!resident->named.used)
+        memset(resident->named.barriers, 0, sizeof *resident->named.barriers);
+    resident->named.used = true;
+    return &resident->named.barriers->barrier[id];
 }
 
 static void refuse(sim_worker *worker, uintptr_t pc, int id, int threads)

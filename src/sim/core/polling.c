@@ -88,14 +88,3 @@ void sim_thread_delays(sim_worker *worker, uintptr_t pc)
     sim_thread_interrupted(worker, pc);
     sim_progress_count(&worker->progress->steps);
 }
-
-void sim_wake_polling(sim_resident *resident)
-{
-    sim_block_progress *progress = &resident->progress;
-    for (uint32_t rest = progress->warps_spinning; rest; rest &= rest - 1) {
-        int warp = __builtin_ctz(rest);
-        sim_lane_ready(resident, warp, progress->spinning[warp]);
-        progress->spinning[warp] = 0;
-    }
-    progress->warps_spinning = 0;
-}

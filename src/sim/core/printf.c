@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/launch.h"
 #include "core/scheduler.h"
 #include "machine/options.h"
 

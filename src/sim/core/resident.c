@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/resident.h"
 #include "core/scheduler.h"
 #include "machine/index.h"
 #include "program/program.h"
+#include "progress/spin.h"
 
 // What of the thread-local segment belongs to a block: the same for all workers, found when first needed.
 static struct {
@@ -36,9 +38,9 @@ static void find_statics(void)
 sim_resident *sim_resident_new(sim_worker *worker)
 {
     sim_runner *runner = sim_runner_of(worker);
-    sim_resident *resident = runner->spare;
+    sim_resident *resident = runner->blocks.spare;
     if (resident)
-        runner->spare = resident->next;
+        runner->blocks.spare = resident->next;
     else
         resident = calloc(1, sizeof *resident);
     if (!resident)
@@ -46,26 +48,53 @@ sim_resident *sim_resident_new(sim_worker *worker)
     resident->block.progress = &resident->progress;
     resident->next = NULL;
     resident->away = false;
-    runner->resident++;
+    runner->blocks.count++;
     return resident;
+}
+
+void sim_resident_begin(sim_worker *worker, sim_resident *resident, uint64_t number)
+{
+    sim_launch_state *launch = worker->launch;
+    sim_block *block = &resident->block;
+    sim_dim grid = launch->config.grid;
+    block->launch = launch;
+    block->number = number;
+    block->index[0] = (unsigned)(number % grid.x);
+    block->index[1] = (unsigned)(number / grid.x % grid.y);
+    block->index[2] = (unsigned)(number / grid.x / grid.y);
+    block->ended = block->waiting = 0;
+    memset(block->state, SIM_RUNNABLE, (size_t)launch->threads);
+    for (int warp = 0; warp < launch->warps; warp++) {
+        int lanes = launch->threads - warp * SIM_LANES;
+        uint32_t all = lanes >= SIM_LANES ? UINT32_MAX : (1u << lanes) - 1;
+        block->live[warp] = block->ready[warp] = all;
+        block->started[warp] = block->full_log[warp] = 0;
+    }
+    resident->threads.warps_ready = launch->warps == SIM_WARPS ? UINT32_MAX : (1u << launch->warps) - 1;
+    sim_collectives_begin(&resident->collectives, launch->warps);
+    sim_shuffles_begin(&resident->shuffles, launch->warps);
+    sim_barrier_begins(&resident->barrier, launch->warps);
+    sim_spin_block_begins(&resident->progress, launch->threads, launch->warps);
+    resident->at_grid = 0;
+    resident->named.used = resident->waited = resident->stopped = false;
 }
 
 void sim_resident_free(sim_worker *worker, sim_resident *resident)
 {
     sim_runner *runner = sim_runner_of(worker);
-    if (runner->here == resident)
-        runner->here = NULL;
+    if (runner->blocks.here == resident)
+        runner->blocks.here = NULL;
     free(resident->shared);
     resident->shared = NULL;
-    resident->next = runner->spare;
-    runner->spare = resident;
-    runner->resident--;
+    resident->next = runner->blocks.spare;
+    runner->blocks.spare = resident;
+    runner->blocks.count--;
 }
 
 bool sim_resident_put_away(sim_worker *worker)
 {
     sim_runner *runner = sim_runner_of(worker);
-    sim_resident *resident = runner->here;
+    sim_resident *resident = runner->blocks.here;
     size_t dynamic = worker->launch->config.shared;
     pthread_once(&statics.once, find_statics);
     if (!resident->shared)
@@ -79,7 +108,7 @@ bool sim_resident_put_away(sim_worker *worker)
         memcpy(to, (const char *)(worker->thread_local_lo + statics.part[i].offset), statics.part[i].bytes);
     memcpy(to, sim_dynamic_buffer, dynamic);
     resident->away = true;
-    runner->here = NULL;
+    runner->blocks.here = NULL;
     return true;
 }
 
@@ -97,15 +126,15 @@ static void fetch(sim_worker *worker, sim_resident *resident)
 bool sim_resident_bring(sim_worker *worker, sim_resident *resident)
 {
     sim_runner *runner = sim_runner_of(worker);
-    if (runner->here == resident)
+    if (runner->blocks.here == resident)
         return true;
-    if (runner->here && !sim_resident_put_away(worker))
+    if (runner->blocks.here && !sim_resident_put_away(worker))
         return false;
     const unsigned *index = resident->block.index;
     worker->block = &resident->block;
     sim_block_index_variable = (sim_dim){index[0], index[1], index[2]};
     if (resident->away)
         fetch(worker, resident);
-    runner->here = resident;
+    runner->blocks.here = resident;
     return true;
 }

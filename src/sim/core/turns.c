@@ -3,6 +3,7 @@
 // not seen then. So in schedules other than the first, a block of a program whose blocks can talk may have to stop
 // behind a barrier while others start or go on. Not without end: what each turn costs, a large program would pay very
 // often.
+#include "core/launch.h"
 #include "core/order.h"
 #include "core/scheduler.h"
 #include "machine/options.h"

@@ -7,8 +7,8 @@ uint64_t sim_warp(int operation, unsigned mask, uint64_t value, int argument, in
     if (!worker)
         return value;
     sim_resident *resident = sim_resident_of(worker->block);
-    resident->argument[worker->thread] = argument;
+    resident->collectives.argument[worker->thread] = argument;
     // A width that no shuffle allows must not turn into one that is allowed.
-    resident->width[worker->thread] = width < 0 || width > SIM_LANES ? 0 : (uint8_t)width;
+    resident->collectives.width[worker->thread] = width < 0 || width > SIM_LANES ? 0 : (uint8_t)width;
     return sim_meet(worker, operation, mask, value, (uintptr_t)__builtin_return_address(0));
 }

@@ -6,6 +6,6 @@ void sim_warp_call(unsigned mask, void *argument, void (*function)(void **argume
     sim_worker *worker = sim_current;
     if (!worker)
         return;
-    sim_resident_of(worker->block)->meeting[worker->thread].function = function;
+    sim_resident_of(worker->block)->collectives.meeting[worker->thread].function = function;
     sim_meet(worker, SIM_WARP_CALL, mask, (uintptr_t)argument, (uintptr_t)__builtin_return_address(0));
 }

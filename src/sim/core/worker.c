@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/fault.h"
+#include "core/launch.h"
 #include "core/scheduler.h"
 #include "machine/index.h"
 #include "machine/options.h"
@@ -13,8 +15,6 @@
 #include "progress/host_threads.h"
 #include "progress/watchdog.h"
 #include "watch/scheduler.h"
-
-__thread sim_worker *sim_worker_here;
 
 static struct {
     pthread_mutex_t lock;
@@ -80,7 +80,7 @@ static const char *start_worker(int number)
     sim_runner *runner = aligned_alloc(64, (sizeof *runner + 63) & ~(size_t)63);
     if (!runner)
         return "there is no memory for a worker";
-    *runner = (sim_runner){.worker = {.number = number, .progress = &runner->progress}};
+    *runner = (sim_runner){.worker = {.number = number, .progress = &runner->progress}, .entry = sim_thread_main};
     if (!sim_stacks_reserve(&runner->stacks, sim_options_get()->stack))
         return "there is no address space for the stacks of CUDA threads: raise `ulimit -v` or lower SIM_STACK";
     sim_worker_add(number, &runner->worker);

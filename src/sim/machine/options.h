@@ -48,6 +48,7 @@ enum {
     SIM_USES_PRINTF = 8,
     SIM_USES_HEAP = 16,
     SIM_USES_NAMED_BARRIERS = 32,
+    SIM_USES_HOOKS = 64, // built with -fsanitize=thread
 };
 extern unsigned sim_program_uses;
 

@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "progress/host_threads.h"
-#include "progress/host_waits.h"
 #include "progress/spin.h"
 
 static const long look_every_ns = 50000000, look_at_run_every_ns = 200000;

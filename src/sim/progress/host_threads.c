@@ -57,3 +57,22 @@ uint64_t sim_host_turns(void)
 {
     return atomic_load(&turns);
 }
+
+static uint64_t calls_seen;
+static __thread uint64_t last_call; // of this thread: its number
+
+void sim_host_called(void)
+{
+    last_call = __atomic_add_fetch(&calls_seen, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t sim_host_calls(void)
+{
+    return __atomic_load_n(&calls_seen, __ATOMIC_RELAXED);
+}
+
+bool sim_host_called_last(uint64_t *calls)
+{
+    *calls = sim_host_calls();
+    return *calls == last_call;
+}

@@ -15,6 +15,11 @@ void sim_host_thread_waits(int change);
 void sim_host_thread_polls(bool polls);
 void sim_host_run_turns(void); // such a run begins or ends
 
+void sim_host_called(void);    // this thread calls the API
+uint64_t sim_host_calls(void); // by all of them, so far
+// Whether this thread made the last call, and how many there were until then.
+bool sim_host_called_last(uint64_t *calls);
+
 // Whether a thread of the program neither waits nor polls. It may be waiting for something else, which is not seen.
 bool sim_host_goes_on(void);
 // Changes when any of that does: what a thread of the program did before, kernels have to have looked at.

@@ -5,19 +5,7 @@
 #include <time.h>
 
 #include "progress/beside.h"
-
-static uint64_t calls_seen;
-static __thread uint64_t last_call; // of this thread: its number
-
-void sim_host_called(void)
-{
-    last_call = __atomic_add_fetch(&calls_seen, 1, __ATOMIC_RELAXED);
-}
-
-uint64_t sim_host_calls(void)
-{
-    return __atomic_load_n(&calls_seen, __ATOMIC_RELAXED);
-}
+#include "progress/host_threads.h"
 
 static double now(void)
 {
@@ -70,8 +58,8 @@ bool sim_host_waits_for(uintptr_t address, bool write)
 {
     static __thread polled_word words[WORDS];
     polled_word *word = &words[address / WORD_BYTES % WORDS];
-    const uint64_t calls = sim_host_calls();
-    if (calls != last_call)
+    uint64_t calls;
+    if (!sim_host_called_last(&calls))
         return false;
     if (write || word->address != address || word->calls != calls)
         *word = (polled_word){address, calls, 0};

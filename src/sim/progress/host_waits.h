@@ -7,9 +7,6 @@
 
 enum { SIM_POLLING = 1 << 16 }; // looks at one word: after so many the host waits for it
 
-void sim_host_called(void);    // this thread of the program calls the API
-uint64_t sim_host_calls(void); // so far
-
 // This thread uses a word of the host's own memory through volatile or by an atomic. True: it has looked there so
 // often, with no call by any thread since its own last one, that it waits for the word.
 bool sim_host_waits_for(uintptr_t address, bool write);

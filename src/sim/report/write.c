@@ -17,11 +17,11 @@
 static atomic_bool started, writing;
 static pid_t owner;
 static struct timespec start_time;
-static void (*before_end)(void);
+static void (*ends[SIM_ENDS])(void);
 
-void sim_report_before_end(void (*finish)(void))
+void sim_report_at_end(int when, void (*finish)(void))
 {
-    before_end = finish;
+    ends[when] = finish;
 }
 
 double sim_report_seconds(void)
@@ -69,8 +69,9 @@ static void at_exit(void)
 {
     if (getpid() != owner)
         return;
-    if (before_end && !atomic_load(&writing))
-        before_end();
+    for (int when = 0; when < SIM_ENDS && !atomic_load(&writing); when++)
+        if (ends[when])
+            ends[when]();
     size_t errors = write_once("finished");
     const char *wanted = getenv("SIM_EXIT");
     if (errors > 0 && wanted && strcmp(wanted, "1") == 0) {

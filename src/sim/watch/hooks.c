@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "machine/options.h"
 #include "watch/internal.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -92,6 +93,12 @@ HOOKS(2)
 HOOKS(4)
 HOOKS(8)
 HOOKS(16)
+
+// Before the program's own code, which may launch kernels before main.
+__attribute__((constructor(101))) static void tell(void)
+{
+    sim_program_uses |= SIM_USES_HOOKS;
+}
 
 HOOK void __tsan_init(void);
 HOOK void __tsan_func_entry(void *caller);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/blas/blas.h"
-#include "api/touch.h"
+#include "api/host_access.h"
 #include "core/core.h"
 #include "findings/finding.h"
 #include "machine/options.h"
@@ -73,7 +73,7 @@ void sim_blas_used_by_host(sim_blas_call call, cudaDataType type, const void *po
 {
     uintptr_t address = (uintptr_t)pointer;
     if (sim_options_get()->watch && address - sim_memory_base < sim_memory_span)
-        sim_touched(address, sim_blas_size(type), write, true, (uintptr_t)call.pc);
+        sim_host_touched(address, sim_blas_size(type), write, true, (uintptr_t)call.pc);
 }
 
 sim_blas_scalar sim_blas_scalar_of(sim_blas_call call, bool on_device, cudaDataType type, const void *pointer)

@@ -1,0 +1,171 @@
+// Runs single pieces of work: kernels, copies, fills, functions of the host. When they run is the streams' business.
+#include "api/work.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/call.h"
+#include "api/event.h"
+#include "api/variable.h"
+#include "core/core.h"
+#include "machine/worker.h"
+#include "memory/memory.h"
+#include "report/copied.h"
+#include "report/differing.h"
+#include "watch/watch.h"
+
+// --- kernels
+// -----------------------------------------------------------------------------------------------------------
+
+static cudaError_t run_kernel(const sim_work *work, uint64_t number, uint64_t stream_number)
+{
+    const sim_config *config = &work->kernel.config;
+    const int threads = (int)(config->block.x * config->block.y * config->block.z);
+    sim_launch_state launch = {
+        .kernel = &work->kernel.bound->kernel,
+        .config = *config,
+        .blocks = (uint64_t)config->grid.x * config->grid.y * config->grid.z,
+        .threads = threads,
+        .warps = (threads + SIM_LANES - 1) / SIM_LANES,
+        .launched_at = work->pc,
+        .stream_number = stream_number,
+        .number = number,
+    };
+    return (cudaError_t)sim_run(&launch);
+}
+
+// --- copies and fills
+// --------------------------------------------------------------------------------------------------
+
+static bool in_card(const void *address)
+{
+    return (uintptr_t)address - sim_memory_base < sim_memory_span;
+}
+
+static void warn_uninitialised(const sim_work *work, uintptr_t first, size_t bytes)
+{
+    sim_finding finding = {.kind = SIM_UNINITIALISED, .tier = SIM_WARNING, .address = first, .bytes = bytes};
+    snprintf(finding.message, sizeof finding.message, "%s gives the host device memory that nothing has ever written",
+             work->function);
+    finding.place[0] = (sim_place){.pc = work->pc, .role = "call"};
+    sim_report(&finding);
+}
+
+// What the watch is told of one stretch of bytes.
+static void announce_copy(const sim_work *work, uint64_t number, uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    const sim_copy *copy = &work->copy;
+    uintptr_t first;
+    if (!sim_watching)
+        return;
+    if (copy->to_host && in_card(from) && !sim_watch_initialised((uintptr_t)from, bytes, &first))
+        warn_uninitialised(work, first, sim_watch_unwritten(first, (uintptr_t)from + bytes - first));
+    if (in_card(to) && in_card(from) && !copy->from_host)
+        sim_watch_copied((uintptr_t)to, (uintptr_t)from, bytes);
+    else if (in_card(to))
+        sim_watch_filled((uintptr_t)to, bytes);
+    if (!in_card(to) && !copy->to_host)
+        sim_variable_copied((uintptr_t)to, bytes, true);
+    if (!in_card(from) && !copy->from_host)
+        sim_variable_copied((uintptr_t)from, bytes, false);
+    sim_watch_copy(number, in_card(to) ? (uintptr_t)to : 0, in_card(from) ? (uintptr_t)from : 0, bytes, work->pc);
+}
+
+static void run_copy(const sim_work *work, uint64_t number)
+{
+    const sim_copy *copy = &work->copy;
+    const bool contiguous = copy->to_pitch == copy->width && copy->from_pitch == copy->width &&
+                            copy->to_slice == copy->width * copy->height &&
+                            copy->from_slice == copy->width * copy->height;
+    const size_t rows = contiguous ? 1 : copy->height, slices = contiguous ? 1 : copy->depth;
+    const size_t bytes = contiguous ? copy->width * copy->height * copy->depth : copy->width;
+    sim_copied copied;
+    sim_copied_begin(&copied);
+    for (size_t z = 0; z < slices; z++) {
+        for (size_t y = 0; y < rows; y++) {
+            uint8_t *to = copy->to + z * copy->to_slice + y * copy->to_pitch;
+            const uint8_t *from = copy->from + z * copy->from_slice + y * copy->from_pitch;
+            announce_copy(work, number, to, from, bytes);
+            if (copy->to_host && !copy->from_host)
+                sim_variable_handed_out(from, bytes);
+            memmove(to, from, bytes);
+            if (copy->to_host)
+                sim_copied_add(&copied, from, bytes, sim_watching);
+            if (copy->to_host && !copy->from_host)
+                sim_differing_row(work->submitted, from, bytes);
+        }
+    }
+    copied.submitted = work->submitted;
+    copied.pc = work->pc;
+    copied.to = (uintptr_t)copy->to;
+    copied.thread = work->thread;
+    if (!copy->to_host || copy->from_host)
+        return;
+    sim_copied_keep(&copied);
+    sim_differing_end(work->submitted, work->pc,
+                      copied.singles.fits   ? SIM_COPIED_FLOATS
+                      : copied.doubles.fits ? SIM_COPIED_DOUBLES
+                                            : SIM_COPIED_BYTES);
+}
+
+static void fill_row(uint8_t *to, const sim_fill *fill)
+{
+    if (fill->element == 1) {
+        memset(to, (int)(fill->value & 0xff), fill->width);
+        return;
+    }
+    for (size_t i = 0; i + fill->element <= fill->width; i += fill->element)
+        memcpy(to + i, &fill->value, fill->element); // little endian: the low bytes come first
+}
+
+static void run_fill(const sim_work *work, uint64_t number)
+{
+    const sim_fill *fill = &work->fill;
+    for (size_t z = 0; z < fill->depth; z++) {
+        for (size_t y = 0; y < fill->height; y++) {
+            uint8_t *to = fill->to + z * fill->slice + y * fill->pitch;
+            if (sim_watching && in_card(to)) {
+                sim_watch_filled((uintptr_t)to, fill->width);
+                sim_watch_copy(number, (uintptr_t)to, 0, fill->width, work->pc);
+            }
+            if (sim_watching && !in_card(to))
+                sim_variable_copied((uintptr_t)to, fill->width, true);
+            fill_row(to, fill);
+        }
+    }
+}
+
+// cudaFreeAsync
+static void run_free(const sim_work *work, uint64_t number)
+{
+    sim_allocation freed;
+    if (sim_watching && sim_memory_find((uintptr_t)work->memory, &freed))
+        sim_watch_free(number, freed.start, freed.bytes, work->pc);
+    sim_watch_release((uintptr_t)work->memory, work->pc);
+}
+
+// --- all of it
+// ---------------------------------------------------------------------------------------------------------
+
+cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream, uint64_t stream_number)
+{
+    switch (work->kind) {
+    case SIM_WORK_NOTHING: break;
+    case SIM_WORK_KERNEL: return run_kernel(work, number, stream_number);
+    case SIM_WORK_COPY: run_copy(work, number); break;
+    case SIM_WORK_FILL: run_fill(work, number); break;
+    case SIM_WORK_HOST:
+        sim_host_function_enter();
+        work->host.function(work->host.data);
+        sim_host_function_leave();
+        break;
+    case SIM_WORK_CALLBACK:
+        sim_host_function_enter();
+        work->callback.function(stream, sim_error_broken(), work->callback.data);
+        sim_host_function_leave();
+        break;
+    case SIM_WORK_RECORD: sim_event_recorded(work->event); break;
+    case SIM_WORK_FREE: run_free(work, number); break;
+    }
+    return cudaSuccess;
+}
