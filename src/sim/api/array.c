@@ -46,8 +46,7 @@ static size_t at_least_one(size_t count)
     return count > 0 ? count : 1;
 }
 
-// --- arrays
-// ------------------------------------------------------------------------------------------------------------
+// --- arrays ---------------------------------------------------------------------------------------------------------
 
 static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
                         unsigned flags)
@@ -108,7 +107,7 @@ static cudaError_t destroy(struct cudaArray *array)
     return error;
 }
 
-static cudaError_t free_array(cudaArray_t handle)
+SIM_API(cudaFreeArray, (cudaArray_t handle), (handle))
 {
     if (handle == NULL)
         return cudaSuccess;
@@ -119,11 +118,6 @@ static cudaError_t free_array(cudaArray_t handle)
         return sim_fail_as(SIM_INVALID_FREE, SIM_ERROR, cudaErrorInvalidResourceHandle, 0, 0,
                            "the array is a level of a mipmapped array, which is freed as a whole");
     return destroy(array);
-}
-
-cudaError_t cudaFreeArray(cudaArray_t array)
-{
-    return SIM_CALL(free_array(array));
 }
 
 static cudaError_t array_info(struct cudaChannelFormatDesc *format, struct cudaExtent *extent, unsigned *flags,
@@ -157,8 +151,7 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, e
     return (struct cudaChannelFormatDesc){x, y, z, w, kind};
 }
 
-// --- mipmaps
-// -----------------------------------------------------------------------------------------------------------
+// --- mipmaps --------------------------------------------------------------------------------------------------------
 
 static size_t halved(size_t size, unsigned times)
 {
@@ -175,8 +168,10 @@ static void drop_mipmap(cudaMipmappedArray_t mipmap)
     free(mipmap);
 }
 
-static cudaError_t make_mipmap(cudaMipmappedArray_t *mipmap, const struct cudaChannelFormatDesc *format,
-                               struct cudaExtent extent, unsigned levels, unsigned flags)
+SIM_API(cudaMallocMipmappedArray,
+        (cudaMipmappedArray_t * mipmap, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
+         unsigned int levels, unsigned int flags),
+        (mipmap, format, extent, levels, flags))
 {
     if (mipmap == NULL || levels == 0)
         return sim_fail(cudaErrorInvalidValue, "a mipmapped array needs a place and a level");
@@ -204,13 +199,7 @@ static cudaError_t make_mipmap(cudaMipmappedArray_t *mipmap, const struct cudaCh
     return cudaSuccess;
 }
 
-cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmap, const struct cudaChannelFormatDesc *format,
-                                     struct cudaExtent extent, unsigned int levels, unsigned int flags)
-{
-    return SIM_CALL(make_mipmap(mipmap, format, extent, levels, flags));
-}
-
-static cudaError_t free_mipmap(cudaMipmappedArray_t mipmap)
+SIM_API(cudaFreeMipmappedArray, (cudaMipmappedArray_t mipmap), (mipmap))
 {
     if (mipmap == NULL)
         return cudaSuccess;
@@ -221,12 +210,8 @@ static cudaError_t free_mipmap(cudaMipmappedArray_t mipmap)
     return sim_error_broken();
 }
 
-cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap)
-{
-    return SIM_CALL(free_mipmap(mipmap));
-}
-
-static cudaError_t get_level(cudaArray_t *array, cudaMipmappedArray_const_t mipmap, unsigned level)
+SIM_API(cudaGetMipmappedArrayLevel, (cudaArray_t * array, cudaMipmappedArray_const_t mipmap, unsigned int level),
+        (array, mipmap, level))
 {
     if (array == NULL || mipmap == NULL || level >= mipmap->count)
         return sim_fail(cudaErrorInvalidValue, "there is no level %u", level);
@@ -234,13 +219,7 @@ static cudaError_t get_level(cudaArray_t *array, cudaMipmappedArray_const_t mipm
     return cudaSuccess;
 }
 
-cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *array, cudaMipmappedArray_const_t mipmap, unsigned int level)
-{
-    return SIM_CALL(get_level(array, mipmap, level));
-}
-
-// --- copies
-// ------------------------------------------------------------------------------------------------------------
+// --- copies ---------------------------------------------------------------------------------------------------------
 
 // A window into an array, in bytes across; offsets too.
 typedef struct window {

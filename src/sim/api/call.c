@@ -74,10 +74,11 @@ static void start(void)
     if (!sim_chip_known(why))
         refuse_card(why);
     sim_memory_start(sim_chip_get()->memory);
+    sim_multiprocessors = (unsigned)sim_chip_get()->multiprocessors;
     sim_order_lacks_memory = order_lacks_memory;
 }
 
-void sim_api_start(void)
+static void api_start(void)
 {
     pthread_once(&started, start);
 }
@@ -91,7 +92,7 @@ void sim_api_lock(void)
             pthread_mutex_lock(&lock);
             sim_host_thread_waits(-1);
         }
-        sim_api_start();
+        api_start();
     }
 }
 
@@ -141,12 +142,25 @@ bool sim_call_begin(const char *function, uintptr_t pc)
     return call.refused_with == cudaSuccess;
 }
 
+static void set_error(cudaError_t error, const char *function, uintptr_t pc)
+{
+    call.last_error = error;
+    if (error == cudaErrorNotReady || error == broken || call.handled)
+        return;
+    for (int i = 0; i < unread_count; i++) {
+        if (unread[i].pc == pc && unread[i].thread == &call)
+            return;
+    }
+    if (unread_count < UNREAD)
+        unread[unread_count++] = (unread_error){error, function, pc, &call};
+}
+
 cudaError_t sim_call_end(cudaError_t error)
 {
     if (broken == cudaErrorMemoryAllocation)
         error = broken; // whatever the call made of it: the tables are not whole
     if (error != cudaSuccess && call.depth == 1)
-        sim_error_set(error, call.function, call.pc);
+        set_error(error, call.function, call.pc);
     sim_api_unlock();
     return error;
 }
@@ -184,8 +198,7 @@ unsigned sim_call_thread(void)
     return call.thread;
 }
 
-// --- findings
-// ----------------------------------------------------------------------------------------------------------
+// --- findings -------------------------------------------------------------------------------------------------------
 
 // What a program asks a machine to find out what it has, as opposed to arguments that are wrong on every machine.
 static bool is_question(const char *function, cudaError_t error)
@@ -253,21 +266,7 @@ cudaError_t sim_no_memory(void)
     return cudaErrorMemoryAllocation;
 }
 
-// --- last error and sticky error
-// ---------------------------------------------------------------------------------------
-
-void sim_error_set(cudaError_t error, const char *function, uintptr_t pc)
-{
-    call.last_error = error;
-    if (error == cudaErrorNotReady || error == broken || call.handled)
-        return;
-    for (int i = 0; i < unread_count; i++) {
-        if (unread[i].pc == pc && unread[i].thread == &call)
-            return;
-    }
-    if (unread_count < UNREAD)
-        unread[unread_count++] = (unread_error){error, function, pc, &call};
-}
+// --- last error and sticky error ------------------------------------------------------------------------------------
 
 static void forget(bool (*matches)(const unread_error *, cudaError_t), cudaError_t error)
 {

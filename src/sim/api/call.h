@@ -16,6 +16,15 @@
 #define SIM_CALL(expression)          SIM_CALL_AS(__func__, expression)
 #define SIM_CALL_AS(name, expression) (sim_call_begin(name, SIM_CALLER) ? sim_call_end(expression) : sim_call_refused())
 
+// An API function, with its parameters and their names; the body follows, and runs with the lock held.
+#define SIM_API(name, parameters, arguments)                                                                           \
+    static cudaError_t name##_body parameters;                                                                         \
+    cudaError_t name parameters                                                                                        \
+    {                                                                                                                  \
+        return SIM_CALL(name##_body arguments);                                                                        \
+    }                                                                                                                  \
+    static cudaError_t name##_body parameters
+
 bool sim_call_begin(const char *function, uintptr_t pc); // false: refused; sim_call_refused gives the error
 cudaError_t sim_call_end(cudaError_t error);
 cudaError_t sim_call_refused(void);
@@ -28,7 +37,6 @@ void sim_api_lock(void);
 bool sim_api_try_lock(void); // false: another thread is in the API, and may be for long
 void sim_api_unlock(void);
 pthread_mutex_t *sim_api_mutex(void); // to wait on a condition with
-void sim_api_start(void);             // once: the card and its memory
 
 // Reports that the current call fails and why, and gives `error` back.
 cudaError_t sim_fail(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -42,7 +50,6 @@ cudaError_t sim_no_memory(void);
 
 const char *sim_error_name(cudaError_t error); // error_names.c
 const char *sim_error_text(cudaError_t error);
-void sim_error_set(cudaError_t error, const char *function, uintptr_t pc); // as the last error of this thread
 // A fault in a kernel: every later call fails with it until the device is reset.
 void sim_error_break(cudaError_t error);
 void sim_error_reset(void);

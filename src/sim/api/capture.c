@@ -13,8 +13,7 @@ static sim_capture *captures; // the open ones
 static unsigned long long capture_count;
 static __thread enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
 
-// --- sets of nodes
-// -----------------------------------------------------------------------------------------------------
+// --- sets of nodes --------------------------------------------------------------------------------------------------
 
 static void set_after(cudaGraphNode_t **set, size_t *count, const cudaGraphNode_t *nodes, size_t node_count)
 {
@@ -46,8 +45,7 @@ static void add_after(struct CUstream_st *stream, cudaGraphNode_t node)
     stream->capture_after[stream->capture_after_count++] = node;
 }
 
-// --- what goes into the graph
-// ------------------------------------------------------------------------------------------
+// --- what goes into the graph ---------------------------------------------------------------------------------------
 
 cudaError_t sim_capture_add(struct CUstream_st *stream, sim_work *work)
 {
@@ -141,8 +139,7 @@ cudaError_t sim_capture_wait(struct CUstream_st *stream, cudaEvent_t event)
     return cudaSuccess;
 }
 
-// --- begin and end
-// -----------------------------------------------------------------------------------------------------
+// --- begin and end --------------------------------------------------------------------------------------------------
 
 static cudaError_t begin(cudaStream_t handle, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                          enum cudaStreamCaptureMode mode)
@@ -229,7 +226,7 @@ static void close_capture(sim_capture *capture)
     free(capture);
 }
 
-static cudaError_t end(cudaStream_t handle, cudaGraph_t *graph)
+SIM_API(cudaStreamEndCapture, (cudaStream_t handle, cudaGraph_t *graph), (handle, graph))
 {
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
@@ -257,13 +254,7 @@ static cudaError_t end(cudaStream_t handle, cudaGraph_t *graph)
     return error;
 }
 
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
-{
-    return SIM_CALL(end(stream, graph));
-}
-
-// --- asking
-// ------------------------------------------------------------------------------------------------------------
+// --- asking ---------------------------------------------------------------------------------------------------------
 
 static enum cudaStreamCaptureStatus status_of(const struct CUstream_st *stream)
 {
@@ -272,18 +263,13 @@ static enum cudaStreamCaptureStatus status_of(const struct CUstream_st *stream)
     return stream->capture->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
 }
 
-static cudaError_t is_capturing(cudaStream_t handle, enum cudaStreamCaptureStatus *status)
+SIM_API(cudaStreamIsCapturing, (cudaStream_t handle, enum cudaStreamCaptureStatus *status), (handle, status))
 {
     const struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
         return cudaErrorInvalidResourceHandle;
     *status = status_of(stream);
     return cudaSuccess;
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
-{
-    return SIM_CALL(is_capturing(stream, status));
 }
 
 static cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *status, unsigned long long *id,

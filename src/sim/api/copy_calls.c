@@ -75,8 +75,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     return SIM_CALL(sim_copy_in(&request, stream));
 }
 
-// --- 3-D
-// ---------------------------------------------------------------------------------------------------------------
+// --- 3-D ------------------------------------------------------------------------------------------------------------
 
 // Positions and widths are in bytes for pointers, in elements for arrays; with an array on either side the extent's
 // width is in elements.
@@ -161,7 +160,7 @@ cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *parameters
     return SIM_CALL(copy_3d_in(&same, stream));
 }
 
-// --- device variables ------------------------------------------------------------------------------------------------
+// --- device variables -----------------------------------------------------------------------------------------------
 
 // What is asked of a symbol.
 typedef enum use { USE_READ, USE_WRITTEN, USE_NAMED } use;
@@ -278,7 +277,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes
     return SIM_CALL(symbol_in(symbol, offset, &request, USE_READ, stream));
 }
 
-static cudaError_t symbol_address(void **memory, const void *symbol)
+SIM_API(cudaGetSymbolAddress, (void **memory, const void *symbol), (memory, symbol))
 {
     if (memory == NULL)
         return sim_fail(cudaErrorInvalidSymbol, "the place for the address is NULL");
@@ -296,12 +295,7 @@ static cudaError_t symbol_address(void **memory, const void *symbol)
     return cudaSuccess;
 }
 
-cudaError_t cudaGetSymbolAddress(void **memory, const void *symbol)
-{
-    return SIM_CALL(symbol_address(memory, symbol));
-}
-
-static cudaError_t symbol_size(size_t *bytes, const void *symbol)
+SIM_API(cudaGetSymbolSize, (size_t * bytes, const void *symbol), (bytes, symbol))
 {
     const void *start;
     const cudaError_t error = check_variable(symbol, USE_NAMED, 0);
@@ -310,9 +304,4 @@ static cudaError_t symbol_size(size_t *bytes, const void *symbol)
     if (bytes == NULL || !sim_symbol_find(symbol, &start, bytes))
         return sim_fail(cudaErrorInvalidSymbol, "no device variable is known there");
     return cudaSuccess;
-}
-
-cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol)
-{
-    return SIM_CALL(symbol_size(bytes, symbol));
 }

@@ -85,8 +85,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
     return SIM_CALL(store(version, CUDART_VERSION));
 }
 
-// --- reset
-// -------------------------------------------------------------------------------------------------------------
+// --- reset ----------------------------------------------------------------------------------------------------------
 
 static void free_allocation(const sim_allocation *allocation, void *context)
 {
@@ -121,8 +120,7 @@ cudaError_t cudaThreadExit(void)
     return reset_call(__func__, SIM_CALLER);
 }
 
-// --- limits and settings
-// -----------------------------------------------------------------------------------------------
+// --- limits and settings --------------------------------------------------------------------------------------------
 
 enum { LIMITS = cudaLimitPersistingL2CacheSize + 1 };
 static size_t limits[LIMITS] = {[cudaLimitStackSize] = 1024,
@@ -132,7 +130,7 @@ static size_t limits[LIMITS] = {[cudaLimitStackSize] = 1024,
                                 [cudaLimitDevRuntimePendingLaunchCount] = 2048,
                                 [cudaLimitMaxL2FetchGranularity] = 64};
 
-static cudaError_t set_limit(enum cudaLimit limit, size_t value)
+SIM_API(cudaDeviceSetLimit, (enum cudaLimit limit, size_t value), (limit, value))
 {
     if ((unsigned)limit >= LIMITS)
         return sim_fail(cudaErrorInvalidValue, "%d is no limit", (int)limit);
@@ -142,12 +140,7 @@ static cudaError_t set_limit(enum cudaLimit limit, size_t value)
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
-{
-    return SIM_CALL(set_limit(limit, value));
-}
-
-static cudaError_t get_limit(size_t *value, enum cudaLimit limit)
+SIM_API(cudaDeviceGetLimit, (size_t * value, enum cudaLimit limit), (value, limit))
 {
     if (value == NULL)
         return sim_fail(cudaErrorInvalidValue, "the place for the limit is NULL");
@@ -155,11 +148,6 @@ static cudaError_t get_limit(size_t *value, enum cudaLimit limit)
         return sim_fail(cudaErrorInvalidValue, "%d is no limit", (int)limit);
     *value = limits[limit];
     return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
-{
-    return SIM_CALL(get_limit(value, limit));
 }
 
 // How the cache is split and how wide banks are is not simulated: kept, and given back.
@@ -205,10 +193,9 @@ cudaError_t cudaProfilerStop(void)
     return SIM_CALL(cudaSuccess);
 }
 
-// --- where it sits, and others
-// -----------------------------------------------------------------------------------------
+// --- where it sits, and others --------------------------------------------------------------------------------------
 
-static cudaError_t get_bus_id(char *text, int length, int device)
+SIM_API(cudaDeviceGetPCIBusId, (char *text, int length, int device), (text, length, device))
 {
     const cudaError_t error = sim_device_check(device);
     if (error != cudaSuccess)
@@ -219,12 +206,7 @@ static cudaError_t get_bus_id(char *text, int length, int device)
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetPCIBusId(char *bus_id, int length, int device)
-{
-    return SIM_CALL(get_bus_id(bus_id, length, device));
-}
-
-static cudaError_t find_bus_id(int *device, const char *text)
+SIM_API(cudaDeviceGetByPCIBusId, (int *device, const char *text), (device, text))
 {
     if (device == NULL || text == NULL || strstr(own_bus_id, text) == NULL)
         return sim_fail(cudaErrorInvalidDevice, "the device is at %s", own_bus_id);
@@ -232,20 +214,10 @@ static cudaError_t find_bus_id(int *device, const char *text)
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *bus_id)
-{
-    return SIM_CALL(find_bus_id(device, bus_id));
-}
-
-static cudaError_t can_access(int *can, int device, int peer)
+SIM_API(cudaDeviceCanAccessPeer, (int *can, int device, int peer), (can, device, peer))
 {
     const cudaError_t error = sim_device_check(device != 0 ? device : peer);
     return error == cudaSuccess ? store(can, 0) : error;
-}
-
-cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
-{
-    return SIM_CALL(can_access(can, device, peer));
 }
 
 static cudaError_t no_peer(int peer)

@@ -2,9 +2,8 @@
 // simulation, not of a GPU. The API's functions for them are in event_calls.c.
 #include "api/event.h"
 
-#include <time.h>
-
 #include "api/call.h"
+#include "machine/clock.h"
 
 struct CUevent_st *sim_events;
 
@@ -21,16 +20,9 @@ struct CUevent_st *sim_event_of(cudaEvent_t handle)
     return NULL;
 }
 
-static double now_milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
 void sim_event_recorded(cudaEvent_t event)
 {
-    event->milliseconds = now_milliseconds();
+    event->milliseconds = 1e3 * sim_seconds(CLOCK_MONOTONIC);
 }
 
 void sim_event_mark(struct CUevent_st *event, sim_operation *operation, const sim_order_clock *clock)

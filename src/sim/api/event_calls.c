@@ -50,18 +50,13 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
     return SIM_CALL(create(event, flags));
 }
 
-static cudaError_t destroy(cudaEvent_t handle)
+SIM_API(cudaEventDestroy, (cudaEvent_t handle), (handle))
 {
     struct CUevent_st *event = sim_event_of(handle);
     if (event == NULL)
         return cudaErrorInvalidResourceHandle;
     event->live = false;
     return cudaSuccess;
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-    return SIM_CALL(destroy(event));
 }
 
 static cudaError_t record(cudaEvent_t event_handle, cudaStream_t stream_handle)
@@ -99,7 +94,7 @@ static cudaError_t captured(void)
                     "the event was recorded while a graph was captured, it never happens itself");
 }
 
-static cudaError_t query(cudaEvent_t handle)
+SIM_API(cudaEventQuery, (cudaEvent_t handle), (handle))
 {
     struct CUevent_st *event = sim_event_of(handle);
     if (event == NULL)
@@ -116,12 +111,7 @@ static cudaError_t query(cudaEvent_t handle)
     return cudaSuccess;
 }
 
-cudaError_t cudaEventQuery(cudaEvent_t event)
-{
-    return SIM_CALL(query(event));
-}
-
-static cudaError_t synchronize(cudaEvent_t handle)
+SIM_API(cudaEventSynchronize, (cudaEvent_t handle), (handle))
 {
     struct CUevent_st *event = sim_event_of(handle);
     if (event == NULL)
@@ -135,11 +125,6 @@ static cudaError_t synchronize(cudaEvent_t handle)
     if (sim_streams_empty())
         sim_order_idle();
     return sim_error_broken();
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event)
-{
-    return SIM_CALL(synchronize(event));
 }
 
 // A time that was asked for before its events had happened. A program may wait by asking again and again; one that has
@@ -182,7 +167,8 @@ static cudaError_t too_early(const struct CUevent_st *start, const struct CUeven
     return sim_error_broken() != cudaSuccess ? sim_error_broken() : cudaErrorNotReady;
 }
 
-static cudaError_t elapsed(float *milliseconds, cudaEvent_t start_handle, cudaEvent_t end_handle)
+SIM_API(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start_handle, cudaEvent_t end_handle),
+        (milliseconds, start_handle, end_handle))
 {
     struct CUevent_st *start = sim_event_of(start_handle), *end = sim_event_of(end_handle);
     if (start == NULL || end == NULL)
@@ -205,9 +191,4 @@ static cudaError_t elapsed(float *milliseconds, cudaEvent_t start_handle, cudaEv
     const double smallest = 1e-4, difference = end->milliseconds - start->milliseconds;
     *milliseconds = (float)(difference >= 0 && difference < smallest ? smallest : difference);
     return cudaSuccess;
-}
-
-cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
-{
-    return SIM_CALL(elapsed(milliseconds, start, end));
 }

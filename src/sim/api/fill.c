@@ -104,8 +104,7 @@ cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr memory, int value, struct cu
     return SIM_CALL(fill_later(&fill, stream));
 }
 
-// --- the driver API's, of which the runtime has none
-// -----------------------------------------------------------------
+// --- the driver API's, of which the runtime has none ----------------------------------------------------------------
 
 typedef unsigned long long device_pointer; // CUdeviceptr
 

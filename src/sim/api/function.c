@@ -61,10 +61,10 @@ int sim_launch_bound(const void *address, unsigned threads)
     return 0;
 }
 
-// --- attributes
-// --------------------------------------------------------------------------------------------------------
+// --- attributes -----------------------------------------------------------------------------------------------------
 
-static cudaError_t set_attribute(const void *address, enum cudaFuncAttribute attribute, int value)
+SIM_API(cudaFuncSetAttribute, (const void *address, enum cudaFuncAttribute attribute, int value),
+        (address, attribute, value))
 {
     const sim_chip *chip = sim_chip_get();
     if (address == NULL)
@@ -89,12 +89,7 @@ static cudaError_t set_attribute(const void *address, enum cudaFuncAttribute att
     }
 }
 
-cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value)
-{
-    return SIM_CALL(set_attribute(function, attribute, value));
-}
-
-static cudaError_t get_attributes(struct cudaFuncAttributes *attributes, const void *address)
+SIM_API(cudaFuncGetAttributes, (struct cudaFuncAttributes * attributes, const void *address), (attributes, address))
 {
     enum { VERSIONS_PER_MAJOR = 10 };
     const sim_chip *chip = sim_chip_get();
@@ -116,11 +111,6 @@ static cudaError_t get_attributes(struct cudaFuncAttributes *attributes, const v
     return cudaSuccess;
 }
 
-cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function)
-{
-    return SIM_CALL(get_attributes(attributes, function));
-}
-
 // How the cache is split is not simulated: accepted.
 cudaError_t cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache config)
 {
@@ -138,7 +128,7 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *function, enum cudaSharedMemC
                         : cudaSuccess);
 }
 
-static cudaError_t get_name(const char **name, const void *address)
+SIM_API(cudaFuncGetName, (const char **name, const void *address), (name, address))
 {
     if (name == NULL || address == NULL)
         return sim_fail(cudaErrorInvalidValue, "the %s is NULL", name == NULL ? "place for the name" : "kernel");
@@ -147,13 +137,7 @@ static cudaError_t get_name(const char **name, const void *address)
     return cudaSuccess;
 }
 
-cudaError_t cudaFuncGetName(const char **name, const void *function)
-{
-    return SIM_CALL(get_name(name, function));
-}
-
-// --- occupancy
-// ---------------------------------------------------------------------------------------------------------
+// --- occupancy ------------------------------------------------------------------------------------------------------
 
 static int lesser(int a, int b)
 {
@@ -197,8 +181,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
     return SIM_CALL(max_active(blocks, function, threads, shared));
 }
 
-static cudaError_t available_shared(size_t *shared, int blocks, int threads)
+SIM_API(cudaOccupancyAvailableDynamicSMemPerBlock, (size_t * shared, const void *function, int blocks, int threads),
+        (shared, function, blocks, threads))
 {
+    (void)function;
     const sim_chip *chip = sim_chip_get();
     if (shared == NULL || blocks <= 0 || sim_occupancy(threads, 0) < blocks)
         return sim_fail(cudaErrorInvalidValue, "%d blocks of %d threads do not fit on a multiprocessor", blocks,
@@ -206,12 +192,6 @@ static cudaError_t available_shared(size_t *shared, int blocks, int threads)
     const size_t part = chip->shared_multiprocessor / (size_t)blocks - chip->shared_reserved;
     *shared = part < chip->shared_block_optin ? part : chip->shared_block_optin;
     return cudaSuccess;
-}
-
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *function, int blocks, int threads)
-{
-    (void)function;
-    return SIM_CALL(available_shared(shared, blocks, threads));
 }
 
 // Clusters are not simulated: a cluster of one block.

@@ -16,8 +16,7 @@ static void *allocated(void *memory)
     return memory;
 }
 
-// --- making and deleting
-// -----------------------------------------------------------------------------------------------
+// --- making and deleting --------------------------------------------------------------------------------------------
 
 struct CUgraph_st *sim_graph_new(void)
 {
@@ -29,7 +28,7 @@ struct CUgraph_st *sim_graph_new(void)
     return graph;
 }
 
-bool sim_graph_is_live(const struct CUgraph_st *graph)
+static bool is_live(const struct CUgraph_st *graph)
 {
     const struct CUgraph_st *known = graphs;
     while (known != NULL && known != graph)
@@ -39,7 +38,7 @@ bool sim_graph_is_live(const struct CUgraph_st *graph)
 
 struct CUgraph_st *sim_graph_of(cudaGraph_t handle)
 {
-    if (sim_graph_is_live(handle))
+    if (is_live(handle))
         return handle;
     sim_fail(cudaErrorInvalidValue, "there is no such graph; has it been destroyed?");
     return NULL;
@@ -103,7 +102,7 @@ static struct CUgraphNode_st *append(struct CUgraph_st *graph)
     return graph->nodes[graph->count++] = node;
 }
 
-void sim_graph_node_depend(struct CUgraphNode_st *node, struct CUgraphNode_st *earlier)
+static void depend(struct CUgraphNode_st *node, struct CUgraphNode_st *earlier)
 {
     for (size_t i = 0; i < node->after_count; i++) {
         if (node->after[i] == earlier)
@@ -132,7 +131,7 @@ struct CUgraphNode_st *sim_graph_add(struct CUgraph_st *graph, enum cudaGraphNod
         return NULL;
     node->type = type;
     for (size_t i = 0; i < after_count; i++)
-        sim_graph_node_depend(node, after[i]);
+        depend(node, after[i]);
     return node;
 }
 
@@ -172,23 +171,18 @@ struct CUgraph_st *sim_graph_clone(const struct CUgraph_st *graph)
     }
     for (size_t i = 0; clone != NULL && i < graph->count; i++) {
         for (size_t j = 0; j < graph->nodes[i]->after_count; j++)
-            sim_graph_node_depend(clone->nodes[i], clone->nodes[graph->nodes[i]->after[j]->mark]);
+            depend(clone->nodes[i], clone->nodes[graph->nodes[i]->after[j]->mark]);
     }
     return clone;
 }
 
-static cudaError_t create(cudaGraph_t *graph)
+SIM_API(cudaGraphCreate, (cudaGraph_t * graph, unsigned int flags), (graph, flags))
 {
+    (void)flags;
     if (graph == NULL)
         return sim_fail(cudaErrorInvalidValue, "the place for the graph is NULL");
     *graph = sim_graph_new();
     return cudaSuccess;
-}
-
-cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags)
-{
-    (void)flags;
-    return SIM_CALL(create(graph));
 }
 
 static cudaError_t destroy(cudaGraph_t handle)
@@ -205,7 +199,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
     return SIM_CALL(destroy(graph));
 }
 
-static cudaError_t clone_call(cudaGraph_t *clone, cudaGraph_t original)
+SIM_API(cudaGraphClone, (cudaGraph_t * clone, cudaGraph_t original), (clone, original))
 {
     struct CUgraph_st *graph = sim_graph_of(original);
     if (graph == NULL)
@@ -214,12 +208,8 @@ static cudaError_t clone_call(cudaGraph_t *clone, cudaGraph_t original)
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t original)
-{
-    return SIM_CALL(clone_call(clone, original));
-}
-
-static cudaError_t find_in_clone(cudaGraphNode_t *node, cudaGraphNode_t original, cudaGraph_t handle)
+SIM_API(cudaGraphNodeFindInClone, (cudaGraphNode_t * node, cudaGraphNode_t original, cudaGraph_t handle),
+        (node, original, handle))
 {
     const struct CUgraph_st *clone = sim_graph_of(handle);
     for (size_t i = 0; clone != NULL && i < clone->count; i++) {
@@ -231,12 +221,7 @@ static cudaError_t find_in_clone(cudaGraphNode_t *node, cudaGraphNode_t original
     return sim_fail(cudaErrorInvalidValue, "the clone has no such node");
 }
 
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *node, cudaGraphNode_t original, cudaGraph_t clone)
-{
-    return SIM_CALL(find_in_clone(node, original, clone));
-}
-
-static cudaError_t destroy_node(cudaGraphNode_t handle)
+SIM_API(cudaGraphDestroyNode, (cudaGraphNode_t handle), (handle))
 {
     struct CUgraphNode_st *node = sim_graph_node_of(handle);
     if (node == NULL)
@@ -259,13 +244,7 @@ static cudaError_t destroy_node(cudaGraphNode_t handle)
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
-{
-    return SIM_CALL(destroy_node(node));
-}
-
-// --- asking
-// ------------------------------------------------------------------------------------------------------------
+// --- asking ---------------------------------------------------------------------------------------------------------
 
 // Gives out a list the way CUDA does: without a place for it, its length; else as many as there is room for.
 static void give(cudaGraphNode_t *to, size_t *room, struct CUgraphNode_st *const *nodes, size_t count)
@@ -275,7 +254,7 @@ static void give(cudaGraphNode_t *to, size_t *room, struct CUgraphNode_st *const
     *room = to == NULL || count < *room ? count : *room;
 }
 
-static cudaError_t get_nodes(cudaGraph_t handle, cudaGraphNode_t *nodes, size_t *count)
+SIM_API(cudaGraphGetNodes, (cudaGraph_t handle, cudaGraphNode_t *nodes, size_t *count), (handle, nodes, count))
 {
     const struct CUgraph_st *graph = sim_graph_of(handle);
     if (graph == NULL || count == NULL)
@@ -284,12 +263,7 @@ static cudaError_t get_nodes(cudaGraph_t handle, cudaGraphNode_t *nodes, size_t 
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
-{
-    return SIM_CALL(get_nodes(graph, nodes, count));
-}
-
-static cudaError_t get_roots(cudaGraph_t handle, cudaGraphNode_t *nodes, size_t *count)
+SIM_API(cudaGraphGetRootNodes, (cudaGraph_t handle, cudaGraphNode_t *nodes, size_t *count), (handle, nodes, count))
 {
     const struct CUgraph_st *graph = sim_graph_of(handle);
     if (graph == NULL || count == NULL)
@@ -307,23 +281,13 @@ static cudaError_t get_roots(cudaGraph_t handle, cudaGraphNode_t *nodes, size_t 
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
-{
-    return SIM_CALL(get_roots(graph, nodes, count));
-}
-
-static cudaError_t get_type(cudaGraphNode_t handle, enum cudaGraphNodeType *type)
+SIM_API(cudaGraphNodeGetType, (cudaGraphNode_t handle, enum cudaGraphNodeType *type), (handle, type))
 {
     const struct CUgraphNode_st *node = sim_graph_node_of(handle);
     if (node == NULL)
         return cudaErrorInvalidValue;
     *type = node->type;
     return cudaSuccess;
-}
-
-cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
-{
-    return SIM_CALL(get_type(node, type));
 }
 
 static cudaError_t get_edges(cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count)
@@ -395,8 +359,7 @@ cudaError_t sim_graph_node_dependents(cudaGraphNode_t node, cudaGraphNode_t *nod
     return SIM_CALL_AS("cudaGraphNodeGetDependentNodes", get_dependents(node, nodes, count));
 }
 
-// --- edges
-// -------------------------------------------------------------------------------------------------------------
+// --- edges ----------------------------------------------------------------------------------------------------------
 
 static cudaError_t add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                     size_t count)
@@ -409,7 +372,7 @@ static cudaError_t add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fr
             return sim_fail(cudaErrorInvalidValue, "edge %zu is not between nodes of this graph", i);
         if (earlier == later || depends_on(later, earlier))
             return sim_fail(cudaErrorInvalidValue, "edge %zu is there already", i);
-        sim_graph_node_depend(later, earlier);
+        depend(later, earlier);
     }
     return cudaSuccess;
 }

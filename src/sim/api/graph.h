@@ -61,13 +61,11 @@ struct CUgraphExec_st {
 struct CUgraph_st *sim_graph_new(void);
 struct CUgraph_st *sim_graph_clone(const struct CUgraph_st *graph);
 void sim_graph_delete(struct CUgraph_st *graph);
-bool sim_graph_is_live(const struct CUgraph_st *graph);
 struct CUgraph_st *sim_graph_of(cudaGraph_t handle);              // NULL with a finding when it is none
 struct CUgraphNode_st *sim_graph_node_of(cudaGraphNode_t handle); // the same
 // Adds a node that comes after others of the same graph; NULL with a finding when they are not, or without memory.
 struct CUgraphNode_st *sim_graph_add(struct CUgraph_st *graph, enum cudaGraphNodeType type,
                                      const cudaGraphNode_t *after, size_t after_count);
-void sim_graph_node_depend(struct CUgraphNode_st *node, struct CUgraphNode_st *earlier);
 enum cudaGraphNodeType sim_graph_type_of(const sim_work *work);
 
 // The nodes of a graph, with those of child graphs in their place, as steps in an order in which they can run. false:
@@ -75,10 +73,8 @@ enum cudaGraphNodeType sim_graph_type_of(const sim_work *work);
 bool sim_graph_steps(struct CUgraph_st *graph, sim_step **steps, size_t *count);
 void sim_graph_steps_free(sim_step *steps, size_t count);
 
-// Work from the parameters of a node.
-cudaError_t sim_graph_kernel_work(const struct cudaKernelNodeParams *parameters, sim_work *work);
-cudaError_t sim_graph_copy_work(const struct cudaMemcpy3DParms *parameters, sim_work *work);
-cudaError_t sim_graph_fill_work(const struct cudaMemsetParams *parameters, sim_work *work);
+// Work from the parameters of a node: a kernel, copy, fill or function of the host.
+cudaError_t sim_graph_work(enum cudaGraphNodeType type, const void *parameters, sim_work *work);
 struct cudaMemcpy3DParms sim_graph_copy_flat(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 
 struct CUuserObject_st {

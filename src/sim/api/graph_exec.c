@@ -52,7 +52,8 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
     return SIM_CALL(instantiate(exec, graph, flags));
 }
 
-static cudaError_t instantiate_with(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *parameters)
+SIM_API(cudaGraphInstantiateWithParams,
+        (cudaGraphExec_t * exec, cudaGraph_t graph, cudaGraphInstantiateParams *parameters), (exec, graph, parameters))
 {
     if (parameters == NULL)
         return sim_fail(cudaErrorInvalidValue, "the parameters are NULL");
@@ -62,14 +63,8 @@ static cudaError_t instantiate_with(cudaGraphExec_t *exec, cudaGraph_t graph, cu
     return error;
 }
 
-cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph,
-                                           cudaGraphInstantiateParams *parameters)
-{
-    return SIM_CALL(instantiate_with(exec, graph, parameters));
-}
-
 // What was launched has its own share of the work, and still runs.
-static cudaError_t destroy(cudaGraphExec_t handle)
+SIM_API(cudaGraphExecDestroy, (cudaGraphExec_t handle), (handle))
 {
     struct CUgraphExec_st *exec = exec_of(handle);
     if (exec == NULL)
@@ -86,12 +81,7 @@ static cudaError_t destroy(cudaGraphExec_t handle)
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
-{
-    return SIM_CALL(destroy(exec));
-}
-
-static cudaError_t get_flags(cudaGraphExec_t handle, unsigned long long *flags)
+SIM_API(cudaGraphExecGetFlags, (cudaGraphExec_t handle, unsigned long long *flags), (handle, flags))
 {
     const struct CUgraphExec_st *exec = exec_of(handle);
     if (exec == NULL || flags == NULL)
@@ -100,13 +90,7 @@ static cudaError_t get_flags(cudaGraphExec_t handle, unsigned long long *flags)
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
-{
-    return SIM_CALL(get_flags(exec, flags));
-}
-
-// --- launching
-// ---------------------------------------------------------------------------------------------------------
+// --- launching ------------------------------------------------------------------------------------------------------
 
 // NULL: no memory.
 static sim_operation *queue_step(struct CUstream_st *stream, struct CUgraphExec_st *exec, sim_step *step)
@@ -146,7 +130,7 @@ static void queue_steps(struct CUstream_st *stream, struct CUgraphExec_st *exec)
         sim_operation_release(former);
 }
 
-static cudaError_t launch(cudaGraphExec_t handle, cudaStream_t stream_handle)
+SIM_API(cudaGraphLaunch, (cudaGraphExec_t handle, cudaStream_t stream_handle), (handle, stream_handle))
 {
     struct CUgraphExec_st *exec = exec_of(handle);
     struct CUstream_st *stream = sim_stream_of(stream_handle);
@@ -165,25 +149,14 @@ static cudaError_t launch(cudaGraphExec_t handle, cudaStream_t stream_handle)
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
-{
-    return SIM_CALL(launch(exec, stream));
-}
-
-static cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream)
+SIM_API(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))
 {
     if (exec_of(exec) == NULL)
         return cudaErrorInvalidValue;
     return sim_stream_of(stream) != NULL ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
-cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
-{
-    return SIM_CALL(upload(exec, stream));
-}
-
-// --- changing
-// ----------------------------------------------------------------------------------------------------------
+// --- changing -------------------------------------------------------------------------------------------------------
 
 static bool same_shape(const sim_step *a, const sim_step *b)
 {
@@ -213,7 +186,8 @@ static enum cudaGraphExecUpdateResult compare(const struct CUgraphExec_st *exec,
     return cudaGraphExecUpdateSuccess;
 }
 
-static cudaError_t update(cudaGraphExec_t handle, cudaGraph_t graph_handle, cudaGraphExecUpdateResultInfo *result)
+SIM_API(cudaGraphExecUpdate, (cudaGraphExec_t handle, cudaGraph_t graph_handle, cudaGraphExecUpdateResultInfo *result),
+        (handle, graph_handle, result))
 {
     struct CUgraphExec_st *exec = exec_of(handle);
     struct CUgraph_st *graph = sim_graph_of(graph_handle);
@@ -240,11 +214,6 @@ static cudaError_t update(cudaGraphExec_t handle, cudaGraph_t graph_handle, cuda
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result)
-{
-    return SIM_CALL(update(exec, graph, result));
-}
-
 static sim_step *step_of(cudaGraphExec_t handle, cudaGraphNode_t node)
 {
     struct CUgraphExec_st *exec = exec_of(handle);
@@ -259,78 +228,52 @@ static sim_step *step_of(cudaGraphExec_t handle, cudaGraphNode_t node)
 }
 
 // Puts other work of the same type into a step.
-static cudaError_t replace(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type, sim_work *work)
+static cudaError_t set_parameters(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type,
+                                  const void *parameters)
 {
+    sim_work work;
+    const cudaError_t error = sim_graph_work(type, parameters, &work);
+    if (error != cudaSuccess)
+        return error;
     sim_step *step = step_of(exec, node);
     if (step == NULL || step->type != type) {
-        sim_work_release(work);
+        sim_work_release(&work);
         return step == NULL ? cudaErrorInvalidValue : sim_fail(cudaErrorInvalidValue, "the node is of another type");
     }
     sim_work_release(&step->work);
-    step->work = *work;
+    step->work = work;
     return cudaSuccess;
-}
-
-static cudaError_t set_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *parameters)
-{
-    sim_work work;
-    const cudaError_t error = sim_graph_kernel_work(parameters, &work);
-    return error == cudaSuccess ? replace(exec, node, cudaGraphNodeTypeKernel, &work) : error;
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaKernelNodeParams *parameters)
 {
-    return SIM_CALL(set_kernel(exec, node, parameters));
-}
-
-static cudaError_t set_copy(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemcpy3DParms *parameters)
-{
-    sim_work work;
-    const cudaError_t error = sim_graph_copy_work(parameters, &work);
-    return error == cudaSuccess ? replace(exec, node, cudaGraphNodeTypeMemcpy, &work) : error;
+    return SIM_CALL(set_parameters(exec, node, cudaGraphNodeTypeKernel, parameters));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaMemcpy3DParms *parameters)
 {
-    return SIM_CALL(set_copy(exec, node, parameters));
+    return SIM_CALL(set_parameters(exec, node, cudaGraphNodeTypeMemcpy, parameters));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const void *from,
                                                size_t bytes, enum cudaMemcpyKind kind)
 {
     const struct cudaMemcpy3DParms flat = sim_graph_copy_flat(to, from, bytes, kind);
-    return SIM_CALL(set_copy(exec, node, &flat));
-}
-
-static cudaError_t set_fill(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemsetParams *parameters)
-{
-    sim_work work;
-    const cudaError_t error = sim_graph_fill_work(parameters, &work);
-    return error == cudaSuccess ? replace(exec, node, cudaGraphNodeTypeMemset, &work) : error;
+    return SIM_CALL(set_parameters(exec, node, cudaGraphNodeTypeMemcpy, &flat));
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaMemsetParams *parameters)
 {
-    return SIM_CALL(set_fill(exec, node, parameters));
-}
-
-static cudaError_t set_host(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaHostNodeParams *parameters)
-{
-    if (parameters == NULL || parameters->fn == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the function is NULL");
-    sim_work work = sim_work_new(SIM_WORK_HOST);
-    work.host.function = parameters->fn;
-    work.host.data = parameters->userData;
-    return replace(exec, node, cudaGraphNodeTypeHost, &work);
+    return SIM_CALL(set_parameters(exec, node, cudaGraphNodeTypeMemset, parameters));
 }
 
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                            const struct cudaHostNodeParams *parameters)
 {
-    return SIM_CALL(set_host(exec, node, parameters));
+    return SIM_CALL(set_parameters(exec, node, cudaGraphNodeTypeHost, parameters));
 }
 
 static cudaError_t set_event(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type, cudaEvent_t event)
@@ -357,7 +300,8 @@ cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNo
 }
 
 // The steps of a child graph are named by the nodes of the clone that its node holds.
-static cudaError_t set_child(cudaGraphExec_t exec, cudaGraphNode_t handle, cudaGraph_t child_handle)
+SIM_API(cudaGraphExecChildGraphNodeSetParams, (cudaGraphExec_t exec, cudaGraphNode_t handle, cudaGraph_t child_handle),
+        (exec, handle, child_handle))
 {
     struct CUgraphNode_st *node = sim_graph_node_of(handle);
     struct CUgraph_st *child = sim_graph_of(child_handle);
@@ -375,12 +319,8 @@ static cudaError_t set_child(cudaGraphExec_t exec, cudaGraphNode_t handle, cudaG
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
-{
-    return SIM_CALL(set_child(exec, node, child));
-}
-
-static cudaError_t set_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
+SIM_API(cudaGraphNodeSetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int enabled),
+        (exec, node, enabled))
 {
     sim_step *step = step_of(exec, node);
     if (step == NULL)
@@ -392,21 +332,12 @@ static cudaError_t set_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsig
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int enabled)
-{
-    return SIM_CALL(set_enabled(exec, node, enabled));
-}
-
-static cudaError_t get_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled)
+SIM_API(cudaGraphNodeGetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int *enabled),
+        (exec, node, enabled))
 {
     const sim_step *step = step_of(exec, node);
     if (step == NULL)
         return cudaErrorInvalidValue;
     *enabled = !step->disabled;
     return cudaSuccess;
-}
-
-cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int *enabled)
-{
-    return SIM_CALL(get_enabled(exec, node, enabled));
 }

@@ -1,5 +1,6 @@
 // The runtime API's functions that add nodes to graphs, and read and change what they do.
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/allocate.h"
 #include "api/call.h"
@@ -41,68 +42,84 @@ static struct CUgraphNode_st *node_of_type(cudaGraphNode_t handle, enum cudaGrap
     return node != NULL && node->type == type ? node : NULL;
 }
 
-static void put_work(struct CUgraphNode_st *node, const sim_work *work)
+// What a node was made with; NULL: nothing that it could be asked for.
+static void *parameters_in(struct CUgraphNode_st *node, size_t *bytes)
 {
-    sim_work_release(&node->work);
-    node->work = *work;
+    switch (node->type) {
+    case cudaGraphNodeTypeKernel: *bytes = sizeof node->kernel; return &node->kernel;
+    case cudaGraphNodeTypeMemcpy: *bytes = sizeof node->copy; return &node->copy;
+    case cudaGraphNodeTypeMemset: *bytes = sizeof node->fill; return &node->fill;
+    default: return NULL;
+    }
 }
 
-// --- kernels
-// -----------------------------------------------------------------------------------------------------------
+static void keep(struct CUgraphNode_st *node, const void *parameters)
+{
+    size_t bytes;
+    void *kept = parameters_in(node, &bytes);
+    if (kept != NULL)
+        memcpy(kept, parameters, bytes);
+}
 
-static cudaError_t add_kernel(target at, const struct cudaKernelNodeParams *parameters)
+static cudaError_t add_working(target at, enum cudaGraphNodeType type, const void *parameters)
 {
     sim_work work;
     struct CUgraphNode_st *node;
-    cudaError_t error = sim_graph_kernel_work(parameters, &work);
+    cudaError_t error = sim_graph_work(type, parameters, &work);
     if (error == cudaSuccess)
-        error = add(at, cudaGraphNodeTypeKernel, &work, &node);
+        error = add(at, type, &work, &node);
     if (error == cudaSuccess)
-        node->kernel = *parameters;
+        keep(node, parameters);
     return error;
 }
+
+static cudaError_t get_parameters(cudaGraphNode_t handle, enum cudaGraphNodeType type, void *parameters)
+{
+    struct CUgraphNode_st *node = node_of_type(handle, type);
+    size_t bytes;
+    if (node == NULL || parameters == NULL)
+        return cudaErrorInvalidValue;
+    const void *kept = parameters_in(node, &bytes);
+    memcpy(parameters, kept, bytes);
+    return cudaSuccess;
+}
+
+static cudaError_t set_parameters(cudaGraphNode_t handle, enum cudaGraphNodeType type, const void *parameters)
+{
+    struct CUgraphNode_st *node = node_of_type(handle, type);
+    sim_work work;
+    if (node == NULL)
+        return cudaErrorInvalidValue;
+    const cudaError_t error = sim_graph_work(type, parameters, &work);
+    if (error != cudaSuccess)
+        return error;
+    sim_work_release(&node->work);
+    node->work = work;
+    keep(node, parameters);
+    return cudaSuccess;
+}
+
+// --- kernels --------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                    size_t count, const struct cudaKernelNodeParams *parameters)
 {
-    return SIM_CALL(add_kernel((target){node, graph, dependencies, count}, parameters));
-}
-
-static cudaError_t get_kernel(cudaGraphNode_t handle, struct cudaKernelNodeParams *parameters)
-{
-    const struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeKernel);
-    if (node == NULL || parameters == NULL)
-        return cudaErrorInvalidValue;
-    *parameters = node->kernel;
-    return cudaSuccess;
+    return SIM_CALL(add_working((target){node, graph, dependencies, count}, cudaGraphNodeTypeKernel, parameters));
 }
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *parameters)
 {
-    return SIM_CALL(get_kernel(node, parameters));
-}
-
-static cudaError_t set_kernel(cudaGraphNode_t handle, const struct cudaKernelNodeParams *parameters)
-{
-    struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeKernel);
-    sim_work work;
-    if (node == NULL)
-        return cudaErrorInvalidValue;
-    const cudaError_t error = sim_graph_kernel_work(parameters, &work);
-    if (error != cudaSuccess)
-        return error;
-    put_work(node, &work);
-    node->kernel = *parameters;
-    return cudaSuccess;
+    return SIM_CALL(get_parameters(node, cudaGraphNodeTypeKernel, parameters));
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *parameters)
 {
-    return SIM_CALL(set_kernel(node, parameters));
+    return SIM_CALL(set_parameters(node, cudaGraphNodeTypeKernel, parameters));
 }
 
-static cudaError_t set_attribute(cudaGraphNode_t handle, cudaLaunchAttributeID attribute,
-                                 const cudaLaunchAttributeValue *value)
+SIM_API(cudaGraphKernelNodeSetAttribute,
+        (cudaGraphNode_t handle, cudaLaunchAttributeID attribute, const cudaLaunchAttributeValue *value),
+        (handle, attribute, value))
 {
     struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeKernel);
     if (node == NULL || value == NULL)
@@ -112,14 +129,9 @@ static cudaError_t set_attribute(cudaGraphNode_t handle, cudaLaunchAttributeID a
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
-                                            const cudaLaunchAttributeValue *value)
-{
-    return SIM_CALL(set_attribute(node, attribute, value));
-}
-
-static cudaError_t get_attribute(cudaGraphNode_t handle, cudaLaunchAttributeID attribute,
-                                 cudaLaunchAttributeValue *value)
+SIM_API(cudaGraphKernelNodeGetAttribute,
+        (cudaGraphNode_t handle, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue *value),
+        (handle, attribute, value))
 {
     const struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeKernel);
     if (node == NULL || value == NULL)
@@ -130,38 +142,19 @@ static cudaError_t get_attribute(cudaGraphNode_t handle, cudaLaunchAttributeID a
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
-                                            cudaLaunchAttributeValue *value)
-{
-    return SIM_CALL(get_attribute(node, attribute, value));
-}
-
-// --- copies
-// ------------------------------------------------------------------------------------------------------------
-
-static cudaError_t add_copy(target at, const struct cudaMemcpy3DParms *parameters)
-{
-    sim_work work;
-    struct CUgraphNode_st *node;
-    cudaError_t error = sim_graph_copy_work(parameters, &work);
-    if (error == cudaSuccess)
-        error = add(at, cudaGraphNodeTypeMemcpy, &work, &node);
-    if (error == cudaSuccess)
-        node->copy = *parameters;
-    return error;
-}
+// --- copies ---------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                    size_t count, const struct cudaMemcpy3DParms *parameters)
 {
-    return SIM_CALL(add_copy((target){node, graph, dependencies, count}, parameters));
+    return SIM_CALL(add_working((target){node, graph, dependencies, count}, cudaGraphNodeTypeMemcpy, parameters));
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                      size_t count, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     const struct cudaMemcpy3DParms flat = sim_graph_copy_flat(to, from, bytes, kind);
-    return SIM_CALL(add_copy((target){node, graph, dependencies, count}, &flat));
+    return SIM_CALL(add_working((target){node, graph, dependencies, count}, cudaGraphNodeTypeMemcpy, &flat));
 }
 
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -169,7 +162,7 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t gr
                                            const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
     const struct cudaMemcpy3DParms flat = sim_graph_copy_flat((uint8_t *)(uintptr_t)symbol + offset, from, bytes, kind);
-    return SIM_CALL(add_copy((target){node, graph, dependencies, count}, &flat));
+    return SIM_CALL(add_working((target){node, graph, dependencies, count}, cudaGraphNodeTypeMemcpy, &flat));
 }
 
 cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -177,131 +170,54 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t 
                                              const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
     const struct cudaMemcpy3DParms flat = sim_graph_copy_flat(to, (const uint8_t *)symbol + offset, bytes, kind);
-    return SIM_CALL(add_copy((target){node, graph, dependencies, count}, &flat));
-}
-
-static cudaError_t get_copy(cudaGraphNode_t handle, struct cudaMemcpy3DParms *parameters)
-{
-    const struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeMemcpy);
-    if (node == NULL || parameters == NULL)
-        return cudaErrorInvalidValue;
-    *parameters = node->copy;
-    return cudaSuccess;
+    return SIM_CALL(add_working((target){node, graph, dependencies, count}, cudaGraphNodeTypeMemcpy, &flat));
 }
 
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *parameters)
 {
-    return SIM_CALL(get_copy(node, parameters));
-}
-
-static cudaError_t set_copy(cudaGraphNode_t handle, const struct cudaMemcpy3DParms *parameters)
-{
-    struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeMemcpy);
-    sim_work work;
-    if (node == NULL)
-        return cudaErrorInvalidValue;
-    const cudaError_t error = sim_graph_copy_work(parameters, &work);
-    if (error != cudaSuccess)
-        return error;
-    put_work(node, &work);
-    node->copy = *parameters;
-    return cudaSuccess;
+    return SIM_CALL(get_parameters(node, cudaGraphNodeTypeMemcpy, parameters));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *parameters)
 {
-    return SIM_CALL(set_copy(node, parameters));
+    return SIM_CALL(set_parameters(node, cudaGraphNodeTypeMemcpy, parameters));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from, size_t bytes,
                                            enum cudaMemcpyKind kind)
 {
     const struct cudaMemcpy3DParms flat = sim_graph_copy_flat(to, from, bytes, kind);
-    return SIM_CALL(set_copy(node, &flat));
+    return SIM_CALL(set_parameters(node, cudaGraphNodeTypeMemcpy, &flat));
 }
 
-// --- fills
-// -------------------------------------------------------------------------------------------------------------
-
-static cudaError_t add_fill(target at, const struct cudaMemsetParams *parameters)
-{
-    sim_work work;
-    struct CUgraphNode_st *node;
-    cudaError_t error = sim_graph_fill_work(parameters, &work);
-    if (error == cudaSuccess)
-        error = add(at, cudaGraphNodeTypeMemset, &work, &node);
-    if (error == cudaSuccess)
-        node->fill = *parameters;
-    return error;
-}
+// --- fills ----------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                    size_t count, const struct cudaMemsetParams *parameters)
 {
-    return SIM_CALL(add_fill((target){node, graph, dependencies, count}, parameters));
-}
-
-static cudaError_t get_fill(cudaGraphNode_t handle, struct cudaMemsetParams *parameters)
-{
-    const struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeMemset);
-    if (node == NULL || parameters == NULL)
-        return cudaErrorInvalidValue;
-    *parameters = node->fill;
-    return cudaSuccess;
+    return SIM_CALL(add_working((target){node, graph, dependencies, count}, cudaGraphNodeTypeMemset, parameters));
 }
 
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *parameters)
 {
-    return SIM_CALL(get_fill(node, parameters));
-}
-
-static cudaError_t set_fill(cudaGraphNode_t handle, const struct cudaMemsetParams *parameters)
-{
-    struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeMemset);
-    sim_work work;
-    if (node == NULL)
-        return cudaErrorInvalidValue;
-    const cudaError_t error = sim_graph_fill_work(parameters, &work);
-    if (error != cudaSuccess)
-        return error;
-    put_work(node, &work);
-    node->fill = *parameters;
-    return cudaSuccess;
+    return SIM_CALL(get_parameters(node, cudaGraphNodeTypeMemset, parameters));
 }
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *parameters)
 {
-    return SIM_CALL(set_fill(node, parameters));
+    return SIM_CALL(set_parameters(node, cudaGraphNodeTypeMemset, parameters));
 }
 
-// --- functions of the host
-// ---------------------------------------------------------------------------------------------
-
-static cudaError_t host_work(const struct cudaHostNodeParams *parameters, sim_work *work)
-{
-    if (parameters == NULL || parameters->fn == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the function is NULL");
-    *work = sim_work_new(SIM_WORK_HOST);
-    work->host.function = parameters->fn;
-    work->host.data = parameters->userData;
-    return cudaSuccess;
-}
-
-static cudaError_t add_host(target at, const struct cudaHostNodeParams *parameters)
-{
-    sim_work work;
-    struct CUgraphNode_st *node;
-    const cudaError_t error = host_work(parameters, &work);
-    return error == cudaSuccess ? add(at, cudaGraphNodeTypeHost, &work, &node) : error;
-}
+// --- functions of the host ------------------------------------------------------------------------------------------
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                  size_t count, const struct cudaHostNodeParams *parameters)
 {
-    return SIM_CALL(add_host((target){node, graph, dependencies, count}, parameters));
+    return SIM_CALL(add_working((target){node, graph, dependencies, count}, cudaGraphNodeTypeHost, parameters));
 }
 
-static cudaError_t get_host(cudaGraphNode_t handle, struct cudaHostNodeParams *parameters)
+SIM_API(cudaGraphHostNodeGetParams, (cudaGraphNode_t handle, struct cudaHostNodeParams *parameters),
+        (handle, parameters))
 {
     const struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeHost);
     if (node == NULL || parameters == NULL)
@@ -310,30 +226,12 @@ static cudaError_t get_host(cudaGraphNode_t handle, struct cudaHostNodeParams *p
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *parameters)
-{
-    return SIM_CALL(get_host(node, parameters));
-}
-
-static cudaError_t set_host(cudaGraphNode_t handle, const struct cudaHostNodeParams *parameters)
-{
-    struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeHost);
-    sim_work work;
-    if (node == NULL)
-        return cudaErrorInvalidValue;
-    const cudaError_t error = host_work(parameters, &work);
-    if (error == cudaSuccess)
-        put_work(node, &work);
-    return error;
-}
-
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *parameters)
 {
-    return SIM_CALL(set_host(node, parameters));
+    return SIM_CALL(set_parameters(node, cudaGraphNodeTypeHost, parameters));
 }
 
-// --- nothing, other graphs, events, memory
-// -----------------------------------------------------------------------------
+// --- nothing, other graphs, events, memory --------------------------------------------------------------------------
 
 static cudaError_t add_plain(target at, enum cudaGraphNodeType type, struct CUgraphNode_st **made)
 {
@@ -367,18 +265,13 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
     return SIM_CALL(add_child((target){node, graph, dependencies, count}, child));
 }
 
-static cudaError_t get_child(cudaGraphNode_t handle, cudaGraph_t *graph)
+SIM_API(cudaGraphChildGraphNodeGetGraph, (cudaGraphNode_t handle, cudaGraph_t *graph), (handle, graph))
 {
     const struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeGraph);
     if (node == NULL || graph == NULL)
         return cudaErrorInvalidValue;
     *graph = node->child;
     return cudaSuccess;
-}
-
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph)
-{
-    return SIM_CALL(get_child(node, graph));
 }
 
 static cudaError_t add_event(target at, enum cudaGraphNodeType type, cudaEvent_t event)
@@ -467,18 +360,14 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, c
     return SIM_CALL(add_allocation((target){node, graph, dependencies, count}, parameters));
 }
 
-static cudaError_t get_allocation(cudaGraphNode_t handle, struct cudaMemAllocNodeParams *parameters)
+SIM_API(cudaGraphMemAllocNodeGetParams, (cudaGraphNode_t handle, struct cudaMemAllocNodeParams *parameters),
+        (handle, parameters))
 {
     const struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeMemAlloc);
     if (node == NULL || parameters == NULL)
         return cudaErrorInvalidValue;
     *parameters = node->allocation;
     return cudaSuccess;
-}
-
-cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *parameters)
-{
-    return SIM_CALL(get_allocation(node, parameters));
 }
 
 static cudaError_t add_free(target at, void *memory)
@@ -496,8 +385,9 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, co
     return SIM_CALL(add_free((target){node, graph, dependencies, count}, memory));
 }
 
-static cudaError_t get_free(cudaGraphNode_t handle, void **memory)
+SIM_API(cudaGraphMemFreeNodeGetParams, (cudaGraphNode_t handle, void *place), (handle, place))
 {
+    void **memory = place;
     const struct CUgraphNode_st *node = node_of_type(handle, cudaGraphNodeTypeMemFree);
     if (node == NULL || memory == NULL)
         return cudaErrorInvalidValue;
@@ -505,13 +395,7 @@ static cudaError_t get_free(cudaGraphNode_t handle, void **memory)
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *memory)
-{
-    return SIM_CALL(get_free(node, memory));
-}
-
-// --- any of them
-// -------------------------------------------------------------------------------------------------------
+// --- any of them ----------------------------------------------------------------------------------------------------
 
 static cudaError_t add_any(target at, struct cudaGraphNodeParams *parameters)
 {
@@ -519,10 +403,10 @@ static cudaError_t add_any(target at, struct cudaGraphNodeParams *parameters)
     if (parameters == NULL)
         return sim_fail(cudaErrorInvalidValue, "the parameters are NULL");
     switch (parameters->type) {
-    case cudaGraphNodeTypeKernel: return add_kernel(at, (const struct cudaKernelNodeParams *)&parameters->kernel);
-    case cudaGraphNodeTypeMemcpy: return add_copy(at, &parameters->memcpy.copyParams);
-    case cudaGraphNodeTypeMemset: return add_fill(at, (const struct cudaMemsetParams *)&parameters->memset);
-    case cudaGraphNodeTypeHost: return add_host(at, (const struct cudaHostNodeParams *)&parameters->host);
+    case cudaGraphNodeTypeKernel: return add_working(at, parameters->type, &parameters->kernel);
+    case cudaGraphNodeTypeMemcpy: return add_working(at, parameters->type, &parameters->memcpy.copyParams);
+    case cudaGraphNodeTypeMemset: return add_working(at, parameters->type, &parameters->memset);
+    case cudaGraphNodeTypeHost: return add_working(at, parameters->type, &parameters->host);
     case cudaGraphNodeTypeGraph: return add_child(at, parameters->graph.graph);
     case cudaGraphNodeTypeEmpty: return add_plain(at, cudaGraphNodeTypeEmpty, &node);
     case cudaGraphNodeTypeWaitEvent:

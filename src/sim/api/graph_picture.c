@@ -14,8 +14,9 @@ static const char *label(const struct CUgraphNode_st *node)
     return (size_t)node->type < sizeof names / sizeof names[0] ? names[node->type] : "node";
 }
 
-static cudaError_t print(cudaGraph_t handle, const char *path)
+SIM_API(cudaGraphDebugDotPrint, (cudaGraph_t handle, const char *path, unsigned int flags), (handle, path, flags))
 {
+    (void)flags;
     struct CUgraph_st *graph = sim_graph_of(handle);
     if (graph == NULL)
         return cudaErrorInvalidValue;
@@ -34,10 +35,4 @@ static cudaError_t print(cudaGraph_t handle, const char *path)
     fprintf(file, "}\n");
     fclose(file);
     return cudaSuccess;
-}
-
-cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags)
-{
-    (void)flags;
-    return SIM_CALL(print(graph, path));
 }

@@ -13,10 +13,9 @@ static void *allocated(void *memory)
     return memory;
 }
 
-// --- work
-// --------------------------------------------------------------------------------------------------------------
+// --- work -----------------------------------------------------------------------------------------------------------
 
-cudaError_t sim_graph_kernel_work(const struct cudaKernelNodeParams *parameters, sim_work *work)
+static cudaError_t kernel_work(const struct cudaKernelNodeParams *parameters, sim_work *work)
 {
     if (parameters == NULL)
         return sim_fail(cudaErrorInvalidValue, "the parameters are NULL");
@@ -38,7 +37,7 @@ cudaError_t sim_graph_kernel_work(const struct cudaKernelNodeParams *parameters,
     return work->kernel.bound != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
-cudaError_t sim_graph_copy_work(const struct cudaMemcpy3DParms *parameters, sim_work *work)
+static cudaError_t copy_work(const struct cudaMemcpy3DParms *parameters, sim_work *work)
 {
     sim_copy_request request;
     bool pageable;
@@ -54,7 +53,7 @@ struct cudaMemcpy3DParms sim_graph_copy_flat(void *to, const void *from, size_t 
                                       .kind = kind};
 }
 
-cudaError_t sim_graph_fill_work(const struct cudaMemsetParams *parameters, sim_work *work)
+static cudaError_t fill_work(const struct cudaMemsetParams *parameters, sim_work *work)
 {
     if (parameters == NULL)
         return sim_fail(cudaErrorInvalidValue, "the parameters are NULL");
@@ -74,7 +73,27 @@ cudaError_t sim_graph_fill_work(const struct cudaMemsetParams *parameters, sim_w
     return cudaSuccess;
 }
 
-// --- steps -----------------------------------------------------------------------------------------------------------
+static cudaError_t host_work(const struct cudaHostNodeParams *parameters, sim_work *work)
+{
+    if (parameters == NULL || parameters->fn == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the function is NULL");
+    *work = sim_work_new(SIM_WORK_HOST);
+    work->host.function = parameters->fn;
+    work->host.data = parameters->userData;
+    return cudaSuccess;
+}
+
+cudaError_t sim_graph_work(enum cudaGraphNodeType type, const void *parameters, sim_work *work)
+{
+    switch (type) {
+    case cudaGraphNodeTypeKernel: return kernel_work(parameters, work);
+    case cudaGraphNodeTypeMemcpy: return copy_work(parameters, work);
+    case cudaGraphNodeTypeMemset: return fill_work(parameters, work);
+    default: return host_work(parameters, work);
+    }
+}
+
+// --- steps ----------------------------------------------------------------------------------------------------------
 
 typedef struct step_list {
     sim_step *steps;

@@ -26,7 +26,7 @@
 #define REPLACE(name, ours) extern __typeof__(ours) name __attribute__((weak, alias(#ours), visibility("default")))
 #define CALLER              ((uintptr_t)__builtin_return_address(0))
 
-// --- who does the work -----------------------------------------------------------------------------------------------
+// --- who does the work ----------------------------------------------------------------------------------------------
 
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
@@ -81,7 +81,7 @@ static inline const heap *use(void)
     return &below;
 }
 
-// --- what is known ---------------------------------------------------------------------------------------------------
+// --- what is known --------------------------------------------------------------------------------------------------
 
 typedef struct block {
     uintptr_t start; // 0: free
@@ -222,7 +222,7 @@ __attribute__((constructor)) static void start_noting(void)
     noting = sim_module_self()->is_program;
 }
 
-// --- the card's memory -----------------------------------------------------------------------------------------------
+// --- the card's memory ----------------------------------------------------------------------------------------------
 
 // Whether this is the card's: then it is not the C library's to free, and the program hears of it.
 static bool refuse(void *memory, const char *function, uintptr_t pc)
@@ -244,7 +244,7 @@ static bool refuse(void *memory, const char *function, uintptr_t pc)
     return true;
 }
 
-// --- the C library's functions ---------------------------------------------------------------------------------------
+// --- the C library's functions --------------------------------------------------------------------------------------
 
 static void *heap_malloc(size_t bytes)
 {

@@ -32,8 +32,9 @@ cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned int flags)
     return SIM_CALL(allocate_host(memory, bytes, flags));
 }
 
-static cudaError_t host_register(void *memory, size_t bytes)
+SIM_API(cudaHostRegister, (void *memory, size_t bytes, unsigned int flags), (memory, bytes, flags))
 {
+    (void)flags;
     sim_allocation found;
     if (memory == NULL || bytes == 0)
         return sim_fail(cudaErrorInvalidValue, "there is nothing to register");
@@ -46,13 +47,7 @@ static cudaError_t host_register(void *memory, size_t bytes)
     return cudaSuccess;
 }
 
-cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned int flags)
-{
-    (void)flags;
-    return SIM_CALL(host_register(memory, bytes));
-}
-
-static cudaError_t host_unregister(void *memory)
+SIM_API(cudaHostUnregister, (void *memory), (memory))
 {
     const cudaError_t error = sim_device_wait();
     if (!sim_memory_unregister((uintptr_t)memory))
@@ -60,13 +55,9 @@ static cudaError_t host_unregister(void *memory)
     return error;
 }
 
-cudaError_t cudaHostUnregister(void *memory)
+SIM_API(cudaHostGetDevicePointer, (void **device, void *host, unsigned int flags), (device, host, flags))
 {
-    return SIM_CALL(host_unregister(memory));
-}
-
-static cudaError_t device_pointer(void **device, void *host)
-{
+    (void)flags;
     sim_allocation found;
     if (device == NULL)
         return sim_fail(cudaErrorInvalidValue, "the place for the pointer is NULL");
@@ -79,14 +70,8 @@ static cudaError_t device_pointer(void **device, void *host)
     return cudaSuccess;
 }
 
-cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags)
-{
-    (void)flags;
-    return SIM_CALL(device_pointer(device, host));
-}
-
 // With unified addressing all pinned memory is mapped and portable.
-static cudaError_t host_flags(unsigned *flags, void *host)
+SIM_API(cudaHostGetFlags, (unsigned int *flags, void *host), (flags, host))
 {
     sim_allocation found;
     if (flags == NULL || sim_pointer_where(host, &found) != SIM_AT_PINNED)
@@ -95,13 +80,7 @@ static cudaError_t host_flags(unsigned *flags, void *host)
     return cudaSuccess;
 }
 
-cudaError_t cudaHostGetFlags(unsigned int *flags, void *host)
-{
-    return SIM_CALL(host_flags(flags, host));
-}
-
-// --- managed memory: where it should be is advice, and nothing moves here
-// --------------------------------------------------
+// --- managed memory: where it should be is advice, and nothing moves here -------------------------------------------
 
 static cudaError_t check_managed(const void *memory, size_t bytes, struct cudaMemLocation location)
 {
@@ -139,8 +118,11 @@ cudaError_t sim_memory_advise(const void *memory, size_t bytes, enum cudaMemoryA
     return SIM_CALL_AS("cudaMemAdvise", check_managed(memory, bytes, location));
 }
 
-static cudaError_t range_attribute(void *data, size_t data_bytes, const void *memory, size_t bytes)
+SIM_API(cudaMemRangeGetAttribute,
+        (void *data, size_t data_bytes, enum cudaMemRangeAttribute attribute, const void *memory, size_t bytes),
+        (data, data_bytes, attribute, memory, bytes))
 {
+    (void)attribute;
     const struct cudaMemLocation anywhere = {cudaMemLocationTypeNone, 0};
     if (data == NULL || data_bytes < sizeof(int))
         return sim_fail(cudaErrorInvalidValue, "there is no room for the attribute");
@@ -148,23 +130,13 @@ static cudaError_t range_attribute(void *data, size_t data_bytes, const void *me
     return check_managed(memory, bytes, anywhere);
 }
 
-cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_bytes, enum cudaMemRangeAttribute attribute,
-                                     const void *memory, size_t bytes)
+SIM_API(cudaStreamAttachMemAsync, (cudaStream_t handle, void *memory, size_t bytes, unsigned int flags),
+        (handle, memory, bytes, flags))
 {
-    (void)attribute;
-    return SIM_CALL(range_attribute(data, data_bytes, memory, bytes));
-}
-
-static cudaError_t attach(cudaStream_t handle, void *memory)
-{
+    (void)bytes;
+    (void)flags;
     const struct cudaMemLocation anywhere = {cudaMemLocationTypeNone, 0};
     if (sim_stream_of(handle) == NULL)
         return cudaErrorInvalidResourceHandle;
     return check_managed(memory, 1, anywhere);
-}
-
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *memory, size_t bytes, unsigned int flags)
-{
-    (void)bytes, (void)flags;
-    return SIM_CALL(attach(stream, memory));
 }

@@ -154,8 +154,7 @@ int sim_launch(const sim_config *config, const sim_kernel *kernel, const void *p
     return sim_call_end(kernel->run != NULL ? submit(config, kernel) : sim_no_memory());
 }
 
-// --- kernels by address
-// ------------------------------------------------------------------------------------------------
+// --- kernels by address ---------------------------------------------------------------------------------------------
 
 static sim_bind_function binder;
 
@@ -214,7 +213,8 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
     return SIM_CALL(launch_address(function, arguments, configuration(grid, block, shared, stream, 1)));
 }
 
-static cudaError_t launch_configured(const cudaLaunchConfig_t *config, const void *function, void **arguments)
+SIM_API(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *function, void **arguments),
+        (config, function, arguments))
 {
     if (config == NULL)
         return sim_fail(cudaErrorInvalidValue, "the configuration is NULL");
@@ -231,9 +231,4 @@ static cudaError_t launch_configured(const cudaLaunchConfig_t *config, const voi
     return launch_address(
         function, arguments,
         configuration(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cooperative));
-}
-
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments)
-{
-    return SIM_CALL(launch_configured(config, function, arguments));
 }

@@ -54,17 +54,12 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
     return SIM_CALL(sim_allocate(memory, bytes, SIM_MEMORY_DEVICE));
 }
 
-static cudaError_t allocate_managed(void **memory, size_t bytes, unsigned flags)
+SIM_API(cudaMallocManaged, (void **memory, size_t bytes, unsigned int flags), (memory, bytes, flags))
 {
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
         return sim_fail(cudaErrorInvalidValue,
                         "managed memory is attached to cudaMemAttachGlobal or cudaMemAttachHost");
     return sim_allocate(memory, bytes, SIM_MEMORY_MANAGED);
-}
-
-cudaError_t cudaMallocManaged(void **memory, size_t bytes, unsigned int flags)
-{
-    return SIM_CALL(allocate_managed(memory, bytes, flags));
 }
 
 static size_t pitch_of(size_t width)
@@ -85,7 +80,7 @@ cudaError_t cudaMallocPitch(void **memory, size_t *pitch, size_t width, size_t h
     return SIM_CALL(allocate_pitched(memory, pitch, width, height));
 }
 
-static cudaError_t allocate_3d(struct cudaPitchedPtr *memory, struct cudaExtent extent)
+SIM_API(cudaMalloc3D, (struct cudaPitchedPtr * memory, struct cudaExtent extent), (memory, extent))
 {
     if (memory == NULL)
         return sim_fail(cudaErrorInvalidValue, "the place for the pointer is NULL");
@@ -94,13 +89,7 @@ static cudaError_t allocate_3d(struct cudaPitchedPtr *memory, struct cudaExtent 
     return allocate_pitched(&memory->ptr, &memory->pitch, extent.width, extent.height * extent.depth);
 }
 
-cudaError_t cudaMalloc3D(struct cudaPitchedPtr *memory, struct cudaExtent extent)
-{
-    return SIM_CALL(allocate_3d(memory, extent));
-}
-
-// --- freeing
-// -----------------------------------------------------------------------------------------------------------
+// --- freeing --------------------------------------------------------------------------------------------------------
 
 static cudaError_t refuse_free(uintptr_t address, const char *why)
 {
@@ -154,10 +143,9 @@ cudaError_t cudaFreeHost(void *memory)
     return SIM_CALL(free_now(memory, true));
 }
 
-// --- asking
-// ------------------------------------------------------------------------------------------------------------
+// --- asking ---------------------------------------------------------------------------------------------------------
 
-static cudaError_t get_info(size_t *free_bytes, size_t *total_bytes)
+SIM_API(cudaMemGetInfo, (size_t * free_bytes, size_t *total_bytes), (free_bytes, total_bytes))
 {
     if (free_bytes == NULL || total_bytes == NULL)
         return sim_fail(cudaErrorInvalidValue, "the place for a result is NULL");
@@ -166,12 +154,8 @@ static cudaError_t get_info(size_t *free_bytes, size_t *total_bytes)
     return cudaSuccess;
 }
 
-cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
-{
-    return SIM_CALL(get_info(free_bytes, total_bytes));
-}
-
-static cudaError_t get_attributes(struct cudaPointerAttributes *attributes, const void *pointer)
+SIM_API(cudaPointerGetAttributes, (struct cudaPointerAttributes * attributes, const void *pointer),
+        (attributes, pointer))
 {
     if (attributes == NULL)
         return sim_fail(cudaErrorInvalidValue, "the place for the attributes is NULL");
@@ -199,12 +183,7 @@ static cudaError_t get_attributes(struct cudaPointerAttributes *attributes, cons
     return cudaSuccess;
 }
 
-cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
-{
-    return SIM_CALL(get_attributes(attributes, pointer));
-}
-
-// --- leaks -----------------------------------------------------------------------------------------------------------
+// --- leaks ----------------------------------------------------------------------------------------------------------
 
 static void report_leak(const sim_allocation *allocation, void *context)
 {

@@ -10,8 +10,7 @@
 #include "memory/sections.h"
 #include "program/program.h"
 
-// --- device variables
-// --------------------------------------------------------------------------------------------------
+// --- device variables -----------------------------------------------------------------------------------------------
 
 typedef struct known_symbol {
     const void *start;
@@ -54,8 +53,7 @@ bool sim_symbol_find(const void *address, const void **start, size_t *bytes)
     return false;
 }
 
-// --- all pointers
-// ------------------------------------------------------------------------------------------------------
+// --- all pointers ---------------------------------------------------------------------------------------------------
 
 static bool in_card(const void *pointer)
 {

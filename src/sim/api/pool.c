@@ -53,7 +53,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
     return SIM_CALL(give(pool, chosen, device));
 }
 
-static cudaError_t choose(int device, cudaMemPool_t pool)
+SIM_API(cudaDeviceSetMemPool, (int device, cudaMemPool_t pool), (device, pool))
 {
     const cudaError_t error = sim_device_check(device);
     if (error != cudaSuccess || pool_of(pool) == NULL)
@@ -62,12 +62,7 @@ static cudaError_t choose(int device, cudaMemPool_t pool)
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
-{
-    return SIM_CALL(choose(device, pool));
-}
-
-static cudaError_t create(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties)
+SIM_API(cudaMemPoolCreate, (cudaMemPool_t * pool, const struct cudaMemPoolProps *properties), (pool, properties))
 {
     if (pool == NULL || properties == NULL)
         return sim_fail(cudaErrorInvalidValue, "the %s is NULL", pool == NULL ? "place for the pool" : "properties");
@@ -82,12 +77,7 @@ static cudaError_t create(cudaMemPool_t *pool, const struct cudaMemPoolProps *pr
     return cudaSuccess;
 }
 
-cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties)
-{
-    return SIM_CALL(create(pool, properties));
-}
-
-static cudaError_t destroy(cudaMemPool_t handle)
+SIM_API(cudaMemPoolDestroy, (cudaMemPool_t handle), (handle))
 {
     cudaMemPool_t pool = pool_of(handle);
     if (pool == NULL)
@@ -100,18 +90,14 @@ static cudaError_t destroy(cudaMemPool_t handle)
     return cudaSuccess;
 }
 
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
-{
-    return SIM_CALL(destroy(pool));
-}
-
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep)
 {
     (void)bytes_to_keep; // nothing is kept beyond what is in use
     return SIM_CALL(pool_of(pool) != NULL ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-static cudaError_t set_attribute(cudaMemPool_t handle, enum cudaMemPoolAttr attribute, const void *value)
+SIM_API(cudaMemPoolSetAttribute, (cudaMemPool_t handle, enum cudaMemPoolAttr attribute, void *value),
+        (handle, attribute, value))
 {
     cudaMemPool_t pool = pool_of(handle);
     if (pool == NULL || value == NULL)
@@ -128,12 +114,8 @@ static cudaError_t set_attribute(cudaMemPool_t handle, enum cudaMemPoolAttr attr
     return cudaSuccess;
 }
 
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
-{
-    return SIM_CALL(set_attribute(pool, attribute, value));
-}
-
-static cudaError_t get_attribute(cudaMemPool_t handle, enum cudaMemPoolAttr attribute, void *value)
+SIM_API(cudaMemPoolGetAttribute, (cudaMemPool_t handle, enum cudaMemPoolAttr attribute, void *value),
+        (handle, attribute, value))
 {
     const struct CUmemPoolHandle_st *pool = pool_of(handle);
     if (pool == NULL || value == NULL)
@@ -153,11 +135,6 @@ static cudaError_t get_attribute(cudaMemPool_t handle, enum cudaMemPoolAttr attr
     return cudaSuccess;
 }
 
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
-{
-    return SIM_CALL(get_attribute(pool, attribute, value));
-}
-
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t count)
 {
     (void)list, (void)count;
@@ -171,8 +148,7 @@ cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t p
     return SIM_CALL(pool_of(pool) != NULL ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-// --- allocating and freeing
-// --------------------------------------------------------------------------------------------
+// --- allocating and freeing -----------------------------------------------------------------------------------------
 
 // While a graph is captured the memory belongs to the graph: it is there from now on, and its node says so.
 static cudaError_t allocate_captured(struct CUstream_st *stream, void **memory, size_t bytes)
@@ -211,7 +187,7 @@ cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t p
     return SIM_CALL(allocate(memory, bytes, pool, stream));
 }
 
-static cudaError_t free_later(void *memory, cudaStream_t handle)
+SIM_API(cudaFreeAsync, (void *memory, cudaStream_t handle), (memory, handle))
 {
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
@@ -224,9 +200,4 @@ static cudaError_t free_later(void *memory, cudaStream_t handle)
     sim_work work = sim_work_new(SIM_WORK_FREE);
     work.memory = memory;
     return sim_stream_submit(stream, &work);
-}
-
-cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
-{
-    return SIM_CALL(free_later(memory, stream));
 }

@@ -130,8 +130,7 @@ cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *properties, int de
     return SIM_CALL_AS("cudaGetDeviceProperties", get_properties(properties, device));
 }
 
-// --- attributes: the same numbers one by one
-// ---------------------------------------------------------------------------
+// --- attributes: the same numbers one by one ------------------------------------------------------------------------
 
 // Those that launches and occupancy depend on.
 static bool launch_attribute(const struct cudaDeviceProp *p, int attribute, int *value)
@@ -241,7 +240,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     return SIM_CALL(get_attribute(value, (int)attribute, device));
 }
 
-static cudaError_t linear_width(size_t *elements, const struct cudaChannelFormatDesc *format, int device)
+SIM_API(cudaDeviceGetTexture1DLinearMaxWidth,
+        (size_t * elements, const struct cudaChannelFormatDesc *format, int device), (elements, format, device))
 {
     const size_t bits_per_byte = 8, most_elements = (size_t)1 << 28;
     const cudaError_t error = sim_device_check(device);
@@ -252,10 +252,4 @@ static cudaError_t linear_width(size_t *elements, const struct cudaChannelFormat
     const size_t bytes = (size_t)(format->x + format->y + format->z + format->w) / bits_per_byte;
     *elements = bytes > 0 ? most_elements / bytes * sizeof(float) : 0;
     return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *elements, const struct cudaChannelFormatDesc *format,
-                                                 int device)
-{
-    return SIM_CALL(linear_width(elements, format, device));
 }

@@ -155,7 +155,7 @@ cudaError_t sim_device_wait(void)
     return sim_error_broken();
 }
 
-// --- for a host that waits without a call ----------------------------------------------------------------------------
+// --- for a host that waits without a call ---------------------------------------------------------------------------
 
 static void run_all(void)
 {

@@ -22,8 +22,7 @@ void sim_library_stream_set(cudaStream_t stream)
     library_stream = stream;
 }
 
-// --- making and destroying
-// ---------------------------------------------------------------------------------------------
+// --- making and destroying ------------------------------------------------------------------------------------------
 
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority)
 {
@@ -52,7 +51,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flag
 }
 
 // What is queued still runs, as in CUDA.
-static cudaError_t destroy(cudaStream_t handle)
+SIM_API(cudaStreamDestroy, (cudaStream_t handle), (handle))
 {
     if (handle == NULL || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
         return sim_fail(cudaErrorInvalidResourceHandle, "a default stream cannot be destroyed");
@@ -69,15 +68,9 @@ static cudaError_t destroy(cudaStream_t handle)
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-    return SIM_CALL(destroy(stream));
-}
+// --- asking ---------------------------------------------------------------------------------------------------------
 
-// --- asking
-// ------------------------------------------------------------------------------------------------------------
-
-static cudaError_t get_priority(cudaStream_t handle, int *priority)
+SIM_API(cudaStreamGetPriority, (cudaStream_t handle, int *priority), (handle, priority))
 {
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
@@ -86,12 +79,7 @@ static cudaError_t get_priority(cudaStream_t handle, int *priority)
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
-{
-    return SIM_CALL(get_priority(stream, priority));
-}
-
-static cudaError_t get_flags(cudaStream_t handle, unsigned *flags)
+SIM_API(cudaStreamGetFlags, (cudaStream_t handle, unsigned int *flags), (handle, flags))
 {
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
@@ -100,12 +88,7 @@ static cudaError_t get_flags(cudaStream_t handle, unsigned *flags)
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
-{
-    return SIM_CALL(get_flags(stream, flags));
-}
-
-static cudaError_t get_number(cudaStream_t handle, unsigned long long *id)
+SIM_API(cudaStreamGetId, (cudaStream_t handle, unsigned long long *id), (handle, id))
 {
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
@@ -114,20 +97,10 @@ static cudaError_t get_number(cudaStream_t handle, unsigned long long *id)
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
-{
-    return SIM_CALL(get_number(stream, id));
-}
-
-static cudaError_t get_device(cudaStream_t handle, int *device)
+SIM_API(cudaStreamGetDevice, (cudaStream_t handle, int *device), (handle, device))
 {
     *device = 0;
     return sim_stream_of(handle) != NULL ? cudaSuccess : cudaErrorInvalidResourceHandle;
-}
-
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
-{
-    return SIM_CALL(get_device(stream, device));
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
@@ -140,8 +113,9 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 }
 
 // Attributes steer caches and scheduling, which are not simulated: kept, and given back.
-static cudaError_t set_attribute(cudaStream_t handle, cudaLaunchAttributeID attribute,
-                                 const cudaLaunchAttributeValue *value)
+SIM_API(cudaStreamSetAttribute,
+        (cudaStream_t handle, cudaLaunchAttributeID attribute, const cudaLaunchAttributeValue *value),
+        (handle, attribute, value))
 {
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
@@ -155,13 +129,8 @@ static cudaError_t set_attribute(cudaStream_t handle, cudaLaunchAttributeID attr
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
-                                   const cudaLaunchAttributeValue *value)
-{
-    return SIM_CALL(set_attribute(stream, attribute, value));
-}
-
-static cudaError_t get_attribute(cudaStream_t handle, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue *value)
+SIM_API(cudaStreamGetAttribute, (cudaStream_t handle, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue *value),
+        (handle, attribute, value))
 {
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
@@ -172,13 +141,7 @@ static cudaError_t get_attribute(cudaStream_t handle, cudaLaunchAttributeID attr
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
-                                   cudaLaunchAttributeValue *value)
-{
-    return SIM_CALL(get_attribute(stream, attribute, value));
-}
-
-static cudaError_t copy_attributes(cudaStream_t to_handle, cudaStream_t from_handle)
+SIM_API(cudaStreamCopyAttributes, (cudaStream_t to_handle, cudaStream_t from_handle), (to_handle, from_handle))
 {
     struct CUstream_st *to = sim_stream_of(to_handle), *from = sim_stream_of(from_handle);
     if (to == NULL || from == NULL)
@@ -188,15 +151,9 @@ static cudaError_t copy_attributes(cudaStream_t to_handle, cudaStream_t from_han
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
-{
-    return SIM_CALL(copy_attributes(to, from));
-}
+// --- waiting --------------------------------------------------------------------------------------------------------
 
-// --- waiting
-// -----------------------------------------------------------------------------------------------------------
-
-static cudaError_t synchronize(cudaStream_t handle)
+SIM_API(cudaStreamSynchronize, (cudaStream_t handle), (handle))
 {
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
@@ -204,11 +161,6 @@ static cudaError_t synchronize(cudaStream_t handle)
     if (stream->capture != NULL)
         return sim_capture_refuse(stream);
     return sim_stream_wait(stream);
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-{
-    return SIM_CALL(synchronize(stream));
 }
 
 static bool legacy_has_work(void)
@@ -221,7 +173,7 @@ static bool legacy_has_work(void)
 }
 
 // A query makes progress, and says that there was some to make: a program that polls sees both answers.
-static cudaError_t query(cudaStream_t handle)
+SIM_API(cudaStreamQuery, (cudaStream_t handle), (handle))
 {
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
@@ -238,13 +190,10 @@ static cudaError_t query(cudaStream_t handle)
     return sim_stream_wait(stream);
 }
 
-cudaError_t cudaStreamQuery(cudaStream_t stream)
+SIM_API(cudaStreamWaitEvent, (cudaStream_t handle, cudaEvent_t event_handle, unsigned int flags),
+        (handle, event_handle, flags))
 {
-    return SIM_CALL(query(stream));
-}
-
-static cudaError_t wait_event(cudaStream_t handle, cudaEvent_t event_handle)
-{
+    (void)flags;
     struct CUstream_st *stream = sim_stream_of(handle);
     struct CUevent_st *event = sim_event_of(event_handle);
     if (stream == NULL || event == NULL)
@@ -254,12 +203,6 @@ static cudaError_t wait_event(cudaStream_t handle, cudaEvent_t event_handle)
     if (event->recorded)
         sim_stream_await(stream, event->operation, &event->clock);
     return cudaSuccess;
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
-{
-    (void)flags;
-    return SIM_CALL(wait_event(stream, event));
 }
 
 static cudaError_t device_synchronize(void)
@@ -281,11 +224,12 @@ cudaError_t cudaThreadSynchronize(void)
     return SIM_CALL(device_synchronize());
 }
 
-// --- functions of the host
-// ---------------------------------------------------------------------------------------------
+// --- functions of the host ------------------------------------------------------------------------------------------
 
-static cudaError_t add_callback(cudaStream_t handle, cudaStreamCallback_t callback, void *data)
+SIM_API(cudaStreamAddCallback, (cudaStream_t handle, cudaStreamCallback_t callback, void *data, unsigned int flags),
+        (handle, callback, data, flags))
 {
+    (void)flags;
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
         return cudaErrorInvalidResourceHandle;
@@ -299,13 +243,7 @@ static cudaError_t add_callback(cudaStream_t handle, cudaStreamCallback_t callba
     return sim_stream_submit(stream, &work);
 }
 
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned int flags)
-{
-    (void)flags;
-    return SIM_CALL(add_callback(stream, callback, data));
-}
-
-static cudaError_t launch_host(cudaStream_t handle, cudaHostFn_t function, void *data)
+SIM_API(cudaLaunchHostFunc, (cudaStream_t handle, cudaHostFn_t function, void *data), (handle, function, data))
 {
     struct CUstream_st *stream = sim_stream_of(handle);
     if (stream == NULL)
@@ -316,9 +254,4 @@ static cudaError_t launch_host(cudaStream_t handle, cudaHostFn_t function, void 
     work.host.function = function;
     work.host.data = data;
     return sim_stream_submit(stream, &work);
-}
-
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
-{
-    return SIM_CALL(launch_host(stream, function, data));
 }

@@ -117,31 +117,23 @@ static cudaError_t create(unsigned long long *handle, const struct cudaResourceD
     return cudaSuccess;
 }
 
-static cudaError_t create_texture(cudaTextureObject_t *texture, const struct cudaResourceDesc *resource,
-                                  const struct cudaTextureDesc *description)
+SIM_API(cudaCreateTextureObject,
+        (cudaTextureObject_t * texture, const struct cudaResourceDesc *resource,
+         const struct cudaTextureDesc *description, const struct cudaResourceViewDesc *view),
+        (texture, resource, description, view))
 {
+    (void)view;
     if (description == NULL)
         return sim_fail(cudaErrorInvalidValue, "the description is NULL");
     return create(texture, resource, description);
 }
 
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct cudaResourceDesc *resource,
-                                    const struct cudaTextureDesc *description, const struct cudaResourceViewDesc *view)
-{
-    (void)view;
-    return SIM_CALL(create_texture(texture, resource, description));
-}
-
-static cudaError_t create_surface(cudaSurfaceObject_t *surface, const struct cudaResourceDesc *resource)
+SIM_API(cudaCreateSurfaceObject, (cudaSurfaceObject_t * surface, const struct cudaResourceDesc *resource),
+        (surface, resource))
 {
     if (resource != NULL && resource->resType != cudaResourceTypeArray)
         return sim_fail(cudaErrorInvalidValue, "a surface is made of an array");
     return create(surface, resource, NULL);
-}
-
-cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const struct cudaResourceDesc *resource)
-{
-    return SIM_CALL(create_surface(surface, resource));
 }
 
 static cudaError_t destroy(unsigned long long handle, bool surface)
@@ -182,16 +174,12 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, 
     return SIM_CALL(get_resource(resource, surface, true));
 }
 
-static cudaError_t get_description(struct cudaTextureDesc *description, cudaTextureObject_t handle)
+SIM_API(cudaGetTextureObjectTextureDesc, (struct cudaTextureDesc * description, cudaTextureObject_t handle),
+        (description, handle))
 {
     const struct sim_texture *object = object_of(handle, false);
     if (object == NULL || description == NULL)
         return cudaErrorInvalidValue;
     *description = object->description;
     return cudaSuccess;
-}
-
-cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *description, cudaTextureObject_t texture)
-{
-    return SIM_CALL(get_description(description, texture));
 }

@@ -58,8 +58,7 @@ static void report_wait(const touch *one, uintptr_t address, const char *kernel,
     sim_report(&finding);
 }
 
-// --- the place is remembered
-// -------------------------------------------------------------------------------------------
+// --- the place is remembered ----------------------------------------------------------------------------------------
 
 // Functions that several streams run touch memory at different times in the order: each stream's is kept by itself.
 static touch *touch_at(uintptr_t pc, size_t bytes, int write, bool plain)
@@ -105,8 +104,7 @@ static void sample(touch *one, uintptr_t address)
         one->sample[SAMPLES / 2 + (unsigned)__builtin_ctzll(count) % (SAMPLES / 2)] = now;
 }
 
-// --- copies are known before they run
-// ----------------------------------------------------------------------------------
+// --- copies are known before they run -------------------------------------------------------------------------------
 
 typedef struct overlap {
     uintptr_t address;
@@ -139,8 +137,7 @@ static bool overlaps(const sim_work *work, void *context)
     return !used;
 }
 
-// --- kernels are known when they have run
-// ------------------------------------------------------------------------------
+// --- kernels are known when they have run ---------------------------------------------------------------------------
 
 // The launches that use the address in a way that this touch has to wait for; 0: none. Words that kernels use by
 // atomics or through volatile may be how the two talk: the host does so in the same way, or sets what a kernel looks

@@ -5,8 +5,11 @@
 #include "api/device.h"
 #include "api/graph.h"
 
-static cudaError_t create(cudaUserObject_t *object, void *data, cudaHostFn_t destroy, unsigned references)
+SIM_API(cudaUserObjectCreate,
+        (cudaUserObject_t * object, void *data, cudaHostFn_t destroy, unsigned int references, unsigned int flags),
+        (object, data, destroy, references, flags))
 {
+    (void)flags;
     if (object == NULL || destroy == NULL || references == 0)
         return sim_fail(cudaErrorInvalidValue, "an object needs a place, a destroy function and a reference");
     *object = malloc(sizeof **object);
@@ -16,14 +19,7 @@ static cudaError_t create(cudaUserObject_t *object, void *data, cudaHostFn_t des
     return cudaSuccess;
 }
 
-cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *data, cudaHostFn_t destroy, unsigned int references,
-                                 unsigned int flags)
-{
-    (void)flags;
-    return SIM_CALL(create(object, data, destroy, references));
-}
-
-static cudaError_t retain(cudaUserObject_t object, unsigned count)
+SIM_API(cudaUserObjectRetain, (cudaUserObject_t object, unsigned int count), (object, count))
 {
     if (object == NULL || count == 0)
         return sim_fail(cudaErrorInvalidValue, "there is nothing to retain");
@@ -31,12 +27,7 @@ static cudaError_t retain(cudaUserObject_t object, unsigned count)
     return cudaSuccess;
 }
 
-cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned int count)
-{
-    return SIM_CALL(retain(object, count));
-}
-
-static cudaError_t release(cudaUserObject_t object, unsigned count)
+SIM_API(cudaUserObjectRelease, (cudaUserObject_t object, unsigned int count), (object, count))
 {
     if (object == NULL || count == 0)
         return sim_fail(cudaErrorInvalidValue, "there is nothing to release");
@@ -44,12 +35,9 @@ static cudaError_t release(cudaUserObject_t object, unsigned count)
     return cudaSuccess;
 }
 
-cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned int count)
-{
-    return SIM_CALL(release(object, count));
-}
-
-static cudaError_t graph_retain(cudaGraph_t handle, cudaUserObject_t object, unsigned count, unsigned flags)
+SIM_API(cudaGraphRetainUserObject,
+        (cudaGraph_t handle, cudaUserObject_t object, unsigned int count, unsigned int flags),
+        (handle, object, count, flags))
 {
     struct CUgraph_st *graph = sim_graph_of(handle);
     if (graph == NULL || object == NULL)
@@ -64,13 +52,8 @@ static cudaError_t graph_retain(cudaGraph_t handle, cudaUserObject_t object, uns
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count,
-                                      unsigned int flags)
-{
-    return SIM_CALL(graph_retain(graph, object, count, flags));
-}
-
-static cudaError_t graph_release(cudaGraph_t handle, cudaUserObject_t object, unsigned count)
+SIM_API(cudaGraphReleaseUserObject, (cudaGraph_t handle, cudaUserObject_t object, unsigned int count),
+        (handle, object, count))
 {
     struct CUgraph_st *graph = sim_graph_of(handle);
     for (size_t i = 0; graph != NULL && i < graph->held_count; i++) {
@@ -85,28 +68,19 @@ static cudaError_t graph_release(cudaGraph_t handle, cudaUserObject_t object, un
     return sim_fail(cudaErrorInvalidValue, "the graph does not hold this object");
 }
 
-cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count)
-{
-    return SIM_CALL(graph_release(graph, object, count));
-}
-
 cudaError_t cudaDeviceGraphMemTrim(int device)
 {
     return SIM_CALL(sim_device_check(device));
 }
 
-static cudaError_t get_graph_memory(int device, void *value)
+SIM_API(cudaDeviceGetGraphMemAttribute, (int device, enum cudaGraphMemAttributeType attribute, void *value),
+        (device, attribute, value))
 {
+    (void)attribute;
     const cudaError_t error = sim_device_check(device);
     if (error == cudaSuccess && value != NULL)
         *(unsigned long long *)value = 0; // a graph's memory is counted with the rest
     return error;
-}
-
-cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)
-{
-    (void)attribute;
-    return SIM_CALL(get_graph_memory(device, value));
 }
 
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value)

@@ -132,8 +132,7 @@ void sim_variable_copied(uintptr_t start, size_t bytes, bool written)
     pthread_mutex_unlock(&lock);
 }
 
-// --- its address
-// ------------------------------------------------------------------------------------------------------
+// --- its address ----------------------------------------------------------------------------------------------------
 
 static bool shared; // there is, or was, memory by which a kernel can hand the host an address unseen
 

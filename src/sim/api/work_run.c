@@ -14,8 +14,7 @@
 #include "report/differing.h"
 #include "watch/watch.h"
 
-// --- kernels
-// -----------------------------------------------------------------------------------------------------------
+// --- kernels --------------------------------------------------------------------------------------------------------
 
 static cudaError_t run_kernel(const sim_work *work, uint64_t number, uint64_t stream_number)
 {
@@ -34,8 +33,7 @@ static cudaError_t run_kernel(const sim_work *work, uint64_t number, uint64_t st
     return (cudaError_t)sim_run(&launch);
 }
 
-// --- copies and fills
-// --------------------------------------------------------------------------------------------------
+// --- copies and fills -----------------------------------------------------------------------------------------------
 
 static bool in_card(const void *address)
 {
@@ -144,8 +142,7 @@ static void run_free(const sim_work *work, uint64_t number)
     sim_watch_release((uintptr_t)work->memory, work->pc);
 }
 
-// --- all of it
-// ---------------------------------------------------------------------------------------------------------
+// --- all of it ------------------------------------------------------------------------------------------------------
 
 cudaError_t sim_work_run(sim_work *work, uint64_t number, cudaStream_t stream, uint64_t stream_number)
 {

@@ -184,7 +184,8 @@ static void set_index(sim_runner *runner, sim_dim block)
     }
 }
 
-void sim_launch_run_blocks(sim_worker *worker)
+// A worker's share of the current launch.
+static void run_blocks(sim_worker *worker)
 {
     sim_runner *runner = sim_runner_of(worker);
     worker->launch = run.launch;
@@ -240,7 +241,7 @@ int sim_run(sim_launch_state *launch)
     if (sim_watching)
         sim_watch_launch_begin(launch);
     sim_host_thread_waits(1);
-    sim_pool_run(sim_launch_run_blocks, launch->blocks < (uint64_t)sim_workers ? (int)launch->blocks : sim_workers);
+    sim_pool_run(run_blocks, launch->blocks < (uint64_t)sim_workers ? (int)launch->blocks : sim_workers);
     sim_host_thread_waits(-1);
     if (sim_watching)
         sim_watch_launch_end(launch);

@@ -165,8 +165,7 @@ cublasStatus_t cublasSetMatrixAsync(int rows, int columns, int size, const void 
 cublasStatus_t cublasGetMatrixAsync(int rows, int columns, int size, const void *device_a, int lda, void *b, int ldb,
                                     cudaStream_t stream);
 
-// --- float and double: vectors, matrix and vector, matrices
-// -------------------------------------------------------------
+// --- float and double: vectors, matrix and vector, matrices ---------------------------------------------------------
 
 #define SIM_CUBLAS_REAL(L, l, T)                                                                                       \
     cublasStatus_t cublas##L##axpy_v2(cublasHandle_t handle, int n, const T *alpha, const T *x, int incx, T *y,        \

@@ -46,7 +46,7 @@ static int type_of(const elf_symbol *symbol)
     return symbol->st_info & 0xf; // the same in 32 and 64 bit ELF
 }
 
-// --- reading the file ----------------------------------------------------------------------------------------------
+// --- reading the file -----------------------------------------------------------------------------------------------
 
 static const char *map_file(const char *path, size_t *bytes)
 {
@@ -113,7 +113,7 @@ static symbol_list list_of(int type)
     return list;
 }
 
-// --- shared variables ----------------------------------------------------------------------------------------------
+// --- shared variables -----------------------------------------------------------------------------------------------
 
 static bool starts_with(const char *text, const char *start)
 {
@@ -204,7 +204,7 @@ static void read_symbols(void)
     find_shared();
 }
 
-// --- asking --------------------------------------------------------------------------------------------------------
+// --- asking ---------------------------------------------------------------------------------------------------------
 
 const sim_shared_variable *sim_shared_variables(size_t *count)
 {

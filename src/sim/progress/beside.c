@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "machine/clock.h"
 #include "progress/host_threads.h"
 #include "progress/spin.h"
 
@@ -23,24 +24,17 @@ static struct {
     void (*run)(void);
 } over;
 
-static double seconds(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void *watch_over(void *unused)
 {
     (void)unused;
     sim_host_thread_is_ours();
     uint64_t calls = 0;
-    double since = seconds(CLOCK_MONOTONIC), used = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double since = sim_seconds(CLOCK_MONOTONIC), used = sim_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (;;) {
         const struct timespec pause = {0, look_every_ns};
         nanosleep(&pause, NULL);
         const uint64_t seen = sim_host_calls();
-        const double now = seconds(CLOCK_MONOTONIC), busy = seconds(CLOCK_PROCESS_CPUTIME_ID);
+        const double now = sim_seconds(CLOCK_MONOTONIC), busy = sim_seconds(CLOCK_PROCESS_CPUTIME_ID);
         const bool idle = busy - used < idle_share * (now - since);
         const bool queued = over.queued();
         if (seen == calls && queued && now - since > (idle ? idle_seconds : busy_seconds))
@@ -69,8 +63,7 @@ void sim_beside_watch_over(bool (*queued)(void), void (*run)(void))
         sim_host_threads_ours(-1);
 }
 
-// --- a program that polls
-// ----------------------------------------------------------------------------------------------
+// --- a program that polls -------------------------------------------------------------------------------------------
 
 enum { LONG_FUNCTION = 100 }; // looks at a function of the host that has not ended: 20 ms
 

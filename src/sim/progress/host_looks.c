@@ -135,8 +135,7 @@ void sim_looks_ran(uint64_t number)
     }
 }
 
-// --- judging
-// -----------------------------------------------------------------------------------------------------------
+// --- judging --------------------------------------------------------------------------------------------------------
 
 typedef struct question {
     uint64_t number, up_to, first; // first: the lowest number of a launch that gave a sign

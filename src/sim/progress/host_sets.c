@@ -84,8 +84,7 @@ static uint64_t set_when(uintptr_t address)
                                                                        : 0;
 }
 
-// --- kernels look
-// ------------------------------------------------------------------------------------------------------
+// --- kernels look ---------------------------------------------------------------------------------------------------
 
 // A look that sees the word set anew, while the kernel runs, is another one.
 static look *look_at(uintptr_t address, uint32_t serial, unsigned thread, uint64_t seen)
@@ -142,8 +141,7 @@ void sim_host_set_looked(sim_worker *worker, uintptr_t address, bool certain)
         keep_look(worker, &last);
 }
 
-// --- judging, when the kernel has run
-// ----------------------------------------------------------------------------------
+// --- judging, when the kernel has run -------------------------------------------------------------------------------
 
 typedef struct question {
     uint64_t number, since;

@@ -2,17 +2,9 @@
 // (a flag that a function in a stream sets) as in the card's (api/touch.c), lets what is queued run.
 #include "progress/host_waits.h"
 
-#include <time.h>
-
+#include "machine/clock.h"
 #include "progress/beside.h"
 #include "progress/host_threads.h"
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 // With some time for a program that gives up by itself.
 bool sim_host_waits_in_vain(void)
@@ -20,8 +12,8 @@ bool sim_host_waits_in_vain(void)
     static const double patience = 2; // seconds
     static double since;
     if (since == 0)
-        since = now();
-    return now() - since >= patience;
+        since = sim_seconds(CLOCK_MONOTONIC);
+    return sim_seconds(CLOCK_MONOTONIC) - since >= patience;
 }
 
 // As long as it only looks at one word, and that for long, it waits for the kernel; else the kernel may be waiting for
@@ -41,7 +33,7 @@ void sim_host_waits_beside(uintptr_t address, bool looks)
     polls = 0;
 }
 
-// --- words of the host's own memory ----------------------------------------------------------------------------------
+// --- words of the host's own memory ---------------------------------------------------------------------------------
 
 // A loop may look at a few of them in turn.
 enum { WORDS = 8, WORD_BYTES = 4 };

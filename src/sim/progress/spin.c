@@ -5,9 +5,9 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "findings/finding.h"
+#include "machine/clock.h"
 #include "machine/options.h"
 #include "progress/host_threads.h"
 
@@ -125,17 +125,10 @@ uint64_t sim_progress_of_all(void)
     return steps;
 }
 
-static double seconds(clockid_t clock)
-{
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 bool sim_spin_interrupted_long(sim_worker *worker)
 {
     sim_worker_progress *progress = worker->progress;
-    double time = seconds(CLOCK_THREAD_CPUTIME_ID);
+    double time = sim_seconds(CLOCK_THREAD_CPUTIME_ID);
     uint64_t steps = sim_progress_of_all();
     if (steps != progress->interrupted_steps) {
         progress->interrupted_steps = steps;
@@ -201,7 +194,7 @@ bool sim_spin_endless(sim_worker *worker, unsigned blocks)
     if (sim_workers > 1)
         sched_yield();
     uint64_t steps, at_work;
-    double time = seconds(CLOCK_MONOTONIC), limit = sim_options_get()->spin_limit;
+    double time = sim_seconds(CLOCK_MONOTONIC), limit = sim_options_get()->spin_limit;
     bool turned, goes_on = host_goes_on(time, &turned);
     if (turned)
         progress->idle_count = 0;

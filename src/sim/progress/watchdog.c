@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "findings/finding.h"
+#include "machine/clock.h"
 #include "machine/options.h"
 #include "progress/host_threads.h"
 #include "progress/progress.h"
@@ -33,10 +34,7 @@ static watched seen[SIM_WORKERS_MOST];
 static double processor_time(const sim_worker *worker)
 {
     clockid_t clock;
-    struct timespec time;
-    if (pthread_getcpuclockid(worker->progress->os_thread, &clock) != 0 || clock_gettime(clock, &time) != 0)
-        return 0;
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    return pthread_getcpuclockid(worker->progress->os_thread, &clock) == 0 ? sim_seconds(clock) : 0;
 }
 
 // Where nothing comes nearer its end, a loop may be going round in the same state (repeat.c). That costs a

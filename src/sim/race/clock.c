@@ -27,7 +27,7 @@ uint32_t sim_clock_block_of(uint32_t stamp)
     return block_of_stamp && stamp < STAMPS ? block_of_stamp[stamp] : 0;
 }
 
-uint32_t sim_clock_stamp(uint32_t serial)
+static uint32_t new_stamp(uint32_t serial)
 {
     uint32_t stamp = __atomic_fetch_add(&next_stamp, 1, __ATOMIC_RELAXED);
     if (stamp >= STAMPS - 1) {
@@ -76,7 +76,7 @@ sim_block_clock *sim_clock_block_begin(const sim_block *block)
     if (!clock)
         return NULL;
     clock->serial = block->launch->first_serial + (uint32_t)block->number;
-    clock->stamp = sim_clock_stamp(clock->serial);
+    clock->stamp = new_stamp(clock->serial);
     for (int i = 0; i < block->launch->threads; i++)
         clock->clock[i] = 1;
     return clock;
@@ -150,7 +150,7 @@ static void share_learned(sim_block_clock *clock)
 
 static void start_interval(sim_block_clock *clock)
 {
-    clock->stamp = sim_clock_stamp(clock->serial);
+    clock->stamp = new_stamp(clock->serial);
     for (int i = 0; i < SIM_THREADS; i++)
         clock->clock[i] = 1;
 }

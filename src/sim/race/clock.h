@@ -69,8 +69,6 @@ void sim_clock_barrier_some(sim_block_clock *clock, int id, const uint32_t membe
 void sim_clock_barrier_arrive(sim_block_clock *clock, int id, int thread); // bar.arrive
 void sim_clock_barrier_grid(void);
 void sim_clock_warp(sim_block_clock *clock, int warp, uint32_t mask);
-// A stamp for something that is not a block: a copy by a stream.
-uint32_t sim_clock_stamp(uint32_t serial);
 
 // What `thread` would tell another now: all it knows, and itself. A new reference.
 sim_knowledge *sim_clock_tell(sim_block_clock *clock, int thread);

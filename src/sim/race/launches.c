@@ -52,19 +52,6 @@ uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp)
     return floor_of(launch->number, next_stamp);
 }
 
-uint32_t sim_launches_begin_copy(uint64_t number, uintptr_t pc, uint32_t next_stamp, uint32_t *serial)
-{
-    sim_launch_record *record = add(number, 1, next_stamp);
-    if (!record) {
-        *serial = 0;
-        return next_stamp;
-    }
-    *serial = record->first_serial;
-    record->name = "a copy by a stream";
-    record->launched_at = pc;
-    return floor_of(number, next_stamp);
-}
-
 void sim_launches_forget(void)
 {
     count = 0;

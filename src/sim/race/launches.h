@@ -1,5 +1,4 @@
-// Which blocks belong to which launch, and which launches are ordered by streams, events and the host. Copies made by
-// streams count as launches of one thread.
+// Which blocks belong to which launch, and which launches are ordered by streams, events and the host.
 #ifndef SIM_LAUNCHES_H
 #define SIM_LAUNCHES_H
 
@@ -9,17 +8,15 @@
 #include "machine/worker.h"
 
 typedef struct sim_launch_record {
-    uint64_t number; // of the launch or copy, over the program
+    uint64_t number; // of the launch, over the program
     uint32_t first_serial, blocks, first_stamp;
-    const char *name; // of the kernel, or "cudaMemcpyAsync"
+    const char *name; // of the kernel
     unsigned grid[3], block[3];
     uintptr_t launched_at;
 } sim_launch_record;
 
 // Numbers the launch's blocks (launch->first_serial), and returns the floor: stamps below it are ordered before it.
 uint32_t sim_launches_begin(sim_launch_state *launch, uint32_t next_stamp);
-// The same for a copy; *serial is its one block's number.
-uint32_t sim_launches_begin_copy(uint64_t number, uintptr_t pc, uint32_t next_stamp, uint32_t *serial);
 void sim_launches_forget(void);
 bool sim_launches_ordered(uint32_t earlier_serial, uint32_t later_serial);
 const sim_launch_record *sim_launches_find(uint32_t serial); // NULL: unknown

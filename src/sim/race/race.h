@@ -17,6 +17,12 @@ typedef struct sim_stretch {
     unsigned stride;
 } sim_stretch;
 
+// Bytes from its first to its last; `bytes`: of one lane.
+static inline size_t sim_stretch_span(const sim_stretch *run, unsigned bytes)
+{
+    return run->stride ? (size_t)run->stride * (unsigned)run->lanes : bytes;
+}
+
 // One warp request: what the lanes of `mask` do together at one site, as runs in the order of lanes.
 typedef struct sim_row {
     unsigned site;

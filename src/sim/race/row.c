@@ -30,8 +30,7 @@ static void access_lane(const sim_view *view, sim_region *region, int thread, ui
     }
 }
 
-// --- whether memory was ever written
-// ------------------------------------------------------------------------------------
+// --- whether memory was ever written --------------------------------------------------------------------------------
 
 // A vector or structure half written may have padding, or a member nobody uses. Within a word, what may be padding
 // between members of one and two bytes ends at a multiple of two, and the byte before it is written; all else is a
@@ -88,17 +87,11 @@ static inline bool initialised_range(sim_region *region, uintptr_t address, size
     return all == EIGHT_INITIALISED;
 }
 
-// --- runs and rows
-// --------------------------------------------------------------------------------------------------------
-
-static size_t span_of(const sim_stretch *run, unsigned bytes)
-{
-    return run->stride ? (size_t)run->stride * (unsigned)run->lanes : bytes;
-}
+// --- runs and rows --------------------------------------------------------------------------------------------------
 
 static bool in_one_page(const sim_stretch *run, unsigned bytes)
 {
-    return (run->address & (SIM_PAGE_BYTES - 1)) + span_of(run, bytes) <= SIM_PAGE_BYTES;
+    return (run->address & (SIM_PAGE_BYTES - 1)) + sim_stretch_span(run, bytes) <= SIM_PAGE_BYTES;
 }
 
 // A run within one page.
@@ -106,7 +99,7 @@ static void lane_by_lane(const sim_view *view, sim_region *region, const sim_str
 {
     int thread = view->worker->warp * SIM_LANES + run->first;
     uintptr_t address = run->address;
-    size_t span = span_of(run, bytes);
+    size_t span = sim_stretch_span(run, bytes);
     if (!sim_clock_spent)
         sim_page_at(region, address, bytes);
     if (view->common)
@@ -143,7 +136,7 @@ static sim_cell *cells_of(sim_region *region, const sim_stretch *run, unsigned b
     sim_page page = sim_page_at(region, run->address, bytes);
     if (!page.cells || page.grain != SIM_WORD_SHIFT)
         return NULL;
-    if (region->initialised && !initialised_range(region, run->address, span_of(run, bytes), write))
+    if (region->initialised && !initialised_range(region, run->address, sim_stretch_span(run, bytes), write))
         return NULL;
     return sim_cell_at(page, run->address);
 }
@@ -228,7 +221,7 @@ static inline bool read_by_many(const sim_view *view, const sim_cell *cell, size
 static bool run_words_locked(const sim_view *view, const sim_region *region, const sim_stretch *run, sim_cell *cell,
                              int thread, unsigned words)
 {
-    size_t span = span_of(run, words << SIM_WORD_SHIFT);
+    size_t span = sim_stretch_span(run, words << SIM_WORD_SHIFT);
     if (view->kind == SIM_READ && read_by_many(view, cell, span >> SIM_WORD_SHIFT))
         return true;
     sim_granules_lock(run->address, span);

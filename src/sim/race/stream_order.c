@@ -50,8 +50,7 @@ static bool has_room(void **items, size_t count, size_t *room, size_t item_bytes
     return true;
 }
 
-// --- clocks
-// ------------------------------------------------------------------------------------------------------------
+// --- clocks ---------------------------------------------------------------------------------------------------------
 
 static void extend(sim_order_clock *clock, size_t count)
 {
@@ -87,8 +86,7 @@ uint64_t sim_order_at(const sim_order_clock *clock, size_t chain)
     return chain < clock->count ? clock->at[chain] : 0;
 }
 
-// --- chains
-// ------------------------------------------------------------------------------------------------------------
+// --- chains ---------------------------------------------------------------------------------------------------------
 
 size_t sim_chain_new(void)
 {
@@ -122,8 +120,7 @@ uint64_t sim_chain_advance(size_t chain, sim_order_clock *clock)
     return sequence;
 }
 
-// --- the host
-// ----------------------------------------------------------------------------------------------------------
+// --- the host -------------------------------------------------------------------------------------------------------
 
 bool sim_host_waited_for(size_t chain, uint64_t sequence)
 {
@@ -153,8 +150,7 @@ bool sim_host_waited_for_all(void)
     return __atomic_load_n(&waited_for_all, __ATOMIC_RELAXED);
 }
 
-// --- records
-// -----------------------------------------------------------------------------------------------------------
+// --- records --------------------------------------------------------------------------------------------------------
 
 uint64_t sim_order_start(size_t chain, uint64_t sequence, sim_order_clock *clock)
 {

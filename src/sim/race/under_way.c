@@ -27,7 +27,7 @@ static bool is_copy(unsigned site)
     return sim_sites[site].copy != SIM_NO_COPY;
 }
 
-// --- what is found ---------------------------------------------------------------------------------------------------
+// --- what is found --------------------------------------------------------------------------------------------------
 
 typedef struct landing {
     const sim_view *view;
@@ -96,7 +96,7 @@ static void each(const sim_cell *cell, void (*visit)(const sim_earlier *one, voi
         visit(&read, here);
 }
 
-// --- cells -----------------------------------------------------------------------------------------------------------
+// --- cells ----------------------------------------------------------------------------------------------------------
 
 // Most words of a copy are met by nobody between its issue and its landing: those take a few instructions.
 
@@ -169,7 +169,7 @@ static void access_cells(const sim_view *view, const sim_region *region, int thr
     }
 }
 
-// --- rows ------------------------------------------------------------------------------------------------------------
+// --- rows -----------------------------------------------------------------------------------------------------------
 
 // Lanes whose bytes, `span` in all, lie in one page.
 static void access_lanes(const sim_view *view, sim_region *region, const sim_stretch *run, size_t span)
@@ -187,7 +187,7 @@ static void access_lanes(const sim_view *view, sim_region *region, const sim_str
 static void access_run(const sim_view *view, sim_region *region, const sim_stretch *run)
 {
     unsigned bytes = sim_sites[view->site].bytes;
-    size_t span = run->stride ? (size_t)run->stride * (unsigned)run->lanes : bytes;
+    size_t span = sim_stretch_span(run, bytes);
     if (sim_sites[view->site].copy == SIM_COPY_LANDED && region->initialised)
         sim_region_mark(region, run->address, span, true);
     if (sim_clock_spent)
@@ -219,7 +219,7 @@ void sim_under_way_row(sim_worker *worker, const sim_row *row)
     }
 }
 
-// --- the end of a block ----------------------------------------------------------------------------------------------
+// --- the end of a block ---------------------------------------------------------------------------------------------
 
 // Whoever has used the target since the issue cannot have waited. Nothing is logged: the threads have ended.
 void sim_under_way_left(sim_worker *worker, int thread, uintptr_t address, size_t bytes, uintptr_t issued)

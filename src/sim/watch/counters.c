@@ -34,11 +34,6 @@ static int lanes_at_once(unsigned bytes)
     return bytes <= 4 ? SIM_LANES : (int)(SIM_LANES * 4 / bytes);
 }
 
-static size_t span_of(const sim_stretch *run, unsigned bytes)
-{
-    return run->stride ? (size_t)run->stride * (unsigned)run->lanes : bytes;
-}
-
 // The row's runs by address.
 static int sort_runs(const sim_row *row, const sim_stretch *sorted[SIM_LANES])
 {
@@ -60,7 +55,7 @@ static uint32_t count_sectors(const sim_row *row, unsigned bytes, uint32_t *idea
     uintptr_t next_sector = 0, next_byte = 0;
     size_t distinct = 0;
     for (int i = 0; i < runs; i++) {
-        uintptr_t begin = sorted[i]->address, end = begin + span_of(sorted[i], bytes);
+        uintptr_t begin = sorted[i]->address, end = begin + sim_stretch_span(sorted[i], bytes);
         uintptr_t first = begin >> SECTOR_SHIFT, last = (end - 1) >> SECTOR_SHIFT;
         first = first < next_sector ? next_sector : first;
         if (last >= first) {
@@ -157,8 +152,7 @@ void sim_counters_row(sim_worker *worker, const sim_row *row)
         keep_worst(worker, counter, row, units);
 }
 
-// --- collected over launches
-// ------------------------------------------------------------------------------------------------
+// --- collected over launches ----------------------------------------------------------------------------------------
 
 typedef struct total {
     sim_count count;

@@ -13,8 +13,7 @@
 #include "machine/worker.h"
 #include "memory/memory.h"
 
-// --- called by the scheduler (core/), on the worker's own OS thread
-// ----------------------------------------------------
+// --- called by the scheduler (core/), on the worker's own OS thread -------------------------------------------------
 
 void sim_watch_start(sim_worker *worker); // once for each worker, after its thread runs
 void sim_watch_launch_begin(sim_launch_state *launch);
@@ -44,13 +43,12 @@ void sim_watch_barrier_grid(sim_launch_state *launch); // every block has arrive
 // The lanes of `mask` of the current warp have met in a collective; ordered: it was __syncwarp.
 void sim_watch_warp_met(sim_worker *worker, uint32_t mask, bool ordered);
 
-// --- host code -------------------------------------------------------------------------------------------------------
+// --- host code ------------------------------------------------------------------------------------------------------
 
 // Host code uses memory at `pc`: kind SIM_READ, ..., an atomic as volatile. Set by the API, where there is one.
 extern void (*sim_host_accessed)(uintptr_t address, size_t bytes, unsigned kind, uintptr_t pc);
 
-// --- called by the API (api/, memory/)
-// --------------------------------------------------------------------------------
+// --- called by the API (api/, memory/) ------------------------------------------------------------------------------
 
 // Memory of the card (memory/memory.h), with its shadow.
 void *sim_watch_allocate(size_t bytes, sim_memory_kind kind, uintptr_t pc, const char *function); // NULL: card full
@@ -71,8 +69,7 @@ bool sim_watch_initialised(uintptr_t start, size_t bytes, uintptr_t *first);
 // How many bytes from `first` on, of at most so many, nobody has written.
 size_t sim_watch_unwritten(uintptr_t first, size_t most);
 
-// --- counters, for the report
-// -----------------------------------------------------------------------------------------
+// --- counters, for the report ---------------------------------------------------------------------------------------
 
 typedef struct sim_count {
     uintptr_t pc;

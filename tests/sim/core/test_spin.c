@@ -1,4 +1,4 @@
-// Threads that poll: locks within a block, flags between blocks in any order, and spinning that never ends.
+// Threads that poll: locks within a block, flags between blocks in any order. What never ends is in test_endless.c.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,26 +79,6 @@ static void blocks_wait_for_earlier_ones_in_any_order(void **state)
     sim_schedule = 0;
 }
 
-static void wait_for_nobody(void *closure)
-{
-    volatile int *flag = closure;
-    if (threadIdx.x == 5 && blockIdx.x == 1)
-        while (!*flag)
-            sim_spin();
-    meet();
-}
-
-static void spinning_for_ever_is_named(void **state)
-{
-    (void)state;
-    int flag = 0;
-    assert_int_equal(double_run(3, 64, wait_for_nobody, &flag), SIM_ERROR_TIMEOUT);
-    const sim_finding *finding = double_find(SIM_SPIN);
-    assert_non_null(finding);
-    assert_int_equal(finding->place[0].thread[0], 5);
-    assert_int_equal(finding->place[0].block[0], 1);
-}
-
 static void poll_at_work(void *closure)
 {
     int *done = closure;
@@ -115,42 +95,6 @@ static void polling_at_work_is_no_waiting(void **state)
     assert_int_equal(double_run(4, 64, poll_at_work, &done), 0);
     assert_int_equal(done, 4 * 64);
     assert_int_equal(double_finding_count, 0);
-}
-
-static void count_and_wait(void *closure)
-{
-    volatile int *flag = closure;
-    int looks = 0;
-    while (!*flag && looks >= 0) {
-        looks++;
-        sim_spin();
-    }
-}
-
-static void waiting_that_counts_its_looks_ends_too(void **state)
-{
-    (void)state;
-    int flag = 0;
-    assert_int_equal(double_run(2, 2, count_and_wait, &flag), SIM_ERROR_TIMEOUT);
-    assert_int_equal(double_count(SIM_SPIN), double_finding_count);
-}
-
-static void compute_for_ever(void *closure)
-{
-    if (threadIdx.x == 3)
-        for (;;)
-            __asm__ volatile("" : : "r"(closure));
-}
-
-static void a_loop_that_never_ends_is_named(void **state)
-{
-    (void)state;
-    assert_int_equal(double_run(2, 32, compute_for_ever, NULL), SIM_ERROR_TIMEOUT);
-    const sim_finding *finding = double_find(SIM_SPIN);
-    assert_non_null(finding);
-    assert_int_equal(finding->place[0].thread[0], 3);
-    uintptr_t pc = finding->place[0].pc, start = (uintptr_t)compute_for_ever;
-    assert_true(pc >= start && pc < start + 128);
 }
 
 // No sim_spin: as a kernel that was built without hooks polls a volatile variable.
@@ -196,16 +140,12 @@ static void the_clock_goes_on(void **state)
 
 int main(void)
 {
-    setenv("SIM_SPIN_LIMIT", "0.3", 1);
     double_shared(shared_value);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lock_lets_one_thread_in),
         cmocka_unit_test(blocks_wait_for_earlier_ones_in_any_order),
-        cmocka_unit_test(spinning_for_ever_is_named),
-        cmocka_unit_test(a_loop_that_never_ends_is_named),
         cmocka_unit_test(the_clock_goes_on),
         cmocka_unit_test(polling_at_work_is_no_waiting),
-        cmocka_unit_test(waiting_that_counts_its_looks_ends_too),
         cmocka_unit_test(plain_polling_lets_others_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,16 +22,11 @@ static inline bool sim_blas_numbers_on_device(const struct cublasContext *handle
     return handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
 }
 
-// --- elements (numbers.c)
-// ---------------------------------------------------------------------------------------------
+// --- elements (numbers.c) -------------------------------------------------------------------------------------------
 
 size_t sim_blas_size(cudaDataType type); // 0: a type that is not simulated
 double sim_blas_load(cudaDataType type, const void *array, size_t index);
 void sim_blas_store(cudaDataType type, void *array, size_t index, double value);
-float sim_blas_from_half(uint16_t bits);
-uint16_t sim_blas_to_half(float value);
-float sim_blas_from_bfloat(uint16_t bits);
-uint16_t sim_blas_to_bfloat(float value);
 
 // Where a call was made from: every public function passes its own name and return address on.
 typedef struct sim_blas_call {
@@ -54,8 +49,7 @@ void sim_blas_used_by_host(sim_blas_call call, cudaDataType type, const void *po
 // While the work runs. A number on the device is checked as spans are; name: of the argument.
 double sim_blas_scalar_value(sim_blas_call call, const char *name, const sim_blas_scalar *scalar);
 
-// --- work (work.c)
-// ----------------------------------------------------------------------------------------------------
+// --- work (work.c) --------------------------------------------------------------------------------------------------
 
 // Copies `work` and runs it in the stream as a kernel. `wait`: until it has run. Other libraries' calls use it too.
 bool sim_library_queue(cudaStream_t stream, sim_blas_call call, void (*run)(const void *work), const void *work,
@@ -81,8 +75,7 @@ void sim_blas_written(const sim_blas_span *span);                    // after
 // The two that read or have written tell this too: work of other streams may not be at the span at that time.
 void sim_blas_used(const sim_blas_span *span, bool write);
 
-// --- multiplication (multiply.c)
-// ---------------------------------------------------------------------------------------
+// --- multiplication (multiply.c) ------------------------------------------------------------------------------------
 
 typedef struct sim_blas_operand {
     const void *data;

@@ -28,8 +28,7 @@ typedef struct fft_plan {
 static fft_plan plans[MOST_PLANS]; // handle - 1
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// --- the transform
-// ----------------------------------------------------------------------------------------------------
+// --- the transform --------------------------------------------------------------------------------------------------
 
 typedef struct roots {
     int n, sign;
@@ -88,8 +87,7 @@ static bool dimension(double complex *data, size_t before, int n, size_t after, 
     return room;
 }
 
-// --- one call
-// ---------------------------------------------------------------------------------------------------------
+// --- one call -------------------------------------------------------------------------------------------------------
 
 typedef struct fft_work {
     sim_blas_call call;
@@ -273,8 +271,7 @@ cufftResult cufftExecZ2D(cufftHandle plan, cufftDoubleComplex *in, cufftDoubleRe
     return execute(plan, SIM_BLAS_CALL("cufftExecZ2D"), CUFFT_Z2D, in, out, CUFFT_INVERSE);
 }
 
-// --- plans
-// ------------------------------------------------------------------------------------------------------------
+// --- plans ----------------------------------------------------------------------------------------------------------
 
 cufftResult cufftCreate(cufftHandle *plan)
 {

@@ -121,8 +121,7 @@ static cublasStatus_t queue_product(cublasHandle_t handle, sim_blas_call call, c
     return sim_blas_queue(handle, call, product_run, &p, sizeof p, false);
 }
 
-// --- one type
-// ---------------------------------------------------------------------------------------------------------
+// --- one type -------------------------------------------------------------------------------------------------------
 
 #define PRODUCTS(L, suffix, T, type)                                                                                   \
     cublasStatus_t cublas##L##gemm##suffix(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,  \
@@ -157,8 +156,7 @@ PRODUCTS(D, _v2, double, CUDA_R_64F)
 PRODUCTS(H, , __half, CUDA_R_16F)
 // NOLINTEND(readability-non-const-parameter)
 
-// --- any type
-// ---------------------------------------------------------------------------------------------------------
+// --- any type -------------------------------------------------------------------------------------------------------
 
 static cudaDataType scalar_of_compute(cublasComputeType_t compute)
 {

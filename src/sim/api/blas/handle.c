@@ -119,8 +119,7 @@ const char *cublasGetStatusString(cublasStatus_t status)
     return found ? found->text : "unknown status";
 }
 
-// --- copies
-// -----------------------------------------------------------------------------------------------------------
+// --- copies ---------------------------------------------------------------------------------------------------------
 
 static cublasStatus_t copy_columns(sim_blas_call call, int rows, int columns, int size, const void *from,
                                    int from_stride, void *to, int to_stride, enum cudaMemcpyKind kind,

@@ -32,7 +32,7 @@ typedef struct description {
 _Static_assert(sizeof(matrix_layout) <= sizeof(cublasLtMatrixLayoutOpaque_t), "a layout fits in its handle");
 _Static_assert(sizeof(description) <= sizeof(cublasLtMatmulDescOpaque_t), "a description fits in its handle");
 
-// --- descriptors -----------------------------------------------------------------------------------------------------
+// --- descriptors ----------------------------------------------------------------------------------------------------
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
 {
@@ -129,7 +129,7 @@ cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t prefer
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// --- attributes ------------------------------------------------------------------------------------------------------
+// --- attributes -----------------------------------------------------------------------------------------------------
 
 typedef struct place {
     void *field; // NULL: an attribute that changes nothing here
@@ -233,7 +233,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
     return preference && value ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-// --- the product -----------------------------------------------------------------------------------------------------
+// --- the product ----------------------------------------------------------------------------------------------------
 
 typedef struct product {
     sim_blas_call call;

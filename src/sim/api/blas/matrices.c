@@ -163,8 +163,7 @@ static void run_trmm(const matrix_work *w, double alpha)
     }
 }
 
-// --- what is read and written
-// -----------------------------------------------------------------------------------------
+// --- what is read and written ---------------------------------------------------------------------------------------
 
 static sim_blas_span matrix(const char *name, const void *data, cudaDataType type, int rows, int columns, int stride)
 {
@@ -265,8 +264,7 @@ static cublasStatus_t queue_matrix(cublasHandle_t handle, matrix_work w, const v
     return sim_blas_queue(handle, w.call, matrix_run, &w, sizeof w, false);
 }
 
-// --- the functions
-// ----------------------------------------------------------------------------------------------------
+// --- the functions --------------------------------------------------------------------------------------------------
 
 #define WORK(L, NAME, OPERATION, t) .call = SIM_BLAS_CALL("cublas" #L NAME), .operation = OPERATION, .type = t
 

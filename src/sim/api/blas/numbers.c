@@ -27,7 +27,7 @@ static float bits_float(uint32_t bits)
     return value;
 }
 
-float sim_blas_from_half(uint16_t bits)
+static float from_half(uint16_t bits)
 {
     uint32_t sign = (uint32_t)(bits & 0x8000) << 16, magnitude = bits & 0x7fff;
     if (magnitude >= HALF_INFINITY)
@@ -47,7 +47,7 @@ static uint32_t drop_bits(uint32_t number, int count)
     return kept + (low > half || (low == half && (kept & 1)));
 }
 
-uint16_t sim_blas_to_half(float value)
+static uint16_t to_half(float value)
 {
     uint32_t bits = float_bits(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     if (magnitude > 0x7f800000)
@@ -60,12 +60,12 @@ uint16_t sim_blas_to_half(float value)
     return (uint16_t)(sign | drop_bits(magnitude - rebias, FLOAT_FRACTION - HALF_FRACTION));
 }
 
-float sim_blas_from_bfloat(uint16_t bits)
+static float from_bfloat(uint16_t bits)
 {
     return bits_float((uint32_t)bits << BFLOAT_DROPPED);
 }
 
-uint16_t sim_blas_to_bfloat(float value)
+static uint16_t to_bfloat(float value)
 {
     uint32_t bits = float_bits(value);
     if ((bits & 0x7fffffff) > 0x7f800000)
@@ -92,8 +92,8 @@ double sim_blas_load(cudaDataType type, const void *array, size_t index)
     switch (type) {
     case CUDA_R_64F: return ((const double *)array)[index];
     case CUDA_R_32F: return (double)((const float *)array)[index];
-    case CUDA_R_16F: return (double)sim_blas_from_half(((const uint16_t *)array)[index]);
-    case CUDA_R_16BF: return (double)sim_blas_from_bfloat(((const uint16_t *)array)[index]);
+    case CUDA_R_16F: return (double)from_half(((const uint16_t *)array)[index]);
+    case CUDA_R_16BF: return (double)from_bfloat(((const uint16_t *)array)[index]);
     case CUDA_R_32I: return ((const int32_t *)array)[index];
     case CUDA_R_8I: return ((const int8_t *)array)[index];
     case CUDA_R_8U: return ((const uint8_t *)array)[index];
@@ -106,8 +106,8 @@ void sim_blas_store(cudaDataType type, void *array, size_t index, double value)
     switch (type) {
     case CUDA_R_64F: ((double *)array)[index] = value; break;
     case CUDA_R_32F: ((float *)array)[index] = (float)value; break;
-    case CUDA_R_16F: ((uint16_t *)array)[index] = sim_blas_to_half((float)value); break;
-    case CUDA_R_16BF: ((uint16_t *)array)[index] = sim_blas_to_bfloat((float)value); break;
+    case CUDA_R_16F: ((uint16_t *)array)[index] = to_half((float)value); break;
+    case CUDA_R_16BF: ((uint16_t *)array)[index] = to_bfloat((float)value); break;
     case CUDA_R_32I: ((int32_t *)array)[index] = (int32_t)(int64_t)value; break;
     case CUDA_R_8I: ((int8_t *)array)[index] = (int8_t)fmax(-128, fmin(127, nearbyint(value))); break;
     default: break;

@@ -97,8 +97,7 @@ double sim_blas_scalar_value(sim_blas_call call, const char *name, const sim_bla
     return sim_blas_load(scalar->type, scalar->device, 0);
 }
 
-// --- checks
-// -----------------------------------------------------------------------------------------------------------
+// --- checks ---------------------------------------------------------------------------------------------------------
 
 static size_t span_bytes(const sim_blas_span *span)
 {

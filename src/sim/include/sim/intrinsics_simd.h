@@ -109,8 +109,7 @@ SIM_INLINE constexpr int size_of_number(int value)
 SIM_LANES_ALL(2, int16_t, uint16_t)
 SIM_LANES_ALL(4, int8_t, uint8_t)
 
-// --- minima and maxima of sums and of three values
-// --------------------------------------------------------------------
+// --- minima and maxima of sums and of three values ------------------------------------------------------------------
 
 #define SIM_MINIMUM(x, y) ((x) < (y) ? (x) : (y))
 #define SIM_MAXIMUM(x, y) ((x) < (y) ? (y) : (x))

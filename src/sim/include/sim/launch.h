@@ -356,8 +356,7 @@ SIM_INLINE auto launch_call(const char *name, const sim_config &config, Call cal
     return launcher_of(first_choice(), call_launcher<Call, Only, Exact>{name, config, call, only, exact});
 }
 
-// --- kernels launched by address: cudaLaunchKernel, graph nodes
-// ---------------------------------------------------------
+// --- kernels launched by address: cudaLaunchKernel, graph nodes -----------------------------------------------------
 
 template <class... Parameters, size_t... At>
 SIM_INLINE sim_kernel bind_at(void (*kernel)(Parameters...), void **arguments, const char *name,

@@ -149,8 +149,7 @@ SIM_INLINE void ptx_copy_wait(size_t prior)
     __pipeline_wait_prior(prior);
 }
 
-// --- tensor cores
-// ------------------------------------------------------------------------------------------------------
+// --- tensor cores ---------------------------------------------------------------------------------------------------
 
 template <int count> struct ptx_registers {
     uint32_t at[count];

@@ -20,8 +20,7 @@ extern "C" {
 #define SIM_OR(value)
 #endif
 
-// --- errors and versions
-// -----------------------------------------------------------------------------------------------
+// --- errors and versions --------------------------------------------------------------------------------------------
 
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
@@ -30,8 +29,7 @@ const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 
-// --- devices
-// -----------------------------------------------------------------------------------------------------------
+// --- devices --------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
@@ -75,8 +73,7 @@ typedef unsigned int cudaLogIterator;
 cudaError_t cudaLogsCurrent(cudaLogIterator *iterator, unsigned int flags);
 cudaError_t cudaLogsDumpToMemory(cudaLogIterator *iterator, char *buffer, size_t *size, unsigned int flags);
 
-// --- streams and events
-// ------------------------------------------------------------------------------------------------
+// --- streams and events ---------------------------------------------------------------------------------------------
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
@@ -107,8 +104,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
 
-// --- launches
-// ----------------------------------------------------------------------------------------------------------
+// --- launches -------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
                              cudaStream_t stream);
@@ -128,8 +124,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *function, const cudaLaunchConfig_t *config);
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const cudaLaunchConfig_t *config);
 
-// --- memory
-// ------------------------------------------------------------------------------------------------------------
+// --- memory ---------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaMalloc(void **memory, size_t bytes);
 cudaError_t cudaMallocHost(void **memory, size_t bytes);
@@ -178,8 +173,7 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr memory, int value, struct cudaExt
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr memory, int value, struct cudaExtent extent,
                               cudaStream_t stream SIM_OR(0));
 
-// --- variables of the program
-// ------------------------------------------------------------------------------------------
+// --- variables of the program ---------------------------------------------------------------------------------------
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset SIM_OR(0),
                                enum cudaMemcpyKind kind SIM_OR(cudaMemcpyHostToDevice));
@@ -194,8 +188,7 @@ cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol);
 // Tells the runtime that a device variable of this size lies there; the C++ forms of the calls above do so.
 void sim_symbol_known(const void *symbol, size_t bytes);
 
-// --- memory pools
-// ------------------------------------------------------------------------------------------------------
+// --- memory pools ---------------------------------------------------------------------------------------------------
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);
@@ -209,8 +202,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessD
 cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool, struct cudaMemLocation *location);
 cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
 
-// --- arrays, textures and surfaces
-// -------------------------------------------------------------------------------------
+// --- arrays, textures and surfaces ----------------------------------------------------------------------------------
 
 cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, size_t width,
                             size_t height SIM_OR(0), unsigned int flags SIM_OR(0));
@@ -253,8 +245,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const struct c
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t surface);
 
-// --- kernels known by address
-// ------------------------------------------------------------------------------------------
+// --- kernels known by address ---------------------------------------------------------------------------------------
 
 // cudaLaunchKernel and graphs get a kernel as a bare address and its arguments as bare pointers. Who knows the types
 // behind them (launch.h) gives the runtime this function: it copies the arguments into a closure; false: an address

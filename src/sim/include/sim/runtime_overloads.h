@@ -9,8 +9,7 @@
 
 #include "sim/launch.h"
 
-// --- memory
-// ------------------------------------------------------------------------------------------------------------
+// --- memory ---------------------------------------------------------------------------------------------------------
 
 template <class T> SIM_INLINE cudaError_t cudaMalloc(T **memory, size_t bytes)
 {
@@ -132,8 +131,7 @@ SIM_INLINE cudaPos make_cudaPos(size_t x, size_t y, size_t z)
     return made;
 }
 
-// --- variables of the program
-// ------------------------------------------------------------------------------------------
+// --- variables of the program ---------------------------------------------------------------------------------------
 
 template <class T> SIM_INLINE const void *sim_symbol_of(const T &symbol)
 {
@@ -180,8 +178,7 @@ template <class T> SIM_INLINE cudaError_t cudaGetSymbolSize(size_t *bytes, const
     return ::cudaGetSymbolSize(bytes, sim_symbol_of(symbol));
 }
 
-// --- kernels
-// -----------------------------------------------------------------------------------------------------------
+// --- kernels --------------------------------------------------------------------------------------------------------
 
 template <class... P>
 SIM_INLINE cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments,
@@ -259,8 +256,7 @@ template <class T> SIM_INLINE cudaError_t cudaFuncGetName(const char **name, T *
     return ::cudaFuncGetName(name, (const void *)function);
 }
 
-// --- occupancy
-// ---------------------------------------------------------------------------------------------------------
+// --- occupancy ------------------------------------------------------------------------------------------------------
 
 template <class T>
 SIM_INLINE cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T function, int threads,

@@ -32,8 +32,7 @@ typedef unsigned long long cudaSurfaceObject_t;
 typedef void(CUDART_CB *cudaHostFn_t)(void *userData);
 typedef void(CUDART_CB *cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *userData);
 
-// --- flags
-// -------------------------------------------------------------------------------------------------------------
+// --- flags ----------------------------------------------------------------------------------------------------------
 
 #define cudaHostAllocDefault                0x00
 #define cudaHostAllocPortable               0x01
@@ -99,8 +98,7 @@ typedef void(CUDART_CB *cudaStreamCallback_t)(cudaStream_t stream, cudaError_t s
 #define cudaSurfaceType2DLayered            0xF2
 #define cudaSurfaceTypeCubemapLayered       0xFC
 
-// --- memory
-// ------------------------------------------------------------------------------------------------------------
+// --- memory ---------------------------------------------------------------------------------------------------------
 
 enum cudaMemoryType {
     cudaMemoryTypeUnregistered = 0,
@@ -253,8 +251,7 @@ struct cudaMemPoolProps {
     unsigned char reserved[54];
 };
 
-// --- arrays, textures and surfaces
-// -------------------------------------------------------------------------------------
+// --- arrays, textures and surfaces ----------------------------------------------------------------------------------
 
 enum cudaChannelFormatKind {
     cudaChannelFormatKindSigned = 0,
