@@ -326,7 +326,7 @@ class Calls(unittest.TestCase):
 
     def test_a_device_variable_that_the_host_reads_by_name_is_an_error(self):
         result = self.check(BY_NAME, code=1)
-        self.assertIn("reads a device variable by its name: on a GPU that is a copy of the host's own, which kernels and "
+        self.assertIn("reads a device variable by its name: on a GPU that is the host's own copy, which kernels and "
                       "cudaMemcpyToSymbol never change\n  read      x.cu:8\n", result.stdout)
         self.assertIn("  cure      Use cudaMemcpyToSymbol and cudaMemcpyFromSymbol", result.stdout)
 

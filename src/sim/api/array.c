@@ -55,7 +55,7 @@ static cudaError_t make(cudaArray_t *array, const struct cudaChannelFormatDesc *
         return sim_fail(cudaErrorInvalidValue, "an array needs a place, a format and a width");
     const size_t element = element_of(format);
     if (element == 0 || element > 16)
-        return sim_fail(cudaErrorInvalidChannelDescriptor, "the format has %zu bytes an element", element);
+        return sim_fail(cudaErrorInvalidChannelDescriptor, "the format has %zu bytes per element", element);
     if ((flags & cudaArrayCubemap) && (extent.width != extent.height || extent.depth % CUBE_FACES != 0))
         return sim_fail(cudaErrorInvalidValue, "a cube map has square faces, six of them");
     struct cudaArray *made = calloc(1, sizeof *made);

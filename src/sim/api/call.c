@@ -261,7 +261,7 @@ cudaError_t sim_fail_as(sim_finding_kind kind, sim_tier tier, cudaError_t error,
 cudaError_t sim_no_memory(void)
 {
     if (broken == cudaSuccess)
-        sim_fail(cudaErrorMemoryAllocation, "the host has no memory left for what the simulator must remember");
+        sim_fail(cudaErrorMemoryAllocation, "the simulator is out of host memory");
     sim_error_break(cudaErrorMemoryAllocation);
     return cudaErrorMemoryAllocation;
 }
@@ -321,7 +321,7 @@ static void report_unread(void)
         if (unread[i].error == cudaErrorMemoryAllocation)
             continue;
         sim_finding finding = {.kind = SIM_UNCHECKED_ERROR, .tier = SIM_WARNING};
-        snprintf(finding.message, sizeof finding.message, "%s failed with %s and the program never looked at the error",
+        snprintf(finding.message, sizeof finding.message, "%s failed with %s and the program never checked the error",
                  unread[i].function, sim_error_name(unread[i].error));
         finding.place[0] = (sim_place){.pc = unread[i].pc, .role = "call"};
         sim_report(&finding);

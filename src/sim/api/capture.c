@@ -109,7 +109,7 @@ void sim_capture_invalidate_all(void)
 cudaError_t sim_capture_refuse(struct CUstream_st *stream)
 {
     stream->capture->invalid = true;
-    return sim_fail(cudaErrorStreamCaptureUnsupported, "the stream captures a graph, nothing in it runs yet");
+    return sim_fail(cudaErrorStreamCaptureUnsupported, "the stream is capturing a graph: nothing in it runs yet");
 }
 
 void sim_capture_record(struct CUstream_st *stream, cudaEvent_t event)
@@ -125,7 +125,7 @@ cudaError_t sim_capture_wait(struct CUstream_st *stream, cudaEvent_t event)
     if (event->capture == NULL) {
         stream->capture->invalid = true;
         return sim_fail(cudaErrorStreamCaptureIsolation,
-                        "the stream captures a graph and the event was recorded outside of it");
+                        "the stream is capturing a graph, and the event was recorded outside of it");
     }
     if (stream == sim_stream_legacy())
         return sim_fail(cudaErrorStreamCaptureImplicit, "the legacy default stream cannot be captured");
@@ -151,7 +151,7 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t graph, const cudaGraph
         return sim_fail(cudaErrorStreamCaptureUnsupported,
                         "the legacy default stream cannot be captured: create a stream for it");
     if (stream->capture != NULL)
-        return sim_fail(cudaErrorIllegalState, "the stream captures already");
+        return sim_fail(cudaErrorIllegalState, "the stream is capturing already");
     sim_capture *capture = calloc(1, sizeof *capture);
     if (capture == NULL)
         return sim_no_memory();
@@ -232,13 +232,13 @@ SIM_API(cudaStreamEndCapture, (cudaStream_t handle, cudaGraph_t *graph), (handle
     if (stream == NULL)
         return cudaErrorInvalidResourceHandle;
     if (graph == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the graph is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the graph is NULL");
     *graph = NULL;
     sim_capture *capture = stream->capture;
     if (capture == NULL)
-        return sim_fail(cudaErrorIllegalState, "the stream does not capture");
+        return sim_fail(cudaErrorIllegalState, "the stream is not capturing");
     if (capture->origin != stream)
-        return sim_fail(cudaErrorStreamCaptureUnmatched, "the capture was begun in another stream");
+        return sim_fail(cudaErrorStreamCaptureUnmatched, "the capture began in another stream");
     cudaError_t error = cudaSuccess;
     if (capture->invalid)
         error = sim_fail(cudaErrorStreamCaptureInvalidated, "the capture was spoilt by an earlier error");
@@ -304,7 +304,7 @@ static cudaError_t update_capture(cudaStream_t handle, cudaGraphNode_t *dependen
     if (stream == NULL)
         return cudaErrorInvalidResourceHandle;
     if (stream->capture == NULL)
-        return sim_fail(cudaErrorIllegalState, "the stream does not capture");
+        return sim_fail(cudaErrorIllegalState, "the stream is not capturing");
     if (flags == cudaStreamSetCaptureDependencies)
         stream->capture_after_count = 0;
     for (size_t i = 0; i < count; i++)

@@ -107,7 +107,7 @@ cudaError_t sim_copy_check(const sim_copy_request *request, sim_work *work, bool
     *pageable = false;
     *work = sim_work_new(SIM_WORK_COPY);
     if ((unsigned)request->kind > cudaMemcpyDefault)
-        return sim_fail(cudaErrorInvalidMemcpyDirection, "%d is no direction of a copy", (int)request->kind);
+        return sim_fail(cudaErrorInvalidMemcpyDirection, "%d is not a direction of a copy", (int)request->kind);
     if (request->height > 1 && (request->width > request->to_pitch || request->width > request->from_pitch))
         return sim_fail(cudaErrorInvalidPitchValue, "rows of %zu bytes are wider than a pitch of %zu", request->width,
                         request->width > request->to_pitch ? request->to_pitch : request->from_pitch);

@@ -26,7 +26,7 @@ static cudaError_t check_devices(int to, int from)
 {
     if (to == 0 && from == 0)
         return cudaSuccess;
-    return sim_fail(cudaErrorInvalidDevice, "there is one device, number 0, and %d was named", to != 0 ? to : from);
+    return sim_fail(cudaErrorInvalidDevice, "there is only device 0, not %d", to != 0 ? to : from);
 }
 
 static cudaError_t copy_peer(const sim_copy_request *request, int to_device, int from_device)
@@ -204,9 +204,9 @@ static cudaError_t check_variable(const void *symbol, use wanted, size_t bytes)
     if (symbol == NULL)
         return sim_fail(cudaErrorInvalidSymbol, "the symbol is NULL");
     if (address < module->image_lo || address >= module->image_hi)
-        return sim_fail(cudaErrorInvalidSymbol, "this is no variable: give the device variable itself, without &");
+        return sim_fail(cudaErrorInvalidSymbol, "this is not a variable: pass the device variable itself, without &");
     if (sim_symbol_find(symbol, &start, &size) && is_string(start, size, wanted, bytes))
-        return sim_fail(cudaErrorInvalidSymbol, "\"%s\" is a string: give the variable itself, without quotes",
+        return sim_fail(cudaErrorInvalidSymbol, "\"%s\" is a string: pass the variable itself, without quotes",
                         (const char *)start);
     return cudaSuccess;
 }
@@ -280,7 +280,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes
 SIM_API(cudaGetSymbolAddress, (void **memory, const void *symbol), (memory, symbol))
 {
     if (memory == NULL)
-        return sim_fail(cudaErrorInvalidSymbol, "the place for the address is NULL");
+        return sim_fail(cudaErrorInvalidSymbol, "the output argument for the address is NULL");
     const cudaError_t error = check_variable(symbol, USE_NAMED, 0);
     if (error != cudaSuccess)
         return error;

@@ -18,13 +18,13 @@ cudaError_t sim_device_check(int device)
 {
     if (device == 0)
         return cudaSuccess;
-    return sim_fail(cudaErrorInvalidDevice, "there is one device, number 0, and %d was named", device);
+    return sim_fail(cudaErrorInvalidDevice, "there is only device 0, not %d", device);
 }
 
 static cudaError_t store(int *place, int value)
 {
     if (place == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the result is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the result is NULL");
     *place = value;
     return cudaSuccess;
 }
@@ -143,7 +143,7 @@ SIM_API(cudaDeviceSetLimit, (enum cudaLimit limit, size_t value), (limit, value)
 SIM_API(cudaDeviceGetLimit, (size_t * value, enum cudaLimit limit), (value, limit))
 {
     if (value == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the limit is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the limit is NULL");
     if ((unsigned)limit >= LIMITS)
         return sim_fail(cudaErrorInvalidValue, "%d is no limit", (int)limit);
     *value = limits[limit];
@@ -201,7 +201,7 @@ SIM_API(cudaDeviceGetPCIBusId, (char *text, int length, int device), (text, leng
     if (error != cudaSuccess)
         return error;
     if (text == NULL || length <= 0)
-        return sim_fail(cudaErrorInvalidValue, "there is no room for the bus id");
+        return sim_fail(cudaErrorInvalidValue, "the buffer is too small for the bus id");
     snprintf(text, (size_t)length, "%s", own_bus_id);
     return cudaSuccess;
 }
@@ -222,7 +222,7 @@ SIM_API(cudaDeviceCanAccessPeer, (int *can, int device, int peer), (can, device,
 
 static cudaError_t no_peer(int peer)
 {
-    return sim_fail(cudaErrorInvalidDevice, "there is one device: %d is no peer of it", peer);
+    return sim_fail(cudaErrorInvalidDevice, "there is only one device: %d is not a peer of it", peer);
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)

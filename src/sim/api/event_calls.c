@@ -12,9 +12,9 @@ static cudaError_t create(cudaEvent_t *event, unsigned flags)
 {
     const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
     if (event == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the event is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the event is NULL");
     if (flags & ~known)
-        return sim_fail(cudaErrorInvalidValue, "0x%x is no flag of an event", flags);
+        return sim_fail(cudaErrorInvalidValue, "0x%x is not a flag of an event", flags);
     // A destroyed one that nothing refers to any more is taken again: programs make events in loops.
     struct CUevent_st *made = NULL;
     for (struct CUevent_st *old = sim_events; old != NULL && made == NULL; old = old->next) {
@@ -174,7 +174,7 @@ SIM_API(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start_handle, cu
     if (start == NULL || end == NULL)
         return cudaErrorInvalidResourceHandle;
     if (milliseconds == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the time is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the time is NULL");
     if (!start->recorded || !end->recorded)
         return sim_fail(cudaErrorInvalidResourceHandle, "the %s event was never recorded",
                         start->recorded ? "second" : "first");

@@ -1,4 +1,4 @@
-// Fills: cudaMemset and its kin, and those of the driver API whose elements are wider than a byte.
+// Fills: cudaMemset and the like, and those of the driver API whose elements are wider than a byte.
 #include "api/call.h"
 #include "api/copy.h"
 #include "api/pointer.h"
@@ -130,7 +130,7 @@ static cudaError_t check_elements(const sim_fill *fill)
 {
     const unsigned past = (unsigned)((uintptr_t)fill->to % fill->element);
     return past == 0 ? cudaSuccess
-                     : sim_fail(cudaErrorInvalidValue, "the address is no multiple of %u, the size of an element",
+                     : sim_fail(cudaErrorInvalidValue, "the address is not a multiple of %u, the size of an element",
                                 fill->element);
 }
 

@@ -76,13 +76,13 @@ SIM_API(cudaFuncSetAttribute, (const void *address, enum cudaFuncAttribute attri
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
         if (value < 0 || (size_t)value > chip->shared_block_optin)
             return sim_fail(cudaErrorInvalidValue,
-                            "%d bytes of shared memory are more than a block of this card (%s) can have: %zu", value,
+                            "%d bytes of shared memory are more than a block of this GPU (%s) can have: %zu", value,
                             chip->name, chip->shared_block_optin);
         function->dynamic_shared = (size_t)value;
         return cudaSuccess;
     case cudaFuncAttributePreferredSharedMemoryCarveout:
         if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared)
-            return sim_fail(cudaErrorInvalidValue, "%d is no percentage", value);
+            return sim_fail(cudaErrorInvalidValue, "%d is not a percentage", value);
         function->carveout = value;
         return cudaSuccess;
     default: return cudaSuccess; // clusters: nothing to check
@@ -94,7 +94,7 @@ SIM_API(cudaFuncGetAttributes, (struct cudaFuncAttributes * attributes, const vo
     enum { VERSIONS_PER_MAJOR = 10 };
     const sim_chip *chip = sim_chip_get();
     if (attributes == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the attributes is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the attributes is NULL");
     if (address == NULL)
         return sim_fail(cudaErrorInvalidDeviceFunction, "the kernel is NULL");
     const sim_function *function = sim_function_of(address);
@@ -116,7 +116,7 @@ cudaError_t cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache conf
 {
     (void)function;
     return SIM_CALL(config > cudaFuncCachePreferEqual
-                        ? sim_fail(cudaErrorInvalidValue, "%d is no cache setting", config)
+                        ? sim_fail(cudaErrorInvalidValue, "%d is not a cache setting", config)
                         : cudaSuccess);
 }
 
@@ -124,14 +124,15 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *function, enum cudaSharedMemC
 {
     (void)function;
     return SIM_CALL(config > cudaSharedMemBankSizeEightByte
-                        ? sim_fail(cudaErrorInvalidValue, "%d is no bank size", config)
+                        ? sim_fail(cudaErrorInvalidValue, "%d is not a bank size", config)
                         : cudaSuccess);
 }
 
 SIM_API(cudaFuncGetName, (const char **name, const void *address), (name, address))
 {
     if (name == NULL || address == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the %s is NULL", name == NULL ? "place for the name" : "kernel");
+        return sim_fail(cudaErrorInvalidValue, "the %s is NULL",
+                        name == NULL ? "output argument for the name" : "kernel");
     const sim_function *function = sim_function_of(address);
     *name = function != NULL && function->name != NULL ? function->name : "";
     return cudaSuccess;
@@ -162,7 +163,8 @@ int sim_occupancy(int threads, size_t shared)
 static cudaError_t max_active(int *blocks, const void *function, int threads, size_t shared)
 {
     if (blocks == NULL || function == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the %s is NULL", blocks == NULL ? "place for the result" : "kernel");
+        return sim_fail(cudaErrorInvalidValue, "the %s is NULL",
+                        blocks == NULL ? "output argument for the result" : "kernel");
     const bool fits = shared <= sim_function_shared_limit(function) &&
                       (threads < 0 || (unsigned)threads <= sim_function_most_threads(function));
     *blocks = fits ? sim_occupancy(threads, shared) : 0;

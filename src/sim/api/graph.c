@@ -122,7 +122,7 @@ struct CUgraphNode_st *sim_graph_add(struct CUgraph_st *graph, enum cudaGraphNod
     for (size_t i = 0; i < after_count; i++) {
         struct CUgraphNode_st *earlier = after != NULL ? sim_graph_node_of(after[i]) : NULL;
         if (earlier == NULL || earlier->graph != graph) {
-            sim_fail(cudaErrorInvalidValue, "dependency %zu is no node of this graph", i);
+            sim_fail(cudaErrorInvalidValue, "dependency %zu is not a node of this graph", i);
             return NULL;
         }
     }
@@ -180,7 +180,7 @@ SIM_API(cudaGraphCreate, (cudaGraph_t * graph, unsigned int flags), (graph, flag
 {
     (void)flags;
     if (graph == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the graph is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the graph is NULL");
     *graph = sim_graph_new();
     return cudaSuccess;
 }

@@ -25,7 +25,7 @@ static cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t handle, unsign
     struct CUgraph_st *graph = sim_graph_of(handle);
     if (exec == NULL || graph == NULL)
         return graph == NULL ? cudaErrorInvalidValue
-                             : sim_fail(cudaErrorInvalidValue, "the place for the executable graph is NULL");
+                             : sim_fail(cudaErrorInvalidValue, "the output argument for the executable graph is NULL");
     struct CUgraphExec_st *made = calloc(1, sizeof *made);
     if (made == NULL)
         return sim_no_memory();

@@ -20,7 +20,7 @@ static cudaError_t add(target at, enum cudaGraphNodeType type, sim_work *work, s
     struct CUgraph_st *graph = sim_graph_of(at.graph);
     struct CUgraphNode_st *node = NULL;
     if (at.node == NULL)
-        sim_fail(cudaErrorInvalidValue, "the place for the node is NULL");
+        sim_fail(cudaErrorInvalidValue, "the output argument for the node is NULL");
     else if (graph != NULL)
         node = sim_graph_add(graph, type, at.after, at.count);
     if (node == NULL) {

@@ -1,4 +1,4 @@
-// malloc, free and their kin, and new and delete, in place of the C library's, which still do the work: this file notes
+// malloc, free and the like, and new and delete, in place of the C library's, which still do the work: this file notes
 // what was asked for, and refuses to free the card's memory. It is for a whole program; in a shared object, whose
 // blocks others may free, nothing is noted. Blocks made while a kernel runs are the simulator's own and are not noted
 // either.

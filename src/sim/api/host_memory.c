@@ -13,7 +13,7 @@ static cudaError_t allocate_host(void **memory, size_t bytes, unsigned flags)
 {
     const unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     if (flags & ~known)
-        return sim_fail(cudaErrorInvalidValue, "0x%x is no flag of cudaHostAlloc", flags);
+        return sim_fail(cudaErrorInvalidValue, "0x%x is not a flag of cudaHostAlloc", flags);
     return sim_allocate(memory, bytes, SIM_MEMORY_PINNED);
 }
 
@@ -37,7 +37,7 @@ SIM_API(cudaHostRegister, (void *memory, size_t bytes, unsigned int flags), (mem
     (void)flags;
     sim_allocation found;
     if (memory == NULL || bytes == 0)
-        return sim_fail(cudaErrorInvalidValue, "there is nothing to register");
+        return sim_fail(cudaErrorInvalidValue, "nothing to register");
     const sim_where where = sim_pointer_where(memory, &found);
     if (where != SIM_AT_HOST && where != SIM_AT_VARIABLE)
         return sim_fail(cudaErrorHostMemoryAlreadyRegistered, "this is %s already", sim_where_words(where));
@@ -60,7 +60,7 @@ SIM_API(cudaHostGetDevicePointer, (void **device, void *host, unsigned int flags
     (void)flags;
     sim_allocation found;
     if (device == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the pointer is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the pointer is NULL");
     *device = NULL;
     const sim_where where = sim_pointer_where(host, &found);
     if (where != SIM_AT_PINNED && where != SIM_AT_MANAGED)
@@ -75,7 +75,7 @@ SIM_API(cudaHostGetFlags, (unsigned int *flags, void *host), (flags, host))
 {
     sim_allocation found;
     if (flags == NULL || sim_pointer_where(host, &found) != SIM_AT_PINNED)
-        return sim_fail(cudaErrorInvalidValue, "this is no pinned host memory");
+        return sim_fail(cudaErrorInvalidValue, "this is not pinned host memory");
     *flags = cudaHostAllocPortable | cudaHostAllocMapped;
     return cudaSuccess;
 }

@@ -40,22 +40,22 @@ static cudaError_t check_sizes(const sim_config *config, const sim_kernel *kerne
 {
     const sim_dim grid = config->grid, block = config->block;
     if (grid.x == 0 || grid.y == 0 || grid.z == 0)
-        return refuse(impossible_sizes, kernel, "the grid is (%u, %u, %u), without a block", grid.x, grid.y, grid.z);
+        return refuse(impossible_sizes, kernel, "the grid (%u, %u, %u) has no blocks", grid.x, grid.y, grid.z);
     if (block.x == 0 || block.y == 0 || block.z == 0)
-        return refuse(impossible_sizes, kernel, "a block is (%u, %u, %u), without a thread", block.x, block.y, block.z);
+        return refuse(impossible_sizes, kernel, "the block (%u, %u, %u) has no threads", block.x, block.y, block.z);
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
     if (block.x > SIM_THREADS || block.y > SIM_THREADS || threads > SIM_THREADS)
-        return refuse(impossible_sizes, kernel, "a block of (%u, %u, %u) has %llu threads, and %d is the most", block.x,
+        return refuse(impossible_sizes, kernel, "a block of (%u, %u, %u) has %llu threads; the limit is %d", block.x,
                       block.y, block.z, (unsigned long long)threads, SIM_THREADS);
     if (block.z > largest_block_z)
-        return refuse(impossible_sizes, kernel, "a block is %u threads deep, and %u is the most", block.z,
+        return refuse(impossible_sizes, kernel, "a block is %u threads deep; the limit is %u", block.z,
                       largest_block_z);
     if (grid.x > largest_grid_x)
-        return refuse(impossible_sizes, kernel, "the grid is %u blocks wide, and %u is the most%s", grid.x,
-                      largest_grid_x, "; a negative number?");
+        return refuse(impossible_sizes, kernel, "the grid is %u blocks wide; the limit is %u%s", grid.x, largest_grid_x,
+                      "; a negative number?");
     if (grid.y > largest_grid_yz || grid.z > largest_grid_yz)
-        return refuse(impossible_sizes, kernel, "the grid is (%u, %u, %u): y and z can be %u at most, x more", grid.x,
-                      grid.y, grid.z, largest_grid_yz);
+        return refuse(impossible_sizes, kernel, "the grid is (%u, %u, %u): the limit for y and z is %u", grid.x, grid.y,
+                      grid.z, largest_grid_yz);
     return cudaSuccess;
 }
 
@@ -65,7 +65,7 @@ static cudaError_t check_bound(const sim_config *config, const sim_kernel *kerne
     const unsigned most = sim_function_most_threads(kernel->function);
     if (threads <= most)
         return cudaSuccess;
-    return refuse(cudaErrorInvalidValue, kernel, "a block has %u threads, and the kernel's __launch_bounds__ allow %u",
+    return refuse(cudaErrorInvalidValue, kernel, "a block has %u threads, but the kernel's __launch_bounds__ allow %u",
                   threads, most);
 }
 
@@ -76,11 +76,11 @@ static cudaError_t check_shared(const sim_config *config, const sim_kernel *kern
         return cudaSuccess;
     if (config->shared > chip->shared_block_optin)
         return refuse(cudaErrorInvalidValue, kernel,
-                      "%zu bytes of dynamic shared memory are more than a block of this card (%s) can have: %zu",
+                      "%zu bytes of dynamic shared memory are more than a block of this GPU (%s) can have: %zu",
                       config->shared, chip->name, chip->shared_block_optin);
     return refuse(
         cudaErrorInvalidValue, kernel,
-        "%zu bytes of dynamic shared memory are more than %zu: allow it first with cudaFuncSetAttribute(kernel, "
+        "%zu bytes of dynamic shared memory are more than %zu: raise the limit first with cudaFuncSetAttribute(kernel, "
         "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)",
         config->shared, sim_function_shared_limit(kernel->function));
 }
@@ -94,7 +94,7 @@ static cudaError_t check_cooperative(const sim_config *config, const sim_kernel 
     if (!config->cooperative || blocks <= most)
         return cudaSuccess;
     return refuse(cudaErrorCooperativeLaunchTooLarge, kernel,
-                  "a cooperative launch needs all its blocks on the card at once: %llu of %d threads, and %llu fit",
+                  "a cooperative launch needs all its blocks on the GPU at once: %llu of %d threads, but only %llu fit",
                   (unsigned long long)blocks, threads, (unsigned long long)most);
 }
 

@@ -1,4 +1,4 @@
-// Allocating and freeing: cudaMalloc and its kin. Where memory comes from is memory/'s business; pools are in pool.c.
+// Allocating and freeing: cudaMalloc and the like. Where memory comes from is memory/'s business; pools are in pool.c.
 #include <stdio.h>
 
 #include "api/allocate.h"
@@ -18,10 +18,10 @@ enum { PITCH = 512 };
 cudaError_t sim_allocate(void **memory, size_t bytes, sim_memory_kind kind)
 {
     if (memory == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the pointer is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the pointer is NULL");
     if (sim_capture_global()) {
         sim_capture_invalidate_all();
-        return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream captures a graph: allocate before or after");
+        return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream is capturing a graph: allocate before or after");
     }
     *memory = NULL;
     if (bytes == 0)
@@ -33,7 +33,7 @@ cudaError_t sim_allocate(void **memory, size_t bytes, sim_memory_kind kind)
     if (*memory != NULL)
         return cudaSuccess;
     return sim_fail_as(SIM_BAD_CALL, SIM_WARNING, cudaErrorMemoryAllocation, 0, 0,
-                       "%zu bytes asked for, %zu of the card's %zu are free", bytes, sim_memory_free(),
+                       "%zu bytes requested, but only %zu of the GPU's %zu are free", bytes, sim_memory_free(),
                        sim_memory_total());
 }
 
@@ -70,7 +70,7 @@ static size_t pitch_of(size_t width)
 static cudaError_t allocate_pitched(void **memory, size_t *pitch, size_t width, size_t height)
 {
     if (pitch == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the pitch is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the pitch is NULL");
     *pitch = pitch_of(width);
     return sim_allocate(memory, *pitch * height, SIM_MEMORY_DEVICE);
 }
@@ -83,7 +83,7 @@ cudaError_t cudaMallocPitch(void **memory, size_t *pitch, size_t width, size_t h
 SIM_API(cudaMalloc3D, (struct cudaPitchedPtr * memory, struct cudaExtent extent), (memory, extent))
 {
     if (memory == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the pointer is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the pointer is NULL");
     memory->xsize = extent.width;
     memory->ysize = extent.height;
     return allocate_pitched(&memory->ptr, &memory->pitch, extent.width, extent.height * extent.depth);
@@ -127,7 +127,7 @@ static cudaError_t free_now(void *memory, bool pinned)
     if (error != cudaSuccess)
         return error;
     if (sim_capture_global())
-        return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream captures a graph: free before or after");
+        return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream is capturing a graph: free before or after");
     error = sim_device_wait();
     sim_watch_release((uintptr_t)memory, sim_call_pc());
     return error;
@@ -148,7 +148,7 @@ cudaError_t cudaFreeHost(void *memory)
 SIM_API(cudaMemGetInfo, (size_t * free_bytes, size_t *total_bytes), (free_bytes, total_bytes))
 {
     if (free_bytes == NULL || total_bytes == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for a result is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for a result is NULL");
     *free_bytes = sim_memory_free();
     *total_bytes = sim_memory_total();
     return cudaSuccess;
@@ -158,7 +158,7 @@ SIM_API(cudaPointerGetAttributes, (struct cudaPointerAttributes * attributes, co
         (attributes, pointer))
 {
     if (attributes == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the attributes is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the attributes is NULL");
     void *same = (void *)(uintptr_t)pointer;
     sim_allocation found;
     const sim_where where = sim_pointer_where(pointer, &found);

@@ -111,7 +111,7 @@ cudaError_t sim_pointer_stale(const void *pointer, size_t bytes, const char *rol
         return sim_fail_as(SIM_USE_AFTER_FREE, SIM_ERROR, cudaErrorInvalidValue, address, bytes,
                            "the %s has been freed", role);
     return sim_fail_as(SIM_OUT_OF_BOUNDS, SIM_ERROR, cudaErrorInvalidValue, address, bytes,
-                       "the %s is in no allocation", role);
+                       "the %s is not in any allocation", role);
 }
 
 // A block of the host's heap, or a global variable, ends somewhere too; of other host memory nothing is known. CUDA

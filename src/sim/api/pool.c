@@ -37,7 +37,7 @@ static cudaError_t give(cudaMemPool_t *pool, cudaMemPool_t which, int device)
 {
     const cudaError_t error = sim_device_check(device);
     if (error == cudaSuccess && pool == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the pool is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the pool is NULL");
     if (error == cudaSuccess)
         *pool = which;
     return error;
@@ -65,7 +65,8 @@ SIM_API(cudaDeviceSetMemPool, (int device, cudaMemPool_t pool), (device, pool))
 SIM_API(cudaMemPoolCreate, (cudaMemPool_t * pool, const struct cudaMemPoolProps *properties), (pool, properties))
 {
     if (pool == NULL || properties == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the %s is NULL", pool == NULL ? "place for the pool" : "properties");
+        return sim_fail(cudaErrorInvalidValue, "the %s is NULL",
+                        pool == NULL ? "output argument for the pool" : "properties");
     cudaMemPool_t made = calloc(1, sizeof *made);
     if (made == NULL)
         return sim_no_memory();
@@ -170,7 +171,7 @@ static cudaError_t allocate(void **memory, size_t bytes, cudaMemPool_t handle, c
     const size_t most = pool->properties.maxSize;
     if (most > 0 && sim_memory_used() + bytes > most)
         return sim_fail_as(SIM_BAD_CALL, SIM_WARNING, cudaErrorMemoryAllocation, 0, 0,
-                           "%zu bytes asked for, and the pool may have %zu", bytes, most);
+                           "%zu bytes requested, but the pool is limited to %zu", bytes, most);
     const cudaError_t error = sim_allocate(memory, bytes, SIM_MEMORY_DEVICE);
     if (pool->used_high < sim_memory_used())
         pool->used_high = sim_memory_used();

@@ -115,7 +115,7 @@ static cudaError_t get_properties(struct cudaDeviceProp *properties, int device)
     if (error != cudaSuccess)
         return error;
     if (properties == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the properties is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the properties is NULL");
     fill(properties);
     return cudaSuccess;
 }
@@ -225,9 +225,9 @@ static cudaError_t get_attribute(int *value, int attribute, int device)
     if (error != cudaSuccess)
         return error;
     if (value == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the attribute is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the attribute is NULL");
     if (attribute < 1 || attribute >= cudaDevAttrMax)
-        return sim_fail(cudaErrorInvalidValue, "%d is no attribute of a device", attribute);
+        return sim_fail(cudaErrorInvalidValue, "%d is not an attribute of a device", attribute);
     struct cudaDeviceProp properties;
     fill(&properties);
     if (!launch_attribute(&properties, attribute, value) && !card_attribute(&properties, attribute, value))

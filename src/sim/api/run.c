@@ -200,7 +200,7 @@ static void end_polling(void)
 {
     if (!sim_host_waits_in_vain())
         return;
-    fprintf(stderr, "sim: the host polls for what a kernel that has failed can no longer do: the program is ended\n");
+    fprintf(stderr, "sim: the host polls for what a kernel that has failed can no longer do: stopping the program\n");
     sim_report_write("stopped: the host polls for what a kernel that has failed can no longer do");
     _Exit(EXIT_FAILURE);
 }

@@ -27,9 +27,9 @@ void sim_library_stream_set(cudaStream_t stream)
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority)
 {
     if (stream == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the place for the stream is NULL");
+        return sim_fail(cudaErrorInvalidValue, "the output argument for the stream is NULL");
     if (flags & ~(unsigned)cudaStreamNonBlocking)
-        return sim_fail(cudaErrorInvalidValue, "0x%x is no flag of a stream", flags);
+        return sim_fail(cudaErrorInvalidValue, "0x%x is not a flag of a stream", flags);
     const int lowered = priority > LEAST_PRIORITY ? LEAST_PRIORITY : priority;
     *stream = sim_stream_new(flags, lowered < GREATEST_PRIORITY ? GREATEST_PRIORITY : lowered);
     return *stream != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -209,7 +209,7 @@ static cudaError_t device_synchronize(void)
 {
     if (sim_capture_global()) {
         sim_capture_invalidate_all();
-        return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream captures a graph: nothing may be waited for");
+        return sim_fail(cudaErrorStreamCaptureUnsupported, "a stream is capturing a graph: nothing can be waited for");
     }
     return sim_device_wait();
 }

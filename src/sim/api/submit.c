@@ -14,8 +14,8 @@ cudaError_t sim_stream_submit(struct CUstream_st *stream, sim_work *work)
         sim_work_release(work);
         sim_capture_invalidate_all();
         return sim_fail(cudaErrorStreamCaptureImplicit,
-                        "the legacy default stream waits for all blocking streams, one of which captures a graph; "
-                        "make that stream with cudaStreamNonBlocking or use another stream here");
+                        "the legacy default stream waits for all blocking streams, one of which is capturing a graph; "
+                        "create that stream with cudaStreamNonBlocking or use another stream here");
     }
     sim_host_access_start();
     sim_run_queued_later();

@@ -66,7 +66,7 @@ static cudaError_t describe_pitched(struct sim_texture *object, const struct cud
     object->height = (int)resource->res.pitch2D.height;
     object->slice = object->pitch * resource->res.pitch2D.height;
     if (object->pitch % PITCH_ALIGNMENT != 0)
-        return sim_fail(cudaErrorInvalidValue, "the pitch of %zu bytes is no multiple of %d", object->pitch,
+        return sim_fail(cudaErrorInvalidValue, "the pitch of %zu bytes is not a multiple of %d", object->pitch,
                         PITCH_ALIGNMENT);
     if (element_of(&object->format) == 0)
         return sim_fail(cudaErrorInvalidChannelDescriptor, "the format has no channel");
@@ -86,14 +86,15 @@ static cudaError_t describe(struct sim_texture *object, const struct cudaResourc
     case cudaResourceTypeLinear: return describe_linear(object, resource);
     case cudaResourceTypePitch2D: return describe_pitched(object, resource);
     }
-    return sim_fail(cudaErrorInvalidValue, "%d is no type of resource", (int)resource->resType);
+    return sim_fail(cudaErrorInvalidValue, "%d is not a type of resource", (int)resource->resType);
 }
 
 static cudaError_t create(unsigned long long *handle, const struct cudaResourceDesc *resource,
                           const struct cudaTextureDesc *description)
 {
     if (handle == NULL || resource == NULL)
-        return sim_fail(cudaErrorInvalidValue, "the %s is NULL", handle == NULL ? "place for the object" : "resource");
+        return sim_fail(cudaErrorInvalidValue, "the %s is NULL",
+                        handle == NULL ? "output argument for the object" : "resource");
     struct sim_texture *made = calloc(1, sizeof *made);
     struct sim_texture **larger = made != NULL ? realloc(objects, (object_count + 1) * sizeof *objects) : NULL;
     if (larger == NULL) {

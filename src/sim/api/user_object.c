@@ -22,7 +22,7 @@ SIM_API(cudaUserObjectCreate,
 SIM_API(cudaUserObjectRetain, (cudaUserObject_t object, unsigned int count), (object, count))
 {
     if (object == NULL || count == 0)
-        return sim_fail(cudaErrorInvalidValue, "there is nothing to retain");
+        return sim_fail(cudaErrorInvalidValue, "nothing to retain");
     object->references += count;
     return cudaSuccess;
 }
@@ -30,7 +30,7 @@ SIM_API(cudaUserObjectRetain, (cudaUserObject_t object, unsigned int count), (ob
 SIM_API(cudaUserObjectRelease, (cudaUserObject_t object, unsigned int count), (object, count))
 {
     if (object == NULL || count == 0)
-        return sim_fail(cudaErrorInvalidValue, "there is nothing to release");
+        return sim_fail(cudaErrorInvalidValue, "nothing to release");
     sim_user_object_release(object, count);
     return cudaSuccess;
 }

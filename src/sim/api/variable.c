@@ -48,7 +48,7 @@ static void report(const host_use *use, sim_tier tier)
                        : use->write        ? ", which kernels never see"
                                            : ", which kernels and cudaMemcpyToSymbol never change";
     snprintf(finding.message, sizeof finding.message,
-             "host code %s a device variable by its name: on a GPU that is a copy of the host's own%s",
+             "host code %s a device variable by its name: on a GPU that is the host's own copy%s",
              use->write ? "writes to" : "reads", what);
     sim_report_many(&finding, use->count);
 }
@@ -77,7 +77,7 @@ static bool host_wrote(uintptr_t address)
     return false;
 }
 
-// The host's own copy has no initialiser: a value that nobody has set since is not there on a card.
+// The host's own copy has no initialiser: a value that was not set since is not there on a GPU.
 static bool reads_initialiser(uintptr_t address, size_t bytes)
 {
     const uint8_t *at = (const uint8_t *)address; // NOLINT(performance-no-int-to-ptr)

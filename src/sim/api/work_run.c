@@ -43,7 +43,7 @@ static bool in_card(const void *address)
 static void warn_uninitialised(const sim_work *work, uintptr_t first, size_t bytes)
 {
     sim_finding finding = {.kind = SIM_UNINITIALISED, .tier = SIM_WARNING, .address = first, .bytes = bytes};
-    snprintf(finding.message, sizeof finding.message, "%s gives the host device memory that nothing has ever written",
+    snprintf(finding.message, sizeof finding.message, "%s copies uninitialised device memory to the host",
              work->function);
     finding.place[0] = (sim_place){.pc = work->pc, .role = "call"};
     sim_report(&finding);

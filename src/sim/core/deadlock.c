@@ -5,7 +5,7 @@
 #include "core/scheduler.h"
 
 typedef struct waiting_group {
-    int first, threads; // first thread, and how many wait at the same place for the same kind of thing
+    int first, threads; // first thread, and how many wait at the same output argument for the same kind of thing
 } waiting_group;
 
 static const char *what_for(const sim_resident *resident, int thread)
@@ -53,7 +53,7 @@ void sim_deadlock_report(sim_worker *worker)
     waiting_group groups[2] = {{0, 0}, {0, 0}};
     int count = find_groups(block, groups);
     sim_finding finding = sim_finding_make(worker, SIM_DEADLOCK, SIM_ERROR);
-    int used = snprintf(finding.message, sizeof finding.message, "no thread of the block can go on: %d wait%s in %s",
+    int used = snprintf(finding.message, sizeof finding.message, "no thread of the block can continue: %d wait%s in %s",
                         groups[0].threads, groups[0].threads == 1 ? "s" : "", what_for(resident, groups[0].first));
     if (count == 2)
         used += snprintf(finding.message + used, sizeof finding.message - (size_t)used, ", %d in %s", groups[1].threads,

@@ -268,7 +268,7 @@ static void report_fault(void)
     sim_current = worker; // it may have been in a function that is not watched
     sim_finding finding = sim_finding_make(worker, overflow ? SIM_STACK_OVERFLOW : SIM_FAULT, SIM_ERROR);
     if (overflow)
-        snprintf(finding.message, sizeof finding.message, "a thread has used up its stack of %zu KiB (SIM_STACK)",
+        snprintf(finding.message, sizeof finding.message, "stack overflow: the thread has %zu KiB of stack (SIM_STACK)",
                  runner->stacks.size / 1024);
     else if (runner->fault.signal == SIGSEGV || runner->fault.signal == SIGBUS)
         snprintf(finding.message, sizeof finding.message, "%s at address %#llx", name_of(runner->fault.signal),

@@ -1,5 +1,5 @@
 // The switch between fibers. A switch saves what a called function must preserve and nothing else, so it costs about as
-// much as a call; machines without an assembly version use ucontext, which also makes two system calls a switch.
+// much as a call; machines without an assembly version use ucontext, which also makes two system calls per switch.
 #define _GNU_SOURCE
 #include "core/fiber.h"
 

@@ -12,7 +12,7 @@ static struct {
     sim_launch_state *launch;
     uint64_t waiting, ended; // blocks
     uint64_t round;          // barriers passed
-    sim_finding stranded;    // what is to be said if the blocks that wait now wait for ever
+    sim_finding stranded;    // what is to be said if the blocks that wait now wait forever
 } grid = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 void sim_barrier_grid(void)
@@ -26,7 +26,7 @@ void sim_barrier_grid(void)
     if (!worker->launch->config.cooperative) {
         sim_finding finding = sim_finding_make(worker, SIM_BAD_LAUNCH, SIM_ERROR);
         snprintf(finding.message, sizeof finding.message,
-                 "a barrier of the whole grid in a kernel that was not launched with cudaLaunchCooperativeKernel");
+                 "a grid-wide barrier in a kernel that was not launched with cudaLaunchCooperativeKernel");
         finding.place[0] = sim_place_of(worker, worker->thread, pc, "barrier");
         finding.place[1] = (sim_place){.pc = worker->launch->launched_at, .role = "launch"};
         sim_report(&finding);
@@ -61,7 +61,7 @@ static void look(void)
         return;
     if (grid.ended) {
         snprintf(grid.stranded.message, sizeof grid.stranded.message,
-                 "%llu %s for the whole grid, but %llu %s ended without coming here", (unsigned long long)grid.waiting,
+                 "%llu %s at the grid barrier, but %llu %s ended without reaching it", (unsigned long long)grid.waiting,
                  grid.waiting == 1 ? "block waits" : "blocks wait", (unsigned long long)grid.ended,
                  grid.ended == 1 ? "block has" : "blocks have");
         sim_report(&grid.stranded);
@@ -101,7 +101,7 @@ static void look_for_exited(sim_worker *worker, sim_resident *resident, int thre
     }
     sim_finding finding = sim_finding_make(worker, SIM_DEADLOCK, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message,
-             "a block waits for the whole grid, but its first thread, which speaks for it there, has ended");
+             "a block waits at the grid barrier, but its first thread, which arrives for the block, has ended");
     finding.place[0] = sim_place_of(worker, thread, place, "barrier");
     sim_report(&finding);
     sim_launch_fail(worker->launch, SIM_ERROR_FAILURE);

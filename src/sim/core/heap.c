@@ -48,13 +48,13 @@ void sim_device_free(void *memory)
         return;
     if (!sim_memory_find(address, &found)) {
         const bool freed = sim_memory_nearest(address, &found) && !found.live && address - found.start < found.bytes;
-        refuse(address, pc, freed ? "the memory has been freed already" : "malloc did not give this memory");
+        refuse(address, pc, freed ? "the memory has been freed already" : "this memory is not from malloc in a kernel");
         return;
     }
     if (found.kind != SIM_MEMORY_HEAP || found.start != address) {
         refuse(address, pc,
                found.start != address ? "the pointer is not the start of the allocation"
-                                      : "the host allocated this memory, only the host can free it");
+                                      : "the host allocated this memory: only the host can free it");
         return;
     }
     __atomic_fetch_sub(&heap_used, found.bytes, __ATOMIC_RELAXED);

@@ -11,7 +11,7 @@
 #include "progress/host_threads.h"
 #include "progress/spin.h"
 
-// More than any chip holds at once (an H200 holds at most 4224): a program that needs more waits for ever on hardware
+// More than any chip holds at once (an H200 holds at most 4224): a program that needs more waits forever on hardware
 // too.
 enum { MOST_RESIDENT = 4224 };
 // Blocks that have stopped for others' turn, before these go on: two make most mistakes, and each keeps its stacks.

@@ -93,8 +93,8 @@ static void refuse(sim_worker *worker, uintptr_t pc, int id, int threads)
 static void report_expected(sim_worker *worker, const struct named_barrier *barrier, int id, int threads, uintptr_t pc)
 {
     sim_finding finding = sim_finding_make(worker, SIM_BARRIER_DIVERGENT, SIM_ERROR);
-    snprintf(finding.message, sizeof finding.message, "named barrier %d is waited at for %d and for %d threads", id,
-             barrier->expected, threads);
+    snprintf(finding.message, sizeof finding.message,
+             "threads wait at named barrier %d for different counts: %d and %d", id, barrier->expected, threads);
     finding.place[0] = sim_place_of(worker, barrier->first, barrier->first_pc, "barrier");
     finding.place[1] = sim_place_of(worker, worker->thread, pc, "barrier");
     sim_report(&finding);

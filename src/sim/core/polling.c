@@ -81,7 +81,7 @@ void sim_thread_interrupted(sim_worker *worker, uintptr_t pc)
     sim_thread_polls(worker, pc, true, NULL);
 }
 
-// Who polls for what this thread is about to do does not wait for ever, so it counts as a step; but not as the block's,
+// Who polls for what this thread is about to do does not wait forever, so it counts as a step; but not as the block's,
 // which would keep other blocks from their turn.
 void sim_thread_delays(sim_worker *worker, uintptr_t pc)
 {

@@ -1,4 +1,4 @@
-// Which memory an address lies in, as __isShared and its kin ask.
+// Which memory an address lies in, as __isShared and the like ask.
 #include "machine/worker.h"
 
 #include "memory/memory.h"

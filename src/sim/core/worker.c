@@ -79,10 +79,10 @@ static const char *start_worker(int number)
 {
     sim_runner *runner = aligned_alloc(64, (sizeof *runner + 63) & ~(size_t)63);
     if (!runner)
-        return "there is no memory for a worker";
+        return "out of memory for a worker";
     *runner = (sim_runner){.worker = {.number = number, .progress = &runner->progress}, .entry = sim_thread_main};
     if (!sim_stacks_reserve(&runner->stacks, sim_options_get()->stack))
-        return "there is no address space for the stacks of CUDA threads: raise `ulimit -v` or lower SIM_STACK";
+        return "too little address space for the stacks of CUDA threads: raise `ulimit -v` or lower SIM_STACK";
     sim_worker_add(number, &runner->worker);
     sim_host_threads_ours(1);
     if (pthread_create(&runner->progress.os_thread, NULL, work, runner) == 0)

@@ -20,7 +20,7 @@ typedef enum sim_finding_kind {
     SIM_BARRIER_DIVERGENT,
     SIM_BARRIER_EXITED,
     SIM_DEADLOCK,
-    SIM_SPIN,           // a thread waits for ever in a loop
+    SIM_SPIN,           // a thread waits forever in a loop
     SIM_WARP_MASK,      // a warp collective's mask is wrong
     SIM_WARP_MISMATCH,  // lanes of one warp in different collectives
     SIM_HOST_POINTER,   // a kernel uses a host pointer

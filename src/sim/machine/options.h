@@ -3,13 +3,13 @@
 //
 //   SIM_REPORT=FILE    write the report there as JSON (report/format.md); without it findings go to stderr as text
 //   SIM_WATCH=0        run only: no checks, no counters, even if the program was built with hooks
-//   SIM_GPU=NAME       the card to be: h200 (default), h100, a100, rtx4090, ...; a wrong name lists them all
+//   SIM_GPU=NAME       GPU to simulate: h200 (default), h100, a100, rtx4090, ...; a wrong name lists them all
 //   SIM_SCHEDULE=N     which legal order of blocks, warps and lanes; 0 (default): ascending
 //   SIM_WORKERS=N      OS threads that run blocks; default: the cores of this machine
 //   SIM_STRICT=1       warnings count as errors
 //   SIM_SPIN_LIMIT=S   seconds a thread may run without a memory access or a meeting before it counts as endless (10)
 //   SIM_STACK=K        KiB of stack for each CUDA thread that waits in the middle of a kernel (192)
-//   SIM_VALUES=FILE    places (offsets of hooks in the program, a number a line) whose stored values are compared: a
+//   SIM_VALUES=FILE    places (offsets of hooks in the program, one per line) whose stored values are compared: a
 //                      second run learns with it whether racing writes stored the same value
 //   SIM_COPY=N.K:FILE  the copy to the host that operation N of the program makes as its Kth: its bytes are written to
 //                      FILE, or, where that is there already, compared with it

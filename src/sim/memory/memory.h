@@ -1,7 +1,7 @@
 // The simulated card's memory: one reserved range of addresses, as large as the named chip's memory, in which
-// cudaMalloc and its kin place allocations 256 bytes aligned, with a gap behind each that is mostly wider than the
-// allocation itself, so that a stray index lands in nothing. Addresses are not used twice while others are left, so
-// that a stale pointer is known for one. Shadow memory is found by position in this range.
+// cudaMalloc and the like place allocations 256 bytes aligned, with a gap behind each that is mostly wider than the
+// allocation itself, so that an out-of-bounds index hits no allocation. Addresses are not used twice while others are
+// left, so that a stale pointer is known for one. Shadow memory is found by position in this range.
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 
@@ -19,7 +19,7 @@ typedef enum sim_memory_kind {
 typedef struct sim_allocation {
     uintptr_t start;
     size_t bytes;
-    size_t gap; // bytes of addresses behind it that were nobody's when it was made
+    size_t gap; // bytes of unused addresses behind it when it was made
     sim_memory_kind kind;
     bool live;
     bool free_refused;                // the program has tried to free it, with a function that cannot

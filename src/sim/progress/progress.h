@@ -17,7 +17,7 @@
 //
 // A thread stands still (watchdog.c): no event and no logged access while its OS thread uses processor time. After
 // 0.2 s it is interrupted every 10 ms; the same registers, flags and stack seen twice, with nothing done between, prove
-// that it goes round for ever. Without proof it ends after SIM_SPIN_LIMIT. Without hooks nothing is logged: such a
+// that it loops forever. Without proof it ends after SIM_SPIN_LIMIT. Without hooks nothing is logged: such a
 // thread lets others run when three interrupts in a row find it the same.
 //
 // A thread goes round a loop that touches memory (repeat.c): there was no step anywhere for 0.5 s of processor time.

@@ -1,4 +1,4 @@
-// Loops that touch memory and go round for ever. When nothing has come nearer its end for long (the watchdog sets
+// Loops that touch memory and never end. When nothing has come nearer its end for long (the watchdog sets
 // worker->trace), the state of one thread is looked at each time its log is full: its registers and its stack. A state
 // that comes again may be the begin of a round. In one more round the words that the thread writes are gathered, and
 // after another they are compared: where they are as they were, and the thread has done nothing but plain reads and

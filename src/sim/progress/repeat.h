@@ -1,4 +1,4 @@
-// Loops that touch memory and go round for ever.
+// Loops that touch memory and never end.
 #ifndef SIM_REPEAT_H
 #define SIM_REPEAT_H
 
@@ -6,7 +6,7 @@
 
 bool sim_repeat_start(sim_worker *worker); // once for each worker; false: no address space
 // The current thread's log, which starts at `log`, is full, and the watchdog asks for a closer look (worker->trace).
-// state, top: its registers and its stack. True: it goes round a loop for ever.
+// state, top: its registers and its stack. True: it loops forever.
 bool sim_repeat_look(sim_worker *worker, const uint64_t *log, const uint64_t *state, const uint64_t *top);
 
 #endif

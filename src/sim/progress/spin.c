@@ -48,7 +48,7 @@ uint64_t sim_spin_hash_all(uint64_t seed, const uint64_t *from, const uint64_t *
 }
 
 // A thread that is found twice with everything that it depends on as it was, and has not touched memory, looked at a
-// clock or met anybody between, will be found so for ever.
+// clock or met anybody between, will be found so forever.
 bool sim_spin_repeats(sim_worker *worker, uint64_t state)
 {
     sim_seen *seen = &worker->progress->seen;
@@ -224,7 +224,7 @@ void sim_spin_report(sim_worker *worker)
     int thread = warp * SIM_LANES + __builtin_ctz(progress->spinning[warp]);
     sim_finding finding = sim_finding_of(worker, SIM_SPIN, SIM_ERROR);
     snprintf(finding.message, sizeof finding.message,
-             "a thread waits in a loop for something that never happens: no other thread can still do it");
+             "a thread waits in a loop for something that never happens: no other thread is left to do it");
     static const char *const roles[] = {"call", "read", "volatile read", "atomic"};
     const sim_polled *word = &progress->polled[thread];
     finding.place[0] = sim_place_of(worker, thread, block->waits_at[thread], roles[word->look]);

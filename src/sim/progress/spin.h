@@ -1,4 +1,4 @@
-// Threads that poll, and threads that are interrupted because they seem to run for ever.
+// Threads that poll, and threads that are interrupted because they seem to run forever.
 #ifndef SIM_SPIN_H
 #define SIM_SPIN_H
 

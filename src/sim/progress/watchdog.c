@@ -1,4 +1,4 @@
-// Notices a thread that computes for ever without waiting or touching memory. It looks at every worker's counters now
+// Notices a thread that computes forever without waiting or touching memory. It looks at every worker's counters now
 // and then; a worker whose counters stand still while its OS thread uses processor time is sent a signal
 // (core/fault.c), which in the end stops the thread where it is. Before that, and where no hooks see what a kernel
 // reads, the signal is how a thread that polls a plain variable is made to let others run. Time is processor time: a
@@ -115,10 +115,10 @@ void sim_watchdog_report(sim_worker *worker, uintptr_t pc, bool repeats)
     finding.place[0] = sim_place_of(worker, worker->thread, pc, "loop");
     if (repeats)
         snprintf(finding.message, sizeof finding.message,
-                 "a thread goes round a loop for ever: nothing that the loop depends on changes any more");
+                 "a thread loops forever: nothing that the loop depends on changes any more");
     else
         snprintf(finding.message, sizeof finding.message,
-                 "a thread has run for %g seconds without touching memory or meeting another: it seems to run for ever",
+                 "a thread has run for %g seconds without a memory access or a barrier: it seems to run forever",
                  sim_options_get()->spin_limit);
     sim_report(&finding);
 }

@@ -29,7 +29,7 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
     finding->address = address;
     finding->bytes = sim_sites[view->site].bytes;
     snprintf(finding->message, sizeof finding->message,
-             "read by __ldg of memory that the same kernel has written: it may find an older value");
+             "read by __ldg of memory that the same kernel has written: it may return a stale value");
     finding->place[0] = sim_place_of(view->worker, thread, sim_sites[view->site].pc, "read");
     finding->place[1] = sim_race_place(earlier);
 }

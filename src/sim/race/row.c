@@ -1,4 +1,4 @@
-// Rows against shadow memory: the common cases in a few instructions a word, the rest through exact.c.
+// Rows against shadow memory: the common cases in a few instructions per word, the rest through exact.c.
 
 #include <string.h>
 
@@ -149,7 +149,7 @@ static inline uint64_t next_lane(const sim_view *view, uint64_t me)
     return sim_clock_word(view->clock, (int)sim_thread_of(me) + 1) | (me & ((uint64_t)0x3fff << SIM_SITE_SHIFT));
 }
 
-// Consecutive words, one a lane.
+// Consecutive words, one per lane.
 static __attribute__((noinline)) void read_words(const sim_view *view, sim_cell *cell, int lanes, uint64_t me,
                                                  uintptr_t address)
 {
@@ -202,7 +202,7 @@ static void run_words(const sim_view *view, const sim_stretch *run, sim_cell *ce
     }
 }
 
-// Words that several blocks have read and nobody has written, as inputs are: one reader more changes nothing that a
+// Words that several blocks have read and none has written, as inputs are: one reader more changes nothing that a
 // later write would be judged by. Looked at without a lock, because that write will see what was seen here.
 static inline bool read_by_many(const sim_view *view, const sim_cell *cell, size_t count)
 {

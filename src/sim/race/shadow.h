@@ -28,7 +28,7 @@ typedef struct sim_region {
     uintptr_t base; // a multiple of SIM_PAGE_BYTES
     size_t span;
     uintptr_t *pages;
-    uint8_t *initialised; // a byte a word, bit i: byte i of it was written; NULL: all of it always is
+    uint8_t *initialised; // one byte per word, bit i: byte i of it was written; NULL: all of it always is
     bool shared;          // seen by one block only
 } sim_region;
 

@@ -45,7 +45,7 @@ static void report(const landing *here, const sim_earlier *used, bool source)
     finding.address = here->address;
     finding.bytes = sim_sites[site].bytes;
     finding.order = SIM_ORDER_COPY;
-    snprintf(finding.message, sizeof finding.message, "%s of %s memory that an asynchronous copy under way %s",
+    snprintf(finding.message, sizeof finding.message, "%s of %s memory that an asynchronous copy still %s",
              writes ? "write" : "read", view->shared ? "shared" : "global", source ? "reads" : "writes");
     snprintf(finding.note, sizeof finding.note, "nothing waits for the copy between its issue and the %s",
              writes ? "write" : "read");
@@ -142,7 +142,7 @@ static __attribute__((noinline)) void read_again_slow(const sim_view *view, sim_
     sim_word_read_slow(view, cell, me, address);
 }
 
-// A word that several blocks have read and nobody has written, as inputs are, stays as it is.
+// A word that several blocks have read and none has written, as inputs are, stays as it is.
 static inline void read_again(const sim_view *view, sim_cell *cell, uint64_t me, uintptr_t address)
 {
     bool many = (cell->read & SIM_FLAGS) == SIM_MANY_BLOCKS && cell->read >= view->begun;

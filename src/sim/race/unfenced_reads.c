@@ -54,13 +54,13 @@ static void describe(const sim_view *view, int thread, bool same_block, uintptr_
     finding->address = address;
     finding->bytes = sim_sites[view->site].bytes;
     snprintf(finding->message, sizeof finding->message,
-             "read of %s memory that another %s has written, behind %s %s %s between the two",
+             "read of %s memory that another %s has written, after %s %s %s between the two",
              view->shared ? "shared" : "global", same_block ? "thread of the block" : "block", atomic ? "an" : "a",
              look, unfenced->narrowly ? "with too narrow a fence" : "without a fence");
     snprintf(finding->note, sizeof finding->note, "%s",
              unfenced->narrowly
-                 ? "the fence there is of block scope and does not reach the block that wrote"
-                 : "the writer's fence orders its own side only: the read may still find an older value");
+                 ? "the fence has block scope and does not reach the block that wrote"
+                 : "the writer's fence orders its own side only: the read may still return a stale value");
     finding->place[0] = sim_place_of(view->worker, unfenced->thread, sim_sites[unfenced->site].pc, look);
     finding->place[1] = sim_place_of(view->worker, thread, sim_sites[view->site].pc, "read");
 }

@@ -1,4 +1,4 @@
-// Reads of what nothing has written yet, by the place that reads, until it is known who wrote there after all.
+// Uninitialised reads, by the place that reads, until it is known who wrote there after all.
 
 #include "race/unwritten.h"
 
@@ -69,7 +69,8 @@ void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, uin
     finding.address = address;
     finding.bytes = about->bytes;
     finding.place[0] = sim_place_of(worker, thread, about->pc, about->kind == SIM_ATOMIC ? "atomic" : "read");
-    snprintf(finding.message, sizeof finding.message, "read of %u bytes that nothing has written", about->bytes);
+    snprintf(finding.message, sizeof finding.message, "uninitialised read of %u byte%s", about->bytes,
+             about->bytes == 1 ? "" : "s");
     add(worker, site, thread, &finding);
 }
 
@@ -131,7 +132,7 @@ static void report(unwritten *one)
         finding->place[0] = one->open[0].place;
     } else if (one->in_vain) {
         snprintf(finding->note, sizeof finding->note,
-                 "threads write there only after they have read: a barrier between the two would not help");
+                 "threads write there only after they have read, so a barrier between the two would not help");
     } else {
         return;
     }

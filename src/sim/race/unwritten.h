@@ -1,4 +1,4 @@
-// Reads of what nothing has written yet. Where a write that nothing orders comes after such a read, it may have been
+// Uninitialised reads. Where a write that nothing orders comes after such a read, it may have been
 // late: the race tells of it. It was not, where the thread that writes has been at the place that reads before, and the
 // reader was there for the first time: then a barrier between the two would not help, and the read is a mistake of its
 // own. In the later rounds of a loop that is not known, because the write may be of an earlier round than the read.
@@ -16,7 +16,7 @@ typedef struct sim_ran {
     uint32_t stamp, lanes, again;
 } sim_ran;
 
-// A read of a word that nothing has written.
+// An uninitialised read.
 void sim_unwritten_read(const sim_worker *worker, unsigned site, int thread, uintptr_t address);
 // `thread` of the view writes a word, and that races with `earlier`, a read. True: nothing had written the word then.
 bool sim_unwritten_raced(const sim_view *view, int thread, const sim_earlier *earlier, uintptr_t address);

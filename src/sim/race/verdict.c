@@ -81,7 +81,7 @@ static const char *long_role_at(unsigned site, unsigned kind)
 static const char *const relations[] = {
     "same warp, no __syncwarp between them",
     "same block, no __syncthreads between them",
-    "different blocks, nothing orders them within one launch but a fence with an atomic",
+    "different blocks: within one launch only a fence with an atomic orders them",
     "",
 };
 
@@ -106,14 +106,14 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
     *finding = sim_finding_of(view->worker, SIM_RACE, SIM_ERROR);
     finding->address = address;
     finding->bytes = sim_sites[view->site].bytes;
-    snprintf(finding->message, sizeof finding->message, "%s and %s of the same %s memory with nothing to order them",
+    snprintf(finding->message, sizeof finding->message,
+             "%s and %s of the same %s memory with no synchronisation between them",
              long_role_at(earlier->site, earlier->kind), long_role_at(view->site, view->kind),
              view->shared ? "shared" : "global");
     finding->order = order_of(view, thread, earlier, apart, address);
     snprintf(finding->note, sizeof finding->note, "%s",
-             finding->order == SIM_ORDER_FENCE
-                 ? "an atomic goes from one thread to the other, but no fence that reaches both"
-                 : relations[apart]);
+             finding->order == SIM_ORDER_FENCE ? "an atomic links the two threads, but no fence reaches both"
+                                               : relations[apart]);
     if (apart == BETWEEN_LAUNCHES) {
         finding->kind = SIM_MISSING_WAIT;
         snprintf(finding->message, sizeof finding->message,
@@ -123,7 +123,8 @@ static void describe(const sim_view *view, int thread, const sim_earlier *earlie
     finding->place[0] = sim_race_place(earlier);
     if (is_self(view, thread, earlier)) {
         finding->place[0].has_thread = false;
-        snprintf(finding->note, sizeof finding->note, "several threads had read it, and nothing orders the others");
+        snprintf(finding->note, sizeof finding->note,
+                 "several threads had read it, and nothing orders the others before this write");
     }
     finding->place[1] =
         sim_place_of(view->worker, thread, sim_sites[view->site].pc, sim_role_at(view->site, view->kind));
@@ -211,9 +212,8 @@ static void judge_writes(race *one)
         snprintf(finding->note, sizeof finding->note, "every thread stored the same value");
     } else if (asked && takes_turns(one)) {
         finding->tier = SIM_WARNING;
-        snprintf(
-            finding->note, sizeof finding->note,
-            "the threads take turns: each polls the word before it stores, which orders nothing around the stores");
+        snprintf(finding->note, sizeof finding->note,
+                 "the threads take turns by polling the word before they store, which does not order other accesses");
     }
 }
 
@@ -227,14 +227,15 @@ static void judge_volatile(race *one, int reader)
     if (!lanes && sim_polls_at(one->site[reader])) {
         finding->tier = SIM_WARNING;
         snprintf(finding->note, sizeof finding->note, "%s",
-                 store_volatile ? "a volatile read polls what a volatile write sets, which orders nothing around them"
-                                : "a volatile read polls what a plain write sets");
+                 store_volatile
+                     ? "a volatile read polls what a volatile write sets, which does not order other accesses"
+                     : "a volatile read polls what a plain write sets");
         return;
     }
     finding->ask_values = !(sim_sites[one->site[0]].values && sim_sites[one->site[1]].values);
     if (finding->order != SIM_ORDER_FENCE)
         snprintf(finding->note + strlen(finding->note), sizeof finding->note - strlen(finding->note),
-                 "; volatile orders nothing, and the read does not wait for the write");
+                 "; volatile does not synchronise, and the read does not wait for the write");
 }
 
 static void judge_guess(race *one)
@@ -246,7 +247,7 @@ static void judge_guess(race *one)
         return;
     one->finding.tier = SIM_WARNING;
     snprintf(one->finding.note, sizeof one->finding.note,
-             "the read is a guess that an atomic of the same thread confirms");
+             "an atomic of the same thread confirms the value that was read");
 }
 
 // What keeps a race from being able to change a result.
@@ -264,7 +265,7 @@ static void judge(race *one)
     size_t used = strlen(one->finding.note);
     if (one->unwritten && one->finding.tier == SIM_ERROR)
         snprintf(one->finding.note + used, sizeof one->finding.note - used,
-                 "; it is the first write, so the read may find memory that nobody has written");
+                 "; this is the first write, so the read may see uninitialised memory");
 }
 
 // Of several readers the one that is remembered may be the writer itself, from another place than those that race.

@@ -47,7 +47,7 @@ static void fail_misaligned(sim_worker *worker, uintptr_t address, unsigned byte
 {
     sim_finding finding = finding_at(worker, SIM_MISALIGNED, kind, pc, address, bytes);
     snprintf(finding.message, sizeof finding.message,
-             "%s of %u bytes at an address that is not a multiple of %u (it is %u past one)", verb(kind), bytes, bytes,
+             "%s of %u bytes at an address that is not a multiple of %u (off by %u)", verb(kind), bytes, bytes,
              (unsigned)(address % bytes));
     fail(&finding, SIM_ERROR_MISALIGNED);
 }
@@ -93,13 +93,13 @@ static void fail_shared(sim_worker *worker, uintptr_t address, unsigned bytes, u
                  bytes, past, given);
     } else {
         snprintf(finding.message, sizeof finding.message,
-                 "%s of %u bytes beyond a __shared__ variable, where the block has none", verb(kind), bytes);
+                 "%s of %u bytes outside the __shared__ variables of the block", verb(kind), bytes);
     }
     fail(&finding, SIM_ERROR_ILLEGAL_ADDRESS);
 }
 
-// Whether the host has nothing at this address either.
-static bool is_nobodys(uintptr_t address)
+// Whether the host has no memory at this address either.
+static bool is_unmapped(uintptr_t address)
 {
     unsigned char resident;
     uintptr_t page = address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
@@ -108,16 +108,16 @@ static bool is_nobodys(uintptr_t address)
 
 static void fail_host(sim_worker *worker, uintptr_t address, unsigned bytes, unsigned kind, uintptr_t pc)
 {
-    bool null = address < NULL_PAGES, nobodys = !null && is_nobodys(address);
+    bool null = address < NULL_PAGES, unmapped = !null && is_unmapped(address);
     sim_finding finding = finding_at(worker,
-                                     null      ? SIM_OUT_OF_BOUNDS
-                                     : nobodys ? SIM_FAULT
-                                               : SIM_HOST_POINTER,
+                                     null       ? SIM_OUT_OF_BOUNDS
+                                     : unmapped ? SIM_FAULT
+                                                : SIM_HOST_POINTER,
                                      kind, pc, address, bytes);
     snprintf(finding.message, sizeof finding.message,
-             null      ? "%s of %u byte%s through a null pointer"
-             : nobodys ? "%s of %u byte%s at address %#llx, where neither card nor host has memory"
-                       : "%s of %u byte%s in host memory, which a kernel cannot reach",
+             null       ? "%s of %u byte%s through a null pointer"
+             : unmapped ? "%s of %u byte%s at address %#llx, where neither GPU nor host has memory"
+                        : "%s of %u byte%s in host memory, which a kernel cannot access",
              verb(kind), bytes, bytes == 1 ? "" : "s", (unsigned long long)address);
     fail(&finding, SIM_ERROR_ILLEGAL_ADDRESS);
 }

@@ -145,8 +145,8 @@ void __tsan_write_range(void *memory, unsigned long bytes)
     sim_access_range((uintptr_t)memory, bytes, true, CALLER);
 }
 
-// Copies of structures become calls of these: the build redirects memcpy and its kin here. The two halves of a copy are
-// two sites, so the read is counted at the address before the caller's.
+// Copies of structures become calls of these: the build redirects memcpy and the like here. The two halves of a copy
+// are two sites, so the read is counted at the address before the caller's.
 void *__tsan_memcpy(void *to, const void *from, size_t bytes)
 {
     sim_access_range((uintptr_t)from, bytes, false, CALLER - (1u << SIM_CODE_SHIFT));

@@ -17,7 +17,7 @@ const sim_scheduler_calls *sim_scheduler;
 
 static void warn_unwatched(void)
 {
-    fprintf(stderr, "sim: nothing is checked or counted: no address space for it (raise `ulimit -v`)\n");
+    fprintf(stderr, "sim: too little address space: nothing is checked or counted (raise `ulimit -v`)\n");
 }
 
 static void get_ready(void)

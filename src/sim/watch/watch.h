@@ -66,7 +66,7 @@ void sim_watch_library(uintptr_t start, size_t bytes, size_t stride, size_t coun
 void sim_watch_free(uint64_t number, uintptr_t start, size_t bytes, uintptr_t pc);
 // Whether all of it has been written; *first is the first byte that has not.
 bool sim_watch_initialised(uintptr_t start, size_t bytes, uintptr_t *first);
-// How many bytes from `first` on, of at most so many, nobody has written.
+// How many bytes from `first` on, of at most so many, are uninitialised.
 size_t sim_watch_unwritten(uintptr_t first, size_t most);
 
 // --- counters, for the report ---------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ typedef struct sim_count {
     const char *kernel;
     uint8_t space;                          // 0 global, 1 shared, 2 __device__ and __constant__ variables
     uint8_t kind;                           // 0 load, 1 store, 2 atomic
-    uint16_t size;                          // bytes a lane
+    uint16_t size;                          // bytes per lane
     uint64_t requests, lanes, units, ideal; // units: 32-byte sectors, or wavefronts in shared memory
     uint32_t worst_units, worst_mask;       // the request with the most units
     uint32_t worst_offset[32];              // bytes from the lowest address of that request

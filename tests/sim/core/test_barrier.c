@@ -158,7 +158,7 @@ static void threads_that_wait_for_each_other_are_a_deadlock(void **state)
     assert_int_equal(finding->place[0].thread[0], 0);
     assert_int_equal(finding->place[1].thread[0], 16);
     assert_string_equal(finding->message,
-                        "no thread of the block can go on: 16 wait in __shfl_xor_sync, 16 in __syncthreads");
+                        "no thread of the block can continue: 16 wait in __shfl_xor_sync, 16 in __syncthreads");
     // The abandoned stacks serve the next launch.
     int out[70];
     assert_int_equal(double_run(1, 70, vote_kernel, out), 0);

@@ -7,7 +7,7 @@
 cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
 {
     if (!handle)
-        return sim_blas_wrong(SIM_BLAS_CALL("cublasCreate"), "the place for the handle is NULL");
+        return sim_blas_wrong(SIM_BLAS_CALL("cublasCreate"), "the output argument for the handle is NULL");
     *handle = calloc(1, sizeof **handle);
     return *handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
 }

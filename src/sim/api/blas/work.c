@@ -145,7 +145,7 @@ static void check_place(sim_blas_call call, const sim_blas_span *span, const cha
         bool freed = device && sim_memory_nearest(start, &found) && !found.live && start < found.start + found.bytes;
         snprintf(what, sizeof what, "%s %s:", verb,
                  freed    ? "freed memory"
-                 : device ? "beside every allocation"
+                 : device ? "outside every allocation"
                           : "host memory");
         report_span(call, span,
                     freed    ? SIM_USE_AFTER_FREE
@@ -153,7 +153,7 @@ static void check_place(sim_blas_call call, const sim_blas_span *span, const cha
                              : SIM_HOST_POINTER,
                     start, what,
                     device            ? ""
-                    : is_number(span) ? "in the pointer mode of the device, numbers lie in memory of the card"
+                    : is_number(span) ? "in device pointer mode, scalars must be in device memory"
                                       : "cuBLAS takes device pointers for matrices and vectors");
         sim_thread_fail(cudaErrorIllegalAddress);
     }
@@ -188,7 +188,7 @@ void sim_blas_reads(sim_blas_call call, const sim_blas_span *span)
         uintptr_t start = (uintptr_t)span->data + run * span->stride * size, first = 0;
         if (sim_watch_initialised(start, bytes, &first))
             continue;
-        report_span(call, span, SIM_UNINITIALISED, first, "reads elements that nothing has written:", "");
+        report_span(call, span, SIM_UNINITIALISED, first, "reads uninitialised elements:", "");
         return;
     }
 }

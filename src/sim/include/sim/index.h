@@ -1,4 +1,4 @@
-// threadIdx and its kin. The runtime sets them when it switches to a CUDA thread. They are const here because they
+// threadIdx and the like. The runtime sets them when it switches to a CUDA thread. They are const here because they
 // never change under a thread's feet: so the compiler neither watches nor repeats their reads.
 #ifndef SIM_INDEX_H
 #define SIM_INDEX_H
