@@ -1,6 +1,6 @@
-# The simulated GPU: libsim.a, the runtime that is linked into every simulated program; heddle_simbuild, the rewriter and
-# compiler driver as a library; simcc, the driver as a command. It knows nothing of heddle and takes nothing from it but
-# the warnings.
+# The simulated GPU: libsim.a, the runtime that is linked into every simulated program; heddle_source, the reader of C++;
+# heddle_simbuild, the rewriter and compiler driver as a library; simcc, the driver as a command. It knows nothing of
+# heddle and takes nothing from it but the warnings.
 
 # --- the runtime -----------------------------------------------------------------------------------------------------
 set(sim_root ${PROJECT_SOURCE_DIR}/src/sim)
@@ -37,6 +37,12 @@ add_library(sim STATIC ${sim_objects})
 set_target_properties(sim PROPERTIES LINKER_LANGUAGE C ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
 add_dependencies(sim ${sim_layer_checks})
 
+# --- the reader of C++ -------------------------------------------------------------------------------------------------
+file(GLOB source_sources CONFIGURE_DEPENDS ${sim_root}/source/*.c)
+add_library(heddle_source STATIC ${source_sources})
+target_include_directories(heddle_source PUBLIC ${sim_root})
+target_link_libraries(heddle_source PRIVATE $<BUILD_INTERFACE:heddle_flags>)
+
 # --- the driver ------------------------------------------------------------------------------------------------------
 include(GNUInstallDirs)
 file(GLOB simbuild_sources CONFIGURE_DEPENDS ${sim_root}/rewrite/*.c ${sim_root}/build/*.c)
@@ -44,7 +50,7 @@ list(FILTER simbuild_sources EXCLUDE REGEX "/main\\.c$")
 list(APPEND simbuild_sources ${sim_root}/report/rules.c) # what a person does not want to see, for readers of reports
 add_library(heddle_simbuild STATIC ${simbuild_sources})
 target_include_directories(heddle_simbuild PUBLIC ${sim_root})
-target_link_libraries(heddle_simbuild PRIVATE $<BUILD_INTERFACE:heddle_flags> PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(heddle_simbuild PRIVATE $<BUILD_INTERFACE:heddle_flags> PUBLIC heddle_source Threads::Threads ${CMAKE_DL_LIBS})
 # Where headers and runtime lie: in the build tree, and, seen from the program, when installed.
 file(RELATIVE_PATH sim_home_from_program /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR}/heddle/sim)
 target_compile_definitions(heddle_simbuild PRIVATE SIM_BUILD_HEADERS="${sim_root}/include"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rewrite/lexer.h"
+#include "source/lexer.h"
 
 typedef enum action {
     IGNORE,       // an option without a value

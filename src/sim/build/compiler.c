@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "build/process.h"
-#include "rewrite/lexer.h"
+#include "source/lexer.h"
 
 enum { OLDEST_GCC = 10, NEWEST_GCC = 16, OLDEST_CLANG = 14, NEWEST_CLANG = 22 };
 

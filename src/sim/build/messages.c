@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "build/wording.h"
-#include "rewrite/lexer.h"
+#include "source/lexer.h"
 #include "rewrite/text.h"
 
 enum { MOST_MESSAGES = 200, WIDEST_LINE = 200 };

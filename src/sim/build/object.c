@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rewrite/lexer.h"
+#include "source/lexer.h"
 
 // A gap as large as the array itself catches an index that is off by a row or a tile; the bounds keep small arrays
 // guarded and large ones cheap.

@@ -129,11 +129,12 @@ static bool is_device_code(const sim_source *source, const sim_tokens *tokens, i
 
 // What stands for the statement; NULL: it has no instructions and is only a hint to the compiler. `whole`: all of its
 // tokens belong to it, whatever the preprocessor finds.
-static char *translated(sim_source *source, const sim_tokens *tokens, int open, bool whole)
+static char *translated(sim_file *file, const sim_tokens *tokens, int open, bool whole)
 {
+    const sim_source *source = &file->source;
     sim_ptx_statement *statement = calloc(1, sizeof *statement);
     if (!statement) {
-        source->failed = true;
+        file->failed = true;
         return NULL;
     }
     bool read = read_statement(source, tokens, open, statement);
@@ -148,12 +149,12 @@ static char *translated(sim_source *source, const sim_tokens *tokens, int open, 
     return text;
 }
 
-static void edit_statement(sim_source *source, const sim_tokens *tokens, int first, int open, bool whole)
+static void edit_statement(sim_file *file, const sim_tokens *tokens, int first, int open, bool whole)
 {
-    char *text = translated(source, tokens, open, whole);
+    char *text = translated(file, tokens, open, whole);
     if (text) {
-        sim_edit_replace(source, tokens->at[first].start, tokens->at[tokens->at[open].match].end, text);
-        source->uses_ptx = true;
+        sim_edit_replace(file, tokens->at[first].start, tokens->at[tokens->at[open].match].end, text);
+        file->uses_ptx = true;
     }
     free(text);
 }
@@ -229,26 +230,28 @@ static sim_token *tokens_of_branch(const sim_source *source, int open, inner_cha
 }
 
 // Each branch gets a statement of its own, on its first line; what was around the #if goes.
-static void edit_choice(sim_source *source, int first, int open, inner_chain chain)
+static void edit_choice(sim_file *file, int first, int open, inner_chain chain)
 {
+    const sim_source *source = &file->source;
     const sim_directive *at = source->directives;
-    sim_edit_replace(source, source->code.at[first].start, at[chain.first].start, "");
+    sim_edit_replace(file, source->code.at[first].start, at[chain.first].start, "");
     for (int branch = chain.first; branch < chain.last - 1; branch++) {
         sim_tokens taken = {0};
         taken.at = tokens_of_branch(source, open, chain, branch, &taken.count);
-        char *text = taken.at ? translated(source, &taken, 0, true) : NULL;
-        source->failed |= !taken.at;
-        sim_edit_replace(source, at[branch].end + 1, at[branch + 1].start, text ? text : "(void)0");
+        char *text = taken.at ? translated(file, &taken, 0, true) : NULL;
+        file->failed |= !taken.at;
+        sim_edit_replace(file, at[branch].end + 1, at[branch + 1].start, text ? text : "(void)0");
         free(text);
         free(taken.at);
     }
     uint32_t end = source->code.at[source->code.at[open].match].end;
-    sim_edit_replace(source, at[chain.last - 1].end, end, "");
-    source->uses_ptx = true;
+    sim_edit_replace(file, at[chain.last - 1].end, end, "");
+    file->uses_ptx = true;
 }
 
-void sim_edit_assembly(sim_source *source, const sim_tokens *tokens)
+void sim_edit_assembly(sim_file *file, const sim_tokens *tokens)
 {
+    const sim_source *source = &file->source;
     static const char *const names[] = {"asm", "__asm__", "__asm", NULL};
     static const char *const qualifiers[] = {"volatile", "__volatile__", "inline", "goto", NULL};
     for (int i = 0; i < tokens->count; i++) {
@@ -264,9 +267,9 @@ void sim_edit_assembly(sim_source *source, const sim_tokens *tokens)
         if (tokens == &source->code)
             chain = directives_between(source, tokens->at[i].start, tokens->at[bracket->match].end);
         if (chain.last > chain.first && is_plain_choice(source, chain))
-            edit_choice(source, i, open, chain);
+            edit_choice(file, i, open, chain);
         else
-            edit_statement(source, tokens, i, open, !has_choice(source, chain));
+            edit_statement(file, tokens, i, open, !has_choice(source, chain));
         i = bracket->match;
     }
 }

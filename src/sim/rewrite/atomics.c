@@ -31,8 +31,9 @@ static bool starts_statement(const sim_source *source, const sim_tokens *tokens,
            is_label_end(source, tokens, index - 1);
 }
 
-void sim_edit_atomics(const sim_unit *unit, sim_source *source, const sim_tokens *tokens)
+void sim_edit_atomics(const sim_unit *unit, sim_file *file, const sim_tokens *tokens)
 {
+    const sim_source *source = &file->source;
     for (int i = 0; i + 2 < tokens->count; i++) {
         const sim_token *open = &tokens->at[i + 1];
         if (!sim_is_plain_atomic(unit, source, &tokens->at[i]) || !sim_token_is(source, open, "(") || open->match < i ||
@@ -47,6 +48,6 @@ void sim_edit_atomics(const sim_unit *unit, sim_source *source, const sim_tokens
             start -= 3;
         bool in_function = tokens != &source->code || sim_scope_of(source, &tokens->at[i])->kind == SIM_SCOPE_FUNCTION;
         if (in_function && starts_statement(source, tokens, start))
-            sim_edit_insert(source, tokens->at[start].start, "sim_discard(), ");
+            sim_edit_insert(file, tokens->at[start].start, "sim_discard(), ");
     }
 }

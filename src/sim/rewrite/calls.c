@@ -25,23 +25,25 @@ static bool is_call(const sim_source *source, const sim_tokens *code, int index)
     return sim_token_is(source, sim_token_at(code, index + 1), "(") && !declared && !is_member(source, code, index);
 }
 
-static void edit_heap(sim_source *source, const sim_tokens *code, int index)
+static void edit_heap(sim_file *file, const sim_tokens *code, int index)
 {
+    const sim_source *source = &file->source;
     const sim_token *token = &code->at[index], *next = sim_token_at(code, index + 1);
     if (is_member(source, code, index))
         return;
     if (sim_token_is(source, token, "new") && !sim_token_is(source, next, "(")) {
-        sim_edit_replace(source, token->start, token->end, "new (sim::heap)");
+        sim_edit_replace(file, token->start, token->end, "new (sim::heap)");
     } else if (sim_token_is(source, token, "delete") && sim_token_is(source, next, "[") && next->match == index + 2) {
-        sim_edit_replace(source, token->start, code->at[next->match].end, "sim::heap_delete_array %");
+        sim_edit_replace(file, token->start, code->at[next->match].end, "sim::heap_delete_array %");
     } else if (sim_token_is(source, token, "delete") && !sim_token_is(source, next, ";") &&
                !sim_token_is(source, next, ",")) {
-        sim_edit_replace(source, token->start, token->end, "sim::heap_delete %");
+        sim_edit_replace(file, token->start, token->end, "sim::heap_delete %");
     }
 }
 
-static void edit_call(sim_source *source, const sim_tokens *code, int index)
+static void edit_call(sim_file *file, const sim_tokens *code, int index)
 {
+    const sim_source *source = &file->source;
     static const struct {
         const char *name, *ours;
     } calls[] = {{"printf", "SIM_PRINTF"},
@@ -51,7 +53,7 @@ static void edit_call(sim_source *source, const sim_tokens *code, int index)
     const sim_token *token = &code->at[index];
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (sim_token_is(source, token, calls[i].name) && is_call(source, code, index))
-            sim_edit_replace(source, token->start, token->end, calls[i].ours);
+            sim_edit_replace(file, token->start, token->end, calls[i].ours);
 }
 
 typedef struct line_barriers {
@@ -59,8 +61,9 @@ typedef struct line_barriers {
     int count;    // on its line, up to and with it
 } line_barriers;
 
-static void edit_barrier(sim_source *source, const sim_tokens *code, int index, line_barriers *last)
+static void edit_barrier(sim_file *file, const sim_tokens *code, int index, line_barriers *last)
 {
+    const sim_source *source = &file->source;
     static const char *const names[] = {"__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
                                         NULL};
     const sim_token *token = &code->at[index];
@@ -74,12 +77,13 @@ static void edit_barrier(sim_source *source, const sim_tokens *code, int index, 
     // "__syncthreads_or" to "sim_syncthreads_or_at<2>"
     snprintf(ours, sizeof ours, "sim_%.*s_at<%d>", (int)(token->end - token->start - 2),
              source->text + token->start + 2, last->count);
-    sim_edit_replace(source, token->start, token->end, ours);
+    sim_edit_replace(file, token->start, token->end, ours);
 }
 
 // (void *)kernel, (const void *)&kernel<float>, at the first parenthesis.
-static void edit_address(const sim_unit *unit, sim_source *source, const sim_tokens *code, int index)
+static void edit_address(const sim_unit *unit, sim_file *file, const sim_tokens *code, int index)
 {
+    const sim_source *source = &file->source;
     const sim_token *open = &code->at[index];
     int i = index + 1;
     if (sim_token_is(source, sim_token_at(code, i), "const"))
@@ -94,11 +98,12 @@ static void edit_address(const sim_unit *unit, sim_source *source, const sim_tok
     bool called = sim_token_is(source, sim_token_at(code, name + 1), "(");
     if (kernel->kind == SIM_TOKEN_NAME && !called &&
         sim_kernel_find(unit, source->text + kernel->start, kernel->end - kernel->start))
-        sim_edit_replace(source, open->start, code->at[open->match].end, "sim::kernel_address->*");
+        sim_edit_replace(file, open->start, code->at[open->match].end, "sim::kernel_address->*");
 }
 
-void sim_edit_calls(const sim_unit *unit, sim_source *source)
+void sim_edit_calls(const sim_unit *unit, sim_file *file)
 {
+    const sim_source *source = &file->source;
     const sim_tokens *code = &source->code;
     line_barriers last = {0, 0};
     for (int i = 0; i < code->count; i++) {
@@ -106,21 +111,21 @@ void sim_edit_calls(const sim_unit *unit, sim_source *source)
         const sim_scope *scope = sim_scope_of(source, token);
         bool device = scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL));
         if (device && token->kind == SIM_TOKEN_NAME) {
-            edit_call(source, code, i);
-            edit_heap(source, code, i);
-            edit_barrier(source, code, i, &last);
+            edit_call(file, code, i);
+            edit_heap(file, code, i);
+            edit_barrier(file, code, i, &last);
         }
         if (sim_token_is(source, token, "("))
-            edit_address(unit, source, code, i);
+            edit_address(unit, file, code, i);
         const sim_token *before = sim_token_at(code, i - 1);
         if (sim_token_is(source, token, "__noinline__") && !sim_token_is(source, before, "(") &&
             !sim_token_is(source, before, ","))
-            sim_edit_replace(source, token->start, token->end, "SIM_NOINLINE");
+            sim_edit_replace(file, token->start, token->end, "SIM_NOINLINE");
     }
     for (int i = 0; i < source->directive_count; i++)
         for (int t = source->directives[i].first; t < source->directives[i].last; t++)
             if (source->directives[i].kind == SIM_DIRECTIVE_DEFINE && t > source->directives[i].first &&
                 sim_token_is(source, &source->lines.at[t], "__noinline__") &&
                 !sim_token_is(source, &source->lines.at[t - 1], "("))
-                sim_edit_replace(source, source->lines.at[t].start, source->lines.at[t].end, "SIM_NOINLINE");
+                sim_edit_replace(file, source->lines.at[t].start, source->lines.at[t].end, "SIM_NOINLINE");
 }

@@ -35,26 +35,28 @@ static bool mentions(const sim_source *source, const names *known, int first, in
     return false;
 }
 
-static void add_name(sim_source *source, names *known, const sim_token *token)
+static void add_name(sim_file *file, names *known, const sim_token *token)
 {
+    const sim_source *source = &file->source;
     if (token->kind != SIM_TOKEN_NAME || is_known(source, known, token))
         return;
     if (sim_array_grow(&known->at, known->count, &known->room, sizeof(const sim_token *)))
         known->at[known->count++] = token;
     else
-        source->failed = true;
+        file->failed = true;
 }
 
 // The names that a declaration gives, from its qualifier on: those before [ = , { and ;. Returns where it ends.
-static int learn_declared(sim_source *source, names *known, int index)
+static int learn_declared(sim_file *file, names *known, int index)
 {
+    const sim_source *source = &file->source;
     static const char *const behind[] = {"[", "=", ",", "{", ";", NULL};
     const sim_tokens *code = &source->code;
     bool initialiser = false;
     for (int i = index + 1; i < code->count; i++) {
         const sim_token *token = &code->at[i];
         if (!initialiser && sim_token_is_any(source, sim_token_at(code, i + 1), behind))
-            add_name(source, known, token);
+            add_name(file, known, token);
         if (sim_token_is(source, token, ";") || sim_token_is(source, token, "}") || sim_token_is(source, token, ")"))
             return i;
         if (sim_token_is(source, token, "=") || sim_token_is(source, token, ","))
@@ -69,8 +71,9 @@ static int learn_declared(sim_source *source, names *known, int index)
 }
 
 // float *p = &s[1]; the address is known through p as well.
-static void learn_pointer(sim_source *source, names *known, int index)
+static void learn_pointer(sim_file *file, names *known, int index)
 {
+    const sim_source *source = &file->source;
     static const char *const before[] = {"*", "&", "auto", "__restrict__", "__restrict", "const", NULL};
     const sim_tokens *code = &source->code;
     if (!sim_token_is(source, sim_token_at(code, index + 1), "=") ||
@@ -81,7 +84,7 @@ static void learn_pointer(sim_source *source, names *known, int index)
            !sim_token_is(source, &code->at[end], ","))
         end = code->at[end].match > end ? code->at[end].match + 1 : end + 1;
     if (mentions(source, known, index + 2, end < code->count ? end : code->count))
-        add_name(source, known, &code->at[index]);
+        add_name(file, known, &code->at[index]);
 }
 
 static bool is_device(const sim_source *source, const sim_token *token)
@@ -90,20 +93,21 @@ static bool is_device(const sim_source *source, const sim_token *token)
     return scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL));
 }
 
-static void learn(const sim_unit *unit, sim_source *source, names *known)
+static void learn(const sim_unit *unit, sim_file *file, names *known)
 {
+    const sim_source *source = &file->source;
     const sim_tokens *code = &source->code;
     for (int i = 0; i < code->count; i++) {
         const sim_token *token = &code->at[i];
         if (token->kind != SIM_TOKEN_NAME)
             continue;
-        bool file = sim_scope_of(source, token)->kind == SIM_SCOPE_FILE;
-        unsigned side = file ? sim_qualifier_side(&unit->qualifiers, source, token) : 0;
+        bool outside = sim_scope_of(source, token)->kind == SIM_SCOPE_FILE;
+        unsigned side = outside ? sim_qualifier_side(&unit->qualifiers, source, token) : 0;
         bool variable = (side & (SIM_SIDE_DEVICE | SIM_SIDE_VARIABLE)) && !(side & SIM_SIDE_GLOBAL);
         if (variable || sim_token_is(source, token, "__shared__"))
-            i = learn_declared(source, known, i);
+            i = learn_declared(file, known, i);
         else if (known->count > 0 && is_device(source, token))
-            learn_pointer(source, known, i);
+            learn_pointer(file, known, i);
     }
 }
 
@@ -145,8 +149,9 @@ static bool is_pointer_type(const sim_source *source, const sim_tokens *code, in
     return true;
 }
 
-static void edit_c_cast(sim_source *source, const names *known, int open)
+static void edit_c_cast(sim_file *file, const names *known, int open)
 {
+    const sim_source *source = &file->source;
     static const char *const words[] = {"return", "else", "do", "case", NULL};
     static const char *const never[] = {")", "]", ">", NULL};
     const sim_tokens *code = &source->code;
@@ -156,13 +161,14 @@ static void edit_c_cast(sim_source *source, const names *known, int open)
     if (called || close < open || sim_token_is_any(source, before, never) || !is_pointer_type(source, code, open) ||
         !operand_mentions(source, known, close + 1))
         return;
-    sim_edit_insert(source, code->at[open].start, "~");
-    sim_edit_insert(source, code->at[open].end, "sim::hidden<");
-    sim_edit_insert(source, code->at[close].start, ">");
+    sim_edit_insert(file, code->at[open].start, "~");
+    sim_edit_insert(file, code->at[open].end, "sim::hidden<");
+    sim_edit_insert(file, code->at[close].start, ">");
 }
 
-static void edit_reinterpret_cast(sim_source *source, const names *known, int index)
+static void edit_reinterpret_cast(sim_file *file, const names *known, int index)
 {
+    const sim_source *source = &file->source;
     const sim_tokens *code = &source->code;
     int open = index + 1;
     while (open < code->count && !sim_token_is(source, &code->at[open], "(") &&
@@ -172,22 +178,23 @@ static void edit_reinterpret_cast(sim_source *source, const names *known, int in
     if (close < open || !sim_token_is(source, sim_token_at(code, open - 1), ">") ||
         !mentions(source, known, open, close))
         return;
-    sim_edit_insert(source, code->at[index].start, "sim::hide(");
-    sim_edit_insert(source, code->at[close].end, ")");
+    sim_edit_insert(file, code->at[index].start, "sim::hide(");
+    sim_edit_insert(file, code->at[close].end, ")");
 }
 
-void sim_edit_casts(const sim_unit *unit, sim_source *source)
+void sim_edit_casts(const sim_unit *unit, sim_file *file)
 {
+    const sim_source *source = &file->source;
     names known = {0};
-    learn(unit, source, &known);
+    learn(unit, file, &known);
     for (int i = 0; known.count > 0 && i < source->code.count; i++) {
         const sim_token *token = &source->code.at[i];
         if (!is_device(source, token))
             continue;
         if (sim_token_is(source, token, "("))
-            edit_c_cast(source, &known, i);
+            edit_c_cast(file, &known, i);
         else if (sim_token_is(source, token, "reinterpret_cast"))
-            edit_reinterpret_cast(source, &known, i);
+            edit_reinterpret_cast(file, &known, i);
     }
     free(known.at);
 }

@@ -12,10 +12,11 @@ static bool mentions(const sim_source *source, const sim_directive *directive)
     return false;
 }
 
-static void replace(sim_source *source, const sim_token *token)
+static void replace(sim_file *file, const sim_token *token)
 {
+    const sim_source *source = &file->source;
     if (sim_token_is(source, token, "__CUDA_ARCH__"))
-        sim_edit_replace(source, token->start, token->end, "SIM_CUDA_ARCH");
+        sim_edit_replace(file, token->start, token->end, "SIM_CUDA_ARCH");
 }
 
 // Index of the #endif of the #if at `index`; the number of directives when there is none.
@@ -138,8 +139,9 @@ static bool starts_statement(const sim_source *source, int index)
 }
 
 // False: it has to be decided when compiling.
-static bool edit_both_sides(sim_source *source, int index, int end)
+static bool edit_both_sides(sim_file *file, int index, int end)
 {
+    const sim_source *source = &file->source;
     both_chain chain;
     if (!read_chain(source, index, end, &chain) || !mentions(source, &source->directives[index]))
         return false;
@@ -153,33 +155,35 @@ static bool edit_both_sides(sim_source *source, int index, int end)
     if (constant || !starts_statement(source, first->code) || !is_whole(source, first->code, middle) ||
         !is_whole(source, middle, last->code))
         return false;
-    sim_edit_replace(source, first->start, first->end,
+    sim_edit_replace(file, first->start, first->end,
                      chain.negated ? "if (!sim_in_kernel()) {" : "if (sim_in_kernel()) {");
     if (other)
-        sim_edit_replace(source, other->start, other->end, "} else {");
-    sim_edit_replace(source, last->start, last->end, "}");
+        sim_edit_replace(file, other->start, other->end, "} else {");
+    sim_edit_replace(file, last->start, last->end, "}");
     return true;
 }
 
 // The host will run the device's path: what it finds there is not held against the program.
-static void mark_one_side(sim_source *source, const sim_scope *scope)
+static void mark_one_side(sim_file *file, const sim_scope *scope)
 {
+    const sim_source *source = &file->source;
     while (scope->parent >= 0 && source->scopes[scope->parent].kind == SIM_SCOPE_FUNCTION)
         scope = &source->scopes[scope->parent];
     for (int i = sim_statement_start(source, &source->code, scope->open); i < scope->open; i++)
         if (sim_token_is(source, sim_token_at(&source->code, i), "constexpr"))
             return;
-    sim_edit_insert(source, source->code.at[scope->open].end, "sim_one_side();");
+    sim_edit_insert(file, source->code.at[scope->open].end, "sim_one_side();");
 }
 
-void sim_edit_conditionals(const sim_unit *unit, sim_source *source)
+void sim_edit_conditionals(const sim_unit *unit, sim_file *file)
 {
+    const sim_source *source = &file->source;
     const sim_tokens *code = &source->code;
     for (int i = 0; i < source->directive_count; i++) {
         const sim_directive *directive = &source->directives[i];
         if (directive->kind == SIM_DIRECTIVE_DEFINE)
             for (int t = directive->first + 1; t < directive->last; t++)
-                replace(source, &source->lines.at[t]);
+                replace(file, &source->lines.at[t]);
         if (directive->kind != SIM_DIRECTIVE_IF)
             continue;
         int end = find_endif(source, i), depth = 0;
@@ -190,21 +194,21 @@ void sim_edit_conditionals(const sim_unit *unit, sim_source *source)
                 ? is_device(scope->side)
                 : mentions(source, directive) && holds_device_code(source, &unit->qualifiers, directive->code, last);
         bool both = scope->kind == SIM_SCOPE_FUNCTION && device && (scope->side & SIM_SIDE_HOST);
-        if (both && edit_both_sides(source, i, end))
+        if (both && edit_both_sides(file, i, end))
             continue;
         if (both && mentions(source, directive))
-            mark_one_side(source, scope);
+            mark_one_side(file, scope);
         for (int d = i; device && d < end; d++) {
             sim_directive_kind kind = source->directives[d].kind;
             depth += kind == SIM_DIRECTIVE_IF ? 1 : kind == SIM_DIRECTIVE_ENDIF ? -1 : 0;
             if (depth == 1 && (kind == SIM_DIRECTIVE_IF || kind == SIM_DIRECTIVE_ELIF))
                 for (int t = source->directives[d].first; t < source->directives[d].last; t++)
-                    replace(source, &source->lines.at[t]);
+                    replace(file, &source->lines.at[t]);
         }
     }
     for (int i = 0; i < code->count; i++) {
         const sim_scope *scope = sim_scope_of(source, &code->at[i]);
         if (scope->kind == SIM_SCOPE_FUNCTION && is_device(scope->side))
-            replace(source, &code->at[i]);
+            replace(file, &code->at[i]);
     }
 }

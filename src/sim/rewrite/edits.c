@@ -1,40 +1,40 @@
-// The list of edits of a source, and the text that comes of it. No edit adds or removes a line.
+// The list of edits of a file, and the text that comes of it. No edit adds or removes a line.
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "rewrite/unit.h"
 
-static void add(sim_source *source, uint32_t start, uint32_t removed, char *inserted)
+static void add(sim_file *file, uint32_t start, uint32_t removed, char *inserted)
 {
-    if (!inserted || !sim_array_grow(&source->edits, source->edit_count, &source->edit_room, sizeof *source->edits)) {
+    if (!inserted || !sim_array_grow(&file->edits, file->edit_count, &file->edit_room, sizeof *file->edits)) {
         free(inserted);
-        source->failed = true;
+        file->failed = true;
         return;
     }
-    source->edits[source->edit_count] = (sim_edit){start, removed, inserted, source->edit_count};
-    source->edit_count++;
+    file->edits[file->edit_count] = (sim_edit){start, removed, inserted, file->edit_count};
+    file->edit_count++;
 }
 
-void sim_edit_insert(sim_source *source, uint32_t at, const char *inserted)
+void sim_edit_insert(sim_file *file, uint32_t at, const char *inserted)
 {
-    add(source, at, 0, strdup(inserted));
+    add(file, at, 0, strdup(inserted));
 }
 
-void sim_edit_replace(sim_source *source, uint32_t start, uint32_t end, const char *inserted)
+void sim_edit_replace(sim_file *file, uint32_t start, uint32_t end, const char *inserted)
 {
     sim_text text = {0};
     sim_text_add(&text, inserted);
     for (uint32_t i = start; i < end; i++) {
-        if (source->text[i] != '\n')
+        if (file->source.text[i] != '\n')
             continue;
         // On a preprocessor line the newline is continued; elsewhere the backslash does no harm to a space.
-        bool returned = i > start && source->text[i - 1] == '\r';
+        bool returned = i > start && file->source.text[i - 1] == '\r';
         uint32_t before = returned ? i - 1 : i;
-        bool continued = before > start && source->text[before - 1] == '\\';
+        bool continued = before > start && file->source.text[before - 1] == '\\';
         sim_text_add(&text, continued && returned ? " \\\r\n" : continued ? " \\\n" : "\n");
     }
-    add(source, start, end - start, sim_text_take(&text));
+    add(file, start, end - start, sim_text_take(&text));
 }
 
 static int compare_edits(const void *left, const void *right)
@@ -48,18 +48,25 @@ static int compare_edits(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-void sim_edits_apply(sim_source *source, sim_text *result)
+void sim_edits_apply(sim_file *file, sim_text *result)
 {
-    if (source->edit_count > 1)
-        qsort(source->edits, (size_t)source->edit_count, sizeof *source->edits, compare_edits);
+    if (file->edit_count > 1)
+        qsort(file->edits, (size_t)file->edit_count, sizeof *file->edits, compare_edits);
     uint32_t at = 0;
-    for (int i = 0; i < source->edit_count; i++) {
-        const sim_edit *edit = &source->edits[i];
+    for (int i = 0; i < file->edit_count; i++) {
+        const sim_edit *edit = &file->edits[i];
         if (edit->start < at)
             continue; // inside what another edit has replaced
-        sim_text_add_bytes(result, source->text + at, edit->start - at);
+        sim_text_add_bytes(result, file->source.text + at, edit->start - at);
         sim_text_add(result, edit->inserted);
         at = edit->start + edit->removed;
     }
-    sim_text_add_bytes(result, source->text + at, source->bytes - at);
+    sim_text_add_bytes(result, file->source.text + at, file->source.bytes - at);
+}
+
+void sim_edits_free(sim_file *file)
+{
+    for (int i = 0; i < file->edit_count; i++)
+        free(file->edits[i].inserted);
+    free(file->edits);
 }

@@ -191,12 +191,13 @@ static bool is_read_later(const sim_source *source, const sim_tokens *code, int 
 static bool is_macro(const sim_unit *unit, const sim_source *source, const sim_token *name)
 {
     size_t length = name->end - name->start;
-    for (int s = 0; s < unit->source_count; s++)
-        for (int i = 0; i < unit->sources[s]->directive_count; i++) {
-            const sim_directive *directive = &unit->sources[s]->directives[i];
-            const sim_token *defined = sim_token_at(&unit->sources[s]->lines, directive->first);
+    for (int f = 0; f < unit->file_count; f++)
+        for (int i = 0; i < unit->files[f]->source.directive_count; i++) {
+            const sim_source *other = &unit->files[f]->source;
+            const sim_directive *directive = &other->directives[i];
+            const sim_token *defined = sim_token_at(&other->lines, directive->first);
             if (directive->kind == SIM_DIRECTIVE_DEFINE && defined->end - defined->start == length &&
-                memcmp(unit->sources[s]->text + defined->start, source->text + name->start, length) == 0)
+                memcmp(other->text + defined->start, source->text + name->start, length) == 0)
                 return true;
         }
     return false;
@@ -305,8 +306,9 @@ static int call_paren(const sim_source *source, const sim_tokens *code, int inde
     return sim_token_is(source, open, "(") && open->match > i ? i : -1;
 }
 
-void sim_edit_handled(const sim_unit *unit, sim_source *source)
+void sim_edit_handled(const sim_unit *unit, sim_file *file)
 {
+    const sim_source *source = &file->source;
     static const char *const words[] = {"return", "else", "do", NULL};
     const sim_tokens *code = &source->code;
     for (int i = 0; i + 1 < code->count; i++) {
@@ -328,7 +330,7 @@ void sim_edit_handled(const sim_unit *unit, sim_source *source)
         char mark[LONGEST_NAME + 32];
         snprintf(mark, sizeof mark, "(sim_handled(\"%.*s\"), ", (int)(token->end - token->start),
                  source->text + token->start);
-        sim_edit_insert(source, code->at[marked.start].start, mark);
-        sim_edit_insert(source, code->at[marked.end].end, ")");
+        sim_edit_insert(file, code->at[marked.start].start, mark);
+        sim_edit_insert(file, code->at[marked.end].end, ")");
     }
 }

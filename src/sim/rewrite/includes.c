@@ -9,7 +9,7 @@
 
 #include "rewrite/includes.h"
 
-enum { MOST_SOURCES = 2000, LARGEST_HEADER = 1 << 24 };
+enum { MOST_FILES = 2000, LARGEST_HEADER = 1 << 24 };
 
 static bool is_file(const char *path)
 {
@@ -67,27 +67,27 @@ static bool same_file(const char *one, const char *other)
 
 static int find_source(const sim_unit *unit, const char *path)
 {
-    for (int i = 0; i < unit->source_count; i++)
-        if (strcmp(unit->sources[i]->path, path) == 0 || same_file(unit->sources[i]->path, path))
+    for (int i = 0; i < unit->file_count; i++)
+        if (strcmp(unit->files[i]->source.path, path) == 0 || same_file(unit->files[i]->source.path, path))
             return i;
     return -1;
 }
 
 int sim_unit_add(sim_unit *unit, const char *path, char *text, size_t bytes)
 {
-    if (!text || unit->source_count >= MOST_SOURCES ||
-        !sim_array_grow(&unit->sources, unit->source_count, &unit->source_room, sizeof *unit->sources)) {
+    if (!text || unit->file_count >= MOST_FILES ||
+        !sim_array_grow(&unit->files, unit->file_count, &unit->file_room, sizeof *unit->files)) {
         free(text);
         return -1;
     }
-    sim_source *source = malloc(sizeof *source);
-    if (!source) {
+    sim_file *file = calloc(1, sizeof *file);
+    if (!file) {
         free(text);
         return -1;
     }
-    sim_source_open(source, path, text, bytes);
-    unit->sources[unit->source_count] = source;
-    return unit->source_count++;
+    sim_source_open(&file->source, path, text, bytes);
+    unit->files[unit->file_count] = file;
+    return unit->file_count++;
 }
 
 int sim_unit_read(sim_unit *unit, const char *path)
@@ -117,7 +117,7 @@ static char *included_name(const sim_source *source, const sim_directive *direct
 
 static void read_includes_of(sim_unit *unit, int index, const sim_rewrite_options *options)
 {
-    sim_source *source = unit->sources[index];
+    const sim_source *source = &unit->files[index]->source;
     for (int i = 0; i < source->directive_count; i++) {
         if (source->directives[i].kind != SIM_DIRECTIVE_INCLUDE)
             continue;
@@ -139,7 +139,7 @@ static void read_includes_of(sim_unit *unit, int index, const sim_rewrite_option
 
 void sim_includes_read(sim_unit *unit, const sim_rewrite_options *options)
 {
-    for (int i = 0; i < unit->source_count; i++)
+    for (int i = 0; i < unit->file_count; i++)
         read_includes_of(unit, i, options);
 }
 
@@ -147,16 +147,17 @@ void sim_includes_edit(sim_unit *unit, const char *const *shadows)
 {
     for (int i = 0; i < unit->include_count; i++) {
         const sim_include *include = &unit->includes[i];
-        sim_source *source = unit->sources[include->from];
+        sim_file *file = unit->files[include->from];
         if (!shadows[include->from] || (!shadows[include->to] && !include->quoted))
             continue;
         // Seen from its new place, the file no longer has its old neighbours: they are named in full.
         char full[PATH_MAX];
         const char *target = shadows[include->to];
         if (!target)
-            target = realpath(unit->sources[include->to]->path, full);
+            target = realpath(unit->files[include->to]->source.path, full);
         if (!target)
             continue;
+        const sim_source *source = &file->source;
         const sim_directive *directive = &source->directives[include->directive];
         sim_text line = {0};
         sim_text_add(&line, "\"");
@@ -164,8 +165,8 @@ void sim_includes_edit(sim_unit *unit, const char *const *shadows)
         sim_text_add(&line, "\"");
         char *inserted = sim_text_take(&line);
         if (inserted)
-            sim_edit_replace(source, source->lines.at[directive->first].start,
-                             source->lines.at[directive->last - 1].end, inserted);
+            sim_edit_replace(file, source->lines.at[directive->first].start, source->lines.at[directive->last - 1].end,
+                             inserted);
         free(inserted);
     }
 }

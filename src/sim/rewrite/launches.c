@@ -209,22 +209,24 @@ static bool is_macro_parameter(const sim_source *source, const sim_tokens *token
     return false;
 }
 
-static void edit_launch(const sim_unit *unit, sim_source *source, const sim_tokens *tokens, const launch_place *launch)
+static void edit_launch(const sim_unit *unit, sim_file *file, const sim_tokens *tokens, const launch_place *launch)
 {
+    const sim_source *source = &file->source;
     const sim_token *callee = &tokens->at[launch->callee];
     if (tokens == &source->code && sim_scope_is_device_only(sim_scope_of(source, callee)))
-        sim_edit_insert(source, callee->start,
+        sim_edit_insert(file, callee->start,
                         "sim_unsupported(\"dynamic parallelism: a launch inside a kernel\", "
                         "\"launch the kernel from host code\"), ");
     bool any = is_macro_parameter(source, tokens, launch->name);
-    sim_edit_insert(source, callee->start, any ? "SIM_LAUNCH_CALL((" : launcher_of(unit, source, tokens, launch));
+    sim_edit_insert(file, callee->start, any ? "SIM_LAUNCH_CALL((" : launcher_of(unit, source, tokens, launch));
     const sim_token *open = &tokens->at[launch->open], *close = &tokens->at[launch->close];
-    sim_edit_replace(source, open->start, open[ARROWS - 1].end, "), (");
-    sim_edit_replace(source, close->start, close[ARROWS - 1].end, "))");
+    sim_edit_replace(file, open->start, open[ARROWS - 1].end, "), (");
+    sim_edit_replace(file, close->start, close[ARROWS - 1].end, "))");
 }
 
-void sim_edit_launches(const sim_unit *unit, sim_source *source, const sim_tokens *tokens)
+void sim_edit_launches(const sim_unit *unit, sim_file *file, const sim_tokens *tokens)
 {
+    const sim_source *source = &file->source;
     for (int i = 1; i < tokens->count; i++) {
         if (!is_open(source, tokens, i))
             continue;
@@ -232,7 +234,7 @@ void sim_edit_launches(const sim_unit *unit, sim_source *source, const sim_token
         launch.close = find_close(source, tokens, i + ARROWS);
         if (launch.close < 0 || !find_callee(source, tokens, i, &launch))
             continue;
-        edit_launch(unit, source, tokens, &launch);
+        edit_launch(unit, file, tokens, &launch);
         i = launch.close + ARROWS - 1;
     }
 }

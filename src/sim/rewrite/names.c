@@ -170,8 +170,9 @@ static uint32_t bound_of(const sim_source *source, int start, int end, uint32_t 
 }
 
 // Behind the body of a kernel that is one function: the runtime is told its __launch_bounds__ before main.
-static void edit_bound(const sim_unit *unit, sim_source *source, int start, int name, int open)
+static void edit_bound(const sim_unit *unit, sim_file *file, int start, int name, int open)
 {
+    const sim_source *source = &file->source;
     const sim_tokens *code = &source->code;
     const sim_token *token = &code->at[name];
     int length = (int)(token->end - token->start);
@@ -188,21 +189,22 @@ static void edit_bound(const sim_unit *unit, sim_source *source, int start, int 
                    "sim_launch_bound((const void *)&%.*s, (unsigned)(%.*s));",
                    length, text, length, text, (int)bytes, source->text + bound);
     if (told.at && !memchr(told.at, '\n', told.bytes))
-        sim_edit_insert(source, code->at[body->match].end, told.at);
+        sim_edit_insert(file, code->at[body->match].end, told.at);
     sim_text_free(&told);
 }
 
-void sim_edit_kernels(const sim_unit *unit, sim_source *source)
+void sim_edit_kernels(const sim_unit *unit, sim_file *file)
 {
+    const sim_source *source = &file->source;
     for (int i = 0; i < source->code.count; i++) {
         if (!(sim_qualifier_side(&unit->qualifiers, source, &source->code.at[i]) & SIM_SIDE_GLOBAL))
             continue;
         int open, name = kernel_name_at(source, i, &open), start = sim_statement_start(source, &source->code, i);
         if (name >= 0 && returns_value(source, start, name))
-            sim_edit_insert(source, source->code.at[start].start,
+            sim_edit_insert(file, source->code.at[start].start,
                             "_Pragma(\"GCC error \\\"a __global__ function must return void\\\"\") ");
         else if (name >= 0)
-            edit_bound(unit, source, start, name, open);
+            edit_bound(unit, file, start, name, open);
     }
 }
 

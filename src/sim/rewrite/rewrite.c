@@ -14,35 +14,35 @@ static void learn(sim_unit *unit)
 {
     // Twice, because a macro may stand for one that a later file defines.
     for (int round = 0; round < 2; round++)
-        for (int i = 0; i < unit->source_count && (round == 0 || unit->qualifiers.count > 0); i++)
-            sim_qualifiers_learn(&unit->qualifiers, unit->sources[i]);
-    for (int i = 0; i < unit->source_count; i++)
-        sim_scopes_find(unit->sources[i], &unit->qualifiers);
-    for (int i = 0; i < unit->source_count; i++)
-        sim_names_learn(unit, unit->sources[i]);
+        for (int i = 0; i < unit->file_count && (round == 0 || unit->qualifiers.count > 0); i++)
+            sim_qualifiers_learn(&unit->qualifiers, &unit->files[i]->source);
+    for (int i = 0; i < unit->file_count; i++)
+        sim_scopes_find(&unit->files[i]->source, &unit->qualifiers);
+    for (int i = 0; i < unit->file_count; i++)
+        sim_names_learn(unit, &unit->files[i]->source);
 }
 
-static void edit(const sim_unit *unit, sim_source *source)
+static void edit(const sim_unit *unit, sim_file *file)
 {
-    const sim_tokens *both[] = {&source->code, &source->lines};
+    const sim_tokens *both[] = {&file->source.code, &file->source.lines};
     for (int i = 0; i < 2; i++) {
-        sim_edit_assembly(source, both[i]);
-        sim_edit_launches(unit, source, both[i]);
-        sim_edit_atomics(unit, source, both[i]);
+        sim_edit_assembly(file, both[i]);
+        sim_edit_launches(unit, file, both[i]);
+        sim_edit_atomics(unit, file, both[i]);
     }
-    sim_edit_kernels(unit, source);
-    sim_edit_calls(unit, source);
-    sim_edit_casts(unit, source);
-    sim_edit_handled(unit, source);
-    sim_edit_variables(unit, source);
-    sim_edit_conditionals(unit, source);
+    sim_edit_kernels(unit, file);
+    sim_edit_calls(unit, file);
+    sim_edit_casts(unit, file);
+    sim_edit_handled(unit, file);
+    sim_edit_variables(unit, file);
+    sim_edit_conditionals(unit, file);
 }
 
 // A file that includes a rewritten one must be rewritten, to include it from its new place.
 static void find_changed(const sim_unit *unit, bool *changed)
 {
-    for (int i = 0; i < unit->source_count; i++)
-        changed[i] = i == 0 || unit->sources[i]->edit_count > 0;
+    for (int i = 0; i < unit->file_count; i++)
+        changed[i] = i == 0 || unit->files[i]->edit_count > 0;
     for (bool more = true; more;) {
         more = false;
         for (int i = 0; i < unit->include_count; i++) {
@@ -64,19 +64,19 @@ static char *shadow_name(const char *path, int index, const sim_rewrite_options 
 static bool write_results(sim_rewritten *result)
 {
     sim_unit *unit = result->unit;
-    for (int i = 0; i < unit->source_count; i++) {
-        sim_source *source = unit->sources[i];
-        result->files[i].path = source->path;
+    for (int i = 0; i < unit->file_count; i++) {
+        sim_file *file = unit->files[i];
+        result->files[i].path = file->source.path;
         if (i > 0 && !result->files[i].shadow)
             continue;
         sim_text text = {0};
-        sim_edits_apply(source, &text);
-        if (text.failed || source->failed) {
+        sim_edits_apply(file, &text);
+        if (text.failed || file->failed || file->source.failed) {
             sim_text_free(&text);
             errno = ENOMEM;
             return false;
         }
-        result->files[i].uses_ptx = source->uses_ptx;
+        result->files[i].uses_ptx = file->uses_ptx;
         result->files[i].bytes = text.bytes;
         result->files[i].text = sim_text_take(&text);
     }
@@ -89,18 +89,18 @@ static bool rewrite(sim_rewritten *result, const sim_rewrite_options *options)
     if (options->shadow_folder)
         sim_includes_read(unit, options);
     learn(unit);
-    for (int i = 0; i < unit->source_count; i++)
-        edit(unit, unit->sources[i]);
-    result->count = unit->source_count;
-    result->files = calloc((size_t)unit->source_count, sizeof *result->files);
-    bool *changed = calloc((size_t)unit->source_count, sizeof *changed);
-    const char **shadows = calloc((size_t)unit->source_count, sizeof *shadows);
+    for (int i = 0; i < unit->file_count; i++)
+        edit(unit, unit->files[i]);
+    result->count = unit->file_count;
+    result->files = calloc((size_t)unit->file_count, sizeof *result->files);
+    bool *changed = calloc((size_t)unit->file_count, sizeof *changed);
+    const char **shadows = calloc((size_t)unit->file_count, sizeof *shadows);
     bool fine = result->files && changed && shadows;
     if (fine) {
         find_changed(unit, changed);
-        for (int i = 0; i < unit->source_count && options->shadow_folder; i++)
+        for (int i = 0; i < unit->file_count && options->shadow_folder; i++)
             if (changed[i])
-                result->files[i].shadow = shadows[i] = shadow_name(unit->sources[i]->path, i, options);
+                result->files[i].shadow = shadows[i] = shadow_name(unit->files[i]->source.path, i, options);
         sim_includes_edit(unit, shadows);
         fine = write_results(result);
     } else {
@@ -150,11 +150,12 @@ void sim_rewritten_free(sim_rewritten *result)
     }
     free(result->files);
     if (result->unit) {
-        for (int i = 0; i < result->unit->source_count; i++) {
-            sim_source_close(result->unit->sources[i]);
-            free(result->unit->sources[i]);
+        for (int i = 0; i < result->unit->file_count; i++) {
+            sim_edits_free(result->unit->files[i]);
+            sim_source_close(&result->unit->files[i]->source);
+            free(result->unit->files[i]);
         }
-        free(result->unit->sources);
+        free(result->unit->files);
         free(result->unit->includes);
         sim_names_free(result->unit);
         free(result->unit);
@@ -165,7 +166,7 @@ void sim_rewritten_free(sim_rewritten *result)
 bool sim_rewritten_includes(const sim_rewritten *result, const char *const *names)
 {
     for (int i = 0; i < result->count; i++) {
-        const sim_source *source = result->unit->sources[i];
+        const sim_source *source = &result->unit->files[i]->source;
         for (int d = 0; d < source->directive_count; d++) {
             const sim_directive *directive = &source->directives[d];
             bool one_name = directive->kind == SIM_DIRECTIVE_INCLUDE && directive->last - directive->first == 3;
@@ -185,23 +186,21 @@ static uint32_t line_start(const sim_source *source, int line)
     return at;
 }
 
-static const sim_source *source_of(const sim_rewritten *result, const char *path)
+static const sim_file *file_of(const sim_rewritten *result, const char *path)
 {
     for (int i = 0; i < result->count; i++)
-        if (strcmp(result->unit->sources[i]->path, path) == 0)
-            return result->unit->sources[i];
+        if (strcmp(result->unit->files[i]->source.path, path) == 0)
+            return result->unit->files[i];
     return NULL;
 }
 
 // The innermost function that has device code on this line; NULL: none.
 static const sim_scope *device_function_at(const sim_source *source, int line)
 {
-    const uint32_t start = line_start(source, line), end = line_start(source, line + 1);
-    for (int i = 0; i < source->code.count; i++) {
-        const sim_token *token = &source->code.at[i];
-        if (token->start < start || token->start >= end)
-            continue;
-        const sim_scope *scope = sim_scope_of(source, token);
+    int first, last;
+    sim_tokens_on_line(&source->code, line, &first, &last);
+    for (int i = first; i < last; i++) {
+        const sim_scope *scope = sim_scope_of(source, &source->code.at[i]);
         if (scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL)))
             return scope;
     }
@@ -210,8 +209,8 @@ static const sim_scope *device_function_at(const sim_source *source, int line)
 
 bool sim_rewritten_is_device(const sim_rewritten *result, const char *path, int line)
 {
-    const sim_source *source = source_of(result, path);
-    return source && device_function_at(source, line);
+    const sim_file *file = file_of(result, path);
+    return file && device_function_at(&file->source, line);
 }
 
 // The name of the function whose brace is token `open`; NULL: it has none that could be found.
@@ -244,13 +243,14 @@ static int count_in_unit(const sim_rewritten *result, const char *name)
 {
     int count = 0;
     for (int i = 0; i < result->count; i++)
-        count += count_name(result->unit->sources[i], name);
+        count += count_name(&result->unit->files[i]->source, name);
     return count;
 }
 
 bool sim_rewritten_is_unused(const sim_rewritten *result, const char *path, int line)
 {
-    const sim_source *source = source_of(result, path);
+    const sim_file *file = file_of(result, path);
+    const sim_source *source = file ? &file->source : NULL;
     const sim_scope *scope = source ? device_function_at(source, line) : NULL;
     const sim_token *token = scope ? function_name(source, scope->open) : NULL;
     char name[128];
@@ -262,13 +262,13 @@ bool sim_rewritten_is_unused(const sim_rewritten *result, const char *path, int 
 
 int sim_rewritten_column(const sim_rewritten *result, const char *path, int line, int column)
 {
-    const sim_source *source = source_of(result, path);
-    if (!source)
+    const sim_file *file = file_of(result, path);
+    if (!file)
         return column;
-    uint32_t start = line_start(source, line), end = line_start(source, line + 1);
+    uint32_t start = line_start(&file->source, line), end = line_start(&file->source, line + 1);
     long shift = 0; // rewritten column minus the user's
-    for (int i = 0; i < source->edit_count; i++) {
-        const sim_edit *edit = &source->edits[i];
+    for (int i = 0; i < file->edit_count; i++) {
+        const sim_edit *edit = &file->edits[i];
         if (edit->start < start || edit->start >= end)
             continue;
         long at = (long)(edit->start - start) + 1 + shift, grown = (long)strcspn(edit->inserted, "\n");

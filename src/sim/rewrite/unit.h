@@ -4,9 +4,24 @@
 #ifndef SIM_REWRITE_UNIT_H
 #define SIM_REWRITE_UNIT_H
 
-#include "rewrite/lexer.h"
-#include "rewrite/scope.h"
 #include "rewrite/text.h"
+#include "source/lexer.h"
+#include "source/scope.h"
+
+typedef struct sim_edit {
+    uint32_t start, removed; // what is taken out of the text
+    char *inserted;          // and what comes in its place
+    int order;               // of edits at one place: as they were made
+} sim_edit;
+
+// A file, and what is to be changed in it.
+typedef struct sim_file {
+    sim_source source;
+    sim_edit *edits;
+    int edit_count, edit_room;
+    bool uses_ptx; // needs sim/ptx.h
+    bool failed;   // out of memory
+} sim_file;
 
 typedef struct sim_kernel_name {
     char *name;
@@ -15,8 +30,8 @@ typedef struct sim_kernel_name {
 } sim_kernel_name;
 
 typedef struct sim_unit {
-    struct sim_source **sources; // the first is the one that is compiled
-    int source_count, source_room;
+    sim_file **files; // the first is the one that is compiled
+    int file_count, file_room;
     struct sim_include *includes; // includes.c
     int include_count, include_room;
     sim_qualifiers qualifiers;
@@ -33,21 +48,22 @@ const sim_kernel_name *sim_kernel_find(const sim_unit *unit, const char *name, s
 bool sim_is_plain_atomic(const sim_unit *unit, const sim_source *source, const sim_token *token);
 
 // --- the edits -------------------------------------------------------------------------------------------------------
-void sim_edit_kernels(const sim_unit *unit, sim_source *source); // names.c
-void sim_edit_launches(const sim_unit *unit, sim_source *source, const sim_tokens *tokens);
-void sim_edit_atomics(const sim_unit *unit, sim_source *source, const sim_tokens *tokens);
-void sim_edit_variables(const sim_unit *unit, sim_source *source);
-void sim_edit_conditionals(const sim_unit *unit, sim_source *source);
-void sim_edit_handled(const sim_unit *unit, sim_source *source);
-void sim_edit_calls(const sim_unit *unit, sim_source *source);
-void sim_edit_casts(const sim_unit *unit, sim_source *source);
-void sim_edit_assembly(sim_source *source, const sim_tokens *tokens);
+void sim_edit_kernels(const sim_unit *unit, sim_file *file); // names.c
+void sim_edit_launches(const sim_unit *unit, sim_file *file, const sim_tokens *tokens);
+void sim_edit_atomics(const sim_unit *unit, sim_file *file, const sim_tokens *tokens);
+void sim_edit_variables(const sim_unit *unit, sim_file *file);
+void sim_edit_conditionals(const sim_unit *unit, sim_file *file);
+void sim_edit_handled(const sim_unit *unit, sim_file *file);
+void sim_edit_calls(const sim_unit *unit, sim_file *file);
+void sim_edit_casts(const sim_unit *unit, sim_file *file);
+void sim_edit_assembly(sim_file *file, const sim_tokens *tokens);
 
 // --- edits.c ---------------------------------------------------------------------------------------------------------
-void sim_edit_insert(sim_source *source, uint32_t at, const char *inserted);
+void sim_edit_insert(sim_file *file, uint32_t at, const char *inserted);
 // Replaces text[start, end); newlines in it are kept, after what is inserted.
-void sim_edit_replace(sim_source *source, uint32_t start, uint32_t end, const char *inserted);
+void sim_edit_replace(sim_file *file, uint32_t start, uint32_t end, const char *inserted);
 // The text with all edits made.
-void sim_edits_apply(sim_source *source, sim_text *result);
+void sim_edits_apply(sim_file *file, sim_text *result);
+void sim_edits_free(sim_file *file);
 
 #endif

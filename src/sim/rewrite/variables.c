@@ -140,8 +140,9 @@ static declaration read_declaration(const sim_source *source, const sim_tokens *
 }
 
 // __shared__ alignas(16) float s[4] becomes alignas(16) __shared__ float s[4].
-static void edit_alignment(sim_source *source, const sim_tokens *code, int index)
+static void edit_alignment(sim_file *file, const sim_tokens *code, int index)
 {
+    const sim_source *source = &file->source;
     static const char *const storage[] = {"__shared__", "extern", "static", NULL};
     const sim_token *open = sim_token_at(code, index + 1);
     int start = sim_statement_start(source, code, index);
@@ -162,14 +163,15 @@ static void edit_alignment(sim_source *source, const sim_tokens *code, int index
     free(text);
     text = sim_text_take(&front);
     if (text) {
-        sim_edit_insert(source, code->at[start].start, text);
-        sim_edit_replace(source, first, end, "");
+        sim_edit_insert(file, code->at[start].start, text);
+        sim_edit_replace(file, first, end, "");
     }
     free(text);
 }
 
-static void edit_shared(sim_source *source, const sim_tokens *tokens)
+static void edit_shared(sim_file *file, const sim_tokens *tokens)
 {
+    const sim_source *source = &file->source;
     for (int i = 0; i < tokens->count; i++) {
         const sim_token *token = &tokens->at[i];
         bool is_extern = false, is_static = false;
@@ -183,21 +185,22 @@ static void edit_shared(sim_source *source, const sim_tokens *tokens)
         bool whole = tokens == &source->code && !sim_token_is(source, sim_token_at(tokens, i + 1), "static") &&
                      !sim_token_is(source, sim_token_at(tokens, i + 1), "extern");
         if (is_extern || is_static || whole)
-            sim_edit_replace(source, token->start, token->end,
+            sim_edit_replace(file, token->start, token->end,
                              is_extern   ? "SIM_SHARED_EXTERN"
                              : is_static ? "SIM_SHARED_STATIC"
                                          : "SIM_SHARED");
     }
 }
 
-void sim_edit_variables(const sim_unit *unit, sim_source *source)
+void sim_edit_variables(const sim_unit *unit, sim_file *file)
 {
+    const sim_source *source = &file->source;
     const sim_tokens *code = &source->code;
-    edit_shared(source, code);
-    edit_shared(source, &source->lines);
+    edit_shared(file, code);
+    edit_shared(file, &source->lines);
     for (int i = 0; i < code->count; i++)
         if (sim_token_is(source, &code->at[i], "alignas"))
-            edit_alignment(source, code, i);
+            edit_alignment(file, code, i);
     int done = 0; // the first token after the last declaration that was marked
     for (int i = 0; i < code->count; i++) {
         unsigned side = sim_qualifier_side(&unit->qualifiers, source, &code->at[i]);
@@ -207,7 +210,7 @@ void sim_edit_variables(const sim_unit *unit, sim_source *source)
         int start = sim_statement_start(source, code, i);
         declaration found = read_declaration(source, code, start, i);
         if (found.is_variable && !found.is_template && !found.is_extern && !found.is_inline && !found.is_constant)
-            sim_edit_insert(source, code->at[start].start,
+            sim_edit_insert(file, code->at[start].start,
                             found.is_managed           ? "SIM_MANAGED_VARIABLE "
                             : found.in_constant_memory ? "SIM_CONSTANT_VARIABLE "
                                                        : "SIM_DEVICE_VARIABLE ");

@@ -1,7 +1,7 @@
-// Cuts CUDA C++ source into tokens and preprocessor lines. Comments and white space are left out; every token knows
-// where it stands in the text, because all that the rewriter does is replace pieces of the text.
-#ifndef SIM_REWRITE_LEXER_H
-#define SIM_REWRITE_LEXER_H
+// Cuts CUDA C++ source into tokens and preprocessor lines: the one reader of C++, for the rewriter and for whoever
+// explains findings. Comments and white space are left out; every token knows where it stands in the text.
+#ifndef SIM_SOURCE_LEXER_H
+#define SIM_SOURCE_LEXER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +18,7 @@ typedef enum sim_token_kind {
 
 typedef struct sim_token {
     uint32_t start, end; // in the text
+    int32_t line;        // from 1
     int32_t match;       // of a bracket: the token that closes or opens it; -1: none
     int32_t scope;       // see scope.h
     uint8_t kind;
@@ -45,12 +46,6 @@ typedef struct sim_directive {
     int code;            // the code token that follows it
 } sim_directive;
 
-typedef struct sim_edit {
-    uint32_t start, removed; // what is taken out of the text
-    char *inserted;          // and what comes in its place
-    int order;               // of edits at one place: as they were made
-} sim_edit;
-
 // One file: its text and all that is known about it.
 typedef struct sim_source {
     char *path; // as the user would write it
@@ -62,10 +57,7 @@ typedef struct sim_source {
     int directive_count, directive_room;
     struct sim_scope *scopes; // see scope.h
     int scope_count, scope_room;
-    sim_edit *edits;
-    int edit_count, edit_room;
-    bool uses_ptx; // needs sim/ptx.h
-    bool failed;   // out of memory, or larger than 2 GB
+    bool failed; // out of memory, or larger than 2 GB
 } sim_source;
 
 // Takes over text, which must end with a 0 at text[bytes].
@@ -76,7 +68,8 @@ bool sim_token_is(const sim_source *source, const sim_token *token, const char *
 bool sim_token_is_any(const sim_source *source, const sim_token *token, const char *const *texts); // NULL ends the list
 // The token at this index, or a break when it is outside.
 const sim_token *sim_token_at(const sim_tokens *tokens, int index);
-int sim_source_line(const sim_source *source, uint32_t offset); // from 1
+// The tokens of a line, [*first, *last); empty when there are none.
+void sim_tokens_on_line(const sim_tokens *tokens, int line, int *first, int *last);
 
 // Grows an array so that one more fits; false when memory ran out.
 bool sim_array_grow(void *array, int count, int *room, size_t element);

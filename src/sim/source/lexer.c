@@ -1,7 +1,7 @@
 // Tokens and preprocessor lines of a text. Never fails on wrong source: an open string ends with its line, an open
 // comment with the file; the compiler will say what is wrong.
 
-#include "rewrite/lexer.h"
+#include "source/lexer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,8 @@ typedef struct lexer_state {
     sim_source *source;
     const char *text;
     uint32_t at, end;
+    uint32_t counted; // lines before here are in `line`
+    int32_t line;
     bool line_start; // only white space since the last newline
 } lexer_state;
 
@@ -54,7 +56,10 @@ static void add(lexer_state *lexer, sim_tokens *tokens, uint32_t start, sim_toke
         lexer->source->failed = true;
         return;
     }
-    tokens->at[tokens->count++] = (sim_token){.start = start, .end = lexer->at, .match = -1, .scope = 0, .kind = kind};
+    for (; lexer->counted < start; lexer->counted++)
+        lexer->line += lexer->text[lexer->counted] == '\n';
+    tokens->at[tokens->count++] =
+        (sim_token){.start = start, .end = lexer->at, .line = lexer->line, .match = -1, .kind = kind};
 }
 
 // Length of a backslash with the newline after it; 0: none.
@@ -245,7 +250,8 @@ static void lex_directive(lexer_state *lexer)
 
 static void lex(sim_source *source)
 {
-    lexer_state lexer = {.source = source, .text = source->text, .end = (uint32_t)source->bytes, .line_start = true};
+    lexer_state lexer = {
+        .source = source, .text = source->text, .end = (uint32_t)source->bytes, .line = 1, .line_start = true};
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
     if (source->bytes >= 3 && memcmp(source->text, byte_order_mark, 3) == 0)
         lexer.at = 3;
@@ -275,9 +281,6 @@ void sim_source_open(sim_source *source, const char *path, char *text, size_t by
 
 void sim_source_close(sim_source *source)
 {
-    for (int i = 0; i < source->edit_count; i++)
-        free(source->edits[i].inserted);
-    free(source->edits);
     free(source->scopes);
     free(source->directives);
     free(source->lines.at);
@@ -308,10 +311,10 @@ const sim_token *sim_token_at(const sim_tokens *tokens, int index)
     return index >= 0 && index < tokens->count ? &tokens->at[index] : &outside;
 }
 
-int sim_source_line(const sim_source *source, uint32_t offset)
+void sim_tokens_on_line(const sim_tokens *tokens, int line, int *first, int *last)
 {
-    int line = 1;
-    for (uint32_t i = 0; i < offset && i < source->bytes; i++)
-        line += source->text[i] == '\n';
-    return line;
+    for (*first = 0; *first < tokens->count && tokens->at[*first].line < line; ++*first)
+        continue;
+    for (*last = *first; *last < tokens->count && tokens->at[*last].line == line; ++*last)
+        continue;
 }

@@ -1,7 +1,7 @@
 // Brackets and scopes. A declaration is told from an expression by its head: the tokens between the end of the last
 // statement and the brace.
 
-#include "rewrite/scope.h"
+#include "source/scope.h"
 
 #include <stdlib.h>
 #include <string.h>

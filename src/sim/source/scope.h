@@ -1,9 +1,9 @@
 // Brackets and scopes: which bracket closes which, and whether a token stands in device code, in host code, at file
 // scope or in a class. Both branches of an #if are seen, each starting from where the #if stood.
-#ifndef SIM_REWRITE_SCOPE_H
-#define SIM_REWRITE_SCOPE_H
+#ifndef SIM_SOURCE_SCOPE_H
+#define SIM_SOURCE_SCOPE_H
 
-#include "rewrite/lexer.h"
+#include "source/lexer.h"
 
 // Which side of CUDA a function belongs to.
 enum { SIM_SIDE_HOST = 1, SIM_SIDE_DEVICE = 2, SIM_SIDE_GLOBAL = 4, SIM_SIDE_VARIABLE = 8 };
