@@ -5,17 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "check/code.h"
-
-const char *heddle_check_line_code(heddle_check_sources *sources, const char *path, int line, char *code, size_t size)
-{
-    const heddle_check_source *source = path[0] ? heddle_check_sources_get(sources, path) : NULL;
-    bool comment = false; // may have begun in any line before
-    code[0] = '\0';
-    for (int i = 0; source && line <= source->count && i < line; i++)
-        heddle_check_code_of(source->lines[i], &comment, code, size);
-    return code;
-}
+#include "sim/source/launch.h"
 
 // --- habits of C -----------------------------------------------------------------------------------------------------
 
@@ -63,31 +53,54 @@ static bool is_c_file(const char *path)
     return length > 2 && strcmp(path + length - 2, ".c") == 0;
 }
 
-const char *heddle_check_habit_of_c(const char *file, const char *message, const char *code)
+static bool line_has(const sim_source *source, int line, const char *const *words)
 {
+    int first = 0, last = 0;
+    if (source)
+        sim_tokens_on_line(&source->code, line, &first, &last);
+    for (int i = first; i < last; i++)
+        if (sim_token_is_any(source, &source->code.at[i], words))
+            return true;
+    return false;
+}
+
+static bool has_launch(const sim_source *source, int line)
+{
+    sim_launch launch;
+    int first = 0, last = 0;
+    if (source)
+        sim_tokens_on_line(&source->code, line, &first, &last);
+    for (int i = first; i < last; i++)
+        if (sim_launch_at(source, &source->code, i, &launch))
+            return true;
+    return false;
+}
+
+const char *heddle_check_habit_of_c(const char *file, const char *message, const sim_source *source, int line)
+{
+    static const char *const of_device[] = {"__global__", "__device__", NULL}, *const of_c[] = {"restrict", NULL};
     if (is_c_file(file))
-        return strstr(code, "__global__") || strstr(code, "__device__") || strstr(code, "<<<")
-                   ? "a file that is called .c is compiled as C, which has no kernels: call it .cu"
+        return line_has(source, line, of_device) || has_launch(source, line)
+                   ? "a .c file is compiled as C, which has no kernels: rename it to .cu"
                    : NULL;
     if (converts_void(message))
-        return "CUDA is C++, which converts no void * by itself: cast what malloc returns, (float *)malloc(bytes)";
-    return heddle_check_find_word(code, code, "restrict") ? "CUDA is C++, which has no restrict: write __restrict__"
-                                                          : NULL;
+        return "CUDA is C++, which does not convert void * implicitly: cast what malloc returns, (float "
+               "*)malloc(bytes)";
+    return line_has(source, line, of_c) ? "CUDA is C++, which has no restrict: write __restrict__" : NULL;
 }
 
 // --- arguments -------------------------------------------------------------------------------------------------------
 
-bool heddle_check_reads_argument(const char *code)
+bool heddle_check_reads_argument(const sim_source *source, int line)
 {
-    static const char array[] = "argv";
-    for (const char *at = code; (at = heddle_check_find_word(code, at, array)) != NULL; at++) {
-        const char *index = at + sizeof array - 1;
-        index += strspn(index, " ");
-        if (*index != '[')
-            continue;
-        index += 1 + strspn(index + 1, " ");
-        const bool own_name = *index == '0' && index[1 + strspn(index + 1, " ")] == ']';
-        if (!own_name)
+    int first = 0, last = 0;
+    if (source)
+        sim_tokens_on_line(&source->code, line, &first, &last);
+    for (int i = first; i < last; i++) {
+        const sim_token *open = sim_token_at(&source->code, i + 1);
+        bool indexed = sim_token_is(source, &source->code.at[i], "argv") && sim_token_is(source, open, "[");
+        bool own_name = sim_token_is(source, sim_token_at(&source->code, i + 2), "0") && open->match == i + 3;
+        if (indexed && !own_name)
             return true;
     }
     return false;

@@ -1,193 +1,87 @@
-// The lines are those of the two accesses, moved out of the blocks that only one of them is in. A branch that both are
-// in is named too, for threads that do not take it would not come to a barrier within it.
+// The barrier belongs between the two statements of the innermost block around both accesses that have one of them
+// each. A branch around that block is named too, for threads that do not take it would not come to the barrier.
 
 #include "check/barrier.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "check/code.h"
+#include "sim/source/statement.h"
 
-// Between two accesses, and back to the head of a loop; of a line, of blocks and of #if that are inside each other.
-enum { MOST_LINES = 20, MOST_COLUMNS = 1000, DEEPEST = 64, DEEPEST_IF = 16 };
+static const char *const barrier_calls[] = {"__syncthreads", "sync", "arrive_and_wait", "wait", "__syncwarp", NULL};
 
-// --- reading a file line by line -------------------------------------------------------------------------------------
-
-typedef struct line_reader {
-    heddle_check_sources *sources;
-    const char *file;
-    int line; // the last that was read
-    bool comment;
-    char code[MOST_COLUMNS + 1];
-    int branches[DEEPEST]; // of the blocks that are open behind the line: the line of the if or switch; 0: of another
-    int depth, at_if[DEEPEST_IF], ifs;
-    int parentheses;
-    int branch;        // the same of the statement that is being read
-    int least;         // depth within the line
-    bool other_branch; // the line is an #else or #elif
-} line_reader;
-
-// Each branch of an #if begins as deep as the #if stood.
-static void enter_branch(line_reader *reader, const char *directive)
+// Whether a barrier is called on these lines.
+static bool lines_have_barrier(const sim_source *source, int first_line, int last_line)
 {
-    directive += strspn(directive, "# ");
-    if (strncmp(directive, "if", 2) == 0) {
-        if (reader->ifs++ < DEEPEST_IF)
-            reader->at_if[reader->ifs - 1] = reader->depth;
-    } else if (strncmp(directive, "el", 2) == 0) {
-        reader->other_branch = true;
-        if (reader->ifs > 0 && reader->ifs <= DEEPEST_IF)
-            reader->depth = reader->at_if[reader->ifs - 1];
-    } else if (strncmp(directive, "endif", 5) == 0 && reader->ifs > 0) {
-        reader->ifs--;
+    int first, last;
+    for (sim_tokens_on_line(&source->code, first_line, &first, &last);
+         first < source->code.count && source->code.at[first].line <= last_line; first++) {
+        const sim_token *next = sim_token_at(&source->code, first + 1);
+        if (sim_token_is_any(source, &source->code.at[first], barrier_calls) &&
+            (sim_token_is(source, next, "(") || sim_token_is(source, next, "<")))
+            return true;
     }
-}
-
-static void read_sign(line_reader *reader, char sign)
-{
-    reader->parentheses += sign == '(' ? 1 : sign == ')' && reader->parentheses > 0 ? -1 : 0;
-    if (sign == '{') {
-        if (reader->depth < DEEPEST)
-            reader->branches[reader->depth] = reader->branch;
-        reader->depth++;
-        reader->parentheses = 0; // those around a lambda
-    }
-    if (sign == '}')
-        reader->depth -= reader->depth > 0;
-    if (sign == '{' || sign == '}' || (sign == ';' && reader->parentheses == 0))
-        reader->branch = 0;
-    reader->least = reader->depth < reader->least ? reader->depth : reader->least;
-}
-
-static void read_code(line_reader *reader)
-{
-    const char *at = reader->code;
-    while (*at) {
-        const char *word = at;
-        size_t length = heddle_check_word_length(word);
-        at += length;
-        if (length == 0) {
-            read_sign(reader, *at++);
-        } else if (heddle_check_word_is(word, length, "if") || heddle_check_word_is(word, length, "else") ||
-                   heddle_check_word_is(word, length, "switch")) {
-            reader->branch = reader->branch > 0 ? reader->branch : reader->line;
-        } else if (heddle_check_word_is(word, length, "constexpr")) {
-            reader->branch = 0; // all threads take it alike
-        }
-    }
-}
-
-static bool read_line(line_reader *reader)
-{
-    const char *text = heddle_check_sources_line(reader->sources, reader->file, ++reader->line);
-    if (!text)
-        return false;
-    heddle_check_code_of(text, &reader->comment, reader->code, sizeof reader->code);
-    const char *first = reader->code + strspn(reader->code, " ");
-    reader->least = reader->depth;
-    reader->other_branch = false;
-    if (*first == '#') {
-        enter_branch(reader, first);
-        reader->code[0] = '\0';
-    }
-    read_code(reader);
-    return true;
-}
-
-static void read_before(line_reader *reader, int line)
-{
-    while (reader->line + 1 < line && read_line(reader))
-        continue;
-}
-
-// --- the place -------------------------------------------------------------------------------------------------------
-
-static bool any_line_calls(const heddle_check_result *result, const char *file, int first, int last,
-                           const char *const *words)
-{
-    line_reader reader = {.sources = result->sources, .file = file};
-    read_before(&reader, first);
-    while (reader.line < last && read_line(&reader))
-        for (int i = 0; words[i]; i++)
-            if (heddle_check_has_call(reader.code, words[i]))
-                return true;
     return false;
 }
 
-// `if (...)`, `for (...)`: a line whose statement is the next one.
-static bool heads_next(const char *code)
-{
-    size_t length = strlen(code);
-    while (length > 0 && code[length - 1] == ' ')
-        length--;
-    return length > 0 && code[length - 1] == ')' &&
-           (heddle_check_has_call(code, "if") || heddle_check_has_call(code, "for") ||
-            heddle_check_has_call(code, "while"));
-}
-
-// What is known of a line between the two accesses.
-typedef struct line_shape {
-    int before, after, least; // depth
-    bool has_else, heads_next, begins_block;
-} line_shape;
-
 typedef struct gap {
     int first, last; // lines
-    int branch;      // the line of a branch that is around both; 0: none
+    int branch;      // the line of a branch around both; 0: none
+    bool in_loop;
 } gap;
 
-static bool read_shape(line_reader *reader, line_shape *shape)
+static int depth_of(const sim_statements *statements, int statement)
 {
-    shape->before = reader->depth;
-    if (!read_line(reader))
-        return false;
-    shape->after = reader->depth;
-    shape->least = reader->least;
-    shape->has_else = heddle_check_find_word(reader->code, reader->code, "else") || reader->other_branch;
-    shape->heads_next = heads_next(reader->code);
-    shape->begins_block = reader->code[strspn(reader->code, " ")] == '{';
-    return true;
+    int depth = 0;
+    for (; statement >= 0; statement = statements->at[statement].parent)
+        depth++;
+    return depth;
 }
 
-// The outermost of the branches among the blocks that are open up to a depth.
-static int branch_around(const line_reader *reader, int depth)
+// Climbs to the two statements next to each other, of which one has the first access and the other the second; returns
+// the block around them; -1: one access is in a head, or the two are in different branches of an if.
+static int find_neighbours(const sim_statements *statements, int *one, int *other)
 {
-    for (int i = 0; i < depth && i < DEEPEST; i++)
-        if (reader->branches[i] > 0)
-            return reader->branches[i];
-    return 0;
-}
-
-// A barrier belongs behind the block that the first access is in and before the one that only the other is in: moves
-// the lines there. False where no lines can be named, as between the two branches of an if.
-static bool narrow(const heddle_check_result *result, const char *file, gap *between)
-{
-    line_shape shapes[MOST_LINES + 1] = {0};
-    line_reader reader = {.sources = result->sources, .file = file};
-    read_before(&reader, between->first);
-    int level = reader.depth; // of the block that the barrier is to be in
-    int first = between->first, last = between->last, closed = first, opened = 0;
-    for (int line = first; line <= last; line++) {
-        line_shape *shape = &shapes[line - first];
-        if (!read_shape(&reader, shape) || (line > first && shape->has_else))
-            return false;
-        if (line == first && (shape->after != shape->before || shape->least < shape->before))
-            return false; // which side of the brace the access is on is not known
-        if (line == last)
-            break;
-        int around = level;
-        level = shape->least < level ? shape->least : level;
-        if (level < around || (shape->before > level && shape->after == level))
-            closed = line; // behind a block between the two as well, not inside it
-        if (shape->after > level && (shape->before == around || closed == line))
-            opened = line;
+    const sim_statement *at = statements->at;
+    while (depth_of(statements, *one) > depth_of(statements, *other))
+        *one = at[*one].parent;
+    while (depth_of(statements, *other) > depth_of(statements, *one))
+        *other = at[*other].parent;
+    while (*one != *other && at[*one].parent != at[*other].parent) {
+        *one = at[*one].parent;
+        *other = at[*other].parent;
     }
-    if (shapes[last - first].before > level)
-        last = opened - shapes[opened - first].begins_block;
-    while (last - 1 > closed && shapes[last - 1 - first].heads_next)
-        last--;
-    *between = (gap){closed, last, branch_around(&reader, level)};
-    return closed < last;
+    int around = at[*one].parent;
+    return *one != *other && around >= 0 && at[around].kind == SIM_STATEMENT_BLOCK ? around : -1;
+}
+
+// The outermost branch around a statement that threads may take differently; 0: none.
+static int branch_line(const sim_source *source, const sim_statements *statements, int statement)
+{
+    int line = 0;
+    for (; statement >= 0; statement = statements->at[statement].parent)
+        if (sim_statement_is_branch(&statements->at[statement]) && !statements->at[statement].is_constant)
+            line = source->code.at[statements->at[statement].first].line;
+    return line;
+}
+
+// Narrows the lines of the accesses to where the barrier can stand: behind the statement of the first, and behind
+// blocks between the two. False: no lines can be named.
+static bool narrow(const sim_source *source, const sim_statements *statements, int first, int last, gap *between)
+{
+    int one = sim_statement_around(statements, first), other = sim_statement_around(statements, last);
+    between->in_loop = one >= 0 && sim_statement_loop(statements, one) >= 0;
+    int around = one >= 0 && other >= 0 ? find_neighbours(statements, &one, &other) : -1;
+    if (around < 0)
+        return false;
+    int behind = one;
+    for (int i = one + 1; i < other; i++)
+        if (statements->at[i].parent == around && statements->at[i].kind != SIM_STATEMENT_SIMPLE)
+            behind = i;
+    between->first = source->code.at[statements->at[behind].last].line;
+    between->last = source->code.at[statements->at[other].first].line;
+    between->branch = branch_line(source, statements, around);
+    return between->first < between->last;
 }
 
 static bool same_function(const heddle_check_frame *one, const heddle_check_frame *other)
@@ -211,47 +105,41 @@ static bool find_common(const heddle_check_finding *finding, const heddle_check_
 }
 
 // Where there is a barrier between the two lines already, they meet the other way round: in the next turn of a loop.
-static const char *barrier_place(const heddle_check_result *result, const heddle_check_finding *finding, char *text,
-                                 size_t size)
+static bool barrier_place(const sim_source *source, int first, int last, char *text, size_t size)
 {
-    static const char *const loops[] = {"for", "while", NULL};
-    static const char *const barriers[] = {"__syncthreads", "sync", "arrive_and_wait", "wait", "__syncwarp", NULL};
-    const heddle_check_frame *one, *other;
-    if (!find_common(finding, &one, &other))
-        return NULL;
-    int first = one->line < other->line ? one->line : other->line;
-    int last = one->line < other->line ? other->line : one->line;
-    if (first == last || first <= 0 || last - first > MOST_LINES ||
-        any_line_calls(result, one->file, first, first, barriers) ||
-        any_line_calls(result, one->file, last, last, barriers))
-        return NULL;
-    bool barrier_between = any_line_calls(result, one->file, first + 1, last - 1, barriers);
-    gap between = {first, last, 0};
-    if (!barrier_between && narrow(result, one->file, &between)) {
-        int used = snprintf(text, size, "between line %d and line %d", between.first, between.last);
-        if (between.branch > 0)
-            snprintf(text + used, size - (size_t)used,
-                     ", outside the branch of line %d unless all threads of the block take it", between.branch);
-    } else if (barrier_between &&
-               any_line_calls(result, one->file, first > MOST_LINES ? first - MOST_LINES : 1, first, loops))
+    int from, to, ignored;
+    gap between = {0};
+    sim_statements statements = {0};
+    sim_tokens_on_line(&source->code, first, &from, &ignored);
+    sim_tokens_on_line(&source->code, last, &to, &ignored);
+    int function = sim_function_around(source, from);
+    bool known = function >= 0 && function == sim_function_around(source, to) &&
+                 sim_statements_read(source, function, &statements);
+    bool found = known && narrow(source, &statements, from, to, &between);
+    bool barrier_between = lines_have_barrier(source, first + 1, last - 1);
+    sim_statements_free(&statements);
+    if (barrier_between && between.in_loop) {
         snprintf(text, size, "behind line %d, before the loop comes back to line %d", last, first);
-    else
-        return NULL;
-    return text;
+        return true;
+    }
+    if (!found || barrier_between)
+        return false;
+    int used = snprintf(text, size, "between line %d and line %d", between.first, between.last);
+    if (between.branch > 0)
+        snprintf(text + used, size - (size_t)used,
+                 ", outside the branch of line %d unless all threads of the block take it", between.branch);
+    return true;
 }
 
-// "Put __syncthreads() between the two, or ...": which lines that is.
-void heddle_check_barrier_settle(heddle_check_result *result, heddle_check_finding *finding)
+bool heddle_check_barrier_place(heddle_check_sources *sources, const heddle_check_finding *finding, char *text,
+                                size_t size)
 {
-    static const char vague[] = "between the two";
-    char place[192], text[1024];
-    const char *at = finding->cure ? strstr(finding->cure, vague) : NULL;
-    bool known = finding->kind == HEDDLE_CHECK_RACE && at && finding->place_count == 2 &&
-                 finding->places[0].frames > 0 && finding->places[1].frames > 0 &&
-                 barrier_place(result, finding, place, sizeof place);
-    if (!known)
-        return;
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - finding->cure), finding->cure, place, at + sizeof vague - 1);
-    const char *copy = heddle_arena_copy_text(result->arena, text);
-    finding->cure = copy ? copy : finding->cure;
+    const heddle_check_frame *one, *other;
+    if (finding->kind != HEDDLE_CHECK_RACE || finding->place_count != 2 || !find_common(finding, &one, &other))
+        return false;
+    const sim_source *source = heddle_check_sources_code(sources, one->file);
+    int first = one->line < other->line ? one->line : other->line;
+    int last = one->line < other->line ? other->line : one->line;
+    return source && first > 0 && first < last && !lines_have_barrier(source, first, first) &&
+           !lines_have_barrier(source, last, last) && barrier_place(source, first, last, text, size);
 }

@@ -2,9 +2,11 @@
 #ifndef HEDDLE_CHECK_BARRIER_H
 #define HEDDLE_CHECK_BARRIER_H
 
-#include "check/result.h"
+#include "check/report.h"
+#include "check/sources.h"
 
-// Names, in the cure of a race, the lines between which it is to be put, where the source shows them.
-void heddle_check_barrier_settle(heddle_check_result *result, heddle_check_finding *finding);
+// "between line 9 and line 10"; false: the source does not show it.
+bool heddle_check_barrier_place(heddle_check_sources *sources, const heddle_check_finding *finding, char *text,
+                                size_t size);
 
 #endif

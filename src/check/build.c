@@ -104,13 +104,12 @@ static heddle_status add_errors(const sim_build_result *built, heddle_check_resu
 // What people write who come from C is said once, as a note.
 static heddle_status add_habits(const sim_build_result *built, heddle_check_result *result)
 {
-    char code[HEDDLE_CHECK_CODE_SIZE];
     for (int i = 0; i < built->count; i++) {
         const sim_build_message *message = &built->messages[i];
         if (message->kind != SIM_MESSAGE_ERROR || !message->file)
             continue;
-        heddle_check_line_code(result->sources, message->file, message->line, code, sizeof code);
-        const char *habit = heddle_check_habit_of_c(message->file, message->text, code);
+        const sim_source *source = heddle_check_sources_code(result->sources, message->file);
+        const char *habit = heddle_check_habit_of_c(message->file, message->text, source, message->line);
         for (int n = 0; habit && n < result->note_count; n++)
             habit = strcmp(result->notes[n], habit) == 0 ? NULL : habit;
         if (habit)

@@ -7,81 +7,75 @@
 #include <string.h>
 
 #include "check/barrier.h"
-#include "check/code.h"
+#include "sim/source/launch.h"
+#include "sim/source/scope.h"
 
-enum { MOST_LINES = 20, MOST_COLUMNS = 1000, LONGEST_NAME = 128 }; // that one call spans; of a line; of a function
-
-// The parentheses that a line leaves open, with those that were before it; 0 as soon as all are closed.
-static int open_after(const char *line, int open, bool *closed)
-{
-    for (; *line && !*closed; line++) {
-        open += *line == '(' ? 1 : *line == ')' ? -1 : 0;
-        *closed = (*line == ')' && open <= 0) || *line == ';';
-    }
-    return open;
-}
+enum { LONGEST_NAME = 128 }; // of a function
 
 // MACRO(
 //     cudaMemcpy(...   from the first line to the second.
-static int line_of_call(const heddle_check_result *result, const char *file, int first, const char *function)
+static int line_of_call(const sim_source *source, int line, const char *function)
 {
-    char code[MOST_COLUMNS + 1];
-    int open = 0;
-    bool closed = false, comment = false;
-    for (int line = first; line < first + MOST_LINES && !closed; line++) {
-        const char *text = heddle_check_sources_line(result->sources, file, line);
-        if (!text)
+    static const char *const ends[] = {";", "{", "}", NULL};
+    int first, last;
+    sim_tokens_on_line(&source->code, line, &first, &last);
+    for (int i = first; i < source->code.count; i++) {
+        const sim_token *token = &source->code.at[i], *next = sim_token_at(&source->code, i + 1);
+        if (i >= last && sim_token_is_any(source, sim_token_at(&source->code, i - 1), ends))
             break;
-        heddle_check_code_of(text, &comment, code, sizeof code);
-        if (heddle_check_has_call(code, function))
-            return line;
-        open = open_after(code, open, &closed);
-        if (open <= 0)
-            break;
+        if (sim_token_is(source, token, function) &&
+            (sim_token_is(source, next, "(") || sim_token_is(source, next, "<")))
+            return token->line;
     }
-    return first;
+    return line;
 }
 
 // kernel<<<grid,
 //          block>>>(   from the second line to the first; NULL: whatever the kernel is called.
-static int line_of_launch(const heddle_check_result *result, const char *file, int last, const char *kernel)
+static int line_of_launch(const sim_source *source, int line, const char *kernel)
 {
-    bool configured = false;
-    for (int line = last; line > 0 && line > last - MOST_LINES; line--) {
-        const char *text = heddle_check_sources_line(result->sources, file, line);
-        if (!text || (line < last && strchr(text, ';')))
-            break;
-        configured |= strstr(text, "<<<") != NULL;
-        if (configured && (!kernel || heddle_check_find_word(text, text, kernel)))
-            return line;
+    int first, last;
+    sim_tokens_on_line(&source->code, line, &first, &last);
+    for (int i = first < last ? sim_statement_start(source, &source->code, first) : last; i < last; i++) {
+        sim_launch launch;
+        if (!sim_launch_at(source, &source->code, i, &launch))
+            continue;
+        const sim_token *name = &source->code.at[launch.name >= 0 ? launch.name : launch.callee];
+        if (!kernel || sim_token_is(source, name, kernel))
+            return name->line;
     }
-    return last;
+    return line;
 }
 
 // "cudaMemcpy fails with ...", "cublasSgemm: ...", "scale<float>".
 static void first_word(const char *text, char name[LONGEST_NAME])
 {
-    snprintf(name, LONGEST_NAME, "%.*s", (int)heddle_check_word_length(text), text);
+    size_t length = 0;
+    while (sim_is_name(text[length]))
+        length++;
+    snprintf(name, LONGEST_NAME, "%.*s", (int)length, text);
 }
 
 static void settle_place(const heddle_check_result *result, const heddle_check_finding *finding,
                          heddle_check_place *place)
 {
     char name[LONGEST_NAME];
-    if (place->frames == 0 || place->has_thread)
-        return;
     heddle_check_frame *frame = &place->frame[0];
+    const sim_source *source =
+        place->frames > 0 && !place->has_thread ? heddle_check_sources_code(result->sources, frame->file) : NULL;
+    if (!source)
+        return;
     if (strcmp(place->role, "launch") == 0 && finding->kernel) {
         first_word(finding->kernel, name);
-        frame->line = line_of_launch(result, frame->file, frame->line, name);
+        frame->line = line_of_launch(source, frame->line, name);
     } else if (strncmp(finding->message, "the launch ", strlen("the launch ")) == 0) {
-        frame->line = line_of_launch(result, frame->file, frame->line, NULL);
+        frame->line = line_of_launch(source, frame->line, NULL);
     } else if (strcmp(place->role, "call") == 0 && !finding->kernel) {
         first_word(finding->message, name);
-        frame->line = line_of_call(result, frame->file, frame->line, name);
+        frame->line = line_of_call(source, frame->line, name);
     } else if (finding->memory && (strcmp(place->role, "allocated") == 0 || strcmp(place->role, "freed") == 0)) {
         const bool freed = place->role[0] == 'f';
-        frame->line = line_of_call(result, frame->file, frame->line,
+        frame->line = line_of_call(source, frame->line,
                                    freed ? finding->memory->freed.function : finding->memory->allocated.function);
     }
 }
@@ -89,9 +83,24 @@ static void settle_place(const heddle_check_result *result, const heddle_check_f
 static void settle_memory(const heddle_check_result *result, heddle_check_memory *memory)
 {
     heddle_check_frame *frames[] = {&memory->allocated, &memory->freed};
-    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
-        if (frames[i]->line > 0)
-            frames[i]->line = line_of_call(result, frames[i]->file, frames[i]->line, frames[i]->function);
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        const sim_source *source = heddle_check_sources_code(result->sources, frames[i]->file);
+        if (source && frames[i]->line > 0)
+            frames[i]->line = line_of_call(source, frames[i]->line, frames[i]->function);
+    }
+}
+
+// "Put __syncthreads() between the two, or ...": which lines that is.
+static void settle_cure(heddle_check_result *result, heddle_check_finding *finding)
+{
+    static const char vague[] = "between the two";
+    char place[192], text[1024];
+    const char *at = finding->cure ? strstr(finding->cure, vague) : NULL;
+    if (!at || !heddle_check_barrier_place(result->sources, finding, place, sizeof place))
+        return;
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - finding->cure), finding->cure, place, at + sizeof vague - 1);
+    const char *copy = heddle_arena_copy_text(result->arena, text);
+    finding->cure = copy ? copy : finding->cure;
 }
 
 void heddle_check_lines_settle(heddle_check_result *result)
@@ -100,7 +109,7 @@ void heddle_check_lines_settle(heddle_check_result *result)
         heddle_check_finding *finding = result->findings[i];
         for (int p = 0; p < finding->place_count; p++)
             settle_place(result, finding, &finding->places[p]);
-        heddle_check_barrier_settle(result, finding);
+        settle_cure(result, finding);
         if (finding->memory)
             settle_memory(result, (heddle_check_memory *)finding->memory);
     }

@@ -295,10 +295,8 @@ static bool lacks_arguments(const check_state *state, const heddle_check_place *
 {
     const char *const *arguments = state->options->arguments;
     for (int i = 0; crash && !(arguments && arguments[0]) && i < crash->frames; i++) {
-        char code[HEDDLE_CHECK_CODE_SIZE];
         const heddle_check_frame *frame = &crash->frame[i];
-        if (heddle_check_reads_argument(
-                heddle_check_line_code(state->result->sources, frame->file, frame->line, code, sizeof code)))
+        if (heddle_check_reads_argument(heddle_check_sources_code(state->result->sources, frame->file), frame->line))
             return true;
     }
     return false;

@@ -1,5 +1,4 @@
-// A quick look at source text, without a compiler: which functions it defines, and whether it is source at all. For the
-// first, comments, strings and preprocessor lines are passed over.
+// A quick look at source, without a compiler: which functions it defines, and whether it is source at all.
 #ifndef HEDDLE_CHECK_SCAN_H
 #define HEDDLE_CHECK_SCAN_H
 
@@ -14,10 +13,8 @@ typedef enum heddle_check_defines {
     HEDDLE_CHECK_IS_KERNEL, // __global__
 } heddle_check_defines;
 
-// Whether the text defines a function called `name` outside of every other; in a text with a bracket that is never
-// closed, whether `name(` stands in it.
-heddle_check_defines heddle_check_text_defines(const char *text, const char *name);
-// The same for a file and the files it includes with quotes, as far as they can be found.
+// Whether a file, or one that it includes with quotes and that lies beside it, defines a function called `name`; in a
+// file with a bracket that is never closed, whether `name(` stands in it.
 heddle_status heddle_check_file_defines(const char *path, const char *name, heddle_check_defines *defines);
 // Fails where a file without a main is empty, no text, or no CUDA source; beside others (not `alone`) it may have
 // variables and nothing else.

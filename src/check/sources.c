@@ -1,13 +1,15 @@
-// Source files as arrays of lines.
+// Source files as lines and as tokens.
 
 #include "check/sources.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "sim/source/scope.h"
 
 enum { LARGEST_SOURCE = 16 << 20 }; // a source file beyond this is not for showing
 
@@ -28,6 +30,7 @@ static void free_source(heddle_check_source *source)
     free((char *)source->path);
     free(source->content);
     free((void *)source->lines);
+    sim_source_close(&source->code);
     free(source);
 }
 
@@ -64,6 +67,19 @@ static void split_lines(heddle_check_source *source, size_t size)
     source->count = count;
 }
 
+static void read_code(heddle_check_source *source, size_t size)
+{
+    char *text = malloc(size + 1);
+    sim_qualifiers qualifiers = {0};
+    if (!text)
+        return;
+    memcpy(text, source->content, size + 1);
+    sim_source_open(&source->code, source->path, text, size);
+    sim_qualifiers_learn(&qualifiers, &source->code);
+    sim_scopes_find(&source->code, &qualifiers);
+    sim_qualifiers_free(&qualifiers);
+}
+
 static heddle_check_source *load(const char *path)
 {
     heddle_check_source *source = calloc(1, sizeof *source);
@@ -74,8 +90,10 @@ static heddle_check_source *load(const char *path)
         return NULL;
     }
     size_t size = 0;
-    if (heddle_file_read(path, LARGEST_SOURCE, &source->content, &size) == HEDDLE_OK)
+    if (heddle_file_read(path, LARGEST_SOURCE, &source->content, &size) == HEDDLE_OK) {
+        read_code(source, size);
         split_lines(source, size);
+    }
     return source;
 }
 
@@ -96,6 +114,26 @@ const heddle_check_source *heddle_check_sources_get(heddle_check_sources *source
     if (source)
         sources->files[sources->count++] = source;
     return source;
+}
+
+const sim_source *heddle_check_sources_code(heddle_check_sources *sources, const char *path)
+{
+    const heddle_check_source *source = path[0] ? heddle_check_sources_get(sources, path) : NULL;
+    return source && source->code.text && !source->code.failed ? &source->code : NULL;
+}
+
+const sim_source *heddle_check_sources_included(heddle_check_sources *sources, const sim_source *from,
+                                                const sim_directive *directive)
+{
+    char path[PATH_MAX];
+    bool quoted = false;
+    char *name = directive->kind == SIM_DIRECTIVE_INCLUDE ? sim_included_name(from, directive, &quoted) : NULL;
+    const char *slash = strrchr(from->path, '/');
+    int length =
+        name ? snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - from->path) : 0, from->path, name) : 0;
+    bool there = quoted && length > 0 && (size_t)length < sizeof path && heddle_file_exists(path);
+    free(name);
+    return there ? heddle_check_sources_code(sources, path) : NULL;
 }
 
 const char *heddle_check_sources_line(heddle_check_sources *sources, const char *path, int line)

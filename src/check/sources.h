@@ -1,8 +1,10 @@
-// The lines of the source files that findings and counters point to, read once each.
+// The source files that findings and counters point to, read once each: their lines, and their tokens.
 #ifndef HEDDLE_CHECK_SOURCES_H
 #define HEDDLE_CHECK_SOURCES_H
 
 #include <stddef.h>
+
+#include "sim/source/lexer.h"
 
 typedef struct heddle_check_sources heddle_check_sources;
 
@@ -11,12 +13,18 @@ typedef struct heddle_check_source {
     char *content;
     const char **lines; // without their line ends; lines[0] is line 1
     int count;          // 0: the file cannot be read
+    sim_source code;    // with brackets matched and scopes found
 } heddle_check_source;
 
 heddle_check_sources *heddle_check_sources_create(void); // NULL when out of memory
 void heddle_check_sources_free(heddle_check_sources *sources);
 // NULL when out of memory.
 const heddle_check_source *heddle_check_sources_get(heddle_check_sources *sources, const char *path);
+// The tokens of a file; NULL where it cannot be read.
+const sim_source *heddle_check_sources_code(heddle_check_sources *sources, const char *path);
+// The file that a directive of `from` includes by a name in quotes, if it lies beside it; NULL: it does not.
+const sim_source *heddle_check_sources_included(heddle_check_sources *sources, const sim_source *from,
+                                                const sim_directive *directive);
 // The text of a line counted from 1; NULL where there is none.
 const char *heddle_check_sources_line(heddle_check_sources *sources, const char *path, int line);
 

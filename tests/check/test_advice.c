@@ -6,19 +6,21 @@
 #include <string.h>
 
 #include "check/advice.h"
+#include "check/sources.h"
 
-static void advises(const char *message, const char *code, const char *expected)
+// The tokens of a file with this content.
+static const sim_source *code_of(heddle_check_sources *sources, const char *content)
 {
-    const char *advice = heddle_check_habit_of_c("a.cu", message, code);
-    if (!advice || !strstr(advice, expected))
-        fail_msg("\"%s\" of: %s", advice ? advice : "nothing", message);
+    static int number;
+    char name[32];
+    snprintf(name, sizeof name, "%d.cu", number++);
+    scratch_write(folder, name, content, strlen(content));
+    return heddle_check_sources_code(sources, scratch_path(folder, name));
 }
 
-static void is_silent(const char *message, const char *code)
+static const char *habit(const char *message)
 {
-    const char *advice = heddle_check_habit_of_c("a.cu", message, code);
-    if (advice)
-        fail_msg("\"%s\" of: %s", advice, message);
+    return heddle_check_habit_of_c("a.cu", message, NULL, 1);
 }
 
 static void test_a_void_pointer_that_becomes_another_is_to_be_cast(void **state)
@@ -32,7 +34,8 @@ static void test_a_void_pointer_that_becomes_another_is_to_be_cast(void **state)
         "assigning to 'float *' from incompatible type 'void *'",
     };
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
-        advises(messages[i], "", "cast what malloc returns");
+        if (!habit(messages[i]) || !strstr(habit(messages[i]), "cast what malloc returns"))
+            fail_msg("nothing of: %s", messages[i]);
 }
 
 static void test_other_conversions_are_no_matter_of_malloc(void **state)
@@ -50,7 +53,8 @@ static void test_other_conversions_are_no_matter_of_malloc(void **state)
         "assigning to 'void *' from incompatible type 'int'",
     };
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
-        is_silent(messages[i], "");
+        if (habit(messages[i]))
+            fail_msg("\"%s\" of: %s", habit(messages[i]), messages[i]);
 }
 
 static void test_only_code_has_restrict(void **state)
@@ -61,36 +65,37 @@ static void test_only_code_has_restrict(void **state)
                                  "/* all of this is to\n"
                                  "   restrict */ int z = y;\n"
                                  "puts(\"restrict\") + y;\n";
-    char code[HEDDLE_CHECK_CODE_SIZE];
-    scratch_write(folder, "a.cu", source, strlen(source));
-    char path[512];
-    snprintf(path, sizeof path, "%s/a.cu", folder);
     heddle_check_sources *sources = heddle_check_sources_create();
-    advises("expected ‘,’ or ‘...’", heddle_check_line_code(sources, path, 1, code, sizeof code), "write __restrict__");
+    const sim_source *code = code_of(sources, source);
+    assert_contains(heddle_check_habit_of_c("a.cu", "expected ‘,’ or ‘...’", code, 1), "write __restrict__");
     for (int line = 2; line <= 6; line++)
-        is_silent("‘y’ was not declared in this scope", heddle_check_line_code(sources, path, line, code, sizeof code));
-    assert_string_equal(heddle_check_line_code(sources, "", 1, code, sizeof code), "");
+        assert_null(heddle_check_habit_of_c("a.cu", "‘y’ was not declared in this scope", code, line));
     heddle_check_sources_free(sources);
 }
 
 static void test_a_kernel_in_a_c_file_is_told_from_other_errors(void **state)
 {
     (void)state;
-    const char *advice = heddle_check_habit_of_c("a.c", "unknown type name", "__global__ void k(float *a)");
-    assert_non_null(advice);
-    assert_contains(advice, "call it .cu");
-    assert_null(heddle_check_habit_of_c("a.c", "unknown type name", "float *restrict a"));
+    heddle_check_sources *sources = heddle_check_sources_create();
+    const sim_source *code = code_of(sources, "__global__ void k(float *a)\n{ }\nvoid f() { k<<<1, 1>>>(0); }\n"
+                                              "void g(float *restrict a);\n");
+    assert_contains(heddle_check_habit_of_c("a.c", "unknown type name", code, 1), "rename it to .cu");
+    assert_contains(heddle_check_habit_of_c("a.c", "expected expression", code, 3), "rename it to .cu");
+    assert_null(heddle_check_habit_of_c("a.c", "unknown type name", code, 4));
+    heddle_check_sources_free(sources);
 }
 
 static void test_the_programs_own_name_is_no_argument(void **state)
 {
     (void)state;
-    assert_true(heddle_check_reads_argument("n = atoi(argv[1]);"));
-    assert_true(heddle_check_reads_argument("n = atoi(argv [ i ]);"));
-    assert_true(heddle_check_reads_argument("printf(s, argv[0], argv[01]);"));
-    assert_false(heddle_check_reads_argument("printf(s, argv[0]); p[0] = 1;"));
-    assert_false(heddle_check_reads_argument("n = atoi(my_argv[1]);"));
-    assert_false(heddle_check_reads_argument("parse(argc, argv);"));
+    heddle_check_sources *sources = heddle_check_sources_create();
+    const sim_source *code = code_of(sources, "n = atoi(argv[1]);\nn = atoi(argv [ i ]);\n"
+                                              "printf(s, argv[0], argv[01]);\nprintf(s, argv[0]); p[0] = 1;\n"
+                                              "n = atoi(my_argv[1]); // argv[1]\nparse(argc, argv);\n");
+    for (int line = 1; line <= 6; line++)
+        assert_int_equal(heddle_check_reads_argument(code, line), line <= 3);
+    assert_false(heddle_check_reads_argument(NULL, 1));
+    heddle_check_sources_free(sources);
 }
 
 int main(void)

@@ -31,7 +31,7 @@ static const char source[] = "__global__ void sum(float *x, int n)\n"           
                              "        <<<1, 64>>>(x, 1);\n"                        // 22
                              "    COPY(x, y); // the macro has the call\n"         // 23
                              "    cudaMemcpy(y, x, 64, cudaMemcpyDeviceToHost);\n" // 24
-                             "}\n"                                                 // 25
+                             "} __device__ void more(float *x, int n) {\n"         // 25
                              "    s[threadIdx.x] = 1;\n"                           // 26
                              "    // __syncthreads();\n"                           // 27
                              "    x[0] = s[63 - threadIdx.x];\n"                   // 28
@@ -55,7 +55,7 @@ static const char source[] = "__global__ void sum(float *x, int n)\n"           
                              "    }\n"                                             // 46
                              "    s[0] = 3;\n"                                     // 47
                              "    if (n == 1)\n"                                   // 48
-                             "        x[0] = s[0];\n"                              // 49
+                             "        x[0] = s[0]; }\n"                            // 49
                              "__global__ void part(float *x, int n)\n"             // 50
                              "{\n"                                                 // 51
                              "    if (threadIdx.x < 40) { // not all\n"            // 52

@@ -12,6 +12,14 @@
 
 // --- finding functions -----------------------------------------------------------------------------------------------
 
+static heddle_check_defines text_defines(const char *text, const char *name)
+{
+    heddle_check_defines defines;
+    scratch_write(folder, "text.cu", text, strlen(text));
+    assert_ok(heddle_check_file_defines(scratch_path(folder, "text.cu"), name, &defines));
+    return defines;
+}
+
 static void test_main_is_found_wherever_a_linker_would_find_it(void **state)
 {
     (void)state;
@@ -30,7 +38,7 @@ static void test_main_is_found_wherever_a_linker_would_find_it(void **state)
         "#ifdef WIDE\nvoid f(int a, int b) {\n#else\nvoid f(int a) {\n#endif\n}\nint main() {}",
     };
     for (size_t i = 0; i < sizeof with / sizeof *with; i++)
-        if (heddle_check_text_defines(with[i], "main") != HEDDLE_CHECK_FUNCTION)
+        if (text_defines(with[i], "main") != HEDDLE_CHECK_FUNCTION)
             fail_msg("not found in: %s", with[i]);
     static const char *const without[] = {
         "",
@@ -45,7 +53,7 @@ static void test_main_is_found_wherever_a_linker_would_find_it(void **state)
         "struct s {\n#ifdef A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\nvoid main() {} };",
     };
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-        if (heddle_check_text_defines(without[i], "main") != HEDDLE_CHECK_ABSENT)
+        if (text_defines(without[i], "main") != HEDDLE_CHECK_ABSENT)
             fail_msg("found in: %s", without[i]);
 }
 
@@ -53,10 +61,10 @@ static void test_main_is_found_wherever_a_linker_would_find_it(void **state)
 static void test_a_main_in_a_text_with_an_open_bracket_counts(void **state)
 {
     (void)state;
-    assert_int_equal(heddle_check_text_defines("int main( {", "main"), HEDDLE_CHECK_FUNCTION);
-    assert_int_equal(heddle_check_text_defines("void f() { if (1) { }\nint main() { return 0; }\n", "main"),
+    assert_int_equal(text_defines("int main( {", "main"), HEDDLE_CHECK_FUNCTION);
+    assert_int_equal(text_defines("void f() { if (1) { }\nint main() { return 0; }\n", "main"),
                      HEDDLE_CHECK_FUNCTION);
-    assert_int_equal(heddle_check_text_defines("void f() { if (1) { }\nint remain() { }\n", "main"),
+    assert_int_equal(text_defines("void f() { if (1) { }\nint remain() { }\n", "main"),
                      HEDDLE_CHECK_ABSENT);
 }
 
@@ -64,8 +72,8 @@ static void test_kernels_are_told_from_functions(void **state)
 {
     (void)state;
     const char *text = "__global__ void relu(float *x) { }\nvoid add(float *x) { }";
-    assert_int_equal(heddle_check_text_defines(text, "relu"), HEDDLE_CHECK_IS_KERNEL);
-    assert_int_equal(heddle_check_text_defines(text, "add"), HEDDLE_CHECK_FUNCTION);
+    assert_int_equal(text_defines(text, "relu"), HEDDLE_CHECK_IS_KERNEL);
+    assert_int_equal(text_defines(text, "add"), HEDDLE_CHECK_FUNCTION);
 }
 
 static void test_included_files_are_looked_at(void **state)

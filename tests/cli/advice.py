@@ -326,10 +326,10 @@ class Advice(unittest.TestCase):
 
     def test_what_is_no_cuda_source_is_told_so(self):
         for content, said in ((b"", "the file is empty"), (b" \n\n", "the file is empty"),
-                              (b"dear diary\n", "this is no CUDA source"), (b"\x7fELF\0\0{", "this is no text")):
+                              (b"dear diary\n", "this is not CUDA source"), (b"\x7fELF\0\0{", "this is not text")):
             with self.subTest(content):
                 self.assertIn(f"odd.cu: {said}", self.refused_by_check("odd.cu", content))
-                self.assertIn("name a .cu file", self.refused_by_check("odd.cu", content))
+                self.assertIn("give it a .cu file", self.refused_by_check("odd.cu", content))
 
     def test_a_source_with_another_ending_is_refused(self):
         for name in ("add.txt", "add", "add.h", "add.o"):

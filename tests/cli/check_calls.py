@@ -444,7 +444,7 @@ class Calls(unittest.TestCase):
         with open(os.path.join(self.scratch.name, "k.c"), "w", encoding="utf-8") as file:
             file.write("__global__ void k(float *restrict b) { b[0] = 1; }\nint main(void) { return 0; }\n")
         said = self.check("int x;\n", "k.c", code=1).stdout
-        self.assertIn("note: a file that is called .c is compiled as C, which has no kernels: call it .cu\n", said)
+        self.assertIn("note: a .c file is compiled as C, which has no kernels: rename it to .cu\n", said)
         self.assertNotIn("__restrict__", said)
 
     def test_arguments_are_told_where_they_go(self):

@@ -101,20 +101,6 @@ int sim_unit_read(sim_unit *unit, const char *path)
     return sim_unit_add(unit, path, sim_text_take(&text), bytes);
 }
 
-// The name in #include "name" or <name>; NULL when it is neither (a macro).
-static char *included_name(const sim_source *source, const sim_directive *directive, bool *quoted)
-{
-    if (directive->first >= directive->last)
-        return NULL;
-    const sim_token *first = &source->lines.at[directive->first], *last = &source->lines.at[directive->last - 1];
-    *quoted = first->kind == SIM_TOKEN_STRING;
-    if (*quoted && source->text[first->start] == '"' && first->end - first->start > 2)
-        return strndup(source->text + first->start + 1, first->end - first->start - 2);
-    if (sim_token_is(source, first, "<") && sim_token_is(source, last, ">") && last > first + 1)
-        return strndup(source->text + first->end, last->start - first->end);
-    return NULL;
-}
-
 static void read_includes_of(sim_unit *unit, int index, const sim_rewrite_options *options)
 {
     const sim_source *source = &unit->files[index]->source;
@@ -122,7 +108,7 @@ static void read_includes_of(sim_unit *unit, int index, const sim_rewrite_option
         if (source->directives[i].kind != SIM_DIRECTIVE_INCLUDE)
             continue;
         bool quoted = false;
-        char *name = included_name(source, &source->directives[i], &quoted);
+        char *name = sim_included_name(source, &source->directives[i], &quoted);
         char *path = name ? resolve(source, options, name, quoted) : NULL;
         free(name);
         if (!path)

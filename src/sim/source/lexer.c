@@ -40,7 +40,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool is_name(char c)
+bool sim_is_name(char c)
 {
     return is_name_start(c) || is_digit(c);
 }
@@ -134,8 +134,8 @@ static void skip_number(lexer_state *lexer)
     while (lexer->at < lexer->end) {
         char c = lexer->text[lexer->at];
         bool sign = (c == '+' || c == '-') && strchr("eEpP", lexer->text[lexer->at - 1]);
-        bool separator = c == '\'' && is_name(ahead(lexer, 1));
-        if (!is_name(c) && c != '.' && !sign && !separator)
+        bool separator = c == '\'' && sim_is_name(ahead(lexer, 1));
+        if (!sim_is_name(c) && c != '.' && !sign && !separator)
             return;
         lexer->at++;
     }
@@ -151,7 +151,7 @@ static bool is_string_prefix(const char *text, uint32_t length, bool *raw)
 static void lex_name(lexer_state *lexer, sim_tokens *tokens)
 {
     uint32_t start = lexer->at;
-    while (lexer->at < lexer->end && is_name(lexer->text[lexer->at]))
+    while (lexer->at < lexer->end && sim_is_name(lexer->text[lexer->at]))
         lexer->at++;
     char next = ahead(lexer, 0);
     bool raw = false;
@@ -317,4 +317,17 @@ void sim_tokens_on_line(const sim_tokens *tokens, int line, int *first, int *las
         continue;
     for (*last = *first; *last < tokens->count && tokens->at[*last].line == line; ++*last)
         continue;
+}
+
+char *sim_included_name(const sim_source *source, const sim_directive *directive, bool *quoted)
+{
+    if (directive->first >= directive->last)
+        return NULL;
+    const sim_token *first = &source->lines.at[directive->first], *last = &source->lines.at[directive->last - 1];
+    *quoted = first->kind == SIM_TOKEN_STRING;
+    if (*quoted && source->text[first->start] == '"' && first->end - first->start > 2)
+        return strndup(source->text + first->start + 1, first->end - first->start - 2);
+    if (sim_token_is(source, first, "<") && sim_token_is(source, last, ">") && last > first + 1)
+        return strndup(source->text + first->end, last->start - first->end);
+    return NULL;
 }

@@ -64,12 +64,16 @@ typedef struct sim_source {
 void sim_source_open(sim_source *source, const char *path, char *text, size_t bytes);
 void sim_source_close(sim_source *source);
 
+bool sim_is_name(char c); // whether it can be part of a name
 bool sim_token_is(const sim_source *source, const sim_token *token, const char *text);
 bool sim_token_is_any(const sim_source *source, const sim_token *token, const char *const *texts); // NULL ends the list
 // The token at this index, or a break when it is outside.
 const sim_token *sim_token_at(const sim_tokens *tokens, int index);
 // The tokens of a line, [*first, *last); empty when there are none.
 void sim_tokens_on_line(const sim_tokens *tokens, int line, int *first, int *last);
+
+// The name in #include "name" or <name>, to be freed; NULL: it is neither (a macro), or memory ran out.
+char *sim_included_name(const sim_source *source, const sim_directive *directive, bool *quoted);
 
 // Grows an array so that one more fits; false when memory ran out.
 bool sim_array_grow(void *array, int count, int *room, size_t element);
