@@ -67,12 +67,13 @@ static heddle_status add_message(const sim_build_message *message, heddle_check_
                                  heddle_check_result *result)
 {
     char *absolute = message->file ? realpath(message->file, NULL) : NULL;
-    heddle_check_place place = {.role = "source", .frames = message->file ? 1 : 0, .column = message->column};
+    heddle_check_place place = {.role = "source", .frames = message->file ? 1 : 0};
     place.frame[0] = (heddle_check_frame){
         .file = heddle_arena_copy_text(result->arena, absolute        ? absolute
                                                       : message->file ? message->file
                                                                       : ""),
         .line = message->line,
+        .column = message->column,
         .function = "",
     };
     free(absolute);

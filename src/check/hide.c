@@ -21,7 +21,7 @@ void heddle_check_job_hide(const heddle_check_folder *folder, heddle_check_repor
         for (int p = 0; p < finding->place_count; p++)
             for (int f = 0; f < finding->places[p].frames; f++)
                 hide_frame(folder, &finding->places[p].frame[f]);
-        heddle_check_memory *memory = (heddle_check_memory *)finding->memory;
+        heddle_check_memory *memory = finding->memory;
         if (memory) {
             hide_frame(folder, &memory->allocated);
             hide_frame(folder, &memory->freed);

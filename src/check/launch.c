@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "check/code.h"
 #include "check/operator.h"
+#include "sim/source/lexer.h"
 
 enum {
     LARGEST_SOURCE = 16 << 20,
@@ -53,10 +53,12 @@ static heddle_status sum(reader *in, long long *value);
 
 static heddle_status read_field(reader *in, long long *value)
 {
-    size_t length = heddle_check_word_length(in->at);
+    size_t length = 0;
+    while (sim_is_name(in->at[length]))
+        length++;
     for (int i = 0; i < in->op->field_count; i++) {
         const heddle_field *field = &in->op->fields[i];
-        if (heddle_check_word_is(in->at, length, field->name)) {
+        if (strlen(field->name) == length && memcmp(in->at, field->name, length) == 0) {
             *value = (long long)heddle_check_field_value(field, in->shape);
             in->at += length;
             return HEDDLE_OK;

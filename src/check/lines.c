@@ -111,6 +111,6 @@ void heddle_check_lines_settle(heddle_check_result *result)
             settle_place(result, finding, &finding->places[p]);
         settle_cure(result, finding);
         if (finding->memory)
-            settle_memory(result, (heddle_check_memory *)finding->memory);
+            settle_memory(result, finding->memory);
     }
 }

@@ -100,6 +100,7 @@ static heddle_check_frame read_frame(reading *reader, const cJSON *object, const
     return (heddle_check_frame){
         .file = text(reader, object, "file"),
         .line = small(object, "line"),
+        .column = small(object, "column"),
         .function = text(reader, object, function),
     };
 }
@@ -107,7 +108,7 @@ static heddle_check_frame read_frame(reading *reader, const cJSON *object, const
 static void read_place(reading *reader, const cJSON *object, heddle_check_place *place)
 {
     place->role = text(reader, object, "role");
-    place->column = small(object, "column");
+    place->offset = integer(object, "offset");
     place->has_thread = triple(object, "thread", place->thread);
     triple(object, "block", place->block);
     const cJSON *frame = NULL;
@@ -122,7 +123,7 @@ static void read_place(reading *reader, const cJSON *object, heddle_check_place 
     place->frame[0] = own;
 }
 
-static const heddle_check_memory *read_memory(reading *reader, const cJSON *object)
+static heddle_check_memory *read_memory(reading *reader, const cJSON *object)
 {
     heddle_check_memory *memory = cJSON_IsObject(object) ? heddle_arena_alloc(reader->arena, sizeof *memory) : NULL;
     if (!memory)
@@ -136,6 +137,8 @@ static const heddle_check_memory *read_memory(reading *reader, const cJSON *obje
         .live = !cJSON_IsFalse(field(object, "live")),
         .allocated = read_frame(reader, field(object, "allocated"), "call"),
         .freed = read_frame(reader, field(object, "freed"), "call"),
+        .allocated_offset = integer(field(object, "allocated"), "offset"),
+        .freed_offset = integer(field(object, "freed"), "offset"),
     };
     return memory;
 }

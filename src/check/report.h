@@ -21,16 +21,18 @@ typedef enum heddle_check_tier { HEDDLE_CHECK_ERROR, HEDDLE_CHECK_WARNING } hedd
 typedef struct heddle_check_frame {
     const char *file; // absolute; "": not known
     int line;
+    int column; // in bytes, from 1, as the compiler has it; 0: not known
     const char *function;
 } heddle_check_frame;
 
 typedef struct heddle_check_place {
     const char *role; // "read", "write", "barrier", ...
     heddle_check_frame frame[HEDDLE_CHECK_FRAMES];
-    int frames; // 0: no place in the source; frame[0] is the innermost
-    int column; // in its line, from 1; 0: not known
+    int frames;        // 0: no place in the source; frame[0] is the innermost
+    int column, width; // of what is meant in its line, in bytes, from 1; 0: not known
     bool has_thread;
     int thread[3], block[3];
+    long long offset; // of the instruction behind it in the program; 0: not known
 } heddle_check_place;
 
 typedef struct heddle_check_memory {
@@ -38,7 +40,8 @@ typedef struct heddle_check_memory {
     const char *name;  // of the variable; "": not known
     long long bytes, offset, size;
     bool live;
-    heddle_check_frame allocated, freed; // function: the call, "cudaMalloc"
+    heddle_check_frame allocated, freed;      // function: the call, "cudaMalloc"
+    long long allocated_offset, freed_offset; // as of a place
 } heddle_check_memory;
 
 typedef struct heddle_check_finding {
@@ -50,9 +53,9 @@ typedef struct heddle_check_finding {
     const char *cause, *cure; // as the report gives them; NULL: the table of kinds has them
     heddle_check_place *places;
     int place_count;
-    const heddle_check_memory *memory; // NULL: not about memory
-    const char *parameter;             // what the kernel calls it; "": not certain; NULL: nobody looked
-    long long *values;                 // offsets to ask for with SIM_VALUES: what they store decides the tier
+    heddle_check_memory *memory; // NULL: not about memory
+    const char *parameter;       // what the kernel calls it; "": not known; NULL: it has no other name
+    long long *values;           // offsets to ask for with SIM_VALUES: what they store decides the tier
     int value_count;
     long long *settled; // offsets whose part in it was found to be harmless
     int settled_count;

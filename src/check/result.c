@@ -9,7 +9,7 @@
 
 #include "check/failures.h"
 #include "check/lines.h"
-#include "check/parameter.h"
+#include "check/marks.h"
 
 // --- life ------------------------------------------------------------------------------------------------------------
 
@@ -408,7 +408,7 @@ void heddle_check_result_finish(heddle_check_result *result, const heddle_check_
     heddle_check_failures_settle(result); // of those that are left: an error that is not shown cannot tell of another
     heddle_check_lines_settle(result);
     drop_suppressed(result, suppressions); // by the lines that are shown, too
-    heddle_check_parameters_settle(result);
+    heddle_check_marks_settle(result);
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];
         if (strict)

@@ -14,6 +14,7 @@
 #include "check/advice.h"
 #include "check/build.h"
 #include "check/check.h"
+#include "check/columns.h"
 #include "check/describe.h"
 #include "check/hide.h"
 #include "check/input.h"
@@ -47,6 +48,7 @@ typedef struct check_state {
     bool is_job;
     char **sources; // absolute
     char program[PATH_SIZE];
+    heddle_check_columns *columns; // NULL: not known
     double started;
 } check_state;
 
@@ -176,6 +178,9 @@ static heddle_status build(check_state *state)
     if (interrupted)
         return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
     HEDDLE_TRY(status);
+    if (state->result->built)
+        state->columns = heddle_check_columns_open(
+            state->program, state->is_job ? only : (const char *const *)state->sources, state->options->include);
     // What the driver says of a function that it cannot call is all that a person has to know.
     static const char mark[] = "heddle: ";
     char *said = state->is_job && !state->result->built && state->result->messages
@@ -364,6 +369,8 @@ static heddle_status run_once(check_state *state, run_plan *plan, heddle_check_r
     if (heddle_file_exists(plan->report) && heddle_check_report_read(plan->report, report) != HEDDLE_OK)
         HEDDLE_TRY(heddle_check_result_note(state->result, "the report of run %d is damaged: %s", plan->number,
                                             heddle_last_error()));
+    if (*report)
+        heddle_check_columns_settle(state->columns, *report);
     if (*report && state->is_job) {
         heddle_check_job_hide(&state->folder, *report);
         heddle_check_job_name_shape(&state->job, &state->folder, *report);
@@ -556,6 +563,7 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
     heddle_status status = check(&state);
     if (state.opinion.asked)
         heddle_child_kill(&state.opinion.child);
+    heddle_check_columns_close(state.columns);
     heddle_check_folder_release(&state.folder);
     if (status == HEDDLE_OK) {
         heddle_check_result_finish(state.result, state.suppressions, options->strict);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "check/caret.h"
 #include "check/describe.h"
 #include "check/show.h"
 
@@ -46,12 +45,11 @@ static void print_source(FILE *file, const char *text)
 }
 
 // Under the access, barrier or call that is meant; nothing where that is not known.
-static void print_caret(FILE *file, const char *text, const heddle_check_finding *finding,
-                        const heddle_check_place *place, const palette *colours)
+static void print_caret(FILE *file, const char *text, const heddle_check_place *place, const palette *colours)
 {
-    size_t start = 0, end = 0;
-    if (!heddle_check_caret(finding, place, text, &start, &end))
+    if (place->column == 0)
         return;
+    size_t start = (size_t)place->column - 1, end = start + (size_t)place->width;
     fprintf(file, "  %s%*s |%s ", colours->dim, NUMBER_WIDTH, "", colours->off);
     for (size_t i = 0; i < start && i < MOST_COLUMNS; i++)
         if (text[i] == '\t')
@@ -65,8 +63,8 @@ static void print_caret(FILE *file, const char *text, const heddle_check_finding
     fprintf(file, "%s\n", colours->off);
 }
 
-static void print_lines(const heddle_check_result *result, const heddle_check_finding *finding,
-                        const heddle_check_place *place, const palette *colours, FILE *file)
+static void print_lines(const heddle_check_result *result, const heddle_check_place *place, const palette *colours,
+                        FILE *file)
 {
     const heddle_check_frame *frame = &place->frame[0];
     for (int line = frame->line - LINES_AROUND; line <= frame->line + LINES_AROUND; line++) {
@@ -77,7 +75,7 @@ static void print_lines(const heddle_check_result *result, const heddle_check_fi
         fprintf(file, "  %s%*d |%s ", colours->dim, NUMBER_WIDTH, line, here ? colours->off : "");
         print_source(file, text);
         if (here)
-            print_caret(file, text, finding, place, colours);
+            print_caret(file, text, place, colours);
         else
             fputs(colours->off, file);
     }
@@ -85,8 +83,8 @@ static void print_lines(const heddle_check_result *result, const heddle_check_fi
 
 // --- findings --------------------------------------------------------------------------------------------------------
 
-static void print_place(const heddle_check_result *result, const heddle_check_finding *finding,
-                        const heddle_check_place *place, bool repeated, const palette *colours, FILE *file)
+static void print_place(const heddle_check_result *result, const heddle_check_place *place, bool repeated,
+                        const palette *colours, FILE *file)
 {
     char where[HEDDLE_CHECK_SENTENCE], thread[128];
     if (place->frames == 0) {
@@ -101,7 +99,7 @@ static void print_place(const heddle_check_result *result, const heddle_check_fi
     fputc('\n', file);
     if (repeated)
         return;
-    print_lines(result, finding, place, colours, file);
+    print_lines(result, place, colours, file);
     for (int i = 1; i < place->frames; i++)
         fprintf(file, "  %scalled from %s in %s%s\n", colours->dim,
                 heddle_check_frame_text(&place->frame[i], where, sizeof where), place->frame[i].function, colours->off);
@@ -135,8 +133,8 @@ static void print_finding(const heddle_check_result *result, const heddle_check_
     if (finding->message[0])
         fprintf(file, "  %s\n", finding->message);
     for (int i = 0; i < finding->place_count; i++)
-        print_place(result, finding, &finding->places[i],
-                    i > 0 && same_line(&finding->places[i - 1], &finding->places[i]), colours, file);
+        print_place(result, &finding->places[i], i > 0 && same_line(&finding->places[i - 1], &finding->places[i]),
+                    colours, file);
     if (heddle_check_memory_sentence(finding, text, sizeof text)[0])
         fprintf(file, "  memory    %s\n", text);
     if (finding->note[0]) // of what the simulator lacks, it says what would do

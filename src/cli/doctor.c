@@ -178,6 +178,11 @@ static void examine_checking(job_report *job)
     sim_compiler compiler;
     if (sim_compiler_find(&compiler, NULL)) {
         snprintf(job->detail, sizeof job->detail, "`heddle check`, by %.400s %d", compiler.path, compiler.version);
+#ifndef HEDDLE_HAVE_LIBDW
+        job->state = JOB_LIMITED;
+        snprintf(job->advice, sizeof job->advice,
+                 "findings have lines, but columns only where one access fits: apt install libdw-dev, build again");
+#endif
         return;
     }
     job->state = JOB_MISSING;

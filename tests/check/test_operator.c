@@ -62,10 +62,8 @@ static void test_a_main_in_a_text_with_an_open_bracket_counts(void **state)
 {
     (void)state;
     assert_int_equal(text_defines("int main( {", "main"), HEDDLE_CHECK_FUNCTION);
-    assert_int_equal(text_defines("void f() { if (1) { }\nint main() { return 0; }\n", "main"),
-                     HEDDLE_CHECK_FUNCTION);
-    assert_int_equal(text_defines("void f() { if (1) { }\nint remain() { }\n", "main"),
-                     HEDDLE_CHECK_ABSENT);
+    assert_int_equal(text_defines("void f() { if (1) { }\nint main() { return 0; }\n", "main"), HEDDLE_CHECK_FUNCTION);
+    assert_int_equal(text_defines("void f() { if (1) { }\nint remain() { }\n", "main"), HEDDLE_CHECK_ABSENT);
 }
 
 static void test_kernels_are_told_from_functions(void **state)

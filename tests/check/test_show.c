@@ -9,7 +9,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "check/caret.h"
 #include "check/describe.h"
 #include "check/show.h"
 
@@ -69,104 +68,6 @@ static void test_text_tells_the_allocation_in_a_sentence(void **state)
     assert_contains(text, sentence);
     free(text);
     heddle_check_result_free(result);
-}
-
-// The part of the line that the caret is under; NULL: none.
-static char *marked(const char *role, const char *name, const char *message, const char *line)
-{
-    heddle_check_memory memory = {.name = name};
-    heddle_check_finding finding = {.memory = name[0] ? &memory : NULL, .message = message, .kernel = "k"};
-    heddle_check_place place = {.role = role};
-    size_t start = 0, end = 0;
-    return heddle_check_caret(&finding, &place, line, &start, &end) ? strndup(line + start, end - start) : NULL;
-}
-
-#define assert_marked(role, name, message, line, expected)                                                             \
-    do {                                                                                                               \
-        char *found = marked(role, name, message, line);                                                               \
-        assert_non_null(found);                                                                                        \
-        assert_string_equal(found, expected);                                                                          \
-        free(found);                                                                                                   \
-    } while (0)
-
-static void test_the_caret_is_under_what_is_meant(void **state)
-{
-    (void)state;
-    assert_marked("write", "d_c", "", "    if (i <= n) c[i] = a[i] + b[i];",
-                  "c[i]"); // the kernel has another name for it
-    assert_marked("read", "b", "", "    if (i <= n) c[i] = a[i] + b[i]; // b[i] is read", "b[i]");
-    assert_marked("write", "bins", "", "bins[data[i]]++;", "bins[data[i]]");
-    assert_marked("read", "d_data", "", "bins[data[i]] = 1;", "data[i]");
-    assert_marked("read", "x", "", "x[i] = x[i + 1];", "x[i + 1]");
-    assert_marked("write", "x", "", "x[i] = x[i + 1];", "x[i]");
-    assert_marked("write", "count", "", "    count = 1;", "count");
-    assert_marked("read", "d_p", "", "float v = *p;", "*p");
-    assert_marked("write", "d_p", "", "for (int i = 0; i < f(n); i++) *p += 1;", "*p");
-    assert_marked("read", "d_p", "", "return *p;", "*p");
-    assert_marked("read", "d_p", "", "v = f(n) * p[i];", "p[i]");
-    assert_marked("write", "", "", "node->next[2].size = 3;", "node->next[2].size");
-    assert_marked("barrier", "", "", "    if (t < 16) { x[t] = 1; __syncthreads(); }", "__syncthreads");
-    assert_marked("atomic", "", "", "    if (i < n) atomicAdd(&bins[in[i]], 1u);", "atomicAdd");
-    assert_marked("launch", "", "", "    mm<4><<<1, 256>>>(a, b); // <<< here", "mm<4><<<1, 256>>>");
-    assert_marked("call", "", "cudaMemcpy fails with cudaErrorInvalidValue: NULL", "CHECK(cudaMemcpy(h, d, n, k));",
-                  "cudaMemcpy");
-    assert_marked("call", "", "__shfl_down_sync: lane 3", "v += __shfl_down_sync(mask, v, 1);", "__shfl_down_sync");
-    assert_marked("volatile read", "s", "", "x[t] = s[127 - t];", "s[127 - t]");
-    assert_marked("volatile write", "s", "", "s[t] = x[t];", "s[t]");
-    assert_marked("kernel's access", "d", "kernel k uses it", "__global__ void k(int *x) { x[threadIdx.x] += 1; }",
-                  "x[threadIdx.x]");
-    assert_marked("call", "", "dynamic parallelism: a launch inside a kernel is not simulated",
-                  "__syncthreads(); if (t == 0) child<<<1, 32>>>(x);", "child<<<1, 32>>>");
-}
-
-// The host calls its memory `a`, the kernel calls it `A` and has a tile of its own called `a`.
-static void test_the_caret_is_never_under_another_array_of_the_hosts_name(void **state)
-{
-    (void)state;
-    const char *line = "a[y][x] = row < n ? A[(row + 1) * n + x] : 0;";
-    heddle_check_memory memory = {.name = "a", .space = "global"};
-    heddle_check_finding finding = {.memory = &memory, .message = "", .kernel = "k"};
-    heddle_check_place place = {.role = "read", .has_thread = true};
-    size_t start = 0, end = 0;
-    assert_true(heddle_check_caret(&finding, &place, line, &start, &end));
-    assert_int_equal(start, strchr(line, 'A') - line);
-    assert_int_equal(end - start, strlen("A[(row + 1) * n + x]"));
-    assert_false(heddle_check_caret(&finding, &place, "sum += a[y][i] * A[i];", &start, &end));
-    assert_true(heddle_check_caret(&finding, &place, "c[i] = a[i] + b[i];", &start, &end));
-    assert_int_equal(start, strlen("c[i] = "));
-    memory.space = "shared"; // the name is the kernel's
-    assert_true(heddle_check_caret(&finding, &place, "sum += a[y][i] * A[i];", &start, &end));
-    assert_int_equal(start, strlen("sum += "));
-}
-
-static void test_an_index_is_marked_by_its_column(void **state)
-{
-    (void)state;
-    const char *line = "__syncthreads(); o[y * 16 + x] = t[y][x] + t[y][x + 1];";
-    heddle_check_finding finding = {.message = "index 16 is outside the bounds of t[y]", .kernel = "k"};
-    heddle_check_place place = {.role = "index", .column = (int)(strstr(line, "t[y][x + 1]") - line) + 1};
-    size_t start = 0, end = 0;
-    assert_true(heddle_check_caret(&finding, &place, line, &start, &end));
-    assert_int_equal(start, place.column - 1);
-    assert_int_equal(end - start, strlen("t[y][x + 1]"));
-    place.column = 0; // not known, and three could be meant: never the call
-    assert_false(heddle_check_caret(&finding, &place, line, &start, &end));
-    assert_marked("index", "", "", "__syncthreads(); sum += t[y][x + 1];", "t[y][x + 1]");
-    assert_null(marked("index", "", "", "__syncthreads();"));
-}
-
-static void test_there_is_no_caret_where_two_things_could_be_meant(void **state)
-{
-    (void)state;
-    assert_null(marked("read", "d_a", "", "c[i] = a[i] + b[i];"));
-    assert_null(marked("read", "x", "", "y = x[i] * x[j];"));
-    assert_null(marked("read", "d_out", "", "if (t == 0) *out += s[0];"));
-    assert_null(marked("read", "d_out", "", "else *out += s[0];"));
-    assert_null(marked("write", "", "", "x[0] = 1; y[0] = 2;"));
-    assert_null(marked("write", "", "", "helper(i);"));
-    assert_null(marked("call", "", "invalid memory access", "helper(x); // helper"));
-    assert_null(marked("launch", "", "", "run(a);"));
-    assert_null(marked("read", "", "", "puts(\"a[i]\"); /* a[i] */"));
 }
 
 static void test_text_ends_with_the_verdict(void **state)
@@ -424,10 +325,6 @@ int main(void)
         cmocka_unit_test(test_text_shows_both_places_with_their_lines),
         cmocka_unit_test(test_text_says_what_would_do_instead_of_what_the_simulator_lacks),
         cmocka_unit_test(test_text_tells_the_allocation_in_a_sentence),
-        cmocka_unit_test(test_the_caret_is_under_what_is_meant),
-        cmocka_unit_test(test_there_is_no_caret_where_two_things_could_be_meant),
-        cmocka_unit_test(test_the_caret_is_never_under_another_array_of_the_hosts_name),
-        cmocka_unit_test(test_an_index_is_marked_by_its_column),
         cmocka_unit_test(test_text_ends_with_the_verdict),
         cmocka_unit_test(test_counters_come_worst_first_beside_the_ideal),
         cmocka_unit_test(test_the_worst_access_is_drawn),

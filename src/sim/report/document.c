@@ -59,6 +59,7 @@ static void write_call(sim_json *out, const char *name, uintptr_t pc, const char
     sim_json_unsigned(out, "line", stack->frames[0].line);
     if (call)
         sim_json_string(out, "call", call);
+    sim_json_unsigned(out, "offset", offset_of(pc));
     sim_json_close(out, '}');
 }
 
