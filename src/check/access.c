@@ -390,7 +390,7 @@ static void find_call(search *in, const heddle_check_finding *finding, const cha
         find_launches(in);
     if (in->count == 0 && name[0])
         find_words(in, (const char *const[]){name, NULL});
-    if (in->count == 0)
+    if (in->count != 1)
         find_calls(in, NULL, finding->message);
     if (in->count == 0)
         find_calls(in, finding->kernel ? of_a_warp : of_the_runtime, NULL);

@@ -89,7 +89,8 @@ static void settle_frames(const heddle_check_columns *columns, heddle_arena *are
         if (at == found)
             continue;
         next = at + 1;
-        frames[i].column = known[at].column;
+        if (frames[i].column == 0)
+            frames[i].column = known[at].column;
         if (frames[i].function[0] == '\0')
             frames[i].function = heddle_arena_copy_text(arena, known[at].function);
         if (!frames[i].function)

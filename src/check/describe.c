@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "check/words.h"
 
 enum { PATH_SIZE = 512 };
 
@@ -52,17 +53,11 @@ static const char *space_text(const char *space, char *text, size_t size)
     return text;
 }
 
-// A global variable of the host: the report knows that it is a variable, and which.
-static bool host_variable(const heddle_check_finding *finding)
-{
-    return finding->kind == HEDDLE_CHECK_HOST_POINTER && finding->memory &&
-           strstr(finding->memory->space, "variable") && !strstr(finding->message, "a device variable by its name");
-}
-
 // The report calls every variable of the program one of the device's; calls that leave a host's own say so.
 static const char *memory_text(const heddle_check_finding *finding, char *text, size_t size)
 {
-    bool hosts = host_variable(finding) || strstr(finding->message, " past the end of the variable of ");
+    bool hosts =
+        heddle_check_is_host_variable(finding) || strstr(finding->message, " past the end of the variable of ");
     return hosts ? "host variable" : space_text(finding->memory->space, text, size);
 }
 
@@ -128,70 +123,6 @@ const char *heddle_check_headline(const heddle_check_finding *finding, char *tex
         snprintf(kernel, sizeof kernel, " in kernel %s", finding->kernel);
     snprintf(text, size, "%s%s%s", kind->title, memory, kernel);
     return text;
-}
-
-// --- cause and cure --------------------------------------------------------------------------------------------------
-
-static bool before_start(const heddle_check_finding *finding)
-{
-    return finding->kind == HEDDLE_CHECK_OUT_OF_BOUNDS && finding->memory && finding->memory->offset < 0;
-}
-
-// An access out of bounds that a copy or fill from host code would have made.
-static bool size_of_call(const heddle_check_finding *finding)
-{
-    return finding->kind == HEDDLE_CHECK_OUT_OF_BOUNDS && !finding->kernel && finding->place_count > 0 &&
-           !finding->places[0].has_thread && strcmp(finding->places[0].role, "call") == 0;
-}
-
-static const char *or_empty(const char *text)
-{
-    return text ? text : "";
-}
-
-static bool null_pointer(const heddle_check_finding *finding)
-{
-    return strstr(finding->message, "through a null pointer") != NULL;
-}
-
-const char *heddle_check_cause(const heddle_check_finding *finding)
-{
-    if (null_pointer(finding))
-        return "The pointer was never set, or its allocation failed and nobody looked.";
-    if (host_variable(finding))
-        return "A global variable without __device__ lives on the host.";
-    if (size_of_call(finding))
-        return "The call's size and the allocation's differ, often because one counts elements and the other bytes.";
-    if (before_start(finding))
-        return "An index is negative, mostly in the first block, where there is no left neighbour.";
-    return finding->cause ? finding->cause : or_empty(heddle_check_kinds[finding->kind].cause);
-}
-
-// A race of one statement with itself, which a barrier would order: there is no room for one between its accesses.
-static bool within_statement(const heddle_check_finding *finding)
-{
-    return finding->kind == HEDDLE_CHECK_RACE && finding->place_count > 1 && finding->places[0].frames > 0 &&
-           finding->places[1].frames > 0 && finding->places[0].frame[0].line == finding->places[1].frame[0].line &&
-           strcmp(finding->places[0].frame[0].file, finding->places[1].frame[0].file) == 0 &&
-           strstr(or_empty(finding->cure), "between the two") != NULL;
-}
-
-const char *heddle_check_cure(const heddle_check_finding *finding)
-{
-    if (within_statement(finding))
-        return "Where all threads update one element, make it one atomic operation (atomicAdd and its kin). Where they "
-               "read each other's, read into a variable first, put __syncthreads() (or __syncwarp() within a warp) "
-               "behind that, then write, and put another behind it.";
-    if (null_pointer(finding))
-        return "Allocate before the launch, and look at what cudaMalloc returns: it leaves the pointer alone when it "
-               "fails.";
-    if (host_variable(finding))
-        return "Pass its value to the kernel, or declare it __device__ or __constant__.";
-    if (size_of_call(finding))
-        return "Give both in bytes: count * sizeof(element).";
-    if (before_start(finding))
-        return "Guard the access (`if (i >= distance)`), and mind that unsigned differences do not become negative.";
-    return finding->cure ? finding->cure : or_empty(heddle_check_kinds[finding->kind].cure);
 }
 
 // --- numbers ---------------------------------------------------------------------------------------------------------

@@ -25,9 +25,6 @@ const char *heddle_check_count_text(double count, char *text, size_t size);
 const char *heddle_check_schedules_text(const heddle_check_result *result, const heddle_check_finding *finding,
                                         char *text, size_t size);
 
-const char *heddle_check_cause(const heddle_check_finding *finding);
-const char *heddle_check_cure(const heddle_check_finding *finding);
-
 // How it came out, best first.
 typedef enum heddle_check_status {
     HEDDLE_CHECK_CLEAN,     // nothing was found

@@ -29,7 +29,7 @@ const char heddle_check_html_head[] =
     ".finding h3, .finding p { margin: 0.3em 0; }\n"
     ".role { display: inline-block; min-width: 5em; color: var(--dim); }\n"
     ".cause, .note, .aside, footer { color: var(--dim); }\n"
-    ".cure::before { content: 'Cure: '; color: var(--good); font-weight: 600; }\n"
+    ".cure::before { content: 'Fix: '; color: var(--good); font-weight: 600; }\n"
     "table.source { border-collapse: collapse; width: 100%; background: var(--code); }\n"
     ".source td { vertical-align: top; border-bottom: 1px solid var(--line); padding: 0 0.6em; }\n"
     ".source pre, .messages { margin: 0; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; tab-size: 4; "

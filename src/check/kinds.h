@@ -1,5 +1,5 @@
-// The kinds of findings, the simulator's and the check's own: how headlines call them, and why the check's own happen
-// and what cures them (the simulator's report says that of its own).
+// The kinds of findings, the simulator's and the check's own: how headlines call them, why they usually happen and what
+// mends them. words.h has what fits a single finding better. The table in docs/simulator.md is made of this one.
 #ifndef HEDDLE_CHECK_KINDS_H
 #define HEDDLE_CHECK_KINDS_H
 
@@ -41,11 +41,13 @@ typedef enum heddle_check_kind {
 } heddle_check_kind;
 
 typedef struct heddle_check_kind_info {
-    const char *name;  // in JSON, SARIF and suppressions: "out-of-bounds"
-    const char *title; // of the headline: "access out of bounds"
-    const char *link;  // between title and memory: "on", "of"; NULL: memory is not named in the headline
-    const char *cause; // the usual one, a sentence; NULL: the report has it
-    const char *cure;  // likewise
+    const char *name;    // in JSON, SARIF and suppressions: "out-of-bounds"
+    const char *title;   // of the headline: "out-of-bounds access"
+    const char *link;    // between title and memory: "on", "of"; NULL: memory is not named in the headline
+    const char *cause;   // the usual one, a sentence
+    const char *cure;    // what mends it
+    const char *meaning; // in a few words; NULL: the check's own kind, not the simulator's
+    const char *tier;    // of the simulator's kinds: what it mostly is, and when it is the other
 } heddle_check_kind_info;
 
 extern const heddle_check_kind_info heddle_check_kinds[HEDDLE_CHECK_KINDS];

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/barrier.h"
 #include "sim/source/launch.h"
 #include "sim/source/scope.h"
 
@@ -90,26 +89,12 @@ static void settle_memory(const heddle_check_result *result, heddle_check_memory
     }
 }
 
-// "Put __syncthreads() between the two, or ...": which lines that is.
-static void settle_cure(heddle_check_result *result, heddle_check_finding *finding)
-{
-    static const char vague[] = "between the two";
-    char place[192], text[1024];
-    const char *at = finding->cure ? strstr(finding->cure, vague) : NULL;
-    if (!at || !heddle_check_barrier_place(result->sources, finding, place, sizeof place))
-        return;
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - finding->cure), finding->cure, place, at + sizeof vague - 1);
-    const char *copy = heddle_arena_copy_text(result->arena, text);
-    finding->cure = copy ? copy : finding->cure;
-}
-
 void heddle_check_lines_settle(heddle_check_result *result)
 {
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];
         for (int p = 0; p < finding->place_count; p++)
             settle_place(result, finding, &finding->places[p]);
-        settle_cure(result, finding);
         if (finding->memory)
             settle_memory(result, finding->memory);
     }

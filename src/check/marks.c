@@ -7,24 +7,10 @@
 
 #include "check/access.h"
 
-// The last part of a function's name: "add" of "space::add<float>".
-static const char *own_name(const char *function, size_t *length)
-{
-    size_t end = strcspn(function, "<"), begin = end;
-    while (begin > 0 && sim_is_name(function[begin - 1]))
-        begin--;
-    *length = end - begin;
-    return function + begin;
-}
-
 static bool is_in_kernel(const heddle_check_finding *finding, const heddle_check_place *place)
 {
-    if (!finding->kernel || !place->has_thread || place->frames != 1)
-        return false;
-    size_t length, other_length;
-    const char *kernel = own_name(finding->kernel, &length);
-    const char *function = own_name(place->frame[0].function, &other_length);
-    return length > 0 && length == other_length && memcmp(kernel, function, length) == 0;
+    return finding->kernel && place->has_thread && place->frames == 1 &&
+           heddle_check_same_function(finding->kernel, place->frame[0].function);
 }
 
 // An access far from all memory is told by the allocation that happens to be nearest.

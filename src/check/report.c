@@ -109,6 +109,7 @@ static void read_place(reading *reader, const cJSON *object, heddle_check_place 
 {
     place->role = text(reader, object, "role");
     place->offset = integer(object, "offset");
+    place->within = text(reader, object, "within");
     place->has_thread = triple(object, "thread", place->thread);
     triple(object, "block", place->block);
     const cJSON *frame = NULL;
@@ -135,6 +136,7 @@ static heddle_check_memory *read_memory(reading *reader, const cJSON *object)
         .offset = integer(object, "offset"),
         .size = integer(object, "size"),
         .live = !cJSON_IsFalse(field(object, "live")),
+        .is_dynamic = cJSON_IsTrue(field(object, "dynamic")),
         .allocated = read_frame(reader, field(object, "allocated"), "call"),
         .freed = read_frame(reader, field(object, "freed"), "call"),
         .allocated_offset = integer(field(object, "allocated"), "offset"),
@@ -152,6 +154,18 @@ static long long *offsets(reading *reader, const cJSON *list, int *count)
     return made;
 }
 
+static heddle_check_order read_order(const cJSON *item)
+{
+    static const char *const names[] = {
+        [HEDDLE_CHECK_ORDER_BARRIER] = "barrier", [HEDDLE_CHECK_ORDER_BLOCKS] = "blocks",
+        [HEDDLE_CHECK_ORDER_COPY] = "copy",       [HEDDLE_CHECK_ORDER_FENCE] = "fence",
+        [HEDDLE_CHECK_ORDER_ACQUIRE] = "acquire", [HEDDLE_CHECK_ORDER_ACQUIRE_IN_BLOCK] = "acquire in block"};
+    for (size_t i = 0; cJSON_IsString(item) && i < sizeof names / sizeof *names; i++)
+        if (strcmp(item->valuestring, names[i]) == 0)
+            return (heddle_check_order)i;
+    return HEDDLE_CHECK_ORDER_BARRIER;
+}
+
 static void read_finding(reading *reader, const cJSON *object, heddle_check_finding *finding)
 {
     const cJSON *kernel = field(object, "kernel");
@@ -163,8 +177,8 @@ static void read_finding(reading *reader, const cJSON *object, heddle_check_find
         .kernel = cJSON_IsString(kernel) ? keep(reader, kernel->valuestring) : NULL,
         .message = text(reader, object, "message"),
         .note = text(reader, object, "note"),
-        .cause = text(reader, object, "cause"),
-        .cure = text(reader, object, "cure"),
+        .order = read_order(field(object, "order")),
+        .parts_warp = cJSON_IsTrue(field(object, "parts_warp")),
         .memory = read_memory(reader, field(object, "memory")),
     };
     if (finding->count < 1)
@@ -363,4 +377,21 @@ void heddle_check_report_free(heddle_check_report *report)
 bool heddle_check_is_shared(const char *space)
 {
     return strcmp(space, "shared") == 0;
+}
+
+const char *heddle_check_own_name(const char *function, size_t *length)
+{
+    size_t end = strcspn(function, "<"), begin = end;
+    while (begin > 0 && function[begin - 1] != ':')
+        begin--;
+    *length = end - begin;
+    return function + begin;
+}
+
+bool heddle_check_same_function(const char *one, const char *other)
+{
+    size_t length, other_length;
+    one = heddle_check_own_name(one, &length);
+    other = heddle_check_own_name(other, &other_length);
+    return length > 0 && length == other_length && memcmp(one, other, length) == 0;
 }

@@ -18,6 +18,24 @@ enum {
 
 typedef enum heddle_check_tier { HEDDLE_CHECK_ERROR, HEDDLE_CHECK_WARNING } heddle_check_tier;
 
+// What would order the two accesses of a race.
+typedef enum heddle_check_order {
+    HEDDLE_CHECK_ORDER_BARRIER,
+    HEDDLE_CHECK_ORDER_BLOCKS, // the threads are of different blocks
+    HEDDLE_CHECK_ORDER_COPY,   // one access is an asynchronous copy's that nothing waits for in between
+    HEDDLE_CHECK_ORDER_FENCE,  // an atomic goes from one to the other, without fences
+    HEDDLE_CHECK_ORDER_ACQUIRE,
+    HEDDLE_CHECK_ORDER_ACQUIRE_IN_BLOCK
+} heddle_check_order;
+
+// Why threads that have ended never reached a barrier, as far as the source shows it.
+typedef enum heddle_check_reach {
+    HEDDLE_CHECK_REACH_UNKNOWN,
+    HEDDLE_CHECK_REACH_RETURN, // they returned before it
+    HEDDLE_CHECK_REACH_BRANCH, // it stands in a branch or loop
+    HEDDLE_CHECK_REACH_PASSED  // so, too, and they went on behind it
+} heddle_check_reach;
+
 typedef struct heddle_check_frame {
     const char *file; // absolute; "": not known
     int line;
@@ -32,7 +50,8 @@ typedef struct heddle_check_place {
     int column, width; // of what is meant in its line, in bytes, from 1; 0: not known
     bool has_thread;
     int thread[3], block[3];
-    long long offset; // of the instruction behind it in the program; 0: not known
+    long long offset;   // of the instruction behind it in the program; 0: not known
+    const char *within; // the header of the simulator's that it is in, in truth; "": none
 } heddle_check_place;
 
 typedef struct heddle_check_memory {
@@ -40,6 +59,7 @@ typedef struct heddle_check_memory {
     const char *name;  // of the variable; "": not known
     long long bytes, offset, size;
     bool live;
+    bool is_dynamic;                          // extern __shared__
     heddle_check_frame allocated, freed;      // function: the call, "cudaMalloc"
     long long allocated_offset, freed_offset; // as of a place
 } heddle_check_memory;
@@ -50,7 +70,10 @@ typedef struct heddle_check_finding {
     long long count;
     const char *kernel; // NULL in host code
     const char *message, *note;
-    const char *cause, *cure; // as the report gives them; NULL: the table of kinds has them
+    const char *cause, *cure; // in words; NULL: not set yet (words.h)
+    heddle_check_order order; // of a race
+    bool parts_warp;          // of a barrier: some threads of a warp are at it, the others have ended
+    heddle_check_reach reach; // of a barrier that threads never reach
     heddle_check_place *places;
     int place_count;
     heddle_check_memory *memory; // NULL: not about memory
@@ -133,5 +156,8 @@ heddle_status heddle_check_report_read(const char *path, heddle_check_report **r
 void heddle_check_report_free(heddle_check_report *report); // NULL is fine
 
 bool heddle_check_is_shared(const char *space);
+// The last part of a function's name without template arguments: "add" of "space::add<float>".
+const char *heddle_check_own_name(const char *function, size_t *length);
+bool heddle_check_same_function(const char *one, const char *other); // by that part
 
 #endif

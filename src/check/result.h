@@ -1,11 +1,10 @@
-// What a check found out: the findings of all runs united, ranked and counted, the counters of the first run, and
-// notes.
+// What a check found out: the findings of all runs united, the counters of the first run, and notes. finish.h ranks and
+// counts them.
 #ifndef HEDDLE_CHECK_RESULT_H
 #define HEDDLE_CHECK_RESULT_H
 
 #include "check/report.h"
 #include "check/sources.h"
-#include "check/suppress.h"
 
 enum { HEDDLE_CHECK_MOST_RUNS = 64 }; // a finding keeps a bit for each
 
@@ -54,9 +53,4 @@ bool heddle_check_same_call(const heddle_check_finding *a, const heddle_check_fi
 bool heddle_check_result_has_errors(const heddle_check_result *result);
 // Whether something that was found explains that results differ from run to run.
 bool heddle_check_result_explains_difference(const heddle_check_result *result);
-
-// The last step: drops what is suppressed, raises warnings if strict, ranks, counts.
-void heddle_check_result_finish(heddle_check_result *result, const heddle_check_suppressions *suppressions,
-                                bool strict);
-
 #endif

@@ -16,6 +16,8 @@
 #include "check/check.h"
 #include "check/columns.h"
 #include "check/describe.h"
+#include "check/explain.h"
+#include "check/finish.h"
 #include "check/hide.h"
 #include "check/input.h"
 #include "check/operator.h"
@@ -369,8 +371,10 @@ static heddle_status run_once(check_state *state, run_plan *plan, heddle_check_r
     if (heddle_file_exists(plan->report) && heddle_check_report_read(plan->report, report) != HEDDLE_OK)
         HEDDLE_TRY(heddle_check_result_note(state->result, "the report of run %d is damaged: %s", plan->number,
                                             heddle_last_error()));
-    if (*report)
+    if (*report) {
         heddle_check_columns_settle(state->columns, *report);
+        heddle_check_explain(*report, state->result->sources);
+    }
     if (*report && state->is_job) {
         heddle_check_job_hide(&state->folder, *report);
         heddle_check_job_name_shape(&state->job, &state->folder, *report);
@@ -566,7 +570,7 @@ heddle_status heddle_check_run(const heddle_check_options *options, heddle_check
     heddle_check_columns_close(state.columns);
     heddle_check_folder_release(&state.folder);
     if (status == HEDDLE_OK) {
-        heddle_check_result_finish(state.result, state.suppressions, options->strict);
+        heddle_check_finish(state.result, state.suppressions, options->strict);
         if (state.result->built)
             status = heddle_check_suppressions_note_unused(state.suppressions, state.result);
         state.result->seconds = heddle_now() - state.started;

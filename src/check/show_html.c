@@ -111,8 +111,8 @@ static void print_finding(const heddle_check_result *result, FILE *file, const f
         print_element(file, "p", "memory", text);
     if (finding->note[0])
         print_element(file, "p", "note", finding->note);
-    print_element(file, "p", "cause", heddle_check_cause(finding));
-    print_element(file, "p", "cure", heddle_check_cure(finding));
+    print_element(file, "p", "cause", finding->cause);
+    print_element(file, "p", "cure", finding->cure);
     fputs("\n</article>\n", file);
 }
 

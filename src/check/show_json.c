@@ -84,8 +84,8 @@ static cJSON *finding_json(const heddle_check_result *result, const heddle_check
     cJSON_AddStringToObject(object, "headline", heddle_check_headline(finding, text, sizeof text));
     cJSON_AddStringToObject(object, "message", finding->message);
     cJSON_AddStringToObject(object, "note", finding->note);
-    cJSON_AddStringToObject(object, "cause", heddle_check_cause(finding));
-    cJSON_AddStringToObject(object, "cure", heddle_check_cure(finding));
+    cJSON_AddStringToObject(object, "cause", finding->cause);
+    cJSON_AddStringToObject(object, "cure", finding->cure);
     cJSON_AddNumberToObject(object, "count", (double)finding->count);
     if (finding->kernel)
         cJSON_AddStringToObject(object, "kernel", finding->kernel);

@@ -63,10 +63,10 @@ static cJSON *rules_json(const heddle_check_result *result)
         cJSON *rule = cJSON_CreateObject();
         cJSON_AddStringToObject(rule, "id", heddle_check_kinds[kind].name);
         cJSON_AddItemToObject(rule, "shortDescription", message_json(heddle_check_kinds[kind].title));
-        if (found && heddle_check_cause(found)[0])
-            cJSON_AddItemToObject(rule, "fullDescription", message_json(heddle_check_cause(found)));
-        if (found && heddle_check_cure(found)[0])
-            cJSON_AddItemToObject(rule, "help", message_json(heddle_check_cure(found)));
+        if (found && found->cause[0])
+            cJSON_AddItemToObject(rule, "fullDescription", message_json(found->cause));
+        if (found && found->cure[0])
+            cJSON_AddItemToObject(rule, "help", message_json(found->cure));
         cJSON_AddItemToArray(rules, rule);
     }
     return rules;
@@ -86,7 +86,7 @@ static cJSON *result_message(const heddle_check_finding *finding)
     add_sentence(text, sizeof text, finding->message);
     if (heddle_check_memory_sentence(finding, part, sizeof part)[0])
         snprintf(text + strlen(text), sizeof text - strlen(text), " (%s)", part);
-    add_sentence(text, sizeof text, heddle_check_cure(finding));
+    add_sentence(text, sizeof text, finding->cure);
     return message_json(text);
 }
 

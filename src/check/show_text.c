@@ -139,10 +139,10 @@ static void print_finding(const heddle_check_result *result, const heddle_check_
         fprintf(file, "  memory    %s\n", text);
     if (finding->note[0]) // of what the simulator lacks, it says what would do
         fprintf(file, "  %s   %s\n", finding->kind == HEDDLE_CHECK_UNSUPPORTED ? "instead" : "because", finding->note);
-    if (heddle_check_cause(finding)[0])
-        fprintf(file, "  usually   %s\n", heddle_check_cause(finding));
-    if (heddle_check_cure(finding)[0])
-        fprintf(file, "  %scure%s      %s\n", colours->good, colours->off, heddle_check_cure(finding));
+    if (finding->cause[0])
+        fprintf(file, "  cause     %s\n", finding->cause);
+    if (finding->cure[0])
+        fprintf(file, "  %sfix%s       %s\n", colours->good, colours->off, finding->cure);
     print_times(result, finding, colours, file);
     fputc('\n', file);
 }

@@ -9,7 +9,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "check/result.h"
 #include "report/rules.h"
 
 enum { LARGEST_FILE = 1 << 20, MOST_NAMED = 8 }; // of a file of rules; rules in one note
@@ -156,7 +155,7 @@ static bool was_cut_short(const heddle_check_result *result)
 }
 
 heddle_status heddle_check_suppressions_note_unused(const heddle_check_suppressions *suppressions,
-                                                    struct heddle_check_result *result)
+                                                    heddle_check_result *result)
 {
     char lines[160] = "";
     size_t used = 0;

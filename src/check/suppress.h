@@ -4,11 +4,9 @@
 #ifndef HEDDLE_CHECK_SUPPRESS_H
 #define HEDDLE_CHECK_SUPPRESS_H
 
-#include "check/report.h"
-#include "check/sources.h"
+#include "check/result.h"
 
 typedef struct heddle_check_suppressions heddle_check_suppressions;
-struct heddle_check_result;
 
 // HEDDLE_CORRUPT names file, line and what is wrong. `path` must live as long as what is read.
 heddle_status heddle_check_suppressions_read(const char *path, heddle_check_suppressions **suppressions);
@@ -21,10 +19,10 @@ bool heddle_check_suppressed(const heddle_check_suppressions *suppressions, hedd
 // Adds a note to `result` that names the rules of the file that have matched no finding so far, unless a run was cut
 // short.
 heddle_status heddle_check_suppressions_note_unused(const heddle_check_suppressions *suppressions,
-                                                    struct heddle_check_result *result);
+                                                    heddle_check_result *result);
 
 // Adds a note to `result` for each kind in a comment of these files (the list ends with NULL) that there is not: such a
 // comment suppresses nothing.
-heddle_status heddle_check_comments_look(const char *const *files, struct heddle_check_result *result);
+heddle_status heddle_check_comments_look(const char *const *files, heddle_check_result *result);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "sample.h"
 
+#include "check/finish.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +34,7 @@ const char sample_report[] =
     "\"\", \"places\": [{\"role\": \"call\", \"file\": \"@\", \"line\": 11, \"function\": \"main\"}]},"
     "{\"kind\": \"race\", \"tier\": \"error\", \"count\": 29696, \"kernel\": \"mm\", \"message\": \"one thread reads "
     "what "
-    "another writes\", \"note\": \"no barrier between\", \"cause\": \"A barrier is missing.\", \"cure\": \"Put "
-    "__syncthreads() between.\", \"places\": [" PLACE("write", "4", "[1, 0, 0]") ", " PLACE(
+    "another writes\", \"note\": \"no barrier between\", \"places\": [" PLACE("write", "4", "[1, 0, 0]") ", " PLACE(
         "read", "5",
         "[254, 0, 0]") "],"
                        "\"memory\": {\"space\": \"shared\", \"name\": \"As\", \"bytes\": 1024, \"offset\": 4, "
@@ -107,7 +108,7 @@ heddle_check_result *sample_unfinished(const char *folder, const char *report)
 heddle_check_result *sample_result(const char *folder, const char *report)
 {
     heddle_check_result *result = sample_unfinished(folder, report);
-    heddle_check_result_finish(result, NULL, false);
+    heddle_check_finish(result, NULL, false);
     return result;
 }
 

@@ -9,6 +9,7 @@
 #include "check/access.h"
 #include "check/debug_info.h"
 #include "check/describe.h"
+#include "check/finish.h"
 #include "check/sources.h"
 
 // Where a compiler may put an access: behind `before` in the line; NULL: the column is not known.
@@ -185,7 +186,7 @@ static void headline_is(const char *source, int column, const char *function, co
     heddle_check_report *parsed = sample_parse(folder, report);
     scratch_write(folder, "tile.cu", source, strlen(source)); // instead of the sample's
     assert_int_equal(heddle_check_result_add_run(result, parsed), HEDDLE_OK);
-    heddle_check_result_finish(result, NULL, false);
+    heddle_check_finish(result, NULL, false);
     assert_contains(heddle_check_headline(result->findings[0], text, sizeof text), expected);
     heddle_check_result_free(result);
 }
@@ -195,16 +196,16 @@ static void test_memory_has_the_kernels_name_and_the_hosts(void **state)
     (void)state;
     const char *source = "__global__ void add(const float *a, const float *b, float *c, float **rows)\n{\n"
                          "    c[0] = a[threadIdx.x] + b[threadIdx.x] + rows[0][1];\n}\n";
-    headline_is(source, 12, "add", "da", 64, "of global memory a (allocated as da) in kernel add");
-    headline_is(source, 29, "add", "da", 64, "of global memory b (allocated as da) in kernel add");
-    headline_is(source, 12, "add", "a", 64, "of global memory a in kernel add");
-    headline_is(source, 12, "add<float>", "da", 64, "of global memory a (allocated as da)");
+    headline_is(source, 12, "add", "da", 64, "to global memory a (allocated as da) in kernel add");
+    headline_is(source, 29, "add", "da", 64, "to global memory b (allocated as da) in kernel add");
+    headline_is(source, 12, "add", "a", 64, "to global memory a in kernel add");
+    headline_is(source, 12, "add<float>", "da", 64, "to global memory a (allocated as da)");
     headline_is(source, 12, "get", "da", 64,
-                "of global memory allocated as da in kernel add"); // it has names of its own
-    headline_is(source, 0, "add", "da", 64, "of global memory allocated as da in kernel add"); // any of three
+                "to global memory allocated as da in kernel add"); // it has names of its own
+    headline_is(source, 0, "add", "da", 64, "to global memory allocated as da in kernel add"); // any of three
     headline_is(source, 46, "add", "da", 64,
-                "of global memory allocated as da in kernel add");                     // what rows[0] points to
-    headline_is(source, 12, "add", "da", 1 << 20, "of global memory allocated as da"); // nobody knows whose that is
+                "to global memory allocated as da in kernel add");                     // what rows[0] points to
+    headline_is(source, 12, "add", "da", 1 << 20, "to global memory allocated as da"); // nobody knows whose that is
 }
 
 // --- columns ---------------------------------------------------------------------------------------------------------

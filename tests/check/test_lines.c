@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "check/barrier.h"
 #include "check/lines.h"
 
 static const char source[] = "__global__ void sum(float *x, int n)\n"              // 1
@@ -159,30 +160,32 @@ static void test_an_allocation_is_named_by_the_line_of_its_call(void **state)
 }
 
 #define RACE(first, second)                                                                                            \
-    "{\"kind\": \"race\", \"kernel\": \"sum\", \"cure\": \"Put a barrier between the two, or not.\", \"places\": "     \
+    "{\"kind\": \"race\", \"kernel\": \"sum\", \"places\": "                                                           \
     "[{\"role\": \"write\", \"file\": \"@\", \"function\": \"sum\", \"line\": " first "}, {\"role\": \"read\", "       \
     "\"file\": \"@\", \"function\": \"sum\", \"line\": " second "}]}"
 
-static void cure_becomes(const char *finding, const char *cure)
+static void barrier_is(const char *finding, const char *expected)
 {
+    char place[192] = "";
     heddle_check_result *result = settled(finding);
-    assert_string_equal(result->findings[0]->cure, cure);
+    heddle_check_barrier_place(result->sources, result->findings[0], place, sizeof place);
+    assert_string_equal(place, expected);
     heddle_check_result_free(result);
 }
 
-static void test_the_cure_of_a_race_names_the_lines_between_which_the_barrier_belongs(void **state)
+static void test_a_race_names_the_lines_between_which_the_barrier_belongs(void **state)
 {
     (void)state;
-    cure_becomes(RACE("9", "10"), "Put a barrier between line 9 and line 10, or not.");
-    cure_becomes(RACE("10", "9"), "Put a barrier between line 9 and line 10, or not.");
-    cure_becomes(RACE("7", "5"), "Put a barrier behind line 7, before the loop comes back to line 5, or not.");
-    cure_becomes(RACE("26", "28"), "Put a barrier between line 26 and line 28, or not."); // one in a comment is none
-    cure_becomes(RACE("6", "9"), "Put a barrier between the two, or not."); // a barrier on one of the lines
+    barrier_is(RACE("9", "10"), "between line 9 and line 10");
+    barrier_is(RACE("10", "9"), "between line 9 and line 10");
+    barrier_is(RACE("7", "5"), "behind line 7, before the loop comes back to line 5");
+    barrier_is(RACE("26", "28"), "between line 26 and line 28"); // one in a comment is none
+    barrier_is(RACE("6", "9"), "");                              // a barrier on one of the lines
 }
 
 // The access of line 3 is in a function that is called at `first`.
 #define RACE_IN_CALL(first, second)                                                                                    \
-    "{\"kind\": \"race\", \"kernel\": \"sum\", \"cure\": \"Put a barrier between the two, or not.\", \"places\": "     \
+    "{\"kind\": \"race\", \"kernel\": \"sum\", \"places\": "                                                           \
     "[{\"role\": \"write\", \"file\": \"@\", \"function\": \"load\", \"line\": 3, \"stack\": [{\"file\": \"@\", "      \
     "\"function\": \"load\", \"line\": 3}, {\"file\": \"@\", \"function\": \"sum\", \"line\": " first "}]}, "          \
     "{\"role\": \"read\", \"file\": \"@\", \"function\": \"sum\", \"line\": " second "}]}"
@@ -190,37 +193,37 @@ static void test_the_cure_of_a_race_names_the_lines_between_which_the_barrier_be
 static void test_an_access_inside_a_call_counts_where_the_call_stands(void **state)
 {
     (void)state;
-    cure_becomes(RACE_IN_CALL("9", "10"), "Put a barrier between line 9 and line 10, or not.");
-    cure_becomes(RACE_IN_CALL("5", "7"), "Put a barrier behind line 7, before the loop comes back to line 5, or not.");
+    barrier_is(RACE_IN_CALL("9", "10"), "between line 9 and line 10");
+    barrier_is(RACE_IN_CALL("5", "7"), "behind line 7, before the loop comes back to line 5");
 }
 
 static void test_a_barrier_is_not_put_into_a_block_that_one_access_is_in(void **state)
 {
     (void)state;
-    cure_becomes(RACE("30", "32"), "Put a barrier between the two, or not."); // one branch of an if and the other
-    cure_becomes(RACE("34", "40"), "Put a barrier between line 36 and line 38, or not.");
-    cure_becomes(RACE("34", "42"), "Put a barrier between line 41 and line 42, or not.");
-    cure_becomes(RACE("42", "45"), "Put a barrier between line 42 and line 43, or not.");
-    cure_becomes(RACE("47", "49"), "Put a barrier between line 47 and line 48, or not.");
-    cure_becomes(RACE("33", "34"), "Put a barrier between the two, or not."); // before or behind the brace?
+    barrier_is(RACE("30", "32"), ""); // one branch of an if and the other
+    barrier_is(RACE("34", "40"), "between line 36 and line 38");
+    barrier_is(RACE("34", "42"), "between line 41 and line 42");
+    barrier_is(RACE("42", "45"), "between line 42 and line 43");
+    barrier_is(RACE("47", "49"), "between line 47 and line 48");
+    barrier_is(RACE("33", "34"), ""); // before or behind the brace?
 }
 
 static void test_a_branch_that_both_accesses_are_in_is_named(void **state)
 {
     (void)state;
-    cure_becomes(RACE("53", "55"), "Put a barrier between line 53 and line 55, outside the branch of line 52 unless "
-                                   "all threads of the block take it, or not.");
-    cure_becomes(RACE("69", "71"), "Put a barrier between line 69 and line 70, outside the branch of line 67 unless "
-                                   "all threads of the block take it, or not.");
-    cure_becomes(RACE("53", "57"), "Put a barrier between line 56 and line 57, or not."); // behind it
-    cure_becomes(RACE("64", "65"), "Put a barrier between line 64 and line 65, or not."); // known when compiling
-    cure_becomes(RACE("80", "81"), "Put a barrier between line 80 and line 81, or not.");
+    barrier_is(RACE("53", "55"), "between line 53 and line 55, outside the branch of line 52 unless "
+                                 "all threads of the block take it");
+    barrier_is(RACE("69", "71"), "between line 69 and line 70, outside the branch of line 67 unless "
+                                 "all threads of the block take it");
+    barrier_is(RACE("53", "57"), "between line 56 and line 57"); // behind it
+    barrier_is(RACE("64", "65"), "between line 64 and line 65"); // known when compiling
+    barrier_is(RACE("80", "81"), "between line 80 and line 81");
 }
 
 static void test_braces_and_barriers_in_comments_and_literals_are_no_code(void **state)
 {
     (void)state;
-    cure_becomes(RACE("57", "61"), "Put a barrier between line 57 and line 60, or not.");
+    barrier_is(RACE("57", "61"), "between line 57 and line 60");
 }
 
 int main(void)
@@ -229,7 +232,7 @@ int main(void)
         cmocka_unit_test(test_a_call_inside_a_checker_is_where_its_name_stands),
         cmocka_unit_test(test_a_launch_is_where_its_kernel_stands),
         cmocka_unit_test(test_an_allocation_is_named_by_the_line_of_its_call),
-        cmocka_unit_test(test_the_cure_of_a_race_names_the_lines_between_which_the_barrier_belongs),
+        cmocka_unit_test(test_a_race_names_the_lines_between_which_the_barrier_belongs),
         cmocka_unit_test(test_an_access_inside_a_call_counts_where_the_call_stands),
         cmocka_unit_test(test_a_barrier_is_not_put_into_a_block_that_one_access_is_in),
         cmocka_unit_test(test_a_branch_that_both_accesses_are_in_is_named),

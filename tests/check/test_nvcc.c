@@ -5,6 +5,7 @@
 
 #include "check/build.h"
 #include "check/describe.h"
+#include "check/finish.h"
 
 static heddle_check_result *read_opinion(const char *text)
 {
@@ -35,7 +36,8 @@ static void cure_is(const char *opinion, const char *cure)
     heddle_check_result *result = read_opinion(opinion);
     assert_int_equal(result->finding_count, 1);
     assert_int_equal(result->findings[0]->tier, HEDDLE_CHECK_ERROR);
-    assert_contains(heddle_check_cure(result->findings[0]), cure);
+    heddle_check_finish(result, NULL, false);
+    assert_contains(result->findings[0]->cure, cure);
     heddle_check_result_free(result);
 }
 

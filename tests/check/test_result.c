@@ -7,6 +7,7 @@
 
 #include "check/copies.h"
 #include "check/describe.h"
+#include "check/finish.h"
 #include "check/questions.h"
 
 #define RACE(tier, first, second, count, more)                                                                         \
@@ -172,7 +173,7 @@ static void test_findings_are_ranked_and_gathered_by_kernel(void **state)
         unite(REPORT(SIMPLE("leak", "warning", "null") "," SIMPLE("race", "error", "\"b\"") "," SIMPLE(
                   "uninitialised", "warning", "\"a\"") "," SIMPLE("out-of-bounds", "error", "\"a\"")),
               NULL);
-    heddle_check_result_finish(result, NULL, false);
+    heddle_check_finish(result, NULL, false);
     const heddle_check_kind expected[] = {HEDDLE_CHECK_OUT_OF_BOUNDS, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_RACE,
                                           HEDDLE_CHECK_LEAK};
     assert_int_equal(result->finding_count, 4);
@@ -188,7 +189,7 @@ static void test_strict_raises_warnings(void **state)
     (void)state;
     heddle_check_result *result = unite(REPORT(RACE("warning", "4", "4", "3", "")), NULL);
     assert_false(heddle_check_failed(result));
-    heddle_check_result_finish(result, NULL, true);
+    heddle_check_finish(result, NULL, true);
     assert_int_equal(result->errors, 1);
     assert_true(heddle_check_failed(result));
     heddle_check_result_free(result);
@@ -205,7 +206,7 @@ static void test_a_call_that_fails_is_told_once(void **state)
         unite(REPORT(CALL("bad-call", "error", "4") "," CALL("unchecked-error", "warning",
                                                              "4") "," CALL("unchecked-error", "warning", "6")),
               NULL);
-    heddle_check_result_finish(result, NULL, false);
+    heddle_check_finish(result, NULL, false);
     assert_int_equal(result->errors, 1);
     assert_int_equal(result->warnings, 1);
     assert_string_equal(result->findings[0]->message, "it fails; the program never looks at the error");
@@ -224,7 +225,7 @@ static void test_a_failure_that_the_program_answers_for_is_a_note(void **state)
     (void)state;
     heddle_check_result *result =
         unite(REPORT(FAILED("bad-call", "warning", "4", ASKED) "," FAILED("bad-call", "error", "5", WRONG)), NULL);
-    heddle_check_result_finish(result, NULL, true);
+    heddle_check_finish(result, NULL, true);
     assert_int_equal(result->errors, 1); // wrong arguments are wrong on every card
     assert_string_equal(result->findings[0]->message, WRONG);
     assert_int_equal(result->note_count, 1);
@@ -239,7 +240,7 @@ static void test_a_failure_stays_where_the_program_ends_with_a_status_of_its_own
         heddle_check_result *result = unite(REPORT(FAILED("bad-call", "warning", "4", ASKED)), NULL);
         result->exit_status = 1;
         result->any_status = any;
-        heddle_check_result_finish(result, NULL, false);
+        heddle_check_finish(result, NULL, false);
         assert_int_equal(result->warnings, !any);
         assert_int_equal(result->note_count, any);
         heddle_check_result_free(result);
@@ -252,7 +253,7 @@ static void test_leaks_of_a_program_that_gave_up_are_left_out(void **state)
     for (int status = 0; status < 2; status++) {
         heddle_check_result *result = unite(REPORT(CALL("leak", "warning", "4")), NULL);
         result->exit_status = status;
-        heddle_check_result_finish(result, NULL, false);
+        heddle_check_finish(result, NULL, false);
         assert_int_equal(result->warnings, !status);
         assert_int_equal(result->note_count, status);
         heddle_check_result_free(result);
@@ -271,7 +272,7 @@ static void test_what_only_follows_from_a_failure_is_left_out(void **state)
                CALL("uninitialised", "error", "6"))};
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
         heddle_check_result *result = unite(failures[i], NULL);
-        heddle_check_result_finish(result, NULL, false);
+        heddle_check_finish(result, NULL, false);
         assert_int_equal(result->finding_count, 1);
         assert_int_equal(result->findings[0]->places[0].frame[0].line, 4);
         assert_int_equal(result->note_count, 1);
@@ -284,7 +285,7 @@ static void test_what_only_follows_from_a_failure_is_left_out(void **state)
                   "x fails with cudaErrorStreamCaptureInvalidated: the capture was spoilt by an "
                   "earlier error") "," FAILED("bad-call", "error", "6", "there is no such executable graph")),
               NULL);
-    heddle_check_result_finish(graph, NULL, false);
+    heddle_check_finish(graph, NULL, false);
     assert_int_equal(graph->finding_count, 1);
     assert_int_equal(graph->findings[0]->places[0].frame[0].line, 4);
     heddle_check_result_free(graph);
@@ -292,7 +293,7 @@ static void test_what_only_follows_from_a_failure_is_left_out(void **state)
         unite(REPORT(FAILED("bad-call", "error", "4", "cudaSetDevice fails with cudaErrorInvalidDevice: no") "," CALL(
                   "uninitialised", "error", "6")),
               NULL);
-    heddle_check_result_finish(other, NULL, false);
+    heddle_check_finish(other, NULL, false);
     assert_int_equal(other->finding_count, 2);
     heddle_check_result_free(other);
 }
@@ -305,7 +306,7 @@ static void test_what_follows_from_a_warning_is_told(void **state)
         unite(REPORT(FAILED("bad-call", "warning", "4", "cudaMalloc fails with cudaErrorMemoryAllocation: no") "," CALL(
                   "uninitialised", "error", "6")),
               NULL);
-    heddle_check_result_finish(result, NULL, false);
+    heddle_check_finish(result, NULL, false);
     assert_int_equal(result->finding_count, 2);
     assert_int_equal(result->errors, 1);
     heddle_check_result_free(result);
@@ -383,7 +384,7 @@ static int left_with(const char *rules)
     scratch_write(folder, "rules", rules, strlen(rules));
     assert_ok(heddle_check_suppressions_read(scratch_path(folder, "rules"), &suppressions));
     heddle_check_result *result = unite(sample_report, NULL);
-    heddle_check_result_finish(result, suppressions, false);
+    heddle_check_finish(result, suppressions, false);
     int left = result->finding_count;
     assert_int_equal(left + result->suppressed, 3);
     heddle_check_result_free(result);
@@ -498,7 +499,7 @@ static int left_with_comment(const char *line, const char *before)
     snprintf(source, sizeof source, "\n\n%s\nx = 1; %s\n", before, line);
     heddle_check_result *result = unite(REPORT(RACE("error", "4", "4", "1", "")), NULL);
     scratch_write(folder, "tile.cu", source, strlen(source));
-    heddle_check_result_finish(result, NULL, false);
+    heddle_check_finish(result, NULL, false);
     int left = result->finding_count;
     heddle_check_result_free(result);
     return left;

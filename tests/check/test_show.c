@@ -10,6 +10,7 @@
 #include <cjson/cJSON.h>
 
 #include "check/describe.h"
+#include "check/finish.h"
 #include "check/show.h"
 
 static heddle_status show_plain(const heddle_check_result *result, FILE *file)
@@ -29,7 +30,7 @@ static void test_text_shows_both_places_with_their_lines(void **state)
     (void)state;
     heddle_check_result *result = sample_result(folder, sample_report);
     char *text = sample_shown(result, show_plain);
-    assert_contains(text, "error: race on shared memory As in kernel mm\n");
+    assert_contains(text, "error: data race on shared memory As in kernel mm\n");
     assert_contains(text, "tile.cu:4  block (0,0,0) thread (1,0,0)\n");
     assert_contains(text, "tile.cu:5  block (0,0,0) thread (254,0,0)\n");
     assert_contains(text, "      4 |     As[threadIdx.x] = a[threadIdx.x];\n"
@@ -37,7 +38,8 @@ static void test_text_shows_both_places_with_their_lines(void **state)
     assert_contains(text, "      5 |     float sum = As[255 - threadIdx.x];\n"
                           "        |                 ^~~~~~~~~~~~~~~~~~~~~\n");
     assert_contains(text, "  because   no barrier between\n");
-    assert_contains(text, "  cure      Put __syncthreads() between.\n");
+    assert_contains(text,
+                    "  fix       Put __syncthreads() (or __syncwarp() within a warp) between line 4 and line 5; ");
     assert_contains(text, "seen 29,696 times");
     assert_lacks(text, "\033");
     free(text);
@@ -161,7 +163,7 @@ static void test_a_source_that_is_gone_is_no_failure(void **state)
     (void)state;
     heddle_check_result *result = sample_unfinished(folder, sample_report);
     remove(scratch_path(folder, "tile.cu"));
-    heddle_check_result_finish(result, NULL, false);
+    heddle_check_finish(result, NULL, false);
     char *text = sample_shown(result, show_plain);
     assert_contains(text, "tile.cu:4");
     assert_lacks(text, "As[threadIdx.x]");
@@ -175,7 +177,7 @@ static void test_compiler_messages_stand_before_the_verdict(void **state)
     heddle_check_result *result = NULL;
     assert_ok(heddle_check_result_create(&result));
     result->messages = "a.cu:3:5: error: expected ';'\n";
-    heddle_check_result_finish(result, NULL, false);
+    heddle_check_finish(result, NULL, false);
     char *text = sample_shown(result, show_plain);
     assert_string_equal(text, "a.cu:3:5: error: expected ';'\n\nnot built\n");
     assert_true(heddle_check_failed(result));
@@ -218,7 +220,7 @@ static void test_json_has_everything(void **state)
     assert_true(cJSON_IsFalse(at(json, "clean")));
     const cJSON *finding = cJSON_GetArrayItem(at(json, "findings"), 1);
     assert_string_equal(text_at(finding, "kind"), "race");
-    assert_string_equal(text_at(finding, "headline"), "race on shared memory As in kernel mm");
+    assert_string_equal(text_at(finding, "headline"), "data race on shared memory As in kernel mm");
     const cJSON *place = cJSON_GetArrayItem(at(finding, "places"), 0);
     assert_string_equal(text_at(place, "source"), "    As[threadIdx.x] = a[threadIdx.x];");
     const cJSON *lines = at(cJSON_GetArrayItem(at(json, "kernels"), 0), "lines");
@@ -306,7 +308,7 @@ static void test_nothing_gets_out_of_its_place_on_the_page(void **state)
     heddle_check_result *result = sample_unfinished(folder, evil);
     static const char source[] = "</pre><script>alert(2)</script>\n";
     scratch_write(folder, "tile.cu", source, sizeof source - 1);
-    heddle_check_result_finish(result, NULL, false);
+    heddle_check_finish(result, NULL, false);
     assert_ok(heddle_check_result_note(result, "<em>"));
     result->messages = "<strong>\n";
     char *page = sample_shown(result, heddle_check_show_html);

@@ -3,6 +3,8 @@
 #include "folder.h"
 #include "sample.h"
 
+#include "check/finish.h"
+
 #include <string.h>
 
 static int notes_of_unused_rules(heddle_check_result *result, const char *expected)
@@ -13,7 +15,7 @@ static int notes_of_unused_rules(heddle_check_result *result, const char *expect
     char path[1024];
     snprintf(path, sizeof path, "%s", scratch_path(folder, "rules"));
     assert_ok(heddle_check_suppressions_read(path, &suppressions));
-    heddle_check_result_finish(result, suppressions, false);
+    heddle_check_finish(result, suppressions, false);
     int before = result->note_count;
     assert_ok(heddle_check_suppressions_note_unused(suppressions, result));
     int told = result->note_count - before;

@@ -66,7 +66,7 @@ class Check(unittest.TestCase):
     def test_a_race_is_shown_with_both_lines(self):
         self.write("reverse.cu", RACE)
         result = self.check("reverse.cu", code=1)
-        self.assertIn("error: race on shared memory tile in kernel reverse\n", result.stdout)
+        self.assertIn("error: data race on shared memory tile in kernel reverse\n", result.stdout)
         self.assertIn("reverse.cu:5", result.stdout)
         self.assertIn("reverse.cu:6", result.stdout)
         self.assertRegex(self.last_line(result), r"^1 error, 0 warnings$")
@@ -230,7 +230,7 @@ class Check(unittest.TestCase):
         self.write("reverse.cu", RACE)
         self.assertIn("\033[1;31merror:", self.on_terminal())
         plain = self.on_terminal(NO_COLOR="1")
-        self.assertIn("error: race", plain)
+        self.assertIn("error: data race", plain)
         self.assertNotIn("\033", plain)
         self.assertNotIn("\033", self.check("reverse.cu", code=1).stdout)
 
@@ -284,7 +284,7 @@ class Check(unittest.TestCase):
     def test_an_error_that_is_suppressed_does_not_hide_another(self):
         self.write("copy.cu", SUPPRESSED_COPY)
         result = self.check("copy.cu")
-        self.assertIn("warning: error that nobody looked at", result.stdout)
+        self.assertIn("warning: unchecked error", result.stdout)
         self.assertIn("1 suppressed", result.stdout)
 
     def test_errors_come_before_warnings(self):
@@ -398,7 +398,7 @@ class Check(unittest.TestCase):
         self.write("none.cu", NO_MEMORY)
         result = self.check("none.cu", "--no-nvcc", code=1)
         self.assertIn("write of 4 bytes through a null pointer", result.stdout)
-        self.assertIn("look at what cudaMalloc returns", result.stdout)
+        self.assertIn("check what cudaMalloc returns", result.stdout)
         self.assertNotIn("if (i < n)", result.stdout)
         self.assertNotIn("made no access to memory", result.stdout)
 
@@ -416,7 +416,7 @@ class Check(unittest.TestCase):
     def test_an_index_off_by_a_matrix_does_not_land_in_the_next_one(self):
         self.write("next.cu", NEXT)
         result = self.check("next.cu", "--no-nvcc", code=1)
-        self.assertIn("error: access out of bounds of global memory a in kernel add\n", result.stdout)
+        self.assertIn("error: out-of-bounds access to global memory a in kernel add\n", result.stdout)
         self.assertIn("read of 4 bytes beyond the end of an allocation", result.stdout)
         self.assertIn("a, 1024 bytes of global memory, allocated at next.cu:6; 260 bytes past its end", result.stdout)
         self.assertEqual(self.last_line(result), "1 error, 0 warnings")
@@ -445,20 +445,20 @@ class Check(unittest.TestCase):
     def test_racing_writes_of_one_value_are_a_warning(self):
         self.write("flag.cu", FLAG.replace("VALUE", "1"))
         result = self.check("flag.cu")
-        self.assertIn("warning: race on global memory flag in kernel raise\n", result.stdout)
+        self.assertIn("warning: data race on global memory flag in kernel raise\n", result.stdout)
         self.assertRegex(self.last_line(result), r"^no errors, 1 warning: [2-9] schedules, [\d,]+ accesses$")
         document = json.loads(self.check("flag.cu", "--json").stdout)
         self.assertEqual((document["status"], document["clean"], document["passed"]), ("warnings", False, True))
         self.check("flag.cu", "--strict", code=1)
-        self.assertIn("warning: race", self.check("flag.cu", "--schedules", "1").stdout)
+        self.assertIn("warning: data race", self.check("flag.cu", "--schedules", "1").stdout)
         self.write("flag.cu", FLAG.replace("VALUE", "threadIdx.x"))
-        self.assertIn("error: race", self.check("flag.cu", code=1).stdout)
+        self.assertIn("error: data race", self.check("flag.cu", code=1).stdout)
 
     def test_a_loop_whose_state_comes_again_is_endless_without_waiting_for_the_limit(self):
         self.environment["SIM_SPIN_LIMIT"] = "1000"
         self.write("endless.cu", ENDLESS)
         result = self.check("endless.cu", code=1).stdout
-        self.assertIn("error: endless wait in kernel halve\n  a thread goes round a loop for ever: nothing that the loop "
+        self.assertIn("error: endless loop in kernel halve\n  a thread goes round a loop for ever: nothing that the loop "
                       "depends on changes any more\n  loop      endless.cu:5  block (0,0,0) thread (0,0,0)\n", result)
         self.assertIn("\n      5 |     while (k >= 0) {\n        |     ^~~~~\n", result)
         self.write("long.cu", LONG_LOOPS)

@@ -314,8 +314,8 @@ class Calls(unittest.TestCase):
     def test_each_leak_of_a_line_is_told(self):
         text = ("int main() { int *p, *q; cudaMalloc(&p, 4); cudaMalloc(&q, 8); }\n")
         result = self.check(text)
-        self.assertIn("warning: leak of global memory p\n", result.stdout)
-        self.assertIn("warning: leak of global memory q\n", result.stdout)
+        self.assertIn("warning: memory leak of global memory p\n", result.stdout)
+        self.assertIn("warning: memory leak of global memory q\n", result.stdout)
 
     def test_what_only_follows_from_a_failure_is_left_out(self):
         result = self.check(FOLLOWS, code=1)
@@ -328,7 +328,7 @@ class Calls(unittest.TestCase):
         result = self.check(BY_NAME, code=1)
         self.assertIn("reads a device variable by its name: on a GPU that is the host's own copy, which kernels and "
                       "cudaMemcpyToSymbol never change\n  read      x.cu:8\n", result.stdout)
-        self.assertIn("  cure      Use cudaMemcpyToSymbol and cudaMemcpyFromSymbol", result.stdout)
+        self.assertIn("  fix       Use cudaMemcpyToSymbol and cudaMemcpyFromSymbol", result.stdout)
 
     def test_a_comment_on_the_line_that_is_shown_suppresses(self):
         allowed = FOLLOWS.replace("twice<<<1,\n", "twice<<<1, // heddle: allow all\n")
@@ -341,10 +341,10 @@ class Calls(unittest.TestCase):
         self.assertIn("between line 5 and line 6; where", self.check(BETWEEN, code=1).stdout)
 
     def test_the_cure_fits_the_place(self):
-        for text, cure in ((SHUFFLED, "Let all lanes of the warp make the call"), (EMPTY, "Leave the launch out where"),
-                           (FLAG, "Let one thread give it its first value")):
+        for text, cure in ((SHUFFLED, "Let all lanes of the warp make the call"), (EMPTY, "Leave out the launch when"),
+                           (FLAG, "Let one thread set its first value")):
             with self.subTest(cure):
-                self.assertIn(f"cure      {cure}", self.check(text, code=1).stdout)
+                self.assertIn(f"fix       {cure}", self.check(text, code=1).stdout)
 
     def test_a_program_with_an_open_bracket_is_told_by_the_compiler(self):
         result = self.check("__global__ void k() { if (threadIdx.x) {\n}\nint main() { return 0; }\n", code=1)
@@ -464,7 +464,7 @@ class Calls(unittest.TestCase):
 
     def test_an_access_is_marked_by_the_kernels_own_name(self):
         said = self.check(TWO_NAMES, code=1).stdout
-        self.assertIn("error: access out of bounds of global memory b (allocated as db) in kernel add\n", said)
+        self.assertIn("error: out-of-bounds access to global memory b (allocated as db) in kernel add\n", said)
         self.assertRegex(said, r"\| +out\[i\] = a\[i\] \+ b\[i\];\n +\| {21}\^~~~\n")
 
     @unittest.skipUnless(shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"), "no nvcc")

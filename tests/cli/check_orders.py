@@ -133,16 +133,16 @@ class Orders(unittest.TestCase):
 
     def test_a_store_of_one_value_speaks_for_no_other_store_of_its_line(self):
         said = self.check(LOST_BITS, code=1)
-        self.assertIn("error: race on global memory word in kernel mark\n", said)
-        self.assertIn("warning: race on global memory flag in kernel mark\n", said)
+        self.assertIn("error: data race on global memory word in kernel mark\n", said)
+        self.assertIn("warning: data race on global memory flag in kernel mark\n", said)
         self.assertTrue(said.endswith("\n1 error, 1 warning\n"), said)
 
     def test_values_are_compared_in_the_order_that_shows_the_race(self):
         said = self.check(CHAIN, VALUE="1")
-        self.assertIn("warning: race on global memory flag in kernel follow\n", said)
+        self.assertIn("warning: data race on global memory flag in kernel follow\n", said)
         self.assertIn("because   every thread stored the same value\n", said)
         self.assertIn("in schedule 0 only\n", said)
-        self.assertIn("error: race on global memory flag", self.check(CHAIN, VALUE="i", code=1))
+        self.assertIn("error: data race on global memory flag", self.check(CHAIN, VALUE="i", code=1))
 
     def test_a_flag_that_only_steers_the_hosts_loop_is_no_result(self):
         self.assertIn("clean: 2 schedules", self.check(ROUNDS, MOST="1000"))

@@ -156,6 +156,12 @@ def run_watched(program, folder, schedule, values=None):
         return status, None, "no report (%s); status %s; %s" % (error, status, output[-300:])
 
 
+def explained(tool, program, folder, path):
+    """The report with what the source adds to it: names, lines of loops, tiers of barriers, cause and cure."""
+    command = [tool, program, os.path.join(folder, "report.json"), path]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, timeout=RUN_SECONDS, check=True).stdout)
+
+
 def values_of(report):
     return {value for finding in report["findings"] for value in finding.get("values", [])}
 
@@ -182,7 +188,7 @@ def judge(outcome, status, report, output):
         outcome.broken.append("exit status %s: %s" % (status, output[-300:].strip()))
 
 
-def check(path, compiler, flags, keep):
+def check(path, compiler, explain, flags, keep):
     outcome = Outcome(os.path.relpath(path, CORPUS))
     outcome.groups = expectations(path)
     folder = tempfile.mkdtemp(prefix="corpus-")
@@ -207,7 +213,7 @@ def check(path, compiler, flags, keep):
         if report is None:
             outcome.broken.append(output)
         else:
-            judge(outcome, status, report, output)
+            judge(outcome, status, explained(explain, program, folder, path), output)
     outcome.seconds = time.time() - started
     if keep:
         print("%s: %s" % (outcome.name, folder))
@@ -238,6 +244,7 @@ def summary(outcomes, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--compiler", default="simcc", help="the simulator's compiler driver")
+    parser.add_argument("--explain", default="sim_explain", help="what explains a report (tests/sim/explain.c)")
     parser.add_argument("--flag", action="append", default=[], help="a flag for the compiler; may be given again")
     parser.add_argument("--filter", default="", help="only programs whose path matches this regular expression")
     parser.add_argument("--keep", action="store_true", help="keep programs and reports, and say where")
@@ -260,7 +267,8 @@ def main():
         return
     started = time.time()
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
-        outcomes = list(pool.map(lambda path: check(path, arguments.compiler, arguments.flag, arguments.keep), paths))
+        outcomes = list(pool.map(lambda path: check(path, arguments.compiler, arguments.explain, arguments.flag,
+                                                    arguments.keep), paths))
     sys.exit(0 if summary(outcomes, time.time() - started) else 1)
 
 

@@ -51,9 +51,6 @@ typedef enum sim_order {
     SIM_ORDER_ACQUIRE_IN_BLOCK // so, too, and all who wrote are of the reader's block
 } sim_order;
 
-// Why threads never come to a barrier, as far as the source tells; found out at the end.
-typedef enum sim_reach { SIM_REACH_UNKNOWN, SIM_REACH_RETURN, SIM_REACH_BRANCH, SIM_REACH_PASSED } sim_reach;
-
 typedef struct sim_place {
     uintptr_t pc;     // a return address inside the program; 0: no place
     const char *role; // "read", "write", "atomic", "barrier", "call", "launch", "freed", ...; a literal
@@ -70,11 +67,10 @@ typedef struct sim_finding {
     char message[400];  // one sentence without source places: those are in place[]
     char note[320];     // what decides here, e.g. "same warp, no __syncwarp between"; may be empty
     sim_place place[SIM_PLACES];
-    unsigned column;   // of the first place, as the compiler gives it; 0: not known
+    unsigned column;   // of the first place, in the rewritten text; 0: not known
     uintptr_t address; // 0: not about memory
     size_t bytes;
     sim_order order; // of a race
-    sim_reach reach; // of a barrier that threads which have ended never reach
     bool parts_warp; // some threads of a warp are at that barrier, the others have ended
     bool ask_values; // racing writes whose values are not known: the JSON lists both places' offsets under "values"
 } sim_finding;

@@ -15,8 +15,8 @@ static void want_lines(sim_record *record)
     for (; record; record = record->next) {
         for (int i = 0; i < SIM_PLACES; i++)
             sim_lines_want(record->finding.place[i].pc);
-        if (record->memory.space)
-            sim_describe_want(&record->memory);
+        sim_lines_want(record->memory.allocated_at);
+        sim_lines_want(record->memory.freed_at);
     }
 }
 
@@ -25,28 +25,11 @@ static const char *role_of(const sim_finding *finding, int place)
     return finding->place[place].role ? finding->place[place].role : "";
 }
 
-// Threads that passed a barrier by are no better than ones that wait at another; whole warps, hardware forgives.
-static void reach_in_source(sim_record *record)
-{
-    record->finding.reach = sim_reach_of(record->where[0], record->finding.kernel);
-    if (record->finding.reach == SIM_REACH_PASSED && record->finding.parts_warp)
-        record->finding.tier = SIM_ERROR;
-}
-
 static void place_in_source(sim_record *record)
 {
     for (; record; record = record->next) {
         for (int i = 0; i < SIM_PLACES; i++)
             record->where[i] = sim_lines_of(record->finding.place[i].pc);
-        if (record->memory.space)
-            sim_describe_name(&record->memory);
-        sim_dynamic_name(&record->memory, record->where[0]);
-        if (record->finding.column)
-            sim_indexed_name(record);
-        if (record->finding.kind == SIM_SPIN && strcmp(role_of(&record->finding, 0), "loop") == 0)
-            record->where[0] = sim_loop_of(record->where[0]);
-        if (record->finding.kind == SIM_BARRIER_EXITED)
-            reach_in_source(record);
         if (sim_options_get()->strict)
             record->finding.tier = SIM_ERROR;
     }
@@ -98,7 +81,7 @@ static bool same_call(const sim_finding *a, const sim_finding *b)
 static bool same_in_source(const sim_record *a, const sim_record *b)
 {
     if (a->finding.kind != b->finding.kind || strcmp(a->memory.name, b->memory.name) != 0 ||
-        !same_call(&a->finding, &b->finding))
+        a->memory.allocated_at != b->memory.allocated_at || !same_call(&a->finding, &b->finding))
         return false;
     return (compare_place(a->where[0], b->where[0]) == 0 && compare_place(a->where[1], b->where[1]) == 0) ||
            (compare_place(a->where[0], b->where[1]) == 0 && compare_place(a->where[1], b->where[0]) == 0);
@@ -118,7 +101,7 @@ static int compare_rank(const void *left, const void *right)
     if (a->finding.tier != b->finding.tier)
         return a->finding.tier < b->finding.tier ? -1 : 1;
     if (a->finding.kind != b->finding.kind)
-        return sim_kind_of(a->finding.kind)->rank - sim_kind_of(b->finding.kind)->rank;
+        return sim_kind_rank(a->finding.kind) - sim_kind_rank(b->finding.kind);
     int order = 0;
     for (int i = 0; order == 0 && i < SIM_PLACES; i++)
         order = compare_place(place_by_line(a, i), place_by_line(b, i));

@@ -26,6 +26,12 @@ static uint64_t offset_of(uintptr_t pc)
     return pc - sim_module_self()->base;
 }
 
+// What would order the two sides of a race, as format.md names it.
+static const char *const orders[] = {
+    [SIM_ORDER_BARRIER] = "barrier", [SIM_ORDER_BLOCKS] = "blocks",
+    [SIM_ORDER_COPY] = "copy",       [SIM_ORDER_FENCE] = "fence",
+    [SIM_ORDER_ACQUIRE] = "acquire", [SIM_ORDER_ACQUIRE_IN_BLOCK] = "acquire in block"};
+
 static void write_place(sim_json *out, const char *name, const sim_place *place, const sim_stack *stack,
                         unsigned column)
 {
@@ -45,6 +51,8 @@ static void write_place(sim_json *out, const char *name, const sim_place *place,
         sim_json_close(out, '}');
     }
     sim_json_close(out, ']');
+    if (stack->within)
+        sim_json_string(out, "within", stack->within->file);
     sim_json_unsigned(out, "offset", offset_of(place->pc));
     sim_json_close(out, '}');
 }
@@ -72,6 +80,7 @@ static void write_memory(sim_json *out, const sim_described *memory)
     sim_json_signed(out, "offset", memory->offset);
     sim_json_unsigned(out, "size", memory->size);
     sim_json_bool(out, "live", memory->live);
+    sim_json_bool(out, "dynamic", memory->dynamic);
     write_call(out, "allocated", memory->allocated_at, memory->function ? memory->function : "");
     write_call(out, "freed", memory->freed_at, NULL);
     sim_json_close(out, '}');
@@ -112,17 +121,17 @@ static void write_values(sim_json *out, const sim_record *record)
 static void write_finding(sim_json *out, const sim_record *record)
 {
     const sim_finding *finding = &record->finding;
-    const sim_kind_text *kind = sim_kind_of(finding->kind);
     sim_json_open(out, NULL, '{');
-    sim_json_string(out, "kind", kind->name);
+    sim_json_string(out, "kind", sim_kind_name(finding->kind));
     sim_json_string(out, "tier", finding->tier == SIM_ERROR ? "error" : "warning");
     sim_json_unsigned(out, "count", record->count);
     sim_json_string(out, "kernel", finding->kernel);
     sim_json_string(out, "message", finding->message);
     sim_json_string(out, "note", finding->note);
-    sim_json_string(out, "title", kind->title);
-    sim_json_string(out, "cause", sim_cause_of(record));
-    sim_json_string(out, "cure", sim_cure_of(record));
+    if (finding->kind == SIM_RACE)
+        sim_json_string(out, "order", orders[finding->order]);
+    if (finding->parts_warp)
+        sim_json_bool(out, "parts_warp", true);
     sim_json_open(out, "places", '[');
     for (int i = 0; i < SIM_PLACES; i++)
         if (record->where[i])
@@ -143,7 +152,7 @@ static void write_suppressed(sim_json *out, const sim_conclusion *conclusion)
     sim_json_unsigned(out, "total", total);
     for (int kind = 0; kind < SIM_FINDING_KINDS; kind++)
         if (conclusion->suppressed[kind])
-            sim_json_unsigned(out, sim_kind_of(kind)->name, conclusion->suppressed[kind]);
+            sim_json_unsigned(out, sim_kind_name(kind), conclusion->suppressed[kind]);
     sim_json_close(out, '}');
 }
 
@@ -243,7 +252,7 @@ void sim_document_write(const sim_conclusion *conclusion, const char *status, co
     sim_json *out = &(sim_json){0};
     const sim_options *options = sim_options_get();
     sim_json_open(out, NULL, '{');
-    sim_json_unsigned(out, "version", 1);
+    sim_json_unsigned(out, "version", 2);
     sim_json_string(out, "status", status);
     char unchecked[SIM_UNCHECKED_BYTES];
     sim_unchecked_text(status, unchecked, sizeof unchecked);

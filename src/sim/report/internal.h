@@ -1,7 +1,7 @@
 // What the files of the report share. The road of a finding: findings.c keeps it with what was known of its address at
-// that moment (memory.c); at the end lines.c finds the source lines, conclude.c classifies, merges, suppresses and
-// ranks, and document.c (JSON) or text.c writes. Nothing here uses malloc: the program may have crashed in the middle
-// of it.
+// that moment (memory.c); at the end lines.c finds the source lines, conclude.c merges, suppresses and ranks, and
+// document.c (JSON) or text.c writes. Facts alone: what the source says about them is read by those who read the
+// report. Nothing here uses malloc: the program may have crashed in the middle of it.
 #ifndef SIM_REPORT_INTERNAL_H
 #define SIM_REPORT_INTERNAL_H
 
@@ -19,32 +19,6 @@
 // Where host code crashed, in `place` too; NULL: it did not, or that is not known. (conclude.c)
 const sim_stack *sim_crash_place(sim_place *place);
 
-// --- source.c ------------------------------------------------------------------------------------------------------
-
-// All of it; NULL: no such file.
-const char *sim_source_text(const char *path, size_t *bytes);
-typedef enum sim_piece_kind { SIM_PIECE_END, SIM_PIECE_WORD, SIM_PIECE_SIGN, SIM_PIECE_DIRECTIVE } sim_piece_kind;
-
-// Reads a text by words, signs and the preprocessor's lines; comments, literals and white space are passed over.
-typedef struct sim_reader {
-    const char *at, *end;
-    bool line_begins;
-    const char *piece; // the last one, up to `at`
-} sim_reader;
-
-sim_piece_kind sim_source_next(sim_reader *reader);
-bool sim_source_in_word(char c);
-
-// --- reach.c -------------------------------------------------------------------------------------------------------
-
-// Why the threads that have ended did not come to the barrier at this place.
-sim_reach sim_reach_of(const sim_stack *where, const char *kernel);
-
-// --- loop.c --------------------------------------------------------------------------------------------------------
-
-// The same place, but at the line where the loop around it begins, if it is in one.
-const sim_stack *sim_loop_of(const sim_stack *where);
-
 // --- memory.c ------------------------------------------------------------------------------------------------------
 
 typedef struct sim_described {
@@ -53,25 +27,12 @@ typedef struct sim_described {
     size_t bytes, size;
     int64_t offset;
     bool live;
-    bool dynamic;                     // extern __shared__: the program does not tell its name, the source does
+    bool dynamic;                     // extern __shared__: in the program it has no name
     uintptr_t allocated_at, freed_at; // 0: not known
     const char *function;
 } sim_described;
 
 void sim_describe(const sim_finding *finding, sim_described *memory);
-
-// --- dynamic.c -----------------------------------------------------------------------------------------------------
-
-// The name that extern __shared__ has at this place in the source.
-void sim_dynamic_name(sim_described *memory, const sim_stack *where);
-
-// --- allocation.c --------------------------------------------------------------------------------------------------
-
-// Asks for the lines of every allocation, so that sim_describe_name can tell two calls on one line apart.
-void sim_describe_want(const sim_described *memory);
-void sim_describe_name(sim_described *memory);
-// "cudaMalloc((void **)&d_c, n)" gives "d_c"; `which`: of several calls of `function` in `text`, from 0.
-bool sim_describe_parse(const char *text, const char *function, size_t which, char *name, size_t bytes);
 
 // --- findings.c ----------------------------------------------------------------------------------------------------
 
@@ -96,12 +57,6 @@ sim_record *sim_findings_close(void);
 int sim_findings_compare(const sim_finding *a, const sim_finding *b);
 uint64_t sim_findings_lost(void); // distinct ones that there was no room for
 
-// --- indexed.c -----------------------------------------------------------------------------------------------------
-
-// Puts the array's name before "an array" in the message, and the column of the user's source into the finding.
-#define SIM_AN_ARRAY "an array"
-void sim_indexed_name(sim_record *record);
-
 // --- suppress.c, conclude.c ----------------------------------------------------------------------------------------
 
 bool sim_suppressed(const sim_record *record);
@@ -119,18 +74,8 @@ bool sim_is_one_barrier(const sim_record *record);
 
 // --- kinds.c -------------------------------------------------------------------------------------------------------
 
-typedef struct sim_kind_text {
-    const char *name;  // as in the report
-    const char *title; // for a person
-    const char *tier;  // what it mostly is, and when it is the other
-    const char *cause, *cure;
-    int rank; // the smaller, the earlier it is shown
-} sim_kind_text;
-
-const sim_kind_text *sim_kind_of(sim_finding_kind kind);
-// Of this finding: a race's depend on how far apart its threads are, a barrier's on why threads do not come to it.
-const char *sim_cause_of(const sim_record *record);
-const char *sim_cure_of(const sim_record *record);
+const char *sim_kind_name(sim_finding_kind kind); // as in the report
+int sim_kind_rank(sim_finding_kind kind);         // the smaller, the earlier it is shown
 
 // --- output --------------------------------------------------------------------------------------------------------
 

@@ -299,7 +299,7 @@ static void read_answer(char *text)
                 frames[i].function = shortened(frames[i].function);
             // GNU addr2line calls an inlined function that is static by the name of the one all were inlined into.
             if (count > 1 && strcmp(frames[0].function, frames[count - 1].function) == 0)
-                frames[0].function = sim_inlined_name(&frames[0], &frames[1]);
+                frames[0].function = "";
             set_stack(at, frames, count);
         }
     }

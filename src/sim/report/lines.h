@@ -23,9 +23,6 @@ void sim_lines_want(uintptr_t pc); // 0 is ignored
 void sim_lines_resolve(void);
 const sim_stack *sim_lines_of(uintptr_t pc); // NULL: not wanted before
 
-// --- inlined.c ------------------------------------------------------------------------------------------------------
-
-const char *sim_inlined_name(const sim_frame *inner, const sim_frame *caller); // "": not known
 
 // --- source.c -------------------------------------------------------------------------------------------------------
 

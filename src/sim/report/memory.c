@@ -1,5 +1,5 @@
 // What an address belongs to: an allocation, a __shared__ or a __device__ variable, or the host's memory. The space is
-// found when the finding is made; the name of an allocation is left to allocation.c, at the end.
+// found when the finding is made; allocations have no name here, only the call that made them.
 #define _GNU_SOURCE 1
 #include <stdio.h>
 #include <string.h>

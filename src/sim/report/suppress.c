@@ -11,7 +11,7 @@ enum { LONGEST = 4096 }; // of a line in the file
 static bool rule_matches(const sim_rule *rule, const sim_record *record)
 {
     const sim_finding *finding = &record->finding;
-    if (!sim_rule_is_for(rule, sim_kind_of(finding->kind)->name))
+    if (!sim_rule_is_for(rule, sim_kind_name(finding->kind)))
         return false;
     if (sim_rule_is_everywhere(rule) || sim_rule_has_kernel(rule, finding->kernel))
         return true;
@@ -48,7 +48,7 @@ static bool line_allows(const char *file, unsigned number, const char *kind)
 
 static bool by_comment(const sim_record *record)
 {
-    const char *kind = sim_kind_of(record->finding.kind)->name;
+    const char *kind = sim_kind_name(record->finding.kind);
     for (int i = 0; i < SIM_PLACES; i++) {
         const sim_stack *stack = record->where[i];
         for (size_t f = 0; stack && f < stack->count; f++) {

@@ -1,5 +1,5 @@
-// Findings for a person, on the terminal: used when a simulated program is run by itself. `check` reads the JSON and
-// says more. Source lines are shown; the words on cause and cure come once.
+// Findings for a person, on the terminal: used when a simulated program is run by itself. Facts with their lines; those
+// who read the JSON explain them.
 #define _GNU_SOURCE 1
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,27 +8,12 @@
 
 #include "report/internal.h"
 
-enum { MOST_SHOWN = 20 };   // the rest is a number
-enum { WIDEST_LINE = 110 }; // of source text
+enum { MOST_SHOWN = 20 }; // the rest is a number
 
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
-}
-
-static void show_source(int to, const sim_frame *frame)
-{
-    size_t length;
-    const char *line = sim_source_line(frame->file, frame->line, &length);
-    if (!line)
-        return;
-    while (length > 0 && (*line == ' ' || *line == '\t')) {
-        line++;
-        length--;
-    }
-    bool cut = length > WIDEST_LINE;
-    dprintf(to, "    %5u | %.*s%s\n", frame->line, (int)(cut ? WIDEST_LINE : length), line, cut ? "..." : "");
 }
 
 static void show_frame(int to, const sim_frame *frame)
@@ -39,7 +24,7 @@ static void show_frame(int to, const sim_frame *frame)
         dprintf(to, "%s", frame->function);
 }
 
-static void show_place(int to, const sim_place *place, const sim_stack *stack, bool with_source)
+static void show_place(int to, const sim_place *place, const sim_stack *stack)
 {
     dprintf(to, "  ");
     show_frame(to, &stack->frames[0]);
@@ -51,19 +36,11 @@ static void show_place(int to, const sim_place *place, const sim_stack *stack, b
         dprintf(to, " by thread (%u,%u,%u) of block (%u,%u,%u)", place->thread[0], place->thread[1], place->thread[2],
                 place->block[0], place->block[1], place->block[2]);
     dprintf(to, "\n");
-    if (!with_source)
-        return;
-    show_source(to, &stack->frames[0]);
     for (size_t i = 1; i < stack->count; i++) {
         dprintf(to, "          called at ");
         show_frame(to, &stack->frames[i]);
         dprintf(to, " in %s\n", stack->frames[i].function);
     }
-}
-
-static bool same_line(const sim_stack *a, const sim_stack *b)
-{
-    return a && b && a->frames[0].line == b->frames[0].line && strcmp(a->frames[0].file, b->frames[0].file) == 0;
 }
 
 // How far the access reaches: "4 bytes past its end" is the element right behind an array of floats.
@@ -97,48 +74,37 @@ static void show_memory(int to, const sim_described *memory)
     dprintf(to, "\n");
 }
 
-static void show_finding(int to, const sim_record *record, bool explain)
+static void show_finding(int to, const sim_record *record)
 {
     const sim_finding *finding = &record->finding;
-    const sim_kind_text *kind = sim_kind_of(finding->kind);
-    dprintf(to, "\nsim: %s: %s", finding->tier == SIM_ERROR ? "error" : "warning", kind->name);
+    dprintf(to, "\nsim: %s: %s", finding->tier == SIM_ERROR ? "error" : "warning", sim_kind_name(finding->kind));
     if (finding->kernel)
         dprintf(to, " in %s", finding->kernel);
     if (record->count > 1)
         dprintf(to, ", %llu times", (unsigned long long)record->count);
-    dprintf(to, "\n  %s\n", finding->message[0] ? finding->message : kind->title);
+    dprintf(to, "\n");
+    if (finding->message[0])
+        dprintf(to, "  %s\n", finding->message);
     for (int i = 0; i < SIM_PLACES; i++)
         if (record->where[i])
-            show_place(to, &finding->place[i], record->where[i],
-                       i == 0 || !same_line(record->where[0], record->where[i]));
+            show_place(to, &finding->place[i], record->where[i]);
     if (record->memory.space)
         show_memory(to, &record->memory);
     if (finding->note[0])
         dprintf(to, "  %s\n", finding->note);
-    if (explain)
-        dprintf(to, "  Usual cause: %s\n  Cure: %s\n", sim_cause_of(record), sim_cure_of(record));
-}
-
-static bool is_explained(const sim_conclusion *conclusion, size_t shown)
-{
-    const char *cure = sim_cure_of(conclusion->findings[shown]);
-    for (size_t i = 0; i < shown; i++)
-        if (sim_cure_of(conclusion->findings[i]) == cure)
-            return true;
-    return false;
 }
 
 void sim_text_write(const sim_conclusion *conclusion, const char *status, int descriptor)
 {
     size_t shown = conclusion->count < MOST_SHOWN ? conclusion->count : MOST_SHOWN;
     for (size_t i = 0; i < shown; i++)
-        show_finding(descriptor, conclusion->findings[i], !is_explained(conclusion, i));
+        show_finding(descriptor, conclusion->findings[i]);
     if (strcmp(status, "finished") != 0)
         dprintf(descriptor, "\nsim: %s\n", status);
     sim_place crash;
     const sim_stack *crashed = sim_crash_place(&crash);
     if (crashed)
-        show_place(descriptor, &crash, crashed, true);
+        show_place(descriptor, &crash, crashed);
     char unchecked[SIM_UNCHECKED_BYTES];
     if (sim_unchecked_text(status, unchecked, sizeof unchecked))
         dprintf(descriptor, "\nsim: note: %s\n", unchecked);

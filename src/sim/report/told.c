@@ -74,7 +74,7 @@ static void write_line(const sim_record *record, size_t others, char *text, size
     char more[48] = "";
     if (others > 0)
         snprintf(more, sizeof more, " (and %zu more)", others);
-    snprintf(text, bytes, "%s%s%s: %s%s%s%s%s%s%s%s", sim_kind_of(finding->kind)->name, finding->kernel ? " in " : "",
+    snprintf(text, bytes, "%s%s%s: %s%s%s%s%s%s%s%s", sim_kind_name(finding->kind), finding->kernel ? " in " : "",
              finding->kernel ? finding->kernel : "", finding->message, places[0][0] ? ", at " : "", places[0],
              places[1][0] ? " and at " : "", places[1], finding->note[0] ? ": " : "", finding->note, more);
 }
@@ -91,7 +91,7 @@ bool sim_report_next(char *text, size_t bytes)
         if (sim_is_one_barrier(&records[i]) || sim_suppressed(&records[i]))
             continue;
         kept++;
-        if (!gravest || sim_kind_of(records[i].finding.kind)->rank < sim_kind_of(gravest->finding.kind)->rank)
+        if (!gravest || sim_kind_rank(records[i].finding.kind) < sim_kind_rank(gravest->finding.kind))
             gravest = &records[i];
     }
     if (gravest)

@@ -99,12 +99,6 @@ bool sim_memory_nearest(uintptr_t address, sim_allocation *found)
     return true;
 }
 
-void sim_memory_each(void (*visit)(const sim_allocation *allocation, void *context), void *context)
-{
-    for (int i = 0; i < allocation_count; i++)
-        visit(&allocations[i], context);
-}
-
 void fake_count(void *pc, const char *kernel, unsigned units)
 {
     counts[count_count++] = (sim_count){.pc = (uintptr_t)pc,

@@ -238,16 +238,6 @@ static void ways()
     fake_finding(SIM_RACE, SIM_ERROR, "mm<1>", "a race", {other, "write", 0, 2}, {other, "write", 0, 3}, nullptr, 0);
 }
 
-// The table in docs/simulator.md.
-static void kinds()
-{
-    const sim_kind_text *ranked[SIM_FINDING_KINDS];
-    for (int kind = 0; kind < SIM_FINDING_KINDS; kind++)
-        ranked[sim_kind_of((sim_finding_kind)kind)->rank] = sim_kind_of((sim_finding_kind)kind);
-    for (const sim_kind_text *kind : ranked)
-        printf("| `%s` | %s | %s | %s | %s |\n", kind->name, kind->title, kind->tier, kind->cause, kind->cure);
-}
-
 int main(int, char **arguments)
 {
     const struct {
@@ -255,8 +245,8 @@ int main(int, char **arguments)
         void (*run)();
     } scenarios[] = {{"dedupe", dedupe},     {"rank", rank},         {"names", names},       {"variables", variables},
                      {"suppress", suppress}, {"barriers", barriers}, {"inlining", inlining}, {"forks", forks},
-                     {"kinds", kinds},       {"values", values},     {"settled", settled},   {"headers", headers},
-                     {"threads", threads},   {"calls", calls},       {"ways", ways}};
+                     {"values", values},     {"settled", settled},   {"headers", headers},   {"threads", threads},
+                     {"calls", calls},       {"ways", ways}};
     for (const auto &scenario : scenarios)
         if (strcmp(scenario.name, arguments[1]) == 0)
             scenario.run();

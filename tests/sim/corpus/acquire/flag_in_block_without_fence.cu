@@ -1,7 +1,7 @@
 // Within a block, too: the warp that sees the flag needs a fence of block scope before it reads.
 #include "../corpus.h"
 
-// cure: Put __threadfence_block() behind the atomic that takes the lock
+// cure: Put __threadfence_block() after the atomic that takes the lock
 __global__ void pass_on(int *output)
 {
     __shared__ int data, flag;

@@ -1,7 +1,7 @@
 // A barrier between blocks made by hand: thread 0 fences before it arrives, but not after it has seen the others.
 #include "../corpus.h"
 
-// cure: behind the atomic that takes the lock
+// cure: after the atomic that takes the lock
 __device__ unsigned arrived;
 
 __device__ void grid_barrier(unsigned goal)

@@ -1,7 +1,7 @@
 // Decoupled look-back: each block publishes with a fence, and looks at the others without one.
 #include "../corpus.h"
 
-// cure: behind the atomic that takes the lock
+// cure: after the atomic that takes the lock
 enum { EMPTY, AGGREGATE, PREFIX };
 
 struct tile_state {

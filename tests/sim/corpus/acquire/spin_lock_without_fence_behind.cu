@@ -1,7 +1,7 @@
 // Whoever gives the lock back fences, but whoever takes it does not: its read may find the balance of before.
 #include "../corpus.h"
 
-// cure: behind the atomic that takes the lock
+// cure: after the atomic that takes the lock
 __global__ void add(int *lock, int *balance, int amount)
 {
     if (threadIdx.x != 0)

@@ -1,7 +1,7 @@
 // Thieves see by an atomic that there is work, and read it without a fence.
 #include "../corpus.h"
 
-// cure: behind the atomic that takes the lock
+// cure: after the atomic that takes the lock
 enum { ITEMS = 8 };
 
 __global__ void share_work(int *items, int *top, int *bottom, int *done)

@@ -1,5 +1,5 @@
 // A cuda::barrier that was made for more threads than arrive: who waits for it waits for ever.
-// cure: as init was told
+// cure: as init was given
 #include "../corpus.h"
 #include <cuda/barrier>
 

@@ -1,0 +1,52 @@
+// What the source adds to the facts of a report.
+
+#include "check/explain.h"
+
+#include <string.h>
+
+#include "check/names.h"
+#include "check/reach.h"
+#include "sim/source/statement.h"
+
+// A thread that never leaves a loop is found anywhere in it; what a person looks for is where it begins.
+static void move_to_loop(heddle_check_frame *frame, heddle_check_sources *sources)
+{
+    const sim_source *source = heddle_check_sources_code(sources, frame->file);
+    sim_statements statements = {0};
+    int first = 0, last = 0, loop = -1;
+    if (source)
+        sim_tokens_on_line(&source->code, frame->line, &first, &last);
+    int function = first < last ? sim_function_around(source, first) : -1;
+    if (function >= 0 && sim_statements_read(source, function, &statements))
+        for (int i = first; i < last; i++) {
+            int around = sim_statement_loop(&statements, sim_statement_around(&statements, i));
+            loop = around > loop ? around : loop; // the innermost that the line is part of
+        }
+    if (loop >= 0) {
+        frame->line = source->code.at[statements.at[loop].first].line;
+        frame->column = 0;
+    }
+    sim_statements_free(&statements);
+}
+
+// Threads that passed a barrier by are no better than ones that wait at another; whole warps, hardware forgives.
+static void settle_reach(heddle_check_finding *finding, heddle_check_sources *sources)
+{
+    finding->reach = heddle_check_reach_of(sources, &finding->places[0], finding->kernel);
+    if (finding->reach == HEDDLE_CHECK_REACH_PASSED && finding->parts_warp)
+        finding->tier = HEDDLE_CHECK_ERROR;
+}
+
+void heddle_check_explain(heddle_check_report *report, heddle_check_sources *sources)
+{
+    for (int i = 0; i < report->finding_count; i++) {
+        heddle_check_finding *finding = &report->findings[i];
+        heddle_check_names_settle(finding, sources, report->arena);
+        if (finding->place_count == 0 || finding->places[0].frames == 0)
+            continue;
+        if (finding->kind == HEDDLE_CHECK_SPIN && strcmp(finding->places[0].role, "loop") == 0)
+            move_to_loop(&finding->places[0].frame[0], sources);
+        if (finding->kind == HEDDLE_CHECK_BARRIER_EXITED)
+            settle_reach(finding, sources);
+    }
+}

@@ -1,0 +1,252 @@
+// Reads the function of the barrier, and those that it was called from. A thread may leave a function by a return or a
+// goto, by a macro that has one, or by PTX; of several definitions of a macro, any may be the one. Where that cannot be
+// excluded, nothing is claimed.
+
+#include "check/reach.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "sim/source/statement.h"
+
+enum { DEEPEST_MACRO = 8, MOST_FILES = 64 }; // macros made of macros; of a program: others are not read
+
+// A source file with those of its own that it includes.
+typedef struct own_files {
+    const sim_source *at[MOST_FILES];
+    int count;
+} own_files;
+
+static void add_file(heddle_check_sources *sources, const sim_source *source, own_files *files)
+{
+    for (int i = 0; i < files->count; i++)
+        if (files->at[i] == source)
+            return;
+    if (files->count == MOST_FILES)
+        return;
+    files->at[files->count++] = source;
+    for (int i = 0; i < source->directive_count; i++) {
+        const sim_source *included = heddle_check_sources_included(sources, source, &source->directives[i]);
+        if (included)
+            add_file(sources, included, files);
+    }
+}
+
+// --- what leaves a function ------------------------------------------------------------------------------------------
+
+static bool same_text(const sim_source *one, const sim_token *a, const sim_source *other, const sim_token *b)
+{
+    size_t length = a->end - a->start;
+    return length == b->end - b->start && memcmp(one->text + a->start, other->text + b->start, length) == 0;
+}
+
+static bool leaves(const own_files *files, const sim_source *source, const sim_tokens *tokens, int token, int depth);
+
+// Also of what changes the blocks around it: a brace without its other, a branch of another's if or switch.
+static bool definition_leaves(const own_files *files, const sim_source *source, const sim_directive *macro, int depth)
+{
+    static const char *const others[] = {"else", "case", "default", "asm", "__asm__", NULL};
+    int braces = 0;
+    for (int i = macro->first + 1; i < macro->last && braces >= 0; i++) {
+        const sim_token *token = &source->lines.at[i];
+        braces += sim_token_is(source, token, "{") - sim_token_is(source, token, "}");
+        if (sim_token_is_any(source, token, others) || leaves(files, source, &source->lines, i, depth + 1))
+            return true;
+    }
+    return braces != 0;
+}
+
+// LIKE_THIS( is most likely a macro's call.
+static bool looks_like_macro(const sim_source *source, const sim_tokens *tokens, int token)
+{
+    const sim_token *name = &tokens->at[token];
+    for (uint32_t at = name->start; at < name->end; at++)
+        if (islower((unsigned char)source->text[at]))
+            return false;
+    return isalpha((unsigned char)source->text[name->start]) &&
+           sim_token_is(source, sim_token_at(tokens, token + 1), "(");
+}
+
+static bool leaves(const own_files *files, const sim_source *source, const sim_tokens *tokens, int token, int depth)
+{
+    static const char *const words[] = {"return", "goto", NULL};
+    const sim_token *name = &tokens->at[token];
+    bool defined = false;
+    if (name->kind != SIM_TOKEN_NAME)
+        return false;
+    if (sim_token_is_any(source, name, words))
+        return true;
+    for (int f = 0; f < files->count; f++)
+        for (int i = 0; i < files->at[f]->directive_count; i++) {
+            const sim_directive *macro = &files->at[f]->directives[i];
+            if (macro->kind != SIM_DIRECTIVE_DEFINE || macro->first >= macro->last ||
+                !same_text(source, name, files->at[f], &files->at[f]->lines.at[macro->first]))
+                continue;
+            defined = true;
+            if (depth >= DEEPEST_MACRO || definition_leaves(files, files->at[f], macro, depth))
+                return true;
+        }
+    return !defined && looks_like_macro(source, tokens, token);
+}
+
+// asm("exit;"), which a function may do for its caller.
+static bool has_exit(const own_files *files)
+{
+    static const char word[] = "exit";
+    for (int f = 0; f < files->count; f++) {
+        const sim_source *source = files->at[f];
+        const sim_tokens *const all[] = {&source->code, &source->lines};
+        for (int i = 0; i < all[0]->count + all[1]->count; i++) {
+            const sim_token *token = i < all[0]->count ? &all[0]->at[i] : &all[1]->at[i - all[0]->count];
+            const char *text = source->text + token->start, *end = source->text + token->end, *at = text;
+            while (token->kind == SIM_TOKEN_STRING && (at = memmem(at, (size_t)(end - at), word, sizeof word - 1))) {
+                bool whole = !sim_is_name(at[-1]);
+                at += sizeof word - 1;
+                if (whole && at[strspn(at, " \t")] == ';')
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+// --- around the barrier ----------------------------------------------------------------------------------------------
+
+static bool is_barrier(const sim_source *source, const sim_token *token)
+{
+    static const char *const parts[] = {"sync", "barrier", "wait"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (token->kind == SIM_TOKEN_NAME &&
+            memmem(source->text + token->start, token->end - token->start, parts[i], strlen(parts[i])))
+            return true;
+    return false;
+}
+
+// The barrier on the frame's line, or the call of the function `called`; else the first token there.
+static int token_meant(const sim_source *source, const heddle_check_frame *frame, const char *called)
+{
+    int first, last;
+    size_t length = 0;
+    const char *name = called ? heddle_check_own_name(called, &length) : NULL;
+    sim_tokens_on_line(&source->code, frame->line, &first, &last);
+    for (int i = first; i < last; i++) {
+        const sim_token *token = &source->code.at[i];
+        bool meant = called
+                         ? token->end - token->start == length && memcmp(source->text + token->start, name, length) == 0
+                         : is_barrier(source, token);
+        if (meant)
+            return i;
+    }
+    return first < last ? first : -1;
+}
+
+// One function, while it is read.
+typedef struct reading {
+    const sim_source *source;
+    const own_files *files;
+    int open, at; // its brace; the barrier or call
+    sim_statements statements;
+    int outermost; // branch or loop around the barrier; -1: none
+    bool in_branch, in_loop;
+} reading;
+
+static bool is_any_before(const reading *in, const char *const *words)
+{
+    for (int i = in->open + 1; i < in->at; i++)
+        if (words ? sim_token_is_any(in->source, &in->source->code.at[i], words)
+                  : leaves(in->files, in->source, &in->source->code, i, 0))
+            return true;
+    return false;
+}
+
+// Whether the preprocessor chooses between what stands before a token and what stands behind it.
+static bool is_chosen(const reading *in, int token)
+{
+    for (int i = 0; i < in->source->directive_count; i++) {
+        const sim_directive *directive = &in->source->directives[i];
+        bool other = directive->kind == SIM_DIRECTIVE_ELIF || directive->kind == SIM_DIRECTIVE_ELSE ||
+                     directive->kind == SIM_DIRECTIVE_ENDIF;
+        if (other && directive->code > in->at && directive->code <= token)
+            return true;
+    }
+    return false;
+}
+
+// Whether the function does anything behind the branches and loops around the barrier, and threads cannot have left it
+// within these.
+static bool goes_on_behind(const reading *in)
+{
+    const sim_tokens *code = &in->source->code;
+    const int end = code->at[in->open].match;
+    for (int i = in->at + 1; i < end; i++) {
+        if (code->at[i].kind != SIM_TOKEN_NAME)
+            continue;
+        if (is_chosen(in, i) || leaves(in->files, in->source, code, i, 0))
+            return false;
+        bool label = sim_token_is(in->source, sim_token_at(code, i + 1), ":"); // threads that are done go there
+        if (i > in->statements.at[in->outermost].last && !label)
+            return true;
+    }
+    return false;
+}
+
+typedef struct reached {
+    heddle_check_reach reach;
+    bool loop_alone; // that is around it, and no branch
+    bool may_leave;  // before it
+} reached;
+
+static reached judge(const reading *in)
+{
+    static const char *const returns[] = {"return", "goto", NULL};
+    bool returned = is_any_before(in, returns);
+    reached found = {.may_leave = true};
+    if (returned && in->in_branch)
+        return found;
+    found.loop_alone = in->in_loop && !in->in_branch;
+    found.may_leave = returned || has_exit(in->files) || is_any_before(in, NULL);
+    if (returned)
+        found.reach = HEDDLE_CHECK_REACH_RETURN;
+    else if (!found.may_leave && in->outermost >= 0)
+        found.reach = goes_on_behind(in) ? HEDDLE_CHECK_REACH_PASSED : HEDDLE_CHECK_REACH_BRANCH;
+    return found;
+}
+
+// Of one function: that of the barrier, or one that the next inner one was called from.
+static reached reach_in(heddle_check_sources *sources, const heddle_check_frame *frame, const char *called)
+{
+    own_files files = {.count = 0};
+    reached found = {.may_leave = true};
+    reading in = {.source = heddle_check_sources_code(sources, frame->file), .files = &files, .outermost = -1};
+    in.at = in.source ? token_meant(in.source, frame, called) : -1;
+    in.open = in.at >= 0 ? sim_function_around(in.source, in.at) : -1;
+    if (in.open < 0 || !sim_statements_read(in.source, in.open, &in.statements))
+        return found;
+    add_file(sources, in.source, &files);
+    for (int i = sim_statement_around(&in.statements, in.at); i >= 0; i = in.statements.at[i].parent) {
+        bool branch = sim_statement_is_branch(&in.statements.at[i]);
+        bool loop = sim_statement_is_loop(&in.statements.at[i]);
+        in.in_branch |= branch;
+        in.in_loop |= loop;
+        in.outermost = branch || loop ? i : in.outermost;
+    }
+    found = judge(&in);
+    sim_statements_free(&in.statements);
+    return found;
+}
+
+// Threads pass a barrier by for certain where they cannot have left the kernel or a function before it.
+heddle_check_reach heddle_check_reach_of(heddle_check_sources *sources, const heddle_check_place *place,
+                                         const char *kernel)
+{
+    reached found = {.reach = HEDDLE_CHECK_REACH_UNKNOWN};
+    bool certain =
+        kernel && place->frames > 0 && heddle_check_same_function(place->frame[place->frames - 1].function, kernel);
+    for (int i = 0; i < place->frames; i++) {
+        reached next = reach_in(sources, &place->frame[i], i > 0 ? place->frame[i - 1].function : NULL);
+        certain = certain && !next.may_leave;
+        if (found.reach == HEDDLE_CHECK_REACH_UNKNOWN || (found.loop_alone && next.reach == HEDDLE_CHECK_REACH_RETURN))
+            found = next;
+    }
+    return found.reach == HEDDLE_CHECK_REACH_PASSED && !certain ? HEDDLE_CHECK_REACH_BRANCH : found.reach;
+}

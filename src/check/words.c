@@ -1,0 +1,304 @@
+// The words that fit a finding best: those of a table by what its message says, then those of its facts (how far apart
+// the threads of a race are, why threads miss a barrier), else those of its kind.
+
+#include "check/words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "check/barrier.h"
+
+typedef struct words {
+    const char *cause, *cure;
+} words;
+
+// --- by what the message or note says --------------------------------------------------------------------------------
+
+static const struct {
+    heddle_check_kind kind; // HEDDLE_CHECK_OTHER: any
+    const char *says;
+    words words;
+} by_message[] = {
+    {HEDDLE_CHECK_OTHER,
+     "through a null pointer",
+     {"The pointer was never set, or its allocation failed and the program did not check it.",
+      "Allocate before the launch, and check what cudaMalloc returns: it does not change the pointer when it fails."}},
+    {HEDDLE_CHECK_HOST_POINTER,
+     "a device variable by its name",
+     {"In host code the name of a __device__ or __constant__ variable stands for the host's own copy.",
+      "Use the variable in the kernel itself, or pass the address that cudaGetSymbolAddress returns."}},
+    {HEDDLE_CHECK_HOST_POINTER,
+     "pointer mode of the device",
+     {"The handle takes scalars from device memory (CUBLAS_POINTER_MODE_DEVICE), and this one is in host memory.",
+      "Pass the address of memory from cudaMalloc, or set CUBLAS_POINTER_MODE_HOST before the call."}},
+    {HEDDLE_CHECK_DEVICE_POINTER,
+     "a device variable by its name",
+     {"Host code uses a __device__ or __constant__ variable as if it were its own.",
+      "Use cudaMemcpyToSymbol and cudaMemcpyFromSymbol, or declare it __managed__."}},
+    {HEDDLE_CHECK_BAD_CALL,
+     "a device variable by its name",
+     {"Host code uses a __device__ or __constant__ variable as if it were its own.",
+      "Use cudaMemcpyToSymbol and cudaMemcpyFromSymbol, or declare it __managed__."}},
+    {HEDDLE_CHECK_RACE,
+     "read by __ldg of ",
+     {"__ldg reads through a cache that is not updated while the kernel runs: no barrier or fence helps.",
+      "Use a plain read or __ldcg(), or split the kernel in two between the write and the read."}},
+    {HEDDLE_CHECK_BAD_CALL,
+     "source and destination overlap: ",
+     {"A copy may take its bytes in any order, and so read what it has already overwritten.",
+      "Copy through another buffer, or move the elements in a kernel that reads them all first."}},
+    {HEDDLE_CHECK_OUT_OF_BOUNDS,
+     " in constant memory, ",
+     {"A kernel writes a __constant__ variable, through a pointer that hides what it points to.",
+      "Set it from the host with cudaMemcpyToSymbol, or make it a __device__ variable."}},
+    {HEDDLE_CHECK_BAD_CALL,
+     ", which the program looks at: ",
+     {"The program asks for what this GPU does not have, or the arguments are wrong.",
+      "If the program expects that and goes on without the call, nothing needs to change; otherwise check the "
+      "arguments."}},
+    {HEDDLE_CHECK_BAD_CALL,
+     "cudaErrorMemoryAllocation: ",
+     {"The GPU's memory is full, or the size is wrong: a negative number, or bytes counted twice.",
+      "Allocate less, free what is no longer used, or choose a GPU with more memory; check what the call returns."}},
+    {HEDDLE_CHECK_BAD_LAUNCH,
+     "barrier of the whole grid",
+     {"A grid-wide barrier needs all blocks on the GPU at once, which <<<...>>> does not guarantee.",
+      "Launch the kernel with cudaLaunchCooperativeKernel and no more blocks than fit at once, or split it into two "
+      "launches at the barrier."}},
+    {HEDDLE_CHECK_BAD_LAUNCH,
+     "a cooperative launch needs",
+     {"A cooperative launch has more blocks than the GPU can hold at once.",
+      "Ask cudaOccupancyMaxActiveBlocksPerMultiprocessor, launch at most that many blocks per multiprocessor, and let "
+      "each block loop over its share of the work."}},
+    {HEDDLE_CHECK_BAD_LAUNCH,
+     ", without a block",
+     {"The number of blocks or threads was computed from a size that is zero here.",
+      "Leave out the launch when there is nothing to do (`if (n > 0)`), and round the number of blocks up: "
+      "(n + threads - 1) / threads."}},
+    {HEDDLE_CHECK_BAD_LAUNCH,
+     ", without a thread",
+     {"The number of blocks or threads was computed from a size that is zero here.",
+      "Leave out the launch when there is nothing to do (`if (n > 0)`), and round the number of blocks up: "
+      "(n + threads - 1) / threads."}},
+    {HEDDLE_CHECK_WARP_MASK,
+     ", which does not take part",
+     {"A lane reads from one that the mask leaves out or that a branch keeps from the call: there is no value to get.",
+      "Let all lanes of the warp make the call, outside of the branch and with the full mask, and give those without "
+      "data a neutral value before it (v = i < n ? x[i] : 0)."}},
+    {HEDDLE_CHECK_OUT_OF_BOUNDS,
+     "gaps between columns",
+     {"Sizes, leading dimension and transposition describe a larger matrix than was allocated; libraries are "
+      "column-major.",
+      "Allocate leading dimension * columns * sizeof(element), the leading dimension being the rows of the matrix as "
+      "it is stored, and check the order of m, n, k."}},
+    {HEDDLE_CHECK_OUT_OF_BOUNDS,
+     "dynamic shared memory",
+     {"The launch gave the kernel less shared memory than it uses, or an index runs past the end.",
+      "Pass the size in bytes as the launch's third argument, count * sizeof(element), or guard the access."}},
+};
+
+static bool says(const heddle_check_finding *finding, const char *part)
+{
+    return strstr(finding->message, part) || strstr(finding->note, part);
+}
+
+// --- by facts --------------------------------------------------------------------------------------------------------
+
+static const char vague[] = "between the two accesses"; // what lines of the source take the place of
+
+// Of races that a barrier of the block would not cure.
+static const words by_order[] = {
+    [HEDDLE_CHECK_ORDER_BLOCKS] =
+        {"Two blocks access the same memory, at least one writes, and blocks run in any order.",
+         "Use an atomic, give each block elements of its own, split the work into two launches, or pass the data on "
+         "with __threadfence() and an atomic flag. A block's barrier does not synchronise blocks; in a cooperative "
+         "launch the grid's barrier does (grid.sync())."},
+    [HEDDLE_CHECK_ORDER_COPY] =
+        {"Memory is used while an asynchronous copy is in progress: the wait for the copy comes later, or never.",
+         "Wait for the copy before its target is read or its source written: __pipeline_wait_prior, "
+         "cp.async.wait_group, cooperative_groups::wait or the wait of its barrier or pipeline; where other threads "
+         "use what was copied, a barrier of the block must follow that wait."},
+    [HEDDLE_CHECK_ORDER_FENCE] =
+        {"A lock or flag is passed on by an atomic alone, which orders nothing but its own word.",
+         "Put __threadfence() on both sides, after the atomic that takes the lock and before the one that releases it, "
+         "or use cuda::atomic_ref with acquire and release."},
+    [HEDDLE_CHECK_ORDER_ACQUIRE] =
+        {"A lock is taken or a flag seen by an atomic or volatile read, and there is no fence between it and the data "
+         "after it.",
+         "Put __threadfence() after the atomic that takes the lock or sees the flag, use cuda::atomic_ref with "
+         "acquire, "
+         "or read the data through volatile."},
+    [HEDDLE_CHECK_ORDER_ACQUIRE_IN_BLOCK] =
+        {"A lock is taken or a flag seen by an atomic or volatile read, and there is no fence between it and the data "
+         "after it.",
+         "Put __threadfence_block() after the atomic that takes the lock or sees the flag, use cuda::atomic_ref with "
+         "acquire, or read the data through volatile."},
+};
+
+// Of barriers that threads which have exited never reach.
+static const words by_reach[] = {
+    [HEDDLE_CHECK_REACH_RETURN] = {"Some threads return early while the others wait at the barrier.",
+                                   "Replace the early return by a condition around the work, and let all threads reach "
+                                   "the barrier."},
+    [HEDDLE_CHECK_REACH_BRANCH] =
+        {"The barrier is inside a branch or loop that not all threads of the block take; the others end without it.",
+         "Move the barrier out of the branch, so that every thread of the block reaches it, and keep only the work "
+         "inside."},
+    [HEDDLE_CHECK_REACH_PASSED] =
+        {"The barrier is inside a branch or loop that not all threads of the block take; the others continue after it, "
+         "and what the barrier does without them is undefined.",
+         "Move the barrier out of the branch, so that every thread of the block reaches it, and keep only the work "
+         "inside."},
+};
+
+static const words beyond_array = {
+    "An index leaves the array, or one of its rows, mostly at the edge of a block or tile.",
+    "Guard the access, or make the array as large as its largest index needs."};
+static const words before_start = {
+    "An index is negative, mostly in the first block, which has no left neighbour.",
+    "Guard the access (`if (i >= distance)`), and note that unsigned differences never become negative."};
+static const words size_of_call = {
+    "The size of the call and that of the allocation differ, often because one counts elements and the other bytes.",
+    "Give both in bytes: count * sizeof(element)."};
+static const words host_variable = {"A global variable without __device__ is in host memory.",
+                                    "Pass its value to the kernel, or declare it __device__ or __constant__."};
+static const words unwritten_shared = {
+    "Not every element of the array is written before it is read: a guard keeps some threads from it, or it has more "
+    "elements than the block has threads.",
+    "Let the threads of the block fill all of it, and put __syncthreads() before the first read."};
+static const words unwritten_scalar = {
+    "The variable was never written: no thread took the branch that does, or the read comes first.",
+    "Let one thread set its first value (`if (threadIdx.x == 0)`), and put __syncthreads() after that, before the "
+    "others use it."};
+static const words unset_local = {
+    "A local variable is read before it is set: each thread gets what its register or stack happens to hold.",
+    "Give the variable a value where it is declared."};
+static const words copy_and_barrier = {
+    "There is no barrier between the copy and another thread's use of that memory: after the wait for the copy, or "
+    "before a buffer is filled again.",
+    "Put __syncthreads() between the two accesses: after the wait for the copy where other threads read what it "
+    "brought, before the copy where others may still use what it overwrites."};
+static const words one_statement = {
+    "A barrier is missing between the write and the read, or several threads write to one location.",
+    "Where all threads update one element, make the update one atomic operation, such as atomicAdd. Where they read "
+    "each other's elements, read into a variable first, put __syncthreads() (or __syncwarp() within a warp) after "
+    "that, "
+    "then write, and put another barrier after the write."};
+static const words endless_loop = {"Nothing that the loop's condition depends on changes any more.",
+                                   "Make sure that each round changes what the condition tests."};
+static const words pipeline_wait = {
+    "A stage of the pipeline never becomes ready: a producer waits until every consumer has released it, a consumer "
+    "until every producer has committed it.",
+    "Let every consumer call consumer_release() after each consumer_wait(), and every producer producer_commit() after "
+    "each producer_acquire(); there must be as many of both as make_pipeline was given."};
+static const words barrier_wait = {
+    "Fewer threads arrive at the barrier than it was made for, or all have arrived and the wait is for a later phase.",
+    "Let as many threads arrive in each phase as init was given, and let one that leaves early call "
+    "arrive_and_drop()."};
+
+static bool is_role(const heddle_check_finding *finding, const char *role)
+{
+    return finding->place_count > 0 && strcmp(finding->places[0].role, role) == 0;
+}
+
+static bool is_in(const heddle_check_finding *finding, const char *space)
+{
+    return finding->memory && strcmp(finding->memory->space, space) == 0;
+}
+
+bool heddle_check_is_host_variable(const heddle_check_finding *finding)
+{
+    return finding->kind == HEDDLE_CHECK_HOST_POINTER && is_in(finding, "device variable") &&
+           !says(finding, "a device variable by its name");
+}
+
+// Both places in one line, where there is no room for a barrier.
+static bool is_one_statement(const heddle_check_finding *finding)
+{
+    const heddle_check_place *places = finding->places;
+    return finding->place_count > 1 && places[0].frames > 0 && places[1].frames > 0 &&
+           places[0].frame[0].line == places[1].frame[0].line &&
+           strcmp(places[0].frame[0].file, places[1].frame[0].file) == 0;
+}
+
+static const words *of_race(const heddle_check_finding *finding)
+{
+    if (finding->order != HEDDLE_CHECK_ORDER_BARRIER)
+        return &by_order[finding->order];
+    if (is_one_statement(finding))
+        return &one_statement;
+    return says(finding, "asynchronous copy") ? &copy_and_barrier : NULL;
+}
+
+static const words *of_bounds(const heddle_check_finding *finding)
+{
+    // What a copy or fill from host code would have done.
+    if (!finding->kernel && is_role(finding, "call") && !finding->places[0].has_thread)
+        return &size_of_call;
+    if (finding->memory && finding->memory->offset < 0)
+        return &before_start;
+    bool array = is_role(finding, "index") || is_in(finding, "shared") || is_in(finding, "device variable");
+    return array ? &beyond_array : NULL;
+}
+
+static const words *of_unwritten(const heddle_check_finding *finding)
+{
+    const heddle_check_memory *memory = finding->memory;
+    if (!memory) // what the compiler has found
+        return &unset_local;
+    if (!is_in(finding, "shared"))
+        return NULL;
+    bool whole = memory->bytes > 0 && memory->bytes == memory->size && !memory->is_dynamic;
+    return whole ? &unwritten_scalar : &unwritten_shared;
+}
+
+// A thread that waits in one of CUDA's own classes is in a loop that is not the user's.
+static const words *of_wait(const heddle_check_finding *finding)
+{
+    if (is_role(finding, "loop"))
+        return &endless_loop;
+    const char *header = finding->place_count > 0 && finding->places[0].within ? finding->places[0].within : "";
+    if (strstr(header, "/cuda/pipeline"))
+        return &pipeline_wait;
+    return strstr(header, "/cuda/barrier") || strstr(header, "awbarrier") ? &barrier_wait : NULL;
+}
+
+static const words *by_facts(const heddle_check_finding *finding)
+{
+    switch (finding->kind) {
+    case HEDDLE_CHECK_RACE: return of_race(finding);
+    case HEDDLE_CHECK_OUT_OF_BOUNDS: return of_bounds(finding);
+    case HEDDLE_CHECK_UNINITIALISED: return of_unwritten(finding);
+    case HEDDLE_CHECK_SPIN: return of_wait(finding);
+    case HEDDLE_CHECK_HOST_POINTER: return heddle_check_is_host_variable(finding) ? &host_variable : NULL;
+    case HEDDLE_CHECK_BARRIER_EXITED: return finding->reach ? &by_reach[finding->reach] : NULL;
+    default: return NULL;
+    }
+}
+
+// --- all of it -------------------------------------------------------------------------------------------------------
+
+static words words_of(const heddle_check_finding *finding)
+{
+    for (size_t i = 0; i < sizeof by_message / sizeof *by_message; i++)
+        if ((by_message[i].kind == finding->kind || by_message[i].kind == HEDDLE_CHECK_OTHER) &&
+            says(finding, by_message[i].says))
+            return by_message[i].words;
+    const words *found = by_facts(finding);
+    const heddle_check_kind_info *kind = &heddle_check_kinds[finding->kind];
+    return found ? *found : (words){kind->cause, kind->cure};
+}
+
+void heddle_check_words_settle(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)
+{
+    char place[192], text[1024];
+    words found = words_of(finding);
+    finding->cause = finding->cause ? finding->cause : found.cause;
+    const char *at = finding->cure ? NULL : strstr(found.cure, vague);
+    finding->cure = finding->cure ? finding->cure : found.cure;
+    if (!at || !heddle_check_barrier_place(sources, finding, place, sizeof place))
+        return;
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - found.cure), found.cure, place, at + sizeof vague - 1);
+    const char *copy = heddle_arena_copy_text(arena, text);
+    finding->cure = copy ? copy : finding->cure;
+}
