@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/fields.h"
 #include "check/operator.h"
 
 const char *heddle_check_c_type(heddle_dtype dtype)
@@ -27,32 +28,6 @@ static const char *field_type(const heddle_field *field)
     return field->kind == HEDDLE_FIELD_INT ? "int" : "float";
 }
 
-double heddle_check_field_value(const heddle_field *field, const void *shape)
-{
-    const char *at = (const char *)shape + field->offset;
-    if (field->kind == HEDDLE_FIELD_INT) {
-        int value;
-        memcpy(&value, at, sizeof value);
-        return value;
-    }
-    float value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
-static bool is_unusual(const heddle_field *field, const void *shape)
-{
-    return !isnan(field->initial) && (float)field->initial != (float)heddle_check_field_value(field, shape);
-}
-
-bool heddle_check_usual_shape(const heddle_op *op, const void *shape)
-{
-    for (int i = 0; i < op->field_count; i++)
-        if (is_unusual(&op->fields[i], shape))
-            return false;
-    return true;
-}
-
 int heddle_check_job_fields(const heddle_check_job *job, char *text, size_t size)
 {
     int count = 0;
@@ -63,7 +38,7 @@ int heddle_check_job_fields(const heddle_check_job *job, char *text, size_t size
         for (int i = 0; i < job->count && !set; i++) {
             _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
             if (heddle_shape_parse(job->op, heddle_check_job_shape(job, i), shape) == HEDDLE_OK)
-                set = is_unusual(&job->op->fields[f], shape);
+                set = heddle_check_is_unusual(&job->op->fields[f], shape);
         }
         if (set)
             used += (size_t)snprintf(text + used, size - used, "%s%s", count++ ? ", " : "", job->op->fields[f].name);

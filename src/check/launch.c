@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "check/operator.h"
+#include "check/fields.h"
 #include "sim/source/lexer.h"
 
 enum {

@@ -85,10 +85,7 @@ heddle_status heddle_check_job_compare(const heddle_check_job *job, const heddle
 void heddle_check_driver_print(const heddle_check_job *job, const char *const *sources, const char *folder, FILE *file);
 // The name of a type in the program: "float"; NULL: none there.
 const char *heddle_check_c_type(heddle_dtype dtype);
-// Whether every optional field has its default.
-bool heddle_check_usual_shape(const heddle_op *op, const void *shape);
 // The fields that a shape of the job gives another value than their default: "alpha, beta". Returns how many.
 int heddle_check_job_fields(const heddle_check_job *job, char *text, size_t size);
-double heddle_check_field_value(const heddle_field *field, const void *shape);
 
 #endif

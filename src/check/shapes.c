@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "check/child.h"
+#include "check/fields.h"
 #include "check/operator.h"
 
 static const double most_flops = 5e7;    // of a shape: about a second under watch

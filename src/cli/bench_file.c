@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "check/child.h"
+#include "check/fields.h"
 #include "check/folder.h"
 #include "check/operator.h"
 #include "cli/bench.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "check/fields.h"
 #include "check/operator.h"
 #include "cli/bench.h"
 #include "device/backend.h"

@@ -84,9 +84,9 @@ struct sim_json;                               // json.h
 void sim_counters_write(struct sim_json *out); // "kernels" and "totals"
 void sim_document_write(const sim_conclusion *conclusion, const char *status, const char *path);
 void sim_text_write(const sim_conclusion *conclusion, const char *status, int descriptor);
-double sim_report_seconds(void); // since the program started
+double sim_report_seconds(void); // since it was first asked (ending.c)
 
-// What the run did not come to, in one sentence; false and "": it came to its end.
+// What the run did not come to, in one sentence; false and "": it came to its end. (ending.c)
 enum { SIM_UNCHECKED_BYTES = 400 };
 bool sim_unchecked_text(const char *status, char *text, size_t bytes);
 

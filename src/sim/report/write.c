@@ -5,18 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "machine/options.h"
 #include "race/race.h"
 #include "report/internal.h"
-#include "report/stopped.h"
 #include "watch/watch.h"
 
 static atomic_bool started, writing;
 static pid_t owner;
-static struct timespec start_time;
 static void (*ends[SIM_ENDS])(void);
 
 void sim_report_at_end(int when, void (*finish)(void))
@@ -24,22 +21,6 @@ void sim_report_at_end(int when, void (*finish)(void))
     ends[when] = finish;
 }
 
-double sim_report_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start_time.tv_sec) + 1e-9 * (double)(now.tv_nsec - start_time.tv_nsec);
-}
-
-bool sim_unchecked_text(const char *status, char *text, size_t bytes)
-{
-    sim_stopped_text(text, bytes);
-    if (text[0] == '\0' && strncmp(status, "crashed", 7) == 0)
-        snprintf(text, bytes,
-                 "host code crashed: what it would have done next, and work still queued in streams, was "
-                 "not checked; fix it and check again");
-    return text[0] != '\0';
-}
 
 static size_t write_once(const char *status)
 {
@@ -92,7 +73,7 @@ void sim_report_start(void)
     if (atomic_exchange(&started, true))
         return;
     owner = getpid();
-    clock_gettime(CLOCK_MONOTONIC, &start_time);
+    sim_report_seconds(); // counts from here
     sim_findings_go_to(sim_findings_take);
     sim_module_self();
     sim_arena_take(0); // reserved now: the card's memory may leave no addresses

@@ -45,7 +45,7 @@ static char *try_folders(const char *const *folders, const char *name)
     return path;
 }
 
-static char *resolve(const sim_source *source, const sim_rewrite_options *options, const char *name, bool quoted)
+static char *resolve(const sim_source *source, const char *const *folders, const char *name, bool quoted)
 {
     if (name[0] == '/')
         return is_file(name) ? strdup(name) : NULL;
@@ -53,10 +53,8 @@ static char *resolve(const sim_source *source, const sim_rewrite_options *option
     if (quoted) {
         const char *slash = strrchr(source->path, '/');
         path = try_folder(source->path, slash ? (size_t)(slash - source->path) : 0, name);
-        if (!path)
-            path = try_folders(options->quote_folders, name);
     }
-    return path ? path : try_folders(options->folders, name);
+    return path ? path : try_folders(folders, name);
 }
 
 static bool same_file(const char *one, const char *other)
@@ -101,7 +99,7 @@ int sim_unit_read(sim_unit *unit, const char *path)
     return sim_unit_add(unit, path, sim_text_take(&text), bytes);
 }
 
-static void read_includes_of(sim_unit *unit, int index, const sim_rewrite_options *options)
+static void read_includes_of(sim_unit *unit, int index, const char *const *folders)
 {
     const sim_source *source = &unit->files[index]->source;
     for (int i = 0; i < source->directive_count; i++) {
@@ -109,7 +107,7 @@ static void read_includes_of(sim_unit *unit, int index, const sim_rewrite_option
             continue;
         bool quoted = false;
         char *name = sim_included_name(source, &source->directives[i], &quoted);
-        char *path = name ? resolve(source, options, name, quoted) : NULL;
+        char *path = name ? resolve(source, folders, name, quoted) : NULL;
         free(name);
         if (!path)
             continue;
@@ -123,10 +121,10 @@ static void read_includes_of(sim_unit *unit, int index, const sim_rewrite_option
     }
 }
 
-void sim_includes_read(sim_unit *unit, const sim_rewrite_options *options)
+void sim_includes_read(sim_unit *unit, const char *const *folders)
 {
     for (int i = 0; i < unit->file_count; i++)
-        read_includes_of(unit, i, options);
+        read_includes_of(unit, i, folders);
 }
 
 void sim_includes_edit(sim_unit *unit, const char *const *shadows)

@@ -87,7 +87,7 @@ static bool rewrite(sim_rewritten *result, const sim_rewrite_options *options)
 {
     sim_unit *unit = result->unit;
     if (options->shadow_folder)
-        sim_includes_read(unit, options);
+        sim_includes_read(unit, options->folders);
     learn(unit);
     for (int i = 0; i < unit->file_count; i++)
         edit(unit, unit->files[i]);

@@ -7,10 +7,9 @@
 #include <stddef.h>
 
 typedef struct sim_rewrite_options {
-    const char *const *quote_folders; // where #include "..." looks, after the folder of the file itself; NULL ends it
-    const char *const *folders;       // where both kinds of #include look; NULL ends it
-    const char *shadow_folder;        // where rewritten headers will lie; NULL: headers are not looked at
-    int number;                       // of the unit in that folder
+    const char *const *folders; // where #include looks, "..." after the folder of the file itself; NULL ends it
+    const char *shadow_folder;  // where rewritten headers will lie; NULL: headers are not looked at
+    int number;                 // of the unit in that folder
 } sim_rewrite_options;
 
 typedef struct sim_rewritten_file {
