@@ -119,7 +119,7 @@ static bool barrier_place(const sim_source *source, int first, int last, char *t
     bool barrier_between = lines_have_barrier(source, first + 1, last - 1);
     sim_statements_free(&statements);
     if (barrier_between && between.in_loop) {
-        snprintf(text, size, "behind line %d, before the loop comes back to line %d", last, first);
+        snprintf(text, size, "after line %d, before the loop returns to line %d", last, first);
         return true;
     }
     if (!found || barrier_between)

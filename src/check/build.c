@@ -34,7 +34,7 @@ static void free_list(char **list)
 }
 
 // A header of a library that is not simulated says so in one error, and includes a file by this name to end the
-// compilation there: the compiler's word on that is nobody's matter.
+// compilation there: what the compiler says about that file is of no use.
 static bool is_aftermath(const sim_build_message *message)
 {
     return message->text && strstr(message->text, "stopped/by/the/error/above") != NULL;
@@ -133,8 +133,8 @@ static heddle_status add_warnings(const sim_build_result *built, heddle_check_re
             HEDDLE_TRY(add_message(message, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_WARNING, result));
         else
             HEDDLE_TRY(heddle_check_result_note(result,
-                                                "the compiler at %s:%d: %.*s(if a thread comes there without having "
-                                                "set it; that is not watched)",
+                                                "the compiler at %s:%d: %.*s(if a thread gets there without "
+                                                "setting it; local variables are not watched)",
                                                 message->file, message->line, (int)strcspn(message->text, "["),
                                                 message->text));
     }
@@ -161,10 +161,10 @@ static heddle_status judge(sim_build_status status, const sim_build_result *buil
         HEDDLE_TRY(keep_messages(built, result));
         HEDDLE_TRY(add_habits(built, result));
         return add_errors(built, result);
-    case SIM_BUILD_USAGE: return fail_with(HEDDLE_INVALID, built, "the build's options make no sense");
+    case SIM_BUILD_USAGE: return fail_with(HEDDLE_INVALID, built, "the build's options are wrong");
     case SIM_BUILD_NO_COMPILER:
         return fail_with(HEDDLE_MISSING, built,
-                         "no C++ compiler found; install g++ or clang, or name one by --compiler");
+                         "no C++ compiler found; install g++ or clang, or give one with --compiler");
     case SIM_BUILD_SYSTEM: break;
     }
     return fail_with(HEDDLE_IO, built, "the program cannot be built");

@@ -105,7 +105,7 @@ heddle_status heddle_child_start(heddle_child *child, const heddle_child_options
     free(environment);
     if (child->process < 0)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "cannot start %s: %s", options->argv[0], strerror(errno));
-    // Here too, so that the group exists whoever comes first.
+    // Here too, so that the group exists whichever process runs first.
     setpgid(child->process, child->process);
 #ifdef SYS_pidfd_open
     child->handle = (int)syscall(SYS_pidfd_open, child->process, 0);
@@ -115,7 +115,7 @@ heddle_status heddle_child_start(heddle_child *child, const heddle_child_options
 
 // --- waiting ---------------------------------------------------------------------------------------------------------
 
-// Ended, but not yet collected: until then nobody else can get its number.
+// Ended, but not yet collected: until then its number cannot be reused.
 static bool has_ended(const heddle_child *child)
 {
     siginfo_t about = {.si_pid = 0};
@@ -232,10 +232,10 @@ uint64_t heddle_child_usual_memory(void)
 const char *heddle_child_signal_name(int signal)
 {
     switch (signal) {
-    case SIGSEGV: return "SIGSEGV (an address that is nobody's)";
-    case SIGBUS: return "SIGBUS (an address that cannot be used)";
-    case SIGFPE: return "SIGFPE (an integer division by zero, or one that overflows)";
-    case SIGILL: return "SIGILL (an instruction that does not exist)";
+    case SIGSEGV: return "SIGSEGV (invalid address)";
+    case SIGBUS: return "SIGBUS (unusable address)";
+    case SIGFPE: return "SIGFPE (integer division by zero, or overflow)";
+    case SIGILL: return "SIGILL (illegal instruction)";
     case SIGABRT: return "SIGABRT (abort(), a failed assertion or an uncaught exception)";
     case SIGTRAP: return "SIGTRAP";
     case SIGKILL: return "SIGKILL (killed from outside, often because memory ran out)";

@@ -97,7 +97,7 @@ const char *heddle_check_memory_sentence(const heddle_check_finding *finding, ch
 }
 
 // The memory's name, led by a blank, as a kernel's reader knows it: what the kernel calls it and what host code does.
-// Where the first is not certain, host code's alone may be that of another parameter, so it is told whose it is.
+// Where the first is not certain, host code's alone may be that of another parameter, so the text says whose it is.
 static const char *names_text(const heddle_check_finding *finding, char *text, size_t size)
 {
     const char *name = finding->memory->name, *parameter = finding->parameter;

@@ -87,7 +87,8 @@ const char *heddle_check_job_hint(const heddle_op *op, const char *function, cha
     }
     if (used < size)
         snprintf(text + used, size - used, "%s",
-                 optional ? "]); what is in [ ] may be left out, all of it: then it is run with the defaults" : ")");
+                 optional ? "]); the parameters in [ ] may be omitted, all together: it is then run with the defaults"
+                          : ")");
     return text;
 }
 
@@ -139,7 +140,7 @@ static void print_call(const heddle_check_job *job, bool complete, FILE *file)
     fprintf(file, ");\n");
 }
 
-// A shape that somebody asked for must not pass without having been compared.
+// A shape that the user asked for must not pass without having been compared.
 static void print_refusal(const heddle_check_job *job, FILE *file)
 {
     char fields[256];

@@ -1,5 +1,5 @@
-// Calls and launches that fail: each is told once, by the finding that says most; one that the program expects and
-// answers for is no finding at all; and what only follows from a failure is left out until the failure is mended.
+// Calls and launches that fail: each is reported once, by the finding that says most; one that the program expects and
+// handles is not a finding; and what only follows from a failure is left out until the failure is fixed.
 
 #include "check/failures.h"
 
@@ -8,9 +8,9 @@
 
 #include "check/describe.h"
 
-// --- an error that nobody looks at goes with the call that made it --------------------------------------------------
+// --- an unchecked error goes with the call that made it -------------------------------------------------------------
 
-static heddle_check_finding *told_error(const heddle_check_result *result, const heddle_check_finding *unchecked)
+static heddle_check_finding *reported_error(const heddle_check_result *result, const heddle_check_finding *unchecked)
 {
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *other = result->findings[i];
@@ -27,7 +27,7 @@ static heddle_check_finding *told_error(const heddle_check_result *result, const
 
 static const char *with_unread(heddle_check_result *result, const char *message)
 {
-    static const char unread[] = "the program never looks at the error";
+    static const char unread[] = "the program never checks the error";
     char text[1024];
     size_t length = strlen(message);
     bool asks = length > 0 && message[length - 1] == '?';
@@ -38,19 +38,20 @@ static const char *with_unread(heddle_check_result *result, const char *message)
     return copy ? copy : message;
 }
 
-static bool is_told_elsewhere(heddle_check_result *result, const heddle_check_finding *finding)
+static bool is_reported_elsewhere(heddle_check_result *result, const heddle_check_finding *finding)
 {
-    heddle_check_finding *told = finding->kind == HEDDLE_CHECK_UNCHECKED_ERROR ? told_error(result, finding) : NULL;
-    if (told)
-        told->message = with_unread(result, told->message);
-    return told != NULL;
+    heddle_check_finding *reported =
+        finding->kind == HEDDLE_CHECK_UNCHECKED_ERROR ? reported_error(result, finding) : NULL;
+    if (reported)
+        reported->message = with_unread(result, reported->message);
+    return reported != NULL;
 }
 
-// --- failures that the program answers for --------------------------------------------------------------------------
+// --- failures that the program handles --------------------------------------------------------------------------
 
 // The runtime says so of questions about the machine alone. A program that ends with a status of its own may have
 // failed by the answer; otherwise it went on as it meant to.
-static bool is_answered(heddle_check_result *result, const heddle_check_finding *finding)
+static bool is_handled(heddle_check_result *result, const heddle_check_finding *finding)
 {
     static const char mark[] = ", which the program looks at: ";
     const char *reason = finding->kind == HEDDLE_CHECK_BAD_CALL ? strstr(finding->message, mark) : NULL;
@@ -61,7 +62,7 @@ static bool is_answered(heddle_check_result *result, const heddle_check_finding 
     char where[1024] = "";
     if (place && place->frames)
         heddle_check_frame_text(&place->frame[0], where, sizeof where);
-    return heddle_check_result_note(result, "%s%s%.*s (%s): the program looks at that and goes on", where,
+    return heddle_check_result_note(result, "%s%s%.*s (%s): the program checks that and goes on", where,
                                     where[0] ? ": " : "", (int)(reason - finding->message), finding->message,
                                     reason + sizeof mark - 1) == HEDDLE_OK;
 }
@@ -90,7 +91,7 @@ static bool same_memory(const heddle_check_finding *a, const heddle_check_findin
            a->memory->bytes == b->memory->bytes && a->memory->allocated.line == b->memory->allocated.line;
 }
 
-static bool is_unwritten(const heddle_check_result *result, const heddle_check_finding *finding)
+static bool is_consequence(const heddle_check_result *result, const heddle_check_finding *finding)
 {
     if (finding->kind != HEDDLE_CHECK_UNINITIALISED || finding->place_count == 0)
         return false;
@@ -105,7 +106,7 @@ static bool is_unwritten(const heddle_check_result *result, const heddle_check_f
 }
 
 // A graph that is not there because the capture that was to make it failed.
-static bool is_spoilt(const heddle_check_result *result, const heddle_check_finding *finding)
+static bool lacks_graph(const heddle_check_result *result, const heddle_check_finding *finding)
 {
     static const char *const words[] = {"the capture was spoilt by an earlier error", "there is no such graph",
                                         "there is no such executable graph"};
@@ -119,7 +120,7 @@ static bool is_spoilt(const heddle_check_result *result, const heddle_check_find
 }
 
 // A program that gives up frees nothing any more.
-static bool is_left_behind(const heddle_check_result *result, const heddle_check_finding *finding)
+static bool is_early_exit_leak(const heddle_check_result *result, const heddle_check_finding *finding)
 {
     return finding->kind == HEDDLE_CHECK_LEAK && result->exit_status != 0 && !result->any_status;
 }
@@ -144,20 +145,19 @@ static int drop(heddle_check_result *result,
 
 static void drop_consequences(heddle_check_result *result)
 {
-    int dropped = drop(result, is_unwritten);
+    int dropped = drop(result, is_consequence);
     if (dropped > 0)
-        heddle_check_result_note(
-            result,
-            "left out: %d finding%s about memory that nobody wrote, since what was to write it may "
-            "be the call or launch that failed or was not waited for; mend that and check again",
-            dropped, dropped == 1 ? "" : "s");
-    dropped = drop(result, is_spoilt);
+        heddle_check_result_note(result,
+                                 "left out: %d finding%s about uninitialised memory, which may follow from the call or "
+                                 "launch that failed or was not waited for; fix that and check again",
+                                 dropped, dropped == 1 ? "" : "s");
+    dropped = drop(result, lacks_graph);
     if (dropped > 0)
-        heddle_check_result_note(result, "left out: %d call%s that failed for want of the graph", dropped,
+        heddle_check_result_note(result, "left out: %d call%s that failed because there is no graph", dropped,
                                  dropped == 1 ? "" : "s");
-    dropped = drop(result, is_left_behind);
+    dropped = drop(result, is_early_exit_leak);
     if (dropped > 0)
-        heddle_check_result_note(result, "left out: %d leak%s, since the program gave up before its end", dropped,
+        heddle_check_result_note(result, "left out: %d memory leak%s of a program that exited early", dropped,
                                  dropped == 1 ? "" : "s");
 }
 
@@ -166,7 +166,7 @@ void heddle_check_failures_settle(heddle_check_result *result)
     int kept = 0;
     for (int i = 0; i < result->finding_count; i++) {
         heddle_check_finding *finding = result->findings[i];
-        bool out = is_told_elsewhere(result, finding) || is_answered(result, finding);
+        bool out = is_reported_elsewhere(result, finding) || is_handled(result, finding);
         if (!out)
             result->findings[kept++] = finding;
     }

@@ -92,7 +92,7 @@ heddle_status heddle_check_folder_create(heddle_check_folder *folder, bool keep)
     *folder = (heddle_check_folder){.lock = -1, .keep = keep};
     snprintf(folder->path, sizeof folder->path, "%s/%sXXXXXX", root, keep ? kept_prefix : prefix);
     if (!mkdtemp(folder->path))
-        return heddle_fail(HEDDLE_IO, "cannot make a folder in %s: %s; set TMPDIR to one that can be written", root,
+        return heddle_fail(HEDDLE_IO, "cannot create a folder in %s: %s; set TMPDIR to a writable one", root,
                            strerror(errno));
     folder->lock = take_lock(folder->path, O_CREAT);
     if (folder->lock < 0) {

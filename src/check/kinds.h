@@ -1,5 +1,5 @@
 // The kinds of findings, the simulator's and the check's own: how headlines call them, why they usually happen and what
-// mends them. words.h has what fits a single finding better. The table in docs/simulator.md is made of this one.
+// fixes them. words.h has what fits a single finding better. The table in docs/simulator.md is made of this one.
 #ifndef HEDDLE_CHECK_KINDS_H
 #define HEDDLE_CHECK_KINDS_H
 
@@ -45,7 +45,7 @@ typedef struct heddle_check_kind_info {
     const char *title;   // of the headline: "out-of-bounds access"
     const char *link;    // between title and memory: "on", "of"; NULL: memory is not named in the headline
     const char *cause;   // the usual one, a sentence
-    const char *cure;    // what mends it
+    const char *cure;    // what fixes it
     const char *meaning; // in a few words; NULL: the check's own kind, not the simulator's
     const char *tier;    // of the simulator's kinds: what it mostly is, and when it is the other
 } heddle_check_kind_info;

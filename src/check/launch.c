@@ -44,7 +44,7 @@ static bool take(reader *in, char sign)
 static heddle_status unreadable(const reader *in)
 {
     return heddle_fail(HEDDLE_INVALID,
-                       "launch: cannot read it from '%s'; it is like <<<(n + 255) / 256, 256>>> or "
+                       "launch: cannot parse it from '%s' on; write it like <<<(n + 255) / 256, 256>>> or "
                        "<<<dim3(...), dim3(...), bytes>>>",
                        in->at);
 }
@@ -131,7 +131,7 @@ static heddle_status count(reader *in, unsigned *number)
     long long value = 0;
     HEDDLE_TRY(sum(in, &value));
     if (value < 0 || value > INT_MAX)
-        return heddle_fail(HEDDLE_INVALID, "launch: %lld is no size of a grid or block", value);
+        return heddle_fail(HEDDLE_INVALID, "launch: %lld is not a size of a grid or block", value);
     *number = (unsigned)value;
     return HEDDLE_OK;
 }
@@ -172,8 +172,8 @@ heddle_status heddle_check_launch_read(const char *text, const heddle_op *op, co
     if (threads <= MOST_THREADS)
         threads *= block[2];
     if (threads < 1 || threads > MOST_THREADS)
-        return heddle_fail(HEDDLE_INVALID, "launch: a block of %u by %u by %u threads; 1 to %d in all are possible",
-                           block[0], block[1], block[2], MOST_THREADS);
+        return heddle_fail(HEDDLE_INVALID, "launch: a block of %u by %u by %u threads; a block has 1 to %d", block[0],
+                           block[1], block[2], MOST_THREADS);
     if (launch->shared > MOST_SHARED)
         return heddle_fail(HEDDLE_INVALID, "launch: %u bytes of shared memory are more than a GPU has", launch->shared);
     return HEDDLE_OK;

@@ -13,7 +13,7 @@ static bool is_in_kernel(const heddle_check_finding *finding, const heddle_check
            heddle_check_same_function(finding->kernel, place->frame[0].function);
 }
 
-// An access far from all memory is told by the allocation that happens to be nearest.
+// An access far from all memory is reported with the allocation that happens to be nearest.
 static bool is_near(const heddle_check_memory *memory)
 {
     const long long reach = memory->bytes + 4096;

@@ -184,14 +184,14 @@ static bool is_about_legality(const char *message)
 static const char *cure_of(const char *message)
 {
     if (!is_about_legality(message))
-        return "Another version of the toolkit may take it; this one does not.";
+        return "Another version of the toolkit may accept it; this one does not.";
     if (strstr(message, "must be configured"))
         return "Launch the kernel with its grid and block: kernel<<<blocks, threads>>>(arguments).";
     bool about_call = strstr(message, "calling a") || strstr(message, "device code");
     return about_call ? NULL : "Change the kernel as nvcc says.";
 }
 
-// Launching a kernel from a kernel is legal; nvcc only wants to be told.
+// Launching a kernel from a kernel is legal, but nvcc needs an option for it.
 static bool wants_flag(const char *message)
 {
     return strstr(message, "launch from __device__ or __global__") && strstr(message, "separate compilation mode");
@@ -228,7 +228,7 @@ static heddle_status note_flag(const remark *said, heddle_check_result *result)
     for (int i = 0; i < result->note_count; i++)
         if (strstr(result->notes[i], "-rdc=true"))
             return HEDDLE_OK;
-    return heddle_check_result_note(result, "%s:%d launches a kernel from a kernel: build it by nvcc with -rdc=true",
+    return heddle_check_result_note(result, "%s:%d launches a kernel from a kernel: build it with nvcc -rdc=true",
                                     said->file, said->line);
 }
 
@@ -314,14 +314,13 @@ heddle_status heddle_check_opinion_hear(heddle_check_opinion *opinion, double pa
         heddle_child_wait(&opinion->child, patience < 0 ? patience : left > 0 ? left : 0);
         if (opinion->child.end == HEDDLE_CHILD_RUNNING) {
             heddle_child_kill(&opinion->child);
-            return heddle_check_result_note(result,
-                                            "nvcc had no time to say whether the source is legal CUDA; --nvcc waits "
-                                            "for it");
+            return heddle_check_result_note(
+                result, "nvcc did not answer in time whether the source is legal CUDA; --nvcc waits for it");
         }
         if (opinion->child.end == HEDDLE_CHILD_STOPPED)
             return heddle_fail(HEDDLE_INTERRUPTED, "interrupted");
         if (opinion->child.end == HEDDLE_CHILD_SIGNALLED || opinion->child.end == HEDDLE_CHILD_TIMED_OUT)
-            return heddle_check_result_note(result, "nvcc was ended before it had judged the source");
+            return heddle_check_result_note(result, "nvcc was stopped before it had judged the source");
         if (opinion->child.end != HEDDLE_CHILD_EXITED || opinion->child.code == 0)
             return HEDDLE_OK;
         HEDDLE_TRY(read_answer(opinion, result, &again));

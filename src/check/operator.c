@@ -17,8 +17,8 @@
 enum {
     NAME_SIZE = 128,
     MOST_NAMES = 512, // of operators; more than there are
-    MOST_WRONG = 3,   // shapes that are told: further ones say the same
-    MOST_NAMED = 4,   // shapes that are told one by one as compared
+    MOST_WRONG = 3,   // wrong shapes that are reported: further ones say the same
+    MOST_NAMED = 4,   // compared shapes that are named one by one
 };
 
 // --- names -----------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ typedef enum heddle_check_case_kind {
 } heddle_check_case_kind;
 
 typedef struct heddle_check_case {
-    const char *text; // of the operator's list or of somebody's --shape; NULL: `plain` has it
+    const char *text; // of the operator's list or of --shape; NULL: `plain` has it
     char plain[HEDDLE_CHECK_PLAIN_SIZE];
     heddle_check_case_kind kind;
 } heddle_check_case;
@@ -43,7 +43,7 @@ typedef struct heddle_check_job {
     char launch[HEDDLE_CHECK_LAUNCH_SIZE]; // where it is a kernel: what stands between <<< and >>>; else ""
     uint64_t seed;
     heddle_check_case cases[HEDDLE_CHECK_MOST_CASES];
-    bool given; // somebody asked for them
+    bool given; // by --shape
     int count;
     int left_out[HEDDLE_CHECK_CASE_KINDS]; // shapes that are too much for the simulated GPU
 } heddle_check_job;

@@ -18,7 +18,7 @@ static bool noted(const heddle_check_result *result, const char *beginning)
     return false;
 }
 
-static heddle_status tell_unrepeatable(heddle_check_result *result, int copy)
+static heddle_status report_unrepeatable(heddle_check_result *result, int copy)
 {
     static const char what[] = "two runs in the same order gave different results";
     char which[48] = "";
@@ -32,14 +32,13 @@ static heddle_status tell_unrepeatable(heddle_check_result *result, int copy)
     if (copy >= 0)
         snprintf(which, sizeof which, " in copy number %d to the host", copy + 1);
     return heddle_check_result_note(
-        result,
-        "%s%s (numbers from the clock, or a local variable that was never set?), so %s not compared between orders",
+        result, "%s%s (does it use the clock, or an uninitialised local variable?), so %s not compared between orders",
         what, which, copy < 0 ? "results were" : "it was");
 }
 
 // The element, its allocation and the store that made it, as the run found them that compared the bytes.
-static heddle_status tell_element(heddle_check_result *result, const heddle_check_report *compared, const char *message,
-                                  bool *told)
+static heddle_status report_element(heddle_check_result *result, const heddle_check_report *compared,
+                                    const char *message, bool *reported)
 {
     for (int i = 0; compared && i < compared->finding_count; i++) {
         heddle_check_finding finding = compared->findings[i];
@@ -50,22 +49,22 @@ static heddle_status tell_element(heddle_check_result *result, const heddle_chec
         finding.message = heddle_arena_copy_text(result->arena, text);
         if (!finding.message)
             return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the findings");
-        *told = true;
+        *reported = true;
         return heddle_check_result_add_finding(result, &finding);
     }
     return HEDDLE_OK;
 }
 
-static heddle_status tell_copy(heddle_check_result *result, const heddle_check_report *report, int copy,
-                               const heddle_check_report *compared)
+static heddle_status report_copy(heddle_check_result *result, const heddle_check_report *report, int copy,
+                                 const heddle_check_report *compared)
 {
     char message[160];
     const heddle_check_report *first = result->runs[0];
-    bool told = false;
+    bool reported = false;
     snprintf(message, sizeof message, "Copy number %d to the host differs between schedule %d and schedule %d",
              copy + 1, first->schedule, report->schedule);
-    HEDDLE_TRY(tell_element(result, compared, message, &told));
-    if (told)
+    HEDDLE_TRY(report_element(result, compared, message, &reported));
+    if (reported)
         return HEDDLE_OK;
     return heddle_check_result_add(result, HEDDLE_CHECK_ORDER_DEPENDENT, HEDDLE_CHECK_WARNING, "%s.", message);
 }
@@ -89,9 +88,10 @@ static const char *asked_of(const heddle_check_report *report, int copy, const c
 }
 
 // The first run once more, with a clock that goes otherwise: what is the same then is no matter of time or of chance.
-// *found moves on to the first copy that is. *told: there is none, or several threads of the host copied.
+// *found moves on to the first copy that is. *reported: there is none, or several threads of the host copied.
 static heddle_status repeat_first(heddle_check_result *result, const heddle_check_report *report, const char *path,
-                                  heddle_check_rerun rerun, void *context, heddle_check_difference *found, bool *told)
+                                  heddle_check_rerun rerun, void *context, heddle_check_difference *found,
+                                  bool *reported)
 {
     const heddle_check_report *first = result->runs[0];
     char text[COPY_SIZE];
@@ -102,10 +102,10 @@ static heddle_status repeat_first(heddle_check_result *result, const heddle_chec
     bool differs = !again || heddle_check_copies_differ(first, again, NULL, &changed);
     bool in_order = again && !first->copies_in_any_order && again->copy_count == first->copy_count;
     if (differs)
-        *told = !in_order || !heddle_check_copies_differ(first, report, again, &next);
+        *reported = !in_order || !heddle_check_copies_differ(first, report, again, &next);
     heddle_check_report_free(again);
-    if (*told)
-        return tell_unrepeatable(result, in_order ? changed.first : -1);
+    if (*reported)
+        return report_unrepeatable(result, in_order ? changed.first : -1);
     if (next.first == found->first)
         return HEDDLE_OK;
     *found = next;
@@ -123,14 +123,14 @@ heddle_status heddle_check_order_compare(heddle_check_result *result, const hedd
     if (result->unrepeatable || heddle_check_result_explains_difference(result) || has_order_dependent(result) ||
         !heddle_check_copies_differ(first, report, NULL, &found))
         return HEDDLE_OK;
-    bool told = false;
-    HEDDLE_TRY(repeat_first(result, report, path, rerun, context, &found, &told));
-    if (told)
+    bool reported = false;
+    HEDDLE_TRY(repeat_first(result, report, path, rerun, context, &found, &reported));
+    if (reported)
         return HEDDLE_OK;
     if (first->copies_in_any_order)
         return heddle_check_result_add(result, HEDDLE_CHECK_ORDER_DEPENDENT, HEDDLE_CHECK_WARNING,
-                                       "A copy to the host, of those that several threads of the host make, differs "
-                                       "between schedule %d and schedule %d.",
+                                       "A copy to the host, where several host threads make copies, differs between "
+                                       "schedule %d and schedule %d.",
                                        first->schedule, report->schedule);
     char text[COPY_SIZE];
     heddle_check_report *compared = NULL;
@@ -138,5 +138,5 @@ heddle_status heddle_check_order_compare(heddle_check_result *result, const hedd
     if (asked && found.first < first->copy_count)
         HEDDLE_TRY(rerun(context, report, asked, &compared));
     result->compared = compared;
-    return tell_copy(result, report, found.first, compared);
+    return report_copy(result, report, found.first, compared);
 }

@@ -102,7 +102,7 @@ typedef struct heddle_check_line {
     int size; // bytes a lane
     double requests, lanes;
     double units, ideal;               // sectors, or wavefronts in shared memory
-    const heddle_check_request *worst; // NULL: not told
+    const heddle_check_request *worst; // NULL: not known
 } heddle_check_line;
 
 typedef struct heddle_check_kernel {
@@ -125,9 +125,9 @@ typedef struct heddle_check_copy {
     struct {
         double sum, magnitude; // negative magnitude: not numbers of that type
     } sums[2];
-    const char *by;          // the operation that made it and which of its copies it is, for SIM_COPY; "": not told
-    long long site;          // of the call; 0: not told
-    unsigned long long into; // host memory that it was copied to, of this run; 0: not told
+    const char *by;          // the operation that made it and which of its copies it is, for SIM_COPY; "": not known
+    long long site;          // of the call; 0: not known
+    unsigned long long into; // host memory that it was copied to, of this run; 0: not known
     heddle_check_copied what;
 } heddle_check_copy;
 

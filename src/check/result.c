@@ -156,7 +156,8 @@ static void add_note(heddle_check_result *result, heddle_check_finding *finding,
 }
 
 // Two lines were seen to race in another way than before: of one way a few words are enough.
-static void tell_other_way(heddle_check_result *result, heddle_check_finding *told, const heddle_check_place other[2])
+static void note_other_roles(heddle_check_result *result, heddle_check_finding *shown,
+                             const heddle_check_place other[2])
 {
     char way[128];
     if (other[0].frames && other[1].frames && other[0].frame[0].line != other[1].frame[0].line)
@@ -164,8 +165,8 @@ static void tell_other_way(heddle_check_result *result, heddle_check_finding *to
                  other[1].role, other[1].frame[0].line);
     else
         snprintf(way, sizeof way, "also seen as %s and %s", other[0].role, other[1].role);
-    if (!strstr(told->note, "also seen as"))
-        add_note(result, told, way);
+    if (!strstr(shown->note, "also seen as"))
+        add_note(result, shown, way);
 }
 
 static bool is_among(const long long *list, int count, long long offset)
@@ -207,7 +208,7 @@ static void take_over(heddle_check_finding *known, const heddle_check_finding *a
     known->count = was.count;
 }
 
-// The graver of the two is told in full.
+// The graver of the two is shown in full.
 static void unite_race(heddle_check_result *result, heddle_check_finding *known, const heddle_check_finding *again)
 {
     bool one_way = again->place_count != 2 || same_two_places(known, again, same_place);
@@ -226,7 +227,7 @@ static void unite_race(heddle_check_result *result, heddle_check_finding *known,
         }
     }
     if (!one_way)
-        tell_other_way(result, known, other);
+        note_other_roles(result, known, other);
 }
 
 static void unite(heddle_check_result *result, heddle_check_finding *known, const heddle_check_finding *again)

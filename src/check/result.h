@@ -13,7 +13,7 @@ typedef struct heddle_check_result {
     heddle_check_sources *sources;
     heddle_check_report *runs[HEDDLE_CHECK_MOST_RUNS]; // in the order they ran; the counters shown are the first's
     int run_count;
-    heddle_check_report *compared; // a further run, in whose words a result that depends on the order is told; or NULL
+    heddle_check_report *compared; // a further run, whose strings an order-dependent finding uses; or NULL
     heddle_check_finding **findings;
     int finding_count, finding_room;
     const char **notes;
@@ -24,7 +24,7 @@ typedef struct heddle_check_result {
     int suspected;        // local variables that the compiler thinks may be read before they are set; notes name them
     const char *messages; // of the compiler, where there are any; NULL
     int exit_status;      // of the program itself, in its first run
-    bool unrepeatable;    // two runs in the same order gave different results, which has been told
+    bool unrepeatable;    // two runs in the same order gave different results, which has been reported
     bool any_status;      // it may end as it likes: only findings count
     bool unwritten;       // a file that was asked for could not be written
     double seconds;       // all of it, as the person waited

@@ -73,7 +73,8 @@ static heddle_status find_sources(check_state *state)
             return heddle_fail(HEDDLE_INVALID, "%s: is a folder; name the .cu files in it", path);
         if (!S_ISREG(about.st_mode))
             return heddle_fail(HEDDLE_INVALID,
-                               "%s: is no file on disk; save the source to one, it is read more than once", path);
+                               "%s: not a regular file; save the source to one, because it is read more than once",
+                               path);
         state->sources[i] = realpath(path, NULL);
         if (!state->sources[i])
             return heddle_fail(HEDDLE_INVALID, "%s: %s", path, strerror(errno));
@@ -123,8 +124,8 @@ static heddle_status refuse_unknown_ending(const char *path)
         fclose(file);
     if (size == sizeof begin && (memcmp(begin, "\177ELF", 4) == 0 || memcmp(begin, "!<arch>\n", sizeof begin) == 0))
         return HEDDLE_OK;
-    return heddle_fail(HEDDLE_INVALID, "%s: this is no object, and by its ending no source; CUDA source ends in .cu",
-                       path);
+    return heddle_fail(HEDDLE_INVALID,
+                       "%s: neither an object nor, by its ending, a source file; CUDA source ends in .cu", path);
 }
 
 static heddle_status prepare_job(check_state *state, const heddle_op *op)
@@ -316,31 +317,30 @@ static heddle_status judge_end(check_state *state, const heddle_child *child, co
     char size[32], time[32];
     switch (child->end) {
     case HEDDLE_CHILD_TIMED_OUT:
-        return heddle_check_result_add(
-            result, HEDDLE_CHECK_TIMEOUT, HEDDLE_CHECK_ERROR,
-            "It was still running after %s and was ended: what it would have done next was not checked.",
-            heddle_text_seconds(child->options.seconds, time, sizeof time));
+        return heddle_check_result_add(result, HEDDLE_CHECK_TIMEOUT, HEDDLE_CHECK_ERROR,
+                                       "It was still running after %s and was stopped: the rest was not checked.",
+                                       heddle_text_seconds(child->options.seconds, time, sizeof time));
     case HEDDLE_CHILD_TOO_LARGE:
         return heddle_check_result_add(result, HEDDLE_CHECK_MEMORY, HEDDLE_CHECK_ERROR,
-                                       "It had %s in use and was ended: what it would have done next was not checked.",
+                                       "It used %s and was stopped: the rest was not checked.",
                                        heddle_text_bytes((double)child->most_memory, size, sizeof size));
     case HEDDLE_CHILD_SIGNALLED:
         if (report && has_error(report))
             return HEDDLE_OK;
-        return heddle_check_result_add_at(
-            result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR, report ? report->crashed : NULL, "It was ended by %s%s%s.",
-            report && strstr(report->status, "stack is used up")
-                ? "SIGSEGV (its stack is used up, by endless recursion or by large local arrays)"
-                : heddle_child_signal_name(child->code),
-            report && strstr(report->status, "in host code") ? " in host code" : "",
-            report && lacks_arguments(state, report->crashed)
-                ? ", where it reads an argument, and it was given none: they go behind --"
-                : "");
+        return heddle_check_result_add_at(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR,
+                                          report ? report->crashed : NULL, "It was ended by %s%s%s.",
+                                          report && strstr(report->status, "stack is used up")
+                                              ? "SIGSEGV (stack overflow, by endless recursion or large local arrays)"
+                                              : heddle_child_signal_name(child->code),
+                                          report && strstr(report->status, "in host code") ? " in host code" : "",
+                                          report && lacks_arguments(state, report->crashed)
+                                              ? ", where it reads an argument and was given none: arguments go after --"
+                                              : "");
     case HEDDLE_CHILD_EXITED:
         if (report)
             return HEDDLE_OK;
         return heddle_check_result_add(result, HEDDLE_CHECK_DIED, HEDDLE_CHECK_ERROR,
-                                       "It ended with status %d and left no report: it called _exit() or became "
+                                       "It ended with status %d and left no report: it called _exit() or executed "
                                        "another program.",
                                        child->code);
     case HEDDLE_CHILD_RUNNING:
@@ -456,7 +456,7 @@ static heddle_status run_another(check_state *state, int run, int schedule, cons
     return schedule == 0 ? HEDDLE_OK : compare_with_first(state, report, run, values);
 }
 
-// The other orders; then, as long as racing writes turn up that nobody has asked about, again, in an order in which
+// The other orders; then, as long as new racing writes turn up, again, in an order in which
 // they race.
 static heddle_status run_others(check_state *state)
 {
@@ -507,18 +507,17 @@ static heddle_status note_nothing(const check_state *state)
     if (accesses > 0 || result->run_count == 0 || state->options->unwatched || heddle_check_result_has_errors(result))
         return HEDDLE_OK;
     if (heddle_check_library_calls(result) > 0)
-        return heddle_check_result_note(state->result,
-                                        "no kernel of the program's own was launched: what it gives to libraries "
-                                        "(pointers, sizes, whether the data is set) and its copies were checked");
+        return heddle_check_result_note(
+            state->result, "the program launched no kernel of its own: what it passes to libraries "
+                           "(pointers, sizes, whether the data is initialised) and its copies were checked");
     if (launches > 0)
         return heddle_check_result_note(
-            state->result, "the kernels ran, but made no access to memory that could be checked: they only "
-                           "print, a guard keeps all threads from it, or the compiler removed work that "
-                           "nobody uses");
+            state->result, "the kernels ran but accessed no memory that could be checked: they only print, a guard "
+                           "excludes all threads, or the compiler removed work whose result is unused");
     return heddle_check_result_note(state->result,
-                                    "no kernel of the program's own was launched: only its calls of the CUDA runtime "
-                                    "and libraries were checked; if it has kernels, see what it needs to come to them "
-                                    "(arguments go behind --)");
+                                    "the program launched no kernel: only its calls of the CUDA runtime and libraries "
+                                    "were checked; if it has kernels, see what it needs to reach them (arguments go "
+                                    "after --)");
 }
 
 // --- from beginning to end -------------------------------------------------------------------------------------------

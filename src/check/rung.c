@@ -1,4 +1,4 @@
-// A file of heddle's own that somebody checks as a program: which rung it is, and how that is run.
+// One of heddle's own files, checked as if it were a program: which rung it is, and how that is run.
 
 #include <limits.h>
 #include <stdio.h>
@@ -119,7 +119,8 @@ heddle_status heddle_check_rung_refuse(const char *path)
     }
     if (found.ladder && !lies_in(path, found.ladder))
         snprintf(change, sizeof change, "change it in src/ops/%s, not in a copy, and after a build", found.ladder);
-    return heddle_fail(HEDDLE_INVALID,
-                       "%s: a rung of heddle's own, which runs as part of it; %s, `heddle bench %s/%s%s` checks it%s",
-                       path, change, found.op, found.name, device, where);
+    return heddle_fail(
+        HEDDLE_INVALID,
+        "%s: one of heddle's own rungs, which runs as part of heddle; %s, `heddle bench %s/%s%s` checks it%s", path,
+        change, found.op, found.name, device, where);
 }

@@ -1,4 +1,4 @@
-// The shapes that a function is run on: the operator's test shapes, or those that somebody asks for.
+// The shapes that a function is run on: the operator's test shapes, or those of --shape.
 //
 // The large test shapes are often those that set an optional field. A function that takes none of these fields must not
 // be called right after a block or two, so it is run on such shapes too, with the defaults put back.
@@ -131,8 +131,8 @@ static heddle_status refuse_large(const heddle_op *op, const void *shape, const 
     char size[32];
     if (bytes <= (double)heddle_child_usual_memory())
         return HEDDLE_OK;
-    return heddle_fail(HEDDLE_INVALID, "--shape '%s': to compare it takes %s of memory, more than there is", text,
-                       heddle_text_bytes(bytes, size, sizeof size));
+    return heddle_fail(HEDDLE_INVALID, "--shape '%s': comparing it takes %s of memory, more than this machine has",
+                       text, heddle_text_bytes(bytes, size, sizeof size));
 }
 
 heddle_status heddle_check_job_set_shapes(heddle_check_job *job, const char *const *shapes)

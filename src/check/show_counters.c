@@ -166,7 +166,7 @@ static void draw_shared(const heddle_check_line *line, const heddle_check_style 
     int busiest = 0;
     for (int bank = 1; bank < BANKS; bank++)
         busiest = depth[bank] > depth[busiest] ? bank : busiest;
-    fprintf(file, "    bank %d is asked for %d different words; a bank gives one at a time\n", busiest, depth[busiest]);
+    fprintf(file, "    bank %d serves %d different words, one at a time\n", busiest, depth[busiest]);
 }
 
 void heddle_check_show_request(const heddle_check_line *line, const heddle_check_style *style, FILE *file)
@@ -175,7 +175,7 @@ void heddle_check_show_request(const heddle_check_line *line, const heddle_check
     heddle_check_frame frame = {.file = line->file, .line = line->line};
     char where[HEDDLE_CHECK_SENTENCE];
     double ideal = line->requests > 0 ? line->ideal / line->requests : 0;
-    fprintf(file, "worst access: %s, %s %s of %d bytes a lane: %d %s where about %.3g would do\n",
+    fprintf(file, "worst access: %s, %s %s of %d bytes per lane: %d %s where about %.3g would suffice\n",
             heddle_check_frame_text(&frame, where, sizeof where), line->space, line->access, line->size, worst->units,
             heddle_check_unit(line), ideal);
     fprintf(file, "    by warp %d of block (%d,%d,%d)\n", worst->warp, worst->block[0], worst->block[1],
@@ -227,7 +227,7 @@ static heddle_status show_rows(const heddle_check_row *rows, int count, const he
     heddle_table_destroy(table);
     HEDDLE_TRY(status);
     if (count > MOST_ROWS)
-        fprintf(file, "and %d more lines; --json and --html have all\n", count - MOST_ROWS);
+        fprintf(file, "and %d more lines; --json and --html show all\n", count - MOST_ROWS);
     fputc('\n', file);
     if (rows[0].line->worst && rows[0].line->units > rows[0].line->ideal) {
         heddle_check_show_request(rows[0].line, style, file);

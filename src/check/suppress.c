@@ -1,5 +1,5 @@
 // Suppressions from a file and from comments. What they mean is the simulator's, so that both read the same alike; what
-// is wrong with a file is told here.
+// is wrong with a file is reported here.
 
 #include "check/suppress.h"
 
@@ -169,7 +169,7 @@ heddle_status heddle_check_suppressions_note_unused(const heddle_check_suppressi
     }
     if (unused == 0 || was_cut_short(result))
         return HEDDLE_OK;
-    return heddle_check_result_note(result, "%s: %s %s%s suppresses nothing here: no finding is of that kind and place",
+    return heddle_check_result_note(result, "%s: %s %s%s suppresses nothing here: no finding has that kind and place",
                                     suppressions->path, unused == 1 ? "the rule of line" : "each rule of lines", lines,
                                     unused > MOST_NAMED ? " and others" : "");
 }
@@ -207,7 +207,7 @@ static const char *take_word(const char *at, char word[LONGEST_WORD])
     return at + strspn(at, " \t");
 }
 
-// Behind "heddle:" another word than allow: told where it looks like one, or where a kind follows it. All else is
+// After "heddle:" another word than allow: reported where it resembles it, or where a kind follows it. All else is
 // prose.
 static heddle_status look_at_word(const char *path, int number, const char *at, heddle_check_result *result)
 {

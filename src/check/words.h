@@ -1,4 +1,4 @@
-// Why a finding happened and what mends it, in words: of its kind, or of what its facts and the source show.
+// Why a finding happened and what fixes it, in words: of its kind, or of what its facts and the source show.
 #ifndef HEDDLE_CHECK_WORDS_H
 #define HEDDLE_CHECK_WORDS_H
 

@@ -38,19 +38,19 @@ static void test_what_cannot_be_read_or_launched_is_told(void **state)
     static const struct {
         const char *text, *part;
     } wrong[] = {
-        {"", "cannot read"},
-        {"1", "cannot read"},
-        {"1,", "cannot read"},
-        {"1, 2, 3, 4", "cannot read"},
-        {"(1, 2", "cannot read"},
-        {"dim3(1, 2, 3, 4), 1", "cannot read"},
-        {"1 +, 2", "cannot read"},
-        {"1.5, 2", "cannot read"},
+        {"", "cannot parse"},
+        {"1", "cannot parse"},
+        {"1,", "cannot parse"},
+        {"1, 2, 3, 4", "cannot parse"},
+        {"(1, 2", "cannot parse"},
+        {"dim3(1, 2, 3, 4), 1", "cannot parse"},
+        {"1 +, 2", "cannot parse"},
+        {"1.5, 2", "cannot parse"},
         {"q, 32", "has no field 'q'"},
         {"m / (k - 7), 32", "division by zero"},
         {"m % 0, 32", "division by zero"},
         {"m * 9223372036854775807, 32", "too large"},
-        {"k - m, 32", "is no size"},
+        {"k - m, 32", "is not a size"},
         {"1, 0", "1 to 1024"},
         {"1, dim3(64, 64)", "1 to 1024"},
         {"1, dim3(2147483647, 2147483647, 2147483647)", "1 to 1024"},
@@ -62,7 +62,7 @@ static void test_what_cannot_be_read_or_launched_is_told(void **state)
     char deep[256];
     memset(deep, '(', sizeof deep - 1);
     deep[sizeof deep - 1] = '\0';
-    assert_fails(launch_of(deep, &launch), HEDDLE_INVALID, "cannot read");
+    assert_fails(launch_of(deep, &launch), HEDDLE_INVALID, "cannot parse");
 }
 
 static const char *find(const char *source)

@@ -178,7 +178,7 @@ static void test_a_race_names_the_lines_between_which_the_barrier_belongs(void *
     (void)state;
     barrier_is(RACE("9", "10"), "between line 9 and line 10");
     barrier_is(RACE("10", "9"), "between line 9 and line 10");
-    barrier_is(RACE("7", "5"), "behind line 7, before the loop comes back to line 5");
+    barrier_is(RACE("7", "5"), "after line 7, before the loop returns to line 5");
     barrier_is(RACE("26", "28"), "between line 26 and line 28"); // one in a comment is none
     barrier_is(RACE("6", "9"), "");                              // a barrier on one of the lines
 }
@@ -194,7 +194,7 @@ static void test_an_access_inside_a_call_counts_where_the_call_stands(void **sta
 {
     (void)state;
     barrier_is(RACE_IN_CALL("9", "10"), "between line 9 and line 10");
-    barrier_is(RACE_IN_CALL("5", "7"), "behind line 7, before the loop comes back to line 5");
+    barrier_is(RACE_IN_CALL("5", "7"), "after line 7, before the loop returns to line 5");
 }
 
 static void test_a_barrier_is_not_put_into_a_block_that_one_access_is_in(void **state)

@@ -121,7 +121,7 @@ static void test_the_function_wanted_is_spelled_out(void **state)
     heddle_check_job job;
     assert_fails(prepare(&job, "matmul", "void other() {}"), HEDDLE_INVALID,
                  "void matmul(const float *a, const float *b, float *output, int m, int n, int k[, int transpose_a, "
-                 "int transpose_b, float alpha, float beta]); what is in [ ] may be left out");
+                 "int transpose_b, float alpha, float beta]); the parameters in [ ] may be omitted");
     assert_fails(prepare(&job, "relu", "void other() {}"), HEDDLE_INVALID, "int n)");
     assert_fails(prepare(&job, "matmul", "__global__ void matmul(float *a) {}"), HEDDLE_INVALID, "is a kernel");
     assert_ok(prepare(&job, "matmul", "void matmul(float *a) {}"));
@@ -270,7 +270,7 @@ static void test_shapes_that_are_none_of_the_operators_are_refused(void **state)
     assert_fails(heddle_check_job_set_shapes(&job, part), HEDDLE_INVALID, "must name 'k'");
     assert_fails(heddle_check_job_set_shapes(&job, none), HEDDLE_INVALID, "nothing to compute");
     static const char *const large[] = {"m=2000000 n=2000000 k=1", NULL};
-    assert_fails(heddle_check_job_set_shapes(&job, large), HEDDLE_INVALID, "more than there is");
+    assert_fails(heddle_check_job_set_shapes(&job, large), HEDDLE_INVALID, "more than this machine has");
 }
 
 static void test_a_program_that_computes_nothing_fails(void **state)

@@ -209,7 +209,7 @@ static void test_a_call_that_fails_is_told_once(void **state)
     heddle_check_finish(result, NULL, false);
     assert_int_equal(result->errors, 1);
     assert_int_equal(result->warnings, 1);
-    assert_string_equal(result->findings[0]->message, "it fails; the program never looks at the error");
+    assert_string_equal(result->findings[0]->message, "it fails; the program never checks the error");
     assert_int_equal(result->findings[1]->places[0].frame[0].line, 6); // which nothing else tells of
     heddle_check_result_free(result);
 }

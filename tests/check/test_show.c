@@ -121,7 +121,7 @@ static void test_the_worst_access_is_drawn(void **state)
     (void)state;
     heddle_check_result *result = sample_result(folder, sample_report);
     char *text = sample_shown(result, show_plain);
-    assert_contains(text, "global store of 4 bytes a lane: 32 sectors where about 4 would do\n");
+    assert_contains(text, "global store of 4 bytes per lane: 32 sectors where about 4 would suffice\n");
     assert_contains(text, "    +0         [#.......][........][........][........]  0\n"
                           "    +128       [#.......][........][........][........]  1\n");
     assert_contains(text, "and 24 more lines of 128 bytes\n");
@@ -142,7 +142,7 @@ static void test_bank_conflicts_are_drawn(void **state)
     char *text = sample_shown(result, show_shared_request);
     assert_contains(text, "    words  #...............................\n"
                           "           #...............................\n"
-                          "    bank 0 is asked for 2 different words");
+                          "    bank 0 serves 2 different words");
     free(text);
     heddle_check_result_free(result);
 }

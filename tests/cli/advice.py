@@ -335,7 +335,7 @@ class Advice(unittest.TestCase):
         for name in ("add.txt", "add", "add.h", "add.o"):
             with self.subTest(name):
                 self.assertEqual(self.refused_by_check(name, b"int main() { return 0; }\n"),
-                                 f"heddle: {name}: this is no object, and by its ending no source; CUDA source ends in .cu\n")
+                                 f"heddle: {name}: neither an object nor, by its ending, a source file; CUDA source ends in .cu\n")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ typedef enum sim_finding_kind {
 // An error is wrong by CUDA's rules and able to change a result; a warning is formal.
 typedef enum sim_tier { SIM_ERROR, SIM_WARNING } sim_tier;
 
-// What would order the two sides of a race: it decides what cure is told.
+// What would order the two sides of a race: it decides what fixes it.
 typedef enum sim_order {
     SIM_ORDER_BARRIER,
     SIM_ORDER_BLOCKS,          // the threads are of different blocks

@@ -34,7 +34,6 @@ static symbol_list objects, functions;
 static sim_shared_variable *variables;
 static size_t variable_count;
 static const elf_symbol *dynamic_buffer; // what every extern __shared__ name is an alias of
-static char dynamic_names[128];
 
 static const char *name_of(const elf_symbol *symbol)
 {
@@ -136,15 +135,6 @@ static bool is_foreign(const char *name, bool from_c)
     return from_c;
 }
 
-static void add_dynamic_name(const char *mangled)
-{
-    char name[64];
-    sim_name_of_variable(mangled, name, sizeof name);
-    size_t used = strlen(dynamic_names);
-    if (strstr(dynamic_names, name) == NULL)
-        snprintf(dynamic_names + used, sizeof dynamic_names - used, "%s%s", used ? " or " : "", name);
-}
-
 static int compare_variable(const void *left, const void *right)
 {
     const sim_shared_variable *a = left, *b = right;
@@ -184,9 +174,7 @@ static void find_shared(void)
         if (type_of(symbol) != STT_TLS || symbol->st_shndx == SHN_UNDEF ||
             is_foreign(name, from_c && symbol->st_info >> 4 == STB_LOCAL))
             continue;
-        if (in_dynamic_buffer(symbol))
-            add_dynamic_name(name);
-        else if (symbol->st_size > 0)
+        if (!in_dynamic_buffer(symbol) && symbol->st_size > 0)
             add_variable(symbol);
     }
     if (variables)
@@ -211,12 +199,6 @@ const sim_shared_variable *sim_shared_variables(size_t *count)
     pthread_once(&once, read_symbols);
     *count = variable_count;
     return variables;
-}
-
-const char *sim_symbol_dynamic_names(void)
-{
-    pthread_once(&once, read_symbols);
-    return dynamic_names;
 }
 
 // How far `address` lies from [start, start + bytes).
@@ -281,7 +263,7 @@ static bool find_shared_at(uintptr_t address, sim_symbol *symbol)
     if (address < tls || address - tls >= sim_module_self()->tls_bytes)
         return false;
     if (dynamic_buffer && distance(address, tls + dynamic_buffer->st_value, dynamic_buffer->st_size) == 0) {
-        snprintf(symbol->name, sizeof symbol->name, "%s", dynamic_names);
+        symbol->name[0] = '\0'; // every name of it was made this one by the linker
         symbol->start = tls + dynamic_buffer->st_value;
         symbol->bytes = dynamic_buffer->st_size;
         symbol->shared = true;

@@ -118,8 +118,8 @@ static bool same_roles(const sim_finding *a, const sim_finding *b)
            (strcmp(role_of(a, 0), role_of(b, 1)) == 0 && strcmp(role_of(a, 1), role_of(b, 0)) == 0);
 }
 
-// Two lines may race in several ways; one is shown, another told in a few words.
-static void tell_other_way(sim_finding *shown, const sim_finding *other)
+// Two lines may race in several ways; one is shown, another mentioned in a few words.
+static void note_other_roles(sim_finding *shown, const sim_finding *other)
 {
     static const char seen[] = "also seen as";
     size_t used = strlen(shown->note);
@@ -134,7 +134,7 @@ static void add(sim_record *record)
         sim_record *other = conclusion.findings[i];
         if (same_in_source(other, record)) {
             other->count += record->count;
-            tell_other_way(&other->finding, &record->finding);
+            note_other_roles(&other->finding, &record->finding);
             record->merged = other->merged;
             other->merged = record;
             return;

@@ -7,7 +7,7 @@
 #include "report/internal.h"
 
 enum { BUCKETS = 1024 };        // a power of two
-enum { MOST_FINDINGS = 10000 }; // distinct ones; nobody reads more
+enum { MOST_FINDINGS = 10000 }; // distinct ones; more are of no use
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sim_record *buckets[BUCKETS];
@@ -110,14 +110,14 @@ void sim_findings_take(const sim_finding *finding, uint64_t times)
     pthread_mutex_unlock(&lock);
 }
 
-size_t sim_findings_untold(bool (*wanted)(const sim_finding *finding), sim_record *records, size_t room)
+size_t sim_findings_new(bool (*wanted)(const sim_finding *finding), sim_record *records, size_t room)
 {
     size_t used = 0;
     pthread_mutex_lock(&lock);
     for (sim_record *record = first; record && used < room; record = record->next) {
-        if (record->count == record->told || !wanted(&record->finding))
+        if (record->count == record->handed_out || !wanted(&record->finding))
             continue;
-        record->told = record->count;
+        record->handed_out = record->count;
         records[used++] = *record;
     }
     pthread_mutex_unlock(&lock);

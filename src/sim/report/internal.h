@@ -39,7 +39,7 @@ void sim_describe(const sim_finding *finding, sim_described *memory);
 typedef struct sim_record {
     sim_finding finding;
     sim_described memory;
-    uint64_t count, told; // of `count`, how many sim_report_next has told of
+    uint64_t count, handed_out; // of `count`, how many sim_report_next has seen
     struct sim_record *next_in_bucket, *next;
     // From here on: known at the end.
     const sim_stack *where[SIM_PLACES]; // NULL: no place
@@ -50,7 +50,7 @@ typedef struct sim_record {
 // What sim_report hands over: counted, and kept with what its address belongs to.
 void sim_findings_take(const sim_finding *finding, uint64_t times);
 // Copies of findings that were seen since they were last asked for, and that `wanted` wants; returns how many.
-size_t sim_findings_untold(bool (*wanted)(const sim_finding *finding), sim_record *records, size_t room);
+size_t sim_findings_new(bool (*wanted)(const sim_finding *finding), sim_record *records, size_t room);
 // All findings in the order they were first seen. No more are accepted afterwards.
 sim_record *sim_findings_close(void);
 // Which of two examples to keep: an order that does not depend on which worker came first.

@@ -1,7 +1,6 @@
 // What an address belongs to: an allocation, a __shared__ or a __device__ variable, or the host's memory. The space is
 // found when the finding is made; allocations have no name here, only the call that made them.
 #define _GNU_SOURCE 1
-#include <stdio.h>
 #include <string.h>
 
 #include "machine/worker.h"
@@ -9,7 +8,7 @@
 #include "report/internal.h"
 #include "watch/watch.h"
 
-enum { NULL_PAGES = 65536 }; // a null pointer with an index: nobody's memory
+enum { NULL_PAGES = 65536 }; // a null pointer with an index
 
 static bool between(uintptr_t address, uintptr_t low, uintptr_t high)
 {
@@ -72,13 +71,12 @@ static bool describe_dynamic(const sim_finding *finding, const sim_worker *worke
     memory->dynamic = true;
     memory->bytes = bytes;
     memory->offset = (int64_t)(finding->address - worker->dynamic_lo);
-    snprintf(memory->name, sizeof memory->name, "%s", sim_symbol_dynamic_names());
     return true;
 }
 
 static bool describe_shared(const sim_finding *finding, sim_described *memory)
 {
-    enum { SLACK = 65536 }; // an index that runs farther past extern __shared__ is not told as such
+    enum { SLACK = 65536 }; // an index that runs farther past extern __shared__ is not reported as such
     uintptr_t address = finding->address;
     const sim_worker *worker = worker_of(address);
     uintptr_t low = worker && worker->thread_local_lo ? worker->thread_local_lo : sim_module_tls();

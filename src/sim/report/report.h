@@ -20,9 +20,10 @@ void sim_report_at_end(int when, void (*finish)(void));
 // Where in the program's own code host code crashed, as a return address; 0: it did not, or that is not known.
 extern uintptr_t sim_crashed_at;
 
-// --- for a program that asks while it runs (report/told.c) ---------------------------------------------------------
+// --- for a program that asks while it runs (report/embedded.c)
+// ---------------------------------------------------------
 
-// The program tells what was found by itself: nothing goes to stderr at the end. SIM_REPORT still gets its file.
+// The program reports findings itself: nothing goes to stderr at the end. SIM_REPORT still gets its file.
 void sim_report_embedded(void);
 bool sim_report_is_embedded(void);
 // The gravest error that threads or memory gave rise to since this was last asked, as one line with its places; false:

@@ -1,5 +1,5 @@
-// What a person does not want to see: rules of a file, and comments in the source. Stands by itself, for the report and
-// for whoever reads reports.
+// Suppressions: rules of a file, and comments in the source. Stands by itself, for the report and for readers of
+// reports.
 //
 // A line of the file is a kind (a pattern; * or all for every one), then where it is allowed; everywhere if nothing
 // follows:

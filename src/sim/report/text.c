@@ -59,7 +59,11 @@ static void show_memory(int to, const sim_described *memory)
 {
     if (!memory->bytes)
         return;
-    dprintf(to, "  %s: %s, %zu bytes", memory->space, memory->name[0] ? memory->name : "an allocation", memory->bytes);
+    dprintf(to, "  %s: %s, %zu bytes", memory->space,
+            memory->name[0]   ? memory->name
+            : memory->dynamic ? "extern __shared__"
+                              : "an allocation",
+            memory->bytes);
     const sim_stack *made = sim_lines_of(memory->allocated_at);
     const sim_stack *freed = sim_lines_of(memory->freed_at);
     if (made) {

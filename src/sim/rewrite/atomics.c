@@ -1,4 +1,4 @@
-// An atomic call that is a whole statement gives its result to nobody: sim_discard() before it says so, because such an
+// An atomic call that is a whole statement discards its result: sim_discard() before it says so, because such an
 // atomic reads nothing that could race.
 
 #include "rewrite/unit.h"

@@ -1,6 +1,6 @@
-// Calls of CUDA's functions whose status the program looks at where it makes them: in a condition, a comparison, a
+// Calls of CUDA's functions whose status the program checks where it makes them: in a condition, a comparison, a
 // variable that is used later, a return. sim_handled("cudaX") before such a call says so, because a call that is
-// expected to fail and is answered for is no mistake. A call whose status goes to a checker alone, CHECK(cudaX(...));,
+// expected to fail and is handled is not a mistake. A call whose status goes to a checker alone, CHECK(cudaX(...));,
 // is not one of them: what fails there was not expected.
 
 #include <ctype.h>
@@ -184,7 +184,7 @@ static bool is_read_next_round(const sim_source *source, const sim_tokens *code,
 
 static bool is_read_later(const sim_source *source, const sim_tokens *code, int index)
 {
-    return sim_token_at(code, index - 2)->kind != SIM_TOKEN_NAME || // an element, a member: somebody's
+    return sim_token_at(code, index - 2)->kind != SIM_TOKEN_NAME || // an element, a member: used elsewhere
            is_read_behind(source, code, index) || is_read_next_round(source, code, index);
 }
 

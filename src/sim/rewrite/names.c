@@ -169,7 +169,7 @@ static uint32_t bound_of(const sim_source *source, int start, int end, uint32_t 
     return 0;
 }
 
-// Behind the body of a kernel that is one function: the runtime is told its __launch_bounds__ before main.
+// Behind the body of a kernel that is one function: the runtime learns its __launch_bounds__ before main.
 static void edit_bound(const sim_unit *unit, sim_file *file, int start, int name, int open)
 {
     const sim_source *source = &file->source;
@@ -183,14 +183,14 @@ static void edit_bound(const sim_unit *unit, sim_file *file, int start, int name
     if (bytes == 0 || !known || known->is_template || known->overloaded || open != name + 1 ||
         !sim_token_is(source, body, "{") || body->match < 0)
         return;
-    sim_text told = {0};
-    sim_text_print(&told,
+    sim_text call = {0};
+    sim_text_print(&call,
                    " static const int sim_bound_of_%.*s __attribute__((unused)) = "
                    "sim_launch_bound((const void *)&%.*s, (unsigned)(%.*s));",
                    length, text, length, text, (int)bytes, source->text + bound);
-    if (told.at && !memchr(told.at, '\n', told.bytes))
-        sim_edit_insert(file, code->at[body->match].end, told.at);
-    sim_text_free(&told);
+    if (call.at && !memchr(call.at, '\n', call.bytes))
+        sim_edit_insert(file, code->at[body->match].end, call.at);
+    sim_text_free(&call);
 }
 
 void sim_edit_kernels(const sim_unit *unit, sim_file *file)

@@ -1,7 +1,7 @@
 // __device__, __constant__ and __managed__ variables are marked, so that the runtime knows the addresses that belong to
 // the card: SIM_DEVICE_VARIABLE and its kin put them into sections of their own. alignas, which may stand
-// among CUDA's qualifiers but not among C++'s, is moved to the front of its declaration. __shared__ is told by what
-// stands before it whether it is extern, static or neither (sim/keywords.h).
+// among CUDA's qualifiers but not among C++'s, is moved to the front of its declaration. __shared__ is replaced by
+// what fits an extern, a static or another declaration (sim/keywords.h).
 
 #include <stdlib.h>
 #include <string.h>

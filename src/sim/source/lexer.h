@@ -1,5 +1,5 @@
-// Cuts CUDA C++ source into tokens and preprocessor lines: the one reader of C++, for the rewriter and for whoever
-// explains findings. Comments and white space are left out; every token knows where it stands in the text.
+// Cuts CUDA C++ source into tokens and preprocessor lines: the one reader of C++, for the rewriter and for the
+// explanation of findings. Comments and white space are left out; every token knows where it stands in the text.
 #ifndef SIM_SOURCE_LEXER_H
 #define SIM_SOURCE_LEXER_H
 

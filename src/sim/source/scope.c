@@ -1,5 +1,5 @@
-// Brackets and scopes. A declaration is told from an expression by its head: the tokens between the end of the last
-// statement and the brace.
+// Brackets and scopes. A declaration is distinguished from an expression by its head: the tokens between the end of the
+// last statement and the brace.
 
 #include "source/scope.h"
 

@@ -10,7 +10,7 @@
 #include "race/race.h"
 #include "report/internal.h"
 
-enum { MOST_TOLD = 64 }; // looked at in one go; the rest waits for the next question
+enum { MOST_AT_ONCE = 64 }; // in one call; the rest waits for the next
 
 static atomic_bool embedded;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // lines.c keeps tables of its own
@@ -25,8 +25,8 @@ bool sim_report_is_embedded(void)
     return atomic_load(&embedded);
 }
 
-// What an API call has already answered with its error code, or what can still be put right, is not told.
-static bool worth_telling(const sim_finding *finding)
+// What an API call has already answered with its error code, or what can still be corrected, is left out.
+static bool is_reported(const sim_finding *finding)
 {
     switch (finding->kind) {
     case SIM_LEAK:
@@ -81,10 +81,10 @@ static void write_line(const sim_record *record, size_t others, char *text, size
 
 bool sim_report_next(char *text, size_t bytes)
 {
-    static sim_record records[MOST_TOLD];
+    static sim_record records[MOST_AT_ONCE];
     sim_race_finish();
     pthread_mutex_lock(&lock);
-    size_t count = sim_findings_untold(worth_telling, records, MOST_TOLD), kept = 0;
+    size_t count = sim_findings_new(is_reported, records, MOST_AT_ONCE), kept = 0;
     place_in_source(records, count);
     const sim_record *gravest = NULL;
     for (size_t i = 0; i < count; i++) {
