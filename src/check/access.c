@@ -28,6 +28,7 @@ typedef struct search {
     const sim_source *source;
     const sim_tokens *code;
     int first, last; // tokens that are looked at
+    int line;        // the first token of the line
     int column;      // the token at the compiler's column; -1: not known
     candidate found;
     int count;
@@ -310,15 +311,6 @@ static void find_access(search *in, bool write, bool read, const char *name)
 
 // --- calls, launches, loops -----------------------------------------------------------------------------------------
 
-static bool has_part(const sim_source *source, const sim_token *token, const char *const *parts)
-{
-    for (; *parts; parts++)
-        for (uint32_t at = token->start; at + strlen(*parts) <= token->end; at++)
-            if (memcmp(source->text + at, *parts, strlen(*parts)) == 0)
-                return true;
-    return false;
-}
-
 static bool mentions(const char *message, const sim_source *source, const sim_token *token)
 {
     size_t length = token->end - token->start;
@@ -331,24 +323,22 @@ static bool mentions(const char *message, const sim_source *source, const sim_to
     return false;
 }
 
-// The calls whose name has one of these parts, or that the message names; of several the one at the column. An atomic's
-// memory is its first argument's.
-static void find_calls(search *in, const char *const *parts, const char *message)
+// The call at the column; without one, the only call. With a message, only those that it names: a macro at the column
+// may have one of them.
+static void find_calls(search *in, const char *message)
 {
+    static const char *const others[] = {"if", "for", "while", "switch", "return", "sizeof", "volatile", NULL};
     in->count = 0;
     for (int at = in->first; at < in->last; at++) {
-        const sim_token *token = &in->code->at[at];
-        bool called = is_name(in, at) && (is(in, at + 1, "(") || is(in, at + 1, "<"));
-        bool meant = called && (parts ? has_part(in->source, token, parts) : mentions(message, in->source, token));
-        if (!meant)
+        int open = is(in, at + 1, "<") ? sim_behind_angles(in->source, in->code, at + 1) : at + 1;
+        if (!is_name(in, at) || !is(in, open, "(") || is_any(in, at, others) ||
+            (message && !mentions(message, in->source, &in->code->at[at])))
             continue;
-        candidate one = {.first = at, .last = at + 1};
-        if (in->column == at || (in->column == at + 1 && is(in, at + 1, "("))) {
-            in->count = 0;
-            offer(in, &one);
+        bool here = in->column == at || in->column == open;
+        in->count = here ? 0 : in->count;
+        offer(in, &(candidate){.first = at, .last = at + 1});
+        if (here)
             return;
-        }
-        offer(in, &one);
     }
 }
 
@@ -382,18 +372,14 @@ static void find_words(search *in, const char *const *words)
 
 static void find_call(search *in, const heddle_check_finding *finding, const char *name)
 {
-    static const char *const of_the_runtime[] = {"cuda", "cublas", "cufft", "curand", "cuMem", NULL};
-    static const char *const of_a_warp[] = {"syncwarp", "shfl",     "ballot",   "any_sync", "all_sync",
-                                            "add_sync", "min_sync", "max_sync", "and_sync", "or_sync",
-                                            "assert",   "trap",     NULL};
     if (finding->kernel && strstr(finding->message, "a launch inside a kernel"))
         find_launches(in);
     if (in->count == 0 && name[0])
         find_words(in, (const char *const[]){name, NULL});
     if (in->count != 1)
-        find_calls(in, NULL, finding->message);
-    if (in->count == 0)
-        find_calls(in, finding->kernel ? of_a_warp : of_the_runtime, NULL);
+        find_calls(in, finding->message);
+    if (in->count == 0 && in->column >= 0)
+        find_calls(in, NULL);
 }
 
 // --- what a place is -------------------------------------------------------------------------------------------------
@@ -414,8 +400,6 @@ static const char *name_at(const heddle_check_finding *finding, const heddle_che
 
 static void find(search *in, const heddle_check_finding *finding, const heddle_check_place *place)
 {
-    static const char *const barriers[] = {"sync", "barrier", "wait", NULL};
-    static const char *const atomics[] = {"atomic", "fetch_", "exchange", "load", "store", "test_and_set", NULL};
     static const char *const loops[] = {"for", "while", "do", NULL};
     const char *name = name_at(finding, place);
     bool writes = is_role(place, "write") || is_role(place, "volatile write");
@@ -426,38 +410,23 @@ static void find(search *in, const heddle_check_finding *finding, const heddle_c
     else if (is_role(place, "source") && in->column >= 0)
         offer(in, &(candidate){.first = in->column, .last = in->column + 1});
     else if (is_role(place, "barrier"))
-        find_calls(in, barriers, NULL);
+        find_calls(in, NULL);
     else if (is_role(place, "launch"))
         find_launches(in);
     else if (is_role(place, "loop"))
         find_words(in, loops);
     else if (is_role(place, "atomic")) {
-        find_calls(in, atomics, NULL);
+        find_calls(in, NULL);
         name_argument(in);
     } else
         find_call(in, finding, name);
 }
 
-static uint32_t line_offset(const sim_source *source, uint32_t offset)
-{
-    while (offset > 0 && source->text[offset - 1] != '\n')
-        offset--;
-    return offset;
-}
-
-// The token at an offset in the text; -1: none.
-static int token_at(const search *in, uint32_t offset)
-{
-    for (int i = in->first; i < in->last; i++)
-        if (offset >= in->code->at[i].start && offset < in->code->at[i].end)
-            return i;
-    return -1;
-}
-
-static void describe(const search *in, uint32_t line, heddle_check_access *access)
+static void describe(const search *in, heddle_check_access *access)
 {
     const sim_source *source = in->source;
     const candidate *found = &in->found;
+    uint32_t line = sim_line_start(source, &in->code->at[in->line]);
     uint32_t start = in->code->at[found->first].start, end = in->code->at[found->last - 1].end;
     start = start > line ? start : line; // what lies on other lines is left out
     const char *newline = memchr(source->text + start, '\n', end - start);
@@ -477,16 +446,15 @@ bool heddle_check_access_find(const sim_source *source, const heddle_check_findi
                               const heddle_check_place *place, heddle_check_access *access)
 {
     const heddle_check_frame *frame = &place->frame[0];
-    search in = {.source = source, .code = &source->code, .column = -1};
+    search in = {.source = source, .code = &source->code};
     sim_tokens_on_line(in.code, frame->line, &in.first, &in.last);
+    in.line = in.first;
     if (in.first == in.last)
         return false;
-    uint32_t line = line_offset(source, in.code->at[in.first].start);
-    if (frame->column > 0)
-        in.column = token_at(&in, line + (uint32_t)frame->column - 1);
+    in.column = sim_token_at_column(source, frame->line, frame->column);
     find(&in, finding, place);
     if (in.count != 1 || (is_role(place, "index") && in.found.indices == 0))
         return false;
-    describe(&in, line, access);
+    describe(&in, access);
     return true;
 }

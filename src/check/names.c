@@ -120,15 +120,11 @@ static range assigned(const sim_source *source, int call)
 static range vector_on(const sim_source *source, range line)
 {
     for (int i = line.first; i < line.last; i++) {
-        int depth = 0, at = i + 1;
-        if (!is(source, i, "device_vector") || !is(source, at, "<"))
-            continue;
-        do {
-            depth += is(source, at, "<") - is(source, at, ">");
-            at++;
-        } while (depth > 0 && at < source->code.count);
-        if (sim_token_at(&source->code, at)->kind == SIM_TOKEN_NAME)
-            return (range){at, at + 1};
+        int name = is(source, i, "device_vector") && is(source, i + 1, "<")
+                       ? sim_behind_angles(source, &source->code, i + 1)
+                       : -1;
+        if (sim_token_at(&source->code, name)->kind == SIM_TOKEN_NAME)
+            return (range){name, name + 1};
     }
     return (range){0, 0};
 }
@@ -148,33 +144,11 @@ static range statements_on(const sim_source *source, int line)
     return found;
 }
 
-static uint32_t offset_of(const sim_source *source, const heddle_check_frame *frame)
-{
-    int first, last;
-    sim_tokens_on_line(&source->code, frame->line, &first, &last);
-    uint32_t offset = first < last ? source->code.at[first].start : 0;
-    while (offset > 0 && source->text[offset - 1] != '\n')
-        offset--;
-    return offset + (uint32_t)frame->column - 1;
-}
-
-// The token at the compiler's column; -1: not known.
-static int token_at_column(const sim_source *source, const heddle_check_frame *frame)
-{
-    int first, last;
-    uint32_t column = frame->column > 0 ? offset_of(source, frame) : 0;
-    sim_tokens_on_line(&source->code, frame->line, &first, &last);
-    for (int i = first; frame->column > 0 && i < last; i++)
-        if (source->code.at[i].start == column)
-            return i;
-    return -1;
-}
-
 // The only call of the function among the tokens; of several, the one at the compiler's column, or in the arguments of
 // the macro there. -1: none.
 static int find_call(const sim_source *source, range among, const heddle_check_frame *frame)
 {
-    int found = -1, count = 0, column = token_at_column(source, frame);
+    int found = -1, count = 0, column = sim_token_at_column(source, frame->line, frame->column);
     if (column >= 0 && is(source, column + 1, "(") && !is(source, column, frame->function))
         among = (range){column + 2, behind(source, column + 1) - 1};
     for (int i = among.first; i < among.last; i++) {
@@ -213,27 +187,30 @@ static bool is_inside(const sim_source *source, int scope, int other)
     return scope == other;
 }
 
+// The name that an extern __shared__ declaration gives, whose keyword is a token; -1: it is none.
+static int declared_by(const sim_source *source, int keyword)
+{
+    int at = sim_statement_start(source, &source->code, keyword);
+    bool external = false;
+    for (; at < source->code.count && !is(source, at, "[") && !is(source, at, ";"); at++)
+        external |= is(source, at, "extern");
+    return external && is(source, at, "[") ? at - 1 : -1;
+}
+
 // The name that is declared last before the token and can be seen there; where none is, the only one of the file.
 static int find_extern_shared(const sim_source *source, int token)
 {
     int seen = -1, only = -1;
     bool several = false;
     for (int i = 0; i < source->code.count; i++) {
-        bool shared = false, external = false;
-        if (!is(source, i, "[") || source->code.at[i - (i > 0)].kind != SIM_TOKEN_NAME)
+        int name = is(source, i, "__shared__") ? declared_by(source, i) : -1;
+        if (name < 0)
             continue;
-        for (int s = sim_statement_start(source, &source->code, i); s < i; s++) {
-            shared |= is(source, s, "__shared__");
-            external |= is(source, s, "extern");
-        }
-        if (!shared || !external)
-            continue;
-        const sim_token *name = &source->code.at[i - 1], *other = &source->code.at[only >= 0 ? only : i - 1];
-        several |= name->end - name->start != other->end - other->start ||
-                   memcmp(source->text + name->start, source->text + other->start, name->end - name->start) != 0;
-        only = i - 1;
-        if (i < token && is_inside(source, source->code.at[token].scope, name->scope))
-            seen = i - 1;
+        const sim_token *declared = &source->code.at[name];
+        several |= only >= 0 && !sim_tokens_equal(source, declared, source, &source->code.at[only]);
+        only = name;
+        if (name < token && is_inside(source, source->code.at[token].scope, declared->scope))
+            seen = name;
     }
     return seen >= 0 || several ? seen : only;
 }
@@ -259,7 +236,7 @@ static bool name_extern_shared(heddle_check_sources *sources, const heddle_check
 // its length in the text, from the start of the access.
 static size_t array_length(const sim_source *source, const heddle_check_frame *frame, const heddle_check_access *access)
 {
-    int bracket = token_at_column(source, frame);
+    int bracket = sim_token_at_column(source, frame->line, frame->column);
     if (!is(source, bracket, "]") || source->code.at[bracket].match < 0)
         return strlen(access->name);
     uint32_t open = source->code.at[source->code.at[bracket].match].start;

@@ -34,12 +34,6 @@ static void add_file(heddle_check_sources *sources, const sim_source *source, ow
 
 // --- what leaves a function ------------------------------------------------------------------------------------------
 
-static bool same_text(const sim_source *one, const sim_token *a, const sim_source *other, const sim_token *b)
-{
-    size_t length = a->end - a->start;
-    return length == b->end - b->start && memcmp(one->text + a->start, other->text + b->start, length) == 0;
-}
-
 static bool leaves(const own_files *files, const sim_source *source, const sim_tokens *tokens, int token, int depth);
 
 // Also of what changes the blocks around it: a brace without its other, a branch of another's if or switch.
@@ -80,7 +74,7 @@ static bool leaves(const own_files *files, const sim_source *source, const sim_t
         for (int i = 0; i < files->at[f]->directive_count; i++) {
             const sim_directive *macro = &files->at[f]->directives[i];
             if (macro->kind != SIM_DIRECTIVE_DEFINE || macro->first >= macro->last ||
-                !same_text(source, name, files->at[f], &files->at[f]->lines.at[macro->first]))
+                !sim_tokens_equal(source, name, files->at[f], &files->at[f]->lines.at[macro->first]))
                 continue;
             defined = true;
             if (depth >= DEEPEST_MACRO || definition_leaves(files, files->at[f], macro, depth))

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "check/scan.h"
+#include "check/sources.h"
 #include "heddle/op.h"
 
-enum { LARGEST_SOURCE = 16 << 20, NAME_SIZE = 128 }; // bytes of a file; of an operator's or a rung's name
+enum { NAME_SIZE = 128 }; // of an operator's or a rung's name
 
 // "matmul_forward" and "05_register_tiles", and what the registry has of it; rung NULL: this build knows none.
 typedef struct own_rung {
@@ -26,30 +26,29 @@ static const heddle_rung *registered(const heddle_op *op, const char *name)
     return NULL;
 }
 
-// The text between the next two quotes; what follows them, or NULL.
-static const char *read_quoted(const char *at, char text[NAME_SIZE])
+static void read_string(const sim_source *source, int token, char text[NAME_SIZE])
 {
-    at = at ? strchr(at, '"') : NULL;
-    const char *end = at ? strchr(at + 1, '"') : NULL;
-    if (end)
-        snprintf(text, NAME_SIZE, "%.*s", (int)(end - at - 1), at + 1);
-    return end ? end + 1 : NULL;
+    const sim_token *string = sim_token_at(&source->code, token);
+    bool quoted = string->kind == SIM_TOKEN_STRING && string->end - string->start > 2;
+    snprintf(text, NAME_SIZE, "%.*s", quoted ? (int)(string->end - string->start - 2) : 0,
+             source->text + string->start + 1);
 }
 
 // By the lines that enter it into the module, HEDDLE_CUDA_RUNG("matmul_forward", "01_naive", launch): the first that
 // the simulated GPU runs, else the first.
-static bool find_entered(const char *text, own_rung *found)
+static bool find_entered(const sim_source *source, own_rung *found)
 {
-    static const char mark[] = "\nHEDDLE_CUDA_RUNG(";
     bool any = false;
-    for (const char *at = text; (at = strstr(at, mark)) != NULL; at += sizeof mark - 1) {
+    for (int i = 0; i < source->code.count; i++) {
         own_rung one = {.rung = NULL};
-        if (!read_quoted(read_quoted(at, one.op), one.name))
-            break;
-        for (int i = 0; i < heddle_op_count() && !one.rung; i++)
-            if (strcmp(heddle_op_at(i)->name, one.op) == 0) {
-                one.rung = registered(heddle_op_at(i), one.name);
-                one.ladder = heddle_op_at(i)->ladder_name;
+        if (!sim_token_is(source, &source->code.at[i], "HEDDLE_CUDA_RUNG"))
+            continue;
+        read_string(source, i + 2, one.op); // ( "..." , "..."
+        read_string(source, i + 4, one.name);
+        for (int o = 0; o < heddle_op_count() && !one.rung; o++)
+            if (strcmp(heddle_op_at(o)->name, one.op) == 0) {
+                one.rung = registered(heddle_op_at(o), one.name);
+                one.ladder = heddle_op_at(o)->ladder_name;
             }
         bool simulated = one.rung && heddle_rung_runs_on(one.rung, HEDDLE_SIM);
         if (!any || simulated)
@@ -63,49 +62,50 @@ static bool find_entered(const char *text, own_rung *found)
 
 // By its place: a file that enters its rungs by a macro of its ladder's stands, as all do, in the folder of its ladder
 // under its own name.
-static bool find_by_place(const char *path, const char *text, own_rung *found)
+static bool find_by_place(const sim_source *source, const char *ladder, const char *name, own_rung *found)
 {
-    char absolute[PATH_MAX];
-    if (!strstr(text, "#include \"ops/") || !realpath(path, absolute))
-        return false;
-    char *file = strrchr(absolute, '/'), *dot = file ? strrchr(file, '.') : NULL;
-    if (!dot)
-        return false;
-    *file++ = *dot = '\0';
-    const char *folder = strrchr(absolute, '/');
-    for (int i = 0; folder && i < heddle_op_count(); i++) {
+    for (int i = 0; strstr(source->text, "#include \"ops/") && i < heddle_op_count(); i++) {
         const heddle_op *op = heddle_op_at(i);
-        found->rung = strcmp(op->ladder_name, folder + 1) == 0 ? registered(op, file) : NULL;
+        found->rung = strcmp(op->ladder_name, ladder) == 0 ? registered(op, name) : NULL;
         if (found->rung) {
             found->ladder = op->ladder_name;
             snprintf(found->op, NAME_SIZE, "%s", op->name);
-            snprintf(found->name, NAME_SIZE, "%s", file);
+            snprintf(found->name, NAME_SIZE, "%s", name);
             return true;
         }
     }
     return false;
 }
 
-// Whether the file lies in a folder of that name: a copy elsewhere is not what heddle is built of.
-static bool lies_in(const char *path, const char *folder)
+// "transpose" and "01_naive" of ".../transpose/01_naive.cu".
+static void read_path(const char *path, char folder[NAME_SIZE], char name[NAME_SIZE])
 {
-    char absolute[PATH_MAX];
-    char *file = realpath(path, absolute) ? strrchr(absolute, '/') : NULL;
-    if (file)
-        *file = '\0';
-    const char *last = file ? strrchr(absolute, '/') : NULL;
-    return last && strcmp(last + 1, folder) == 0;
+    char absolute[PATH_MAX] = "";
+    char *file = realpath(path, absolute) ? strrchr(absolute, '/') : NULL, *dot = file ? strrchr(file, '.') : NULL;
+    folder[0] = name[0] = '\0';
+    if (!dot)
+        return;
+    *file = *dot = '\0';
+    const char *last = strrchr(absolute, '/');
+    snprintf(folder, NAME_SIZE, "%s", last ? last + 1 : "");
+    snprintf(name, NAME_SIZE, "%s", file + 1);
+}
+
+static bool find_rung(const char *path, const char *folder, const char *name, own_rung *found)
+{
+    heddle_check_sources *sources = heddle_check_sources_create();
+    const sim_source *source = sources ? heddle_check_sources_code(sources, path) : NULL;
+    bool own = source && (find_entered(source, found) || find_by_place(source, folder, name, found));
+    heddle_check_sources_free(sources);
+    return own;
 }
 
 heddle_status heddle_check_rung_refuse(const char *path)
 {
-    char *text = NULL, where[192] = "", change[192] = "after a build";
-    size_t size = 0;
+    char folder[NAME_SIZE], name[NAME_SIZE], where[192] = "", change[192] = "after a build";
     own_rung found = {.rung = NULL};
-    HEDDLE_TRY(heddle_file_read(path, LARGEST_SOURCE, &text, &size));
-    bool own = find_entered(text, &found) || find_by_place(path, text, &found);
-    free(text);
-    if (!own)
+    read_path(path, folder, name);
+    if (!find_rung(path, folder, name, &found))
         return HEDDLE_OK;
     const char *device = "";
     if (found.rung && heddle_rung_runs_on(found.rung, HEDDLE_CPU)) {
@@ -117,7 +117,7 @@ heddle_status heddle_check_rung_refuse(const char *path)
         device = " --device cuda";
         snprintf(where, sizeof where, " on a real GPU: the simulated one has no %s", found.rung->gpu_only);
     }
-    if (found.ladder && !lies_in(path, found.ladder))
+    if (found.ladder && strcmp(folder, found.ladder) != 0) // a copy elsewhere is not what heddle is built of
         snprintf(change, sizeof change, "change it in src/ops/%s, not in a copy, and after a build", found.ladder);
     return heddle_fail(
         HEDDLE_INVALID,

@@ -12,7 +12,8 @@
 #include "report/rules.h"
 
 enum { LARGEST_FILE = 1 << 20, MOST_NAMED = 8 }; // of a file of rules; rules in one note
-static const char allow_mark[] = "heddle: allow";
+static const char allow_mark[] = "heddle: allow", sim_mark[] = "sim: allow";
+enum { EVERY = sizeof "all" - 1 };
 
 typedef struct file_rule {
     sim_rule rule;
@@ -97,6 +98,59 @@ void heddle_check_suppressions_free(heddle_check_suppressions *suppressions)
     free(suppressions);
 }
 
+// --- comments --------------------------------------------------------------------------------------------------------
+
+static size_t skip(const char *text, size_t at, size_t length, const char *characters, bool while_in)
+{
+    while (at < length && (strchr(characters, text[at]) != NULL) == while_in)
+        at++;
+    return at;
+}
+
+// How far `text` is the mark; 0: it is not.
+static size_t mark_length(const char *text, size_t length, const char *mark)
+{
+    size_t at = 0;
+    for (; *mark; mark++) {
+        if (*mark == ' ')
+            at = skip(text, at, length, " \t", true);
+        else if (at >= length || text[at++] != *mark)
+            return 0;
+    }
+    return at;
+}
+
+// What follows `mark` in `text`, `length` characters; a blank of the mark stands for any number of them, none too.
+// NULL: there is no mark.
+static const char *comment_find(const char *text, size_t length, const char *mark)
+{
+    for (size_t at = 0; at < length; at++) {
+        size_t found = mark_length(text + at, length - at, mark);
+        if (found > 0)
+            return text + at + found;
+    }
+    return NULL;
+}
+
+static bool comment_allows(const char *text, size_t length, const char *mark, const char *kind)
+{
+    const char *found = comment_find(text, length, mark);
+    if (!found)
+        return false;
+    for (size_t at = (size_t)(found - text); at < length; at++) {
+        const size_t word = skip(text, at, length, " \t", true);
+        at = skip(text, word, length, " \t\r\n,*:", false);
+        const size_t letters = at - word;
+        if ((letters == EVERY && memcmp(text + word, "all", EVERY) == 0) ||
+            (letters == strlen(kind) && memcmp(text + word, kind, letters) == 0))
+            return true;
+        at = skip(text, at, length, " \t", true);
+        if (at >= length || text[at] != ',')
+            return false;
+    }
+    return false;
+}
+
 // --- matching --------------------------------------------------------------------------------------------------------
 
 static bool rule_matches(const sim_rule *rule, const heddle_check_finding *finding)
@@ -115,7 +169,8 @@ static bool rule_matches(const sim_rule *rule, const heddle_check_finding *findi
 static bool line_allows(heddle_check_sources *sources, const char *file, int line, const char *kind)
 {
     const char *text = heddle_check_sources_line(sources, file, line);
-    return text && sim_comment_allows(text, strlen(text), allow_mark, kind);
+    return text &&
+           (comment_allows(text, strlen(text), allow_mark, kind) || comment_allows(text, strlen(text), sim_mark, kind));
 }
 
 static bool frame_allows(heddle_check_sources *sources, const heddle_check_frame *frame, const char *kind)
@@ -222,11 +277,11 @@ static heddle_status look_at_word(const char *path, int number, const char *at, 
         path, number, word);
 }
 
-// The words behind the mark, as sim_comment_allows reads them.
+// The words behind the mark, as comment_allows reads them.
 static heddle_status look_at_line(const char *path, int number, const char *text, heddle_check_result *result)
 {
-    const char *at = sim_comment_find(text, strlen(text), allow_mark);
-    const char *other = at ? NULL : sim_comment_find(text, strlen(text), "heddle:");
+    const char *at = comment_find(text, strlen(text), allow_mark);
+    const char *other = at ? NULL : comment_find(text, strlen(text), "heddle:");
     const char *comment = strstr(text, "//") ? strstr(text, "//") : strstr(text, "/*");
     if ((!at && !other) || !comment || comment > (at ? at : other))
         return HEDDLE_OK;

@@ -1,6 +1,6 @@
-// Findings that a person has looked at and does not want to see again: named in a file, or by a comment in the source.
-// How both are written is in the simulator's report/rules.h; in the source the mark is `heddle: allow`, and the
-// simulator reads the same with `sim: allow`.
+// Findings that a person has looked at and does not want to see again: named in a file (sim/report/rules.h), or by a
+// comment in the source. `heddle: allow` or `sim: allow` and kinds that commas join allow these at the line and at the
+// one after; `all` allows every kind, and a reason may follow.
 #ifndef HEDDLE_CHECK_SUPPRESS_H
 #define HEDDLE_CHECK_SUPPRESS_H
 

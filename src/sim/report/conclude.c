@@ -35,19 +35,11 @@ static void place_in_source(sim_record *record)
     }
 }
 
-static int compare_frame(const sim_frame *a, const sim_frame *b)
-{
-    int order = strcmp(a->file, b->file);
-    if (order == 0)
-        order = (a->line > b->line) - (a->line < b->line);
-    return order ? order : a->line ? 0 : strcmp(a->function, b->function);
-}
-
 static int compare_place(const sim_stack *a, const sim_stack *b)
 {
     if (!a || !b)
         return (a != NULL) - (b != NULL);
-    return compare_frame(&a->frames[0], &b->frames[0]);
+    return sim_frame_compare(&a->frames[0], &b->frames[0]);
 }
 
 static bool same_stack(const sim_stack *a, const sim_stack *b)
@@ -55,7 +47,7 @@ static bool same_stack(const sim_stack *a, const sim_stack *b)
     if (!a || !b || a->count != b->count)
         return false;
     for (size_t i = 0; i < a->count; i++)
-        if (compare_frame(&a->frames[i], &b->frames[i]) != 0)
+        if (sim_frame_compare(&a->frames[i], &b->frames[i]) != 0)
             return false;
     return true;
 }

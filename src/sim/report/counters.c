@@ -33,18 +33,10 @@ void sim_counters_want(void)
     sim_counters_each(want, NULL);
 }
 
-static int compare_frames(const sim_frame *a, const sim_frame *b)
-{
-    int order = strcmp(a->file, b->file);
-    if (order == 0)
-        order = (a->line > b->line) - (a->line < b->line);
-    return order || a->line ? order : strcmp(a->function, b->function);
-}
-
 // The order in the report, and which counts are added up.
 static int compare_lines(const sim_frame *frame, const sim_count *count, const line_count *other)
 {
-    int order = compare_frames(frame, other->frame);
+    int order = sim_frame_compare(frame, other->frame);
     if (order == 0)
         order = count->kind - other->total.kind;
     if (order == 0)

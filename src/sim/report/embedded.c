@@ -49,28 +49,15 @@ static void place_in_source(sim_record *records, size_t count)
             records[i].where[p] = sim_lines_of(records[i].finding.place[p].pc);
 }
 
-static size_t write_place(const sim_place *place, const sim_stack *stack, char *text, size_t bytes)
-{
-    if (!stack)
-        return 0;
-    const sim_frame *frame = &stack->frames[0];
-    const char *slash = strrchr(frame->file, '/');
-    int used = frame->file[0] ? snprintf(text, bytes, "%s:%u", slash ? slash + 1 : frame->file, frame->line)
-                              : snprintf(text, bytes, "%s", frame->function);
-    if (place->has_thread && used >= 0 && (size_t)used < bytes)
-        used +=
-            snprintf(text + used, bytes - (size_t)used, " by thread (%u,%u,%u) of block (%u,%u,%u)", place->thread[0],
-                     place->thread[1], place->thread[2], place->block[0], place->block[1], place->block[2]);
-    return used > 0 ? (size_t)used : 0;
-}
-
 // "race in add: write and read of ... at add.cu:12 by thread ... and at add.cu:13 by thread ...: same block, ..."
 static void write_line(const sim_record *record, size_t others, char *text, size_t bytes)
 {
     const sim_finding *finding = &record->finding;
-    char places[SIM_PLACES][256] = {"", ""};
+    char places[SIM_PLACES][2 * SIM_PLACE_BYTES] = {"", ""}, where[SIM_PLACE_BYTES], thread[SIM_PLACE_BYTES];
     for (int p = 0; p < SIM_PLACES; p++)
-        write_place(&finding->place[p], record->where[p], places[p], sizeof places[p]);
+        if (record->where[p])
+            snprintf(places[p], sizeof places[p], "%s%s", sim_frame_text(&record->where[p]->frames[0], where),
+                     sim_thread_text(&finding->place[p], thread));
     char more[48] = "";
     if (others > 0)
         snprintf(more, sizeof more, " (and %zu more)", others);

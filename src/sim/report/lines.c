@@ -365,3 +365,32 @@ void sim_lines_resolve(void)
         if (!at->stack.count)
             use_symbol(at);
 }
+
+// --- words -----------------------------------------------------------------------------------------------------------
+
+const char *sim_frame_text(const sim_frame *frame, char text[SIM_PLACE_BYTES])
+{
+    const char *slash = strrchr(frame->file, '/');
+    if (frame->file[0])
+        snprintf(text, SIM_PLACE_BYTES, "%s:%u", slash ? slash + 1 : frame->file, frame->line);
+    else
+        snprintf(text, SIM_PLACE_BYTES, "%s", frame->function);
+    return text;
+}
+
+const char *sim_thread_text(const sim_place *where, char text[SIM_PLACE_BYTES])
+{
+    text[0] = '\0';
+    if (where->has_thread)
+        snprintf(text, SIM_PLACE_BYTES, " by thread (%u,%u,%u) of block (%u,%u,%u)", where->thread[0], where->thread[1],
+                 where->thread[2], where->block[0], where->block[1], where->block[2]);
+    return text;
+}
+
+int sim_frame_compare(const sim_frame *a, const sim_frame *b)
+{
+    int order = strcmp(a->file, b->file);
+    if (order == 0)
+        order = (a->line > b->line) - (a->line < b->line);
+    return order || a->line ? order : strcmp(a->function, b->function);
+}

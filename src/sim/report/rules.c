@@ -1,4 +1,4 @@
-// Rules and comments that suppress findings. Allocates nothing: a crash may be under way.
+// Rules that suppress findings. Allocates nothing: a crash may be under way.
 #define _GNU_SOURCE 1
 #include "report/rules.h"
 
@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char spaces[] = " \t\r\n", kernel_mark[] = "kernel:", every[] = "all";
-enum { KERNEL_MARK = sizeof kernel_mark - 1, EVERY = sizeof every - 1 };
+static const char spaces[] = " \t\r\n", kernel_mark[] = "kernel:";
+enum { KERNEL_MARK = sizeof kernel_mark - 1 };
 
 sim_rule_line sim_rule_parse(char *line, sim_rule *rule)
 {
@@ -19,7 +19,7 @@ sim_rule_line sim_rule_parse(char *line, sim_rule *rule)
     const char *where = strtok_r(NULL, spaces, &rest);
     if (where && strtok_r(NULL, spaces, &rest))
         return SIM_RULE_WRONG;
-    *rule = (sim_rule){strcmp(kind, every) == 0 ? "*" : kind, where ? where : "*"};
+    *rule = (sim_rule){strcmp(kind, "all") == 0 ? "*" : kind, where ? where : "*"};
     return SIM_RULE_READ;
 }
 
@@ -57,53 +57,4 @@ bool sim_rule_has_line(const sim_rule *rule, const char *file, unsigned line)
         return false;
     snprintf(with_line, sizeof with_line, "%s:%u", file, line);
     return path_matches(rule->where, file) || path_matches(rule->where, with_line);
-}
-
-static size_t skip(const char *text, size_t at, size_t length, const char *characters, bool while_in)
-{
-    while (at < length && (strchr(characters, text[at]) != NULL) == while_in)
-        at++;
-    return at;
-}
-
-// How far `text` is the mark; 0: it is not.
-static size_t mark_length(const char *text, size_t length, const char *mark)
-{
-    size_t at = 0;
-    for (; *mark; mark++) {
-        if (*mark == ' ')
-            at = skip(text, at, length, " \t", true);
-        else if (at >= length || text[at++] != *mark)
-            return 0;
-    }
-    return at;
-}
-
-const char *sim_comment_find(const char *text, size_t length, const char *mark)
-{
-    for (size_t at = 0; at < length; at++) {
-        size_t found = mark_length(text + at, length - at, mark);
-        if (found > 0)
-            return text + at + found;
-    }
-    return NULL;
-}
-
-bool sim_comment_allows(const char *text, size_t length, const char *mark, const char *kind)
-{
-    const char *found = sim_comment_find(text, length, mark);
-    if (!found)
-        return false;
-    for (size_t at = (size_t)(found - text); at < length; at++) {
-        const size_t word = skip(text, at, length, " \t", true);
-        at = skip(text, word, length, " \t\r\n,*:", false);
-        const size_t letters = at - word;
-        if ((letters == EVERY && memcmp(text + word, every, EVERY) == 0) ||
-            (letters == strlen(kind) && memcmp(text + word, kind, letters) == 0))
-            return true;
-        at = skip(text, at, length, " \t", true);
-        if (at >= length || text[at] != ',')
-            return false;
-    }
-    return false;
 }

@@ -1,5 +1,4 @@
-// Suppressions: rules of a file, and comments in the source. Stands by itself, for the report and for readers of
-// reports.
+// Rules of a file that suppress findings. Stands by itself, for the report and for readers of reports.
 //
 // A line of the file is a kind (a pattern; * or all for every one), then where it is allowed; everywhere if nothing
 // follows:
@@ -8,9 +7,6 @@
 //     race           reduce.cu:41         # at this line
 //     uninitialised  third_party/*
 //     *              kernel:histogram*    # in these kernels
-//
-// In the source, a mark such as "sim: allow" and kinds that commas join allow these at the line and at the one after;
-// `all` allows every kind, and a reason may follow.
 #ifndef SIM_RULES_H
 #define SIM_RULES_H
 
@@ -32,11 +28,5 @@ bool sim_rule_is_for(const sim_rule *rule, const char *kind);
 bool sim_rule_is_everywhere(const sim_rule *rule);
 bool sim_rule_has_kernel(const sim_rule *rule, const char *kernel); // which may be NULL
 bool sim_rule_has_line(const sim_rule *rule, const char *file, unsigned line);
-
-// What follows `mark` in `text`, `length` characters; a blank of the mark stands for any number of them, none too.
-// NULL: there is no mark.
-const char *sim_comment_find(const char *text, size_t length, const char *mark);
-// Whether `text`, `length` characters, allows `kind` behind `mark`.
-bool sim_comment_allows(const char *text, size_t length, const char *mark, const char *kind);
 
 #endif

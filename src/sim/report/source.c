@@ -1,4 +1,5 @@
-// Lines of files, for rules and comments that suppress findings. Files are mapped once.
+// Lines of the simulator's headers, by which race/ knows the loads of a function that addr2line misnames. Files are
+// mapped once.
 #define _GNU_SOURCE 1
 #include <fcntl.h>
 #include <string.h>

@@ -10,37 +10,17 @@
 
 enum { MOST_SHOWN = 20 }; // the rest is a number
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static void show_frame(int to, const sim_frame *frame)
-{
-    if (frame->file[0])
-        dprintf(to, "%s:%u", base_name(frame->file), frame->line);
-    else
-        dprintf(to, "%s", frame->function);
-}
-
 static void show_place(int to, const sim_place *place, const sim_stack *stack)
 {
-    dprintf(to, "  ");
-    show_frame(to, &stack->frames[0]);
+    char text[SIM_PLACE_BYTES];
+    dprintf(to, "  %s", sim_frame_text(&stack->frames[0], text));
     if (stack->frames[0].file[0] && stack->frames[0].function[0])
         dprintf(to, " in %s", stack->frames[0].function);
-    if (place->role && place->role[0])
-        dprintf(to, ": %s", place->role);
-    if (place->has_thread)
-        dprintf(to, " by thread (%u,%u,%u) of block (%u,%u,%u)", place->thread[0], place->thread[1], place->thread[2],
-                place->block[0], place->block[1], place->block[2]);
-    dprintf(to, "\n");
-    for (size_t i = 1; i < stack->count; i++) {
-        dprintf(to, "          called at ");
-        show_frame(to, &stack->frames[i]);
-        dprintf(to, " in %s\n", stack->frames[i].function);
-    }
+    dprintf(to, "%s%s%s\n", place->role && place->role[0] ? ": " : "", place->role ? place->role : "",
+            sim_thread_text(place, text));
+    for (size_t i = 1; i < stack->count; i++)
+        dprintf(to, "          called at %s in %s\n", sim_frame_text(&stack->frames[i], text),
+                stack->frames[i].function);
 }
 
 // How far the access reaches: "4 bytes past its end" is the element right behind an array of floats.
@@ -66,14 +46,12 @@ static void show_memory(int to, const sim_described *memory)
             memory->bytes);
     const sim_stack *made = sim_lines_of(memory->allocated_at);
     const sim_stack *freed = sim_lines_of(memory->freed_at);
-    if (made) {
-        dprintf(to, ", %s at ", memory->function ? memory->function : "allocated");
-        show_frame(to, &made->frames[0]);
-    }
-    if (freed && !memory->live) {
-        dprintf(to, ", freed at ");
-        show_frame(to, &freed->frames[0]);
-    }
+    char text[SIM_PLACE_BYTES];
+    if (made)
+        dprintf(to, ", %s at %s", memory->function ? memory->function : "allocated",
+                sim_frame_text(&made->frames[0], text));
+    if (freed && !memory->live)
+        dprintf(to, ", freed at %s", sim_frame_text(&freed->frames[0], text));
     show_offset(to, memory);
     dprintf(to, "\n");
 }

@@ -121,10 +121,7 @@ static void add_refusal(const sim_ptx_statement *statement, sim_text *out)
 
 static bool is_device_code(const sim_source *source, const sim_tokens *tokens, int index)
 {
-    if (tokens != &source->code)
-        return true;
-    const sim_scope *scope = sim_scope_of(source, &tokens->at[index]);
-    return scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL));
+    return tokens != &source->code || sim_scope_is_device(sim_scope_of(source, &tokens->at[index]));
 }
 
 // What stands for the statement; NULL: it has no instructions and is only a hint to the compiler. `whole`: all of its

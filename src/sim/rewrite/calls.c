@@ -108,9 +108,7 @@ void sim_edit_calls(const sim_unit *unit, sim_file *file)
     line_barriers last = {0, 0};
     for (int i = 0; i < code->count; i++) {
         const sim_token *token = &code->at[i];
-        const sim_scope *scope = sim_scope_of(source, token);
-        bool device = scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL));
-        if (device && token->kind == SIM_TOKEN_NAME) {
+        if (sim_scope_is_device(sim_scope_of(source, token)) && token->kind == SIM_TOKEN_NAME) {
             edit_call(file, code, i);
             edit_heap(file, code, i);
             edit_barrier(file, code, i, &last);

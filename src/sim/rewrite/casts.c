@@ -12,17 +12,10 @@ typedef struct names {
     int count, room;
 } names;
 
-static bool same_text(const sim_source *source, const sim_token *one, const sim_token *other)
-{
-    size_t length = one->end - one->start;
-    return length == other->end - other->start &&
-           memcmp(source->text + one->start, source->text + other->start, length) == 0;
-}
-
 static bool is_known(const sim_source *source, const names *known, const sim_token *token)
 {
     for (int i = 0; token->kind == SIM_TOKEN_NAME && i < known->count; i++)
-        if (same_text(source, known->at[i], token))
+        if (sim_tokens_equal(source, known->at[i], source, token))
             return true;
     return false;
 }
@@ -87,12 +80,6 @@ static void learn_pointer(sim_file *file, names *known, int index)
         add_name(file, known, &code->at[index]);
 }
 
-static bool is_device(const sim_source *source, const sim_token *token)
-{
-    const sim_scope *scope = sim_scope_of(source, token);
-    return scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL));
-}
-
 static void learn(const sim_unit *unit, sim_file *file, names *known)
 {
     const sim_source *source = &file->source;
@@ -106,7 +93,7 @@ static void learn(const sim_unit *unit, sim_file *file, names *known)
         bool variable = (side & (SIM_SIDE_DEVICE | SIM_SIDE_VARIABLE)) && !(side & SIM_SIDE_GLOBAL);
         if (variable || sim_token_is(source, token, "__shared__"))
             i = learn_declared(file, known, i);
-        else if (known->count > 0 && is_device(source, token))
+        else if (known->count > 0 && sim_scope_is_device(sim_scope_of(source, token)))
             learn_pointer(file, known, i);
     }
 }
@@ -189,7 +176,7 @@ void sim_edit_casts(const sim_unit *unit, sim_file *file)
     learn(unit, file, &known);
     for (int i = 0; known.count > 0 && i < source->code.count; i++) {
         const sim_token *token = &source->code.at[i];
-        if (!is_device(source, token))
+        if (!sim_scope_is_device(sim_scope_of(source, token)))
             continue;
         if (sim_token_is(source, token, "("))
             edit_c_cast(file, &known, i);

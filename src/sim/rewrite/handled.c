@@ -90,13 +90,6 @@ static int function_end(const sim_source *source, const sim_tokens *code, int in
     return end;
 }
 
-static bool is_same_name(const sim_source *source, const sim_token *a, const sim_token *b)
-{
-    size_t length = a->end - a->start;
-    return a->kind == SIM_TOKEN_NAME && b->kind == SIM_TOKEN_NAME && b->end - b->start == length &&
-           memcmp(source->text + a->start, source->text + b->start, length) == 0;
-}
-
 // name = ...;, as opposed to name == ...
 static bool is_assigned(const sim_source *source, const sim_tokens *code, int index)
 {
@@ -119,7 +112,7 @@ static bool is_read_behind(const sim_source *source, const sim_tokens *code, int
         jumped |= token->kind == SIM_TOKEN_BREAK || sim_token_is_any(source, token, jumps);
         if (replaced && sim_token_is(source, token, ";")) // what it is assigned did not read it
             return false;
-        if (!is_same_name(source, token, name))
+        if (!sim_tokens_equal(source, token, source, name))
             continue;
         if (!is_assigned(source, code, i))
             return true;
@@ -133,7 +126,7 @@ static bool is_read_behind(const sim_source *source, const sim_tokens *code, int
 static bool is_read_first(const sim_source *source, const sim_tokens *code, int first, int end, const sim_token *name)
 {
     for (int i = first; i < end; i++)
-        if (is_same_name(source, &code->at[i], name))
+        if (sim_tokens_equal(source, &code->at[i], source, name))
             return !is_assigned(source, code, i);
     return false;
 }
@@ -171,7 +164,7 @@ static bool is_read_next_round(const sim_source *source, const sim_tokens *code,
     }
     for (int open; (open = block_of(source, code, inner)) >= 0 && code->at[open].match < end; inner = open) {
         for (int i = index; i < code->at[open].match; i++)
-            if (is_same_name(source, &code->at[i], name) && is_assigned(source, code, i) &&
+            if (sim_tokens_equal(source, &code->at[i], source, name) && is_assigned(source, code, i) &&
                 block_of(source, code, i) == open)
                 return false;
         bool once = sim_token_is(source, sim_token_at(code, open - 1), "do");
@@ -190,14 +183,12 @@ static bool is_read_later(const sim_source *source, const sim_tokens *code, int 
 
 static bool is_macro(const sim_unit *unit, const sim_source *source, const sim_token *name)
 {
-    size_t length = name->end - name->start;
     for (int f = 0; f < unit->file_count; f++)
         for (int i = 0; i < unit->files[f]->source.directive_count; i++) {
             const sim_source *other = &unit->files[f]->source;
             const sim_directive *directive = &other->directives[i];
-            const sim_token *defined = sim_token_at(&other->lines, directive->first);
-            if (directive->kind == SIM_DIRECTIVE_DEFINE && defined->end - defined->start == length &&
-                memcmp(other->text + defined->start, source->text + name->start, length) == 0)
+            if (directive->kind == SIM_DIRECTIVE_DEFINE &&
+                sim_tokens_equal(source, name, other, sim_token_at(&other->lines, directive->first)))
                 return true;
         }
     return false;
@@ -297,11 +288,9 @@ static bool is_in_macro(const sim_unit *unit, const sim_source *source, const si
 // The parenthesis of a call whose name is token `index`, behind its template arguments if it has any; -1: no call.
 static int call_paren(const sim_source *source, const sim_tokens *code, int index)
 {
-    enum { MOST_TOKENS = 16 };
     int i = index + 1;
     if (sim_token_is(source, sim_token_at(code, i), "<"))
-        while (i < index + MOST_TOKENS && !sim_token_is(source, sim_token_at(code, i++), ">"))
-            continue;
+        i = sim_behind_angles(source, code, i);
     const sim_token *open = sim_token_at(code, i);
     return sim_token_is(source, open, "(") && open->match > i ? i : -1;
 }

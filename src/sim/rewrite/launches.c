@@ -1,7 +1,5 @@
 // kernel<<<config>>>(arguments) becomes SIM_LAUNCH_POINTER((kernel), (config))(arguments), in macros too.
 
-#include <string.h>
-
 #include "rewrite/unit.h"
 #include "source/launch.h"
 
@@ -46,14 +44,9 @@ static bool is_macro_parameter(const sim_source *source, const sim_tokens *token
     if (!sim_token_is(source, sim_token_at(tokens, first), "define") || !sim_token_is(source, open, "(") ||
         !sim_tokens_are_adjacent(tokens, first + 1))
         return false;
-    const sim_token *token = &tokens->at[name];
-    for (int i = first + 3; i < open->match; i++) {
-        const sim_token *parameter = &tokens->at[i];
-        size_t length = parameter->end - parameter->start;
-        if (length == token->end - token->start &&
-            memcmp(source->text + parameter->start, source->text + token->start, length) == 0)
+    for (int i = first + 3; i < open->match; i++)
+        if (sim_tokens_equal(source, &tokens->at[i], source, &tokens->at[name]))
             return true;
-    }
     return false;
 }
 

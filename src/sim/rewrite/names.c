@@ -73,23 +73,6 @@ static sim_kernel_name *learn_kernel(sim_unit *unit, const sim_source *source, i
     return known;
 }
 
-// The token after the template arguments that open at `open`; -1 when they do not close.
-static int after_angles(const sim_source *source, const sim_tokens *code, int open)
-{
-    int depth = 0;
-    for (int i = open; i < code->count; i++) {
-        const sim_token *token = &code->at[i];
-        if (sim_token_is(source, token, "("))
-            i = token->match > i ? token->match : i;
-        depth += sim_token_is(source, token, "<") ? 1 : sim_token_is(source, token, ">") ? -1 : 0;
-        if (depth == 0)
-            return i + 1;
-        if (sim_token_is(source, token, ";") || sim_token_is(source, token, "{"))
-            return -1;
-    }
-    return -1;
-}
-
 // The kernel's name after its qualifier, and the bracket that opens its parameters; -1: it is no declaration of one.
 static int kernel_name_at(const sim_source *source, int qualifier, int *parameters)
 {
@@ -106,7 +89,7 @@ static int kernel_name_at(const sim_source *source, int qualifier, int *paramete
             continue;
         int open = i + 1;
         if (sim_token_is(source, next, "<")) // a specialisation: k<float>(...)
-            open = after_angles(source, code, open);
+            open = sim_behind_angles(source, code, open);
         if (open > 0 && open < code->count && sim_token_is(source, &code->at[open], "(") &&
             code->at[open].match > open) {
             *parameters = open;
@@ -126,7 +109,7 @@ static bool returns_value(const sim_source *source, int start, int name)
         if (sim_token_is(source, token, "(") && token->match > i)
             i = token->match;
         else if (sim_token_is(source, token, "<")) {
-            int after = after_angles(source, &source->code, i);
+            int after = sim_behind_angles(source, &source->code, i);
             i = after > i ? after - 1 : i;
         } else if (sim_token_is_any(source, token, types) || sim_token_is(source, token, "*"))
             return true;

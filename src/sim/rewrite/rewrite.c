@@ -201,7 +201,7 @@ static const sim_scope *device_function_at(const sim_source *source, int line)
     sim_tokens_on_line(&source->code, line, &first, &last);
     for (int i = first; i < last; i++) {
         const sim_scope *scope = sim_scope_of(source, &source->code.at[i]);
-        if (scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL)))
+        if (sim_scope_is_device(scope))
             return scope;
     }
     return NULL;

@@ -16,15 +16,10 @@ typedef struct declaration {
 // Behind the name at `index` with all that `::` joins to it and its template arguments: n::limits<int>::most.
 static int behind_name(const sim_source *source, const sim_tokens *code, int index, int end)
 {
-    int next = index + 1, angles = 0;
+    int next = index + 1, behind = -1;
     if (sim_token_is(source, sim_token_at(code, next), "<"))
-        for (int i = next; i < end; i++) {
-            angles += sim_token_is(source, &code->at[i], "<") ? 1 : sim_token_is(source, &code->at[i], ">") ? -1 : 0;
-            if (angles == 0) {
-                next = i + 1;
-                break;
-            }
-        }
+        behind = sim_behind_angles(source, code, next);
+    next = behind > next && behind <= end ? behind : next;
     bool joined =
         sim_token_is(source, sim_token_at(code, next), "::") && sim_token_at(code, next + 1)->kind == SIM_TOKEN_NAME;
     return joined ? behind_name(source, code, next + 1, end) : next;

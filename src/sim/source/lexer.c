@@ -252,9 +252,6 @@ static void lex(sim_source *source)
 {
     lexer_state lexer = {
         .source = source, .text = source->text, .end = (uint32_t)source->bytes, .line = 1, .line_start = true};
-    static const char byte_order_mark[] = "\xEF\xBB\xBF";
-    if (source->bytes >= 3 && memcmp(source->text, byte_order_mark, 3) == 0)
-        lexer.at = 3;
     for (skip_space(&lexer, false); lexer.at < lexer.end && !source->failed; skip_space(&lexer, false)) {
         bool directive = lexer.line_start && lexer.text[lexer.at] == '#';
         lexer.line_start = false;
@@ -305,6 +302,14 @@ bool sim_token_is_any(const sim_source *source, const sim_token *token, const ch
     return false;
 }
 
+bool sim_tokens_equal(const sim_source *source, const sim_token *token, const sim_source *other_source,
+                      const sim_token *other)
+{
+    size_t length = token->end - token->start;
+    return length == other->end - other->start &&
+           memcmp(source->text + token->start, other_source->text + other->start, length) == 0;
+}
+
 const sim_token *sim_token_at(const sim_tokens *tokens, int index)
 {
     static const sim_token outside = {.kind = SIM_TOKEN_BREAK, .match = -1};
@@ -319,6 +324,27 @@ void sim_tokens_on_line(const sim_tokens *tokens, int line, int *first, int *las
         continue;
 }
 
+uint32_t sim_line_start(const sim_source *source, const sim_token *token)
+{
+    uint32_t start = token->start;
+    while (start > 0 && source->text[start - 1] != '\n')
+        start--;
+    return start;
+}
+
+int sim_token_at_column(const sim_source *source, int line, int column)
+{
+    int first, last;
+    sim_tokens_on_line(&source->code, line, &first, &last);
+    for (int i = first; column > 0 && i < last; i++) {
+        const sim_token *token = &source->code.at[i];
+        uint32_t offset = sim_line_start(source, token) + (uint32_t)column - 1;
+        if (offset >= token->start && offset < token->end)
+            return i;
+    }
+    return -1;
+}
+
 char *sim_included_name(const sim_source *source, const sim_directive *directive, bool *quoted)
 {
     if (directive->first >= directive->last)
@@ -330,4 +356,20 @@ char *sim_included_name(const sim_source *source, const sim_directive *directive
     if (sim_token_is(source, first, "<") && sim_token_is(source, last, ">") && last > first + 1)
         return strndup(source->text + first->end, last->start - first->end);
     return NULL;
+}
+
+int sim_behind_angles(const sim_source *source, const sim_tokens *tokens, int open)
+{
+    int depth = 0;
+    for (int i = open; i < tokens->count; i++) {
+        const sim_token *token = &tokens->at[i];
+        if (sim_token_is(source, token, "("))
+            i = token->match > i ? token->match : i;
+        depth += sim_token_is(source, token, "<") ? 1 : sim_token_is(source, token, ">") ? -1 : 0;
+        if (depth == 0)
+            return i + 1;
+        if (sim_token_is(source, token, ";") || sim_token_is(source, token, "{"))
+            return -1;
+    }
+    return -1;
 }

@@ -67,10 +67,19 @@ void sim_source_close(sim_source *source);
 bool sim_is_name(char c); // whether it can be part of a name
 bool sim_token_is(const sim_source *source, const sim_token *token, const char *text);
 bool sim_token_is_any(const sim_source *source, const sim_token *token, const char *const *texts); // NULL ends the list
+// Whether two tokens, perhaps of different sources, are the same text.
+bool sim_tokens_equal(const sim_source *source, const sim_token *token, const sim_source *other_source,
+                      const sim_token *other);
 // The token at this index, or a break when it is outside.
 const sim_token *sim_token_at(const sim_tokens *tokens, int index);
 // The tokens of a line, [*first, *last); empty when there are none.
 void sim_tokens_on_line(const sim_tokens *tokens, int line, int *first, int *last);
+// The code token at a column of a line, both from 1, in bytes; -1: none.
+int sim_token_at_column(const sim_source *source, int line, int column);
+// Where the line of a token begins in the text.
+uint32_t sim_line_start(const sim_source *source, const sim_token *token);
+// The token behind the template arguments that open at `open`; -1: they do not close.
+int sim_behind_angles(const sim_source *source, const sim_tokens *tokens, int open);
 
 // The name in #include "name" or <name>, to be freed; NULL: it is neither (a macro), or memory ran out.
 char *sim_included_name(const sim_source *source, const sim_directive *directive, bool *quoted);

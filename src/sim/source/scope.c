@@ -291,8 +291,12 @@ const sim_scope *sim_scope_of(const sim_source *source, const sim_token *token)
     return token->scope >= 0 && token->scope < source->scope_count ? &source->scopes[token->scope] : &file;
 }
 
+bool sim_scope_is_device(const sim_scope *scope)
+{
+    return scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL));
+}
+
 bool sim_scope_is_device_only(const sim_scope *scope)
 {
-    return scope->kind == SIM_SCOPE_FUNCTION && (scope->side & (SIM_SIDE_DEVICE | SIM_SIDE_GLOBAL)) &&
-           !(scope->side & SIM_SIDE_HOST);
+    return sim_scope_is_device(scope) && !(scope->side & SIM_SIDE_HOST);
 }

@@ -32,6 +32,8 @@ unsigned sim_qualifier_side(const sim_qualifiers *known, const sim_source *sourc
 
 void sim_scopes_find(sim_source *source, const sim_qualifiers *known);
 const sim_scope *sim_scope_of(const sim_source *source, const sim_token *token);
+// Code that a CUDA thread may run.
+bool sim_scope_is_device(const sim_scope *scope);
 // Code that only a CUDA thread runs.
 bool sim_scope_is_device_only(const sim_scope *scope);
 

@@ -134,12 +134,11 @@ static void variables()
 
 static void suppress()
 {
-    void *often = here(); // sim: allow race
+    void *often = here();
     for (int i = 0; i < 3; i++)
         at(SIM_RACE, SIM_ERROR, often);
-    // sim: allow leak, race
     at(SIM_RACE, SIM_ERROR, here());
-    at(SIM_LEAK, SIM_ERROR, here());          // sim: allow race
+    at(SIM_LEAK, SIM_ERROR, here());
     at(SIM_UNINITIALISED, SIM_ERROR, here()); // line: in file
     at(SIM_TRAP, SIM_ERROR, here(), nullptr, "legacy_kernel");
     at(SIM_TRAP, SIM_ERROR, here(), nullptr, "new_kernel"); // line: left
