@@ -127,6 +127,26 @@ const char *heddle_text_seconds(double seconds, char *text, size_t size)
     return text;
 }
 
+size_t heddle_text_number(const char *text, bool whole)
+{
+    static const char digits[] = "0123456789";
+    const char *start = text + (*text == '-' || *text == '+'), *end = start + strspn(start, digits);
+    size_t count = (size_t)(end - start);
+    if (!whole && *end == '.') {
+        size_t decimals = strspn(end + 1, digits);
+        count += decimals;
+        end += 1 + decimals;
+    }
+    if (count == 0)
+        return 0;
+    if (!whole && (*end == 'e' || *end == 'E')) {
+        const char *exponent = end + 1 + (end[1] == '-' || end[1] == '+');
+        size_t length = strspn(exponent, digits);
+        end = length > 0 ? exponent + length : end;
+    }
+    return (size_t)(end - text);
+}
+
 void heddle_text_one_line(char *text)
 {
     enum { FIRST_PRINTABLE = 0x20, DELETE = 0x7f };

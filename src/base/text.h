@@ -2,6 +2,7 @@
 #ifndef HEDDLE_BASE_TEXT_H
 #define HEDDLE_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // The candidate nearest to `name` by edit distance (transpositions count 1), or NULL if none is near enough to suggest.
@@ -10,6 +11,9 @@ const char *heddle_text_nearest(const char *name, const char *const *candidates,
 const char *heddle_text_bytes(double bytes, char *text, size_t size);
 // "850 µs", "2.3 s", "1 min 20 s"; returns `text`.
 const char *heddle_text_seconds(double seconds, char *text, size_t size);
+// Bytes of the decimal number that `text` begins with: a sign, digits and, unless `whole`, a point and an exponent; 0:
+// none. strtod and its kin also take hexadecimal numbers, "inf", "nan" and leading blanks.
+size_t heddle_text_number(const char *text, bool whole);
 // Puts '?' for every control character: a file's name must not break a message in two or play on the terminal.
 void heddle_text_one_line(char *text);
 // Seconds on a clock that never goes back.

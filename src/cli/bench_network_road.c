@@ -26,9 +26,9 @@ static heddle_status read_batches(heddle_cli_road *road, const char *text)
 {
     char word[WORD_SIZE];
     while (next_word(&text, word)) {
-        char *end;
-        long batch = strtol(word, &end, 10);
-        if (end == word || *end != '\0' || batch < 1 || batch > MOST_BATCH)
+        long batch = strtol(word, NULL, 10);
+        size_t length = heddle_text_number(word, true);
+        if (length == 0 || word[length] != '\0' || batch < 1 || batch > MOST_BATCH)
             return heddle_fail(HEDDLE_INVALID, "--batch needs whole numbers from 1 to %d, as in 64,1024, not '%s'",
                                MOST_BATCH, word);
         if (road->batch_count == HEDDLE_CLI_MOST_BATCHES)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/terminal.h"
+#include "base/text.h"
 #include "check/check.h"
 #include "check/describe.h"
 #include "check/show.h"
@@ -176,9 +177,8 @@ static heddle_status refuse_standard(const char *name)
 // 64, 0.5, 512x512: no folder in it, and nothing like the end of a file's name.
 static bool is_like_argument(const char *word)
 {
-    char *end = NULL;
-    strtod(word, &end);
-    if (end > word && *end == '\0')
+    size_t length = heddle_text_number(word, false);
+    if (length > 0 && word[length] == '\0')
         return true;
     for (const char *dot = strchr(word, '.'); dot; dot = strchr(dot + 1, '.'))
         if (isalpha((unsigned char)dot[1]))

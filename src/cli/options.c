@@ -44,12 +44,17 @@ static heddle_status out_of_range(const heddle_cli_option *option, const char *t
                        option->most, is_part ? ", for it is a fraction: 99 % is 0.99" : "");
 }
 
+static bool is_number(const char *text, bool whole)
+{
+    size_t length = heddle_text_number(text, whole);
+    return length > 0 && text[length] == '\0';
+}
+
 static heddle_status read_int(const heddle_cli_option *option, const char *text, int *value)
 {
-    char *end;
     errno = 0;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end != '\0')
+    long number = strtol(text, NULL, 10);
+    if (!is_number(text, true))
         return heddle_fail(HEDDLE_INVALID, "--%s needs a whole number, not '%s'", option->name, text);
     bool fits = errno == 0 && number >= INT_MIN && number <= INT_MAX;
     if (has_limits(option) ? !fits || (double)number < option->least || (double)number > option->most : !fits)
@@ -62,11 +67,10 @@ static heddle_status read_int(const heddle_cli_option *option, const char *text,
 
 static heddle_status read_seed(const heddle_cli_option *option, const char *text, uint64_t *value)
 {
-    char *end;
     errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
+    unsigned long long number = strtoull(text, NULL, 10);
     // strtoull takes "-1" and gives 2^64 - 1, which nobody means.
-    if (end == text || *end != '\0' || strchr(text, '-') != NULL)
+    if (!is_number(text, true) || text[0] == '-')
         return heddle_fail(HEDDLE_INVALID, "--%s needs a whole number from 0, not '%s'", option->name, text);
     if (errno != 0)
         return heddle_fail(HEDDLE_INVALID, "--%s %s does not fit in 64 bits", option->name, text);
@@ -76,9 +80,8 @@ static heddle_status read_seed(const heddle_cli_option *option, const char *text
 
 static heddle_status read_number(const heddle_cli_option *option, const char *text, double *value)
 {
-    char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(number))
+    double number = strtod(text, NULL);
+    if (!is_number(text, false) || !isfinite(number))
         return heddle_fail(HEDDLE_INVALID, "--%s needs a number, not '%s'", option->name, text);
     if (has_limits(option) && (number < option->least || number > option->most))
         return out_of_range(option, text);

@@ -8,6 +8,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/text.h"
 #include "bench/pipeline.h"
 #include "cli/cli.h"
 
@@ -84,11 +85,11 @@ static heddle_status show(const heddle_pipeline *pipeline, const pipeline_settin
 static size_t parse_bytes(const char *text)
 {
     const double most = (double)((size_t)1 << 40);
-    char *end;
-    double value = strtod(text, &end);
+    const char *end = text + heddle_text_number(text, false);
+    double value = strtod(text, NULL);
     if (*end == 'K' || *end == 'M' || *end == 'G')
         value = ldexp(value, *end == 'K' ? 10 : *end == 'M' ? 20 : 30), end++;
-    return *end == '\0' && value >= 1 && value <= most && floor(value) == value ? (size_t)value : 0;
+    return end > text && *end == '\0' && value >= 1 && value <= most && floor(value) == value ? (size_t)value : 0;
 }
 
 // One core for compute on cpu: the others are for the copies beside it.

@@ -78,10 +78,10 @@ static heddle_status parse_word(const heddle_op *op, char *word, void *shape, bo
         return heddle_fail(HEDDLE_INVALID, "%s: '%s' stands in the shape twice", op->name, field->name);
 
     const char *text = equals + 1;
-    char *end;
     errno = 0;
-    double value = field->kind == HEDDLE_FIELD_INT ? (double)strtoll(text, &end, 10) : strtod(text, &end);
-    if (end == text || *end != '\0')
+    double value = field->kind == HEDDLE_FIELD_INT ? (double)strtoll(text, NULL, 10) : strtod(text, NULL);
+    size_t length = heddle_text_number(text, field->kind == HEDDLE_FIELD_INT);
+    if (length == 0 || text[length] != '\0')
         return heddle_fail(HEDDLE_INVALID, "%s: '%s=%s' in the shape is not a%s number", op->name, field->name, text,
                            field->kind == HEDDLE_FIELD_INT ? " whole" : "");
     if (errno == ERANGE || !isfinite(value) ||

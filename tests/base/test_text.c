@@ -211,9 +211,26 @@ static void arena_copies_text_and_refuses_the_impossible(void **state)
     heddle_arena_destroy(arena);
 }
 
+static void only_decimal_numbers_count_as_numbers(void **state)
+{
+    (void)state;
+    static const char *const numbers[] = {"0", "-1", "+2.5", "1e-3", "1E5", ".5", "3.", "007"};
+    static const char *const others[] = {"", "x", "inf", "nan", " 1", "-", ".", "e5", "-.e1"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        assert_int_equal(heddle_text_number(numbers[i], false), strlen(numbers[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_int_equal(heddle_text_number(others[i], false), 0);
+    assert_int_equal(heddle_text_number("0x10", false), 1);
+    assert_int_equal(heddle_text_number("16M", false), 2);
+    assert_int_equal(heddle_text_number("1e", false), 1);
+    assert_int_equal(heddle_text_number("1.5", true), 1);
+    assert_int_equal(heddle_text_number("-12", true), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_decimal_numbers_count_as_numbers),
         cmocka_unit_test(nearest_finds_slips_of_the_finger),
         cmocka_unit_test(a_swap_of_neighbours_counts_once),
         cmocka_unit_test(nearest_suggests_nothing_far_fetched),

@@ -455,6 +455,8 @@ class Bench(unittest.TestCase):
     def test_mistakes_about_networks_are_explained(self):
         self.assert_refused(["train", "--batch", "6x"],
                             "heddle: --batch needs whole numbers from 1 to 1048576, as in 64,1024, not '6x'")
+        self.assert_refused(["train", "--batch", "64,0x10"],
+                            "heddle: --batch needs whole numbers from 1 to 1048576, as in 64,1024, not '0x10'")
         self.assert_refused(["train", "--kernels", "naive,fuse"],
                             "heddle: --kernels is a list of naive, tuned, vendor, fused, not 'fuse'; did you mean fused?")
         self.assert_refused(["train", "--rounds", "2"], "heddle bench: --rounds 2 is out of range: 3 to 64")

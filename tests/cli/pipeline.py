@@ -88,6 +88,7 @@ class Pipeline(unittest.TestCase):
         self.refused("--bytes", "lots", says="multiple of 4")
         self.refused("--bytes", "-16M", says="multiple of 4")
         self.refused("--bytes", "nan", says="multiple of 4")
+        self.refused("--bytes", "0x40", says="multiple of 4")
         self.refused("--device", "cpu", "--bytes", "8G", says="a multiple of 4 from 4 to 8589934588 is possible")
         self.refused("--device", "gpu", says="did you mean 'cuda'?")
         self.refused("--streams", "0", says="--streams")

@@ -207,6 +207,8 @@ static void a_whole_number_is_asked_for(void **state)
     assert_refused("--epochs ten", "--epochs needs a whole number, not 'ten'");
     assert_refused("--epochs 1.5", "--epochs needs a whole number, not '1.5'");
     assert_refused("--epochs 3x", "--epochs needs a whole number, not '3x'");
+    assert_refused("--epochs 0x10", "--epochs needs a whole number, not '0x10'");
+    assert_refused("--seed 0x10", "--seed needs a whole number from 0, not '0x10'");
     assert_refused("--seed -1", "--seed needs a whole number from 0, not '-1'");
     assert_refused("--seed 1e3", "--seed needs a whole number from 0, not '1e3'");
     assert_refused("--seed 18446744073709551616", "--seed 18446744073709551616 does not fit in 64 bits");
@@ -231,6 +233,9 @@ static void a_number_must_be_finite(void **state)
     assert_refused("--rate nan", "--rate needs a number, not 'nan'");
     assert_refused("--rate inf", "--rate needs a number, not 'inf'");
     assert_refused("--rate 1e999", "--rate needs a number, not '1e999'");
+    assert_refused("--rate 0x10", "--rate needs a number, not '0x10'");
+    assert_refused("--rate 0.5x", "--rate needs a number, not '0.5x'");
+    assert_refused("--rate infinity", "--rate needs a number, not 'infinity'");
     assert_refused("--rate fast", "--rate needs a number, not 'fast'");
 }
 
