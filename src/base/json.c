@@ -6,12 +6,16 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
+#include "base/terminal.h"
 
 enum {
     LARGEST_FILE = 64 << 20, // far above any model file; keeps a wrong path from filling memory
     NUMBER_SIZE = 32,        // a double as text
+    PLACE_SIZE = 256,        // where in a document something is wrong
+    SHOWN_KEY = 60,          // characters of a key that a message shows
 };
 
 static const double largest_exact = 0x1p53; // cJSON keeps numbers as doubles
@@ -35,6 +39,73 @@ static heddle_status fail_at(const char *what, const char *text, const char *whe
     return heddle_fail(HEDDLE_CORRUPT, "%s: line %d, column %d: %s", what, line, column, problem);
 }
 
+// --- keys -----------------------------------------------------------------------------------------------------------
+
+static int compare_keys(const void *left, const void *right)
+{
+    return strcmp((*(const cJSON *const *)left)->string, (*(const cJSON *const *)right)->string);
+}
+
+const cJSON **heddle_json_sorted(const cJSON *object, int *count)
+{
+    *count = cJSON_IsObject(object) ? cJSON_GetArraySize(object) : 0;
+    const cJSON **entries = calloc((size_t)*count + 1, sizeof *entries);
+    const cJSON *next = object->child;
+    for (int i = 0; entries && i < *count; i++, next = next->next)
+        entries[i] = next;
+    if (entries)
+        qsort(entries, (size_t)*count, sizeof *entries, compare_keys);
+    return entries;
+}
+
+static int shown_bytes(const char *key)
+{
+    return (int)heddle_text_prefix(key, SHOWN_KEY);
+}
+
+// Adds where `item` is to a place that was found within it: entry 2 of "layers".
+static void add_place(char place[PLACE_SIZE], const char *list, int entry, const cJSON *item)
+{
+    size_t used = strlen(place);
+    if (list)
+        snprintf(place + used, PLACE_SIZE - used, " in entry %d of \"%.*s\"", entry, shown_bytes(list), list);
+    else if (item->string && !cJSON_IsArray(item)) // whose entries have named it
+        snprintf(place + used, PLACE_SIZE - used, " in \"%.*s\"", shown_bytes(item->string), item->string);
+}
+
+// cJSON keeps both of two equal keys and finds the first. `place` says which key it is, and where.
+static heddle_status refuse_repeated_keys(const char *what, const cJSON *json, char place[PLACE_SIZE])
+{
+    int count, entry = 0;
+    const cJSON **sorted = heddle_json_sorted(json, &count), *child;
+    if (!sorted)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory to sort its keys", what);
+    for (int i = 1; i < count && !place[0]; i++)
+        if (strcmp(sorted[i - 1]->string, sorted[i]->string) == 0)
+            snprintf(place, PLACE_SIZE, "\"%.*s\" is given twice", shown_bytes(sorted[i]->string), sorted[i]->string);
+    free(sorted);
+    cJSON_ArrayForEach(child, json)
+    {
+        if (place[0])
+            break;
+        entry++;
+        if (child->child)
+            HEDDLE_TRY(refuse_repeated_keys(what, child, place));
+        if (place[0])
+            add_place(place, cJSON_IsArray(json) ? json->string : NULL, entry, child);
+    }
+    return HEDDLE_OK;
+}
+
+static heddle_status check_keys(const char *what, const cJSON *json)
+{
+    char place[PLACE_SIZE] = "";
+    HEDDLE_TRY(refuse_repeated_keys(what, json, place));
+    return place[0] ? heddle_fail(HEDDLE_CORRUPT, "%s: %s", what, place) : HEDDLE_OK;
+}
+
+// --- reading --------------------------------------------------------------------------------------------------------
+
 heddle_status heddle_json_parse(const char *what, const char *text, size_t size, cJSON **json)
 {
     *json = NULL;
@@ -56,6 +127,11 @@ heddle_status heddle_json_parse(const char *what, const char *text, size_t size,
     if (stop < text + size) {
         cJSON_Delete(parsed);
         return fail_at(what, text, stop, "something follows the end of the JSON");
+    }
+    heddle_status status = check_keys(what, parsed);
+    if (status != HEDDLE_OK) {
+        cJSON_Delete(parsed);
+        return status;
     }
     *json = parsed;
     return HEDDLE_OK;

@@ -10,9 +10,12 @@
 #include "heddle/status.h"
 
 // Parses `size` bytes of text; `what` names it in errors ("model file cnn.json"). The error gives line and column.
-// The caller frees *json with cJSON_Delete.
+// An object that has a key twice is HEDDLE_CORRUPT. The caller frees *json with cJSON_Delete.
 heddle_status heddle_json_parse(const char *what, const char *text, size_t size, cJSON **json);
 heddle_status heddle_json_read(const char *path, cJSON **json);
+
+// The entries of an object, sorted by key; NULL when out of memory. The caller frees the list.
+const cJSON **heddle_json_sorted(const cJSON *object, int *count);
 
 // Fields of an object. A missing required field, a wrong type, or a number out of [least, most] is HEDDLE_CORRUPT and
 // names `what` and the field. The _or forms give `otherwise` when the field is absent.

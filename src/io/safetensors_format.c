@@ -86,28 +86,10 @@ static uint32_t add_type_and_shape(uint32_t sum, const cJSON *tensor)
     return add_text(sum, ""); // there are no more dimensions
 }
 
-static int compare_entries(const void *left, const void *right)
-{
-    return strcmp((*(const cJSON *const *)left)->string, (*(const cJSON *const *)right)->string);
-}
-
-// The entries of an object sorted by name; NULL when out of memory. The caller frees them.
-static const cJSON **sorted_entries(const cJSON *object, int *count)
-{
-    *count = cJSON_IsObject(object) ? cJSON_GetArraySize(object) : 0;
-    const cJSON **entries = calloc((size_t)*count + 1, sizeof *entries);
-    const cJSON *next = object->child;
-    for (int i = 0; entries && i < *count; i++, next = next->next)
-        entries[i] = next;
-    if (entries)
-        qsort(entries, (size_t)*count, sizeof *entries, compare_entries);
-    return entries;
-}
-
 static bool add_metadata(const cJSON *metadata, uint32_t *sum)
 {
     int count;
-    const cJSON **entries = sorted_entries(metadata, &count);
+    const cJSON **entries = heddle_json_sorted(metadata, &count);
     if (!entries)
         return false;
     for (int i = 0; i < count; i++)
@@ -121,7 +103,7 @@ bool heddle_safetensors_header_sum(const cJSON *header, char text[HEDDLE_SAFETEN
 {
     int count;
     uint32_t sum = 0;
-    const cJSON **entries = sorted_entries(header, &count);
+    const cJSON **entries = heddle_json_sorted(header, &count);
     bool added = entries != NULL;
     for (int i = 0; added && i < count; i++) {
         sum = add_text(sum, entries[i]->string);

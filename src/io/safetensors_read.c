@@ -57,27 +57,11 @@ static bool is_size(const cJSON *item, uint64_t *value)
     return true;
 }
 
-// The one field of that name; NULL when it is absent or there twice.
-static const cJSON *only_field(const cJSON *object, const char *field)
-{
-    const cJSON *found = NULL;
-    const cJSON *item;
-    cJSON_ArrayForEach(item, object)
-    {
-        if (strcmp(item->string, field) != 0)
-            continue;
-        if (found)
-            return NULL;
-        found = item;
-    }
-    return found;
-}
-
 static heddle_status read_dtype(const char *what, const char *name, const cJSON *tensor, heddle_array *array)
 {
-    const cJSON *field = only_field(tensor, "dtype");
+    const cJSON *field = cJSON_GetObjectItemCaseSensitive(tensor, "dtype");
     if (!cJSON_IsString(field))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: needs one text field \"dtype\"", what, name);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: the field \"dtype\" should be text", what, name);
     if (!heddle_safetensors_dtype_parse(field->valuestring, &array->dtype)) {
         char shown[SHOWN_SIZE];
         return heddle_fail(HEDDLE_UNSUPPORTED,
@@ -89,9 +73,9 @@ static heddle_status read_dtype(const char *what, const char *name, const cJSON 
 
 static heddle_status read_shape(const char *what, const char *name, const cJSON *tensor, heddle_array *array)
 {
-    const cJSON *field = only_field(tensor, "shape");
+    const cJSON *field = cJSON_GetObjectItemCaseSensitive(tensor, "shape");
     if (!cJSON_IsArray(field))
-        return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: needs one array field \"shape\"", what, name);
+        return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s: the field \"shape\" should be a list", what, name);
     const cJSON *item;
     cJSON_ArrayForEach(item, field)
     {
@@ -110,7 +94,7 @@ static heddle_status read_shape(const char *what, const char *name, const cJSON 
 static heddle_status read_place(const char *what, const char *name, const cJSON *tensor, uint64_t data_size,
                                 heddle_place *place)
 {
-    const cJSON *field = only_field(tensor, "data_offsets");
+    const cJSON *field = cJSON_GetObjectItemCaseSensitive(tensor, "data_offsets");
     const cJSON *first = cJSON_IsArray(field) ? field->child : NULL;
     const cJSON *second = first ? first->next : NULL;
     if (!second || second->next || !is_size(first, &place->begin) || !is_size(second, &place->end))
@@ -158,8 +142,8 @@ static heddle_status read_tensor(const char *what, const cJSON *tensor, uint64_t
 // Metadata of a header that nobody has looked at yet; NULL when it is not there once, as text.
 static const char *raw_metadata(const cJSON *header, const char *key)
 {
-    const cJSON *metadata = only_field(header, HEDDLE_SAFETENSORS_METADATA);
-    const cJSON *item = cJSON_IsObject(metadata) ? only_field(metadata, key) : NULL;
+    const cJSON *metadata = cJSON_GetObjectItemCaseSensitive(header, HEDDLE_SAFETENSORS_METADATA);
+    const cJSON *item = cJSON_IsObject(metadata) ? cJSON_GetObjectItemCaseSensitive(metadata, key) : NULL;
     return item && cJSON_IsString(item) ? item->valuestring : NULL;
 }
 
@@ -258,17 +242,6 @@ static int compare_places(const void *left, const void *right)
     return a->end < b->end ? -1 : a->end > b->end;
 }
 
-static heddle_status check_names_differ(const char *what, const heddle_safetensors *file)
-{
-    for (int i = 1; i < file->count; i++)
-        if (strcmp(file->by_name[i - 1].name, file->by_name[i].name) == 0) {
-            char shown[SHOWN_SIZE];
-            return heddle_fail(HEDDLE_CORRUPT, "%s: tensor %s is there twice", what,
-                               heddle_safetensors_shown(file->by_name[i].name, shown, sizeof shown));
-        }
-    return HEDDLE_OK;
-}
-
 // Every byte of the data belongs to exactly one tensor: nothing overlaps, nothing is left over.
 static heddle_status check_coverage(const char *what, heddle_place *places, int count, uint64_t data_size)
 {
@@ -334,8 +307,6 @@ static heddle_status read_entries(const char *what, heddle_safetensors *file, he
     cJSON_ArrayForEach(item, file->header)
     {
         if (strcmp(item->string, HEDDLE_SAFETENSORS_METADATA) == 0) {
-            if (file->metadata)
-                return heddle_fail(HEDDLE_CORRUPT, "%s: " HEDDLE_SAFETENSORS_METADATA " is there twice", what);
             HEDDLE_TRY(check_metadata(what, item));
             file->metadata = item;
             continue;
@@ -346,7 +317,6 @@ static heddle_status read_entries(const char *what, heddle_safetensors *file, he
         file->count++;
     }
     qsort(file->by_name, (size_t)file->count, sizeof *file->by_name, compare_names);
-    HEDDLE_TRY(check_names_differ(what, file));
     HEDDLE_TRY(place_data(what, file, places, data));
     return check_coverage(what, places, file->count, data_size); // last of these: it sorts the places
 }

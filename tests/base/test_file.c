@@ -259,6 +259,29 @@ static heddle_status parse(const char *text, cJSON **json)
     return heddle_json_parse("model file cnn.json", text, strlen(text), json);
 }
 
+static void a_key_that_is_given_twice_is_refused_and_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"{\"name\": 1, \"layers\": 2, \"name\": 1}", "cnn.json: \"name\" is given twice"},
+        {"{\"layers\": [{\"type\": 1}, {\"type\": 1, \"features\": 1, \"features\": 2}]}",
+         "cnn.json: \"features\" is given twice in entry 2 of \"layers\""},
+        {"{\"a\": {\"b\": [[], [{\"c\": 1, \"c\": 1}]]}}",
+         "cnn.json: \"c\" is given twice in entry 2 of \"b\" in \"a\""},
+        {"[{\"k\": 1, \"k\": 2}]", "cnn.json: \"k\" is given twice"},
+    };
+    cJSON *json = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(parse(cases[i].text, &json), HEDDLE_CORRUPT);
+        assert_null(json);
+        assert_error_says(cases[i].says);
+    }
+    assert_int_equal(parse("{\"a\": {\"k\": 1}, \"b\": {\"k\": 1}, \"K\": 1, \"k\": []}", &json), HEDDLE_OK);
+    cJSON_Delete(json);
+}
+
 static void json_errors_give_line_and_column(void **state)
 {
     (void)state;
@@ -394,6 +417,7 @@ int main(void)
         cmocka_unit_test(what_is_no_plain_file_is_written_into_not_replaced),
         cmocka_unit_test(folders_are_made_with_their_parents),
         cmocka_unit_test(a_folder_that_cannot_be_made_gives_the_true_reason),
+        cmocka_unit_test(a_key_that_is_given_twice_is_refused_and_named),
         cmocka_unit_test(json_errors_give_line_and_column),
         cmocka_unit_test(json_is_parsed_without_a_zero_at_its_end),
         cmocka_unit_test(json_is_written_with_one_row_per_line),

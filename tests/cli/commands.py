@@ -326,6 +326,14 @@ class Command(unittest.TestCase):
             for name in (self.home + "/nosuch", self.home):
                 self.assertEqual(self.run_heddle(*words, name, code=2).stderr.count("\n"), 1)
 
+    def test_a_key_that_a_model_file_gives_twice_is_refused(self):
+        path = self.home + "/model.json"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('{"layers": [{"type": "flatten"}, {"type": "linear", "features": 5, "features": "classes"}]}')
+        said = self.run_heddle("train", "--data", "synth:count=20", "--model", path, "--out", self.home + "/run", code=1)
+        self.assertEqual(said.stderr, f'heddle: {path}: "features" is given twice in entry 2 of "layers"\n')
+        self.assertEqual(os.listdir(self.home), ["model.json"])
+
     def test_predict_wants_the_checkpoint_first(self):
         self.assert_refused(["predict", "seven.png"],
                             "heddle predict: the checkpoint comes first: heddle predict CHECKPOINT seven.png")

@@ -288,10 +288,10 @@ static void a_name_that_is_there_twice_is_refused(void **state)
     assert_refused("{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
                    "\"b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]},"
                    "\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[2,3]}}",
-                   3, HEDDLE_CORRUPT, "tensor a is there twice");
-    assert_refused("{\"__metadata__\":{},\"__metadata__\":{}}", 0, HEDDLE_CORRUPT, "__metadata__ is there twice");
+                   3, HEDDLE_CORRUPT, "\"a\" is given twice");
+    assert_refused("{\"__metadata__\":{},\"__metadata__\":{}}", 0, HEDDLE_CORRUPT, "\"__metadata__\" is given twice");
     assert_refused("{\"a\":{\"dtype\":\"U8\",\"dtype\":\"I8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1,
-                   HEDDLE_CORRUPT, "needs one text field \"dtype\"");
+                   HEDDLE_CORRUPT, "\"dtype\" is given twice in \"a\"");
 }
 
 static void entries_that_lack_a_field_are_refused(void **state)
