@@ -143,9 +143,9 @@ static heddle_status guarded(const char *what, heddle_png_reader *reader, void (
     return HEDDLE_OK;
 }
 
-static uint8_t over_white(unsigned value, unsigned alpha)
+static uint8_t blend(unsigned value, unsigned alpha, unsigned background)
 {
-    return (uint8_t)((value * alpha + OPAQUE * (OPAQUE - alpha) + OPAQUE / 2) / OPAQUE);
+    return (uint8_t)((value * alpha + background * (OPAQUE - alpha) + OPAQUE / 2) / OPAQUE);
 }
 
 // Luma by ITU-R BT.601, in 1/256ths.
@@ -154,17 +154,35 @@ static uint8_t luma(const uint8_t rgb[3])
     return (uint8_t)((77u * rgb[0] + 150u * rgb[1] + 29u * rgb[2] + 128u) >> 8);
 }
 
+// What transparent pixels are laid over: white, as on paper, unless the drawing is light and would vanish there. A
+// drawing that has dark ink on light paper of its own counts as dark.
+static unsigned choose_background(const heddle_png_reader *reader)
+{
+    enum { DARK = 64, LIGHT = 128, LEAST_INK = 64 }; // ink is at least 1/64 of what is drawn
+    size_t pixels = (size_t)reader->width * reader->height;
+    uint64_t drawn = 0, dark = 0, brightness = 0;
+    for (size_t i = 0; i < pixels; i++) {
+        const uint8_t *pixel = reader->rgba + i * RGBA;
+        uint64_t alpha = pixel[3];
+        drawn += alpha;
+        brightness += alpha * luma(pixel);
+        dark += luma(pixel) < DARK ? alpha : 0;
+    }
+    return brightness > LIGHT * drawn && dark * LEAST_INK < drawn ? 0 : OPAQUE;
+}
+
 static heddle_status convert(const char *what, const heddle_png_reader *reader, int channels, heddle_picture *picture)
 {
     size_t pixels = (size_t)reader->width * reader->height;
     uint8_t *to = malloc(pixels * (size_t)channels);
     if (!to)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "%s: no memory for %zu pixels", what, pixels);
+    const unsigned background = choose_background(reader);
     for (size_t i = 0; i < pixels; i++) {
         const uint8_t *from = reader->rgba + i * RGBA;
         uint8_t rgb[3];
         for (int c = 0; c < 3; c++)
-            rgb[c] = over_white(from[c], from[3]);
+            rgb[c] = blend(from[c], from[3], background);
         if (channels == 1)
             to[i] = luma(rgb);
         else

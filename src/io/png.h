@@ -15,8 +15,9 @@ typedef struct heddle_picture {
 
 enum { HEDDLE_PNG_MAX_PIXELS = 64 * 1024 * 1024 };
 
-// Reads a PNG file as `channels` (1 or 3) bytes a pixel. Transparency is laid over white. Over HEDDLE_PNG_MAX_PIXELS
-// pixels is HEDDLE_UNSUPPORTED; a build without libpng is HEDDLE_MISSING.
+// Reads a PNG file as `channels` (1 or 3) bytes a pixel. Transparent pixels are laid over white, or over black if
+// the drawing is light and would vanish on white. Over HEDDLE_PNG_MAX_PIXELS pixels is HEDDLE_UNSUPPORTED; a build
+// without libpng is HEDDLE_MISSING.
 heddle_status heddle_png_read(const char *path, int channels, heddle_picture *picture);
 // The same from memory; `what` names it in errors.
 heddle_status heddle_png_parse(const char *what, const void *content, size_t size, int channels,

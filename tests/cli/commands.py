@@ -29,11 +29,11 @@ def write_idx(path, dims, payload):
         file.write(struct.pack(">BBBB", 0, 0, 8, len(dims)) + struct.pack(f">{len(dims)}I", *dims) + bytes(payload))
 
 
-def write_png(path, width, rows):
-    """Grey pixels, eight bits each."""
+def write_png(path, width, rows, alpha=False):
+    """Grey pixels, eight bits each; with alpha, each is followed by its opacity."""
     def chunk(kind, content):
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-    header = struct.pack(">IIBBBBB", width, len(rows), 8, 0, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, len(rows), 8, 4 if alpha else 0, 0, 0, 0)
     with open(path, "wb") as file:
         file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
                    chunk(b"IDAT", zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))) + chunk(b"IEND", b""))
@@ -565,6 +565,24 @@ class Command(unittest.TestCase):
             said = self.run_heddle("predict", self.home + "/run/best.safetensors", path).stderr
             self.assertEqual(said, "" if dot == 0 else "heddle: warning: %s is all of one colour: whatever is said of it "
                                                        "was not seen there\n" % path)
+
+    def test_a_drawing_on_a_transparent_ground_is_seen_whatever_its_colour(self):
+        if not json.loads(self.run_heddle("doctor", "--json").stdout)[2]["state"] == "ok":
+            self.skipTest("built without libpng")
+        self.train_in(self.home, "--quiet", "--out", "run")
+        stroke = [[255 if 20 < x < 26 and 5 < y < 45 else 0 for x in range(50)] for y in range(50)]
+        pictures = {"black": ([[v for opacity in row for v in (0, opacity)] for row in stroke], True),
+                    "white": ([[v for opacity in row for v in (255, opacity)] for row in stroke], True),
+                    "paper": ([[255 - opacity for opacity in row] for row in stroke], False)}
+        said = {}
+        for name, (rows, alpha) in pictures.items():
+            write_png(f"{self.home}/{name}.png", 50, rows, alpha)
+            done = self.run_heddle("predict", self.home + "/run", f"{self.home}/{name}.png", "--json")
+            self.assertNotIn("one colour", done.stderr)
+            said[name] = json.loads(done.stdout.splitlines()[0])["probabilities"]
+        for name in ("white", "paper"):
+            for chance, expected in zip(said[name], said["black"]):
+                self.assertAlmostEqual(chance, expected, places=5)
 
     def test_data_show_says_what_is_wrong(self):
         folder = self.folder_of_images()

@@ -174,6 +174,40 @@ static void transparency_is_laid_over_white(void **state)
     heddle_picture_free(&picture);
 }
 
+// A stroke of `ink` and, where `paper` is not negative, paper around it; transparent elsewhere. What the first, which
+// is transparent, and the stroke become.
+static void read_stroke(void *state, int ink, int paper, int *outside, int *stroke)
+{
+    png_byte rows[HEIGHT][WIDTH][2];
+    memset(rows, 0, sizeof rows); // grey and alpha
+    for (int x = 1; x < WIDTH && paper >= 0; x++)
+        memcpy(rows[0][x], (png_byte[]){(png_byte)paper, 255}, 2);
+    memcpy(rows[0][1], (png_byte[]){(png_byte)ink, 255}, 2);
+    memcpy(rows[0][2], (png_byte[]){(png_byte)ink, 255}, 2);
+    heddle_picture picture =
+        read_kind(state, &(png_kind){.depth = 8, .color = PNG_COLOR_TYPE_GRAY_ALPHA}, rows[0][0], WIDTH * 2, 1);
+    *outside = picture.pixels[0];
+    *stroke = picture.pixels[1];
+    heddle_picture_free(&picture);
+}
+
+static void a_light_drawing_is_laid_over_black(void **state)
+{
+    int outside, stroke;
+    read_stroke(*state, 255, -1, &outside, &stroke);
+    assert_int_equal(outside, 0);
+    assert_int_equal(stroke, 255);
+    read_stroke(*state, 180, -1, &outside, &stroke);
+    assert_int_equal(outside, 0);
+    assert_int_equal(stroke, 180);
+    read_stroke(*state, 60, -1, &outside, &stroke);
+    assert_int_equal(outside, 255);
+    assert_int_equal(stroke, 60);
+    read_stroke(*state, 0, 255, &outside, &stroke); // dark ink on paper of its own
+    assert_int_equal(outside, 255);
+    assert_int_equal(stroke, 0);
+}
+
 static void a_transparent_gray_is_laid_over_white(void **state)
 {
     png_byte rows[HEIGHT][WIDTH];
@@ -324,6 +358,7 @@ int main(void)
         cmocka_unit_test(colours_become_their_brightness),
         cmocka_unit_test(a_palette_is_looked_up),
         cmocka_unit_test(transparency_is_laid_over_white),
+        cmocka_unit_test(a_light_drawing_is_laid_over_black),
         cmocka_unit_test(a_transparent_gray_is_laid_over_white),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(every_truncation_is_refused),
