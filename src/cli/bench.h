@@ -3,8 +3,6 @@
 #ifndef HEDDLE_CLI_BENCH_H
 #define HEDDLE_CLI_BENCH_H
 
-#include <signal.h>
-
 #include "cli/cli.h"
 #include "heddle/op.h"
 
@@ -43,27 +41,11 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
 // `job` is "train" or "infer".
 int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const char *job);
 
-// bench_device.c: --device, or without a word cuda where there is one and else cpu. Where --device is a GPU that is not
-// here, the message ends with `instead`: what to do without one. NULL: nothing.
-heddle_status heddle_cli_bench_device(const heddle_cli_bench_settings *settings, const char *instead,
-                                      heddle_device **device);
-// heddle_device_open with such a message.
-heddle_status heddle_cli_bench_open(const char *name, int threads, const char *instead, heddle_device **device);
-
 // matmul_host's rungs at --shape, or at one that takes seconds.
 int heddle_cli_bench_out_of_core(const heddle_cli_bench_settings *settings);
 
 // Exchanges between ranks.
 int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings);
-
-// bench_stop.c: Ctrl-C. From _watch to _unwatch the caller has the turn, but for what it does away (bench/bench.h); a
-// signal sets `heddle_cli_bench_stop` to its number, and where the caller stays away, take_over(context) is called in
-// another thread and the process ends with _stop_code.
-extern volatile sig_atomic_t heddle_cli_bench_stop;
-void heddle_cli_bench_watch(void (*take_over)(void *context), void *context);
-void heddle_cli_bench_away(void *context, bool away);
-void heddle_cli_bench_unwatch(void);
-int heddle_cli_bench_stop_code(void);
 
 // bench_file.c: a person's own kernel. _op finds the operator that the file computes (`name`: NULL, or what --op says);
 // _open, after it, makes an operator that has the file's function as a rung more.

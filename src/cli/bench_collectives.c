@@ -14,6 +14,8 @@
 #include "base/text.h"
 #include "bench/facts.h"
 #include "cli/bench.h"
+#include "cli/device.h"
+#include "cli/interrupt.h"
 #include "dist/dist.h"
 
 enum {
@@ -40,9 +42,11 @@ typedef struct row {
 } row;
 
 typedef struct bench {
+    const heddle_cli_bench_settings *settings;
     heddle_dist *dist;
     heddle_ranks ranks;
-    heddle_device *device;
+    heddle_cli_device opened;
+    heddle_device *device;   // what was opened
     heddle_device_info info; // before
     time_t began;
     heddle_stream *stream; // NULL on cpu
@@ -182,9 +186,8 @@ static heddle_status measure(const bench *run, const heddle_exchange *exchange, 
     return HEDDLE_OK;
 }
 
-static heddle_status bench_one(bench *run, heddle_collective kind, size_t bytes)
+static heddle_status measure_row(const bench *run, heddle_collective kind, size_t bytes, row *made)
 {
-    row *made = &run->rows[run->count++];
     extent size = extent_of(kind, bytes, run->ranks.ranks);
     heddle_exchange exchange = exchange_of(run, kind, &size);
     *made = (row){.kind = kind, .bytes = size.whole * sizeof(float)};
@@ -195,6 +198,15 @@ static heddle_status bench_one(bench *run, heddle_collective kind, size_t bytes)
         return HEDDLE_OK;
     HEDDLE_TRY(measure(run, &exchange, &made->seconds));
     return check(run, kind, &size, &made->right);
+}
+
+static heddle_status bench_one(bench *run, heddle_collective kind, size_t bytes)
+{
+    heddle_cli_guard_away(NULL, true);
+    heddle_status status = measure_row(run, kind, bytes, &run->rows[run->count]);
+    heddle_cli_guard_away(NULL, false);
+    run->count += status == HEDDLE_OK;
+    return status;
 }
 
 // --- showing --------------------------------------------------------------------------------------------------------
@@ -249,6 +261,7 @@ static cJSON *to_json(const bench *run, const heddle_device_info *now)
                                                        .device = &run->info,
                                                        .clock_after = now->clock,
                                                        .memory_clock_after = now->memory_clock});
+    heddle_cli_device_add(&run->opened, json);
     cJSON_AddStringToObject(json, "carrier", version);
     cJSON_AddNumberToObject(json, "ranks", run->ranks.ranks);
     cJSON_AddNumberToObject(json, "local_ranks", run->ranks.local_ranks);
@@ -294,13 +307,28 @@ static void on_forced(void *context)
     _exit(HEDDLE_EXIT_FAILED);
 }
 
+static heddle_status open_device(bench *run, const heddle_cli_bench_settings *settings)
+{
+    int threads;
+    HEDDLE_TRY(heddle_dist_threads(run->dist, &threads));
+    // Together: a rank without a device must not leave the others waiting for it in NCCL.
+    HEDDLE_TRY(heddle_cli_device_open_ranks(run->dist, settings->device, threads, WITHOUT_GPU, &run->opened));
+    run->device = run->opened.device;
+    if (run->opened.kind == HEDDLE_SIM)
+        return heddle_fail(HEDDLE_INVALID, "the simulated GPU has no time to show: use --device cpu or cuda");
+    if (settings->dist == HEDDLE_DIST_NCCL && run->opened.kind != HEDDLE_CUDA)
+        return heddle_fail(HEDDLE_INVALID, "--dist nccl is between GPUs: --device cuda, or --dist mpi on a CPU");
+    HEDDLE_TRY(heddle_dist_use(run->dist, run->device));
+    HEDDLE_TRY(heddle_device_describe(run->device, &run->info));
+    if (run->opened.kind == HEDDLE_CUDA && strcmp(heddle_dist_carrier(run->dist), "NCCL") != 0)
+        return heddle_fail(HEDDLE_UNSUPPORTED, "between GPUs collectives are measured over NCCL: use --dist nccl, or "
+                                               "--device cpu");
+    return HEDDLE_OK;
+}
+
 static heddle_status open_all(bench *run, const heddle_cli_bench_settings *settings)
 {
     static const heddle_dist_listener listener = {.lost = on_lost, .forced = on_forced};
-    char name[NAME_SIZE];
-    bool on_gpu = settings->device && strncmp(settings->device, "cuda", 4) == 0;
-    if (settings->dist == HEDDLE_DIST_NCCL && settings->device && !on_gpu)
-        return heddle_fail(HEDDLE_INVALID, "--dist nccl is between GPUs: --device cuda, or --dist mpi on a CPU");
     HEDDLE_TRY(heddle_dist_open((heddle_dist_choice)settings->dist, &listener, &run->dist));
     run->ranks = run->dist ? *heddle_dist_ranks(run->dist) : run->ranks;
     // One rank over NCCL still shows what a call costs; over MPI it sends nothing to nobody.
@@ -309,21 +337,8 @@ static heddle_status open_all(bench *run, const heddle_cli_bench_settings *setti
                            "collectives are between ranks, and this is one: mpirun -n 4 heddle bench "
                            "collectives, or --dist nccl --device cuda for what a call costs on one GPU");
     run->seconds = settings->seconds > 0 ? settings->seconds : ROUND_SECONDS;
-    bool gpu = settings->dist == HEDDLE_DIST_NCCL || on_gpu;
-    snprintf(name, sizeof name, "%s", settings->device ? settings->device : gpu ? "cuda" : "cpu");
-    if (strcmp(name, "cuda") == 0 && run->ranks.local_ranks > 1)
-        snprintf(name, sizeof name, "cuda:%d", run->ranks.local_rank);
-    int threads;
-    HEDDLE_TRY(heddle_dist_threads(run->dist, &threads));
-    // Together: who has no device must not leave the others waiting for it in NCCL.
-    heddle_status status = heddle_cli_bench_open(name, threads, WITHOUT_GPU, &run->device);
-    HEDDLE_TRY(heddle_dist_agree(run->dist, status));
-    if (heddle_device_get_kind(run->device) == HEDDLE_SIM)
-        return heddle_fail(HEDDLE_INVALID, "the simulated GPU has no time to show: use --device cpu or cuda");
-    HEDDLE_TRY(heddle_dist_use(run->dist, run->device));
-    HEDDLE_TRY(heddle_device_describe(run->device, &run->info));
-    if (gpu && strcmp(heddle_dist_carrier(run->dist), "NCCL") != 0)
-        return heddle_fail(HEDDLE_UNSUPPORTED, "between GPUs collectives are measured over NCCL: use --dist nccl");
+    HEDDLE_TRY(open_device(run, settings));
+    const bool gpu = run->opened.kind == HEDDLE_CUDA;
     if (gpu)
         HEDDLE_TRY(heddle_stream_create(run->device, 0, &run->stream));
     double largest = settings->largest > 0 ? settings->largest : gpu ? GPU_LARGEST : CPU_LARGEST;
@@ -354,31 +369,51 @@ static void let_go(bench *run)
         heddle_free(run->device, run->receive);
         if (run->stream)
             heddle_stream_destroy(run->stream);
-        heddle_device_close(run->device);
+        heddle_cli_device_close(&run->opened);
     }
+}
+
+static heddle_status show(const bench *run)
+{
+    const char *json = run->settings->json;
+    if (run->ranks.rank > 0)
+        return HEDDLE_OK;
+    if (!json || strcmp(json, "-") != 0) {
+        heddle_cli_device_print(&run->opened, stdout);
+        printf("%d rank%s over %s\n", run->ranks.ranks, run->ranks.ranks == 1 ? "" : "s",
+               heddle_dist_carrier(run->dist));
+        if (run->ranks.ranks == 1)
+            printf("one rank: nothing crosses a link, and the times are what a call and a copy on the card cost\n");
+        HEDDLE_TRY(print_rows(run));
+    }
+    return json ? write_json(run, json) : HEDDLE_OK;
+}
+
+static void take_over(void *context)
+{
+    show(context);
+    if (((const bench *)context)->ranks.rank == 0)
+        heddle_cli_fail(heddle_fail(HEDDLE_INTERRUPTED, "stopped"));
 }
 
 int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings)
 {
-    bench run = {.ranks = {.ranks = 1}, .began = time(NULL)};
+    bench run = {.settings = settings, .ranks = {.ranks = 1}, .began = time(NULL)};
     heddle_status status = heddle_cli_can_write(settings->json);
     if (status != HEDDLE_OK) // the same on all ranks
         return heddle_cli_fail_once(status);
     status = open_all(&run, settings);
     status = heddle_dist_agree(run.dist, status);
-    bool speaks = run.ranks.rank == 0, wrong = false;
-    if (status == HEDDLE_OK)
+    if (status == HEDDLE_OK) {
+        heddle_cli_guard_begin(take_over, &run);
         status = bench_all(&run);
-    for (int i = 0; i < run.count && status == HEDDLE_OK; i++)
-        wrong |= !run.rows[i].right;
-    if (status == HEDDLE_OK && speaks && !(settings->json && strcmp(settings->json, "-") == 0)) {
-        printf("%d rank%s over %s\n", run.ranks.ranks, run.ranks.ranks == 1 ? "" : "s", heddle_dist_carrier(run.dist));
-        if (run.ranks.ranks == 1)
-            printf("one rank: nothing crosses a link, and the times are what a call and a copy on the card cost\n");
-        status = print_rows(&run);
+        heddle_cli_guard_end();
     }
-    if (status == HEDDLE_OK && speaks && settings->json)
-        status = write_json(&run, settings->json);
+    if (status == HEDDLE_OK)
+        status = show(&run);
+    bool wrong = false;
+    for (int i = 0; i < run.count; i++)
+        wrong |= !run.rows[i].right;
     int exit_code = wrong ? HEDDLE_EXIT_FAILED : HEDDLE_EXIT_OK;
     if (status != HEDDLE_OK)
         exit_code = heddle_dist_tells(run.dist) ? heddle_cli_fail(status) : heddle_cli_exit_code(status);

@@ -12,6 +12,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/table.h"
+#include "cli/interrupt.h"
 #include "cli/precision.h"
 #include "heddle/heddle.h"
 #include "nn/gradients.h"
@@ -85,8 +86,10 @@ static void measure(const bench_run *run, heddle_cli_step *step)
                 heddle_tier_names[step->kernels], heddle_cli_precisions[step->arithmetic]);
     heddle_device *device = step->on_cpu ? run->cpu : run->device;
     bool train = strcmp(run->road->job, "train") == 0;
+    heddle_cli_guard_away(NULL, true);
     step->status = train ? heddle_rate_train(device, run->model, run->dataset, &how, &step->rate)
                          : heddle_rate_infer(device, run->model, run->dataset, &how, &step->rate);
+    heddle_cli_guard_away(NULL, false);
     step->measured = step->status == HEDDLE_OK;
     if (!step->measured)
         snprintf(step->message, sizeof step->message, "%s", heddle_last_error());
@@ -204,7 +207,9 @@ static void print_header(const heddle_cli_road *road, FILE *file)
             info->instructions);
     if (info->kind == HEDDLE_CPU)
         fprintf(file, ", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
-    fprintf(file, "\n\n");
+    fprintf(file, "\n");
+    heddle_cli_device_print(&road->device, file);
+    fprintf(file, "\n");
     fflush(file);
 }
 
@@ -230,7 +235,8 @@ static heddle_status open_devices(bench_run *run)
     const heddle_cli_bench_settings *settings = run->road->settings;
     // The simulated GPU has no time, but gradients.
     const char *instead = settings->gradients ? "use cpu or sim instead" : "use cpu instead";
-    HEDDLE_TRY(heddle_cli_bench_device(settings, instead, &run->device));
+    HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, instead, &run->road->device));
+    run->device = run->road->device.device;
     HEDDLE_TRY(heddle_device_describe(run->device, &run->road->info));
     run->cpu = run->device;
     if (run->road->info.kind != HEDDLE_CPU)
@@ -242,11 +248,8 @@ static heddle_status open_all(bench_run *run)
 {
     heddle_cli_road *road = run->road;
     const heddle_cli_bench_settings *settings = road->settings;
-    if (settings->device)
-        HEDDLE_TRY(heddle_cli_data_place_check(settings->device, (heddle_data_place)settings->data_place));
     HEDDLE_TRY(open_devices(run));
-    if (road->info.kind == HEDDLE_CPU)
-        HEDDLE_TRY(heddle_cli_data_place_check("cpu", (heddle_data_place)settings->data_place));
+    HEDDLE_TRY(heddle_cli_data_place_check(road->info.kind, (heddle_data_place)settings->data_place));
     if (road->info.kind != HEDDLE_CUDA && settings->peers == HEDDLE_CLI_PEERS_ALL)
         return heddle_fail(HEDDLE_INVALID,
                            "--peers all needs a GPU, where PyTorch and JAX are measured beside heddle; on a "
@@ -283,42 +286,83 @@ static heddle_status write_gradients(const bench_run *run)
     return heddle_train_gradients(run->device, run->model, run->dataset, &how, road->settings->gradients);
 }
 
+// Where tables go: not where standard output is for JSON.
+static FILE *output_of(const heddle_cli_road *road)
+{
+    const char *path = road->settings->json;
+    return path && strcmp(path, "-") == 0 ? stderr : stdout;
+}
+
+static heddle_status show(const heddle_cli_road *road, const char *why)
+{
+    FILE *out = output_of(road);
+    HEDDLE_TRY(print_table(road, out));
+    if (why[0])
+        fprintf(out, "\n%s\n", why);
+    return road->settings->json ? write_json(road) : HEDDLE_OK;
+}
+
+static void take_over(void *context)
+{
+    show(context, "");
+    heddle_cli_fail(heddle_fail(HEDDLE_INTERRUPTED, "stopped"));
+}
+
+static heddle_status measure_steps(const bench_run *run)
+{
+    heddle_cli_road *road = run->road;
+    for (int i = 0; i < road->step_count; i++) {
+        if (heddle_cli_interrupted)
+            return heddle_fail(HEDDLE_INTERRUPTED, "stopped");
+        measure(run, &road->steps[i]);
+        if (road->settings->json && output_of(road) == stdout)
+            HEDDLE_TRY(write_json(road)); // what is measured so far is always in the file
+    }
+    return HEDDLE_OK;
+}
+
+// What a device or a build lacks is a row without figures, unless every row lacks it; any other failure is the
+// command's.
+static heddle_status first_failure(const heddle_cli_road *road)
+{
+    const heddle_cli_step *failed = NULL;
+    bool excused = false;
+    for (int i = 0; i < road->step_count; i++) {
+        const heddle_cli_step *step = &road->steps[i];
+        excused |= step->measured;
+        if (step->status == HEDDLE_OK)
+            continue;
+        failed = failed ? failed : step;
+        if (step->status != HEDDLE_UNSUPPORTED && step->status != HEDDLE_MISSING) {
+            failed = step;
+            excused = false;
+            break;
+        }
+    }
+    if (!failed || excused)
+        return HEDDLE_OK;
+    return heddle_fail(failed->status, "batch %d, %s kernels in %s: %s", failed->batch,
+                       heddle_tier_names[failed->kernels], heddle_cli_precisions[failed->arithmetic], failed->message);
+}
+
 static heddle_status measure_all(const bench_run *run)
 {
     heddle_cli_road *road = run->road;
     const heddle_cli_bench_settings *settings = road->settings;
-    bool only_json = settings->json && strcmp(settings->json, "-") == 0;
-    FILE *out = only_json ? stderr : stdout;
     const char *why = "";
-    heddle_status worst = HEDDLE_OK;
-    int measured = 0;
-    print_header(road, out);
-    for (int i = 0; i < road->step_count; i++) {
-        heddle_cli_step *step = &road->steps[i];
-        measure(run, step);
-        measured += step->measured;
-        // What a device or a build lacks is a row without figures; anything else is a failure.
-        if (step->status != HEDDLE_UNSUPPORTED && step->status != HEDDLE_MISSING && worst == HEDDLE_OK)
-            worst = step->status;
-        if (settings->json && !only_json)
-            HEDDLE_TRY(write_json(road)); // what is measured so far is always in the file
-    }
+    print_header(road, output_of(road));
+    heddle_cli_guard_begin(take_over, road);
+    heddle_status status = measure_steps(run);
+    heddle_cli_guard_end();
+    if (status != HEDDLE_OK && status != HEDDLE_INTERRUPTED)
+        return status;
     HEDDLE_TRY(heddle_device_describe(run->device, &road->info_after));
-    bool peers = settings->peers != HEDDLE_CLI_PEERS_NO && road->info.kind == HEDDLE_CUDA &&
+    bool peers = status == HEDDLE_OK && settings->peers != HEDDLE_CLI_PEERS_NO && road->info.kind == HEDDLE_CUDA &&
                  strcmp(road->job, "train") == 0 && strcmp(settings->model, "cnn") == 0;
     if (peers)
         HEDDLE_TRY(heddle_cli_road_peers(road, &why));
-    HEDDLE_TRY(print_table(road, out));
-    if (why[0])
-        fprintf(out, "\n%s\n", why);
-    if (settings->json)
-        HEDDLE_TRY(write_json(road));
-    for (int i = 0; i < road->step_count; i++)
-        if (worst != HEDDLE_OK ? road->steps[i].status == worst : !measured)
-            return heddle_fail(road->steps[i].status, "batch %d, %s kernels in %s: %s", road->steps[i].batch,
-                               heddle_tier_names[road->steps[i].kernels],
-                               heddle_cli_precisions[road->steps[i].arithmetic], road->steps[i].message);
-    return HEDDLE_OK;
+    HEDDLE_TRY(show(road, why));
+    return status != HEDDLE_OK ? heddle_fail(status, "stopped") : first_failure(road);
 }
 
 int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const char *job)
@@ -340,8 +384,7 @@ int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const ch
     heddle_dataset_close(run.dataset);
     if (run.cpu && run.cpu != run.device)
         heddle_device_close(run.cpu);
-    if (run.device)
-        heddle_device_close(run.device);
+    heddle_cli_device_close(&road->device);
     cJSON_Delete(road->peers);
     free(road);
     return exit_code;

@@ -7,6 +7,7 @@
 
 #include "bench/rate.h"
 #include "cli/bench.h"
+#include "cli/device.h"
 
 struct cJSON;
 
@@ -35,6 +36,7 @@ typedef struct heddle_cli_road {
     int batch_count;
     heddle_cli_step steps[HEDDLE_CLI_MOST_ROWS];
     int step_count;
+    heddle_cli_device device;
     heddle_device_info info, info_after, cpu;
     time_t began;
     struct cJSON *peers; // the document of peers/train_gpu.py; NULL: they were not run

@@ -49,6 +49,7 @@ cJSON *heddle_cli_road_json(const heddle_cli_road *road)
                                                        .device = &road->info,
                                                        .clock_after = road->info_after.clock,
                                                        .memory_clock_after = road->info_after.memory_clock});
+    heddle_cli_device_add(&road->device, json);
     cJSON_AddStringToObject(json, "job", road->job);
     cJSON_AddStringToObject(json, "model", road->settings->model);
     cJSON_AddStringToObject(json, "data", road->data);

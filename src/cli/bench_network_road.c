@@ -81,7 +81,7 @@ heddle_status heddle_cli_road_plan(heddle_cli_road *road, heddle_device_kind kin
                             heddle_cli_precisions, precisions));
     for (int i = HEDDLE_FULL; i <= HEDDLE_BFLOAT && kind == HEDDLE_CPU && !all_precisions; i++)
         if (precisions[i])
-            HEDDLE_TRY(heddle_cli_precision_check("cpu", (heddle_arithmetic)i));
+            HEDDLE_TRY(heddle_cli_precision_check(kind, (heddle_arithmetic)i));
     for (int i = 0; i < road->batch_count; i++) {
         if (kind != HEDDLE_CPU && all_kernels && all_precisions)
             HEDDLE_TRY(add_step(road, road->batches[i], true, HEDDLE_FUSED, HEDDLE_FULL));

@@ -13,6 +13,8 @@
 #include "bench/out_of_core.h"
 #include "bench/timing.h"
 #include "cli/bench.h"
+#include "cli/device.h"
+#include "cli/interrupt.h"
 #include "cli/shapes.h"
 #include "device/device.h"
 
@@ -147,7 +149,8 @@ typedef struct run {
     const heddle_cli_bench_settings *settings;
     const heddle_op *op;
     heddle_cli_shapes shapes;
-    heddle_device *device, *host;
+    heddle_cli_device opened;
+    heddle_device *device, *host; // `device` is what was opened
     heddle_device_info info;
     double copy_bandwidth; // of the device's own memory; 0: not known
     time_t began;
@@ -211,8 +214,10 @@ static heddle_status measure_shape(run *on, const char *text)
     heddle_out_of_core result;
     HEDDLE_TRY(heddle_shape_parse(on->op, text, &shape));
     HEDDLE_TRY(check_memory(on, &shape, text));
+    heddle_cli_guard_away(NULL, true);
     heddle_status status = heddle_out_of_core_measure(on->device, heddle_device_pool(on->host), &shape,
                                                       on->settings->seed, heddle_cli_show_progress, &result);
+    heddle_cli_guard_away(NULL, false);
     heddle_cli_clear_progress();
     HEDDLE_TRY(status);
     for (int i = 0; i < result.count; i++)
@@ -254,8 +259,9 @@ static heddle_status open_devices(run *on)
         return heddle_fail(HEDDLE_INVALID,
                            "out-of-core is about a device whose memory is not the host's: --device cuda, or --device "
                            "sim, which checks the rungs and has no time");
-    heddle_status status = heddle_cli_bench_open(name, on->settings->threads,
-                                                 "--device sim checks its rungs without, and has no time", &on->device);
+    heddle_status status = heddle_cli_device_open(
+        name, on->settings->threads, "--device sim checks its rungs without, and has no time", &on->opened);
+    on->device = on->opened.device;
     if (status == HEDDLE_MISSING && !on->settings->device)
         return heddle_fail(status, "out-of-core needs a GPU, and `heddle doctor` says why there is none here: --device "
                                    "sim checks its rungs without, and has no time");
@@ -264,6 +270,28 @@ static heddle_status open_devices(run *on)
     if (on->info.kind == HEDDLE_CUDA)
         HEDDLE_TRY(measure_copies(on));
     return heddle_device_open("cpu", on->settings->threads, &on->host);
+}
+
+// What was shown so far stays; a file has it already.
+static void take_over(void *context)
+{
+    const run *on = context;
+    heddle_cli_clear_progress();
+    if (on->only_json)
+        write_results(on);
+    heddle_cli_fail(heddle_fail(HEDDLE_INTERRUPTED, "stopped"));
+}
+
+static heddle_status measure_shapes(run *on)
+{
+    if (on->shapes.count == 0)
+        return measure_shape(on, on->info.kind == HEDDLE_SIM ? sim_shape : default_shape);
+    for (int i = 0; i < on->shapes.count; i++) {
+        HEDDLE_TRY(measure_shape(on, on->shapes.items[i]));
+        if (heddle_cli_interrupted)
+            return heddle_fail(HEDDLE_INTERRUPTED, "stopped");
+    }
+    return HEDDLE_OK;
 }
 
 static heddle_status measure_all(run *on)
@@ -275,10 +303,10 @@ static heddle_status measure_all(run *on)
         HEDDLE_TRY(heddle_shape_parse(on->op, on->shapes.items[i], &shape));
     HEDDLE_TRY(heddle_cli_can_write(on->settings->json));
     HEDDLE_TRY(open_devices(on));
-    for (int i = 0; i < on->shapes.count; i++)
-        HEDDLE_TRY(measure_shape(on, on->shapes.items[i]));
-    if (on->shapes.count == 0)
-        HEDDLE_TRY(measure_shape(on, on->info.kind == HEDDLE_SIM ? sim_shape : default_shape));
+    heddle_cli_guard_begin(take_over, on);
+    heddle_status status = measure_shapes(on);
+    heddle_cli_guard_end();
+    HEDDLE_TRY(status);
     on->complete = true;
     return on->settings->json ? write_results(on) : HEDDLE_OK;
 }
@@ -293,7 +321,6 @@ int heddle_cli_bench_out_of_core(const heddle_cli_bench_settings *settings)
     heddle_cli_shapes_free(&on.shapes);
     if (on.host)
         heddle_device_close(on.host);
-    if (on.device)
-        heddle_device_close(on.device);
+    heddle_cli_device_close(&on.opened);
     return exit_code == HEDDLE_EXIT_OK && on.wrong ? HEDDLE_EXIT_FAILED : exit_code;
 }

@@ -6,10 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
 #include "base/text.h"
 #include "bench/bench.h"
 #include "bench/shrink.h"
 #include "cli/bench.h"
+#include "cli/device.h"
+#include "cli/interrupt.h"
 #include "cli/ops.h"
 #include "cli/shapes.h"
 
@@ -33,6 +37,7 @@ typedef struct request {
     const char *file;      // a person's own kernel; NULL: none
     const heddle_op *own;  // its operator, with a rung more
     const char *precision; // of the rungs; NULL: any
+    heddle_cli_device device;
     heddle_device_kind kind;
     heddle_bench *bench;
     bool told_smaller; // that shapes are
@@ -45,7 +50,7 @@ static void show_progress(void *context, const char *text)
 {
     const request *asked = context;
     char line[2 * HEDDLE_BENCH_MESSAGE];
-    if (heddle_cli_bench_stop) // another may be showing results
+    if (heddle_cli_interrupted) // another may be showing results
         return;
     snprintf(line, sizeof line, "%d of %d: %s", asked->done + 1, asked->wanted, text);
     heddle_cli_show_progress(asked->wanted > 1 ? line : text);
@@ -263,7 +268,10 @@ static heddle_status count_wanted(request *asked)
 static heddle_status write_json(const request *asked)
 {
     const char *path = asked->settings->json;
-    return path ? heddle_cli_write_json(heddle_bench_json(asked->bench), path) : HEDDLE_OK;
+    cJSON *json = path ? heddle_bench_json(asked->bench) : NULL;
+    if (json)
+        heddle_cli_device_add(&asked->device, json);
+    return path ? heddle_cli_write_json(json, path) : HEDDLE_OK;
 }
 
 static heddle_status write_page(const request *asked)
@@ -459,7 +467,7 @@ static heddle_status measure_all(request *asked)
     return status == HEDDLE_OK ? check_outcome(asked) : status;
 }
 
-// What to do with a rung where there is no GPU; NULL: nothing.
+// What to do with a rung where there is no GPU; "": nothing.
 static const char *without_gpu(const request *asked)
 {
     const heddle_rung *rung;
@@ -472,10 +480,10 @@ static const char *without_gpu(const request *asked)
     }
     return on_cpu   ? "this rung is for cpu: --device cpu"
            : on_sim ? "--device sim checks this rung without, and has no time"
-                    : NULL;
+                    : "";
 }
 
-static heddle_status open_device(const request *asked, heddle_device **device)
+static heddle_status open_device(request *asked)
 {
     char check[HEDDLE_BENCH_MESSAGE];
     const char *instead = "--device cpu has rungs of its own, and --device sim checks those of a GPU, without times";
@@ -485,7 +493,9 @@ static heddle_status open_device(const request *asked, heddle_device **device)
         snprintf(check, sizeof check, "`heddle check %s --op %s` checks it without", asked->file, asked->name);
         instead = check;
     }
-    return heddle_cli_bench_device(asked->settings, instead, device);
+    HEDDLE_TRY(heddle_cli_device_open(asked->settings->device, asked->settings->threads, instead, &asked->device));
+    asked->kind = asked->device.kind;
+    return HEDDLE_OK;
 }
 
 static int tell_wrong(const heddle_bench *bench)
@@ -503,8 +513,6 @@ static int conclude(request *asked, heddle_status status)
     heddle_bench_show_clocks(asked->bench, asked->out);
     asked->bench->complete = status == HEDDLE_OK;
     int exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
-    if (status == HEDDLE_INTERRUPTED)
-        exit_code = heddle_cli_bench_stop_code();
     heddle_bench_conclude(asked->bench);
     heddle_status written = asked->bench->count > 0 ? write_json(asked) : HEDDLE_OK;
     if (written == HEDDLE_OK && asked->bench->count > 0)
@@ -525,7 +533,7 @@ static void take_over(void *context)
     conclude(asked, heddle_fail(HEDDLE_INTERRUPTED, "stopped"));
 }
 
-static int run(request *asked, heddle_device *device)
+static int run(request *asked)
 {
     const heddle_cli_bench_settings *settings = asked->settings;
     heddle_bench_options options = {
@@ -536,18 +544,19 @@ static int run(request *asked, heddle_device *device)
         .slow = slow_seconds,
         .precision = asked->precision,
         .against = settings->against,
-        .stop = &heddle_cli_bench_stop,
+        .stop = &heddle_cli_interrupted,
         .listener = show_progress,
-        .away = heddle_cli_bench_away,
+        .away = heddle_cli_guard_away,
         .listener_context = asked,
     };
-    heddle_status status = heddle_bench_open(device, &options, &asked->bench);
+    heddle_status status = heddle_bench_open(asked->device.device, &options, &asked->bench);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
+    heddle_cli_device_print(&asked->device, asked->out);
     heddle_bench_show_machine(asked->bench, asked->out);
-    heddle_cli_bench_watch(take_over, asked);
+    heddle_cli_guard_begin(take_over, asked);
     status = measure_all(asked);
-    heddle_cli_bench_unwatch();
+    heddle_cli_guard_end();
     int exit_code = conclude(asked, status);
     heddle_bench_close(asked->bench);
     return exit_code;
@@ -559,7 +568,6 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
     asked.precision = settings->dtype > 0 ? heddle_cli_bench_dtypes[settings->dtype] : NULL;
     if (settings->json && strcmp(settings->json, "-") == 0)
         asked.out = stderr;
-    heddle_device *device = NULL;
     heddle_status status = read_name(&asked, what);
     if (status == HEDDLE_OK)
         status = read_shapes(&asked);
@@ -574,18 +582,15 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
     if (status == HEDDLE_OK)
         status = heddle_cli_can_write(settings->html);
     if (status == HEDDLE_OK)
-        status = open_device(&asked, &device);
+        status = open_device(&asked);
     heddle_cli_bench_file *file = NULL;
     if (status == HEDDLE_OK && asked.file)
-        status = heddle_cli_bench_file_open(asked.file, device, &file, &asked.own);
-    if (status == HEDDLE_OK) {
-        asked.kind = heddle_device_get_kind(device);
+        status = heddle_cli_bench_file_open(asked.file, asked.device.device, &file, &asked.own);
+    if (status == HEDDLE_OK)
         status = count_wanted(&asked);
-    }
-    int exit_code = status == HEDDLE_OK ? run(&asked, device) : heddle_cli_fail(status);
+    int exit_code = status == HEDDLE_OK ? run(&asked) : heddle_cli_fail(status);
     heddle_cli_bench_file_close(file);
-    if (device)
-        heddle_device_close(device);
+    heddle_cli_device_close(&asked.device);
     heddle_cli_shapes_free(&asked.shapes);
     return exit_code;
 }

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "check/describe.h"
 #include "check/show.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "cli/shapes.h"
 
 enum { MOST_FILES = 64 };
@@ -210,24 +210,6 @@ static heddle_status refuse_stray_words(const check_settings *settings, const he
     return HEDDLE_OK;
 }
 
-// --- signals ---------------------------------------------------------------------------------------------------------
-
-static void on_interrupt(int signal_number)
-{
-    heddle_check_interrupt();
-    signal(signal_number, SIG_DFL); // a second one ends it at once
-}
-
-static void watch_for_interrupts(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_interrupt};
-    struct sigaction before;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL);
-}
-
 // --- showing ---------------------------------------------------------------------------------------------------------
 
 typedef heddle_status writer(const heddle_check_result *result, FILE *file);
@@ -346,6 +328,12 @@ static heddle_status refuse_settings(const check_settings *settings, const heddl
     return refuse_unwritable("html", settings->html);
 }
 
+static void interrupt_check(int number)
+{
+    (void)number;
+    heddle_check_interrupt();
+}
+
 static int check(const check_settings *settings, const heddle_cli_arguments *arguments, char *const *program)
 {
     const char *sources[MOST_FILES + 1] = {NULL};
@@ -359,7 +347,7 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
     heddle_status status = heddle_cli_shapes_read(&settings->shapes, &shapes);
     how.shapes = shapes.count > 0 ? shapes.items : NULL;
     fflush(stdout);
-    watch_for_interrupts();
+    heddle_cli_stop_gently(&(heddle_cli_gently){.also = interrupt_check});
     if (status == HEDDLE_OK)
         status = refuse_settings(settings, arguments);
     if (status == HEDDLE_OK)

@@ -10,10 +10,11 @@ enum {
     HEDDLE_EXIT_FAILED = 1,  // the work failed
     HEDDLE_EXIT_USAGE = 2,   // the command line makes no sense
     HEDDLE_EXIT_MISSING = 3, // something is missing on this machine
-};
+};                           // and 128 + the number of a signal that stopped it: 130 after Ctrl-C
 
-// HEDDLE_INVALID, and HEDDLE_NOT_FOUND of a name or file, are wrong usage, HEDDLE_MISSING something missing, any other
-// failure failed work: also a file that is there and damaged, or not what it should be.
+// HEDDLE_INVALID, and HEDDLE_NOT_FOUND of a name or file, are wrong usage, HEDDLE_MISSING something missing,
+// HEDDLE_INTERRUPTED the signal's code, any other failure failed work: also a file that is there and damaged, or not
+// what it should be.
 int heddle_cli_exit_code(heddle_status status);
 // Prints "heddle: " and this thread's last error on stderr and returns the exit code. Call it once for a failure. Of
 // several ranks that are told the same nonsense only the first prints.

@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "base/table.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "heddle/data.h"
 
 enum { MOST_DATASETS = 32 };
@@ -143,8 +144,8 @@ static int show_progress(void *context, const char *file, uint64_t received, uin
 {
     const double megabyte = 1e6;
     download_view *view = context;
-    if (view->quiet)
-        return 0;
+    if (view->quiet || heddle_cli_interrupted)
+        return heddle_cli_interrupted;
     if (view->bar == NULL || strcmp(view->file, file) != 0) {
         finish_bar(view);
         snprintf(view->file, sizeof view->file, "%s", file);
@@ -160,7 +161,7 @@ static int show_progress(void *context, const char *file, uint64_t received, uin
     };
     if (view->bar != NULL)
         heddle_progress_update(view->bar, &view->state);
-    return 0;
+    return heddle_cli_interrupted;
 }
 
 static int run_get(int argc, char **argv)
@@ -172,6 +173,7 @@ static int run_get(int argc, char **argv)
         return exit_code;
     const char *name = arguments.items[0];
     download_view view = {.quiet = settings.quiet};
+    heddle_cli_stop_gently(&(heddle_cli_gently){0});
     heddle_status status = heddle_dataset_download(
         name, settings.to, settings.mirrors.count > 0 ? settings.mirrors.items : NULL, show_progress, &view);
     finish_bar(&view);

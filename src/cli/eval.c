@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/checkpoint.h"
+#include "cli/device.h"
 #include "cli/precision.h"
 #include "heddle/heddle.h"
 
@@ -32,38 +33,12 @@ static const heddle_cli_option options[] = {
     {"batch", HEDDLE_CLI_INT, PLACE(batch), "N", "256", "images at a time", 1, 1e6, NULL},
     {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to use", 0, 0,
      heddle_tier_names},
-    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to run: cpu, cuda, cuda:1, or sim", 0, 0, NULL},
+    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL, HEDDLE_CLI_DEVICE_HELP, 0, 0, NULL},
     {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_FORWARD_HELP, 0, 0,
      heddle_cli_precisions},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
     {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print JSON, confusion matrix included", 0, 0, NULL},
 };
-
-static heddle_status print_json(const heddle_network *network, const heddle_dataset *dataset,
-                                const heddle_evaluation *evaluation, double seconds)
-{
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "data", dataset->name);
-    cJSON_AddNumberToObject(json, "images", evaluation->count);
-    cJSON_AddNumberToObject(json, "correct", evaluation->correct);
-    cJSON_AddNumberToObject(json, "accuracy", evaluation->accuracy);
-    cJSON_AddNumberToObject(json, "loss", evaluation->loss);
-    cJSON_AddNumberToObject(json, "seconds", seconds);
-    cJSON *classes = cJSON_AddArrayToObject(json, "classes");
-    cJSON *confusion = cJSON_AddArrayToObject(json, "confusion");
-    for (int i = 0; i < evaluation->classes; i++) {
-        cJSON_AddItemToArray(classes, cJSON_CreateString(heddle_network_class_name(network, i)));
-        cJSON_AddItemToArray(
-            confusion, cJSON_CreateIntArray(&evaluation->confusion[i * evaluation->classes], evaluation->classes));
-    }
-    char *text = cJSON_Print(json);
-    cJSON_Delete(json);
-    if (!text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
-    puts(text);
-    cJSON_free(text);
-    return HEDDLE_OK;
-}
 
 // Per class: how many there are, how many were found, and what the others were mostly taken for.
 static heddle_status print_classes(const heddle_network *network, const heddle_evaluation *evaluation)
@@ -99,56 +74,82 @@ static heddle_status print_classes(const heddle_network *network, const heddle_e
     return status;
 }
 
-static heddle_status evaluate(const eval_settings *settings, const char *given)
+// What an evaluation holds, so that one function lets all of it go.
+typedef struct evaluation {
+    const eval_settings *settings;
+    heddle_cli_device device;
+    heddle_dataset *dataset;
+    heddle_network *network;
+    heddle_evaluation result;
+    char trained_on[NAME_SIZE];
+    double seconds;
+} evaluation;
+
+static heddle_status open_all(evaluation *opened, const char *given)
 {
-    char trained_on[NAME_SIZE], checkpoint[HEDDLE_CLI_CHECKPOINT_SIZE];
+    const eval_settings *settings = opened->settings;
+    char checkpoint[HEDDLE_CLI_CHECKPOINT_SIZE];
     heddle_train_options trained;
-    HEDDLE_TRY(heddle_cli_precision_check(settings->device, (heddle_arithmetic)settings->precision));
-    HEDDLE_TRY(heddle_cli_checkpoint(given, checkpoint));
-    HEDDLE_TRY(heddle_train_options_from(checkpoint, &trained, trained_on, sizeof trained_on));
-    const char *name = settings->data ? settings->data : trained_on;
-    heddle_split split = settings->split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN;
-    heddle_dataset *dataset = NULL;
-    heddle_device *device = NULL;
-    heddle_network *network = NULL;
-    int *confusion = NULL;
     heddle_network_options how = {
         .batch = settings->batch,
         .kernels = (heddle_tier)settings->kernels,
         .arithmetic = (heddle_arithmetic)settings->precision,
         .deterministic = true,
     };
-    heddle_status status = heddle_dataset_open(name, settings->folder, split, &dataset);
-    if (status == HEDDLE_OK)
-        status = heddle_device_open(settings->device, settings->threads, &device);
-    if (status == HEDDLE_OK)
-        status = heddle_network_open_with(device, checkpoint, &how, &network);
-    if (status == HEDDLE_OK) {
-        int classes = heddle_model_input(heddle_network_model(network)).classes;
-        confusion = calloc((size_t)classes * (size_t)classes, sizeof *confusion);
-        status = confusion ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d classes", classes);
+    HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, NULL, &opened->device));
+    HEDDLE_TRY(heddle_cli_precision_check(opened->device.kind, how.arithmetic));
+    HEDDLE_TRY(heddle_cli_checkpoint(given, checkpoint));
+    HEDDLE_TRY(heddle_train_options_from(checkpoint, &trained, opened->trained_on, sizeof opened->trained_on));
+    HEDDLE_TRY(heddle_dataset_open(settings->data ? settings->data : opened->trained_on, settings->folder,
+                                   settings->split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN, &opened->dataset));
+    HEDDLE_TRY(heddle_network_open_with(opened->device.device, checkpoint, &how, &opened->network));
+    int classes = heddle_model_input(heddle_network_model(opened->network)).classes;
+    opened->result.confusion = calloc((size_t)classes * (size_t)classes, sizeof *opened->result.confusion);
+    return opened->result.confusion ? HEDDLE_OK
+                                    : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d classes", classes);
+}
+
+static heddle_status print_json(const evaluation *done)
+{
+    const heddle_evaluation *result = &done->result;
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "data", done->dataset->name);
+    cJSON_AddNumberToObject(json, "images", result->count);
+    cJSON_AddNumberToObject(json, "correct", result->correct);
+    cJSON_AddNumberToObject(json, "accuracy", result->accuracy);
+    cJSON_AddNumberToObject(json, "loss", result->loss);
+    cJSON_AddNumberToObject(json, "seconds", done->seconds);
+    heddle_cli_device_add(&done->device, json);
+    cJSON *classes = cJSON_AddArrayToObject(json, "classes");
+    cJSON *confusion = cJSON_AddArrayToObject(json, "confusion");
+    for (int i = 0; i < result->classes; i++) {
+        cJSON_AddItemToArray(classes, cJSON_CreateString(heddle_network_class_name(done->network, i)));
+        cJSON_AddItemToArray(confusion, cJSON_CreateIntArray(&result->confusion[i * result->classes], result->classes));
     }
-    heddle_evaluation evaluation = {.confusion = confusion};
+    return heddle_cli_write_json(json, "-");
+}
+
+static heddle_status print_text(const evaluation *done)
+{
+    const eval_settings *settings = done->settings;
+    const heddle_evaluation *result = &done->result;
+    heddle_cli_device_print(&done->device, stderr);
+    HEDDLE_TRY(print_classes(done->network, result));
+    printf("\n%s, %s: %d of %d right, accuracy %.2f %%, loss %.4f (%.0f images/s)\n", done->dataset->name,
+           splits[settings->split], result->correct, result->count, 100 * result->accuracy, result->loss,
+           result->count / done->seconds);
+    if (settings->data && strcmp(settings->data, done->trained_on) != 0) // so that nobody wonders at chance accuracy
+        printf("trained on %s\n", done->trained_on);
+    return HEDDLE_OK;
+}
+
+static heddle_status evaluate(evaluation *opened, const char *given)
+{
+    HEDDLE_TRY(open_all(opened, given));
     double begin = heddle_now();
-    if (status == HEDDLE_OK)
-        status = heddle_network_evaluate(network, dataset, &evaluation);
-    double seconds = heddle_now() - begin;
-    if (status == HEDDLE_OK && settings->json) {
-        status = print_json(network, dataset, &evaluation, seconds);
-    } else if (status == HEDDLE_OK) {
-        status = print_classes(network, &evaluation);
-        printf("\n%s, %s: %d of %d right, accuracy %.2f %%, loss %.4f (%.0f images/s)\n", dataset->name,
-               splits[settings->split], evaluation.correct, evaluation.count, 100 * evaluation.accuracy,
-               evaluation.loss, evaluation.count / seconds);
-        if (strcmp(name, trained_on) != 0) // so that nobody wonders at an accuracy of chance
-            printf("trained on %s\n", trained_on);
-    }
-    free(confusion);
-    heddle_network_close(network);
-    if (device)
-        heddle_device_close(device);
-    heddle_dataset_close(dataset);
-    return status;
+    HEDDLE_TRY(heddle_network_evaluate(opened->network, opened->dataset, &opened->result));
+    opened->seconds = heddle_now() - begin;
+    return opened->settings->json ? print_json(opened) : print_text(opened);
 }
 
 int heddle_cli_eval(int argc, char **argv)
@@ -158,8 +159,14 @@ int heddle_cli_eval(int argc, char **argv)
     int exit_code;
     if (!heddle_cli_parse(&heddle_command_eval, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
-    heddle_status status = evaluate(&settings, arguments.items[0]);
-    return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    evaluation opened = {.settings = &settings};
+    heddle_status status = evaluate(&opened, arguments.items[0]);
+    exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    free(opened.result.confusion);
+    heddle_network_close(opened.network);
+    heddle_dataset_close(opened.dataset);
+    heddle_cli_device_close(&opened.device);
+    return exit_code;
 }
 
 const heddle_cli_command heddle_command_eval = {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 
 // "heddle --log debug train": the part before the command, read as a command of its own.
 static const heddle_cli_command front = {.name = "help"};
@@ -51,6 +52,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    heddle_cli_catch_interrupts();
     signal(SIGXFSZ, SIG_IGN); // a write beyond `ulimit -f` fails as one to a full disk does, and is told like it
     int exit_code = run(argc, argv);
     errno = 0;

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "bench/pipeline.h"
 #include "cli/cli.h"
+#include "cli/device.h"
 
 typedef struct pipeline_settings {
     const char *device, *bytes, *json, *trace, *html;
@@ -68,12 +69,17 @@ static heddle_status write_page(const heddle_pipeline *pipeline, const char *pat
     return heddle_cli_page_end(&page, path, heddle_pipeline_show_page(pipeline, page.file));
 }
 
-static heddle_status show(const heddle_pipeline *pipeline, const pipeline_settings *settings)
+static heddle_status show(const heddle_pipeline *pipeline, const pipeline_settings *settings,
+                          const heddle_cli_device *device)
 {
     bool only_json = settings->json && strcmp(settings->json, "-") == 0;
+    heddle_cli_device_print(device, only_json ? stderr : stdout);
     HEDDLE_TRY(heddle_pipeline_show_text(pipeline, only_json ? stderr : stdout));
+    cJSON *json = settings->json ? heddle_pipeline_json(pipeline) : NULL;
+    if (json)
+        heddle_cli_device_add(device, json);
     if (settings->json)
-        HEDDLE_TRY(heddle_cli_write_json(heddle_pipeline_json(pipeline), settings->json));
+        HEDDLE_TRY(heddle_cli_write_json(json, settings->json));
     if (settings->trace)
         HEDDLE_TRY(heddle_cli_write_json(heddle_pipeline_trace(pipeline), settings->trace));
     return settings->html ? write_page(pipeline, settings->html) : HEDDLE_OK;
@@ -92,18 +98,9 @@ static size_t parse_bytes(const char *text)
     return end > text && *end == '\0' && value >= 1 && value <= most && floor(value) == value ? (size_t)value : 0;
 }
 
-// One core for compute on cpu: the others are for the copies beside it.
-static heddle_status open_device(const pipeline_settings *settings, heddle_device **device)
+static heddle_status run(const heddle_cli_device *device, const pipeline_settings *settings, size_t bytes, bool compare)
 {
-    heddle_status status = heddle_device_open(settings->device ? settings->device : "cuda", 1, device);
-    if (status != HEDDLE_OK && !settings->device)
-        status = heddle_device_open("cpu", 1, device);
-    return status;
-}
-
-static heddle_status run(heddle_device *device, const pipeline_settings *settings, size_t bytes, bool compare)
-{
-    heddle_device_kind kind = heddle_device_get_kind(device);
+    const heddle_device_kind kind = device->kind;
     heddle_pipeline_options how = heddle_pipeline_defaults(kind);
     how.batches = settings->batches ? settings->batches : how.batches;
     how.bytes = bytes ? bytes : how.bytes;
@@ -113,7 +110,7 @@ static heddle_status run(heddle_device *device, const pipeline_settings *setting
         return heddle_fail(HEDDLE_INVALID, "--trace: the simulated GPU has no time to show: leave it out, or use "
                                            "--device cpu or cuda");
     heddle_pipeline *pipeline = NULL;
-    HEDDLE_TRY(heddle_pipeline_open(device, &how, &pipeline));
+    HEDDLE_TRY(heddle_pipeline_open(device->device, &how, &pipeline));
     const heddle_pipeline_way way = {.streams = settings->streams,
                                      .pageable = settings->memory == 1,
                                      .blocking = settings->blocking,
@@ -131,7 +128,7 @@ static heddle_status run(heddle_device *device, const pipeline_settings *setting
     heddle_status status =
         compare ? heddle_pipeline_compare(pipeline, settings->streams) : heddle_pipeline_measure(pipeline, name, &way);
     if (status == HEDDLE_OK)
-        status = show(pipeline, settings);
+        status = show(pipeline, settings, device);
     heddle_pipeline_close(pipeline);
     return status;
 }
@@ -158,19 +155,18 @@ int heddle_cli_pipeline(int argc, char **argv)
                                     ways[i]);
         chosen |= given;
     }
-    heddle_device *device = NULL;
+    heddle_cli_device device = {0};
     heddle_status status = heddle_cli_can_write(settings.json);
     if (status == HEDDLE_OK)
         status = heddle_cli_can_write(settings.trace);
     if (status == HEDDLE_OK)
         status = heddle_cli_can_write(settings.html);
     if (status == HEDDLE_OK)
-        status = open_device(&settings, &device);
+        status = heddle_cli_device_open(settings.device, 1, NULL, &device); // the other cores copy beside the compute
     if (status == HEDDLE_OK)
-        status = run(device, &settings, bytes, settings.compare || !chosen);
+        status = run(&device, &settings, bytes, settings.compare || !chosen);
     exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
-    if (device)
-        heddle_device_close(device);
+    heddle_cli_device_close(&device);
     return exit_code;
 }
 

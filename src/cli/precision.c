@@ -1,26 +1,21 @@
-// What --precision and --data-place may be on which device, said before anything is opened.
+// Which --precision and --data-place a device takes.
 
 #include "cli/precision.h"
 
-#include <string.h>
-
 const char *const heddle_cli_precisions[] = {"fp32", "tf32x3", "tf32", "fp16", "bf16", NULL};
 
-heddle_status heddle_cli_precision_check(const char *device, heddle_arithmetic arithmetic)
+heddle_status heddle_cli_precision_check(heddle_device_kind kind, heddle_arithmetic arithmetic)
 {
-    if (arithmetic == HEDDLE_FULL || strcmp(device, "cpu") != 0)
+    if (arithmetic == HEDDLE_FULL || kind != HEDDLE_CPU)
         return HEDDLE_OK;
-    return heddle_fail(HEDDLE_INVALID,
-                       "--precision %s needs --device cuda: the CPU's operators compute in fp32 (--device sim, the "
-                       "simulated GPU, takes it too)",
+    return heddle_fail(HEDDLE_INVALID, "--precision %s needs --device cuda or --device sim: the CPU computes in fp32",
                        heddle_cli_precisions[arithmetic]);
 }
 
-heddle_status heddle_cli_data_place_check(const char *device, heddle_data_place place)
+heddle_status heddle_cli_data_place_check(heddle_device_kind kind, heddle_data_place place)
 {
-    if (place == HEDDLE_DATA_AUTO || strcmp(device, "cpu") != 0)
+    if (place == HEDDLE_DATA_AUTO || kind != HEDDLE_CPU)
         return HEDDLE_OK;
-    return heddle_fail(HEDDLE_INVALID,
-                       "--data-place %s needs --device cuda: the CPU trains from where the dataset is already",
+    return heddle_fail(HEDDLE_INVALID, "--data-place %s needs --device cuda: the CPU reads the dataset where it is",
                        heddle_data_place_names[place]);
 }

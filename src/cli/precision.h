@@ -15,9 +15,8 @@ extern const char *const heddle_cli_precisions[];
     "the least that products are computed in: fp32, tf32x3 (nearly fp32, on tensor cores), tf32; fp16 and bf16, "      \
     "which only training has rungs for, are as tf32; sums and parameters are fp32 in all"
 
-// HEDDLE_INVALID where the device that `device` names ("cuda:1") has no such arithmetic.
-heddle_status heddle_cli_precision_check(const char *device, heddle_arithmetic arithmetic);
-// The same for a place of the data.
-heddle_status heddle_cli_data_place_check(const char *device, heddle_data_place place);
+// HEDDLE_INVALID where such a device has no such arithmetic, or does not take its data from there.
+heddle_status heddle_cli_precision_check(heddle_device_kind kind, heddle_arithmetic arithmetic);
+heddle_status heddle_cli_data_place_check(heddle_device_kind kind, heddle_data_place place);
 
 #endif

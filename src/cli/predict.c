@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "cli/checkpoint.h"
+#include "cli/device.h"
 #include "cli/precision.h"
 #include "data/prepare.h"
 #include "heddle/heddle.h"
@@ -43,7 +44,7 @@ static const heddle_cli_option options[] = {
     {"folder", HEDDLE_CLI_TEXT, PLACE(folder), "DIR", NULL, "look for named datasets here first", 0, 0, NULL},
     {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to use", 0, 0,
      heddle_tier_names},
-    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to run: cpu, cuda, cuda:1, or sim", 0, 0, NULL},
+    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL, HEDDLE_CLI_DEVICE_HELP, 0, 0, NULL},
     {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_FORWARD_HELP, 0, 0,
      heddle_cli_precisions},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
@@ -53,7 +54,7 @@ static const heddle_cli_option options[] = {
 // The network and what it was trained on.
 typedef struct predictor {
     const predict_settings *settings;
-    heddle_device *device;
+    heddle_cli_device device;
     heddle_network *network;
     heddle_input_shape input;
     char trained_on[NAME_SIZE];
@@ -74,11 +75,13 @@ static heddle_status open_predictor(predictor *opened, const char *given)
         .arithmetic = (heddle_arithmetic)settings->precision,
         .deterministic = true,
     };
-    HEDDLE_TRY(heddle_cli_precision_check(settings->device, how.arithmetic));
+    HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, NULL, &opened->device));
+    HEDDLE_TRY(heddle_cli_precision_check(opened->device.kind, how.arithmetic));
     HEDDLE_TRY(heddle_cli_checkpoint(given, checkpoint));
     HEDDLE_TRY(heddle_train_options_from(checkpoint, &trained, opened->trained_on, sizeof opened->trained_on));
-    HEDDLE_TRY(heddle_device_open(settings->device, settings->threads, &opened->device));
-    HEDDLE_TRY(heddle_network_open_with(opened->device, checkpoint, &how, &opened->network));
+    HEDDLE_TRY(heddle_network_open_with(opened->device.device, checkpoint, &how, &opened->network));
+    if (!settings->json)
+        heddle_cli_device_print(&opened->device, stderr);
     opened->input = heddle_model_input(heddle_network_model(opened->network));
     opened->pixels = (size_t)opened->input.channels * (size_t)opened->input.height * (size_t)opened->input.width;
     opened->images = calloc((size_t)opened->batch * opened->pixels, sizeof(float));
@@ -93,8 +96,7 @@ static void close_predictor(predictor *opened)
     free(opened->images);
     free(opened->probabilities);
     heddle_network_close(opened->network);
-    if (opened->device)
-        heddle_device_close(opened->device);
+    heddle_cli_device_close(&opened->device);
 }
 
 // The most likely class that is not among the `count` in `taken`.
@@ -207,6 +209,7 @@ static heddle_status predict_file(predictor *opened, const char *path)
     HEDDLE_TRY(status);
     HEDDLE_TRY(heddle_network_predict(opened->network, opened->images, 1, opened->probabilities));
     print_image(opened, 0, path, said, -1);
+    fflush(stdout); // whatever ends the command next
     return HEDDLE_OK;
 }
 
@@ -234,6 +237,7 @@ static heddle_status predict_dataset(predictor *opened, const heddle_dataset *da
             snprintf(name, sizeof name, "%s %s image %d", dataset->name, splits[settings->split], first + i);
             print_image(opened, i, name, "", dataset->labels[first + i]);
         }
+        fflush(stdout); // whatever ends the command next
     }
     return HEDDLE_OK;
 }

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "dist/dist.h"
 
 enum { LINE_SIZE = 1024 };
@@ -25,6 +26,7 @@ int heddle_cli_exit_code(heddle_status status)
     case HEDDLE_INVALID:
     case HEDDLE_NOT_FOUND: return HEDDLE_EXIT_USAGE;
     case HEDDLE_MISSING: return HEDDLE_EXIT_MISSING;
+    case HEDDLE_INTERRUPTED: return heddle_cli_interrupt_code();
     default: return HEDDLE_EXIT_FAILED;
     }
 }

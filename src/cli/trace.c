@@ -14,6 +14,7 @@
 #include "base/table.h"
 #include "bench/timeline.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "device/module.h"
 
 enum { PATH_SIZE = 4096, MOST_DRAWN = 8, DRAWN_WIDTH = 88, NOT_FOUND = 127 };
@@ -52,20 +53,27 @@ static void become(char **words, const char *module, const char *spans, bool asi
     _exit(NOT_FOUND);
 }
 
+static volatile pid_t program; // that is traced
+
+// Ctrl-C in a terminal reaches the program as well: what it has done by then is shown. Other signals are passed on.
+static void pass_on(int number)
+{
+    if (number != SIGINT && program > 0)
+        kill(program, number);
+}
+
 static heddle_status run_program(char **words, const char *module, const char *spans, bool aside, int *outcome)
 {
     fflush(NULL);
-    pid_t child = fork();
-    if (child < 0)
+    heddle_cli_stop_gently(&(heddle_cli_gently){.also = pass_on});
+    program = fork();
+    if (program < 0)
         return heddle_fail(HEDDLE_IO, "cannot start %s: %s", words[0], strerror(errno));
-    if (child == 0)
+    if (program == 0)
         become(words, module, spans, aside);
-    // Ctrl-C is for the program: what it has done by then is shown.
-    signal(SIGINT, SIG_IGN);
-    while (waitpid(child, outcome, 0) < 0)
+    while (waitpid(program, outcome, 0) < 0)
         if (errno != EINTR)
             return heddle_fail(HEDDLE_IO, "cannot wait for %s: %s", words[0], strerror(errno));
-    signal(SIGINT, SIG_DFL);
     return HEDDLE_OK;
 }
 
@@ -149,13 +157,15 @@ static heddle_status give(const heddle_timeline *timeline, const trace_settings 
 // --- the command -----------------------------------------------------------------------------------------------------
 
 // Says how the program ended where that is worth a line; its exit code is the command's.
-static int exit_code_of(const char *program, int outcome)
+static int exit_code_of(const char *name, int outcome)
 {
+    enum { SIGNALLED = 128 }; // what a shell adds to the signal's number
+    if (heddle_cli_interrupted)
+        return heddle_cli_interrupt_code();
     if (WIFEXITED(outcome))
         return WEXITSTATUS(outcome);
-    fprintf(stderr, "heddle: %s was ended by signal %d (%s)\n", program, WTERMSIG(outcome),
-            strsignal(WTERMSIG(outcome)));
-    return HEDDLE_EXIT_FAILED;
+    fprintf(stderr, "heddle: %s was ended by signal %d (%s)\n", name, WTERMSIG(outcome), strsignal(WTERMSIG(outcome)));
+    return SIGNALLED + WTERMSIG(outcome);
 }
 
 static heddle_status trace_program(char **words, const trace_settings *settings, char *spans, int *outcome)
@@ -176,7 +186,8 @@ static heddle_status trace_program(char **words, const trace_settings *settings,
     if (status == HEDDLE_OK)
         status = heddle_timeline_read(spans, &timeline);
     unlink(spans);
-    if (status == HEDDLE_OK && timeline.count == 0 && WIFEXITED(*outcome) && WEXITSTATUS(*outcome) == 0)
+    if (status == HEDDLE_OK && timeline.count == 0 && !heddle_cli_interrupted && WIFEXITED(*outcome) &&
+        WEXITSTATUS(*outcome) == 0)
         status = heddle_fail(HEDDLE_DEVICE, "%s did nothing on a GPU: there is nothing to show", words[0]);
     if (status == HEDDLE_OK && timeline.count)
         status = give(&timeline, settings);

@@ -1,9 +1,7 @@
 // `heddle train`: trains a model and shows it happening. The work is nn/'s; here are flags and progress, the first
 // words are train_begin.c's and the last train_result.c's.
 
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +10,8 @@
 
 #include "base/progress.h"
 #include "base/text.h"
+#include "cli/device.h"
+#include "cli/interrupt.h"
 #include "cli/precision.h"
 #include "cli/train_begin.h"
 #include "cli/train_result.h"
@@ -54,7 +54,7 @@ static const heddle_cli_option options[] = {
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "the same seed gives the same run, bit for bit", 0, 0, NULL},
     {"kernels", HEDDLE_CLI_CHOICE, PLACE(kernels), "PART", "fused", "which part of the ladders to train with", 0, 0,
      heddle_tier_names},
-    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", "cpu", "where to train: cpu, cuda, cuda:1, or sim", 0, 0, NULL},
+    {"device", HEDDLE_CLI_TEXT, PLACE(device), "NAME", NULL, HEDDLE_CLI_DEVICE_HELP, 0, 0, NULL},
     {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_HELP, 0, 0,
      heddle_cli_precisions},
     {"data-place", HEDDLE_CLI_CHOICE, PLACE(data_place), "PLACE", "auto",
@@ -94,37 +94,9 @@ static const heddle_cli_option options[] = {
     {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "print only the result", 0, 0, NULL},
 };
 
-// --- Ctrl-C ---------------------------------------------------------------------------------------------------------
-
-static volatile int stop_requested;
-static bool until_reached; // what stopped the run is --until, and nobody's Ctrl-C
-static bool several_ranks;
-
-// The first one asks the run to finish its step and save; a second one ends the process as usual.
-static void on_interrupt(int signal_number)
-{
-    static const char said[] = "\nfinishing the step and saving; press Ctrl-C again to stop at once\n";
-    int error = errno; // of whatever this interrupts
-    stop_requested = 1;
-    if (several_ranks) // a launcher that has lost a rank tells the others to end: the watch says which
-        return;
-    if (write(STDERR_FILENO, said, sizeof said - 1) < 0)
-        stop_requested = 1; // nothing better to do in a signal handler
-    signal(signal_number, SIG_DFL);
-    errno = error;
-}
-
-// Ctrl-C, `kill`, and a terminal that is closed. What the caller has ignored, as nohup does, stays ignored.
-static void catch_interrupts(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART}, before;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL);
-}
-
 // --- progress -------------------------------------------------------------------------------------------------------
+
+enum { ENOUGH = -1 }; // in place of a signal: the accuracy of --until was reached
 
 typedef struct view {
     const train_settings *settings;
@@ -133,6 +105,7 @@ typedef struct view {
     bool silent;    // not the rank that speaks
     bool saved;     // there is a checkpoint of this run to go on from
     int reached_in; // the first epoch here that had the accuracy of --until; 0: none
+    bool enough;    // that is what ends the run, and no signal
     heddle_progress *bar;
     heddle_progress_state state;
     double epoch_began; // on the training clock
@@ -235,8 +208,8 @@ static void on_event(void *context, const heddle_train_event *event)
     case HEDDLE_TRAIN_EVALUATED:
         if (shown->settings->until > 0 && event->accuracy >= shown->settings->until) {
             shown->reached_in = shown->reached_in ? shown->reached_in : event->epoch + 1;
-            until_reached |= !stop_requested;
-            stop_requested = 1;
+            shown->enough |= !heddle_cli_interrupted;
+            heddle_cli_interrupted = heddle_cli_interrupted ? heddle_cli_interrupted : ENOUGH;
         }
         if (shown->silent)
             return;
@@ -263,7 +236,7 @@ typedef struct run {
     char data_name[PATH_SIZE];
     const char *out;         // settings.out or taken.path
     heddle_run_folder taken; // unless --out says where
-    heddle_device *device;
+    heddle_cli_device device;
     heddle_dataset *train, *test;
     heddle_model *model;
     heddle_train_options options;
@@ -272,7 +245,6 @@ typedef struct run {
     heddle_dist_listener watch;
     heddle_ranks ranks; // 0 of 1 without
     view shown;
-    char device_name[NAME_SIZE]; // "cuda:3" of a rank that was told "cuda"
 } run;
 
 static void let_go(run *current)
@@ -280,8 +252,7 @@ static void let_go(run *current)
     heddle_model_close(current->model);
     heddle_dataset_close(current->train);
     heddle_dataset_close(current->test);
-    if (current->device)
-        heddle_device_close(current->device);
+    heddle_cli_device_close(&current->device);
     heddle_run_folder_give_back(&current->taken); // empty, if it came to nothing
 }
 
@@ -306,33 +277,43 @@ static void on_forced(void *context)
     _exit(HEDDLE_EXIT_FAILED); // whatever hangs: files are whole at any moment
 }
 
-static heddle_status open_ranks(run *current, const heddle_cli_arguments *arguments)
+static heddle_status open_ranks(run *current)
 {
     train_settings *settings = &current->settings;
     current->ranks = (heddle_ranks){.ranks = 1, .local_ranks = 1};
     current->watch = (heddle_dist_listener){.lost = on_lost, .forced = on_forced, .context = current};
-    if (settings->dist == HEDDLE_DIST_NCCL && strncmp(settings->device, "cuda", 4) != 0)
-        return heddle_fail(HEDDLE_INVALID, "--dist nccl is between GPUs: add --device cuda, or leave it out on a CPU");
     HEDDLE_TRY(heddle_dist_open((heddle_dist_choice)settings->dist, &current->watch, &current->dist));
     if (!current->dist)
         return HEDDLE_OK;
     current->ranks = *heddle_dist_ranks(current->dist);
-    several_ranks = current->ranks.ranks > 1;
     current->options.dist = current->dist;
     int threads;
     HEDDLE_TRY(heddle_dist_threads(current->dist, &threads));
     if (!settings->threads)
         settings->threads = threads;
-    double bucket = settings->threads == 1 && strcmp(settings->device, "cpu") == 0 ? 0 : 1;
+    return HEDDLE_OK;
+}
+
+static heddle_status open_device(run *current, const heddle_cli_arguments *arguments)
+{
+    const train_settings *settings = &current->settings;
+    const heddle_arithmetic arithmetic = current->options.arithmetic;
+    HEDDLE_TRY(
+        heddle_cli_device_open_ranks(current->dist, settings->device, settings->threads, NULL, &current->device));
+    const heddle_device_kind kind = current->device.kind;
+    if (settings->dist == HEDDLE_DIST_NCCL && kind != HEDDLE_CUDA)
+        return heddle_fail(HEDDLE_INVALID, "--dist nccl is between GPUs: add --device cuda, or leave it out on a CPU");
+    if (settings->resume && kind == HEDDLE_CPU && arithmetic != HEDDLE_FULL)
+        return heddle_fail(HEDDLE_INVALID,
+                           "%s: started in %s, which the CPU does not support; resume with --device cuda or --device "
+                           "sim",
+                           settings->out, heddle_cli_precisions[arithmetic]);
+    HEDDLE_TRY(heddle_cli_precision_check(kind, arithmetic));
+    double bucket = settings->threads == 1 && kind == HEDDLE_CPU ? 0 : 1;
     if (heddle_cli_given(&heddle_command_train, arguments, "bucket"))
         bucket = settings->bucket;
     current->options.bucket = (size_t)(bucket * 1e6);
-    // Each rank of a machine its own card, unless told.
-    if (strcmp(settings->device, "cuda") == 0 && current->ranks.local_ranks > 1) {
-        snprintf(current->device_name, sizeof current->device_name, "cuda:%d", current->ranks.local_rank);
-        settings->device = current->device_name;
-    }
-    return HEDDLE_OK;
+    return heddle_cli_data_place_check(kind, (heddle_data_place)settings->data_place);
 }
 
 // runs/fashion-cnn, or runs/fashion-cnn-2 when that is there and not to be replaced.
@@ -438,11 +419,6 @@ static heddle_status take_checkpoint(run *current, const heddle_cli_arguments *a
         current->options.epochs = current->settings.epochs;
     if (!current->settings.data)
         snprintf(current->data_name, sizeof current->data_name, "%s", dataset);
-    if (strcmp(current->settings.device, "cpu") == 0 && current->options.arithmetic != HEDDLE_FULL)
-        return heddle_fail(HEDDLE_INVALID,
-                           "%s: this run was begun in %s, which the CPU has not: say where to go on with it, --device "
-                           "cuda or sim",
-                           out, heddle_cli_precisions[current->options.arithmetic]);
     return HEDDLE_OK;
 }
 
@@ -462,22 +438,20 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
     take_settings(current);
     if (settings->resume)
         HEDDLE_TRY(take_checkpoint(current, arguments));
-    HEDDLE_TRY(open_ranks(current, arguments));
-    HEDDLE_TRY(heddle_cli_precision_check(settings->device, current->options.arithmetic));
-    HEDDLE_TRY(heddle_cli_data_place_check(settings->device, (heddle_data_place)settings->data_place));
+    HEDDLE_TRY(open_ranks(current));
+    HEDDLE_TRY(open_device(current, arguments));
     HEDDLE_TRY(heddle_dataset_open(current->data_name, settings->folder, HEDDLE_TRAIN, &current->train));
     HEDDLE_TRY(heddle_dataset_open(current->data_name, settings->folder, HEDDLE_TEST, &current->test));
     heddle_input_shape input = {current->train->channels, current->train->height, current->train->width,
                                 current->train->classes};
     if (!current->model)
         HEDDLE_TRY(heddle_model_open(settings->model, &input, &current->model));
-    HEDDLE_TRY(heddle_device_open(settings->device, settings->threads, &current->device));
     current->options.resume = settings->resume;
     current->options.overwrite = settings->overwrite;
     current->options.save_every = settings->save_every;
     current->options.data = (heddle_data_place)settings->data_place;
     current->options.deterministic = !settings->unordered;
-    current->options.stop = &stop_requested;
+    current->options.stop = &heddle_cli_interrupted;
     return HEDDLE_OK;
 }
 
@@ -485,7 +459,7 @@ static void say_beginning(const run *current, const heddle_cli_arguments *argume
 {
     const train_settings *settings = &current->settings;
     const bool told = heddle_cli_given(&heddle_command_train, arguments, "threads");
-    const heddle_cli_train_begin begin = {.device = current->device,
+    const heddle_cli_train_begin begin = {.device = &current->device,
                                           .model = current->model,
                                           .train = current->train,
                                           .test = current->test,
@@ -498,6 +472,17 @@ static void say_beginning(const run *current, const heddle_cli_arguments *argume
         heddle_cli_print_header(&begin);
 }
 
+// Finishes the step and saves. A launcher that has lost a rank tells the others to end, and may do so more than once:
+// the watch says which one was lost.
+static void stop_gently(const run *current)
+{
+    const bool several = current->ranks.ranks > 1;
+    heddle_cli_stop_gently(&(heddle_cli_gently){
+        .says = several ? NULL : "\nfinishing the step and saving; press Ctrl-C again to stop at once\n",
+        .patient = several,
+    });
+}
+
 // The command that goes on, with what a checkpoint does not say: where to run is no part of a run.
 static void print_way_on(const run *current)
 {
@@ -508,8 +493,7 @@ static void print_way_on(const run *current)
     fprintf(stderr, "heddle train --out ");
     heddle_cli_print_quoted(stderr, current->out);
     fprintf(stderr, " --resume");
-    const char *const more[][2] = {{"device", strcmp(settings->device, "cpu") == 0 ? NULL : settings->device},
-                                   {"folder", settings->folder}};
+    const char *const more[][2] = {{"device", settings->device}, {"folder", settings->folder}};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         if (more[i][1]) {
             fprintf(stderr, " --%s ", more[i][0]);
@@ -559,24 +543,24 @@ int heddle_cli_train(int argc, char **argv)
     if (status == HEDDLE_OK) {
         if (speaks)
             say_beginning(&current, &arguments);
-        catch_interrupts();
+        stop_gently(&current);
         current.options.listener = on_event;
         current.options.listener_context = &current.shown;
-        status = heddle_train(current.device, current.model, current.train, current.test, &current.options, &result);
-        if (status == HEDDLE_INTERRUPTED && until_reached) // all was saved after the epoch
+        status =
+            heddle_train(current.device.device, current.model, current.train, current.test, &current.options, &result);
+        if (status == HEDDLE_INTERRUPTED && current.shown.enough) // all was saved after the epoch
             status = HEDDLE_OK;
     }
     end_bar(&current.shown);
     if (status == HEDDLE_OK && speaks)
-        heddle_cli_print_trained(
-            &(heddle_cli_trained){.result = &result,
-                                  .folder = current.out,
-                                  .epochs = current.options.epochs,
-                                  .until = current.settings.until,
-                                  .reached_in = current.shown.reached_in,
-                                  .resumed = current.settings.resume,
-                                  .json = current.settings.json,
-                                  .simulated = heddle_device_get_kind(current.device) == HEDDLE_SIM});
+        heddle_cli_print_trained(&(heddle_cli_trained){.result = &result,
+                                                       .folder = current.out,
+                                                       .epochs = current.options.epochs,
+                                                       .until = current.settings.until,
+                                                       .reached_in = current.shown.reached_in,
+                                                       .resumed = current.settings.resume,
+                                                       .json = current.settings.json,
+                                                       .simulated = current.device.kind == HEDDLE_SIM});
     exit_code = say_failure(&current, status);
     // A stop that all ranks agreed on is no failure of one.
     heddle_dist_close(current.dist, status != HEDDLE_OK && status != HEDDLE_INTERRUPTED);

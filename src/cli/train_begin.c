@@ -12,7 +12,7 @@
 #include "cli/precision.h"
 #include "nn/optimizer.h"
 
-enum { TIME_SIZE = 64 };
+enum { TIME_SIZE = 64, REASON_SIZE = 192 };
 
 // Images a second that the simulated GPU trains on one core; a model file is taken for as slow as cnn.
 static const double SIM_RATE = 2, SIM_RATE_MLP = 20;
@@ -33,7 +33,7 @@ static void warn_of_sim(const heddle_cli_train_begin *begin)
 
 void heddle_cli_train_warn(const heddle_cli_train_begin *begin)
 {
-    heddle_device_kind kind = heddle_device_get_kind(begin->device);
+    const heddle_device_kind kind = begin->device->kind;
     int cores = heddle_usable_cores();
     if (kind == HEDDLE_SIM && !begin->options->resume) // of which nobody knows here how much is left
         warn_of_sim(begin);
@@ -50,16 +50,18 @@ void heddle_cli_print_header(const heddle_cli_train_begin *begin)
 {
     const heddle_train_options *options = begin->options;
     heddle_device_info info;
-    if (heddle_device_describe(begin->device, &info) != HEDDLE_OK)
+    char reason[REASON_SIZE];
+    if (heddle_device_describe(begin->device->device, &info) != HEDDLE_OK)
         return;
     printf("model   %s, %zu parameters\n", heddle_model_name(begin->model), heddle_model_parameters(begin->model));
     printf("data    %s, %d images to train on, %d to test on (%s)\n", begin->train->name, begin->train->count,
            begin->test->count, begin->train->source);
+    printf("device  %s, %s, ", heddle_device_kind_name(info.kind), info.name);
     if (info.kind == HEDDLE_CPU)
-        printf("device  %s, %s, %d thread%s\n", heddle_device_kind_name(info.kind), info.name, info.threads,
-               info.threads == 1 ? "" : "s");
+        printf("%d thread%s", info.threads, info.threads == 1 ? "" : "s");
     else
-        printf("device  %s, %s, %s\n", heddle_device_kind_name(info.kind), info.name, info.instructions);
+        printf("%s", info.instructions);
+    printf("%s\n", heddle_cli_device_reason(begin->device, reason, sizeof reason));
     // Which of the two it is with auto is known only when all GPUs have been asked.
     const char *between_gpus = begin->dist == HEDDLE_DIST_NCCL   ? "NCCL"
                                : begin->dist == HEDDLE_DIST_AUTO ? "NCCL, or MPI where that cannot be had"

@@ -2,11 +2,12 @@
 #ifndef HEDDLE_CLI_TRAIN_BEGIN_H
 #define HEDDLE_CLI_TRAIN_BEGIN_H
 
+#include "cli/device.h"
 #include "dist/dist.h"
 #include "heddle/heddle.h"
 
 typedef struct heddle_cli_train_begin {
-    heddle_device *device;
+    const heddle_cli_device *device;
     const heddle_model *model;
     const heddle_dataset *train, *test;
     const heddle_train_options *options;

@@ -9,6 +9,10 @@
 // to callers who know what will do.
 heddle_status heddle_device_open_plain(const char *name, int threads, heddle_device **device);
 
+// The device that every job uses unless one is named: GPU number `card` where it works, else the CPU. `reason` says
+// why it is this one: "no NVIDIA driver is loaded".
+heddle_status heddle_device_open_default(int card, int threads, heddle_device **device, char *reason, size_t size);
+
 // The threads that cpu rungs spread over; NULL where operators do not run on the host.
 heddle_pool *heddle_device_pool(heddle_device *device);
 

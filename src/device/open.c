@@ -1,10 +1,14 @@
 // Device names, and opening what they name.
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/place.h"
 #include "base/text.h"
 #include "device/backend.h"
+#include "device/device.h"
+#include "device/driver.h"
 #include "device/module.h"
 
 // Every device heddle knows, and its backend where it is built in; the others come as modules.
@@ -94,6 +98,23 @@ heddle_status heddle_device_open_plain(const char *name, int threads, heddle_dev
     heddle_allocations_init(&opened->allocations);
     *device = opened;
     return HEDDLE_OK;
+}
+
+heddle_status heddle_device_open_default(int card, int threads, heddle_device **device, char *reason, size_t size)
+{
+    char name[NAME_SIZE], path[HEDDLE_PLACE_SIZE];
+    snprintf(name, sizeof name, "cuda:%d", card);
+    if (heddle_device_open_plain(name, threads, device) == HEDDLE_OK) {
+        snprintf(reason, size, "a CUDA GPU is available");
+        return HEDDLE_OK;
+    }
+    if (!heddle_module_find("libheddle-cuda.so", path, sizeof path))
+        snprintf(reason, size, "heddle was built without CUDA");
+    else if (!heddle_nvidia_driver_is_loaded())
+        snprintf(reason, size, "no NVIDIA driver is loaded");
+    else
+        snprintf(reason, size, "%s", heddle_last_error());
+    return heddle_device_open_plain("cpu", threads, device);
 }
 
 heddle_status heddle_device_open(const char *name, int threads, heddle_device **device)

@@ -51,7 +51,7 @@ class Advice(unittest.TestCase):
     def test_a_folder_without_a_best_checkpoint_is_taken_for_its_last(self):
         self.heddle(*SHORT, "--out", "run")
         os.remove(self.home + "/run/best.safetensors")
-        for words in (["eval"], ["predict", "--index", "0"]):
+        for words in (["eval", "--device", "cpu"], ["predict", "--device", "cpu", "--index", "0"]):
             self.assertEqual(self.heddle(*words, "run").stderr,
                              "heddle: warning: run is a folder: taking run/last.safetensors, for there is no "
                              "best.safetensors\n")
@@ -59,10 +59,11 @@ class Advice(unittest.TestCase):
     def test_which_checkpoint_is_taken_is_one_line_of_the_log(self):
         self.heddle(*SHORT, "--out", "two\nlines")
         os.remove(self.home + "/two\nlines/best.safetensors")
-        said = self.heddle("predict", "two\nlines", "--index", "0").stderr
+        said = self.heddle("predict", "two\nlines", "--index", "0", "--device", "cpu").stderr
         self.assertEqual(said, "heddle: warning: two?lines is a folder: taking two?lines/last.safetensors, for there is "
                                "no best.safetensors\n")
-        self.assertEqual(self.heddle("--log", "error", "predict", "two\nlines", "--index", "0").stderr, "")
+        self.assertEqual(self.heddle("--log", "error", "predict", "two\nlines", "--index", "0", "--device",
+                                     "cpu").stderr, "")
 
     def test_other_images_than_a_network_was_trained_on_are_told(self):
         self.heddle(*SHORT, "--out", "run")

@@ -463,10 +463,9 @@ class Bench(unittest.TestCase):
         self.assert_refused(["matmul", "--sustained", "2"],
                             "heddle bench: --sustained goes with `bench train` and `bench infer`")
         self.assert_refused(["train", "--device", "cpu", "--precision", "bf16"], "heddle: --precision bf16 needs "
-                            "--device cuda: the CPU's operators compute in fp32 (--device sim, the simulated GPU, "
-                            "takes it too)")
+                            "--device cuda or --device sim: the CPU computes in fp32")
         self.assert_refused(["train", "--device", "cpu", "--data-place", "streamed"], "heddle: --data-place streamed "
-                            "needs --device cuda: the CPU trains from where the dataset is already")
+                            "needs --device cuda: the CPU reads the dataset where it is")
         self.assert_refused(["train", "--device", "cpu", "--peers", "all"], "heddle: --peers all needs a GPU, where "
                             "PyTorch and JAX are measured beside heddle; on a CPU `make bench-cpu` does that")
         self.assert_refused(["train", "--device", "sim"], "heddle: the simulated GPU has no time, so `bench train` has "

@@ -146,11 +146,9 @@ class Command(unittest.TestCase):
     def test_a_precision_that_the_device_lacks_is_refused_before_anything_is_opened(self):
         for command in (["train"], ["eval", "none.safetensors"], ["predict", "none.safetensors", "--index", "0"]):
             self.assert_refused(command + ["--precision", "bf16"],
-                                "heddle: --precision bf16 needs --device cuda: the CPU's operators compute in fp32 "
-                                "(--device sim, the simulated GPU, takes it too)")
+                                "heddle: --precision bf16 needs --device cuda or --device sim: the CPU computes in fp32")
         self.assert_refused(["train", "--data-place", "streamed"],
-                            "heddle: --data-place streamed needs --device cuda: the CPU trains from where the dataset "
-                            "is already")
+                            "heddle: --data-place streamed needs --device cuda: the CPU reads the dataset where it is")
         self.assert_refused(["train", "--deterministic", "--unordered"],
                             "heddle: --deterministic and --unordered say the opposite; give one of them")
 
@@ -280,7 +278,7 @@ class Command(unittest.TestCase):
         while os.stat(path).st_ino == began:  # until the first step is saved
             self.assertIsNone(process.poll())
         process.terminate()
-        self.assertEqual(process.wait(timeout=300), 1)
+        self.assertEqual(process.wait(timeout=300), 128 + signal.SIGTERM)
         said = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--threads", "1").stdout
         # Where it goes on there is no rate yet, and from there it is measured.
         self.assertRegex(said, r"resumed at epoch 1, image (\d+) of 4000\nepoch 1/1 +\d+ %  \1/4000 images  loss .*\n"
@@ -296,8 +294,8 @@ class Command(unittest.TestCase):
         self.run_heddle("train", "--device", "sim", "--precision", "bf16", "--model", "mlp", "--data", "synth:count=8",
                         "--batch", "4", "--epochs", "1", "--quiet", "--out", self.home + "/run")
         said = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--epochs", "2", code=2).stderr
-        self.assertEqual(said, "heddle: %s/run: this run was begun in bf16, which the CPU has not: say where to go on with "
-                               "it, --device cuda or sim\n" % self.home)
+        self.assertEqual(said, "heddle: %s/run: started in bf16, which the CPU does not support; resume with --device cuda "
+                               "or --device sim\n" % self.home)
 
     def test_a_run_that_diverged_is_not_told_to_change_while_it_is_resumed(self):
         first = self.train_in(self.home, "--quiet", "--out", "run", "--lr", "1e5", code=1).stderr
@@ -316,6 +314,7 @@ class Command(unittest.TestCase):
         self.train_in(self.home, "--quiet", "--out", "run")
         checkpoint, there = self.home + "/run/last.safetensors", self.home + "/there"
         predict = ["predict", checkpoint]
+        predict += ["--device", "cpu"]
         train = ["train", "--data", "synth:count=20", "--out", self.home + "/other", "--model"]
         for words, content in ((train, '{"layers": ['), (train, '{"layers": [{"type": "convv"}]}'),
                                (train, '{"layers": [{"type": "flatten"}]}'), (["eval"], "cut"), (predict, "no PNG")):
@@ -429,7 +428,8 @@ class Command(unittest.TestCase):
     def test_trace_ends_as_the_program_does(self):
         self.trace("exit 7", code=7)
         for number in (signal.SIGKILL, signal.SIGXFSZ):
-            self.assertIn(f"signal {number.value}", self.trace(f"kill -{number.value} $$", code=1).stderr)
+            self.assertIn(f"signal {number.value}",
+                          self.trace(f"kill -{number.value} $$", code=128 + number.value).stderr)
         self.assertEqual(self.trace("exit 0", code=1).stderr, "heddle: sh did nothing on a GPU: there is nothing to show\n")
         self.assertIn("cannot run", self.run_heddle("trace", "--", "nosuch", code=127, HEDDLE_MODULES=self.home).stderr)
 
@@ -437,6 +437,46 @@ class Command(unittest.TestCase):
         told = self.run_heddle("trace", "--", "true", code=3, HEDDLE_MODULES=self.home + "/nowhere").stderr
         self.assertIn("built without CUPTI", told)
         self.assert_refused(["trace"], "heddle trace: needs -- PROGRAM [ARGUMENT...]; `heddle trace --help` has an example")
+
+    # --- the default device -------------------------------------------------------------------------------------------
+
+    def default_devices(self, *device, **environment):
+        """What every command that runs something says of its device, as text and as JSON."""
+        small = ["--data", "synth:count=8", "--model", "mlp"]
+        self.run_heddle("train", "--device", "cpu", *small, "--epochs", "1", "--quiet", "--out", self.home + "/run",
+                        "--overwrite")
+        for words in (["train", *small, "--batch", "4", "--epochs", "1", "--out", self.home + "/other", "--overwrite"],
+                      ["eval", self.home + "/run"], ["predict", self.home + "/run", "--index", "0"],
+                      ["bench", "add_forward", "--shape", "n=9", "--seconds", "0.001"],
+                      ["bench", "train", *small, "--batch", "4", "--seconds", "0.001", "--kernels", "naive",
+                       "--gradients", self.home + "/step"],
+                      ["pipeline", "--streams", "1", "--batches", "1", "--bytes", "4K", "--work", "1"]):
+            done = self.run_heddle(*words, *device, **environment)
+            yield words, re.findall(r"(?m)^device  (.*)$", done.stdout + done.stderr)
+
+    def test_every_command_chooses_the_same_device_and_says_why(self):
+        for words, said in self.default_devices(HEDDLE_MODULES=self.home):
+            with self.subTest(words):
+                if "--gradients" in words:  # says nothing
+                    continue
+                self.assertEqual(len(said), 1)
+                self.assertRegex(said[0], r"^cpu.* \(default: heddle was built without CUDA\)$")
+        for words, said in self.default_devices("--device", "cpu", HEDDLE_MODULES=self.home):
+            self.assertNotIn("default", "".join(said))
+
+    def test_a_gpu_that_works_is_the_default(self):
+        simulated = os.path.join(os.path.dirname(HEDDLE), "libheddle-sim.so")
+        if not os.path.exists(simulated):
+            self.skipTest("built without the simulated GPU, which stands in for a real one")
+        modules = self.home + "/modules"
+        os.mkdir(modules)
+        os.symlink(simulated, modules + "/libheddle-cuda.so")
+        for words, said in self.default_devices(HEDDLE_MODULES=modules):
+            with self.subTest(words):
+                if "--gradients" not in words:
+                    self.assertRegex(said[0], r"^sim.* \(default: a CUDA GPU is available\)$")
+        for words, said in self.default_devices("--device", "cpu", HEDDLE_MODULES=modules):
+            self.assertNotIn("sim", "".join(said))
 
     # --- version, devices, doctor, ops --------------------------------------------------------------------------------
 
@@ -562,7 +602,7 @@ class Command(unittest.TestCase):
         for name, dot in (("blank.png", 200), ("dot.png", 0)):
             path = os.path.join(self.home, name)
             write_png(path, 28, [[200] * 28] * 27 + [[200] * 27 + [dot]])
-            said = self.run_heddle("predict", self.home + "/run/best.safetensors", path).stderr
+            said = self.run_heddle("predict", self.home + "/run/best.safetensors", path, "--device", "cpu").stderr
             self.assertEqual(said, "" if dot == 0 else "heddle: warning: %s is all of one colour: whatever is said of it "
                                                        "was not seen there\n" % path)
 

@@ -82,6 +82,7 @@ class Collectives(unittest.TestCase):
     def test_the_table_is_aligned(self):
         said = ranks.run(MPIRUN, "-n", "2", HEDDLE, "bench", "collectives", "--largest", "0.001", "--seconds", "0.001")
         lines = said.splitlines()
+        self.assertRegex(lines.pop(0), r"^device  cpu \(default: ")
         self.assertEqual(lines[0], "2 ranks over MPI")
         self.assertEqual({len(line.rstrip()) for line in lines[1:]}, {len(lines[1].rstrip())})
 
