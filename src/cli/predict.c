@@ -170,13 +170,6 @@ static void print_image(const predictor *opened, int index, const char *name, co
         print_line(opened, probabilities, name, said, label);
 }
 
-// Whether a dataset, by its name or its folder's, holds handwritten digits.
-static bool is_handwriting(const char *trained_on)
-{
-    const char *slash = strrchr(trained_on, '/'), *name = slash ? slash + 1 : trained_on;
-    return strncmp(name, "mnist", strlen("mnist")) == 0 || strncmp(name, "synth", strlen("synth")) == 0;
-}
-
 static bool is_of_one_colour(const heddle_picture *picture, int channels)
 {
     const size_t pixels = (size_t)picture->height * (size_t)picture->width;
@@ -199,8 +192,7 @@ static heddle_status predict_file(predictor *opened, const char *path)
         .channels = opened->input.channels,
         .height = opened->input.height,
         .width = opened->input.width,
-        .is_handwriting = is_handwriting(opened->trained_on),
-        .border = heddle_network_border(opened->network),
+        .traits = heddle_network_traits(opened->network),
     };
     char said[SAID_SIZE];
     heddle_status status =

@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTE = 255 };
+enum { MOST_BYTE = 255, MOST_MEASURED = 1000 }; // images that the extent is measured by
 
 // Ink fainter than this part of the strongest does not count towards the box around it.
 static const float INK_THRESHOLD = 0.2F;
 // Borders darker than this part, or lighter than the rest, make a background; between, pictures fill their frame.
 static const double BACKGROUND_PART = 0.25;
-// MNIST's digits fill 20 of 28 pixels.
-static const float HANDWRITING_PART = 20.0F / 28.0F;
+// MNIST's digits fill 20 of 28 pixels; taken for what a checkpoint of an earlier version does not say.
+static const double MNIST_EXTENT = 20.0 / 28.0;
+// Drawings that leave a margin are centred by their mass, as in MNIST; others by the box around them.
+static const double MARGIN_EXTENT = 0.9;
 
 // A float picture, (channels, rows, cols).
 typedef struct plane {
@@ -54,7 +56,7 @@ static bool is_dark_on_light(const plane *picture)
     return sum > 0.5 * (double)count;
 }
 
-double heddle_border_brightness(const heddle_dataset *dataset)
+static double border_brightness(const heddle_dataset *dataset)
 {
     size_t planes = (size_t)dataset->count * (size_t)dataset->channels;
     size_t pixels = (size_t)dataset->height * (size_t)dataset->width;
@@ -67,6 +69,16 @@ double heddle_border_brightness(const heddle_dataset *dataset)
                 sum += line[col];
         }
     return count ? (double)sum / (double)count / MOST_BYTE : 0;
+}
+
+static bool is_dark(double border)
+{
+    return border < BACKGROUND_PART;
+}
+
+static bool is_light(double border)
+{
+    return border > 1 - BACKGROUND_PART;
 }
 
 static void invert(const plane *picture)
@@ -83,7 +95,7 @@ static bool normalise_background(const plane *picture, double border, char *said
 {
     if (picture->channels > 1)
         return false;
-    bool light = border > 1 - BACKGROUND_PART, dark = border < BACKGROUND_PART;
+    bool light = is_light(border), dark = is_dark(border);
     bool dark_on_light = is_dark_on_light(picture);
     if ((light || dark) && dark_on_light)
         invert(picture);
@@ -119,6 +131,36 @@ static box find_ink(const plane *picture)
     if (bottom < 0)
         return (box){0, 0, picture->rows, picture->cols};
     return (box){top, left, bottom - top + 1, right - left + 1};
+}
+
+// Of images of one channel that have a background.
+static double measure_extent(const heddle_dataset *dataset, bool light)
+{
+    const size_t pixels = (size_t)dataset->height * (size_t)dataset->width;
+    const int count = dataset->count < MOST_MEASURED ? dataset->count : MOST_MEASURED;
+    plane image;
+    double sum = 0;
+    if (count == 0 || plane_create(1, dataset->height, dataset->width, &image) != HEDDLE_OK)
+        return NAN;
+    for (int i = 0; i < count; i++) {
+        const size_t index = (size_t)i * (size_t)dataset->count / (size_t)count; // evenly spread
+        for (size_t p = 0; p < pixels; p++)
+            image.values[p] = (float)dataset->images[index * pixels + p] / (float)MOST_BYTE;
+        if (light)
+            invert(&image);
+        box part = find_ink(&image);
+        sum += fmax((double)part.rows / image.rows, (double)part.cols / image.cols);
+    }
+    free(image.values);
+    return sum / count;
+}
+
+heddle_image_traits heddle_measure_traits(const heddle_dataset *dataset)
+{
+    heddle_image_traits traits = {.border = border_brightness(dataset)};
+    if (dataset->channels == 1 && (is_dark(traits.border) || is_light(traits.border)))
+        traits.extent = measure_extent(dataset, is_light(traits.border));
+    return traits;
 }
 
 // One value of the scaled picture: the mean of the source area it covers, or between pixels when scaling up.
@@ -188,8 +230,10 @@ static void add_said(char *said, size_t size, const char *format, int a, int b)
 static void fit(const plane *picture, const heddle_prepare_options *options, const plane *prepared, char *said,
                 size_t said_size)
 {
-    box part = options->is_handwriting ? find_ink(picture) : (box){0, 0, picture->rows, picture->cols};
-    float share = options->is_handwriting ? HANDWRITING_PART : 1.0F;
+    const double extent = isnan(options->traits.extent) ? MNIST_EXTENT : options->traits.extent;
+    const bool cut = extent > 0 && picture->channels == 1;
+    box part = cut ? find_ink(picture) : (box){0, 0, picture->rows, picture->cols};
+    float share = cut ? (float)extent : 1.0F;
     float by_rows = share * (float)prepared->rows / (float)part.rows;
     float by_cols = share * (float)prepared->cols / (float)part.cols;
     float factor = fminf(by_rows, by_cols);
@@ -201,10 +245,11 @@ static void fit(const plane *picture, const heddle_prepare_options *options, con
     if (part.rows != picture->rows || part.cols != picture->cols)
         add_said(said, said_size, " cut to the ink, %d×%d", part.cols, part.rows);
     add_said(said, said_size, ", scaled to %d×%d", cols, rows);
-    if (!options->is_handwriting)
+    if (!cut)
         return;
-    int down, right;
-    offset_to_centre(prepared, &down, &right);
+    int down = 0, right = 0;
+    if (extent < MARGIN_EXTENT)
+        offset_to_centre(prepared, &down, &right);
     memset(prepared->values, 0,
            (size_t)prepared->channels * (size_t)prepared->rows * (size_t)prepared->cols * sizeof(float));
     // A lopsided drawing is centred as far as its ink stays in the picture.
@@ -228,7 +273,7 @@ heddle_status heddle_prepare(const uint8_t *pixels, int rows, int cols, const he
                 *at(&picture, channel, row, col) = (float)pixels[index + (size_t)channel] / (float)MOST_BYTE;
             }
     said[0] = '\0';
-    bool invert_result = normalise_background(&picture, options->border, said, said_size);
+    bool invert_result = normalise_background(&picture, options->traits.border, said, said_size);
     size_t count = (size_t)result.channels * (size_t)result.rows * (size_t)result.cols;
     if (rows == result.rows && cols == result.cols) {
         memcpy(prepared, picture.values, count * sizeof *prepared);

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "data/prepare.h"
 #include "heddle/safetensors.h"
 #include "nn/state.h"
 
@@ -29,7 +30,7 @@ typedef struct heddle_checkpoint_about {
     heddle_position position;
     char dataset[1024];             // what opens it again
     uint64_t fingerprint;           // of the training data
-    double border;                  // brightness of its images' borders (data/prepare.h)
+    heddle_image_traits traits;     // of its images
     const char *const *class_names; // NULL: numbers
     int classes;
 } heddle_checkpoint_about;

@@ -20,6 +20,7 @@ typedef enum number_kind {
     INT64,
     COUNT, // int64_t; files of versions that did not count it are without, which says 0
     DOUBLE,
+    TRAIT,  // double; files of versions that did not measure it are without, which says NAN
     RESULT, // double; NAN, written as null, while there is none
 } number_kind;
 
@@ -35,10 +36,15 @@ typedef struct number {
 // clang-format on
 
 static const number settings[] = {
-    OPTION(epochs, INT),           OPTION(batch, INT),
-    OPTION(learning_rate, DOUBLE), OPTION(momentum, DOUBLE),
-    OPTION(beta2, DOUBLE),         OPTION(epsilon, DOUBLE),
-    OPTION(weight_decay, DOUBLE),  {"border", offsetof(heddle_checkpoint_about, border), DOUBLE},
+    OPTION(epochs, INT),
+    OPTION(batch, INT),
+    OPTION(learning_rate, DOUBLE),
+    OPTION(momentum, DOUBLE),
+    OPTION(beta2, DOUBLE),
+    OPTION(epsilon, DOUBLE),
+    OPTION(weight_decay, DOUBLE),
+    {"border", offsetof(heddle_checkpoint_about, traits.border), DOUBLE},
+    {"extent", offsetof(heddle_checkpoint_about, traits.extent), TRAIT},
 };
 static const number positions[] = {
     POSITION(epoch, INT),
@@ -95,6 +101,7 @@ static bool write_number(cJSON *json, const heddle_checkpoint_about *about, cons
     case INT64:
     case COUNT: value = (double)*(const int64_t *)at; break; // far below 2^53
     case DOUBLE:
+    case TRAIT:
     case RESULT: value = *(const double *)at; break;
     }
     return isfinite(value) ? write_exact(json, entry->name, value) : cJSON_AddNullToObject(json, entry->name) != NULL;
@@ -146,9 +153,9 @@ static heddle_status read_number(const char *what, const cJSON *json, heddle_che
                                  const number *entry)
 {
     void *at = (char *)about + entry->offset;
-    if (entry->kind == DOUBLE || entry->kind == RESULT) {
+    if (entry->kind == DOUBLE || entry->kind == TRAIT || entry->kind == RESULT) {
         const cJSON *field = cJSON_GetObjectItemCaseSensitive(json, entry->name);
-        bool none = entry->kind == RESULT && cJSON_IsNull(field);
+        bool none = (entry->kind == RESULT && cJSON_IsNull(field)) || (entry->kind == TRAIT && !field);
         if (!none && !(cJSON_IsNumber(field) && isfinite(field->valuedouble)))
             return heddle_fail(HEDDLE_CORRUPT, "%s: '%s' is not a number", what, entry->name);
         *(double *)at = none ? NAN : field->valuedouble;

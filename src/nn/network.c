@@ -157,9 +157,9 @@ const char *heddle_network_class_name(const heddle_network *network, int index)
     return number;
 }
 
-double heddle_network_border(const heddle_network *network)
+heddle_image_traits heddle_network_traits(const heddle_network *network)
 {
-    return network->checkpoint ? heddle_checkpoint_about_of(network->checkpoint)->border : 0;
+    return network->checkpoint ? heddle_checkpoint_about_of(network->checkpoint)->traits : (heddle_image_traits){0};
 }
 
 // The plan for `count` samples; made at the first need and kept.

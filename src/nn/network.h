@@ -3,12 +3,13 @@
 #ifndef HEDDLE_NN_NETWORK_H
 #define HEDDLE_NN_NETWORK_H
 
+#include "data/prepare.h"
 #include "nn/state.h"
 
 // `state` and `stream` must outlive the network.
 heddle_status heddle_network_over(heddle_state *state, heddle_stream *stream, const heddle_network_options *options,
                                   heddle_network **network);
-// Brightness of the borders of the images it was trained on, for heddle_prepare; 0 when that is not known.
-double heddle_network_border(const heddle_network *network);
+// What the images look like that it was trained on, for heddle_prepare; zeros when that is not known.
+heddle_image_traits heddle_network_traits(const heddle_network *network);
 
 #endif

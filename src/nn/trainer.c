@@ -185,7 +185,7 @@ static heddle_status set_up(heddle_trainer *trainer)
     HEDDLE_TRY(make_evaluator(trainer));
     trainer->position = heddle_position_start();
     trainer->fingerprint = heddle_trainer_fingerprint(trainer->train);
-    trainer->border = heddle_border_brightness(trainer->train);
+    trainer->traits = heddle_measure_traits(trainer->train);
     trainer->smooth_loss = NAN;
     if (options->resume) {
         HEDDLE_TRY(heddle_trainer_resume(trainer));

@@ -37,8 +37,8 @@ typedef struct heddle_trainer {
     heddle_across across; // sums of batch statistics over ranks, for the rungs on cpu
     bool stop_agreed;     // with several ranks: one was asked to stop, and all know it
     heddle_position position;
-    uint64_t fingerprint; // of the training data, and the brightness of its borders
-    double border;
+    uint64_t fingerprint; // of the training data, and what its images look like
+    heddle_image_traits traits;
     int folder_lock;    // a descriptor of the folder, locked; -1: none
     bool begun;         // last.safetensors is there and this run's
     int64_t saved_step; // steps done as of last.safetensors

@@ -185,7 +185,7 @@ static heddle_status save(heddle_trainer *trainer, const char *name)
         .options = *trainer->options,
         .position = trainer->position,
         .fingerprint = trainer->fingerprint,
-        .border = trainer->border,
+        .traits = trainer->traits,
         .class_names = trainer->train->class_names,
         .classes = trainer->train->classes,
     };

@@ -624,6 +624,21 @@ class Command(unittest.TestCase):
             for chance, expected in zip(said[name], said["black"]):
                 self.assertAlmostEqual(chance, expected, places=5)
 
+    def test_a_digit_for_a_small_dataset_is_cut_to_its_ink(self):
+        if not json.loads(self.run_heddle("doctor", "--json").stdout)[2]["state"] == "ok":
+            self.skipTest("built without libpng")
+        folder = os.path.join(self.home, "eight by eight")
+        os.mkdir(folder)
+        for split, count in (("train", 40), ("t10k", 8)):
+            bars = [255 if x in (3, 4) else 0 for _ in range(count) for y in range(8) for x in range(8)]
+            write_idx(f"{folder}/{split}-images-idx3-ubyte", (count, 8, 8), bars)
+            write_idx(f"{folder}/{split}-labels-idx1-ubyte", (count,), [i % 2 for i in range(count)])
+        self.run_heddle("train", "--data", folder, "--model", "mlp", "--epochs", "1", "--quiet", "--out", self.home + "/run")
+        path = self.home + "/bar.png"
+        write_png(path, 50, [[0 if 30 < x < 41 and 3 < y < 44 else 255 for x in range(50)] for y in range(50)])
+        self.assertIn("50×50 cut to the ink, 10×40, scaled to 2×8, centred in 8×8",
+                      self.run_heddle("predict", self.home + "/run", path).stdout)
+
     def test_data_show_says_what_is_wrong(self):
         folder = self.folder_of_images()
         result = self.run_heddle("data", "show", folder, "--index", "5", code=2)

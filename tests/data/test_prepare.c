@@ -15,7 +15,8 @@
 #define assert_ok(call) assert_string_equal((call) == HEDDLE_OK ? "ok" : heddle_last_error(), "ok")
 
 enum { SIDE = 28, PIXELS = SIDE * SIDE, SAID = 256 };
-static const heddle_prepare_options digits = {.channels = 1, .height = SIDE, .width = SIDE, .is_handwriting = 1};
+static const heddle_prepare_options digits = {
+    .channels = 1, .height = SIDE, .width = SIDE, .traits = {.extent = 20.0 / 28}};
 static const heddle_prepare_options things = {.channels = 1, .height = SIDE, .width = SIDE};
 
 static float prepared[3 * PIXELS];
@@ -109,6 +110,40 @@ static void centring_never_pushes_ink_out(void **state)
     assert_true(strongest_end > 0.9F);
 }
 
+// As of digits of 8×8 pixels, which have no margin: the extent is that of the images, and the box is centred.
+static void a_drawing_takes_as_much_room_as_the_training_images_did(void **state)
+{
+    (void)state;
+    enum { SIZE = 100, SMALL = 8, COUNT = 3 };
+    uint8_t images[COUNT * SMALL * SMALL] = {0}, labels[COUNT] = {0};
+    for (int i = 0; i < COUNT; i++)
+        fill(images + i * SMALL * SMALL, SMALL, i == 2, 3, i == 2 ? SMALL - 2 : SMALL, 2, 200);
+    const heddle_dataset dataset = {
+        .count = COUNT, .channels = 1, .height = SMALL, .width = SMALL, .images = images, .labels = labels};
+    const heddle_image_traits traits = heddle_measure_traits(&dataset);
+    assert_true(fabs(traits.extent - (1 + 1 + 0.75) / 3) < 1e-12);
+    static uint8_t pixels[SIZE * SIZE];
+    memset(pixels, 255, sizeof pixels);
+    fill(pixels, SIZE, 30, 60, 40, 10, 0); // ink far from the middle of a large sheet
+    const heddle_prepare_options options = {.channels = 1, .height = SMALL, .width = SMALL, .traits = traits};
+    assert_ok(heddle_prepare(pixels, SIZE, SIZE, &options, prepared, said, sizeof said));
+    assert_string_equal(said, "dark on light, inverted; 100×100 cut to the ink, 10×40, scaled to 2×7, centred in 8×8");
+    for (int row = 0; row < SMALL; row++)
+        for (int col = 0; col < SMALL; col++)
+            assert_float_equal(prepared[row * SMALL + col], row < 7 && (col == 3 || col == 4), 1e-6F);
+}
+
+static void images_without_a_background_or_with_colours_have_no_extent(void **state)
+{
+    (void)state;
+    uint8_t images[3 * 4] = {0}, labels[1] = {0};
+    heddle_dataset dataset = {.count = 1, .channels = 3, .height = 2, .width = 2, .images = images, .labels = labels};
+    assert_true(heddle_measure_traits(&dataset).extent == 0);
+    memset(images, 128, sizeof images);
+    dataset.channels = 1;
+    assert_true(heddle_measure_traits(&dataset).extent == 0);
+}
+
 static void other_pictures_are_scaled_whole(void **state)
 {
     (void)state;
@@ -169,14 +204,14 @@ static void the_background_is_that_of_the_training_images(void **state)
     memset(bright, 230, sizeof bright); // paper
     fill(bright, SIZE, 20, 20, 10, 10, 10);
     heddle_prepare_options options = things;
-    options.border = 0.02; // as MNIST: the paper becomes dark
+    options.traits.border = 0.02; // as MNIST: the paper becomes dark
     assert_ok(heddle_prepare(bright, SIZE, SIZE, &options, prepared, said, sizeof said));
     assert_true(prepared[0] < 0.2F && prepared[12 * SIDE + 12] > 0.8F);
-    options.border = 0.5; // photographs: nothing is inverted
+    options.traits.border = 0.5; // photographs: nothing is inverted
     assert_ok(heddle_prepare(bright, SIZE, SIZE, &options, prepared, said, sizeof said));
     assert_true(prepared[0] > 0.8F && prepared[12 * SIDE + 12] < 0.2F);
     assert_null(strstr(said, "inverted"));
-    options.border = 0.98; // drawings on paper: it stays, and what is added beside it is paper too
+    options.traits.border = 0.98; // drawings on paper: it stays, and what is added beside it is paper too
     assert_ok(heddle_prepare(bright, SIZE / 2, SIZE, &options, prepared, said, sizeof said));
     assert_null(strstr(said, "inverted"));
     assert_true(prepared[0] > 0.99F && prepared[SIDE / 2 * SIDE] > 0.8F);
@@ -197,15 +232,15 @@ static void the_border_of_a_dataset_is_its_outermost_pixels(void **state)
         fill(images + i * ROWS * COLS, COLS, 1, 1, ROWS - 2, COLS - 2, 0);
     heddle_dataset dataset = {.count = COUNT, .channels = 1, .height = ROWS, .width = COLS, .images = images};
     dataset.labels = labels;
-    assert_true(heddle_border_brightness(&dataset) == 1);
+    assert_true(heddle_measure_traits(&dataset).border == 1);
     for (size_t i = 0; i < sizeof images; i++)
         images[i] = (uint8_t)(255 - images[i]);
-    assert_true(heddle_border_brightness(&dataset) == 0);
+    assert_true(heddle_measure_traits(&dataset).border == 0);
     dataset.height = 1; // all of it is border
     dataset.width = 1;
     images[0] = 51;
     images[1] = 153;
-    assert_true(fabs(heddle_border_brightness(&dataset) - 0.4) < 1e-12);
+    assert_true(fabs(heddle_measure_traits(&dataset).border - 0.4) < 1e-12);
 }
 
 static void nonsense_is_refused_and_a_short_text_is_cut(void **state)
@@ -243,6 +278,8 @@ int main(void)
         cmocka_unit_test(dark_on_light_gives_what_light_on_dark_gives),
         cmocka_unit_test(handwriting_is_cut_to_its_ink_scaled_and_centred),
         cmocka_unit_test(centring_never_pushes_ink_out),
+        cmocka_unit_test(a_drawing_takes_as_much_room_as_the_training_images_did),
+        cmocka_unit_test(images_without_a_background_or_with_colours_have_no_extent),
         cmocka_unit_test(other_pictures_are_scaled_whole),
         cmocka_unit_test(every_picture_of_one_colour_and_of_any_size_works),
         cmocka_unit_test(colours_stay_apart),
