@@ -54,8 +54,8 @@ def lines_of(command, environment=None):
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")], seconds, done.stderr
 
 
-def finished(rows):
-    return [row for row in rows if row.get("event") == "finished"]
+def results(rows):
+    return [row for row in rows if row.get("event") == "result"]
 
 
 class Settings:
@@ -98,13 +98,13 @@ def heddle_accuracy(options, precision, seed, scratch, settings):
     """And the rungs of its steps."""
     folder = os.path.join(scratch, "%s-%d-%d" % (precision, settings.batch, seed))
     rows, _, log = lines_of(heddle_command(options, precision, seed, folder, settings) + ["--log", "info"])
-    return finished(rows)[-1]["test_accuracy"], rungs_of(log)
+    return results(rows)[-1]["test_accuracy"], rungs_of(log)
 
 
 def torch_accuracies(options, precision, settings):
     seeds = ",".join(str(seed) for seed in range(1, options.seeds + 1))
     rows, _, _ = lines_of(torch_command(options, precision, settings) + ["--seeds", seeds])
-    return [row["test_accuracy"] for row in finished(rows)], finished(rows)[-1]["torch"]
+    return [row["test_accuracy"] for row in results(rows)], results(rows)[-1]["torch"]
 
 
 def quality(options, scratch, settings, at_least):
@@ -150,7 +150,7 @@ def race_run(options, precision, seed, folder, environment=None):
     """Seconds, epochs, and the accuracy that `heddle eval` finds in the checkpoint."""
     rows, seconds, _ = lines_of(heddle_command(options, precision, seed, folder, options.race) +
                                 ["--until", str(options.until)], environment)
-    end = finished(rows)[-1]
+    end = results(rows)[-1]
     if not end["reached"]:
         raise RuntimeError("seed %d ended at %.2f %%" % (seed, 100 * end["best_accuracy"]))
     done = subprocess.run([options.heddle, "eval", os.path.join(folder, "best.safetensors"), "--data", options.data,
@@ -174,7 +174,7 @@ def race_torch(options, precision, scratch):
     for run in range(options.peer_runs):
         rows, seconds, _ = lines_of(torch_command(options, precision, options.race) + [
             "--until", str(options.until), "--seeds", str(run + 1), "--save", os.path.join(scratch, "torch.pt")])
-        end = finished(rows)[-1]
+        end = results(rows)[-1]
         version = end["torch"]
         if end["reached"]:
             times.append(seconds)

@@ -23,8 +23,8 @@ def lines_of(command):
 
 def measure_heddle(heddle, job, batch, rounds):
     done = subprocess.run([heddle, "bench", job, "--device", "cpu", "--kernels", "fused", "--batch", str(batch),
-                           "--rounds", str(rounds), "--json", "-"], stdout=subprocess.PIPE, check=True, text=True)
-    document = json.loads(done.stdout)
+                           "--rounds", str(rounds), "--json"], stdout=subprocess.PIPE, check=True, text=True)
+    document = json.loads(done.stdout.splitlines()[-1])
     return dict(document["results"][0], version=document["version"], threads=document["threads"])
 
 

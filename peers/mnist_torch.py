@@ -138,7 +138,7 @@ def train(options, seed, data):
             break
     if options.save:
         torch.save(run.model.state_dict(), options.save)
-    say(event="finished", seed=seed, epochs=epoch + 1, test_accuracy=accuracy, best_accuracy=best,
+    say(event="result", seed=seed, epochs=epoch + 1, test_accuracy=accuracy, best_accuracy=best,
         reached=bool(options.until) and accuracy >= options.until, seconds=time.perf_counter() - begin,
         since_start=time.perf_counter() - BEGAN, torch=torch.__version__)
 

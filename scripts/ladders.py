@@ -41,7 +41,7 @@ def registry(heddle):
         raise Trouble("%s: %s" % (heddle, problem))
     if done.returncode != 0:
         raise Trouble("%s ops --json: %s" % (heddle, done.stderr.strip()))
-    return json.loads(done.stdout)
+    return json.loads(done.stdout)["operators"]
 
 
 def source_of(op, rung):

@@ -19,8 +19,8 @@ heddle_status heddle_check_show_counters(const heddle_check_result *result, cons
                                          FILE *file);
 void heddle_check_show_request(const heddle_check_line *line, const heddle_check_style *style, FILE *file);
 
-// For programs: one JSON document; SARIF 2.1.0.
-heddle_status heddle_check_show_json(const heddle_check_result *result, FILE *file);
+// For programs: one JSON document, which the caller frees; SARIF 2.1.0.
+struct cJSON *heddle_check_json(const heddle_check_result *result);
 heddle_status heddle_check_show_sarif(const heddle_check_result *result, FILE *file);
 // A page that needs nothing else: the source line by line with findings and counters.
 heddle_status heddle_check_show_html(const heddle_check_result *result, FILE *file);

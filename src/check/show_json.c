@@ -151,7 +151,7 @@ static cJSON *kernel_json(const heddle_check_kernel *kernel)
 
 // --- all of it -------------------------------------------------------------------------------------------------------
 
-static cJSON *result_json(const heddle_check_result *result)
+cJSON *heddle_check_json(const heddle_check_result *result)
 {
     const heddle_check_report *first = result->run_count ? result->runs[0] : NULL;
     char text[HEDDLE_CHECK_SENTENCE];
@@ -184,17 +184,4 @@ static cJSON *result_json(const heddle_check_result *result)
     for (int i = 0; i < result->note_count; i++)
         cJSON_AddItemToArray(notes, cJSON_CreateString(result->notes[i]));
     return json;
-}
-
-heddle_status heddle_check_show_json(const heddle_check_result *result, FILE *file)
-{
-    cJSON *json = result_json(result);
-    char *text = cJSON_Print(json);
-    cJSON_Delete(json);
-    if (!text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON document");
-    fputs(text, file);
-    fputc('\n', file);
-    cJSON_free(text);
-    return ferror(file) ? heddle_fail(HEDDLE_IO, "cannot write the JSON document") : HEDDLE_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/rate.h"
+#include "cli/json.h"
 #include "dist/dist.h"
 #include "heddle/op.h"
 #include "heddle/train.h"
@@ -28,7 +29,7 @@ static const heddle_cli_option options[] = {
     {"against", HEDDLE_CLI_TEXT, PLACE(against), "RUNG", NULL, "compare with this rung instead of the vendor's", 0, 0,
      NULL},
     {"op", HEDDLE_CLI_TEXT, PLACE(op), "NAME", NULL, "the operator that FILE.cu computes", 0, 0, NULL},
-    {"json", HEDDLE_CLI_TEXT, PLACE(json), "FILE", NULL, "write all figures there; - prints them", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(PLACE(json)),
     {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "write a page with the ladders and a roofline plot", 0, 0,
      NULL},
     {"seed", HEDDLE_CLI_SEED, PLACE(seed), "N", "1", "of the inputs; of the run that --gradients begins", 0, 0, NULL},
@@ -152,7 +153,7 @@ static const heddle_cli_topic topics[] = {
     {"train",
      "measure how fast a whole network trains",
      TRAINING,
-     "heddle bench train --batch 64,1024 --json training.json",
+     "heddle bench train --batch 64,1024 --json=training.json",
      {of_ladders, of_collectives, NULL}},
     {"infer",
      "measure how fast a whole network predicts",
@@ -183,9 +184,9 @@ const heddle_cli_command heddle_command_bench = {
         "operator at its first shape. A rung that is wrong gets no number, and the command exits with 1. FILE.cu is a "
         "kernel of your own, as `heddle check FILE.cu --op NAME` takes it: compiled by nvcc, or by NVRTC where it has "
         "no host code, it stands in the table as `yours`. " TRAINING " " INFERENCE " " OUT_OF_CORE " " COLLECTIVES,
-    .example = "heddle bench matmul\nheddle bench matmul_forward --shape \"m=4096 n=4096 k=4096\" --json results.json\n"
+    .example = "heddle bench matmul\nheddle bench matmul_forward --shape \"m=4096 n=4096 k=4096\" --json=results.json\n"
                "heddle bench transpose/03_padded_tiles --against 01_naive\nheddle bench my_matmul.cu --op matmul\n"
-               "heddle bench train --batch 64,1024 --json training.json\n"
+               "heddle bench train --batch 64,1024 --json=training.json\n"
                "heddle bench out-of-core --shape \"m=49152 n=49152 k=16384\"\nmpirun -n 4 heddle bench collectives",
     .options = options,
     .option_count = sizeof options / sizeof *options,

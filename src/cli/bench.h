@@ -25,7 +25,8 @@ typedef struct heddle_cli_bench_settings {
     int dist;       // heddle_dist_choice
     double largest; // MB; 0: as the device has it
     // all
-    const char *device, *json;
+    const char *device;
+    heddle_cli_json json;
     int threads;
     double seconds; // 0: as the job has it
 } heddle_cli_bench_settings;

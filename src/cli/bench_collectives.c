@@ -16,6 +16,7 @@
 #include "cli/bench.h"
 #include "cli/device.h"
 #include "cli/interrupt.h"
+#include "cli/json.h"
 #include "dist/dist.h"
 
 enum {
@@ -200,15 +201,6 @@ static heddle_status measure_row(const bench *run, heddle_collective kind, size_
     return check(run, kind, &size, &made->right);
 }
 
-static heddle_status bench_one(bench *run, heddle_collective kind, size_t bytes)
-{
-    heddle_cli_guard_away(NULL, true);
-    heddle_status status = measure_row(run, kind, bytes, &run->rows[run->count]);
-    heddle_cli_guard_away(NULL, false);
-    run->count += status == HEDDLE_OK;
-    return status;
-}
-
 // --- showing --------------------------------------------------------------------------------------------------------
 
 static double gigabytes(const row *shown, const bench *run, bool bus)
@@ -249,44 +241,43 @@ static heddle_status print_rows(const bench *run)
     return status;
 }
 
-static cJSON *to_json(const bench *run, const heddle_device_info *now)
+static cJSON *row_json(const bench *run, const row *shown)
 {
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "collective", names[shown->kind]);
+    cJSON_AddNumberToObject(json, "bytes", (double)shown->bytes);
+    cJSON_AddBoolToObject(json, "right", shown->right);
+    if (shown->right) {
+        cJSON_AddNumberToObject(json, "microseconds", 1e6 * shown->seconds);
+        cJSON_AddNumberToObject(json, "algorithm_bandwidth", gigabytes(shown, run, false));
+        cJSON_AddNumberToObject(json, "bus_bandwidth", gigabytes(shown, run, true));
+    }
+    return json;
+}
+
+static cJSON *to_json(const bench *run)
+{
+    heddle_device_info now;
     char version[NAME_SIZE] = "";
     bool nccl = strcmp(heddle_dist_carrier(run->dist), "NCCL") == 0;
+    if (heddle_device_describe(run->device, &now) != HEDDLE_OK)
+        now = run->info;
     if (heddle_dist_describe(nccl ? "nccl" : "mpi", version, sizeof version) != HEDDLE_OK)
         version[0] = '\0';
-    cJSON *json = cJSON_CreateObject(), *rows = cJSON_CreateArray();
+    cJSON *json = cJSON_CreateObject();
     heddle_bench_add_facts(json, &(heddle_bench_facts){.format = "heddle bench collectives 1",
                                                        .began = run->began,
                                                        .device = &run->info,
-                                                       .clock_after = now->clock,
-                                                       .memory_clock_after = now->memory_clock});
+                                                       .clock_after = now.clock,
+                                                       .memory_clock_after = now.memory_clock});
     heddle_cli_device_add(&run->opened, json);
     cJSON_AddStringToObject(json, "carrier", version);
     cJSON_AddNumberToObject(json, "ranks", run->ranks.ranks);
     cJSON_AddNumberToObject(json, "local_ranks", run->ranks.local_ranks);
-    for (int i = 0; i < run->count; i++) {
-        const row *shown = &run->rows[i];
-        cJSON *one = cJSON_CreateObject();
-        cJSON_AddStringToObject(one, "collective", names[shown->kind]);
-        cJSON_AddNumberToObject(one, "bytes", (double)shown->bytes);
-        cJSON_AddBoolToObject(one, "right", shown->right);
-        if (shown->right) {
-            cJSON_AddNumberToObject(one, "microseconds", 1e6 * shown->seconds);
-            cJSON_AddNumberToObject(one, "algorithm_bandwidth", gigabytes(shown, run, false));
-            cJSON_AddNumberToObject(one, "bus_bandwidth", gigabytes(shown, run, true));
-        }
-        cJSON_AddItemToArray(rows, one);
-    }
-    cJSON_AddItemToObject(json, "rows", rows);
+    cJSON *rows = cJSON_AddArrayToObject(json, "rows");
+    for (int i = 0; i < run->count; i++)
+        cJSON_AddItemToArray(rows, row_json(run, &run->rows[i]));
     return json;
-}
-
-static heddle_status write_json(const bench *run, const char *path)
-{
-    heddle_device_info now;
-    HEDDLE_TRY(heddle_device_describe(run->device, &now));
-    return heddle_cli_write_json(to_json(run, &now), path);
 }
 
 // --- the command ----------------------------------------------------------------------------------------------------
@@ -350,6 +341,17 @@ static heddle_status open_all(bench *run, const heddle_cli_bench_settings *setti
     return run->host ? HEDDLE_OK : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %zu bytes", run->room);
 }
 
+static heddle_status bench_one(bench *run, heddle_collective kind, size_t bytes)
+{
+    heddle_cli_guard_away(NULL, true);
+    heddle_status status = measure_row(run, kind, bytes, &run->rows[run->count]);
+    heddle_cli_guard_away(NULL, false);
+    if (status == HEDDLE_OK && run->ranks.rank == 0)
+        heddle_cli_json_event(&run->settings->json, "measured", row_json(run, &run->rows[run->count]));
+    run->count += status == HEDDLE_OK;
+    return status;
+}
+
 static heddle_status bench_all(bench *run)
 {
     size_t largest = run->room - (size_t)run->ranks.ranks * sizeof(float);
@@ -375,10 +377,9 @@ static void let_go(bench *run)
 
 static heddle_status show(const bench *run)
 {
-    const char *json = run->settings->json;
     if (run->ranks.rank > 0)
         return HEDDLE_OK;
-    if (!json || strcmp(json, "-") != 0) {
+    if (!run->settings->json.print) {
         heddle_cli_device_print(&run->opened, stdout);
         printf("%d rank%s over %s\n", run->ranks.ranks, run->ranks.ranks == 1 ? "" : "s",
                heddle_dist_carrier(run->dist));
@@ -386,7 +387,7 @@ static heddle_status show(const bench *run)
             printf("one rank: nothing crosses a link, and the times are what a call and a copy on the card cost\n");
         HEDDLE_TRY(print_rows(run));
     }
-    return json ? write_json(run, json) : HEDDLE_OK;
+    return heddle_cli_json_result(&run->settings->json, to_json(run));
 }
 
 static void take_over(void *context)
@@ -399,7 +400,7 @@ static void take_over(void *context)
 int heddle_cli_bench_collectives(const heddle_cli_bench_settings *settings)
 {
     bench run = {.settings = settings, .ranks = {.ranks = 1}, .began = time(NULL)};
-    heddle_status status = heddle_cli_can_write(settings->json);
+    heddle_status status = heddle_cli_can_write(settings->json.file);
     if (status != HEDDLE_OK) // the same on all ranks
         return heddle_cli_fail_once(status);
     status = open_all(&run, settings);

@@ -13,6 +13,7 @@
 
 #include "base/table.h"
 #include "cli/interrupt.h"
+#include "cli/json.h"
 #include "cli/precision.h"
 #include "heddle/heddle.h"
 #include "nn/gradients.h"
@@ -95,11 +96,6 @@ static void measure(const bench_run *run, heddle_cli_step *step)
         snprintf(step->message, sizeof step->message, "%s", heddle_last_error());
     else if (isatty(STDERR_FILENO))
         fprintf(stderr, "    %.1f µs a %s\n", 1000 * step->rate.step_milliseconds, train ? "step" : "batch");
-}
-
-static heddle_status write_json(const heddle_cli_road *road)
-{
-    return heddle_cli_write_json(heddle_cli_road_json(road), road->settings->json);
 }
 
 // --- the table ------------------------------------------------------------------------------------------------------
@@ -200,20 +196,19 @@ static void add_peers(heddle_table *table, const heddle_cli_road *road, int batc
 }
 
 // Before the first row is measured, which may take its time.
-static void print_header(const heddle_cli_road *road, FILE *file)
+static void print_header(const heddle_cli_road *road)
 {
     const heddle_device_info *info = &road->info;
-    fprintf(file, "%s of %s on %s, %s, %s", road->job, road->settings->model, road->data, info->name,
-            info->instructions);
+    printf("%s of %s on %s, %s, %s", road->job, road->settings->model, road->data, info->name, info->instructions);
     if (info->kind == HEDDLE_CPU)
-        fprintf(file, ", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
-    fprintf(file, "\n");
-    heddle_cli_device_print(&road->device, file);
-    fprintf(file, "\n");
-    fflush(file);
+        printf(", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
+    printf("\n");
+    heddle_cli_device_print(&road->device, stdout);
+    printf("\n");
+    fflush(stdout);
 }
 
-static heddle_status print_table(const heddle_cli_road *road, FILE *file)
+static heddle_status print_table(const heddle_cli_road *road)
 {
     heddle_table *table = heddle_table_create();
     if (!table)
@@ -223,7 +218,7 @@ static heddle_status print_table(const heddle_cli_road *road, FILE *file)
         add_steps(table, road, road->batches[i]);
         add_peers(table, road, road->batches[i]);
     }
-    heddle_status status = heddle_table_print(table, file);
+    heddle_status status = heddle_table_print(table, stdout);
     heddle_table_destroy(table);
     return status;
 }
@@ -286,20 +281,14 @@ static heddle_status write_gradients(const bench_run *run)
     return heddle_train_gradients(run->device, run->model, run->dataset, &how, road->settings->gradients);
 }
 
-// Where tables go: not where standard output is for JSON.
-static FILE *output_of(const heddle_cli_road *road)
-{
-    const char *path = road->settings->json;
-    return path && strcmp(path, "-") == 0 ? stderr : stdout;
-}
-
 static heddle_status show(const heddle_cli_road *road, const char *why)
 {
-    FILE *out = output_of(road);
-    HEDDLE_TRY(print_table(road, out));
-    if (why[0])
-        fprintf(out, "\n%s\n", why);
-    return road->settings->json ? write_json(road) : HEDDLE_OK;
+    if (!road->settings->json.print) {
+        HEDDLE_TRY(print_table(road));
+        if (why[0])
+            printf("\n%s\n", why);
+    }
+    return heddle_cli_json_result(&road->settings->json, heddle_cli_road_json(road));
 }
 
 static void take_over(void *context)
@@ -315,8 +304,8 @@ static heddle_status measure_steps(const bench_run *run)
         if (heddle_cli_interrupted)
             return heddle_fail(HEDDLE_INTERRUPTED, "stopped");
         measure(run, &road->steps[i]);
-        if (road->settings->json && output_of(road) == stdout)
-            HEDDLE_TRY(write_json(road)); // what is measured so far is always in the file
+        heddle_cli_json_event(&road->settings->json, "measured", heddle_cli_step_json(road, &road->steps[i]));
+        HEDDLE_TRY(heddle_cli_json_save(&road->settings->json, heddle_cli_road_json(road)));
     }
     return HEDDLE_OK;
 }
@@ -350,7 +339,8 @@ static heddle_status measure_all(const bench_run *run)
     heddle_cli_road *road = run->road;
     const heddle_cli_bench_settings *settings = road->settings;
     const char *why = "";
-    print_header(road, output_of(road));
+    if (!settings->json.print)
+        print_header(road);
     heddle_cli_guard_begin(take_over, road);
     heddle_status status = measure_steps(run);
     heddle_cli_guard_end();
@@ -374,7 +364,7 @@ int heddle_cli_bench_network(const heddle_cli_bench_settings *settings, const ch
     road->job = job;
     time(&road->began);
     bench_run run = {.road = road};
-    heddle_status status = heddle_cli_can_write(settings->json);
+    heddle_status status = heddle_cli_can_write(settings->json.file);
     if (status == HEDDLE_OK)
         status = open_all(&run);
     if (status == HEDDLE_OK)

@@ -54,7 +54,8 @@ double heddle_cli_road_against(const heddle_cli_road *road, const heddle_cli_ste
 // "tf32" for tf32; tf32x3 stands beside fp32.
 const char *heddle_cli_peer_precision(heddle_arithmetic arithmetic);
 
-// bench_network_json.c
+// bench_network_json.c: the document, and a row of it.
 struct cJSON *heddle_cli_road_json(const heddle_cli_road *road);
+struct cJSON *heddle_cli_step_json(const heddle_cli_road *road, const heddle_cli_step *step);
 
 #endif

@@ -8,7 +8,7 @@
 #include "cli/bench_network.h"
 #include "cli/precision.h"
 
-static cJSON *step_json(const heddle_cli_road *road, const heddle_cli_step *step)
+cJSON *heddle_cli_step_json(const heddle_cli_road *road, const heddle_cli_step *step)
 {
     const heddle_device_info *info = step->on_cpu ? &road->cpu : &road->info;
     const heddle_rate *rate = &step->rate;
@@ -62,7 +62,7 @@ cJSON *heddle_cli_road_json(const heddle_cli_road *road)
     cJSON *results = cJSON_AddArrayToObject(json, "results");
     for (int i = 0; i < road->step_count; i++)
         if (road->steps[i].measured || road->steps[i].message[0])
-            cJSON_AddItemToArray(results, step_json(road, &road->steps[i]));
+            cJSON_AddItemToArray(results, heddle_cli_step_json(road, &road->steps[i]));
     if (road->peers)
         cJSON_AddItemToObject(json, "peers", cJSON_Duplicate(road->peers, true));
     return json;

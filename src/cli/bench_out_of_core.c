@@ -15,6 +15,7 @@
 #include "cli/bench.h"
 #include "cli/device.h"
 #include "cli/interrupt.h"
+#include "cli/json.h"
 #include "cli/shapes.h"
 #include "device/device.h"
 
@@ -155,13 +156,13 @@ typedef struct run {
     double copy_bandwidth; // of the device's own memory; 0: not known
     time_t began;
     cJSON *results;
-    bool only_json, wrong, complete;
+    bool wrong, complete;
 } run;
 
-// What there is so far, with the machine's facts: the file is whole after every shape.
-static heddle_status write_results(const run *on)
+// What there is so far, with the machine's facts.
+static cJSON *to_json(const run *on)
 {
-    heddle_device_info now = {0};
+    heddle_device_info now;
     if (heddle_device_describe(on->device, &now) != HEDDLE_OK)
         now = on->info;
     cJSON *json = cJSON_CreateObject();
@@ -176,7 +177,7 @@ static heddle_status write_results(const run *on)
     cJSON_AddStringToObject(json, "seed", seed);
     cJSON_AddBoolToObject(json, "complete", on->complete);
     cJSON_AddItemToObject(json, "results", cJSON_Duplicate(on->results, true));
-    return heddle_cli_write_json(json, on->settings->json);
+    return json;
 }
 
 // Asked first: a host may promise pinned memory that it does not have.
@@ -225,10 +226,10 @@ static heddle_status measure_shape(run *on, const char *text)
     if (result.count == 0)
         return heddle_fail(HEDDLE_UNSUPPORTED, "no rung of matmul_host runs here at %s", text);
     cJSON_AddItemToArray(on->results, result_json(&result));
-    if (!on->only_json)
+    heddle_cli_json_event(&on->settings->json, "measured", result_json(&result));
+    if (!on->settings->json.print)
         HEDDLE_TRY(show_result(on, &result));
-    if (on->settings->json && !on->only_json)
-        HEDDLE_TRY(write_results(on));
+    HEDDLE_TRY(heddle_cli_json_save(&on->settings->json, to_json(on)));
     if (on->wrong && heddle_device_synchronize(on->device) != HEDDLE_OK)
         return heddle_fail(HEDDLE_DEVICE,
                            "the device does not recover from what a rung of matmul_host did at %s: nothing "
@@ -272,13 +273,11 @@ static heddle_status open_devices(run *on)
     return heddle_device_open("cpu", on->settings->threads, &on->host);
 }
 
-// What was shown so far stays; a file has it already.
 static void take_over(void *context)
 {
     const run *on = context;
     heddle_cli_clear_progress();
-    if (on->only_json)
-        write_results(on);
+    heddle_cli_json_result(&on->settings->json, to_json(on));
     heddle_cli_fail(heddle_fail(HEDDLE_INTERRUPTED, "stopped"));
 }
 
@@ -301,20 +300,19 @@ static heddle_status measure_all(run *on)
     HEDDLE_TRY(heddle_cli_shapes_read(&on->settings->shapes, &on->shapes));
     for (int i = 0; i < on->shapes.count; i++)
         HEDDLE_TRY(heddle_shape_parse(on->op, on->shapes.items[i], &shape));
-    HEDDLE_TRY(heddle_cli_can_write(on->settings->json));
+    HEDDLE_TRY(heddle_cli_can_write(on->settings->json.file));
     HEDDLE_TRY(open_devices(on));
     heddle_cli_guard_begin(take_over, on);
     heddle_status status = measure_shapes(on);
     heddle_cli_guard_end();
     HEDDLE_TRY(status);
     on->complete = true;
-    return on->settings->json ? write_results(on) : HEDDLE_OK;
+    return heddle_cli_json_result(&on->settings->json, to_json(on));
 }
 
 int heddle_cli_bench_out_of_core(const heddle_cli_bench_settings *settings)
 {
     run on = {.settings = settings, .results = cJSON_CreateArray(), .began = time(NULL)};
-    on.only_json = settings->json && strcmp(settings->json, "-") == 0;
     heddle_status status = measure_all(&on);
     int exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
     cJSON_Delete(on.results);

@@ -14,6 +14,7 @@
 #include "cli/bench.h"
 #include "cli/device.h"
 #include "cli/interrupt.h"
+#include "cli/json.h"
 #include "cli/ops.h"
 #include "cli/shapes.h"
 
@@ -43,7 +44,6 @@ typedef struct request {
     bool told_smaller; // that shapes are
     int done, wanted;  // operators
     int shown;         // results
-    FILE *out;         // where tables go: stderr when standard output is for JSON
 } request;
 
 static void show_progress(void *context, const char *text)
@@ -265,13 +265,12 @@ static heddle_status count_wanted(request *asked)
 
 // --- where results go ------------------------------------------------------------------------------------------------
 
-static heddle_status write_json(const request *asked)
+static cJSON *to_json(const request *asked)
 {
-    const char *path = asked->settings->json;
-    cJSON *json = path ? heddle_bench_json(asked->bench) : NULL;
+    cJSON *json = heddle_bench_json(asked->bench);
     if (json)
         heddle_cli_device_add(&asked->device, json);
-    return path ? heddle_cli_write_json(json, path) : HEDDLE_OK;
+    return json;
 }
 
 static heddle_status write_page(const request *asked)
@@ -288,18 +287,30 @@ static heddle_status write_page(const request *asked)
 static heddle_status save(const request *asked)
 {
     heddle_bench_conclude(asked->bench);
-    return asked->settings->json && strcmp(asked->settings->json, "-") != 0 ? write_json(asked) : HEDDLE_OK;
+    return heddle_cli_json_save(&asked->settings->json, to_json(asked));
+}
+
+// The results that were not shown yet, each as an event.
+static void print_events(request *asked)
+{
+    cJSON *json = heddle_bench_json(asked->bench), *results = cJSON_GetObjectItemCaseSensitive(json, "results");
+    const int first = asked->shown;
+    for (; asked->shown < asked->bench->count; asked->shown++)
+        heddle_cli_json_event(&asked->settings->json, "measured", cJSON_DetachItemFromArray(results, first));
+    cJSON_Delete(json);
 }
 
 static heddle_status show_new(request *asked)
 {
     heddle_cli_clear_progress();
+    if (asked->settings->json.print)
+        print_events(asked);
     while (asked->shown < asked->bench->count) {
         int first = asked->shown;
         asked->shown = heddle_bench_group_end(asked->bench, first);
-        HEDDLE_TRY(heddle_bench_show_text(asked->bench, first, asked->shown, asked->out));
+        HEDDLE_TRY(heddle_bench_show_text(asked->bench, first, asked->shown, stdout));
     }
-    fflush(asked->out);
+    fflush(stdout);
     return HEDDLE_OK;
 }
 
@@ -338,8 +349,8 @@ static heddle_status fit_shape(request *asked, const heddle_op *op, const char *
                                                                  : &quick_budget;
     HEDDLE_TRY(heddle_bench_shrink(op, given, &(heddle_bench_budget){INFINITY, INFINITY}, whole, sizeof whole));
     HEDDLE_TRY(heddle_bench_shrink(op, given, budget, text, size));
-    if (strcmp(whole, text) != 0 && !asked->told_smaller)
-        fprintf(asked->out, "shapes that fill a GPU are made smaller for a CPU; --shape takes any\n");
+    if (strcmp(whole, text) != 0 && !asked->told_smaller && !asked->settings->json.print)
+        printf("shapes that fill a GPU are made smaller for a CPU; --shape takes any\n");
     asked->told_smaller |= strcmp(whole, text) != 0;
     return HEDDLE_OK;
 }
@@ -510,11 +521,14 @@ static int tell_wrong(const heddle_bench *bench)
 static int conclude(request *asked, heddle_status status)
 {
     heddle_cli_clear_progress();
-    heddle_bench_show_clocks(asked->bench, asked->out);
+    if (!asked->settings->json.print)
+        heddle_bench_show_clocks(asked->bench, stdout);
     asked->bench->complete = status == HEDDLE_OK;
     int exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
     heddle_bench_conclude(asked->bench);
-    heddle_status written = asked->bench->count > 0 ? write_json(asked) : HEDDLE_OK;
+    heddle_status written = HEDDLE_OK;
+    if (asked->bench->count > 0)
+        written = heddle_cli_json_result(&asked->settings->json, to_json(asked));
     if (written == HEDDLE_OK && asked->bench->count > 0)
         written = write_page(asked);
     if (written != HEDDLE_OK)
@@ -552,8 +566,10 @@ static int run(request *asked)
     heddle_status status = heddle_bench_open(asked->device.device, &options, &asked->bench);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
-    heddle_cli_device_print(&asked->device, asked->out);
-    heddle_bench_show_machine(asked->bench, asked->out);
+    if (!settings->json.print) {
+        heddle_cli_device_print(&asked->device, stdout);
+        heddle_bench_show_machine(asked->bench, stdout);
+    }
     heddle_cli_guard_begin(take_over, asked);
     status = measure_all(asked);
     heddle_cli_guard_end();
@@ -564,10 +580,8 @@ static int run(request *asked)
 
 int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char *what)
 {
-    request asked = {.settings = settings, .out = stdout};
+    request asked = {.settings = settings};
     asked.precision = settings->dtype > 0 ? heddle_cli_bench_dtypes[settings->dtype] : NULL;
-    if (settings->json && strcmp(settings->json, "-") == 0)
-        asked.out = stderr;
     heddle_status status = read_name(&asked, what);
     if (status == HEDDLE_OK)
         status = read_shapes(&asked);
@@ -578,7 +592,7 @@ int heddle_cli_bench_rungs(const heddle_cli_bench_settings *settings, const char
     if (status == HEDDLE_OK && settings->against)
         status = find_rung(&asked, settings->against, "--against: ");
     if (status == HEDDLE_OK)
-        status = heddle_cli_can_write(settings->json);
+        status = heddle_cli_can_write(settings->json.file);
     if (status == HEDDLE_OK)
         status = heddle_cli_can_write(settings->html);
     if (status == HEDDLE_OK)

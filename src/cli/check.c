@@ -17,6 +17,7 @@
 #include "check/show.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/json.h"
 #include "cli/shapes.h"
 
 enum { MOST_FILES = 64 };
@@ -27,7 +28,8 @@ typedef struct check_settings {
     int schedules;
     double timeout, memory;
     uint64_t seed;
-    bool strict, any_status, unwatched, no_counters, quiet, json, keep, nvcc, no_nvcc;
+    bool strict, any_status, unwatched, no_counters, quiet, keep, nvcc, no_nvcc;
+    heddle_cli_json json;
 } check_settings;
 
 #define PLACE(field) offsetof(check_settings, field)
@@ -48,8 +50,7 @@ static const heddle_cli_option options[] = {
     {"unwatched", HEDDLE_CLI_FLAG, PLACE(unwatched), NULL, NULL, "run only, fast: nothing is checked", 0, 0, NULL},
     {"no-counters", HEDDLE_CLI_FLAG, PLACE(no_counters), NULL, NULL, "do not show the counters", 0, 0, NULL},
     {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "do not show what the program prints", 0, 0, NULL},
-    {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print one JSON document; the program's output goes to stderr",
-     0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(PLACE(json)),
     {"sarif", HEDDLE_CLI_TEXT, PLACE(sarif), "FILE", NULL, "also write SARIF, for editors and code hosts", 0, 0, NULL},
     {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "also write a page with the source annotated line by line", 0,
      0, NULL},
@@ -249,10 +250,8 @@ static heddle_status refuse_unwritable(const char *option, const char *path)
     return HEDDLE_OK;
 }
 
-static heddle_status print(const check_settings *settings, const heddle_check_result *result)
+static heddle_status print_text(const check_settings *settings, const heddle_check_result *result)
 {
-    if (settings->json)
-        return heddle_check_show_json(result, stdout);
     const char *no_colour = getenv("NO_COLOR");
     heddle_check_style style = {
         .colour = heddle_terminal_is(stdout) && (no_colour == NULL || no_colour[0] == '\0'),
@@ -272,21 +271,18 @@ static heddle_status write_files(const check_settings *settings, const heddle_ch
 // says whether all went well, so there the files do.
 static heddle_status show(const check_settings *settings, heddle_check_result *result)
 {
-    if (!settings->json) {
-        HEDDLE_TRY(print(settings, result));
-        fflush(stdout);
-        return write_files(settings, result);
-    }
+    char why[1024];
+    if (!settings->json.print)
+        HEDDLE_TRY(print_text(settings, result));
+    fflush(stdout);
     heddle_status status = write_files(settings, result);
     if (status != HEDDLE_OK) {
-        char why[1024];
         snprintf(why, sizeof why, "%s", heddle_last_error());
         result->unwritten = true;
         heddle_check_result_note(result, "not written: %s", why);
-        HEDDLE_TRY(print(settings, result));
-        return heddle_fail(status, "%s", why);
     }
-    return print(settings, result);
+    HEDDLE_TRY(heddle_cli_json_result(&settings->json, heddle_check_json(result)));
+    return status == HEDDLE_OK ? HEDDLE_OK : heddle_fail(status, "%s", why);
 }
 
 static heddle_check_options options_of(const check_settings *settings)
@@ -312,9 +308,9 @@ static heddle_check_options options_of(const check_settings *settings)
         .strict = settings->strict,
         .unwatched = settings->unwatched,
         .keep = settings->keep,
-        .output = settings->quiet  ? -1
-                  : settings->json ? STDERR_FILENO
-                                   : STDOUT_FILENO,
+        .output = settings->quiet        ? -1
+                  : settings->json.print ? STDERR_FILENO
+                                         : STDOUT_FILENO,
         .errors = settings->quiet ? -1 : STDERR_FILENO,
     };
 }
@@ -324,6 +320,7 @@ static heddle_status refuse_settings(const check_settings *settings, const heddl
 {
     HEDDLE_TRY(refuse_stray_words(settings, arguments));
     HEDDLE_TRY(refuse_standard(settings->standard));
+    HEDDLE_TRY(refuse_unwritable("json", settings->json.file));
     HEDDLE_TRY(refuse_unwritable("sarif", settings->sarif));
     return refuse_unwritable("html", settings->html);
 }

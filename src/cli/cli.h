@@ -82,11 +82,6 @@ void heddle_cli_print_quoted(FILE *file, const char *text);
 void heddle_cli_show_progress(const char *text);
 void heddle_cli_clear_progress(void);
 
-// Prints `json` with line breaks and frees it. NULL, or no memory to print it, is a failure. Returns the exit code.
-struct cJSON;
-int heddle_cli_print_json(struct cJSON *json);
-// The same into a file, which is the old one or the whole new one at every moment; "-" prints.
-heddle_status heddle_cli_write_json(struct cJSON *json, const char *path);
 // A page that is printed to `file` and becomes a file in the same way at its end.
 typedef struct heddle_cli_page {
     FILE *file;
@@ -96,7 +91,7 @@ typedef struct heddle_cli_page {
 heddle_status heddle_cli_page_begin(heddle_cli_page *page);
 // `status`: what came of printing; a page that is not whole is not written. Frees the page.
 heddle_status heddle_cli_page_end(heddle_cli_page *page, const char *path, heddle_status status);
-// Whether a file that is written at the end of long work can be written there: asked before it. NULL and "-" can.
+// Whether a file that is written at the end of long work can be written there: asked before it. NULL can.
 heddle_status heddle_cli_can_write(const char *path);
 
 #endif

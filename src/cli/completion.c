@@ -41,7 +41,7 @@ static void each_option(FILE *file, const heddle_cli_command *command, option_pr
 
 static void bash_choices(FILE *file, const heddle_cli_command *command, const heddle_cli_option *option)
 {
-    if (option->kind == HEDDLE_CLI_FLAG)
+    if (option->kind == HEDDLE_CLI_FLAG || option->kind == HEDDLE_CLI_JSON)
         return;
     fprintf(file, "    '%s --%s') words='", command->name, option->name);
     for (int i = 0; option->kind == HEDDLE_CLI_CHOICE && option->choices[i] != NULL; i++)
@@ -198,7 +198,7 @@ static void fish_option(FILE *file, const heddle_cli_command *command, const hed
         for (int i = 0; option->choices[i] != NULL; i++)
             fprintf(file, "%s%s", i > 0 ? " " : "", option->choices[i]);
         fputc('\'', file);
-    } else if (option->kind != HEDDLE_CLI_FLAG) {
+    } else if (option->kind != HEDDLE_CLI_FLAG && option->kind != HEDDLE_CLI_JSON) {
         fputs(" -r", file);
     }
     fputs(" -d '", file);

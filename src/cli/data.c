@@ -1,5 +1,6 @@
 // `heddle data`: which datasets are here (list), and fetching one (get). Showing images is data_show.c's.
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +11,10 @@
 #include "base/table.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/json.h"
 #include "heddle/data.h"
 
-enum { MOST_DATASETS = 32 };
+enum { MOST_DATASETS = 32, FOLDER_SIZE = 4096 };
 
 static const heddle_cli_command *const actions[] = {
     &heddle_command_data_list,
@@ -40,18 +42,18 @@ const heddle_cli_command heddle_command_data = {
 
 typedef struct list_settings {
     const char *folder;
-    bool json;
+    heddle_cli_json json;
 } list_settings;
 
 static const heddle_cli_option list_options[] = {
     {"folder", HEDDLE_CLI_TEXT, offsetof(list_settings, folder), "DIR", NULL,
      "look here first, before $HEDDLE_DATA, your data folder and the system's", 0, 0, NULL},
-    {"json", HEDDLE_CLI_FLAG, offsetof(list_settings, json), NULL, NULL, "print JSON", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(offsetof(list_settings, json)),
 };
 
-static int list_as_json(const heddle_dataset_info *list, int count)
+static cJSON *list_json(const heddle_dataset_info *list, int count)
 {
-    cJSON *all = cJSON_CreateArray();
+    cJSON *json = cJSON_CreateObject(), *all = cJSON_AddArrayToObject(json, "datasets");
     for (int i = 0; i < count; i++) {
         cJSON *one = cJSON_CreateObject();
         cJSON_AddStringToObject(one, "name", list[i].name);
@@ -60,7 +62,7 @@ static int list_as_json(const heddle_dataset_info *list, int count)
         cJSON_AddStringToObject(one, "where", list[i].where);
         cJSON_AddItemToArray(all, one);
     }
-    return heddle_cli_print_json(all);
+    return json;
 }
 
 static int list_as_table(const heddle_dataset_info *list, int count)
@@ -94,7 +96,8 @@ static int run_list(int argc, char **argv)
     int count = heddle_dataset_list(settings.folder, list, MOST_DATASETS);
     if (count > MOST_DATASETS)
         count = MOST_DATASETS;
-    return settings.json ? list_as_json(list, count) : list_as_table(list, count);
+    exit_code = settings.json.print ? HEDDLE_EXIT_OK : list_as_table(list, count);
+    return exit_code != HEDDLE_EXIT_OK ? exit_code : heddle_cli_json_exit(&settings.json, list_json(list, count));
 }
 
 const heddle_cli_command heddle_command_data_list = {
@@ -114,6 +117,7 @@ typedef struct get_settings {
     const char *to;
     heddle_cli_list mirrors;
     bool quiet;
+    heddle_cli_json json;
 } get_settings;
 
 static const heddle_cli_option get_options[] = {
@@ -122,6 +126,7 @@ static const heddle_cli_option get_options[] = {
     {"mirror", HEDDLE_CLI_LIST, offsetof(get_settings, mirrors), "URL", NULL,
      "fetch from this address instead of the built-in ones; several are tried in turn", 0, 0, NULL},
     {"quiet", HEDDLE_CLI_FLAG, offsetof(get_settings, quiet), NULL, NULL, "show no progress", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(offsetof(get_settings, json)),
 };
 
 typedef struct download_view {
@@ -164,6 +169,22 @@ static int show_progress(void *context, const char *file, uint64_t received, uin
     return heddle_cli_interrupted;
 }
 
+// Where it is, and what uses it: by its name where it is found by that.
+static int tell_place(const get_settings *settings, const char *name, const char *folder)
+{
+    char path[FOLDER_SIZE + NAME_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!settings->json.print) {
+        printf("%s is in %s: `heddle train --data ", name, path);
+        heddle_cli_print_quoted(stdout, settings->to != NULL ? path : name);
+        printf("` uses it\n");
+    }
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "dataset", name);
+    cJSON_AddStringToObject(json, "folder", path);
+    return heddle_cli_json_exit(&settings->json, json);
+}
+
 static int run_get(int argc, char **argv)
 {
     get_settings settings = {0};
@@ -177,16 +198,12 @@ static int run_get(int argc, char **argv)
     heddle_status status = heddle_dataset_download(
         name, settings.to, settings.mirrors.count > 0 ? settings.mirrors.items : NULL, show_progress, &view);
     finish_bar(&view);
-    char folder[1024];
+    char folder[FOLDER_SIZE];
     if (status == HEDDLE_OK && settings.to == NULL)
         status = heddle_data_folder(folder, sizeof folder);
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
-    if (settings.to != NULL)
-        printf("%s is in %s/%s: `heddle train --data %s/%s` uses it\n", name, settings.to, name, settings.to, name);
-    else
-        printf("%s is in %s/%s: `heddle train --data %s` uses it\n", name, folder, name, name);
-    return HEDDLE_EXIT_OK;
+    return tell_place(&settings, name, settings.to != NULL ? settings.to : folder);
 }
 
 const heddle_cli_command heddle_command_data_get = {

@@ -9,18 +9,20 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/devices.h"
+#include "cli/json.h"
 #include "heddle/device.h"
 
 enum { TEXT_SIZE = 64, WHY_SIZE = 512, MOST_PROPERTIES = 96, NAME_SIZE = 16, MOST_CARDS = 16 };
 
 typedef struct devices_settings {
-    bool measure, json;
+    bool measure;
+    heddle_cli_json json;
 } devices_settings;
 
 static const heddle_cli_option options[] = {
     {"measure", HEDDLE_CLI_FLAG, offsetof(devices_settings, measure), NULL, NULL,
      "measure copies and float32 arithmetic too", 0, 0, NULL},
-    {"json", HEDDLE_CLI_FLAG, offsetof(devices_settings, json), NULL, NULL, "print JSON", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(offsetof(devices_settings, json)),
 };
 
 static const heddle_device_kind kinds[] = {HEDDLE_CPU, HEDDLE_CUDA, HEDDLE_SIM};
@@ -98,9 +100,9 @@ static void add_speeds(cJSON *one, const device_view *view)
     cJSON_AddNumberToObject(measured, "flops", speeds->flops);
 }
 
-static int print_json(const device_view *all, int count, const devices_settings *settings)
+static cJSON *to_json(const device_view *all, int count, const devices_settings *settings)
 {
-    cJSON *list = cJSON_CreateArray();
+    cJSON *json = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(json, "devices");
     for (int i = 0; i < count; i++) {
         cJSON *one = cJSON_CreateObject();
         cJSON_AddStringToObject(one, "device", all[i].name);
@@ -117,7 +119,7 @@ static int print_json(const device_view *all, int count, const devices_settings 
         }
         cJSON_AddItemToArray(list, one);
     }
-    return heddle_cli_print_json(list);
+    return json;
 }
 
 // --- for people ------------------------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ static int print_table(const device_view *all, int count, const devices_settings
     return HEDDLE_EXIT_OK;
 }
 
-static int print_properties(const device_view *view, const devices_settings *settings)
+static void print_properties(const device_view *view, const devices_settings *settings)
 {
     for (int i = 0; i < view->property_count; i++)
         printf("%-38s  %s\n", view->properties[i].name, view->properties[i].value);
@@ -196,7 +198,6 @@ static int print_properties(const device_view *view, const devices_settings *set
         printf("\n");
         print_speeds(view);
     }
-    return HEDDLE_EXIT_OK;
 }
 
 static int show_one(const char *name, const devices_settings *settings)
@@ -207,7 +208,9 @@ static int show_one(const char *name, const devices_settings *settings)
         return heddle_cli_usage(&heddle_command_devices, "%s", view.why); // a name that no device has
     if (status != HEDDLE_OK)
         return heddle_cli_fail(status);
-    return settings->json ? print_json(&view, 1, settings) : print_properties(&view, settings);
+    if (!settings->json.print)
+        print_properties(&view, settings);
+    return heddle_cli_json_exit(&settings->json, to_json(&view, 1, settings));
 }
 
 // One of each kind, present or not, and behind the first card the others; returns how many there are.
@@ -240,7 +243,9 @@ int heddle_cli_devices(int argc, char **argv)
     if (all == NULL)
         return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a list of devices"));
     int count = look_at_all(&settings, all); // what is missing is part of the list
-    exit_code = settings.json ? print_json(all, count, &settings) : print_table(all, count, &settings);
+    exit_code = settings.json.print ? HEDDLE_EXIT_OK : print_table(all, count, &settings);
+    if (exit_code == HEDDLE_EXIT_OK)
+        exit_code = heddle_cli_json_exit(&settings.json, to_json(all, count, &settings));
     free(all);
     return exit_code;
 }

@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "device/device.h"
 #include "device/driver.h"
 #include "device/module.h"
@@ -33,11 +34,11 @@ struct job_report {
 };
 
 typedef struct doctor_settings {
-    bool json;
+    heddle_cli_json json;
 } doctor_settings;
 
 static const heddle_cli_option options[] = {
-    {"json", HEDDLE_CLI_FLAG, offsetof(doctor_settings, json), NULL, NULL, "print JSON", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(offsetof(doctor_settings, json)),
 };
 
 // --- what is here ----------------------------------------------------------------------------------------------------
@@ -288,9 +289,9 @@ static void examine_peers(job_report *job)
 
 // --- telling ---------------------------------------------------------------------------------------------------------
 
-static int print_json(const job_report *jobs, int count)
+static cJSON *to_json(const job_report *jobs, int count)
 {
-    cJSON *all = cJSON_CreateArray();
+    cJSON *json = cJSON_CreateObject(), *all = cJSON_AddArrayToObject(json, "jobs");
     for (int i = 0; i < count; i++) {
         cJSON *one = cJSON_CreateObject();
         cJSON_AddStringToObject(one, "job", jobs[i].name);
@@ -299,7 +300,7 @@ static int print_json(const job_report *jobs, int count)
         cJSON_AddStringToObject(one, "advice", jobs[i].advice);
         cJSON_AddItemToArray(all, one);
     }
-    return heddle_cli_print_json(all);
+    return json;
 }
 
 static void print_lines(const job_report *jobs, int count)
@@ -338,11 +339,9 @@ int heddle_cli_doctor(int argc, char **argv)
     const int count = sizeof jobs / sizeof *jobs;
     for (int i = 0; i < count; i++)
         jobs[i].examine(&jobs[i]);
-    exit_code = HEDDLE_EXIT_OK;
-    if (settings.json)
-        exit_code = print_json(jobs, count);
-    else
+    if (!settings.json.print)
         print_lines(jobs, count);
+    exit_code = heddle_cli_json_exit(&settings.json, to_json(jobs, count));
     return jobs[0].state == JOB_MISSING ? HEDDLE_EXIT_MISSING : exit_code;
 }
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/checkpoint.h"
 #include "cli/device.h"
+#include "cli/json.h"
 #include "cli/precision.h"
 #include "heddle/heddle.h"
 
@@ -18,7 +19,7 @@ enum { NAME_SIZE = 1024 };
 typedef struct eval_settings {
     const char *data, *folder, *device;
     int split, batch, kernels, precision, threads;
-    bool json;
+    heddle_cli_json json;
 } eval_settings;
 
 static const char *const splits[] = {"test", "train", NULL};
@@ -37,7 +38,7 @@ static const heddle_cli_option options[] = {
     {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_FORWARD_HELP, 0, 0,
      heddle_cli_precisions},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
-    {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print JSON, confusion matrix included", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(PLACE(json)),
 };
 
 // Per class: how many there are, how many were found, and what the others were mostly taken for.
@@ -96,6 +97,7 @@ static heddle_status open_all(evaluation *opened, const char *given)
         .arithmetic = (heddle_arithmetic)settings->precision,
         .deterministic = true,
     };
+    HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
     HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, NULL, &opened->device));
     HEDDLE_TRY(heddle_cli_precision_check(opened->device.kind, how.arithmetic));
     HEDDLE_TRY(heddle_cli_checkpoint(given, checkpoint));
@@ -109,7 +111,7 @@ static heddle_status open_all(evaluation *opened, const char *given)
                                     : heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for %d classes", classes);
 }
 
-static heddle_status print_json(const evaluation *done)
+static cJSON *to_json(const evaluation *done)
 {
     const heddle_evaluation *result = &done->result;
     cJSON *json = cJSON_CreateObject();
@@ -126,7 +128,7 @@ static heddle_status print_json(const evaluation *done)
         cJSON_AddItemToArray(classes, cJSON_CreateString(heddle_network_class_name(done->network, i)));
         cJSON_AddItemToArray(confusion, cJSON_CreateIntArray(&result->confusion[i * result->classes], result->classes));
     }
-    return heddle_cli_write_json(json, "-");
+    return json;
 }
 
 static heddle_status print_text(const evaluation *done)
@@ -149,7 +151,9 @@ static heddle_status evaluate(evaluation *opened, const char *given)
     double begin = heddle_now();
     HEDDLE_TRY(heddle_network_evaluate(opened->network, opened->dataset, &opened->result));
     opened->seconds = heddle_now() - begin;
-    return opened->settings->json ? print_json(opened) : print_text(opened);
+    if (!opened->settings->json.print)
+        HEDDLE_TRY(print_text(opened));
+    return heddle_cli_json_result(&opened->settings->json, to_json(opened));
 }
 
 int heddle_cli_eval(int argc, char **argv)

@@ -21,6 +21,10 @@ const char *heddle_cli_option_usage(const heddle_cli_option *option, char *text,
     int used = snprintf(text, size, "--%s", option->name);
     if (option->kind == HEDDLE_CLI_FLAG)
         return text;
+    if (option->kind == HEDDLE_CLI_JSON) {
+        snprintf(text + used, size - (size_t)used, "[=%s]", option->value);
+        return text;
+    }
     if (option->kind != HEDDLE_CLI_CHOICE) {
         snprintf(text + used, size - (size_t)used, " %s", option->value);
         return text;

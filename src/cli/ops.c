@@ -9,18 +9,20 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "device/device.h"
 #include "ops/engines.h"
 
 enum { MOST_NAMES = 512, TEXT_SIZE = 256 };
 
 typedef struct ops_settings {
-    bool json, engines;
+    heddle_cli_json json;
+    bool engines;
     const char *shape;
 } ops_settings;
 
 static const heddle_cli_option options[] = {
-    {"json", HEDDLE_CLI_FLAG, offsetof(ops_settings, json), NULL, NULL, "print JSON", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(offsetof(ops_settings, json)),
     {"engines", HEDDLE_CLI_FLAG, offsetof(ops_settings, engines), NULL, NULL,
      "list what the vendor's library could run it with on this GPU, best first, with its notes", 0, 0, NULL},
     {"shape", HEDDLE_CLI_TEXT, offsetof(ops_settings, shape), "SHAPE", NULL,
@@ -288,18 +290,19 @@ int heddle_cli_ops(int argc, char **argv)
         matches += heddle_cli_op_is_called(heddle_op_at(i), name);
     if (name != NULL && matches == 0)
         return unknown_name(name);
-    if (settings.engines && (name == NULL || settings.json))
+    if (settings.engines && (name == NULL || heddle_cli_json_wanted(&settings.json)))
         return heddle_cli_usage(&heddle_command_ops, "--engines needs a NAME, and has no JSON form");
     if (settings.shape && !settings.engines)
         return heddle_cli_usage(&heddle_command_ops, "--shape goes with --engines");
-    if (settings.json)
-        return heddle_cli_ops_json(name);
     if (settings.engines) {
         heddle_status listed = print_engines(name, settings.shape);
         return listed == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(listed);
     }
-    heddle_status status = name != NULL ? print_operators(name) : print_list();
-    return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    heddle_status status = HEDDLE_OK;
+    if (!settings.json.print)
+        status = name != NULL ? print_operators(name) : print_list();
+    return status == HEDDLE_OK ? heddle_cli_json_exit(&settings.json, heddle_cli_ops_json(name))
+                               : heddle_cli_fail(status);
 }
 
 const heddle_cli_command heddle_command_ops = {

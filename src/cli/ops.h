@@ -12,7 +12,7 @@ const char *heddle_cli_example_shape(const heddle_op *op);
 // "relu_forward" is called that, by the name of its ladder, and "relu".
 bool heddle_cli_op_is_called(const heddle_op *op, const char *name);
 
-// Prints the operators called `name` (NULL: all) as JSON; returns the exit code.
-int heddle_cli_ops_json(const char *name);
+// The operators called `name` (NULL: all) as JSON.
+struct cJSON *heddle_cli_ops_json(const char *name);
 
 #endif

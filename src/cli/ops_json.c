@@ -107,13 +107,13 @@ static cJSON *operator_json(const heddle_op *op)
     return one;
 }
 
-int heddle_cli_ops_json(const char *name)
+cJSON *heddle_cli_ops_json(const char *name)
 {
-    cJSON *all = cJSON_CreateArray();
+    cJSON *json = cJSON_CreateObject(), *all = cJSON_AddArrayToObject(json, "operators");
     for (int i = 0; i < heddle_op_count(); i++) {
         const heddle_op *op = heddle_op_at(i);
         if (name == NULL || heddle_cli_op_is_called(op, name))
             cJSON_AddItemToArray(all, operator_json(op));
     }
-    return heddle_cli_print_json(all);
+    return json;
 }

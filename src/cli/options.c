@@ -17,6 +17,8 @@ enum {
     MOST_CANDIDATES = 66 // options of a command, and the common ones: `given` has 64 bits
 };
 
+bool heddle_cli_prints_json;
+
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
 
 const heddle_cli_option heddle_cli_common_options[] = {
@@ -118,10 +120,18 @@ static heddle_status add_to_list(const heddle_cli_option *option, const char *te
     return HEDDLE_OK;
 }
 
+static heddle_status read_json(const char *text, heddle_cli_json *json)
+{
+    bool to_file = text != NULL && strcmp(text, "-") != 0;
+    *json = (heddle_cli_json){.print = !to_file, .file = to_file ? text : NULL};
+    heddle_cli_prints_json = json->print;
+    return HEDDLE_OK;
+}
+
 static heddle_status store(const heddle_cli_option *option, const char *text, void *settings)
 {
     void *destination = (char *)settings + option->offset;
-    if (text[0] == '\0')
+    if (text != NULL && text[0] == '\0')
         return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s), not an empty one", option->name, option->value);
     switch (option->kind) {
     case HEDDLE_CLI_FLAG: break; // has no value
@@ -131,6 +141,7 @@ static heddle_status store(const heddle_cli_option *option, const char *text, vo
     case HEDDLE_CLI_TEXT: *(const char **)destination = text; return HEDDLE_OK;
     case HEDDLE_CLI_CHOICE: return read_choice(option, text, destination);
     case HEDDLE_CLI_LIST: return add_to_list(option, text, destination);
+    case HEDDLE_CLI_JSON: return read_json(text, destination);
     }
     return heddle_fail(HEDDLE_INTERNAL, "option --%s has no kind", option->name);
 }
@@ -203,7 +214,8 @@ static heddle_status take_option(const heddle_cli_command *command, const heddle
     uint64_t bit = UINT64_C(1) << (option - command->options);
     // Of numbers and names the last one counts, as scripts rely on; no file that is named should be left out in
     // silence.
-    if ((arguments->given & bit) != 0 && option->kind == HEDDLE_CLI_TEXT && strcmp(option->value, "FILE") == 0)
+    bool has_file = option->kind == HEDDLE_CLI_TEXT || option->kind == HEDDLE_CLI_JSON;
+    if ((arguments->given & bit) != 0 && has_file && strcmp(option->value, "FILE") == 0)
         return heddle_fail(HEDDLE_INVALID, "--%s is given twice, and takes one file only", option->name);
     arguments->given |= bit;
     if (option->kind == HEDDLE_CLI_FLAG) {
@@ -236,7 +248,7 @@ static heddle_status read_option(const heddle_cli_command *command, int argc, ch
             return heddle_fail(HEDDLE_INVALID, "--%s takes no value", option->name);
         return take_option(command, option, NULL, settings, arguments);
     }
-    if (value == NULL) {
+    if (value == NULL && option->kind != HEDDLE_CLI_JSON) {
         const char *next = *index + 1 < argc ? argv[*index + 1] : NULL;
         if (next == NULL)
             return heddle_fail(HEDDLE_INVALID, "--%s needs a value (%s)", option->name, option->value);
@@ -277,6 +289,15 @@ static heddle_status check_arguments(const heddle_cli_command *command, const he
     return HEDDLE_OK;
 }
 
+// `--json results.json`, where the file is taken for an argument.
+static heddle_status refuse_json_file(const heddle_cli_command *command, const char *before, const char *argument)
+{
+    const char *end = strrchr(argument, '.');
+    if (strcmp(before, "--json") != 0 || end == NULL || strcmp(end, ".json") != 0 || !find_option(command, "json"))
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_INVALID, "--json takes its file with an equals sign: --json=%s", argument);
+}
+
 heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int argc, char **argv, void *settings,
                                        heddle_cli_arguments *arguments)
 {
@@ -288,6 +309,8 @@ heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int ar
         if (!options_over && strcmp(argv[i], "--") == 0)
             options_over = true;
         else if (options_over || argv[i][0] != '-' || argv[i][1] == '\0') {
+            if (!options_over)
+                HEDDLE_TRY(refuse_json_file(command, argv[i - 1], argv[i]));
             before = arguments->count == 0 ? argv[i - 1] : before;
             arguments->items[arguments->count++] = argv[i];
         } else

@@ -27,6 +27,7 @@ typedef enum heddle_cli_kind {
     HEDDLE_CLI_TEXT,   // const char *, not empty
     HEDDLE_CLI_CHOICE, // int: the place of the value in `choices`
     HEDDLE_CLI_LIST,   // heddle_cli_list: the option may be given several times
+    HEDDLE_CLI_JSON,   // heddle_cli_json: may have a value, behind an equals sign
 } heddle_cli_kind;
 
 typedef struct heddle_cli_option {
@@ -45,6 +46,14 @@ typedef struct heddle_cli_list {
     const char *items[HEDDLE_CLI_LIST_ROOM + 1]; // NULL-terminated
     int count;
 } heddle_cli_list;
+
+// What --json asks for.
+typedef struct heddle_cli_json {
+    bool print;       // on standard output, which then has nothing else
+    const char *file; // into this file; NULL: none
+} heddle_cli_json;
+// Whether the command line has a --json that prints.
+extern bool heddle_cli_prints_json;
 
 // A word that may stand in place of a command's argument and has a page of its own: `bench train`.
 typedef struct heddle_cli_topic {

@@ -12,9 +12,11 @@
 #include "bench/pipeline.h"
 #include "cli/cli.h"
 #include "cli/device.h"
+#include "cli/json.h"
 
 typedef struct pipeline_settings {
-    const char *device, *bytes, *json, *trace, *html;
+    const char *device, *bytes, *trace, *html;
+    heddle_cli_json json;
     int streams, batches, work, rounds;
     int memory; // place in `memories`
     bool blocking, callbacks, ahead, priority, ordered, compare;
@@ -51,7 +53,7 @@ static const heddle_cli_option options[] = {
      "run all these ways and show them in one table; what happens when no way is chosen", 0, 0, NULL},
     {"rounds", HEDDLE_CLI_INT, PLACE(rounds), "N", NULL, "of each run; the median counts; 3, on sim 1 unless told", 1,
      HEDDLE_PIPELINE_MOST_ROUNDS, NULL},
-    {"json", HEDDLE_CLI_TEXT, PLACE(json), "FILE", NULL, "write all figures there; - prints them", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(PLACE(json)),
     {"trace", HEDDLE_CLI_TEXT, PLACE(trace), "FILE", NULL, "write the timeline for ui.perfetto.dev or chrome://tracing",
      0, 0, NULL},
     {"html", HEDDLE_CLI_TEXT, PLACE(html), "FILE", NULL, "write a page with the timelines", 0, 0, NULL},
@@ -72,14 +74,13 @@ static heddle_status write_page(const heddle_pipeline *pipeline, const char *pat
 static heddle_status show(const heddle_pipeline *pipeline, const pipeline_settings *settings,
                           const heddle_cli_device *device)
 {
-    bool only_json = settings->json && strcmp(settings->json, "-") == 0;
-    heddle_cli_device_print(device, only_json ? stderr : stdout);
-    HEDDLE_TRY(heddle_pipeline_show_text(pipeline, only_json ? stderr : stdout));
-    cJSON *json = settings->json ? heddle_pipeline_json(pipeline) : NULL;
-    if (json)
-        heddle_cli_device_add(device, json);
-    if (settings->json)
-        HEDDLE_TRY(heddle_cli_write_json(json, settings->json));
+    if (!settings->json.print) {
+        heddle_cli_device_print(device, stdout);
+        HEDDLE_TRY(heddle_pipeline_show_text(pipeline, stdout));
+    }
+    cJSON *json = heddle_pipeline_json(pipeline);
+    heddle_cli_device_add(device, json);
+    HEDDLE_TRY(heddle_cli_json_result(&settings->json, json));
     if (settings->trace)
         HEDDLE_TRY(heddle_cli_write_json(heddle_pipeline_trace(pipeline), settings->trace));
     return settings->html ? write_page(pipeline, settings->html) : HEDDLE_OK;
@@ -156,7 +157,7 @@ int heddle_cli_pipeline(int argc, char **argv)
         chosen |= given;
     }
     heddle_cli_device device = {0};
-    heddle_status status = heddle_cli_can_write(settings.json);
+    heddle_status status = heddle_cli_can_write(settings.json.file);
     if (status == HEDDLE_OK)
         status = heddle_cli_can_write(settings.trace);
     if (status == HEDDLE_OK)

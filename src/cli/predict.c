@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cli/checkpoint.h"
 #include "cli/device.h"
+#include "cli/json.h"
 #include "cli/precision.h"
 #include "data/prepare.h"
 #include "heddle/heddle.h"
@@ -26,7 +27,7 @@ enum {
 typedef struct predict_settings {
     const char *data, *folder, *device;
     int index, count, batch, split, kernels, precision, threads;
-    bool json;
+    heddle_cli_json json;
 } predict_settings;
 
 static const char *const splits[] = {"test", "train", NULL};
@@ -48,7 +49,7 @@ static const heddle_cli_option options[] = {
     {"precision", HEDDLE_CLI_CHOICE, PLACE(precision), "TYPE", "fp32", HEDDLE_CLI_PRECISION_FORWARD_HELP, 0, 0,
      heddle_cli_precisions},
     {"threads", HEDDLE_CLI_INT, PLACE(threads), "N", "0", "CPU threads; 0: one a core", 0, 1024, NULL},
-    {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print one JSON object an image", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(PLACE(json)),
 };
 
 // The network and what it was trained on.
@@ -62,6 +63,7 @@ typedef struct predictor {
     size_t pixels;        // of one
     float *images;        // (batch, channels, height, width)
     float *probabilities; // (batch, classes)
+    int predicted, labelled, correct;
 } predictor;
 
 static heddle_status open_predictor(predictor *opened, const char *given)
@@ -75,12 +77,13 @@ static heddle_status open_predictor(predictor *opened, const char *given)
         .arithmetic = (heddle_arithmetic)settings->precision,
         .deterministic = true,
     };
+    HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
     HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, NULL, &opened->device));
     HEDDLE_TRY(heddle_cli_precision_check(opened->device.kind, how.arithmetic));
     HEDDLE_TRY(heddle_cli_checkpoint(given, checkpoint));
     HEDDLE_TRY(heddle_train_options_from(checkpoint, &trained, opened->trained_on, sizeof opened->trained_on));
     HEDDLE_TRY(heddle_network_open_with(opened->device.device, checkpoint, &how, &opened->network));
-    if (!settings->json)
+    if (!settings->json.print)
         heddle_cli_device_print(&opened->device, stderr);
     opened->input = heddle_model_input(heddle_network_model(opened->network));
     opened->pixels = (size_t)opened->input.channels * (size_t)opened->input.height * (size_t)opened->input.width;
@@ -139,8 +142,8 @@ static void print_line(const predictor *opened, const float *probabilities, cons
         printf("    %s\n", said);
 }
 
-static void print_json(const predictor *opened, const float *probabilities, const char *name, const char *said,
-                       int label)
+static void print_event(const predictor *opened, const float *probabilities, const char *name, const char *said,
+                        int label)
 {
     cJSON *json = cJSON_CreateObject();
     int best = next_best(opened, probabilities, NULL, 0);
@@ -154,20 +157,31 @@ static void print_json(const predictor *opened, const float *probabilities, cons
         cJSON_AddNumberToObject(json, "label", label);
     if (said[0])
         cJSON_AddStringToObject(json, "prepared", said);
-    char *text = cJSON_PrintUnformatted(json);
-    puts(text ? text : "{}");
-    cJSON_free(text);
-    cJSON_Delete(json);
+    heddle_cli_json_event(&opened->settings->json, "prediction", json);
 }
 
 // Image `index` of the batch that was predicted.
-static void print_image(const predictor *opened, int index, const char *name, const char *said, int label)
+static void print_image(predictor *opened, int index, const char *name, const char *said, int label)
 {
     const float *probabilities = opened->probabilities + (size_t)index * (size_t)opened->input.classes;
-    if (opened->settings->json)
-        print_json(opened, probabilities, name, said, label);
+    opened->predicted++;
+    opened->labelled += label >= 0;
+    opened->correct += label >= 0 && next_best(opened, probabilities, NULL, 0) == label;
+    if (opened->settings->json.print)
+        print_event(opened, probabilities, name, said, label);
     else
         print_line(opened, probabilities, name, said, label);
+}
+
+static cJSON *to_json(const predictor *opened)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "images", opened->predicted);
+    if (opened->labelled > 0)
+        cJSON_AddNumberToObject(json, "correct", opened->correct);
+    cJSON_AddStringToObject(json, "trained_on", opened->trained_on);
+    heddle_cli_device_add(&opened->device, json);
+    return json;
 }
 
 static bool is_of_one_colour(const heddle_picture *picture, int channels)
@@ -268,7 +282,7 @@ int heddle_cli_predict(int argc, char **argv)
             status = predict_dataset(&opened, dataset);
         heddle_dataset_close(dataset);
     }
-    if (status == HEDDLE_OK && settings.data && !settings.json && strcmp(settings.data, opened.trained_on) != 0)
+    if (status == HEDDLE_OK && settings.data && !settings.json.print && strcmp(settings.data, opened.trained_on) != 0)
         printf("trained on %s\n", opened.trained_on); // so that nobody wonders at the answers
     // One bad file does not keep the others from being looked at.
     exit_code = status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
@@ -276,6 +290,10 @@ int heddle_cli_predict(int argc, char **argv)
         heddle_status file_status = predict_file(&opened, arguments.items[i]);
         if (file_status != HEDDLE_OK)
             exit_code = heddle_cli_fail(file_status);
+    }
+    if (status == HEDDLE_OK) {
+        const int written = heddle_cli_json_exit(&settings.json, to_json(&opened));
+        exit_code = exit_code != HEDDLE_EXIT_OK ? exit_code : written;
     }
     close_predictor(&opened);
     return exit_code;

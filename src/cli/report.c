@@ -1,4 +1,4 @@
-// How a command tells what went wrong, and what exit code that is; and how it prints JSON.
+// How a command tells what went wrong, and what exit code that is; and pages that become files.
 
 #include <errno.h>
 #include <limits.h>
@@ -9,12 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cjson/cJSON.h>
-
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/json.h"
 #include "dist/dist.h"
 
 enum { LINE_SIZE = 1024 };
@@ -46,8 +45,11 @@ int heddle_cli_fail(heddle_status status)
     const char *message = heddle_last_error();
     if (status == HEDDLE_IO && ferror(stdout)) // what standard output did not take is told once, at the end (main.c)
         return HEDDLE_EXIT_FAILED;
-    if (status != HEDDLE_INVALID || speaks_for_all())
-        fprintf(stderr, "heddle: %s\n", message[0] != '\0' ? message : heddle_status_name(status));
+    if (status == HEDDLE_INVALID && !speaks_for_all())
+        return heddle_cli_exit_code(status);
+    message = message[0] != '\0' ? message : heddle_status_name(status);
+    fprintf(stderr, "heddle: %s\n", message);
+    heddle_cli_json_error(message, heddle_cli_exit_code(status));
     return heddle_cli_exit_code(status);
 }
 
@@ -63,8 +65,10 @@ int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (speaks_for_all())
+    if (speaks_for_all()) {
         fprintf(stderr, "heddle %s: %s\n", command->name, line);
+        heddle_cli_json_error(line, HEDDLE_EXIT_USAGE);
+    }
     return HEDDLE_EXIT_USAGE;
 }
 
@@ -98,27 +102,6 @@ heddle_status heddle_cli_page_end(heddle_cli_page *page, const char *path, heddl
     return status;
 }
 
-heddle_status heddle_cli_write_json(cJSON *json, const char *path)
-{
-    char *text = heddle_json_print(json);
-    cJSON_Delete(json);
-    if (!text)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for the JSON output");
-    heddle_status status = HEDDLE_OK;
-    if (strcmp(path, "-") == 0)
-        puts(text);
-    else
-        status = heddle_file_write_atomic(path, (const heddle_slice[]){{text, strlen(text)}, {"\n", 1}}, 2);
-    free(text);
-    return status;
-}
-
-int heddle_cli_print_json(cJSON *json)
-{
-    heddle_status status = heddle_cli_write_json(json, "-");
-    return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
-}
-
 // The folder that a new file of that name would be in.
 static void folder_of(const char *path, char *folder, size_t size)
 {
@@ -130,7 +113,7 @@ static void folder_of(const char *path, char *folder, size_t size)
 heddle_status heddle_cli_can_write(const char *path)
 {
     char folder[PATH_MAX];
-    if (!path || strcmp(path, "-") == 0)
+    if (!path)
         return HEDDLE_OK;
     if (heddle_folder_exists(path))
         return heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(EISDIR));

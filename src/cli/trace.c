@@ -15,26 +15,22 @@
 #include "bench/timeline.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/json.h"
 #include "device/module.h"
 
 enum { PATH_SIZE = 4096, MOST_DRAWN = 8, DRAWN_WIDTH = 88, NOT_FOUND = 127 };
 static const double drawn_copies = 6; // so many of the copies are in the picture
 
 typedef struct trace_settings {
-    const char *out, *json;
+    const char *out;
+    heddle_cli_json json;
 } trace_settings;
 
 static const heddle_cli_option options[] = {
     {"out", HEDDLE_CLI_TEXT, offsetof(trace_settings, out), "FILE", NULL,
      "write the timeline there, as the trace events that Chrome (chrome://tracing) and Perfetto show", 0, 0, NULL},
-    {"json", HEDDLE_CLI_TEXT, offsetof(trace_settings, json), "FILE", NULL,
-     "write the table there as JSON; -: print it, and what the program prints on stderr", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(offsetof(trace_settings, json)),
 };
-
-static bool prints_json(const trace_settings *settings)
-{
-    return settings->json && strcmp(settings->json, "-") == 0;
-}
 
 // --- the program -----------------------------------------------------------------------------------------------------
 
@@ -149,9 +145,9 @@ static heddle_status give(const heddle_timeline *timeline, const trace_settings 
 {
     if (settings->out)
         HEDDLE_TRY(heddle_cli_write_json(heddle_timeline_trace(timeline), settings->out));
-    if (settings->json)
-        HEDDLE_TRY(heddle_cli_write_json(heddle_timeline_summary(timeline), settings->json));
-    return prints_json(settings) ? HEDDLE_OK : show(timeline);
+    if (!settings->json.print)
+        HEDDLE_TRY(show(timeline));
+    return heddle_cli_json_result(&settings->json, heddle_timeline_summary(timeline));
 }
 
 // --- the command -----------------------------------------------------------------------------------------------------
@@ -176,13 +172,13 @@ static heddle_status trace_program(char **words, const trace_settings *settings,
                            "this heddle was built without CUPTI; build where cupti.h and libcupti of the "
                            "CUDA toolkit are found");
     HEDDLE_TRY(heddle_cli_can_write(settings->out));
-    HEDDLE_TRY(heddle_cli_can_write(settings->json));
+    HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
     int file = mkstemp(spans);
     if (file < 0)
         return heddle_fail(HEDDLE_IO, "cannot write %s: %s", spans, strerror(errno));
     close(file);
     heddle_timeline timeline = {0};
-    heddle_status status = run_program(words, module, spans, prints_json(settings), outcome);
+    heddle_status status = run_program(words, module, spans, settings->json.print, outcome);
     if (status == HEDDLE_OK)
         status = heddle_timeline_read(spans, &timeline);
     unlink(spans);

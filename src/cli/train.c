@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/device.h"
 #include "cli/interrupt.h"
+#include "cli/json.h"
 #include "cli/precision.h"
 #include "cli/train_begin.h"
 #include "cli/train_result.h"
@@ -26,7 +27,8 @@ typedef struct train_settings {
     int epochs, batch, optimizer, schedule, kernels, precision, data_place, threads, dist;
     double learning_rate, momentum, weight_decay, save_every, until, bucket;
     uint64_t seed;
-    bool deterministic, unordered, resume, overwrite, json, quiet;
+    bool deterministic, unordered, resume, overwrite, quiet;
+    heddle_cli_json json;
 } train_settings;
 
 static const char *const optimizers[] = {"sgd", "momentum", "adamw", NULL};
@@ -90,7 +92,7 @@ static const heddle_cli_option options[] = {
      "end after the epoch that reaches this on the test images, 0.99 say, and not only after --epochs", 0, 1, NULL},
     {"save-every", HEDDLE_CLI_NUMBER, PLACE(save_every), "SECONDS", "60",
      "how often to save inside an epoch; 0: only at its end", 0, 1e9, NULL},
-    {"json", HEDDLE_CLI_FLAG, PLACE(json), NULL, NULL, "print one JSON object a line", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(PLACE(json)),
     {"quiet", HEDDLE_CLI_FLAG, PLACE(quiet), NULL, NULL, "print only the result", 0, 0, NULL},
 };
 
@@ -100,6 +102,7 @@ enum { ENOUGH = -1 }; // in place of a signal: the accuracy of --until was reach
 
 typedef struct view {
     const train_settings *settings;
+    const heddle_cli_device *device;
     volatile int epoch, step; // done; another thread reads them when a rank is lost
     int batch;
     bool silent;    // not the rank that speaks
@@ -113,7 +116,7 @@ typedef struct view {
 
 static void begin_bar(view *shown, const heddle_train_event *event)
 {
-    if (shown->settings->quiet || shown->settings->json || shown->bar)
+    if (shown->settings->quiet || shown->settings->json.print || shown->bar)
         return;
     char label[NAME_SIZE];
     snprintf(label, sizeof label, "epoch %d/%d", event->epoch + 1, event->epochs);
@@ -131,10 +134,11 @@ static void end_bar(view *shown)
     shown->bar = NULL;
 }
 
-static void print_json(const char *name, const heddle_train_event *event)
+static void print_event(const view *shown, const char *name, const heddle_train_event *event)
 {
+    if (shown->settings->quiet)
+        return;
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "event", name);
     cJSON_AddNumberToObject(json, "epoch", event->epoch + 1);
     cJSON_AddNumberToObject(json, "epochs", event->epochs);
     cJSON_AddNumberToObject(json, "images", (double)event->images);
@@ -147,12 +151,9 @@ static void print_json(const char *name, const heddle_train_event *event)
     cJSON_AddNumberToObject(json, "seconds", event->seconds);
     if (event->path)
         cJSON_AddStringToObject(json, "path", event->path);
-    char *text = cJSON_PrintUnformatted(json);
-    if (text)
-        puts(text);
-    fflush(stdout);
-    cJSON_free(text);
-    cJSON_Delete(json);
+    if (event->kind == HEDDLE_TRAIN_STARTED)
+        heddle_cli_device_add(shown->device, json);
+    heddle_cli_json_event(&shown->settings->json, name, json);
 }
 
 static void show_progress(view *shown, const heddle_train_event *event)
@@ -175,8 +176,8 @@ static void on_step(view *shown, const heddle_train_event *event)
     show_progress(shown, event);
     if (event->images == event->images_total) {
         end_bar(shown);
-        if (shown->settings->json)
-            print_json("trained", event);
+        if (shown->settings->json.print)
+            print_event(shown, "trained", event);
         shown->epoch_began = event->seconds;
     }
 }
@@ -185,8 +186,8 @@ static void on_start(view *shown, const heddle_train_event *event)
 {
     bool resumed = shown->settings->resume && event->epoch < event->epochs;
     shown->saved = shown->settings->resume;
-    if (shown->settings->json)
-        print_json("started", event);
+    if (shown->settings->json.print)
+        print_event(shown, "started", event);
     else if (!shown->settings->quiet && resumed)
         printf("resumed at epoch %d, image %lld of %lld\n", event->epoch + 1, (long long)event->images,
                (long long)event->images_total);
@@ -201,7 +202,7 @@ static void on_event(void *context, const heddle_train_event *event)
     shown->step = (int)((event->images + shown->batch - 1) / shown->batch);
     if (shown->silent && event->kind != HEDDLE_TRAIN_EVALUATED)
         return;
-    bool plain = !shown->settings->quiet && !shown->settings->json;
+    bool plain = !shown->settings->quiet && !shown->settings->json.print;
     switch (event->kind) {
     case HEDDLE_TRAIN_STARTED: on_start(shown, event); break;
     case HEDDLE_TRAIN_STEP: on_step(shown, event); break;
@@ -213,16 +214,16 @@ static void on_event(void *context, const heddle_train_event *event)
         }
         if (shown->silent)
             return;
-        if (shown->settings->json)
-            print_json("evaluated", event);
+        if (shown->settings->json.print)
+            print_event(shown, "evaluated", event);
         else if (plain)
             printf("epoch %d/%d  test loss %.4f, accuracy %.2f %%%s\n", event->epoch + 1, event->epochs, event->loss,
                    100 * event->accuracy, event->best ? "  (best so far)" : "");
         break;
     case HEDDLE_TRAIN_SAVED:
         shown->saved = true;
-        if (shown->settings->json)
-            print_json("saved", event);
+        if (shown->settings->json.print)
+            print_event(shown, "saved", event);
         break;
     }
     fflush(stdout);
@@ -433,6 +434,7 @@ static heddle_status open_all(run *current, const heddle_cli_arguments *argument
         return heddle_fail(HEDDLE_INVALID, "--deterministic and --unordered say the opposite; give one of them");
     if (settings->until == 0 && heddle_cli_given(&heddle_command_train, arguments, "until"))
         return heddle_fail(HEDDLE_INVALID, "--until 0 is reached by any network: give an accuracy above 0, 0.99 say");
+    HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
     const char *data = settings->data ? settings->data : heddle_dataset_default(settings->folder);
     snprintf(current->data_name, sizeof current->data_name, "%s", data);
     take_settings(current);
@@ -468,7 +470,7 @@ static void say_beginning(const run *current, const heddle_cli_arguments *argume
                                           .dist = (heddle_dist_choice)settings->dist,
                                           .threads = told ? settings->threads : 0};
     heddle_cli_train_warn(&begin);
-    if (!settings->quiet && !settings->json)
+    if (!settings->quiet && !settings->json.print)
         heddle_cli_print_header(&begin);
 }
 
@@ -539,7 +541,8 @@ int heddle_cli_train(int argc, char **argv)
     if (status == HEDDLE_OK)
         status = choose_folder(&current);
     bool speaks = current.ranks.rank == 0;
-    current.shown = (view){.settings = &current.settings, .batch = current.options.batch, .silent = !speaks};
+    current.shown = (view){
+        .settings = &current.settings, .device = &current.device, .batch = current.options.batch, .silent = !speaks};
     if (status == HEDDLE_OK) {
         if (speaks)
             say_beginning(&current, &arguments);
@@ -553,14 +556,15 @@ int heddle_cli_train(int argc, char **argv)
     }
     end_bar(&current.shown);
     if (status == HEDDLE_OK && speaks)
-        heddle_cli_print_trained(&(heddle_cli_trained){.result = &result,
-                                                       .folder = current.out,
-                                                       .epochs = current.options.epochs,
-                                                       .until = current.settings.until,
-                                                       .reached_in = current.shown.reached_in,
-                                                       .resumed = current.settings.resume,
-                                                       .json = current.settings.json,
-                                                       .simulated = current.device.kind == HEDDLE_SIM});
+        status = heddle_cli_print_trained(&(heddle_cli_trained){.result = &result,
+                                                                .folder = current.out,
+                                                                .epochs = current.options.epochs,
+                                                                .until = current.settings.until,
+                                                                .reached_in = current.shown.reached_in,
+                                                                .resumed = current.settings.resume,
+                                                                .json = &current.settings.json,
+                                                                .device = &current.device,
+                                                                .simulated = current.device.kind == HEDDLE_SIM});
     exit_code = say_failure(&current, status);
     // A stop that all ranks agreed on is no failure of one.
     heddle_dist_close(current.dist, status != HEDDLE_OK && status != HEDDLE_INTERRUPTED);

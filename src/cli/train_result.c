@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "nn/trainer_folder.h"
 
 enum {
@@ -22,11 +23,10 @@ static bool reached(const heddle_cli_trained *trained)
     return trained->result->best_accuracy >= trained->until;
 }
 
-static void print_json(const heddle_cli_trained *trained, const char *path)
+static cJSON *to_json(const heddle_cli_trained *trained, const char *path)
 {
     const heddle_train_result *result = trained->result;
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "event", "finished");
     cJSON_AddNumberToObject(json, "epochs", result->epochs);
     if (trained->until > 0) {
         cJSON_AddNumberToObject(json, "until", trained->until);
@@ -42,10 +42,8 @@ static void print_json(const heddle_cli_trained *trained, const char *path)
     cJSON_AddNumberToObject(json, "images_per_second", result->images_per_second);
     if (isfinite(result->best_accuracy))
         cJSON_AddStringToObject(json, "best", path);
-    char *text = cJSON_PrintUnformatted(json);
-    puts(text ? text : "{}");
-    cJSON_free(text);
-    cJSON_Delete(json);
+    heddle_cli_device_add(trained->device, json);
+    return json;
 }
 
 static void print_text(const heddle_cli_trained *trained, const char *path)
@@ -85,15 +83,14 @@ static void print_until(const heddle_cli_trained *trained)
         printf("reached in epoch %d of %d\n", trained->reached_in, trained->epochs);
 }
 
-void heddle_cli_print_trained(const heddle_cli_trained *trained)
+heddle_status heddle_cli_print_trained(const heddle_cli_trained *trained)
 {
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/" HEDDLE_RUN_BEST, trained->folder);
-    if (trained->json) {
-        print_json(trained, path);
-        return;
+    if (!trained->json->print) {
+        print_text(trained, path);
+        if (trained->until > 0)
+            print_until(trained);
     }
-    print_text(trained, path);
-    if (trained->until > 0)
-        print_until(trained);
+    return heddle_cli_json_result(trained->json, to_json(trained, path));
 }

@@ -19,17 +19,18 @@
 #endif
 
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "heddle/device.h"
 #include "heddle/heddle.h"
 
 enum { MOST_PARTS = 16, VERSION_SIZE = 160 };
 
 typedef struct version_settings {
-    bool json;
+    heddle_cli_json json;
 } version_settings;
 
 static const heddle_cli_option options[] = {
-    {"json", HEDDLE_CLI_FLAG, offsetof(version_settings, json), NULL, NULL, "print JSON", 0, 0, NULL},
+    HEDDLE_CLI_JSON_OPTION(offsetof(version_settings, json)),
 };
 
 typedef struct part {
@@ -97,16 +98,12 @@ int heddle_cli_version(int argc, char **argv)
     part parts[MOST_PARTS];
     int count = 0;
     collect(parts, &count);
-    if (settings.json) {
-        cJSON *all = cJSON_CreateObject();
-        for (int i = 0; i < count; i++)
-            cJSON_AddStringToObject(all, parts[i].name, parts[i].version);
-        return heddle_cli_print_json(all);
-    }
-    printf("heddle %s\n", parts[0].version);
-    for (int i = 1; i < count; i++)
-        printf("  %-12s  %s\n", parts[i].name, parts[i].version);
-    return HEDDLE_EXIT_OK;
+    cJSON *all = cJSON_CreateObject();
+    for (int i = 0; i < count; i++)
+        cJSON_AddStringToObject(all, parts[i].name, parts[i].version);
+    for (int i = 0; i < count && !settings.json.print; i++)
+        printf(i == 0 ? "%s %s\n" : "  %-12s  %s\n", parts[i].name, parts[i].version);
+    return heddle_cli_json_exit(&settings.json, all);
 }
 
 const heddle_cli_command heddle_command_version = {

@@ -39,7 +39,7 @@ class Bench(unittest.TestCase):
         return result
 
     def document(self, *arguments, **named):
-        self.bench(*arguments, "--json", self.file, **named)
+        self.bench(*arguments, "--json=" + self.file, **named)
         with open(self.file, encoding="utf-8") as file:
             return json.load(file)
 
@@ -88,7 +88,7 @@ class Bench(unittest.TestCase):
 
     def test_a_shape_that_cannot_be_measured_leaves_the_ones_before_it_in_the_file(self):
         result = self.bench("out-of-core", "--device", "sim", "--shape",
-                            "m=9 n=8 k=7 memory=4; m=2000000 n=2000000 k=9", "--json", self.file, code=1)
+                            "m=9 n=8 k=7 memory=4; m=2000000 n=2000000 k=9", "--json=" + self.file, code=1)
         self.assertRegex(result.stderr,
                          r"m=2000000 n=2000000 k=9: the matrices take \S+ \S+ of host memory, .* are free")
         with open(self.file, encoding="utf-8") as file:
@@ -118,10 +118,11 @@ class Bench(unittest.TestCase):
         self.assertIn("seed 1", output)
         self.assertIn("###", output)
 
-    def test_a_dash_prints_the_document_alone(self):
-        result = self.bench("add_forward", "--device", "cpu", "--shape", "n=9", "--seconds", "0.01", "--json", "-")
-        self.assertEqual(len(json.loads(result.stdout)["results"]), 2)
-        self.assertIn("add_forward", result.stderr)
+    def test_json_prints_a_line_for_each_rung_and_the_document_at_the_end(self):
+        result = self.bench("add_forward", "--device", "cpu", "--shape", "n=9; n=5", "--seconds", "0.01", "--json")
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([line.pop("event") for line in lines], ["measured"] * 4 + ["result"])
+        self.assertEqual(lines[-1]["results"], lines[:-1])
 
     def test_one_shape_for_all_is_a_telling_one(self):
         # The first test shapes of these are empty, of one element, or such that zeros would pass.
@@ -173,7 +174,7 @@ class Bench(unittest.TestCase):
 
     @unittest.skipUnless(WRONG, "needs the module with wrong rungs")
     def test_a_wrong_rung_is_named_and_the_exit_code_is_1(self):
-        result = self.bench("add_forward", "--device", "sim", "--shape", "n=1003", "--json", self.file, code=1,
+        result = self.bench("add_forward", "--device", "sim", "--shape", "n=1003", "--json=" + self.file, code=1,
                             HEDDLE_MODULES=WRONG)
         self.assertRegex(result.stderr, r"heddle: rung 03_grid of add_forward is wrong at n=1003: element 1002 of "
                                         r"'output' is -?nan, expected \S+, off by -?nan, allowed \S+")
@@ -189,7 +190,7 @@ class Bench(unittest.TestCase):
     @unittest.skipUnless(WRONG, "needs the module with wrong rungs")
     def test_a_rung_that_breaks_the_device_takes_the_blame_alone(self):
         result = self.bench("out-of-core", "--device", "sim", "--shape", "m=9 n=8 k=7 memory=4; m=5 n=6 k=7 memory=4",
-                            "--json", self.file, code=1, HEDDLE_MODULES=WRONG)
+                            "--json=" + self.file, code=1, HEDDLE_MODULES=WRONG)
         self.assertRegex(result.stdout, r"(?m)^02_streams +not run: 01_one_stream broke the device$")
         self.assertEqual(result.stdout.count("01_one_stream broke the device"),
                          len([line for line in result.stdout.splitlines() if line[:1] == "0"]) - 1)
@@ -222,7 +223,7 @@ class Bench(unittest.TestCase):
                             "it and has no time")
         for near, name in (("colectives", "collectives"), ("out-of-cor", "out-of-core")):
             self.assert_refused([near], f"heddle: no operator or ladder is called '{near}'; did you mean {name}?")
-        self.assert_refused(["add", "--json", "a", "--json", "b"],
+        self.assert_refused(["add", "--json=a", "--json=b"],
                             "heddle bench: --json is given twice, and takes one file only")
         self.assert_refused(["add_forward", "--dtype", "f16", "--device", "cpu"],
                             "heddle: nothing to measure: add_forward has no rung in f16 on cpu")
@@ -277,14 +278,14 @@ class Bench(unittest.TestCase):
 
     def test_a_file_that_cannot_be_written_fails_before_anything_is_measured(self):
         for option in ("--json", "--html"):
-            result = self.bench("add_forward", "--device", "cpu", "--seconds", "3000", option, "/nowhere/results",
+            result = self.bench("add_forward", "--device", "cpu", "--seconds", "3000", option + "=/nowhere/results",
                                 code=1)
             self.assertEqual(result.stderr, "heddle: /nowhere/results: No such file or directory\n")
             self.assertEqual(result.stdout, "")
 
     def test_an_interrupt_leaves_what_was_measured(self):
         process = subprocess.Popen([HEDDLE, "bench", "add", "--device", "cpu", "--shape", "n=100", "--seconds", "3",
-                                    "--json", self.file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                    "--json=" + self.file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
         deadline = time.monotonic() + 60
         while not os.path.exists(self.file) and time.monotonic() < deadline:
@@ -305,7 +306,7 @@ class Bench(unittest.TestCase):
         for number in (signal.SIGINT, signal.SIGTERM):
             terminal, errors = pty.openpty() # on which it says what it is at
             process = subprocess.Popen([HEDDLE, "bench", "relu_forward/01_naive", "--device", "sim", "--shape",
-                                        "n=50; n=2000", "--json", self.file, "--html", page], stdout=subprocess.PIPE,
+                                        "n=50; n=2000", "--json=" + self.file, "--html", page], stdout=subprocess.PIPE,
                                        stderr=errors, text=True, env={**os.environ, "HEDDLE_MODULES": WRONG})
             os.close(errors)
             said = b""
@@ -383,7 +384,7 @@ class Bench(unittest.TestCase):
     def test_train_and_infer_give_a_rate(self):
         for job in ("train", "infer"):
             how = [job, "--device", "cpu", "--kernels", "fused", *NETWORK]
-            document = json.loads(self.bench(*how, "--json", "-").stdout)
+            document = json.loads(self.bench(*how, "--json").stdout.splitlines()[-1])
             self.assertEqual((document["format"], document["job"]), ("heddle bench network 1", job))
             row = document["results"][0]
             self.assertGreater(row["rate"], 0)
@@ -393,7 +394,7 @@ class Bench(unittest.TestCase):
             self.assertEqual(len(row["rounds"]), 3)
             self.assertEqual("loss" in row, job == "train")
             self.assertNotIn("sustained", row)
-            self.assertIn("images/s", self.bench(*how, "--json", self.file).stdout)
+            self.assertIn("images/s", self.bench(*how, "--json=" + self.file).stdout)
             with open(self.file, encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["job"], job)
 
@@ -406,16 +407,16 @@ class Bench(unittest.TestCase):
             self.assertIn(key, document)
 
     def test_a_batch_larger_than_the_data_has_no_figure_and_says_why(self):
-        result = self.bench("train", "--device", "cpu", "--kernels", "fused", *NETWORK, "--batch", "20,101", "--json",
-                            self.file, code=2)
+        result = self.bench("train", "--device", "cpu", "--kernels", "fused", *NETWORK, "--batch", "20,101",
+                            "--json=" + self.file, code=2)
         self.assertIn("batch 101, fused kernels in fp32: a batch of 101, but the dataset has 100 images", result.stderr)
         with open(self.file, encoding="utf-8") as file:
             self.assertEqual([row["status"] for row in json.load(file)["results"]], ["measured", "failed"])
 
     def test_sustained_is_shown_beside_the_rounds(self):
         for job in ("train", "infer"):
-            result = self.bench(job, "--device", "cpu", "--kernels", "fused", *NETWORK, "--sustained", "0.1", "--json",
-                                self.file)
+            result = self.bench(job, "--device", "cpu", "--kernels", "fused", *NETWORK, "--sustained", "0.1",
+                                "--json=" + self.file)
             self.assertIn("sustained µs", result.stdout)
             with open(self.file, encoding="utf-8") as file:
                 document = json.load(file)
@@ -438,7 +439,7 @@ class Bench(unittest.TestCase):
 
     def test_training_that_has_not_learnt_has_no_figure_and_says_its_loss(self):
         train = ["train", "--device", "cpu", "--kernels", "fused", "--model", "mlp", "--data", "mnist", "--folder",
-                 self.blank_images(), "--seconds", "0.001", "--threads", "1", "--json", self.file]
+                 self.blank_images(), "--seconds", "0.001", "--threads", "1", "--json=" + self.file]
         self.bench(*train, "--batch", "200", "--rounds", "3")  # some ten steps, in which nobody learns
         result = self.bench(*train, "--batch", "20", "--rounds", "3", "--sustained", "2", code=1)
         said = r"the loss is 2\.3\d* after \d+ steps, not below 1\.5: the network has not learnt"

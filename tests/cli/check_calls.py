@@ -507,7 +507,7 @@ class Calls(unittest.TestCase):
         ran = os.path.join(self.scratch.name, "ran")
         self.play_nvcc(f"while [ ! -e {ran} ]; do sleep 0.05; done\nsleep 1\nkill -INT $PPID\nexec sleep 60\n")
         text = f'#include <cstdio>\nint main() {{ std::fclose(std::fopen("{ran}", "w")); }}\n'
-        result = self.run_check("--nvcc", "x.cu", text=text, nvcc=True, code=1)
+        result = self.run_check("--nvcc", "x.cu", text=text, nvcc=True, code=130)
         self.assertNotIn("clean", result.stdout)
         self.assertEqual(result.stderr, "heddle: interrupted\n")
 
@@ -523,7 +523,8 @@ class Calls(unittest.TestCase):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
         result = self.check(PROBES, "--json", "--quiet", "--html", "/dev/full", code=1)
-        document = json.loads(result.stdout)
+        document, error = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual((document["event"], error["event"]), ("result", "error"))
         self.assertFalse(document["passed"])
         self.assertEqual(document["notes"][-1], "not written: /dev/full: No space left on device")
         self.assertEqual(result.stderr, "heddle: /dev/full: No space left on device\n")

@@ -159,7 +159,7 @@ class Command(unittest.TestCase):
             rows = self.run_heddle(*train, "--until", str(until), "--overwrite").stdout.splitlines()
             end = json.loads(rows[-1])
             self.assertEqual((end["event"], end["epochs"], end["until"], end["reached"]),
-                             ("finished", epochs, until, reached))
+                             ("result", epochs, until, reached))
         self.run_heddle(*train, "--until", "0.01", "--overwrite")
         whole = self.run_heddle("train", "--out", self.home + "/run", "--resume", "--json").stdout.splitlines()
         self.assertEqual(json.loads(whole[-1])["epochs"], 4)
@@ -209,8 +209,9 @@ class Command(unittest.TestCase):
         for batch in ("1", "4", "11", "256"):
             lines = self.run_heddle("predict", self.home + "/run/best.safetensors", "--index", "2", "--count", "11",
                                     "--json", "--batch", batch).stdout.splitlines()
-            said.append([json.loads(line) for line in lines])
-            self.assertEqual(len(lines), 11)
+            said.append([json.loads(line) for line in lines[:-1]])
+            self.assertEqual((json.loads(lines[-1])["event"], json.loads(lines[-1])["images"], len(lines)),
+                             ("result", 11, 12))
             for one, first in zip(said[-1], said[0]):
                 self.assertEqual((one["image"], one["class"], one["label"]),
                                  (first["image"], first["class"], first["label"]))
@@ -422,7 +423,7 @@ class Command(unittest.TestCase):
         self.assertEqual(rows["copy out"][-1], "50.0")
         with open(out, encoding="utf-8") as file:
             self.assertEqual(len(json.load(file)["traceEvents"]), 3)
-        summary = json.loads(self.trace(spans, "--json", "-").stdout)
+        summary = json.loads(self.trace(spans, "--json").stdout)
         self.assertEqual([row["name"] for row in summary["rows"]], ["work", "copy out", "copy in"])
 
     def test_trace_ends_as_the_program_does(self):
@@ -437,6 +438,56 @@ class Command(unittest.TestCase):
         told = self.run_heddle("trace", "--", "true", code=3, HEDDLE_MODULES=self.home + "/nowhere").stderr
         self.assertIn("built without CUPTI", told)
         self.assert_refused(["trace"], "heddle trace: needs -- PROGRAM [ARGUMENT...]; `heddle trace --help` has an example")
+
+    # --- JSON ---------------------------------------------------------------------------------------------------------
+
+    def json_commands(self):
+        small = ["--data", "synth:count=8", "--model", "mlp", "--device", "cpu"]
+        train = ["train", *small, "--epochs", "2", "--out", self.home + "/run", "--overwrite"]
+        self.run_heddle(*train, "--quiet")
+        return {
+            "train": (train, ["started", "saved", "trained", "evaluated", "saved"]),
+            "eval": (["eval", self.home + "/run", "--device", "cpu"], []),
+            "predict": (["predict", self.home + "/run", "--count", "2", "--device", "cpu"], ["prediction"]),
+            "bench": (["bench", "add_forward", "--device", "cpu", "--shape", "n=9", "--seconds", "0.001"], ["measured"]),
+            "bench train": (["bench", "train", *small, "--batch", "4", "--seconds", "0.001", "--kernels", "naive"],
+                            ["measured"]),
+            "pipeline": (["pipeline", "--device", "cpu", "--streams", "1", "--batches", "1", "--bytes", "4K", "--work",
+                          "1"], []),
+            "data list": (["data", "list"], []), "ops": (["ops", "add_forward"], []), "devices": (["devices", "cpu"], []),
+            "doctor": (["doctor"], []), "version": (["version"], []),
+        }
+
+    def test_json_has_one_form_everywhere(self):
+        for name, (words, events) in self.json_commands().items():
+            with self.subTest(name):
+                lines = [json.loads(line) for line in self.run_heddle(*words, "--json").stdout.splitlines()]
+                self.assertEqual(lines[-1]["event"], "result")
+                self.assertEqual([line["event"] for line in lines[:len(events)]], events)
+                self.assertNotIn("result", [line["event"] for line in lines[:-1]])
+                path = self.home + "/result.json"
+                self.assertFalse(self.run_heddle(*words, "--json=" + path).stdout.startswith("{"))
+                with open(path, encoding="utf-8") as file:
+                    self.assertEqual(set(json.load(file)) | {"event"}, set(lines[-1]))
+                if "device" in lines[-1] and name != "devices":
+                    self.assertEqual((lines[-1]["device"], lines[-1]["device_reason"]), ("cpu", "--device"))
+
+    def test_quiet_json_is_the_result_alone(self):
+        words, _ = self.json_commands()["train"]
+        lines = self.run_heddle(*words, "--quiet", "--json").stdout.splitlines()
+        self.assertEqual([json.loads(line)["event"] for line in lines], ["result"])
+
+    def test_a_failure_is_an_object_too(self):
+        done = self.run_heddle("eval", self.home + "/nosuch", "--json", code=2)
+        error = json.loads(done.stdout)
+        self.assertEqual((error["event"], error["exit_code"]), ("error", 2))
+        self.assertEqual(done.stderr, f"heddle: {error['message']}\n")
+        self.assertEqual(self.run_heddle("eval", self.home + "/nosuch", code=2).stdout, "")
+
+    def test_a_file_for_json_is_written_with_an_equals_sign(self):
+        for words in (["version"], ["bench"], ["eval"]):
+            self.assertEqual(self.run_heddle(*words, "--json", "a.json", code=2).stderr,
+                             f"heddle {words[0]}: --json takes its file with an equals sign: --json=a.json\n")
 
     # --- the default device -------------------------------------------------------------------------------------------
 
@@ -492,7 +543,7 @@ class Command(unittest.TestCase):
 
     def test_devices_has_the_cpu(self):
         self.assertIn("cpu", self.run_heddle("devices").stdout)
-        devices = {one["device"]: one for one in json.loads(self.run_heddle("devices", "--json").stdout)}
+        devices = {one["device"]: one for one in json.loads(self.run_heddle("devices", "--json").stdout)["devices"]}
         self.assertTrue(devices["cpu"]["present"])
         self.assertGreaterEqual(devices["cpu"]["processors"], 1)
         self.assertGreater(devices["cpu"]["memory_total"], 0)
@@ -512,7 +563,7 @@ class Command(unittest.TestCase):
 
     def test_doctor_knows_every_job_and_how_to_get_what_lacks(self):
         text = self.run_heddle("doctor").stdout
-        jobs = json.loads(self.run_heddle("doctor", "--json").stdout)
+        jobs = json.loads(self.run_heddle("doctor", "--json").stdout)["jobs"]
         self.assertEqual(len(jobs), 11)
         for job in jobs:
             self.assertIn(job["job"], text)
@@ -520,14 +571,14 @@ class Command(unittest.TestCase):
             self.assertTrue(job["detail"])
             self.assertEqual(bool(job["advice"]), job["state"] != "ok", job)
         self.assertNotEqual(jobs[0]["state"], "missing")
-        without = json.loads(self.run_heddle("doctor", "--json", PATH="/nowhere").stdout)
+        without = json.loads(self.run_heddle("doctor", "--json", PATH="/nowhere").stdout)["jobs"]
         self.assertEqual([job["state"] for job in without if job["job"] == "check CUDA programs"], ["missing"])
         state = {job["job"]: job["state"] for job in jobs}
         if state["run on a GPU"] == "missing":
             self.assertEqual(state["trace a GPU program"], "missing")
 
     def test_ops_lists_operators_and_shows_ladders(self):
-        operators = json.loads(self.run_heddle("ops", "--json").stdout)
+        operators = json.loads(self.run_heddle("ops", "--json").stdout)["operators"]
         names = [one["name"] for one in operators]
         self.assertEqual(len(names), len(set(names)))
         listing = self.run_heddle("ops").stdout
@@ -546,10 +597,10 @@ class Command(unittest.TestCase):
                     self.assertIn(word, page)
 
     def test_ops_takes_a_ladder_for_all_its_operators(self):
-        of_ladder = json.loads(self.run_heddle("ops", "elementwise", "--json").stdout)
+        of_ladder = json.loads(self.run_heddle("ops", "elementwise", "--json").stdout)["operators"]
         self.assertGreater(len(of_ladder), 1)
         self.assertEqual({one["ladder_name"] for one in of_ladder}, {"elementwise"})
-        by_first_part = json.loads(self.run_heddle("ops", "conv2d", "--json").stdout)
+        by_first_part = json.loads(self.run_heddle("ops", "conv2d", "--json").stdout)["operators"]
         self.assertLessEqual({"conv2d", "conv2d_relu"}, {one["ladder_name"] for one in by_first_part})
 
     def test_ops_lists_engines_of_a_name_only(self):
@@ -559,7 +610,7 @@ class Command(unittest.TestCase):
     # --- data ---------------------------------------------------------------------------------------------------------
 
     def test_data_list(self):
-        sets = {one["name"]: one for one in json.loads(self.run_heddle("data", "list", "--json").stdout)}
+        sets = {one["name"]: one for one in json.loads(self.run_heddle("data", "list", "--json").stdout)["datasets"]}
         self.assertTrue(sets["synth"]["present"])
         self.assertFalse(sets["mnist"]["present"] and self.home in sets["mnist"]["where"])
         text = self.run_heddle("data", "list").stdout
@@ -584,7 +635,7 @@ class Command(unittest.TestCase):
         self.assertIn("▀", blocks)
 
     def test_data_show_writes_a_png(self):
-        if not json.loads(self.run_heddle("doctor", "--json").stdout)[2]["state"] == "ok":
+        if not json.loads(self.run_heddle("doctor", "--json").stdout)["jobs"][2]["state"] == "ok":
             self.skipTest("built without libpng")
         path = os.path.join(self.home, "sheet.png")
         result = self.run_heddle("data", "show", self.folder_of_images(), "--count", "4", "--png", path)
@@ -596,7 +647,7 @@ class Command(unittest.TestCase):
         self.assertEqual(struct.unpack(">I", content[29:33])[0], zlib.crc32(content[12:29]))
 
     def test_an_image_of_one_colour_is_told_of(self):
-        if not json.loads(self.run_heddle("doctor", "--json").stdout)[2]["state"] == "ok":
+        if not json.loads(self.run_heddle("doctor", "--json").stdout)["jobs"][2]["state"] == "ok":
             self.skipTest("built without libpng")
         self.train_in(self.home, "--quiet", "--out", "run")
         for name, dot in (("blank.png", 200), ("dot.png", 0)):
@@ -607,7 +658,7 @@ class Command(unittest.TestCase):
                                                        "was not seen there\n" % path)
 
     def test_a_drawing_on_a_transparent_ground_is_seen_whatever_its_colour(self):
-        if not json.loads(self.run_heddle("doctor", "--json").stdout)[2]["state"] == "ok":
+        if not json.loads(self.run_heddle("doctor", "--json").stdout)["jobs"][2]["state"] == "ok":
             self.skipTest("built without libpng")
         self.train_in(self.home, "--quiet", "--out", "run")
         stroke = [[255 if 20 < x < 26 and 5 < y < 45 else 0 for x in range(50)] for y in range(50)]
@@ -625,7 +676,7 @@ class Command(unittest.TestCase):
                 self.assertAlmostEqual(chance, expected, places=5)
 
     def test_a_digit_for_a_small_dataset_is_cut_to_its_ink(self):
-        if not json.loads(self.run_heddle("doctor", "--json").stdout)[2]["state"] == "ok":
+        if not json.loads(self.run_heddle("doctor", "--json").stdout)["jobs"][2]["state"] == "ok":
             self.skipTest("built without libpng")
         folder = os.path.join(self.home, "eight by eight")
         os.mkdir(folder)
@@ -652,7 +703,7 @@ class Command(unittest.TestCase):
 
     def test_a_dataset_that_is_not_here_says_how_to_get_it(self):
         if any(one["name"] == "mnist" and one["present"] for one in
-               json.loads(self.run_heddle("data", "list", "--json").stdout)):
+               json.loads(self.run_heddle("data", "list", "--json").stdout)["datasets"]):
             self.skipTest("mnist is installed system-wide")
         result = self.run_heddle("data", "show", "mnist", code=3)
         self.assertIn("heddle data get mnist", result.stderr)

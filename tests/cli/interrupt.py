@@ -173,7 +173,7 @@ def everywhere(heddle, folder):
     modules = folder / "modules"
     modules.mkdir()
     (modules / "libheddle-cupti.so").touch()
-    rows = ["--model", "mlp", "--data", "synth:count=100", "--batch", "20", "--device", "cpu", "--json", str(results)]
+    rows = ["--model", "mlp", "--data", "synth:count=100", "--batch", "20", "--device", "cpu", f"--json={results}"]
     for words, said, environment in (
             (["eval", str(folder / "run"), "--data", "synth:count=50000", "--device", "cpu", "--kernels",
              "naive", "--batch", "1"], None, {}),

@@ -44,7 +44,7 @@ class Pipeline(unittest.TestCase):
             self.assertIn(row, text)
 
     def test_one_way_is_one_run_with_its_timeline(self):
-        self.run_pipeline("--device", "cpu", "--streams", "2", "--callbacks", *SMALL, "--json", self.path("all.json"),
+        self.run_pipeline("--device", "cpu", "--streams", "2", "--callbacks", *SMALL, "--json=" + self.path("all.json"),
                           "--trace", self.path("trace.json"), "--html", self.path("page.html"))
         with open(self.path("all.json"), encoding="utf-8") as file:
             found = json.load(file)
@@ -68,13 +68,13 @@ class Pipeline(unittest.TestCase):
         self.assertNotIn("http", page)
 
     def test_json_alone_goes_to_standard_output(self):
-        result = self.run_pipeline("--device", "cpu", "--memory", "pageable", *SMALL, "--json", "-")
+        result = self.run_pipeline("--device", "cpu", "--memory", "pageable", *SMALL, "--json")
         self.assertEqual(json.loads(result.stdout)["runs"][0]["memory"], "pageable")
-        self.assertIn("limit", result.stderr)
+        self.assertEqual(result.stderr, "")
 
     @unittest.skipUnless(HAS_SIM, "built without the sim device")
     def test_the_simulated_gpu_checks_and_shows_no_time(self):
-        text = self.run_pipeline("--device", "sim", "--json", self.path("sim.json")).stdout
+        text = self.run_pipeline("--device", "sim", "--json=" + self.path("sim.json")).stdout
         self.assertIn("reports no timings", text)
         self.assertIn("correct: callbacks queue the next", text)
         self.assertNotIn(" ms", text)
@@ -102,8 +102,8 @@ class Pipeline(unittest.TestCase):
 
     def test_a_file_that_cannot_be_written_is_failed_work_before_it_begins(self):
         for option in ("--html", "--trace", "--json"):
-            result = self.run_pipeline("--device", "cpu", "--streams", "1", "--batches", "4096", option,
-                                       self.path("no/page.html"), code=1)
+            result = self.run_pipeline("--device", "cpu", "--streams", "1", "--batches", "4096",
+                                       option + "=" + self.path("no/page.html"), code=1)
             self.assertIn("no/page.html: No such file or directory", result.stderr)
             self.assertEqual(result.stdout, "")
         self.assertIn("Is a directory", self.run_pipeline("--html", self.scratch.name, code=1).stderr)

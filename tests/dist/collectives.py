@@ -19,8 +19,11 @@ HEDDLE, MPIRUN = sys.argv[1:3]
 class Collectives(unittest.TestCase):
     def measure(self, count):
         said = ranks.run(MPIRUN, "-n", str(count), HEDDLE, "bench", "collectives", "--largest", "0.25", "--seconds",
-                         "0.001", "--json", "-")
-        return json.loads(said)
+                         "0.001", "--json")
+        lines = [json.loads(line) for line in said.splitlines()]
+        self.assertEqual([line["event"] for line in lines], ["measured"] * (len(lines) - 1) + ["result"])
+        self.assertEqual(len(lines[-1]["rows"]), len(lines) - 1)
+        return lines[-1]
 
     def test_all_collectives_are_right_at_all_sizes(self):
         count = 3  # so that parts do not come out even
@@ -58,7 +61,7 @@ class Collectives(unittest.TestCase):
                 (["train", "--dist", "nccl", "--data", "synth:count=20"], "heddle: --dist nccl is between GPUs", 2),
                 (["bench", "collectives", "--dist", "nccl", "--device", "cpu"],
                  "heddle: --dist nccl is between GPUs", 2),
-                (["bench", "collectives", "--json", "/nowhere/x"], "heddle: /nowhere/x: No such file or directory", 1)):
+                (["bench", "collectives", "--json=/nowhere/x"], "heddle: /nowhere/x: No such file or directory", 1)):
             said, exit_code = self.told(3, *command)
             self.assertEqual(len(said), 1, (command, said))
             self.assertTrue(said[0].startswith(words), said[0])

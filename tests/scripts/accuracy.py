@@ -32,7 +32,7 @@ class Played:
 
     def lines_of(self, command, environment=None):
         self.caches.append((environment or {}).get("XDG_CACHE_HOME"))
-        end = {"event": "finished", "epochs": 2, "reached": self.reached, "best_accuracy": 0.99}
+        end = {"event": "result", "epochs": 2, "reached": self.reached, "best_accuracy": 0.99}
         return [end], self.seconds.pop(0), ""
 
     def run(self, command, **_):

@@ -38,7 +38,7 @@ if [ -n "${HEDDLE_FAULT-}" ]; then
 fi
 [ -z "${short-}" ] || { mkdir -p "$out" && echo epoch 1 >"$out/last.safetensors"; }
 [ "${job-}" != on ] || echo '{"event":"trained","epoch":2}
-{"event":"finished","reached":true}'
+{"event":"result","reached":true}'
 '''
 
 
@@ -82,7 +82,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(self.seen(rows, "goes_on"), [True] * 4)
 
     def test_a_run_that_ends_well_without_training_has_not_gone_on(self):
-        rows, _, _ = self.look('''[ "${job-}" != on ] || { echo '{"event":"finished","reached":true}'; exit; }''', code=1)
+        rows, _, _ = self.look('''[ "${job-}" != on ] || { echo '{"event":"result","reached":true}'; exit; }''', code=1)
         self.assertEqual(self.seen(rows, "goes_on"), [False] * 4)
         self.assertEqual(self.seen(rows, "intact"), [True] * 4)
 

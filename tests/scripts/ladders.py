@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
-from loading import ROOT, gpu_check  # noqa: E402
+from loading import ROOT, gpu_check, written_by  # noqa: E402
 
 SHAPE = "rows=16384 cols=16384"
 
@@ -90,7 +90,7 @@ class Pages:
     def __init__(self, folder):
         self.folder, self.out = folder, os.path.join(folder, "pages")
         put(os.path.join(folder, "heddle"), "#!/bin/sh\ncat '%s/registry.json'\n" % folder, True)
-        put(os.path.join(folder, "registry.json"), REGISTRY)
+        put(os.path.join(folder, "registry.json"), {"operators": REGISTRY})
         put(os.path.join(folder, "targets.json"), TARGETS)
         self.results(RESULTS)
 
@@ -268,10 +268,12 @@ class Machine:
     def run(self, command, **_):
         self.runs += 1
         if "ops" in command and command[-2] != "ops":  # of one operator
-            return 0, json.dumps([dict(REGISTRY[0], name=command[-2], bench=[{"shape": "rows=16384 cols=16384"}])]), 0
+            return 0, json.dumps({"operators": [dict(REGISTRY[0], name=command[-2],
+                                                     bench=[{"shape": "rows=16384 cols=16384"}])]}), 0
         if "ops" in command:
-            return 0, json.dumps([dict(REGISTRY[0], name=name) for name in ("transpose", "scan")]), 0
-        if "--json" not in command:
+            return 0, json.dumps({"operators": [dict(REGISTRY[0], name=name) for name in ("transpose", "scan")]}), 0
+        path = written_by(command)
+        if path is None:
             return 0, "", 0
         if any("bench_ops" in word for word in command):
             found = {"version": "PyTorch 9", "results": [{"op": "scan", "run": self.runs}] if "scan" in command else []}
@@ -280,7 +282,7 @@ class Machine:
             shapes = [command[at + 1] for at, word in enumerate(command) if word == "--shape"] or ["rows=1", "rows=2"]
             found.update(results=[{"op": command[2], "shape": shape} for shape in shapes], date="date %d" % self.runs, copy_bandwidth=self.runs)
             del found["peers"], found["command"], found["limits"]
-        put(command[command.index("--json") + 1], found)
+        put(path, found)
         return 0, "", 0
 
 

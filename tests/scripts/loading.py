@@ -17,3 +17,10 @@ def module(path):
 
 def gpu_check():
     return module(os.path.join(ROOT, "scripts", "gpu-check"))
+
+
+def written_by(command):
+    """The file that `--json FILE`, of our scripts, or `--json=FILE`, of heddle, names; None: none."""
+    if "--json" in command:
+        return command[command.index("--json") + 1]
+    return next((word.split("=", 1)[1] for word in command if word.startswith("--json=")), None)

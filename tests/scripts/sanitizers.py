@@ -22,8 +22,9 @@ class Sanitizers(unittest.TestCase):
 
         def play(command, env=None, cwd=None):
             if "--json" in command:
-                return 0, json.dumps([{"name": name, "ladder": [{"device": "cuda", "name": "01_a", "tier": "fused"}]}
-                                      for name in ("cnn_step", "cnn_train")]), 0.1
+                return 0, json.dumps({"operators": [
+                    {"name": name, "ladder": [{"device": "cuda", "name": "01_a", "tier": "fused"}]}
+                    for name in ("cnn_step", "cnn_train")]}), 0.1
             tool, job = command[command.index("--tool") + 1], command[-1]
             asked[tool, job, env.get("HEDDLE_TEST_LEAST")] = dict(env, there=os.path.isdir(env["XDG_CACHE_HOME"]))
             return outcome(tool, job)

@@ -13,7 +13,7 @@ import types
 import unittest
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
-from loading import ROOT, gpu_check  # noqa: E402
+from loading import ROOT, gpu_check, written_by  # noqa: E402
 
 DOCS = os.path.join(ROOT, "scripts", "stream-docs")
 
@@ -171,7 +171,7 @@ class GpuCheck(unittest.TestCase):
                 return 1, 1.0
             if name != "nvcc":
                 document = {"heddle": PIPELINE, "unified_memory": UNIFIED, "dynamic_parallelism": DYNAMIC}[name]
-                with open(command[-1], "w", encoding="utf-8") as file:
+                with open(written_by(command) or command[-1], "w", encoding="utf-8") as file:
                     json.dump(document, file)
             return 0, 1.0
 
@@ -200,12 +200,12 @@ class GpuCheck(unittest.TestCase):
     def shapes_with(self, free):
         """The shapes that out-of-core asks for on a host with so many GiB free, and its table."""
         check, asked = gpu_check(), []
-        devices = json.dumps([{"device": "cpu", "memory_free": free * 2 ** 30}])
+        devices = json.dumps({"devices": [{"device": "cpu", "memory_free": free * 2 ** 30}]})
         check.run = lambda command: (0, devices, 0.1)
 
         def play(command):
             asked.extend(command[command.index("--shape") + 1].split(";"))
-            with open(command[-1], "w", encoding="utf-8") as file:
+            with open(written_by(command), "w", encoding="utf-8") as file:
                 json.dump(OUT_OF_CORE, file)
             return 0, 1.0
 

@@ -16,7 +16,7 @@ import unittest.mock
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
 from gpu_faults import Faults  # noqa: E402,F401: its tests run with these
-from loading import ROOT, gpu_check, module  # noqa: E402
+from loading import ROOT, gpu_check, module, written_by  # noqa: E402
 from sanitizers import Sanitizers  # noqa: E402,F401: likewise
 
 DOCS = os.path.join(ROOT, "scripts", "train-docs")
@@ -457,7 +457,7 @@ class GpuCheck(unittest.TestCase):
             if name == "ladder-limits":
                 return 0, 1.0
             document = COPIES if name == "trace" else STREAMED if "streamed" in command else INFER if "infer" in command else played[name]
-            with open(command[command.index("--json") + 1], "w", encoding="utf-8") as file:
+            with open(written_by(command), "w", encoding="utf-8") as file:
                 json.dump(document, file)
             return 0, 1.0
 
