@@ -48,6 +48,7 @@ include(GNUInstallDirs)
 file(GLOB simbuild_sources CONFIGURE_DEPENDS ${sim_root}/rewrite/*.c ${sim_root}/build/*.c)
 list(FILTER simbuild_sources EXCLUDE REGEX "/main\\.c$")
 list(APPEND simbuild_sources ${sim_root}/report/rules.c) # what a person does not want to see, for readers of reports
+list(APPEND simbuild_sources ${sim_root}/api/chip_table.c) # the names that --gpu takes, for shell completion
 add_library(heddle_simbuild STATIC ${simbuild_sources})
 target_include_directories(heddle_simbuild PUBLIC ${sim_root})
 target_link_libraries(heddle_simbuild PRIVATE $<BUILD_INTERFACE:heddle_flags> PUBLIC heddle_source Threads::Threads ${CMAKE_DL_LIBS})

@@ -155,6 +155,27 @@ void heddle_text_one_line(char *text)
             *text = '?';
 }
 
+const char *heddle_text_quote(const char *word, char *quoted, size_t size)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=:,@%";
+    static const char apostrophe[] = "'\\''"; // ends the quotes, adds one, begins them again
+    bool quotes = word[0] == '\0' || word[strspn(word, plain)] != '\0';
+    size_t length = quotes ? 2 : 0;
+    for (const char *at = word; *at; at++)
+        length += *at == '\'' ? strlen(apostrophe) : 1;
+    if (length >= size) {
+        snprintf(quoted, size, "%s", "");
+        return quoted;
+    }
+    char *to = quoted;
+    if (quotes)
+        *to++ = '\'';
+    for (; *word; word++)
+        to += sprintf(to, *word == '\'' ? "%s" : "%.1s", *word == '\'' ? apostrophe : word);
+    strcpy(to, quotes ? "'" : "");
+    return quoted;
+}
+
 double heddle_now(void)
 {
     struct timespec now;

@@ -16,6 +16,9 @@ const char *heddle_text_seconds(double seconds, char *text, size_t size);
 size_t heddle_text_number(const char *text, bool whole);
 // Puts '?' for every control character: a file's name must not break a message in two or play on the terminal.
 void heddle_text_one_line(char *text);
+// A word of a command line as a shell takes it back, in quotes where it needs them; returns `quoted`. "" where it does
+// not fit, so that no message shows a command that is cut.
+const char *heddle_text_quote(const char *word, char *quoted, size_t size);
 // Seconds on a clock that never goes back.
 double heddle_now(void);
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "check/child.h"
 #include "check/fields.h"
 #include "check/folder.h"
@@ -261,14 +262,15 @@ static heddle_status build(heddle_cli_bench_file *file, const char *path, heddle
 {
     const char *const sources[] = {path, NULL};
     heddle_check_job job;
-    char driver[PATH_MAX], object[PATH_MAX];
+    char driver[PATH_MAX], object[PATH_MAX], quoted[PATH_MAX];
+    heddle_text_quote(path, quoted, sizeof quoted);
     if (heddle_device_get_kind(device) == HEDDLE_SIM)
         return heddle_fail(HEDDLE_INVALID,
-                           "the simulated GPU has no time: `heddle check %s --op %s` checks the file there", path,
+                           "the simulated GPU has no time: `heddle check %s --op %s` checks the file there", quoted,
                            yours->name);
     if (heddle_device_get_kind(device) != HEDDLE_CUDA)
         return heddle_fail(HEDDLE_MISSING, "%s needs a GPU to be timed on: `heddle check %s --op %s` checks it without",
-                           path, path, yours->name);
+                           path, quoted, yours->name);
     HEDDLE_TRY(heddle_check_job_prepare(&job, yours, sources, 1));
     if (job.launch[0]) {
         bool complete;

@@ -496,12 +496,13 @@ static const char *without_gpu(const request *asked)
 
 static heddle_status open_device(request *asked)
 {
-    char check[HEDDLE_BENCH_MESSAGE];
+    char check[HEDDLE_BENCH_MESSAGE], quoted[HEDDLE_BENCH_MESSAGE];
     const char *instead = "--device cpu has rungs of its own, and --device sim checks those of a GPU, without times";
     if (asked->rung)
         instead = without_gpu(asked);
     if (asked->file) {
-        snprintf(check, sizeof check, "`heddle check %s --op %s` checks it without", asked->file, asked->name);
+        snprintf(check, sizeof check, "`heddle check %s --op %s` checks it without",
+                 heddle_text_quote(asked->file, quoted, sizeof quoted), asked->name);
         instead = check;
     }
     HEDDLE_TRY(heddle_cli_device_open(asked->settings->device, asked->settings->threads, instead, &asked->device));

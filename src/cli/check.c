@@ -20,7 +20,7 @@
 #include "cli/json.h"
 #include "cli/shapes.h"
 
-enum { MOST_FILES = 64 };
+enum { MOST_FILES = 64, QUOTED_SIZE = 1024 };
 
 typedef struct check_settings {
     const char *op, *gpu, *suppress, *sarif, *html, *compiler, *standard;
@@ -204,9 +204,10 @@ static heddle_status refuse_stray_words(const check_settings *settings, const he
                                "%s: no such file; with --op no program takes arguments: --shape says what to compare "
                                "at, and `heddle ops %s` lists the fields of a shape",
                                word, settings->op);
-        return heddle_fail(HEDDLE_INVALID,
-                           "%s: no such file; an argument of the program goes behind --: heddle check %s -- %s", word,
-                           arguments->items[0], word);
+        char file[QUOTED_SIZE], quoted[QUOTED_SIZE];
+        return heddle_fail(
+            HEDDLE_INVALID, "%s: no such file; an argument of the program goes behind --: heddle check %s -- %s", word,
+            heddle_text_quote(arguments->items[0], file, sizeof file), heddle_text_quote(word, quoted, sizeof quoted));
     }
     return HEDDLE_OK;
 }

@@ -75,9 +75,6 @@ void heddle_cli_print_completion_bash(FILE *file);
 void heddle_cli_print_completion_zsh(FILE *file);
 void heddle_cli_print_completion_fish(FILE *file);
 
-// A word of a command line as a shell takes it back.
-void heddle_cli_print_quoted(FILE *file, const char *text);
-
 // One line on a terminal's stderr that is overwritten by the next and removed by _clear_progress.
 void heddle_cli_show_progress(const char *text);
 void heddle_cli_clear_progress(void);

@@ -9,6 +9,7 @@
 
 #include "base/progress.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
@@ -73,15 +74,17 @@ static int list_as_table(const heddle_dataset_info *list, int count)
     heddle_table_column(table, "name", HEDDLE_LEFT);
     heddle_table_column(table, "here", HEDDLE_LEFT);
     heddle_table_column(table, "what", HEDDLE_LEFT);
-    heddle_table_column(table, "where, or how to get it", HEDDLE_LEFT);
     for (int i = 0; i < count; i++) {
         heddle_table_cell(table, "%s", list[i].name);
         heddle_table_cell(table, "%s", list[i].present ? "yes" : "no");
         heddle_table_cell(table, "%s", list[i].summary);
-        heddle_table_cell(table, "%s", list[i].where);
     }
     heddle_status status = heddle_table_print(table, stdout);
     heddle_table_destroy(table);
+    // Not in the table, which is cut to the terminal: a path or a command is of use only as a whole.
+    putchar('\n');
+    for (int i = 0; i < count; i++)
+        printf("%s: %s\n", list[i].name, list[i].where);
     return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
 }
 
@@ -172,13 +175,11 @@ static int show_progress(void *context, const char *file, uint64_t received, uin
 // Where it is, and what uses it: by its name where it is found by that.
 static int tell_place(const get_settings *settings, const char *name, const char *folder)
 {
-    char path[FOLDER_SIZE + NAME_MAX];
+    char path[FOLDER_SIZE + NAME_MAX], quoted[2 * FOLDER_SIZE];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (!settings->json.print) {
-        printf("%s is in %s: `heddle train --data ", name, path);
-        heddle_cli_print_quoted(stdout, settings->to != NULL ? path : name);
-        printf("` uses it\n");
-    }
+    if (!settings->json.print)
+        printf("%s is in %s: `heddle train --data %s` uses it\n", name, path,
+               heddle_text_quote(settings->to != NULL ? path : name, quoted, sizeof quoted));
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "dataset", name);
     cJSON_AddStringToObject(json, "folder", path);

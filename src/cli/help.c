@@ -22,7 +22,8 @@ static const heddle_cli_option options[] = {
 
 void heddle_cli_print_overview(FILE *file)
 {
-    fputs("Usage: heddle [--log LEVEL] COMMAND [OPTIONS]\n\n"
+    fputs("Usage: heddle [--log LEVEL] COMMAND [OPTIONS]\n"
+          "       heddle --help | --version\n\n"
           "CUDA, from the first kernel to a training engine, with or without a GPU.\n\n"
           "Commands:\n",
           file);

@@ -6,6 +6,7 @@
 
 #include "base/place.h"
 #include "cli/cli.h"
+#include "heddle/heddle.h"
 
 enum {
     HELP_WIDTH = 100,        // readable in half a wide screen, and in any terminal that is not tiny
@@ -18,7 +19,8 @@ enum {
 
 const char *heddle_cli_option_usage(const heddle_cli_option *option, char *text, size_t size)
 {
-    int used = snprintf(text, size, "--%s", option->name);
+    const char letter[] = {'-', option->letter, ',', ' ', '\0'};
+    int used = snprintf(text, size, "%s--%s", option->letter != '\0' ? letter : "", option->name);
     if (option->kind == HEDDLE_CLI_FLAG)
         return text;
     if (option->kind == HEDDLE_CLI_JSON) {
@@ -149,6 +151,11 @@ void heddle_cli_print_help(const heddle_cli_command *command, FILE *file)
     print_options(file, heddle_cli_common_options, heddle_cli_common_option_count, width);
     fputs("\nExample:\n", file);
     print_indented(file, command->example);
+}
+
+void heddle_cli_print_version(FILE *file)
+{
+    fprintf(file, "heddle %s\n", heddle_version());
 }
 
 const heddle_cli_topic *heddle_cli_find_topic(const heddle_cli_command *command, const char *name)

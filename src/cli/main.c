@@ -40,8 +40,10 @@ static int run(int argc, char **argv)
     const char *name = argv[first];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
-    if (strcmp(name, "--version") == 0)
-        name = "version";
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        heddle_cli_print_version(stdout);
+        return HEDDLE_EXIT_OK;
+    }
     if (name[0] == '-')
         return unknown_option(name);
     const heddle_cli_command *command = heddle_cli_find(heddle_cli_commands, name);

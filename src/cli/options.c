@@ -13,8 +13,9 @@
 #include "cli/cli.h"
 
 enum {
-    NAME_SIZE = 64,      // the longest option name that can be meant, with room for its dashes
-    MOST_CANDIDATES = 66 // options of a command, and the common ones: `given` has 64 bits
+    NAME_SIZE = 64, // the longest option name that can be meant, with room for its dashes
+    QUOTED_SIZE = 512,
+    MOST_CANDIDATES = 67 // options of a command, and the common ones: `given` has 64 bits
 };
 
 bool heddle_cli_prints_json;
@@ -24,7 +25,8 @@ static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL}
 const heddle_cli_option heddle_cli_common_options[] = {
     {"log", HEDDLE_CLI_CHOICE, 0, "LEVEL", "warn", "how much to say on stderr; $HEDDLE_LOG sets it too", 0, 0,
      log_levels},
-    {"help", HEDDLE_CLI_FLAG, 0, NULL, NULL, "show this and exit", 0, 0, NULL},
+    {"help", HEDDLE_CLI_FLAG, 0, NULL, NULL, "show this and exit", 0, 0, NULL, 'h'},
+    {"version", HEDDLE_CLI_FLAG, 0, NULL, NULL, "show the version and exit", 0, 0, NULL, 'V'},
 };
 const int heddle_cli_common_option_count = sizeof heddle_cli_common_options / sizeof *heddle_cli_common_options;
 
@@ -206,7 +208,8 @@ static heddle_status take_option(const heddle_cli_command *command, const heddle
     bool common =
         option >= heddle_cli_common_options && option < heddle_cli_common_options + heddle_cli_common_option_count;
     if (common && option->kind == HEDDLE_CLI_FLAG) {
-        arguments->help = true;
+        arguments->help |= option->letter == 'h';
+        arguments->version |= option->letter == 'V';
         return HEDDLE_OK;
     }
     if (common)
@@ -230,10 +233,9 @@ static heddle_status read_option(const heddle_cli_command *command, int argc, ch
                                  heddle_cli_arguments *arguments)
 {
     const char *argument = argv[*index];
-    if (strcmp(argument, "-h") == 0) {
-        arguments->help = true;
-        return HEDDLE_OK;
-    }
+    for (int i = 0; i < heddle_cli_common_option_count; i++)
+        if (argument[1] != '\0' && argument[1] == heddle_cli_common_options[i].letter && argument[2] == '\0')
+            return take_option(command, &heddle_cli_common_options[i], NULL, settings, arguments);
     const char *start = argument + strspn(argument, "-");
     size_t length = strcspn(start, "=");
     char name[NAME_SIZE];
@@ -264,12 +266,13 @@ static heddle_status read_option(const heddle_cli_command *command, int argc, ch
 // An argument that the command takes none of: behind a flag it was meant for that, else perhaps for an option.
 static heddle_status refuse_argument(const heddle_cli_command *command, const char *argument, const char *before)
 {
+    char quoted[QUOTED_SIZE];
     const heddle_cli_option *flag = strncmp(before, "--", 2) == 0 ? find_option(command, before + 2) : NULL;
     if (flag && flag->kind == HEDDLE_CLI_FLAG)
         return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s': --%s has no value", argument, flag->name);
     if (command->meant)
         return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s'; did you mean --%s %s?", argument,
-                           command->meant, argument);
+                           command->meant, heddle_text_quote(argument, quoted, sizeof quoted));
     return heddle_fail(HEDDLE_INVALID, "takes no arguments, but got '%s'", argument);
 }
 
@@ -295,7 +298,9 @@ static heddle_status refuse_json_file(const heddle_cli_command *command, const c
     const char *end = strrchr(argument, '.');
     if (strcmp(before, "--json") != 0 || end == NULL || strcmp(end, ".json") != 0 || !find_option(command, "json"))
         return HEDDLE_OK;
-    return heddle_fail(HEDDLE_INVALID, "--json takes its file with an equals sign: --json=%s", argument);
+    char quoted[QUOTED_SIZE];
+    return heddle_fail(HEDDLE_INVALID, "--json takes its file with an equals sign: --json=%s",
+                       heddle_text_quote(argument, quoted, sizeof quoted));
 }
 
 heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int argc, char **argv, void *settings,
@@ -316,7 +321,7 @@ heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int ar
         } else
             HEDDLE_TRY(read_option(command, argc, argv, &i, settings, arguments));
     }
-    return arguments->help ? HEDDLE_OK : check_arguments(command, arguments, before);
+    return arguments->help || arguments->version ? HEDDLE_OK : check_arguments(command, arguments, before);
 }
 
 bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, void *settings,
@@ -325,6 +330,11 @@ bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, 
     heddle_status status = heddle_cli_parse_options(command, argc, argv, settings, arguments);
     if (status != HEDDLE_OK) {
         *exit_code = heddle_cli_usage(command, "%s", heddle_last_error());
+        return false;
+    }
+    if (arguments->version) {
+        heddle_cli_print_version(stdout);
+        *exit_code = HEDDLE_EXIT_OK;
         return false;
     }
     if (arguments->help) {

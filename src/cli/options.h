@@ -39,6 +39,7 @@ typedef struct heddle_cli_option {
     const char *help;           // one sentence, no full stop
     double least, most;         // INT and NUMBER, both included; no limits unless least < most
     const char *const *choices; // CHOICE, NULL-terminated
+    char letter;                // -h; 0: none. Of the options that every command has
 } heddle_cli_option;
 
 enum { HEDDLE_CLI_LIST_ROOM = 32 };
@@ -85,18 +86,18 @@ typedef struct heddle_cli_arguments {
     int count;
     char **items;   // the positional arguments, in order
     uint64_t given; // bit i: options[i] was on the command line
-    bool help;      // --help was
+    bool help, version;
 } heddle_cli_arguments;
 
 // Fills `settings` (a struct whose members the options point into; the whole of it must be zeroed before) with the
 // defaults and then with what argv[1..] says. Takes `--name value`, `--name=value`, `--` before arguments that begin
-// with a dash, and in every command --help and --log LEVEL. HEDDLE_INVALID with a message for the person otherwise.
-// `argv` is reordered: `items` points into it.
+// with a dash, and in every command --help, --version and --log LEVEL. HEDDLE_INVALID with a message for the person
+// otherwise. `argv` is reordered: `items` points into it.
 heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int argc, char **argv, void *settings,
                                        heddle_cli_arguments *arguments);
 
-// The same for a command's first line: true to go on; false when help was printed or the usage was wrong and said so,
-// with the command's exit code in *exit_code.
+// The same for a command's first line: true to go on; false when help or the version was printed or the usage was
+// wrong, with the command's exit code in *exit_code.
 bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, void *settings,
                       heddle_cli_arguments *arguments, int *exit_code);
 
@@ -107,6 +108,8 @@ bool heddle_cli_given(const heddle_cli_command *command, const heddle_cli_argume
 extern const heddle_cli_option heddle_cli_common_options[];
 extern const int heddle_cli_common_option_count;
 
+// What --version shows.
+void heddle_cli_print_version(FILE *file);
 // What `heddle COMMAND --help` shows.
 void heddle_cli_print_help(const heddle_cli_command *command, FILE *file);
 // The topic of a command that is called `name`, or NULL; and what help prints of it.

@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "cli/checkpoint.h"
 #include "cli/device.h"
 #include "cli/json.h"
@@ -259,11 +260,12 @@ int heddle_cli_predict(int argc, char **argv)
     predict_settings settings = {0};
     heddle_cli_arguments arguments;
     int exit_code;
+    char quoted[NAME_SIZE];
     if (!heddle_cli_parse(&heddle_command_predict, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
     if (is_png(arguments.items[0]))
         return heddle_cli_usage(&heddle_command_predict, "the checkpoint comes first: heddle predict CHECKPOINT %s",
-                                arguments.items[0]);
+                                heddle_text_quote(arguments.items[0], quoted, sizeof quoted));
     bool from_data = settings.data || heddle_cli_given(&heddle_command_predict, &arguments, "index") ||
                      heddle_cli_given(&heddle_command_predict, &arguments, "count");
     if (from_data == (arguments.count > 1))

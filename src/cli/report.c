@@ -72,19 +72,6 @@ int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...)
     return HEDDLE_EXIT_USAGE;
 }
 
-void heddle_cli_print_quoted(FILE *file, const char *text)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=:,@%";
-    if (text[strspn(text, plain)] == '\0') {
-        fputs(text, file);
-        return;
-    }
-    fputc('\'', file);
-    for (; *text; text++)
-        fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, file);
-    fputc('\'', file);
-}
-
 heddle_status heddle_cli_page_begin(heddle_cli_page *page)
 {
     *page = (heddle_cli_page){.file = NULL};

@@ -489,18 +489,15 @@ static void stop_gently(const run *current)
 static void print_way_on(const run *current)
 {
     const train_settings *settings = &current->settings;
+    char quoted[2 * PATH_SIZE];
     fprintf(stderr, "heddle: go on with: ");
     if (current->ranks.ranks > 1)
         fprintf(stderr, "mpirun -n %d ", current->ranks.ranks);
-    fprintf(stderr, "heddle train --out ");
-    heddle_cli_print_quoted(stderr, current->out);
-    fprintf(stderr, " --resume");
+    fprintf(stderr, "heddle train --out %s --resume", heddle_text_quote(current->out, quoted, sizeof quoted));
     const char *const more[][2] = {{"device", settings->device}, {"folder", settings->folder}};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        if (more[i][1]) {
-            fprintf(stderr, " --%s ", more[i][0]);
-            heddle_cli_print_quoted(stderr, more[i][1]);
-        }
+        if (more[i][1])
+            fprintf(stderr, " --%s %s", more[i][0], heddle_text_quote(more[i][1], quoted, sizeof quoted));
     if (settings->until > 0)
         fprintf(stderr, " --until %g", settings->until);
     fprintf(stderr, "\n");

@@ -50,7 +50,7 @@ static void print_text(const heddle_cli_trained *trained, const char *path)
 {
     const heddle_train_result *result = trained->result;
     const char *plural = result->epochs == 1 ? "" : "s";
-    char time[TIME_SIZE];
+    char time[TIME_SIZE], quoted[2 * PATH_SIZE];
     if (!isfinite(result->test_accuracy)) {
         printf("nothing trained: 0 epochs; the starting point is in %s/" HEDDLE_RUN_LAST "\n", trained->folder);
         return;
@@ -65,9 +65,7 @@ static void print_text(const heddle_cli_trained *trained, const char *path)
     printf("test accuracy %.2f %%, best %.2f %%\n", 100 * result->test_accuracy, 100 * result->best_accuracy);
     if (trained->simulated && result->images_per_second > 0)
         printf("checked every access and launch of the kernels: no errors found\n");
-    printf("saved   %s\ntry     heddle predict ", path);
-    heddle_cli_print_quoted(stdout, path);
-    printf(" --count 5\n");
+    printf("saved   %s\ntry     heddle predict %s --count 5\n", path, heddle_text_quote(path, quoted, sizeof quoted));
 }
 
 // A run that was resumed may have had the accuracy before, in an epoch that its checkpoint does not name.

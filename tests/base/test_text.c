@@ -227,9 +227,22 @@ static void only_decimal_numbers_count_as_numbers(void **state)
     assert_int_equal(heddle_text_number("-12", true), 3);
 }
 
+static void words_are_quoted_for_a_shell_where_they_need_it(void **state)
+{
+    (void)state;
+    char quoted[32];
+    assert_string_equal(heddle_text_quote("runs/a-1", quoted, sizeof quoted), "runs/a-1");
+    assert_string_equal(heddle_text_quote("my runs/a", quoted, sizeof quoted), "'my runs/a'");
+    assert_string_equal(heddle_text_quote("it's $HOME", quoted, sizeof quoted), "'it'\\''s $HOME'");
+    assert_string_equal(heddle_text_quote("", quoted, sizeof quoted), "''");
+    assert_string_equal(heddle_text_quote("a bcdef", quoted, 9), ""); // its quotes do not fit
+    assert_string_equal(heddle_text_quote("a bcdef", quoted, 10), "'a bcdef'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_quoted_for_a_shell_where_they_need_it),
         cmocka_unit_test(only_decimal_numbers_count_as_numbers),
         cmocka_unit_test(nearest_finds_slips_of_the_finger),
         cmocka_unit_test(a_swap_of_neighbours_counts_once),

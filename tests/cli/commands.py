@@ -3,16 +3,19 @@
     commands.py path/to/heddle
 """
 
+import fcntl
 import json
 import os
 import pty
 import re
 import resource
+import shlex
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 import zlib
 
@@ -85,7 +88,7 @@ class Command(unittest.TestCase):
                 self.assertLessEqual(len(line), 100, line)
 
     def test_the_page_of_a_topic_has_the_options_that_go_with_it(self):
-        options = {words[1]: re.findall(r"(?m)^  --([\w-]+)", self.run_heddle("help", *words).stdout) for words in TOPICS}
+        options = {words[1]: re.findall(r"(?m)^  (?:-\w, )?--([\w-]+)", self.run_heddle("help", *words).stdout) for words in TOPICS}
         self.assertIn("batch", options["train"])
         self.assertIn("gradients", options["train"])
         self.assertNotIn("shape", options["train"])
@@ -338,11 +341,11 @@ class Command(unittest.TestCase):
         self.assert_refused(["predict", "seven.png"],
                             "heddle predict: the checkpoint comes first: heddle predict CHECKPOINT seven.png")
 
-    def drawn_on_a_terminal(self, *options, **environment):
+    def on_a_terminal(self, *words, columns=80, **environment):
         terminal, end = pty.openpty()
+        fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         variables = dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8", ASAN_OPTIONS="detect_leaks=0", **environment)
-        process = subprocess.Popen([HEDDLE, "data", "show", "synth:count=10", "--count", "1", *options], stdout=end,
-                                   env=variables)
+        process = subprocess.Popen([HEDDLE, *words], stdout=end, env=variables)
         os.close(end)
         drawn = b""
         with open(terminal, "rb", buffering=0) as reader:
@@ -353,6 +356,14 @@ class Command(unittest.TestCase):
                 pass  # how a terminal says that nobody writes to it any more
         self.assertEqual(process.wait(timeout=300), 0)
         return drawn
+
+    def drawn_on_a_terminal(self, *options, **environment):
+        return self.on_a_terminal("data", "show", "synth:count=10", "--count", "1", *options, **environment)
+
+    def test_a_narrow_terminal_cuts_no_command_or_path(self):
+        for one in json.loads(self.run_heddle("data", "list", "--json", HEDDLE_DATA=self.home).stdout)["datasets"]:
+            said = self.on_a_terminal("data", "list", columns=60, HEDDLE_DATA=self.home, HOME=self.home).decode()
+            self.assertIn(f"{one['name']}: {one['where']}\r\n", said)
 
     def test_no_color_keeps_colours_away(self):
         self.assertIn(b"\x1b[", self.drawn_on_a_terminal(NO_COLOR=""))
@@ -370,6 +381,23 @@ class Command(unittest.TestCase):
         self.assert_refused(["ops", "matmul/01_naive"],
                             "heddle ops: takes no rung: `heddle ops matmul` shows the whole ladder")
         self.assertRegex(self.run_heddle("ops", "conv").stdout, r"(?m)^see also: conv2d,")
+
+    def test_commands_that_are_suggested_can_be_copied(self):
+        folder = self.home + "/two words"
+        os.mkdir(folder)
+        said = self.train_in(folder, "--out", folder + "/run").stdout
+        suggested = re.search(r"(?m)^try     (heddle .*)$", said).group(1)
+        self.assertEqual(shlex.split(suggested)[2], folder + "/run/best.safetensors")
+        self.assert_refused(["predict", folder + "/seven.png"],
+                            f"heddle predict: the checkpoint comes first: heddle predict CHECKPOINT '{folder}/seven.png'")
+        self.assert_refused(["train", "my images"],
+                            "heddle train: takes no arguments, but got 'my images'; did you mean --data 'my images'?")
+        with open(folder + "/own.cu", "w", encoding="utf-8") as file:
+            file.write("void relu(const float *input, float *output, int n) {}\n")
+        said = self.run_heddle("bench", folder + "/own.cu", "--device", "cpu", code=3).stderr
+        self.assertIn(f"`heddle check '{folder}/own.cu' --op relu_forward`", said)
+        said = self.run_heddle("check", folder + "/own.cu", "64 64", code=2).stderr
+        self.assertIn(f"heddle check '{folder}/own.cu' -- '64 64'\n", said)
 
     def test_a_file_is_given_once(self):
         self.assert_refused(["check", "--suppress", "a", "--suppress", "b", "x.cu"],
@@ -532,7 +560,12 @@ class Command(unittest.TestCase):
     # --- version, devices, doctor, ops --------------------------------------------------------------------------------
 
     def test_version(self):
-        self.assertRegex(self.run_heddle("--version").stdout, r"^heddle \d+\.\d+\.\d+\n")
+        short = self.run_heddle("--version").stdout
+        self.assertRegex(short, r"^heddle \d+\.\d+\.\d+\n$")
+        for words in [["-V"]] + [[*command, flag] for command in [["train"], ["bench", "train"], ["data", "list"], ["help"]]
+                                 for flag in ("-V", "--version")]:
+            self.assertEqual(self.run_heddle(*words).stdout, short)
+        self.assertTrue(self.run_heddle("version").stdout.startswith(short))
         parts = json.loads(self.run_heddle("version", "--json").stdout)
         for name in ("heddle", "compiler", "instructions", "zlib", "cJSON"):
             self.assertTrue(parts[name])

@@ -3,6 +3,7 @@
     pages.py path/to/heddle
 """
 
+import json
 import os
 import re
 import shutil
@@ -25,7 +26,7 @@ def commands():
     waiting = re.findall(r"(?m)^  (\w+) ", heddle("help").split("Commands:")[1].split("\n\n")[0])
     for name in waiting:
         page = heddle("help", *name.split())
-        found[name] = re.findall(r"(?m)^  --([\w-]+)", page.split("\nOptions:")[1])
+        found[name] = re.findall(r"(?m)^  (?:-\w, )?--([\w-]+)", page.split("\nOptions:")[1])
         if "Actions:" in page:
             waiting += re.findall(r"(?m)^  (\w+ \w+) ", page.split("Actions:")[1].split("\n\n")[0])
     return found
@@ -82,6 +83,44 @@ class Pages(unittest.TestCase):
             self.assertEqual(complete("heddle", "data", "show", "--split", ""), ["train", "test"])
             self.assertEqual(complete("heddle", "data", "show", "--png", ""), [])
 
+    def test_bash_completes_values(self):
+        operators = {name for one in json.loads(heddle("ops", "--json"))["operators"]
+                     for name in (one["name"], one["ladder_name"])}
+        datasets = {one["name"] for one in json.loads(heddle("data", "list", "--json"))["datasets"]}
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "script")
+            with open(script, "w", encoding="utf-8") as file:
+                file.write(heddle("help", "--completion", "bash"))
+            os.mkdir(os.path.join(folder, "own-images"))
+
+            def complete(*words):
+                quoted = " ".join(f"'{word}'" for word in words)
+                program = f". {script}; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _heddle; echo ${{COMPREPLY[@]}}"
+                return set(subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True,
+                                          cwd=folder).stdout.split())
+
+            for command in ("train", "eval", "predict", "bench", "pipeline"):
+                self.assertEqual(complete("heddle", command, "--device", ""), {"cpu", "cuda", "sim"})
+            for command in ("train", "eval", "predict", "bench"):
+                self.assertEqual(complete("heddle", command, "--data", ""), datasets | {"own-images", "script"})
+                self.assertLessEqual({"fp32", "bf16"}, complete("heddle", command, "--precision", ""))
+                self.assertLessEqual({"naive", "fused"}, complete("heddle", command, "--kernels", ""))
+            self.assertEqual(complete("heddle", "train", "--data", "ow"), {"own-images"})
+            self.assertLessEqual({"cnn", "mlp"}, complete("heddle", "train", "--model", ""))
+            self.assertLessEqual({"h200", "a100", "rtx4090"}, complete("heddle", "check", "--gpu", ""))
+            self.assertEqual(complete("heddle", "check", "--op", ""), operators)
+            self.assertEqual(complete("heddle", "check", "--op", "=", "transp"), {"transpose"})
+            self.assertEqual(complete("heddle", "train", "--device", "="), {"cpu", "cuda", "sim"})
+            self.assertEqual(complete("heddle", "bench", "--kernels", "naive,fu"), {"naive,fused"})
+            self.assertEqual(complete("heddle", "bench", ""),
+                             operators | {"train", "infer", "out-of-core", "collectives"})
+            self.assertEqual(complete("heddle", "ops", "matmul_fo"), {"matmul_forward"})
+            self.assertEqual(complete("heddle", "data", "get", ""), datasets)
+            self.assertEqual(complete("heddle", "devices", "s"), {"sim"})
+            self.assertEqual(complete("heddle", "help", "da"), {"data"})
+            self.assertIn("--json", complete("heddle", "train", "--j"))
+            self.assertEqual(complete("heddle", "data", "list", "--json", "--f"), {"--folder"})
+
     def test_zsh_and_fish_name_every_option(self):
         zsh = heddle("help", "--completion", "zsh")
         fish = heddle("help", "--completion", "fish")
@@ -92,6 +131,9 @@ class Pages(unittest.TestCase):
                 if command != "data":
                     self.assertIn(f"--{option}", zsh)
                     self.assertIn(f" -l {option} ", fish)
+        for option in ("--data", "--device", "--gpu", "--op", "--kernels", "--precision"):
+            self.assertIn(f":_heddle_values_{option[2:]}'", zsh)
+            self.assertRegex(fish, rf"-l {option[2:]} (-x|-r -F) -a '\w")
         self.check_with("zsh", ["-n"], zsh)
         self.check_with("fish", ["--no-execute"], fish)
 

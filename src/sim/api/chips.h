@@ -23,6 +23,10 @@ typedef struct sim_chip {
     int integrated;
 } sim_chip;
 
+// All cards; the first is the default.
+extern const sim_chip sim_chips[];
+extern const int sim_chip_count;
+
 // The card that SIM_GPU names; the first of the table without it, or where there is no such card.
 const sim_chip *sim_chip_get(void);
 // False: SIM_GPU names no card; `why` says so, with a list of the names.
