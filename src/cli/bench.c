@@ -11,8 +11,6 @@
 #include "heddle/op.h"
 #include "heddle/train.h"
 
-const char *const heddle_cli_bench_dtypes[] = {"all", "f32", "tf32", "bf16", "f16", "f64", "i8", "u8", "i32", NULL};
-
 static const char *const peers[] = {"auto", "no", "all", NULL};
 
 #define PLACE(field) offsetof(heddle_cli_bench_settings, field)

@@ -20,6 +20,8 @@
 
 enum { MOST_NAMES = 1024, NAME_SIZE = 128 };
 
+const char *const heddle_cli_bench_dtypes[] = {"all", "f32", "tf32", "bf16", "f16", "f64", "i8", "u8", "i32", NULL};
+
 static const double usual_seconds = 0.5, quick_seconds = 0.05;
 // Of a launch on a CPU: in a second or so even by a rung that does nothing for its speed, and its reference too. The
 // largest one has the product of 1024 cubed in it. Drawing and checking take a hundred times as long as a launch, so in

@@ -24,6 +24,15 @@ int heddle_cli_fail_once(heddle_status status);
 // The same for a mistake in the command line that the command itself found.
 int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...) HEDDLE_PRINTF(2, 3);
 
+// Prints or writes the result as --json asks for, tells a failure, and returns the exit code.
+struct cJSON;
+int heddle_cli_json_exit(const heddle_cli_json *json, struct cJSON *result);
+
+// heddle_cli_parse_options as a command begins with it: true to go on; false when help or the version was printed or
+// the usage was wrong, with the command's exit code in *exit_code.
+bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, void *settings,
+                      heddle_cli_arguments *arguments, int *exit_code);
+
 // Each stands in the file of its name, as `const heddle_cli_command heddle_command_NAME` with `.run = heddle_cli_NAME`.
 int heddle_cli_train(int argc, char **argv);
 int heddle_cli_eval(int argc, char **argv);
@@ -56,8 +65,9 @@ extern const heddle_cli_command heddle_command_doctor;
 extern const heddle_cli_command heddle_command_help;
 extern const heddle_cli_command heddle_command_version;
 
-// All commands in the order help lists them, NULL-terminated.
-extern const heddle_cli_command *const heddle_cli_commands[];
+// All commands in the order help lists them, NULL-terminated. main says which there are.
+const heddle_cli_command *const *heddle_cli_commands(void);
+void heddle_cli_set_commands(const heddle_cli_command *const *commands);
 // The command of that name; NULL leaves "unknown command X; did you mean Y?" as the last error.
 const heddle_cli_command *heddle_cli_find(const heddle_cli_command *const *commands, const char *name);
 // "show" of "data show", "train" of "train": what a person types last.

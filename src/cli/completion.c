@@ -76,8 +76,8 @@ static void print_precisions(FILE *file)
 
 static void print_commands(FILE *file)
 {
-    for (int i = 0; heddle_cli_commands[i] != NULL; i++)
-        print_word(file, heddle_cli_commands[i]->name);
+    for (int i = 0; heddle_cli_commands()[i] != NULL; i++)
+        print_word(file, heddle_cli_commands()[i]->name);
 }
 
 // What an option of that name takes in every command that has it, and which arguments of commands are the same.
@@ -204,11 +204,11 @@ static void bash_command(FILE *file, const heddle_cli_command *command)
 
 static void bash_each(FILE *file, void (*print)(FILE *file, const heddle_cli_command *command))
 {
-    for (int i = 0; heddle_cli_commands[i] != NULL; i++) {
-        const heddle_cli_command *const *actions = heddle_cli_commands[i]->actions;
+    for (int i = 0; heddle_cli_commands()[i] != NULL; i++) {
+        const heddle_cli_command *const *actions = heddle_cli_commands()[i]->actions;
         for (int k = 0; actions != NULL && actions[k] != NULL; k++)
             print(file, actions[k]);
-        print(file, heddle_cli_commands[i]);
+        print(file, heddle_cli_commands()[i]);
     }
 }
 
@@ -338,13 +338,13 @@ void heddle_cli_print_completion_zsh(FILE *file)
           "  if (( CURRENT == 2 )); then\n"
           "    choices=(",
           file);
-    zsh_descriptions(file, heddle_cli_commands);
+    zsh_descriptions(file, heddle_cli_commands());
     fputs(")\n    _describe command choices\n    return\n  fi\n"
           "  shift words; (( CURRENT-- ))\n"
           "  case \"$words[1]\" in\n",
           file);
-    for (int i = 0; heddle_cli_commands[i] != NULL; i++)
-        zsh_command(file, heddle_cli_commands[i]);
+    for (int i = 0; heddle_cli_commands()[i] != NULL; i++)
+        zsh_command(file, heddle_cli_commands()[i]);
     fputs("  esac\n}\n"
           "if [ \"$funcstack[1]\" = _heddle ]; then _heddle \"$@\"; else compdef _heddle heddle; fi\n",
           file);
@@ -405,10 +405,10 @@ static void fish_command(FILE *file, const heddle_cli_command *command)
 void heddle_cli_print_completion_fish(FILE *file)
 {
     fputs("# Completion of heddle in fish. Made by `heddle help --completion fish`.\n", file);
-    for (int i = 0; heddle_cli_commands[i] != NULL; i++) {
-        fprintf(file, "complete -c heddle -n __fish_use_subcommand -f -a %s -d '", heddle_cli_commands[i]->name);
-        print_quoted(file, heddle_cli_commands[i]->summary, "\\");
+    for (int i = 0; heddle_cli_commands()[i] != NULL; i++) {
+        fprintf(file, "complete -c heddle -n __fish_use_subcommand -f -a %s -d '", heddle_cli_commands()[i]->name);
+        print_quoted(file, heddle_cli_commands()[i]->summary, "\\");
         fputs("'\n", file);
-        fish_command(file, heddle_cli_commands[i]);
+        fish_command(file, heddle_cli_commands()[i]);
     }
 }

@@ -1,4 +1,4 @@
-// How a command or an action is found by name, and an action run.
+// How a command or an action is found by name, begins by reading its line, and runs.
 
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +7,18 @@
 #include "cli/cli.h"
 
 enum { MOST_COMMANDS = 64 };
+
+static const heddle_cli_command *const *all_commands;
+
+void heddle_cli_set_commands(const heddle_cli_command *const *commands)
+{
+    all_commands = commands;
+}
+
+const heddle_cli_command *const *heddle_cli_commands(void)
+{
+    return all_commands;
+}
 
 const char *heddle_cli_last_word(const char *name)
 {
@@ -30,6 +42,32 @@ const heddle_cli_command *heddle_cli_find(const heddle_cli_command *const *comma
     else
         heddle_fail(HEDDLE_INVALID, "unknown %s '%s'; --help lists them", kind, name);
     return NULL;
+}
+
+bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, void *settings,
+                      heddle_cli_arguments *arguments, int *exit_code)
+{
+    heddle_status status = heddle_cli_parse_options(command, argc, argv, settings, arguments);
+    if (status != HEDDLE_OK) {
+        *exit_code = heddle_cli_usage(command, "%s", heddle_last_error());
+        return false;
+    }
+    if (arguments->version) {
+        heddle_cli_print_version(stdout);
+        *exit_code = HEDDLE_EXIT_OK;
+        return false;
+    }
+    if (arguments->help) {
+        const heddle_cli_topic *topic =
+            arguments->count > 0 ? heddle_cli_find_topic(command, arguments->items[0]) : NULL;
+        if (topic != NULL)
+            heddle_cli_print_topic(command, topic, stdout);
+        else
+            heddle_cli_print_help(command, stdout);
+        *exit_code = HEDDLE_EXIT_OK;
+        return false;
+    }
+    return true;
 }
 
 int heddle_cli_run_action(const heddle_cli_command *command, int argc, char **argv)

@@ -27,7 +27,7 @@ void heddle_cli_print_overview(FILE *file)
           "CUDA, from the first kernel to a training engine, with or without a GPU.\n\n"
           "Commands:\n",
           file);
-    heddle_cli_print_commands(file, heddle_cli_commands);
+    heddle_cli_print_commands(file, heddle_cli_commands());
     fputs("\n`heddle COMMAND --help` shows a command's options and an example.\n"
           "Exit codes: 0 fine, 1 the work failed, 2 wrong usage, 3 something is missing on this machine.\n\n"
           "Example:\n"
@@ -37,7 +37,7 @@ void heddle_cli_print_overview(FILE *file)
 
 static int print_command(const heddle_cli_arguments *arguments)
 {
-    const heddle_cli_command *command = heddle_cli_find(heddle_cli_commands, arguments->items[0]);
+    const heddle_cli_command *command = heddle_cli_find(heddle_cli_commands(), arguments->items[0]);
     if (command != NULL && arguments->count > 1) {
         const heddle_cli_topic *topic = heddle_cli_find_topic(command, arguments->items[1]);
         if (topic != NULL) {

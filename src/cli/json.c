@@ -10,7 +10,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "cli/cli.h"
+
+static bool prints; // a --json without a file was on the command line
 
 static heddle_status no_memory(void)
 {
@@ -68,10 +69,11 @@ heddle_status heddle_cli_json_result(const heddle_cli_json *json, cJSON *result)
     return json->print ? print_line("result", result) : heddle_cli_json_save(json, result);
 }
 
-int heddle_cli_json_exit(const heddle_cli_json *json, cJSON *result)
+void heddle_cli_json_read(const char *value, heddle_cli_json *json)
 {
-    heddle_status status = heddle_cli_json_result(json, result);
-    return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+    bool to_file = value && strcmp(value, "-") != 0;
+    *json = (heddle_cli_json){.print = !to_file, .file = to_file ? value : NULL};
+    prints = json->print;
 }
 
 bool heddle_cli_json_wanted(const heddle_cli_json *json)
@@ -81,7 +83,7 @@ bool heddle_cli_json_wanted(const heddle_cli_json *json)
 
 void heddle_cli_json_error(const char *message, int exit_code)
 {
-    if (!heddle_cli_prints_json)
+    if (!prints)
         return;
     cJSON *error = cJSON_CreateObject();
     cJSON_AddStringToObject(error, "message", message);

@@ -3,9 +3,17 @@
 #ifndef HEDDLE_CLI_JSON_H
 #define HEDDLE_CLI_JSON_H
 
-#include "cli/options.h"
+#include <stdbool.h>
+
+#include "heddle/status.h"
 
 struct cJSON;
+
+// What --json asks for.
+typedef struct heddle_cli_json {
+    bool print;       // on standard output, which then has nothing else
+    const char *file; // into this file; NULL: none
+} heddle_cli_json;
 
 // The row of the option in a command's table; `offset` is that of a heddle_cli_json.
 #define HEDDLE_CLI_JSON_OPTION(offset)                                                                                 \
@@ -21,8 +29,8 @@ void heddle_cli_json_event(const heddle_cli_json *json, const char *name, struct
 heddle_status heddle_cli_json_result(const heddle_cli_json *json, struct cJSON *result);
 // The file alone, with what there is of the result so far.
 heddle_status heddle_cli_json_save(const heddle_cli_json *json, struct cJSON *result);
-// heddle_cli_json_result, and a failure told; returns the exit code.
-int heddle_cli_json_exit(const heddle_cli_json *json, struct cJSON *result);
+// What the option says: NULL, or the value behind the equals sign.
+void heddle_cli_json_read(const char *value, heddle_cli_json *json);
 // Whether anything asks for the result.
 bool heddle_cli_json_wanted(const heddle_cli_json *json);
 

@@ -10,6 +10,17 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 
+// It alone refers to all of them, so that a test can link one without the rest.
+static const heddle_cli_command *const commands[] = {
+    &heddle_command_train,   &heddle_command_eval,
+    &heddle_command_predict, &heddle_command_bench,
+    &heddle_command_check,   &heddle_command_pipeline,
+    &heddle_command_trace,   &heddle_command_data,
+    &heddle_command_ops,     &heddle_command_devices,
+    &heddle_command_doctor,  &heddle_command_help,
+    &heddle_command_version, NULL,
+};
+
 // "heddle --log debug train": the part before the command, read as a command of its own.
 static const heddle_cli_command front = {.name = "help"};
 
@@ -46,7 +57,7 @@ static int run(int argc, char **argv)
     }
     if (name[0] == '-')
         return unknown_option(name);
-    const heddle_cli_command *command = heddle_cli_find(heddle_cli_commands, name);
+    const heddle_cli_command *command = heddle_cli_find(commands, name);
     if (command == NULL)
         return heddle_cli_fail(HEDDLE_INVALID);
     return command->run(argc - first, argv + first);
@@ -54,6 +65,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    heddle_cli_set_commands(commands);
     heddle_cli_catch_interrupts();
     signal(SIGXFSZ, SIG_IGN); // a write beyond `ulimit -f` fails as one to a full disk does, and is told like it
     int exit_code = run(argc, argv);

@@ -96,8 +96,8 @@ void heddle_cli_print_manual(FILE *file)
           ".SH SYNOPSIS\n.B heddle\n[\\-\\-log LEVEL] COMMAND [OPTIONS]\n"
           ".SH COMMANDS\n",
           file);
-    for (int i = 0; heddle_cli_commands[i] != NULL; i++)
-        print_command(file, heddle_cli_commands[i]);
+    for (int i = 0; heddle_cli_commands()[i] != NULL; i++)
+        print_command(file, heddle_cli_commands()[i]);
     fputs(".SH OPTIONS OF EVERY COMMAND\n", file);
     for (int i = 0; i < heddle_cli_common_option_count; i++)
         print_option(file, &heddle_cli_common_options[i]);

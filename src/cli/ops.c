@@ -1,10 +1,13 @@
-// `heddle ops`: the operators and their ladders, as the registry has them. The JSON form is ops_json.c's.
+// `heddle ops`: the operators and their ladders, as the registry has them.
 
 #include "cli/ops.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <cjson/cJSON.h>
 
 #include "base/table.h"
 #include "base/text.h"
@@ -31,12 +34,7 @@ static const heddle_cli_option options[] = {
 
 // --- names -----------------------------------------------------------------------------------------------------------
 
-const char *heddle_cli_tier_name(heddle_tier tier)
-{
-    return heddle_tier_names[tier];
-}
-
-const char *heddle_cli_role_name(heddle_role role)
+static const char *role_name(heddle_role role)
 {
     switch (role) {
     case HEDDLE_INPUT: return "input";
@@ -46,7 +44,7 @@ const char *heddle_cli_role_name(heddle_role role)
     return "unknown";
 }
 
-const char *heddle_cli_example_shape(const heddle_op *op)
+static const char *example_shape(const heddle_op *op)
 {
     if (op->bench_shapes != NULL && op->bench_shapes[0] != NULL)
         return op->bench_shapes[0];
@@ -95,7 +93,7 @@ static heddle_status print_operands(const heddle_op *op)
 {
     static const char *const titles[] = {"operand", "role", "type", "example", "", NULL};
     _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
-    const char *example = heddle_cli_example_shape(op);
+    const char *example = example_shape(op);
     if (example != NULL)
         HEDDLE_TRY(heddle_shape_parse(op, example, shape));
     heddle_table *table;
@@ -104,7 +102,7 @@ static heddle_status print_operands(const heddle_op *op)
         const heddle_operand *operand = &op->operands[i];
         char text[TEXT_SIZE] = "";
         heddle_table_cell(table, "%s", operand->name);
-        heddle_table_cell(table, "%s", heddle_cli_role_name(operand->role));
+        heddle_table_cell(table, "%s", role_name(operand->role));
         heddle_table_cell(table, "%s", heddle_dtype_name(operand->dtype));
         heddle_table_cell(table, "%s", example != NULL ? dims_text(operand, shape, text, sizeof text) : "");
         heddle_table_cell(table, "%s%s%s", operand->optional ? "optional" : "",
@@ -142,7 +140,7 @@ static heddle_status print_ladder(const heddle_op *op)
     for (int i = 0; i < op->rungs; i++) {
         heddle_table_cell(table, "%s", op->ladder[i].name);
         heddle_table_cell(table, "%s", heddle_device_kind_name(op->ladder[i].device));
-        heddle_table_cell(table, "%s", heddle_cli_tier_name(op->ladder[i].tier));
+        heddle_table_cell(table, "%s", heddle_tier_names[op->ladder[i].tier]);
         heddle_table_cell(table, "%s", op->ladder[i].note);
     }
     return print_and_free(table);
@@ -209,7 +207,7 @@ static heddle_status list_engines(const heddle_op *op, const char *shape_text, h
     heddle_engine_list list = {text, sizeof text};
     heddle_device_launcher *launcher;
     if (!shape_text)
-        shape_text = heddle_cli_example_shape(op);
+        shape_text = example_shape(op);
     HEDDLE_TRY(heddle_shape_parse(op, shape_text, shape));
     if (heddle_device_find_launcher(device, op->name, "engines", &launcher) != HEDDLE_OK) {
         printf("%s: no library here lists engines for it\n", op->name);
@@ -258,6 +256,120 @@ static heddle_status print_list(void)
     return HEDDLE_OK;
 }
 
+// --- as JSON ---------------------------------------------------------------------------------------------------------
+
+static cJSON *operands_json(const heddle_op *op)
+{
+    _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+    const char *example = example_shape(op);
+    bool sized = example != NULL && heddle_shape_parse(op, example, shape) == HEDDLE_OK;
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; i < op->operand_count; i++) {
+        const heddle_operand *operand = &op->operands[i];
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "name", operand->name);
+        cJSON_AddStringToObject(one, "role", role_name(operand->role));
+        cJSON_AddStringToObject(one, "dtype", heddle_dtype_name(operand->dtype));
+        cJSON_AddBoolToObject(one, "optional", operand->optional);
+        cJSON_AddBoolToObject(one, "saved", operand->saved);
+        if (sized) {
+            int dims[HEDDLE_MAX_DIMS];
+            int rank = operand->dims(shape, dims);
+            cJSON_AddItemToObject(one, "example_dims", cJSON_CreateIntArray(dims, rank));
+        }
+        cJSON_AddItemToArray(all, one);
+    }
+    return all;
+}
+
+static cJSON *fields_json(const heddle_op *op)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; i < op->field_count; i++) {
+        const heddle_field *field = &op->fields[i];
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "name", field->name);
+        cJSON_AddStringToObject(one, "kind", field->kind == HEDDLE_FIELD_INT ? "int" : "float");
+        if (!isnan(field->initial))
+            cJSON_AddNumberToObject(one, "default", field->initial);
+        if (field->note != NULL)
+            cJSON_AddStringToObject(one, "note", field->note);
+        cJSON_AddItemToArray(all, one);
+    }
+    return all;
+}
+
+static cJSON *ladder_json(const heddle_op *op)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; i < op->rungs; i++) {
+        const heddle_rung *rung = &op->ladder[i];
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "name", rung->name);
+        cJSON_AddStringToObject(one, "device", heddle_device_kind_name(rung->device));
+        cJSON_AddStringToObject(one, "tier", heddle_tier_names[rung->tier]);
+        cJSON_AddStringToObject(one, "note", rung->note);
+        cJSON_AddStringToObject(one, "arithmetic", heddle_arithmetic_names[rung->arithmetic]);
+        cJSON_AddNumberToObject(one, "capability", rung->capability);
+        cJSON_AddNumberToObject(one, "shared_bytes", rung->shared_bytes);
+        if (rung->gpu_only != NULL)
+            cJSON_AddStringToObject(one, "gpu_only", rung->gpu_only);
+        cJSON_AddBoolToObject(one, "unordered", rung->unordered);
+        cJSON_AddItemToArray(all, one);
+    }
+    return all;
+}
+
+static cJSON *bench_json(const heddle_op *op)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; op->bench_shapes != NULL && op->bench_shapes[i] != NULL; i++) {
+        _Alignas(max_align_t) char shape[HEDDLE_MAX_SHAPE_BYTES];
+        if (heddle_shape_parse(op, op->bench_shapes[i], shape) != HEDDLE_OK)
+            continue;
+        heddle_cost cost = op->cost(shape);
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "shape", op->bench_shapes[i]);
+        cJSON_AddNumberToObject(one, "flops", cost.flops);
+        cJSON_AddNumberToObject(one, "bytes_read", cost.bytes_read);
+        cJSON_AddNumberToObject(one, "bytes_written", cost.bytes_written);
+        cJSON_AddItemToArray(all, one);
+    }
+    return all;
+}
+
+static cJSON *operator_json(const heddle_op *op)
+{
+    cJSON *one = cJSON_CreateObject();
+    cJSON_AddStringToObject(one, "name", op->name);
+    cJSON_AddStringToObject(one, "ladder_name", op->ladder_name);
+    cJSON_AddStringToObject(one, "summary", op->summary);
+    const char *example = example_shape(op);
+    if (example != NULL)
+        cJSON_AddStringToObject(one, "example_shape", example);
+    cJSON_AddItemToObject(one, "operands", operands_json(op));
+    cJSON_AddItemToObject(one, "fields", fields_json(op));
+    cJSON_AddItemToObject(one, "ladder", ladder_json(op));
+    cJSON_AddItemToObject(one, "bench", bench_json(op));
+    cJSON *gradients = cJSON_AddArrayToObject(one, "gradients");
+    for (int i = 0; op->gradients != NULL && op->gradients[i] != NULL; i++)
+        cJSON_AddItemToArray(gradients, cJSON_CreateString(op->gradients[i]->name));
+    return one;
+}
+
+static cJSON *to_json(const char *name)
+{
+    cJSON *json = cJSON_CreateObject(), *all = cJSON_AddArrayToObject(json, "operators");
+    for (int i = 0; i < heddle_op_count(); i++) {
+        const heddle_op *op = heddle_op_at(i);
+        if (name == NULL || heddle_cli_op_is_called(op, name))
+            cJSON_AddItemToArray(all, operator_json(op));
+    }
+    return json;
+}
+
+// --- the command -----------------------------------------------------------------------------------------------------
+
 static int unknown_name(const char *name)
 {
     const char *slash = strchr(name, '/');
@@ -301,8 +413,7 @@ int heddle_cli_ops(int argc, char **argv)
     heddle_status status = HEDDLE_OK;
     if (!settings.json.print)
         status = name != NULL ? print_operators(name) : print_list();
-    return status == HEDDLE_OK ? heddle_cli_json_exit(&settings.json, heddle_cli_ops_json(name))
-                               : heddle_cli_fail(status);
+    return status == HEDDLE_OK ? heddle_cli_json_exit(&settings.json, to_json(name)) : heddle_cli_fail(status);
 }
 
 const heddle_cli_command heddle_command_ops = {

@@ -10,15 +10,12 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "cli/cli.h"
 
 enum {
     NAME_SIZE = 64, // the longest option name that can be meant, with room for its dashes
     QUOTED_SIZE = 512,
     MOST_CANDIDATES = 67 // options of a command, and the common ones: `given` has 64 bits
 };
-
-bool heddle_cli_prints_json;
 
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
 
@@ -122,14 +119,6 @@ static heddle_status add_to_list(const heddle_cli_option *option, const char *te
     return HEDDLE_OK;
 }
 
-static heddle_status read_json(const char *text, heddle_cli_json *json)
-{
-    bool to_file = text != NULL && strcmp(text, "-") != 0;
-    *json = (heddle_cli_json){.print = !to_file, .file = to_file ? text : NULL};
-    heddle_cli_prints_json = json->print;
-    return HEDDLE_OK;
-}
-
 static heddle_status store(const heddle_cli_option *option, const char *text, void *settings)
 {
     void *destination = (char *)settings + option->offset;
@@ -143,7 +132,7 @@ static heddle_status store(const heddle_cli_option *option, const char *text, vo
     case HEDDLE_CLI_TEXT: *(const char **)destination = text; return HEDDLE_OK;
     case HEDDLE_CLI_CHOICE: return read_choice(option, text, destination);
     case HEDDLE_CLI_LIST: return add_to_list(option, text, destination);
-    case HEDDLE_CLI_JSON: return read_json(text, destination);
+    case HEDDLE_CLI_JSON: heddle_cli_json_read(text, destination); return HEDDLE_OK;
     }
     return heddle_fail(HEDDLE_INTERNAL, "option --%s has no kind", option->name);
 }
@@ -322,32 +311,6 @@ heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int ar
             HEDDLE_TRY(read_option(command, argc, argv, &i, settings, arguments));
     }
     return arguments->help || arguments->version ? HEDDLE_OK : check_arguments(command, arguments, before);
-}
-
-bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, void *settings,
-                      heddle_cli_arguments *arguments, int *exit_code)
-{
-    heddle_status status = heddle_cli_parse_options(command, argc, argv, settings, arguments);
-    if (status != HEDDLE_OK) {
-        *exit_code = heddle_cli_usage(command, "%s", heddle_last_error());
-        return false;
-    }
-    if (arguments->version) {
-        heddle_cli_print_version(stdout);
-        *exit_code = HEDDLE_EXIT_OK;
-        return false;
-    }
-    if (arguments->help) {
-        const heddle_cli_topic *topic =
-            arguments->count > 0 ? heddle_cli_find_topic(command, arguments->items[0]) : NULL;
-        if (topic != NULL)
-            heddle_cli_print_topic(command, topic, stdout);
-        else
-            heddle_cli_print_help(command, stdout);
-        *exit_code = HEDDLE_EXIT_OK;
-        return false;
-    }
-    return true;
 }
 
 bool heddle_cli_given(const heddle_cli_command *command, const heddle_cli_arguments *arguments, const char *name)

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/json.h"
 #include "heddle/status.h"
 
 // What the destination is, and how the value is read.
@@ -47,14 +48,6 @@ typedef struct heddle_cli_list {
     const char *items[HEDDLE_CLI_LIST_ROOM + 1]; // NULL-terminated
     int count;
 } heddle_cli_list;
-
-// What --json asks for.
-typedef struct heddle_cli_json {
-    bool print;       // on standard output, which then has nothing else
-    const char *file; // into this file; NULL: none
-} heddle_cli_json;
-// Whether the command line has a --json that prints.
-extern bool heddle_cli_prints_json;
 
 // A word that may stand in place of a command's argument and has a page of its own: `bench train`.
 typedef struct heddle_cli_topic {
@@ -95,11 +88,6 @@ typedef struct heddle_cli_arguments {
 // otherwise. `argv` is reordered: `items` points into it.
 heddle_status heddle_cli_parse_options(const heddle_cli_command *command, int argc, char **argv, void *settings,
                                        heddle_cli_arguments *arguments);
-
-// The same for a command's first line: true to go on; false when help or the version was printed or the usage was
-// wrong, with the command's exit code in *exit_code.
-bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, void *settings,
-                      heddle_cli_arguments *arguments, int *exit_code);
 
 // Whether the option called `name` was on the command line.
 bool heddle_cli_given(const heddle_cli_command *command, const heddle_cli_arguments *arguments, const char *name);

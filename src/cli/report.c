@@ -72,6 +72,12 @@ int heddle_cli_usage(const heddle_cli_command *command, const char *format, ...)
     return HEDDLE_EXIT_USAGE;
 }
 
+int heddle_cli_json_exit(const heddle_cli_json *json, struct cJSON *result)
+{
+    heddle_status status = heddle_cli_json_result(json, result);
+    return status == HEDDLE_OK ? HEDDLE_EXIT_OK : heddle_cli_fail(status);
+}
+
 heddle_status heddle_cli_page_begin(heddle_cli_page *page)
 {
     *page = (heddle_cli_page){.file = NULL};

@@ -222,12 +222,6 @@ heddle_status heddle_dataset_open(const char *name, const char *folder, heddle_s
 
 void heddle_dataset_close(heddle_dataset *dataset)
 {
-    if (!dataset)
-        return;
-    heddle_owned_dataset *owned = (heddle_owned_dataset *)dataset;
-    free(owned->images);
-    free(owned->labels);
-    free(owned->class_text);
-    free(owned->class_names);
-    free(owned);
+    if (dataset)
+        heddle_owned_free((heddle_owned_dataset *)dataset);
 }

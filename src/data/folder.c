@@ -209,7 +209,7 @@ heddle_status heddle_folder_open(const char *folder, const heddle_named_set *set
     owned->dataset.split = split;
     heddle_status status = read_split(folder, set, owned);
     if (status != HEDDLE_OK) {
-        heddle_dataset_close(&owned->dataset);
+        heddle_owned_free(owned);
         return status;
     }
     *dataset = &owned->dataset;

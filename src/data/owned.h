@@ -1,4 +1,4 @@
-// A dataset with the memory behind it. What heddle_dataset_close frees is listed here and nowhere else.
+// A dataset with the memory behind it.
 #ifndef HEDDLE_DATA_OWNED_H
 #define HEDDLE_DATA_OWNED_H
 
@@ -10,5 +10,7 @@ typedef struct heddle_owned_dataset {
     char *class_text; // the names' characters
     const char **class_names;
 } heddle_owned_dataset;
+
+void heddle_owned_free(heddle_owned_dataset *owned);
 
 #endif

@@ -161,7 +161,7 @@ heddle_status heddle_synth_open(const char *text, heddle_split split, heddle_dat
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for dataset synth");
     heddle_status status = make_dataset(&options, split, owned);
     if (status != HEDDLE_OK) {
-        heddle_dataset_close(&owned->dataset);
+        heddle_owned_free(owned);
         return status;
     }
     *dataset = &owned->dataset;
