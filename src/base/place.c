@@ -28,6 +28,24 @@ void heddle_own_folder(char folder[HEDDLE_PLACE_SIZE])
         *slash = '\0';
 }
 
+bool heddle_find_program(const char *program, const char *folder, char path[HEDDLE_PLACE_SIZE])
+{
+    char folders[4 * HEDDLE_PLACE_SIZE], *rest = NULL;
+    const char *search = getenv("PATH");
+    snprintf(folders, sizeof folders, "%s:%s", search ? search : "", folder);
+    for (char *one = strtok_r(folders, ":", &rest); one; one = strtok_r(NULL, ":", &rest)) {
+        snprintf(path, HEDDLE_PLACE_SIZE, "%s/%s", one, program);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool heddle_find_nvcc(char path[HEDDLE_PLACE_SIZE])
+{
+    return heddle_find_program("nvcc", "/usr/local/cuda/bin", path);
+}
+
 const char *heddle_page(const char *name, char path[HEDDLE_PLACE_SIZE])
 {
     static const char *const from[] = {HEDDLE_PAGES_FROM_PROGRAM, HEDDLE_PAGES_FROM_LIBRARY};

@@ -1,5 +1,5 @@
-// Progress: when to draw, and the rate behind what is drawn. What a bar, a line and a JSON object look like is
-// progress_draw.c's business.
+// Progress: when to draw, and the rate behind what is drawn. What a bar and a line look like is progress_draw.c's
+// business.
 
 #include "base/progress.h"
 
@@ -105,16 +105,14 @@ static void draw(heddle_progress *progress, const heddle_progress_state *state, 
     };
     if (progress->mode == HEDDLE_PROGRESS_BAR)
         heddle_progress_draw_bar(progress->file, &view);
-    else if (progress->mode == HEDDLE_PROGRESS_LINES)
-        heddle_progress_draw_line(progress->file, &view);
     else
-        heddle_progress_draw_json(progress->file, &view);
+        heddle_progress_draw_line(progress->file, &view);
     fflush(progress->file);
 }
 
 void heddle_progress_update(heddle_progress *progress, const heddle_progress_state *state)
 {
-    if (!progress || progress->mode == HEDDLE_PROGRESS_NONE)
+    if (!progress)
         return;
     note_start(progress, state);
     double now = heddle_now();
@@ -129,7 +127,7 @@ void heddle_progress_update(heddle_progress *progress, const heddle_progress_sta
 
 void heddle_progress_finish(heddle_progress *progress, const heddle_progress_state *state)
 {
-    if (!progress || progress->mode == HEDDLE_PROGRESS_NONE)
+    if (!progress)
         return;
     note_start(progress, state);
     draw(progress, state, true);

@@ -1,5 +1,5 @@
 // Progress of a long job: a bar with rate, time left, loss and accuracy on a terminal; a plain line now and then when
-// piped; one JSON object a line when asked.
+// piped.
 #ifndef HEDDLE_BASE_PROGRESS_H
 #define HEDDLE_BASE_PROGRESS_H
 
@@ -11,8 +11,6 @@ typedef enum heddle_progress_mode {
     HEDDLE_PROGRESS_AUTO, // bar if the file is a terminal, else lines
     HEDDLE_PROGRESS_BAR,
     HEDDLE_PROGRESS_LINES,
-    HEDDLE_PROGRESS_JSON,
-    HEDDLE_PROGRESS_NONE,
 } heddle_progress_mode;
 
 typedef struct heddle_progress heddle_progress;
@@ -20,7 +18,6 @@ typedef struct heddle_progress heddle_progress;
 typedef struct heddle_progress_state {
     double done, total;    // in `unit`s
     const char *unit;      // "images": the rate is shown as images/s
-    int epoch, epochs;     // 0, 0: not shown
     double loss, accuracy; // NAN: not shown; accuracy in [0, 1]
     double seconds;        // since the job began, measured by the caller's clock; < 0: since create
 } heddle_progress_state;

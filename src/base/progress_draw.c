@@ -1,4 +1,4 @@
-// Drawing progress: a bar that fills what the terminal leaves, a plain line, or a JSON object.
+// Drawing progress: a bar that fills what the terminal leaves, or a plain line.
 
 #include "base/progress_draw.h"
 
@@ -6,8 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cjson/cJSON.h>
 
 #include "base/terminal.h"
 #include "base/text.h"
@@ -25,21 +23,10 @@ enum {
 };
 
 // The pieces of a line, in the order they stand in.
-enum part {
-    PART_LABEL,
-    PART_EPOCH,
-    PART_BAR,
-    PART_PERCENT,
-    PART_COUNT,
-    PART_RATE,
-    PART_TIME,
-    PART_LOSS,
-    PART_ACCURACY,
-    PARTS
-};
+enum part { PART_LABEL, PART_BAR, PART_PERCENT, PART_COUNT, PART_RATE, PART_TIME, PART_LOSS, PART_ACCURACY, PARTS };
 
 // What gives way first on a narrow terminal.
-static const enum part expendable[] = {PART_COUNT, PART_RATE, PART_EPOCH, PART_ACCURACY, PART_TIME, PART_LOSS};
+static const enum part expendable[] = {PART_COUNT, PART_RATE, PART_ACCURACY, PART_TIME, PART_LOSS};
 enum { EXPENDABLE = sizeof expendable / sizeof *expendable };
 
 struct line {
@@ -86,8 +73,6 @@ static void describe(const heddle_progress_view *view, struct line *line)
     const heddle_progress_state *state = view->state;
     *line = (struct line){0};
     set(line, PART_LABEL, "%s", view->label);
-    if (state->epochs > 0)
-        set(line, PART_EPOCH, "epoch %d/%d", state->epoch, state->epochs);
     if (has_total(view)) {
         // Rounded down, so that 100 % means all of it.
         set(line, PART_PERCENT, "%3.0f %%", floor(100 * share_of(view)));
@@ -183,7 +168,7 @@ void heddle_progress_draw_bar(FILE *file, const heddle_progress_view *view)
     fprintf(file, "\r%.*s\033[K%s", (int)heddle_text_prefix(text, room), text, view->finished ? "\n" : "");
 }
 
-// --- line and JSON --------------------------------------------------------------------------------------------------
+// --- line --------------------------------------------------------------------------------------------------------
 
 void heddle_progress_draw_line(FILE *file, const heddle_progress_view *view)
 {
@@ -192,37 +177,4 @@ void heddle_progress_draw_line(FILE *file, const heddle_progress_view *view)
     char text[LINE_SIZE];
     join(&line, text, sizeof text);
     fprintf(file, "%s\n", text);
-}
-
-static void add_number(cJSON *object, const char *name, double value)
-{
-    // JSON has no NaN: what is not known is left out.
-    if (isfinite(value))
-        cJSON_AddNumberToObject(object, name, value);
-}
-
-void heddle_progress_draw_json(FILE *file, const heddle_progress_view *view)
-{
-    const heddle_progress_state *state = view->state;
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "label", view->label);
-    if (state->epochs > 0) {
-        add_number(object, "epoch", state->epoch);
-        add_number(object, "epochs", state->epochs);
-    }
-    add_number(object, "done", state->done);
-    if (has_total(view))
-        add_number(object, "total", state->total);
-    cJSON_AddStringToObject(object, "unit", unit_of(view));
-    add_number(object, "rate", view->rate);
-    add_number(object, "seconds", view->seconds);
-    add_number(object, "loss", state->loss);
-    add_number(object, "accuracy", state->accuracy);
-    cJSON_AddBoolToObject(object, "finished", view->finished);
-    char *text = cJSON_PrintUnformatted(object);
-    // Out of memory: a line of progress less is the least of it.
-    if (text)
-        fprintf(file, "%s\n", text);
-    cJSON_free(text);
-    cJSON_Delete(object);
 }

@@ -64,6 +64,8 @@ static bool make_room(void **array, size_t count, size_t *room, size_t size)
 
 void heddle_table_column(heddle_table *table, const char *title, heddle_align align)
 {
+    if (!table)
+        return;
     table->column_too_late |= table->cell_count > 0;
     void *columns = table->columns;
     char *copy = strdup(title);
@@ -93,6 +95,8 @@ static char *format_text(const char *format, va_list arguments)
 
 void heddle_table_cell(heddle_table *table, const char *format, ...)
 {
+    if (!table)
+        return;
     va_list arguments;
     va_start(arguments, format);
     char *copy = format_text(format, arguments);
@@ -169,7 +173,7 @@ static void print_rows(const heddle_table *table, FILE *file, const int *widths)
 
 heddle_status heddle_table_print(const heddle_table *table, FILE *file)
 {
-    if (table->out_of_memory)
+    if (!table || table->out_of_memory)
         return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     if (table->column_too_late || (table->column_count == 0 && table->cell_count > 0))
         return heddle_fail(HEDDLE_INTERNAL, "a table got a cell before all of its columns");
@@ -187,4 +191,11 @@ heddle_status heddle_table_print(const heddle_table *table, FILE *file)
     if (ferror(file))
         return heddle_fail(HEDDLE_IO, "cannot write the table");
     return HEDDLE_OK;
+}
+
+heddle_status heddle_table_finish(heddle_table *table, FILE *file)
+{
+    heddle_status status = heddle_table_print(table, file);
+    heddle_table_destroy(table);
+    return status;
 }

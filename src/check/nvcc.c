@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "check/build.h"
 #include "sim/build/build.h"
@@ -28,20 +29,6 @@ static const char *const flags[] = {
     "-ptx", "-arch=sm_90", "-Xcicc", "-O0", "-w", "-Xcompiler", "-w", "--extended-lambda", "--expt-relaxed-constexpr",
     NULL,
 };
-
-static bool find_nvcc(char *path, size_t size)
-{
-    char folders[2 * PATH_MAX];
-    const char *search = getenv("PATH");
-    snprintf(folders, sizeof folders, "%s:/usr/local/cuda/bin", search ? search : "");
-    char *rest = NULL;
-    for (char *folder = strtok_r(folders, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest)) {
-        snprintf(path, size, "%s/nvcc", folder);
-        if (access(path, X_OK) == 0)
-            return true;
-    }
-    return false;
-}
 
 static bool is_cuda(const char *path)
 {
@@ -121,10 +108,10 @@ static heddle_status ask(heddle_check_opinion *opinion)
 {
     const heddle_check_options *options = opinion->options;
     const heddle_check_folder *folder = opinion->folder;
-    char nvcc[PATH_MAX], results[600], helpers[600], standard[32];
+    char nvcc[HEDDLE_PLACE_SIZE], results[600], helpers[600], standard[32];
     if (options->nvcc == HEDDLE_CHECK_NVCC_NEVER)
         return HEDDLE_OK;
-    if (!find_nvcc(nvcc, sizeof nvcc))
+    if (!heddle_find_nvcc(nvcc))
         return options->nvcc == HEDDLE_CHECK_NVCC_ALWAYS
                    ? heddle_fail(HEDDLE_MISSING, "--nvcc: nvcc is neither on PATH nor in /usr/local/cuda/bin; install "
                                                  "the CUDA toolkit or leave the option out")

@@ -99,7 +99,7 @@ static bool refuse(const heddle_cli_arguments *arguments, const char *const *nam
     return foreign != NULL;
 }
 
-int heddle_cli_bench(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     heddle_cli_bench_settings settings = {0};
     heddle_cli_arguments arguments;
@@ -188,7 +188,7 @@ const heddle_cli_command heddle_command_bench = {
                "heddle bench out-of-core --shape \"m=49152 n=49152 k=16384\"\nmpirun -n 4 heddle bench collectives",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = heddle_cli_bench,
+    .run = run_command,
     .topics = topics,
     .topic_count = sizeof topics / sizeof *topics,
 };

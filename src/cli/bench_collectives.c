@@ -222,8 +222,6 @@ static heddle_status print_rows(const bench *run)
     static const char *const titles[] = {"size", "time", "algorithm GB/s", "bus GB/s"};
     char size[NAME_SIZE], time[NAME_SIZE];
     heddle_table *table = heddle_table_create();
-    if (!table)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     heddle_table_column(table, "collective", HEDDLE_LEFT);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         heddle_table_column(table, titles[i], HEDDLE_RIGHT);
@@ -236,9 +234,7 @@ static heddle_status print_rows(const bench *run)
         add_rate(table, shown->right, gigabytes(shown, run, false));
         add_rate(table, shown->right && !alone, gigabytes(shown, run, true));
     }
-    heddle_status status = heddle_table_print(table, stdout);
-    heddle_table_destroy(table);
-    return status;
+    return heddle_table_finish(table, stdout);
 }
 
 static cJSON *row_json(const bench *run, const row *shown)

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/place.h"
 #include "base/text.h"
 #include "check/child.h"
 #include "check/fields.h"
@@ -156,27 +157,15 @@ static heddle_status write_driver(const heddle_op *op, const char *function_name
 
 // --- compiling -------------------------------------------------------------------------------------------------------
 
-static heddle_status find_nvcc(char *path, size_t size)
-{
-    char folders[2 * PATH_MAX], *rest = NULL;
-    const char *search = getenv("PATH");
-    snprintf(folders, sizeof folders, "%s:/usr/local/cuda/bin", search ? search : "");
-    for (char *folder = strtok_r(folders, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest)) {
-        snprintf(path, size, "%s/nvcc", folder);
-        if (access(path, X_OK) == 0)
-            return HEDDLE_OK;
-    }
-    return heddle_fail(HEDDLE_MISSING, "nvcc not found: install the CUDA toolkit, or put its folder in PATH");
-}
-
 static heddle_status compile(heddle_device *device, const char *source, const char *driver, const char *object)
 {
     static const double longest = 600; // seconds
     heddle_device_info info = {0};
-    char nvcc[PATH_MAX], architecture[64];
+    char nvcc[HEDDLE_PLACE_SIZE], architecture[64];
     Dl_info module;
     HEDDLE_TRY(heddle_device_describe(device, &info));
-    HEDDLE_TRY(find_nvcc(nvcc, sizeof nvcc));
+    if (!heddle_find_nvcc(nvcc))
+        return heddle_fail(HEDDLE_MISSING, "nvcc not found: install the CUDA toolkit, or put its folder in PATH");
     if (!dladdr((const void *)device->backend, &module))
         return heddle_fail(HEDDLE_INTERNAL, "the device's module cannot be found");
     // Hopper's own instructions need the architecture's own name.

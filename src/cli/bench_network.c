@@ -211,16 +211,12 @@ static void print_header(const heddle_cli_road *road)
 static heddle_status print_table(const heddle_cli_road *road)
 {
     heddle_table *table = heddle_table_create();
-    if (!table)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     start_table(table, road);
     for (int i = 0; i < road->batch_count; i++) {
         add_steps(table, road, road->batches[i]);
         add_peers(table, road, road->batches[i]);
     }
-    heddle_status status = heddle_table_print(table, stdout);
-    heddle_table_destroy(table);
-    return status;
+    return heddle_table_finish(table, stdout);
 }
 
 // --- the command ----------------------------------------------------------------------------------------------------

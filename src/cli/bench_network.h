@@ -51,8 +51,6 @@ heddle_status heddle_cli_road_peers(heddle_cli_road *road, const char **why);
 // A step's microseconds over the fastest peer's at the same batch and precision, the other way round: how many times as
 // fast the step is. NAN: there is none.
 double heddle_cli_road_against(const heddle_cli_road *road, const heddle_cli_step *step);
-// "tf32" for tf32; tf32x3 stands beside fp32.
-const char *heddle_cli_peer_precision(heddle_arithmetic arithmetic);
 
 // bench_network_json.c: the document, and a row of it.
 struct cJSON *heddle_cli_road_json(const heddle_cli_road *road);

@@ -36,7 +36,8 @@ static bool find_script(char path[PATH_SIZE])
     return written < PATH_SIZE && heddle_file_exists(path);
 }
 
-const char *heddle_cli_peer_precision(heddle_arithmetic arithmetic)
+// "tf32" for tf32; tf32x3 stands beside fp32.
+static const char *peer_precision(heddle_arithmetic arithmetic)
 {
     return arithmetic == HEDDLE_TF32X3 ? heddle_cli_precisions[HEDDLE_FULL] : heddle_cli_precisions[arithmetic];
 }
@@ -58,7 +59,7 @@ static void list_wanted(const heddle_cli_road *road, char batches[LIST_SIZE], ch
         char number[16];
         snprintf(number, sizeof number, "%d", road->steps[i].batch);
         add_word(batches, number);
-        add_word(precisions, heddle_cli_peer_precision(road->steps[i].arithmetic));
+        add_word(precisions, peer_precision(road->steps[i].arithmetic));
         // A step in 16 bits has two peers: with float32 copies of the parameters, and without.
         if (road->steps[i].arithmetic == HEDDLE_FP16 || road->steps[i].arithmetic == HEDDLE_BFLOAT) {
             char pure[LIST_SIZE];
@@ -133,7 +134,7 @@ heddle_status heddle_cli_road_peers(heddle_cli_road *road, const char **why)
 
 double heddle_cli_road_against(const heddle_cli_road *road, const heddle_cli_step *step)
 {
-    const char *precision = heddle_cli_peer_precision(step->arithmetic);
+    const char *precision = peer_precision(step->arithmetic);
     double fastest = NAN;
     const cJSON *row, *rows = cJSON_GetObjectItemCaseSensitive(road->peers, "results");
     cJSON_ArrayForEach(row, rows)

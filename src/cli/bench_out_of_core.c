@@ -82,8 +82,6 @@ static heddle_status show_table(const heddle_out_of_core *result)
 {
     static const char *const titles[] = {"seconds", "TFLOP/s", "product alone", "of the limit"};
     heddle_table *table = heddle_table_create();
-    if (!table)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     double operations = 2.0 * result->shape.m * result->shape.n * result->shape.k;
     heddle_table_column(table, "rung", HEDDLE_LEFT);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
@@ -103,9 +101,7 @@ static heddle_status show_table(const heddle_out_of_core *result)
         add_number(table, row->status == HEDDLE_OK, 4, row->share);
         heddle_table_cell(table, "%s", state_of(row));
     }
-    heddle_status status = heddle_table_print(table, stdout);
-    heddle_table_destroy(table);
-    return status;
+    return heddle_table_finish(table, stdout);
 }
 
 static cJSON *row_json(const heddle_out_of_core_row *row)

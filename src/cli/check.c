@@ -3,11 +3,9 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/terminal.h"
@@ -231,26 +229,6 @@ static heddle_status write_file(const heddle_check_result *result, const char *p
     return status == HEDDLE_IO && why ? heddle_fail(HEDDLE_IO, "%s: %s", path, strerror(why)) : status;
 }
 
-// Looked at before the run, which may be long: a file that is not there yet is made and taken away again. Pipes and
-// devices are left alone, since somebody may be waiting at their other end, and so are links that lead nowhere yet.
-static heddle_status refuse_unwritable(const char *option, const char *path)
-{
-    struct stat about;
-    if (path == NULL)
-        return HEDDLE_OK;
-    const bool there = lstat(path, &about) == 0;
-    if (there && (stat(path, &about) != 0 || !(S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))))
-        return HEDDLE_OK;
-    const int file = open(path, O_WRONLY | O_CLOEXEC | (there ? 0 : O_CREAT | O_EXCL), 0666);
-    if (file < 0)
-        return heddle_fail(HEDDLE_INVALID, "--%s %s: %s; name a file that can be written", option, path,
-                           strerror(errno));
-    close(file);
-    if (!there)
-        unlink(path);
-    return HEDDLE_OK;
-}
-
 static heddle_status print_text(const check_settings *settings, const heddle_check_result *result)
 {
     const char *no_colour = getenv("NO_COLOR");
@@ -321,9 +299,9 @@ static heddle_status refuse_settings(const check_settings *settings, const heddl
 {
     HEDDLE_TRY(refuse_stray_words(settings, arguments));
     HEDDLE_TRY(refuse_standard(settings->standard));
-    HEDDLE_TRY(refuse_unwritable("json", settings->json.file));
-    HEDDLE_TRY(refuse_unwritable("sarif", settings->sarif));
-    return refuse_unwritable("html", settings->html);
+    HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
+    HEDDLE_TRY(heddle_cli_can_write(settings->sarif));
+    return heddle_cli_can_write(settings->html);
 }
 
 static void interrupt_check(int number)
@@ -360,7 +338,7 @@ static int check(const check_settings *settings, const heddle_cli_arguments *arg
     return exit_code;
 }
 
-int heddle_cli_check(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     check_settings settings = {0};
     heddle_cli_arguments arguments;
@@ -402,5 +380,5 @@ const heddle_cli_command heddle_command_check = {
                "heddle check matmul.cu --op matmul --shape \"m=64 n=64 k=100\"",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = heddle_cli_check,
+    .run = run_command,
 };

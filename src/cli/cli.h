@@ -33,21 +33,7 @@ int heddle_cli_json_exit(const heddle_cli_json *json, struct cJSON *result);
 bool heddle_cli_parse(const heddle_cli_command *command, int argc, char **argv, void *settings,
                       heddle_cli_arguments *arguments, int *exit_code);
 
-// Each stands in the file of its name, as `const heddle_cli_command heddle_command_NAME` with `.run = heddle_cli_NAME`.
-int heddle_cli_train(int argc, char **argv);
-int heddle_cli_eval(int argc, char **argv);
-int heddle_cli_predict(int argc, char **argv);
-int heddle_cli_bench(int argc, char **argv);
-int heddle_cli_check(int argc, char **argv);
-int heddle_cli_pipeline(int argc, char **argv);
-int heddle_cli_trace(int argc, char **argv);
-int heddle_cli_data(int argc, char **argv);
-int heddle_cli_ops(int argc, char **argv);
-int heddle_cli_devices(int argc, char **argv);
-int heddle_cli_doctor(int argc, char **argv);
-int heddle_cli_help(int argc, char **argv);
-int heddle_cli_version(int argc, char **argv);
-
+// Each stands in the file of its name.
 extern const heddle_cli_command heddle_command_train;
 extern const heddle_cli_command heddle_command_eval;
 extern const heddle_cli_command heddle_command_predict;

@@ -24,7 +24,7 @@ static const heddle_cli_command *const actions[] = {
     NULL,
 };
 
-int heddle_cli_data(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     return heddle_cli_run_action(&heddle_command_data, argc, argv);
 }
@@ -35,7 +35,7 @@ const heddle_cli_command heddle_command_data = {
     .arguments = "ACTION",
     .most_arguments = 1,
     .example = "heddle data list\nheddle data show fashion --count 4\nheddle data get mnist",
-    .run = heddle_cli_data,
+    .run = run_command,
     .actions = actions,
 };
 
@@ -69,8 +69,6 @@ static cJSON *list_json(const heddle_dataset_info *list, int count)
 static int list_as_table(const heddle_dataset_info *list, int count)
 {
     heddle_table *table = heddle_table_create();
-    if (table == NULL)
-        return heddle_cli_fail(heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table"));
     heddle_table_column(table, "name", HEDDLE_LEFT);
     heddle_table_column(table, "here", HEDDLE_LEFT);
     heddle_table_column(table, "what", HEDDLE_LEFT);
@@ -79,8 +77,7 @@ static int list_as_table(const heddle_dataset_info *list, int count)
         heddle_table_cell(table, "%s", list[i].present ? "yes" : "no");
         heddle_table_cell(table, "%s", list[i].summary);
     }
-    heddle_status status = heddle_table_print(table, stdout);
-    heddle_table_destroy(table);
+    heddle_status status = heddle_table_finish(table, stdout);
     // Not in the table, which is cut to the terminal: a path or a command is of use only as a whole.
     putchar('\n');
     for (int i = 0; i < count; i++)

@@ -151,8 +151,6 @@ static void print_speeds(const device_view *view)
 static heddle_status print_rows(const device_view *all, int count)
 {
     heddle_table *table = heddle_table_create();
-    if (table == NULL)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     heddle_table_column(table, "device", HEDDLE_LEFT);
     heddle_table_column(table, "name", HEDDLE_LEFT);
     heddle_table_column(table, "instructions", HEDDLE_LEFT);
@@ -171,9 +169,7 @@ static heddle_status print_rows(const device_view *all, int count)
         heddle_table_cell(table, "%s", heddle_text_bytes((double)info->memory_total, total, sizeof total));
         heddle_table_cell(table, "%s", heddle_text_bytes((double)info->memory_free, left, sizeof left));
     }
-    heddle_status status = heddle_table_print(table, stdout);
-    heddle_table_destroy(table);
-    return status;
+    return heddle_table_finish(table, stdout);
 }
 
 static int print_table(const device_view *all, int count, const devices_settings *settings)
@@ -230,7 +226,7 @@ static int look_at_all(const devices_settings *settings, device_view *all)
     return count;
 }
 
-int heddle_cli_devices(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     devices_settings settings = {0};
     heddle_cli_arguments arguments;
@@ -259,5 +255,5 @@ const heddle_cli_command heddle_command_devices = {
     .example = "heddle devices\nheddle devices cuda --measure\nheddle devices --json",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = heddle_cli_devices,
+    .run = run_command,
 };

@@ -8,6 +8,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/place.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "device/device.h"
@@ -43,21 +44,6 @@ static const heddle_cli_option options[] = {
 
 // --- what is here ----------------------------------------------------------------------------------------------------
 
-// The path of a program on $PATH or in `folder`.
-static bool find_program(const char *program, const char *folder, char *path, size_t size)
-{
-    char folders[4 * PATH_SIZE];
-    const char *search = getenv("PATH");
-    snprintf(folders, sizeof folders, "%s:%s", search != NULL ? search : "", folder);
-    char *rest = NULL;
-    for (char *one = strtok_r(folders, ":", &rest); one != NULL; one = strtok_r(NULL, ":", &rest)) {
-        snprintf(path, size, "%s/%s", one, program);
-        if (access(path, X_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
 // The first line that a command prints, without its line end; false when it fails or prints nothing.
 static bool first_line(const char *command, char *line, size_t size)
 {
@@ -73,21 +59,31 @@ static bool first_line(const char *command, char *line, size_t size)
     return got;
 }
 
+static bool open_device(const char *name, heddle_device_info *info)
+{
+    heddle_device *device;
+    if (heddle_device_open(name, 0, &device) != HEDDLE_OK)
+        return false;
+    heddle_status status = heddle_device_describe(device, info);
+    heddle_device_close(device);
+    return status == HEDDLE_OK;
+}
+
+// What a job lacks, and how to get it.
+static void lacks(job_report *job, job_state state, const char *detail, const char *advice)
+{
+    job->state = state;
+    snprintf(job->detail, sizeof job->detail, "%s", detail);
+    snprintf(job->advice, sizeof job->advice, "%s", advice);
+}
+
 // --- the jobs --------------------------------------------------------------------------------------------------------
 
 static void examine_training(job_report *job)
 {
-    heddle_device *device;
     heddle_device_info info;
-    heddle_status status = heddle_device_open("cpu", 0, &device);
-    if (status == HEDDLE_OK) {
-        status = heddle_device_describe(device, &info);
-        heddle_device_close(device);
-    }
-    if (status != HEDDLE_OK) {
-        job->state = JOB_MISSING;
-        snprintf(job->detail, sizeof job->detail, "the cpu device does not open");
-        snprintf(job->advice, sizeof job->advice, "%s", heddle_last_error());
+    if (!open_device("cpu", &info)) {
+        lacks(job, JOB_MISSING, "the cpu device does not open", heddle_last_error());
         return;
     }
     const char *data = heddle_dataset_default(NULL);
@@ -116,13 +112,11 @@ static void examine_fetching(job_report *job)
         snprintf(job->detail, sizeof job->detail, "libcurl, libcrypto; into %.400s", folder);
         return;
     }
-    job->state = JOB_LIMITED;
-    snprintf(job->detail, sizeof job->detail, "libcurl, libcrypto; no data folder");
-    snprintf(job->advice, sizeof job->advice, "set HOME or XDG_DATA_HOME, or give `heddle data get` --to DIR");
+    lacks(job, JOB_LIMITED, "libcurl, libcrypto; no data folder",
+          "set HOME or XDG_DATA_HOME, or give `heddle data get` --to DIR");
 #else
-    job->state = JOB_MISSING;
-    snprintf(job->detail, sizeof job->detail, "built without libcurl or libcrypto");
-    snprintf(job->advice, sizeof job->advice, "apt install libcurl4-openssl-dev libssl-dev, build again");
+    lacks(job, JOB_MISSING, "built without libcurl or libcrypto",
+          "apt install libcurl4-openssl-dev libssl-dev, build again");
 #endif
 }
 
@@ -131,47 +125,35 @@ static void examine_pictures(job_report *job)
 #ifdef HEDDLE_HAVE_PNG
     snprintf(job->detail, sizeof job->detail, "libpng");
 #else
-    job->state = JOB_MISSING;
-    snprintf(job->detail, sizeof job->detail, "built without libpng");
-    snprintf(job->advice, sizeof job->advice, "apt install libpng-dev, build again; --index works without");
+    lacks(job, JOB_MISSING, "built without libpng", "apt install libpng-dev, build again; --index works without");
 #endif
 }
 
 static void examine_toolkit(job_report *job)
 {
-    char path[PATH_SIZE];
-    if (find_program("nvcc", "/usr/local/cuda/bin", path, sizeof path)) {
+    char path[HEDDLE_PLACE_SIZE];
+    if (heddle_find_nvcc(path))
         snprintf(job->detail, sizeof job->detail, "%.400s", path);
-        return;
-    }
-    job->state = JOB_MISSING;
-    snprintf(job->detail, sizeof job->detail, "no CUDA toolkit: nvcc is neither on PATH nor in /usr/local/cuda/bin");
-    snprintf(job->advice, sizeof job->advice, "apt install nvidia-cuda-toolkit, or NVIDIA's packages");
+    else
+        lacks(job, JOB_MISSING, "no CUDA toolkit: nvcc is neither on PATH nor in /usr/local/cuda/bin",
+              "apt install nvidia-cuda-toolkit, or NVIDIA's packages");
 }
 
 // Opens a device that comes as a module; on failure the advice is what opening it said.
-static bool open_module(const char *name, job_report *job)
+static bool examine_module(const char *name, const char *detail, job_report *job)
 {
-    heddle_device *device;
     heddle_device_info info;
-    heddle_status status = heddle_device_open(name, 0, &device);
-    if (status == HEDDLE_OK) {
-        status = heddle_device_describe(device, &info);
-        heddle_device_close(device);
-    }
-    if (status == HEDDLE_OK) {
+    bool there = open_device(name, &info);
+    if (there)
         snprintf(job->detail, sizeof job->detail, "%s, %s", info.name, info.instructions);
-        return true;
-    }
-    job->state = JOB_MISSING;
-    snprintf(job->advice, sizeof job->advice, "%s", heddle_last_error());
-    return false;
+    else
+        lacks(job, JOB_MISSING, detail, heddle_last_error());
+    return there;
 }
 
 static void examine_simulator(job_report *job)
 {
-    if (!open_module("sim", job))
-        snprintf(job->detail, sizeof job->detail, "no simulated GPU");
+    examine_module("sim", "no simulated GPU", job);
 }
 
 static void examine_checking(job_report *job)
@@ -186,9 +168,8 @@ static void examine_checking(job_report *job)
 #endif
         return;
     }
-    job->state = JOB_MISSING;
-    snprintf(job->detail, sizeof job->detail, "`heddle check` needs a C++ compiler, and there is none on PATH");
-    snprintf(job->advice, sizeof job->advice, "apt install g++, version 10 or later, or clang, 14 or later");
+    lacks(job, JOB_MISSING, "`heddle check` needs a C++ compiler, and there is none on PATH",
+          "apt install g++, version 10 or later, or clang, 14 or later");
 }
 
 // The vendor's libraries are for comparison: without one, heddle's own rungs run all the same.
@@ -207,34 +188,27 @@ static void examine_libraries(job_report *job)
 
 static void examine_gpu(job_report *job)
 {
-    if (open_module("cuda", job)) {
+    if (examine_module("cuda", heddle_nvidia_driver_is_loaded() ? "NVIDIA driver loaded" : "no NVIDIA driver is loaded",
+                       job))
         examine_libraries(job);
-        return;
-    }
-    snprintf(job->detail, sizeof job->detail, "%s",
-             heddle_nvidia_driver_is_loaded() ? "NVIDIA driver loaded" : "no NVIDIA driver is loaded");
 }
 
 // MPI is for all, NCCL for GPUs alone: where there is none, nothing is said of it.
 static void examine_ranks(job_report *job)
 {
-    char mpi[LINE_SIZE / 4], nccl[LINE_SIZE / 4], path[PATH_SIZE];
-    heddle_device *device;
+    char mpi[LINE_SIZE / 4], nccl[LINE_SIZE / 4], path[HEDDLE_PLACE_SIZE];
+    heddle_device_info info;
     if (heddle_dist_describe("mpi", mpi, sizeof mpi) != HEDDLE_OK) {
-        job->state = JOB_MISSING;
-        snprintf(job->detail, sizeof job->detail, "no MPI: one process trains alone");
-        snprintf(job->advice, sizeof job->advice, "%s", heddle_last_error());
+        lacks(job, JOB_MISSING, "no MPI: one process trains alone", heddle_last_error());
         return;
     }
     int used = snprintf(job->detail, sizeof job->detail, "%s", mpi);
-    if (!find_program("mpirun", "/usr/bin", path, sizeof path) &&
-        !find_program("srun", "/usr/bin", path, sizeof path)) {
+    if (!heddle_find_program("mpirun", "/usr/bin", path) && !heddle_find_program("srun", "/usr/bin", path)) {
         job->state = JOB_LIMITED;
         snprintf(job->advice, sizeof job->advice, "neither mpirun nor srun is on PATH: apt install openmpi-bin");
     }
-    if (heddle_device_open("cuda", 0, &device) != HEDDLE_OK)
+    if (!open_device("cuda", &info))
         return;
-    heddle_device_close(device);
     if (heddle_dist_describe("nccl", nccl, sizeof nccl) == HEDDLE_OK) {
         snprintf(job->detail + used, sizeof job->detail - (size_t)used, "; %s", nccl);
     } else {
@@ -247,11 +221,8 @@ static void examine_ranks(job_report *job)
 static void examine_tracing(job_report *job)
 {
     char path[PATH_SIZE];
-    heddle_device *device = NULL;
-    bool gpu = heddle_device_open("cuda", 0, &device) == HEDDLE_OK,
-         module = heddle_module_find("libheddle-cupti.so", path, sizeof path);
-    if (gpu)
-        heddle_device_close(device);
+    heddle_device_info info;
+    bool gpu = open_device("cuda", &info), module = heddle_module_find("libheddle-cupti.so", path, sizeof path);
     job->state = gpu && module ? JOB_OK : JOB_MISSING;
     if (module) {
         snprintf(job->detail, sizeof job->detail, "`heddle trace`, by CUPTI%s", gpu ? "" : ", needs a GPU to trace");
@@ -267,9 +238,8 @@ static void examine_fftw(job_report *job)
 #ifdef HEDDLE_HAVE_FFTW
     snprintf(job->detail, sizeof job->detail, "FFTW, rung cpu_fftw of fft, rfft and fft2d");
 #else
-    job->state = JOB_MISSING;
-    snprintf(job->detail, sizeof job->detail, "built without FFTW: fft's ladder on the CPU ends with cpu_lanes");
-    snprintf(job->advice, sizeof job->advice, "apt install libfftw3-dev, build again");
+    lacks(job, JOB_MISSING, "built without FFTW: fft's ladder on the CPU ends with cpu_lanes",
+          "apt install libfftw3-dev, build again");
 #endif
 }
 
@@ -282,9 +252,7 @@ static void examine_peers(job_report *job)
         snprintf(job->detail, sizeof job->detail, "PyTorch %.400s", version);
         return;
     }
-    job->state = JOB_MISSING;
-    snprintf(job->detail, sizeof job->detail, "python3 has no torch");
-    snprintf(job->advice, sizeof job->advice, "`make bench-cpu` in heddle's source makes an environment with it");
+    lacks(job, JOB_MISSING, "python3 has no torch", "`make bench-cpu` in heddle's source makes an environment with it");
 }
 
 // --- telling ---------------------------------------------------------------------------------------------------------
@@ -316,7 +284,7 @@ static void print_lines(const job_report *jobs, int count)
     }
 }
 
-int heddle_cli_doctor(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     doctor_settings settings = {0};
     heddle_cli_arguments arguments;
@@ -352,5 +320,5 @@ const heddle_cli_command heddle_command_doctor = {
     .example = "heddle doctor",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = heddle_cli_doctor,
+    .run = run_command,
 };

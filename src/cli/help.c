@@ -58,7 +58,7 @@ static int print_command(const heddle_cli_arguments *arguments)
     return HEDDLE_EXIT_OK;
 }
 
-int heddle_cli_help(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     help_settings settings = {0};
     heddle_cli_arguments arguments;
@@ -89,5 +89,5 @@ const heddle_cli_command heddle_command_help = {
         "heddle help train\nheddle help data show\nheddle help bench train\nsource <(heddle help --completion bash)",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = heddle_cli_help,
+    .run = run_command,
 };

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SIGNALLED = 128 };               // what a shell adds to the signal's number
 static const long patience = 400000000; // nanoseconds that guarded work has to end by itself
 
 volatile sig_atomic_t heddle_cli_interrupted;
@@ -34,7 +33,7 @@ static struct {
 
 int heddle_cli_interrupt_code(void)
 {
-    return SIGNALLED + (heddle_cli_interrupted > 0 ? heddle_cli_interrupted : SIGINT);
+    return HEDDLE_CLI_SIGNALLED + (heddle_cli_interrupted > 0 ? heddle_cli_interrupted : SIGINT);
 }
 
 static void on_signal(int number)
@@ -43,7 +42,7 @@ static void on_signal(int number)
     bool again = heddle_cli_interrupted > 0;
     heddle_cli_interrupted = number;
     if (!is_gentle || (again && !gently.patient))
-        _exit(SIGNALLED + number);
+        _exit(HEDDLE_CLI_SIGNALLED + number);
     if (!again && gently.says && write(STDERR_FILENO, gently.says, strlen(gently.says)) < 0)
         error = errno; // a terminal that is gone is not worth more in a handler
     if (!again && gently.also)

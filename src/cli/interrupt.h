@@ -27,7 +27,8 @@ void heddle_cli_guard_begin(void (*take_over)(void *context), void *context);
 void heddle_cli_guard_away(void *unused, bool away); // as heddle_bench_options.away wants it
 void heddle_cli_guard_end(void);
 
-// 128 plus the signal's number; 130 where it was another rank that got the signal.
+enum { HEDDLE_CLI_SIGNALLED = 128 }; // what a shell adds to the number of the signal that ended a program
+// That plus the signal's number; 130 where it was another rank that got the signal.
 int heddle_cli_interrupt_code(void);
 
 #endif

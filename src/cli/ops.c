@@ -72,21 +72,12 @@ bool heddle_cli_op_is_called(const heddle_op *op, const char *name)
 
 // --- one operator ----------------------------------------------------------------------------------------------------
 
-static heddle_status print_and_free(heddle_table *table)
+static heddle_table *new_table(const char *const *titles)
 {
-    heddle_status status = heddle_table_print(table, stdout);
-    heddle_table_destroy(table);
-    return status;
-}
-
-static heddle_status new_table(heddle_table **table, const char *const *titles)
-{
-    *table = heddle_table_create();
-    if (*table == NULL)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
+    heddle_table *table = heddle_table_create();
     for (int i = 0; titles[i] != NULL; i++)
-        heddle_table_column(*table, titles[i], HEDDLE_LEFT);
-    return HEDDLE_OK;
+        heddle_table_column(table, titles[i], HEDDLE_LEFT);
+    return table;
 }
 
 static heddle_status print_operands(const heddle_op *op)
@@ -96,8 +87,7 @@ static heddle_status print_operands(const heddle_op *op)
     const char *example = example_shape(op);
     if (example != NULL)
         HEDDLE_TRY(heddle_shape_parse(op, example, shape));
-    heddle_table *table;
-    HEDDLE_TRY(new_table(&table, titles));
+    heddle_table *table = new_table(titles);
     for (int i = 0; i < op->operand_count; i++) {
         const heddle_operand *operand = &op->operands[i];
         char text[TEXT_SIZE] = "";
@@ -108,7 +98,7 @@ static heddle_status print_operands(const heddle_op *op)
         heddle_table_cell(table, "%s%s%s", operand->optional ? "optional" : "",
                           operand->optional && operand->saved ? ", " : "", operand->saved ? "saved for backward" : "");
     }
-    HEDDLE_TRY(print_and_free(table));
+    HEDDLE_TRY(heddle_table_finish(table, stdout));
     if (example != NULL)
         printf("(example: %s)\n", example);
     return HEDDLE_OK;
@@ -117,8 +107,7 @@ static heddle_status print_operands(const heddle_op *op)
 static heddle_status print_fields(const heddle_op *op)
 {
     static const char *const titles[] = {"shape field", "kind", "default", "", NULL};
-    heddle_table *table;
-    HEDDLE_TRY(new_table(&table, titles));
+    heddle_table *table = new_table(titles);
     for (int i = 0; i < op->field_count; i++) {
         const heddle_field *field = &op->fields[i];
         heddle_table_cell(table, "%s", field->name);
@@ -129,21 +118,20 @@ static heddle_status print_fields(const heddle_op *op)
             heddle_table_cell(table, field->kind == HEDDLE_FIELD_INT ? "%.0f" : "%g", field->initial);
         heddle_table_cell(table, "%s", field->note != NULL ? field->note : "");
     }
-    return print_and_free(table);
+    return heddle_table_finish(table, stdout);
 }
 
 static heddle_status print_ladder(const heddle_op *op)
 {
     static const char *const titles[] = {"rung", "device", "tier", "what it does, what limits it", NULL};
-    heddle_table *table;
-    HEDDLE_TRY(new_table(&table, titles));
+    heddle_table *table = new_table(titles);
     for (int i = 0; i < op->rungs; i++) {
         heddle_table_cell(table, "%s", op->ladder[i].name);
         heddle_table_cell(table, "%s", heddle_device_kind_name(op->ladder[i].device));
         heddle_table_cell(table, "%s", heddle_tier_names[op->ladder[i].tier]);
         heddle_table_cell(table, "%s", op->ladder[i].note);
     }
-    return print_and_free(table);
+    return heddle_table_finish(table, stdout);
 }
 
 static heddle_status print_operator(const heddle_op *op)
@@ -240,8 +228,7 @@ static heddle_status print_engines(const char *name, const char *shape)
 static heddle_status print_list(void)
 {
     static const char *const titles[] = {"ladder", "operator", "rungs", "what it computes", NULL};
-    heddle_table *table;
-    HEDDLE_TRY(new_table(&table, titles));
+    heddle_table *table = new_table(titles);
     const char *ladder = "";
     for (int i = 0; i < heddle_op_count(); i++) {
         const heddle_op *op = heddle_op_at(i);
@@ -251,7 +238,7 @@ static heddle_status print_list(void)
         heddle_table_cell(table, "%s", op->summary);
         ladder = op->ladder_name;
     }
-    HEDDLE_TRY(print_and_free(table));
+    HEDDLE_TRY(heddle_table_finish(table, stdout));
     printf("\n`heddle ops NAME` shows a ladder's operands, shape and rungs.\n");
     return HEDDLE_OK;
 }
@@ -389,7 +376,7 @@ static int unknown_name(const char *name)
     return heddle_cli_usage(&heddle_command_ops, "no operator or ladder is called '%s'; `heddle ops` lists them", name);
 }
 
-int heddle_cli_ops(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     ops_settings settings = {0};
     heddle_cli_arguments arguments;
@@ -426,5 +413,5 @@ const heddle_cli_command heddle_command_ops = {
     .example = "heddle ops\nheddle ops conv2d\nheddle ops matmul --json\nheddle ops conv2d_bias_relu --engines",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = heddle_cli_ops,
+    .run = run_command,
 };

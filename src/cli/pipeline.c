@@ -134,7 +134,7 @@ static heddle_status run(const heddle_cli_device *device, const pipeline_setting
     return status;
 }
 
-int heddle_cli_pipeline(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     pipeline_settings settings = {0};
     heddle_cli_arguments arguments;
@@ -186,5 +186,5 @@ const heddle_cli_command heddle_command_pipeline = {
                "heddle pipeline --streams 4 --callbacks --bytes 32M --html pipeline.html",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = heddle_cli_pipeline,
+    .run = run_command,
 };

@@ -78,8 +78,6 @@ static heddle_status run_program(char **words, const char *module, const char *s
 static heddle_status show_rows(const heddle_timeline *timeline)
 {
     heddle_table *table = heddle_table_create();
-    if (!table)
-        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for a table");
     static const char *const titles[] = {"times", "ms", "% of the time", "longest, µs", "GB/s", "% under kernels"};
     heddle_table_column(table, "", HEDDLE_LEFT);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
@@ -99,9 +97,7 @@ static heddle_status show_rows(const heddle_timeline *timeline)
             heddle_table_cell(table, "%.1f", 100 * row->under_kernels / row->seconds);
         }
     }
-    heddle_status status = heddle_table_print(table, stdout);
-    heddle_table_destroy(table);
-    return status;
+    return heddle_table_finish(table, stdout);
 }
 
 // A stretch from the middle of the run that has a few of its copies, or a hundredth of a run without copies.
@@ -155,13 +151,12 @@ static heddle_status give(const heddle_timeline *timeline, const trace_settings 
 // Says how the program ended where that is worth a line; its exit code is the command's.
 static int exit_code_of(const char *name, int outcome)
 {
-    enum { SIGNALLED = 128 }; // what a shell adds to the signal's number
     if (heddle_cli_interrupted)
         return heddle_cli_interrupt_code();
     if (WIFEXITED(outcome))
         return WEXITSTATUS(outcome);
     fprintf(stderr, "heddle: %s was ended by signal %d (%s)\n", name, WTERMSIG(outcome), strsignal(WTERMSIG(outcome)));
-    return SIGNALLED + WTERMSIG(outcome);
+    return HEDDLE_CLI_SIGNALLED + WTERMSIG(outcome);
 }
 
 static heddle_status trace_program(char **words, const trace_settings *settings, char *spans, int *outcome)
@@ -191,7 +186,7 @@ static heddle_status trace_program(char **words, const trace_settings *settings,
     return status;
 }
 
-int heddle_cli_trace(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     trace_settings settings = {0};
     heddle_cli_arguments arguments;
@@ -223,5 +218,5 @@ const heddle_cli_command heddle_command_trace = {
                "heddle trace --out step.json -- heddle train --device cuda --data-place streamed",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = heddle_cli_trace,
+    .run = run_command,
 };

@@ -525,7 +525,7 @@ static int say_failure(const run *current, heddle_status status)
     return exit_code;
 }
 
-int heddle_cli_train(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     run current = {0};
     heddle_cli_arguments arguments;
@@ -581,5 +581,5 @@ const heddle_cli_command heddle_command_train = {
                "heddle train --out runs/mine --resume",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = heddle_cli_train,
+    .run = run_command,
 };

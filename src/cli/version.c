@@ -88,7 +88,7 @@ static void collect(part *parts, int *count)
 #endif
 }
 
-int heddle_cli_version(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     version_settings settings = {0};
     heddle_cli_arguments arguments;
@@ -112,5 +112,5 @@ const heddle_cli_command heddle_command_version = {
     .example = "heddle version",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = heddle_cli_version,
+    .run = run_command,
 };

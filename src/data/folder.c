@@ -38,7 +38,9 @@ static bool try_file(const char *folder, const char *stem, const char *ending, c
     return false;
 }
 
-bool heddle_folder_file(const char *folder, heddle_split split, heddle_idx_kind kind, char path[HEDDLE_PATH_SIZE])
+// The path of one of a folder's files: "train-images-idx3-ubyte", with '.' before "idx", idx4 for images with channels,
+// raw or .gz. False when none of these is there.
+static bool find_file(const char *folder, heddle_split split, heddle_idx_kind kind, char path[HEDDLE_PATH_SIZE])
 {
     char stem[32];
     snprintf(stem, sizeof stem, "%s-%s", split_name(split), kind == HEDDLE_IDX_LABELS ? "labels" : "images");
@@ -50,14 +52,13 @@ bool heddle_folder_file(const char *folder, heddle_split split, heddle_idx_kind 
 bool heddle_folder_has(const char *folder, heddle_split split)
 {
     char path[HEDDLE_PATH_SIZE];
-    return heddle_folder_file(folder, split, HEDDLE_IDX_IMAGES, path) &&
-           heddle_folder_file(folder, split, HEDDLE_IDX_LABELS, path);
+    return find_file(folder, split, HEDDLE_IDX_IMAGES, path) && find_file(folder, split, HEDDLE_IDX_LABELS, path);
 }
 
 static heddle_status need_file(const char *folder, heddle_split split, heddle_idx_kind kind,
                                char path[HEDDLE_PATH_SIZE])
 {
-    if (heddle_folder_file(folder, split, kind, path))
+    if (find_file(folder, split, kind, path))
         return HEDDLE_OK;
     const char *name = kind == HEDDLE_IDX_LABELS ? "labels-idx1-ubyte" : "images-idx3-ubyte";
     char inner[HEDDLE_PATH_SIZE], page[HEDDLE_PLACE_SIZE];
@@ -131,7 +132,7 @@ static heddle_status find_classes(const char *folder, const heddle_named_set *se
     }
     if (snprintf(path, sizeof path, "%s/classes.txt", folder) < (int)sizeof path && heddle_file_exists(path))
         return read_class_names(path, owned);
-    if (dataset->split == HEDDLE_TRAIN || !heddle_folder_file(folder, HEDDLE_TRAIN, HEDDLE_IDX_LABELS, path)) {
+    if (dataset->split == HEDDLE_TRAIN || !find_file(folder, HEDDLE_TRAIN, HEDDLE_IDX_LABELS, path)) {
         dataset->classes = count_classes(owned->labels, (size_t)dataset->count);
         return HEDDLE_OK;
     }

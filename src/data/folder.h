@@ -8,9 +8,6 @@
 
 enum { HEDDLE_PATH_SIZE = 4096 };
 
-// The path of one of a folder's files: "train-images-idx3-ubyte", with '.' before "idx", idx4 for images with channels,
-// raw or .gz. False when none of these is there.
-bool heddle_folder_file(const char *folder, heddle_split split, heddle_idx_kind kind, char path[HEDDLE_PATH_SIZE]);
 // The folder has images and labels of the split.
 bool heddle_folder_has(const char *folder, heddle_split split);
 

@@ -1,0 +1,89 @@
+// Opens a checkpoint, by its own name or by its run's folder, as a network on the device that the options name.
+
+#include "cli/network.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "nn/trainer_folder.h"
+
+enum { CHECKPOINT_SIZE = 4096 };
+
+const char *const heddle_cli_splits[] = {"test", "train", NULL};
+
+static heddle_status name_path(const char *folder, const char *name, char path[CHECKPOINT_SIZE])
+{
+    int length = (int)strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    if (snprintf(path, CHECKPOINT_SIZE, "%.*s/%s", length, folder, name) < CHECKPOINT_SIZE)
+        return HEDDLE_OK;
+    return heddle_fail(HEDDLE_NOT_FOUND, "%.40s...: longer than a path can be", folder);
+}
+
+static heddle_status find_checkpoint(const char *given, char path[CHECKPOINT_SIZE])
+{
+    if (!heddle_folder_exists(given)) {
+        if (snprintf(path, CHECKPOINT_SIZE, "%s", given) >= CHECKPOINT_SIZE)
+            return heddle_fail(HEDDLE_NOT_FOUND, "%.40s...: longer than a path can be", given);
+        return HEDDLE_OK;
+    }
+    bool best, last;
+    HEDDLE_TRY(heddle_run_folder_holds(given, HEDDLE_RUN_BEST, &best));
+    HEDDLE_TRY(heddle_run_folder_holds(given, HEDDLE_RUN_LAST, &last));
+    if (!best && !last)
+        return heddle_fail(HEDDLE_NOT_FOUND,
+                           "%s is a folder with neither %s nor %s: give a checkpoint, or the folder of a run", given,
+                           HEDDLE_RUN_BEST, HEDDLE_RUN_LAST);
+    HEDDLE_TRY(name_path(given, best ? HEDDLE_RUN_BEST : HEDDLE_RUN_LAST, path));
+    // That the best is taken is what the manual says.
+    heddle_log(best ? HEDDLE_LOG_INFO : HEDDLE_LOG_WARN, "%s is a folder: taking %s%s", given, path,
+               best ? "" : ", for there is no " HEDDLE_RUN_BEST);
+    return HEDDLE_OK;
+}
+
+heddle_status heddle_cli_network_open(const heddle_cli_network_settings *settings, const char *given, int batch,
+                                      heddle_cli_network *opened)
+{
+    char checkpoint[CHECKPOINT_SIZE];
+    heddle_train_options trained;
+    const heddle_network_options how = {
+        .batch = batch,
+        .kernels = (heddle_tier)settings->kernels,
+        .arithmetic = (heddle_arithmetic)settings->precision,
+        .deterministic = true,
+    };
+    *opened = (heddle_cli_network){.network = NULL};
+    HEDDLE_TRY(heddle_cli_can_write(settings->json.file));
+    HEDDLE_TRY(heddle_cli_device_open(settings->device, settings->threads, NULL, &opened->device));
+    HEDDLE_TRY(heddle_cli_precision_check(opened->device.kind, how.arithmetic));
+    HEDDLE_TRY(find_checkpoint(given, checkpoint));
+    HEDDLE_TRY(heddle_train_options_from(checkpoint, &trained, opened->trained_on, sizeof opened->trained_on));
+    HEDDLE_TRY(heddle_network_open_with(opened->device.device, checkpoint, &how, &opened->network));
+    opened->input = heddle_model_input(heddle_network_model(opened->network));
+    if (!settings->json.print)
+        heddle_cli_device_print(&opened->device, stderr);
+    return HEDDLE_OK;
+}
+
+void heddle_cli_network_close(heddle_cli_network *opened)
+{
+    heddle_network_close(opened->network);
+    heddle_cli_device_close(&opened->device);
+}
+
+heddle_status heddle_cli_network_dataset(const heddle_cli_network *opened, const heddle_cli_network_settings *settings,
+                                         heddle_dataset **dataset)
+{
+    return heddle_dataset_open(settings->data ? settings->data : opened->trained_on, settings->folder,
+                               settings->split == 0 ? HEDDLE_TEST : HEDDLE_TRAIN, dataset);
+}
+
+void heddle_cli_network_print_origin(const heddle_cli_network *opened, const heddle_cli_network_settings *settings)
+{
+    if (settings->data && strcmp(settings->data, opened->trained_on) != 0)
+        printf("trained on %s\n", opened->trained_on);
+}

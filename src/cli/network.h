@@ -1,0 +1,104 @@
+// A trained network that a command is given as a checkpoint, with the options that eval and predict share.
+#ifndef HEDDLE_CLI_NETWORK_H
+#define HEDDLE_CLI_NETWORK_H
+
+#include "cli/cli.h"
+#include "cli/device.h"
+#include "cli/precision.h"
+#include "heddle/heddle.h"
+
+typedef struct heddle_cli_network_settings {
+    const char *data, *folder, *device;
+    int split, batch, kernels, precision, threads;
+    heddle_cli_json json;
+} heddle_cli_network_settings;
+
+// "test", "train": the values of `split`; NULL-terminated.
+extern const char *const heddle_cli_splits[];
+
+// The rows of a table of options whose settings have such a struct at `offset`.
+#define HEDDLE_CLI_NETWORK_OPTIONS(offset)                                                                             \
+    {"folder",                                                                                                         \
+     HEDDLE_CLI_TEXT,                                                                                                  \
+     (offset) + offsetof(heddle_cli_network_settings, folder),                                                         \
+     "DIR",                                                                                                            \
+     NULL,                                                                                                             \
+     "look for named datasets here first",                                                                             \
+     0,                                                                                                                \
+     0,                                                                                                                \
+     NULL},                                                                                                            \
+        {"split",                                                                                                      \
+         HEDDLE_CLI_CHOICE,                                                                                            \
+         (offset) + offsetof(heddle_cli_network_settings, split),                                                      \
+         "PART",                                                                                                       \
+         "test",                                                                                                       \
+         "which images of the dataset",                                                                                \
+         0,                                                                                                            \
+         0,                                                                                                            \
+         heddle_cli_splits},                                                                                           \
+        {"batch",                                                                                                      \
+         HEDDLE_CLI_INT,                                                                                               \
+         (offset) + offsetof(heddle_cli_network_settings, batch),                                                      \
+         "N",                                                                                                          \
+         "256",                                                                                                        \
+         "images at a time, at most",                                                                                  \
+         1,                                                                                                            \
+         1e6,                                                                                                          \
+         NULL},                                                                                                        \
+        {"kernels",                                                                                                    \
+         HEDDLE_CLI_CHOICE,                                                                                            \
+         (offset) + offsetof(heddle_cli_network_settings, kernels),                                                    \
+         "PART",                                                                                                       \
+         "fused",                                                                                                      \
+         "which part of the ladders to use",                                                                           \
+         0,                                                                                                            \
+         0,                                                                                                            \
+         heddle_tier_names},                                                                                           \
+        {"device",                                                                                                     \
+         HEDDLE_CLI_TEXT,                                                                                              \
+         (offset) + offsetof(heddle_cli_network_settings, device),                                                     \
+         "NAME",                                                                                                       \
+         NULL,                                                                                                         \
+         HEDDLE_CLI_DEVICE_HELP,                                                                                       \
+         0,                                                                                                            \
+         0,                                                                                                            \
+         NULL},                                                                                                        \
+        {"precision",                                                                                                  \
+         HEDDLE_CLI_CHOICE,                                                                                            \
+         (offset) + offsetof(heddle_cli_network_settings, precision),                                                  \
+         "TYPE",                                                                                                       \
+         "fp32",                                                                                                       \
+         HEDDLE_CLI_PRECISION_FORWARD_HELP,                                                                            \
+         0,                                                                                                            \
+         0,                                                                                                            \
+         heddle_cli_precisions},                                                                                       \
+        {"threads",                                                                                                    \
+         HEDDLE_CLI_INT,                                                                                               \
+         (offset) + offsetof(heddle_cli_network_settings, threads),                                                    \
+         "N",                                                                                                          \
+         "0",                                                                                                          \
+         "CPU threads; 0: one a core",                                                                                 \
+         0,                                                                                                            \
+         1024,                                                                                                         \
+         NULL},                                                                                                        \
+        HEDDLE_CLI_JSON_OPTION((offset) + offsetof(heddle_cli_network_settings, json))
+
+typedef struct heddle_cli_network {
+    heddle_cli_device device;
+    heddle_network *network;
+    heddle_input_shape input;
+    char trained_on[1024];
+} heddle_cli_network;
+
+// `given` is a checkpoint, or the folder of a run: then the best one in it, or the last where there is no best, which a
+// warning says. `batch`: images at a time. Close it after a failure too.
+heddle_status heddle_cli_network_open(const heddle_cli_network_settings *settings, const char *given, int batch,
+                                      heddle_cli_network *opened);
+void heddle_cli_network_close(heddle_cli_network *opened);
+// The dataset of --data, or the one that the network was trained on.
+heddle_status heddle_cli_network_dataset(const heddle_cli_network *opened, const heddle_cli_network_settings *settings,
+                                         heddle_dataset **dataset);
+// Says what it was trained on if --data names other images, so that nobody wonders at the answers.
+void heddle_cli_network_print_origin(const heddle_cli_network *opened, const heddle_cli_network_settings *settings);
+
+#endif
